@@ -1,0 +1,51 @@
+# make demo   fit two models with one set of rules in NumPy, JAX and PyTorch
+# make test   the whole test suite, documentation examples included
+# make lint   style, types and the direction of imports
+# make docs   the documentation, into docs/_build/html
+#
+# Each makes .venv first if needed, from the first Python below that can.
+
+SHELL := /bin/bash
+PYTHONS := python3.11 python3.12 python3.13 python3
+PYTHON ?= $(shell for p in $(PYTHONS); do \
+	$$p -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$p && break; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+# Two test processes on two cores: more threads inside each only get in each other's way.
+export OMP_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint docs clean
+.DEFAULT_GOAL := test
+
+demo: $(STAMP)
+	$(BIN)/python examples/co2/fit.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=.:engine:adapters $(BIN)/lint-imports
+
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+# The stamp is written last, so that an interrupted installation starts again.
+$(STAMP): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "needs Python 3.11 or later with venv"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt pip hatchling
+	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation \
+		--group dev -e '.[all]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache
