@@ -73,7 +73,7 @@ def main() -> None:
     }
     unit = None
     for name, statement in rows.items():
-        eval(statement, dict(scope))  # warm every cache  # noqa: S307
+        eval(statement, dict(scope))  # warm every cache
         cost = nanoseconds(statement, scope)
         unit = unit or cost
         print(f"{name:28s} {cost:8.0f} ns {cost / unit:8.2f} x")

@@ -1,7 +1,8 @@
 """Rules for toyhost's functions, found through the entry point."""
 
-import rules_core as rc
 import toyhost
+
+import rules_core as rc
 
 
 @rc.rrule.define(toyhost.cube)

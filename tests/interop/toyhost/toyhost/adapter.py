@@ -1,7 +1,6 @@
 """How this host runs the primitives of rules_core: by their frules."""
 
 import rules_core as rc
-
 from toyhost import Dual
 
 
