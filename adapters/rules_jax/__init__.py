@@ -1,0 +1,14 @@
+"""rules_core in JAX: an author's rules behave like derivatives that JAX itself knows.
+
+This page is the contents of the package; each name lives in the module beside it.
+"""
+
+from ._adapter import adapter
+from ._config import JaxConfig
+from ._to_jax import to_jax
+
+__all__ = [
+    "JaxConfig",
+    "adapter",
+    "to_jax",
+]

@@ -1,0 +1,43 @@
+"""What rules_core asks of a host: whose arrays these are, and how a call runs here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, final
+
+import jax
+
+from ._call import call_primitive
+
+__all__ = ["JaxAdapter", "adapter"]
+
+
+@final
+class JaxAdapter:
+    """The entry point of group `rules_core.adapters` for `jax` and `jaxlib` types."""
+
+    name = "jax"
+
+    def owns(self, cls: type) -> bool:
+        """Whether instances of `cls` are JAX arrays, traced or not."""
+        return issubclass(cls, (jax.Array, jax.core.Tracer))
+
+    def call(self, primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A primitive on JAX's arrays, with its rules attached."""
+        return call_primitive(primitive, args, kwargs)
+
+    def stop_gradient(self, x: Any) -> Any:
+        """An array without its derivative, in every mode."""
+        return jax.lax.stop_gradient(x)
+
+    def cells(self, level: str) -> Iterable[Any]:
+        """The combinations of transformations that `check_rule` runs."""
+        from ._matrix import cells
+
+        return cells(level)
+
+    def __repr__(self) -> str:
+        return "<rules_jax adapter>"
+
+
+adapter = JaxAdapter()

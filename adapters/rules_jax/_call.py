@@ -1,0 +1,235 @@
+"""A call of a primitive in JAX: which rules serve it and which back end runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import rules_core as rc
+from jax import tree_util
+
+from . import _compat
+from ._config import CONFIG
+from ._custom import call_custom_jvp, call_custom_vjp, call_linear
+from ._functions import captures_tracer, convert_callables
+from ._hijax import call_hijax
+from ._host import host_call
+from ._leaves import Fixed, Template, is_traced, split
+from ._spec import Spec
+
+__all__ = ["BACK_ENDS", "call_primitive"]
+
+BackEnd = Callable[[Any, Sequence[Any]], list[Any]]
+
+BACK_ENDS: dict[str, BackEnd] = {
+    "hijax": call_hijax,
+    "linear": call_linear,
+    "custom_vjp": call_custom_vjp,
+    "custom_jvp": call_custom_jvp,
+}
+
+
+def call_primitive(
+    primitive: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    out: Any = None,
+    via: str | None = None,
+) -> Any:
+    """Call a primitive on JAX arrays; where anything is traced its rules are attached."""
+    if any(map(_traced, args)) or (kwargs and any(map(_traced, kwargs.values()))):
+        return _call_traced(primitive, args, kwargs, out, via)
+    if primitive.host:
+        return _call_host(primitive, args, kwargs, out)
+    return primitive.fun(*args, **kwargs)
+
+
+_PLAIN = (np.ndarray, np.generic, int, float, complex, str, type(None))
+
+
+def _traced(x: Any) -> bool:
+    """Whether a tracer is an argument, or in one, or in a function's closure."""
+    if isinstance(x, jax.core.Tracer):
+        return True
+    if isinstance(x, (jax.Array, *_PLAIN)):
+        return False
+    return any(is_traced(leaf) or captures_tracer(leaf) for leaf in tree_util.tree_leaves(x))
+
+
+def _call_host(
+    primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+) -> Any:
+    """NumPy called directly, on concrete arrays."""
+    if not primitive.pure and not _compat.at_top_level():
+        raise rc.UnsupportedError(_impure_text(primitive))
+    if out is None and primitive.shape_rule is None:
+        args, kwargs = jax.tree.map(_to_numpy, (args, kwargs))
+        return jax.tree.map(_to_jax, primitive.fun(*args, **kwargs))
+    leaves, spec = _spec_of(primitive, args, kwargs, out, (None, None))
+    host = spec.host_primal
+    promised, template = host.results(leaves)
+    found = host.function.check(host.run([np.asarray(x) for x in leaves]), promised)
+    return template.fill([jnp.array(x) for x in found])
+
+
+def _to_numpy(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, jax.Array) else x
+
+
+def _to_jax(x: Any) -> Any:
+    return jnp.array(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _call_traced(
+    primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, via: Any
+) -> Any:
+    if primitive.host and not primitive.pure:
+        raise rc.UnsupportedError(_impure_text(primitive))
+    args, kwargs = convert_callables((args, kwargs))
+    leaves, spec = _spec_of(primitive, args, kwargs, out, None)
+    if spec.frule is None and spec.rrule is None:
+        return _without_rules(spec, leaves)
+    results = _back_end(spec, via)(spec, leaves)
+    return spec.outs(leaves).template.fill(results)
+
+
+def _without_rules(spec: Spec, leaves: Sequence[Any]) -> Any:
+    """A generic function is differentiated by JAX, a host function not at all."""
+    if spec.primitive.host:
+        results = host_call(spec.host_primal.function, leaves)
+        return spec.outs(leaves).template.fill(results)
+    args, kwargs = spec.fill(leaves)
+    return spec.primitive.fun(*args, **kwargs)
+
+
+def _back_end(spec: Spec, via: str | None) -> BackEnd:
+    if via is None:
+        if spec.rrule is None:
+            return call_custom_jvp
+        return call_hijax if _compat.HAS_HIJAX else call_linear
+    if via not in BACK_ENDS:
+        message = f"via must be one of {', '.join(BACK_ENDS)}, but got {via!r}."
+        raise rc.UnsupportedError(message)
+    if via == "hijax" and not _compat.HAS_HIJAX:
+        message = (
+            f"via='hijax' needs JAX 0.9 or newer, but this is JAX {jax.__version__}. "
+            "Leave via out, or use via='linear'."
+        )
+        raise rc.UnsupportedError(message)
+    needed = "frule" if via == "custom_jvp" else "rrule"
+    if getattr(spec, needed) is None:
+        other = "custom_jvp" if needed == "rrule" else "hijax"
+        message = (
+            f"via={via!r} runs the {needed} of {spec.name}, which has none for these "
+            f"arguments. Define one, or leave via out (it would use {other})."
+        )
+        raise rc.UnsupportedError(message)
+    return BACK_ENDS[via]
+
+
+def _spec_of(
+    primitive: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    out: Any,
+    rules: tuple[Any, Any] | None,
+) -> tuple[list[Any], Spec]:
+    """Arrays of a call, and the spec of its form."""
+    args, kwargs = primitive.bind(args, kwargs)
+    if primitive.static_argnames:
+        args, kwargs = _hold_static(primitive, args, kwargs)
+    leaves: list[Any] = []
+    templates = []
+    for part in (*args, kwargs):
+        arrays, template = split(part)
+        leaves += arrays
+        templates.append(template)
+    *heads, tail = templates
+    if rules is None:
+        rules = _find_rules(primitive.fun, heads, tail, leaves)
+    key = _OutKey(out)
+    return leaves, _spec(primitive, tuple(heads), tail, *rules, key)
+
+
+class _OutKey:
+    """A declared result as a cache key, by identity."""
+
+    __slots__ = ("out",)
+
+    def __init__(self, out: Any) -> None:
+        self.out = out
+
+    def __hash__(self) -> int:
+        return id(self.out)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _OutKey) and self.out is other.out
+
+
+@lru_cache(maxsize=1024)
+def _spec(
+    primitive: Any,
+    heads: tuple[Template, ...],
+    tail: Template,
+    frule: Any,
+    rrule: Any,
+    key: _OutKey,
+) -> Spec:
+    return Spec(primitive, heads, tail, frule, rrule, key.out)
+
+
+def _find_rules(
+    fun: Any, heads: Sequence[Template], tail: Template, leaves: Sequence[Any]
+) -> tuple[Any, Any]:
+    start, args = 0, []
+    for template in heads:
+        args.append(template.fill(leaves[start : start + template.count]))
+        start += template.count
+    kwargs = tail.fill(leaves[start:])
+    found = (
+        kind.resolve(fun, tuple(args), kwargs, config=CONFIG)
+        for kind in (rc.frule, rc.rrule)
+    )
+    frule, rrule = (None if call is None else call.rule for call in found)
+    return frule, rrule
+
+
+def _hold_static(
+    primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments named by `static_argnames` as static leaves, whatever they hold."""
+    names = primitive.names or ()
+    held = tuple(
+        _fixed(primitive, names[i], x)
+        if i < len(names) and names[i] in primitive.static_argnames
+        else x
+        for i, x in enumerate(args)
+    )
+    return held, {
+        name: _fixed(primitive, name, x) if name in primitive.static_argnames else x
+        for name, x in kwargs.items()
+    }
+
+
+def _fixed(primitive: Any, name: str, x: Any) -> Fixed:
+    if _traced(x):
+        message = (
+            f"argument {name!r} of {primitive.__name__} is declared static "
+            "(static_argnames), but got a traced value. Pass a concrete one: name it in "
+            "static_argnames of jax.jit as well, or do not map over it."
+        )
+        raise rc.UnsupportedError(message)
+    return Fixed(x)
+
+
+def _impure_text(primitive: Any) -> str:
+    return (
+        f"{primitive.__name__} is a host function with effects (pure=False), and JAX may "
+        "repeat or drop calls under a transformation. Call it outside of jax.jit, "
+        "jax.grad and jax.vmap, or make it pure."
+    )

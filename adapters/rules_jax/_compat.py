@@ -1,0 +1,173 @@
+"""The one module that touches experimental or private names of JAX.
+
+Everything else in this package uses JAX's public API. Each name here has a test in
+`tests/adapters/jax/test_compat.py`; a JAX version that lacks `hijax` loses the full
+back end and nothing else.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+__all__ = [
+    "HAS_HIJAX",
+    "Primitive",
+    "VJPHiPrimitive",
+    "Zero",
+    "at_top_level",
+    "axis_keywords",
+    "cotangent_aval",
+    "fancy_batcher",
+    "float0_zeros",
+    "is_undefined_primal",
+    "lower_by_tracing",
+    "match_varying",
+    "partial_eval",
+    "raise_by_tracing",
+    "set_derivatives",
+    "trace_key",
+    "varying_axes",
+    "varying_like",
+    "zeros_of",
+]
+
+Zero = ad.Zero
+is_undefined_primal = ad.is_undefined_primal
+
+
+def _find_hijax() -> Any:
+    try:
+        from jax.experimental.hijax import VJPHiPrimitive
+    except ImportError:
+        return None
+    # Before 0.9 the forward half was not told which inputs are perturbed.
+    parameters = inspect.signature(VJPHiPrimitive.vjp_fwd).parameters
+    return VJPHiPrimitive if len(parameters) >= 3 else None
+
+
+VJPHiPrimitive: Any = _find_hijax()
+HAS_HIJAX = VJPHiPrimitive is not None
+
+
+def zeros_of(aval: Any) -> Any:
+    """Zeros of an abstract value, with its sharding and varying axes."""
+    return ad.zeros_like_aval(aval)
+
+
+def float0_zeros(aval: Any) -> Any:
+    """The cotangent of an integer value, as `jax.vjp` takes it."""
+    return np.zeros(aval.shape, jax.dtypes.float0)
+
+
+def cotangent_aval(aval: Any) -> Any:
+    """The type of a cotangent of a value of this type (float0 for an integer)."""
+    to_ct = getattr(aval, "to_ct_aval", None) or aval.to_tangent_aval
+    return to_ct()
+
+
+def varying_axes(aval: Any) -> frozenset[str]:
+    """Manual axes of `shard_map` over which a value differs."""
+    manual = getattr(aval, "manual_axis_type", None)
+    found = getattr(manual, "varying", None)
+    if found is None:
+        found = getattr(aval, "vma", frozenset())
+    return frozenset(found)
+
+
+def match_varying(x: Any, aval: Any) -> Any:
+    """`x` with the varying axes of `aval`: summed over those it has too many of."""
+    have, want = varying_axes(jax.typeof(x)), varying_axes(aval)
+    if have == want:
+        return x
+    if have - want:
+        x = jax.lax.psum(x, tuple(sorted(have - want)))
+    if want - have:
+        x = jax.lax.pcast(x, tuple(sorted(want - have)), to="varying")
+    return x
+
+
+def varying_like(shape: tuple[int, ...], dtype: Any, avals: Any) -> Any:
+    """An abstract array that varies over every manual axis that one of `avals` does."""
+    axes = frozenset().union(*map(varying_axes, avals))
+    if not axes:
+        return jax.core.ShapedArray(shape, dtype)
+    model = next(a for a in avals if varying_axes(a))
+    spec = jax.sharding.PartitionSpec(*[None] * len(shape))
+    sharding = model.sharding.update(spec=spec)
+    if hasattr(model, "manual_axis_type"):
+        varying = {"manual_axis_type": type(model.manual_axis_type)(varying=axes)}
+    else:
+        varying = {"vma": axes}
+    return model.update(
+        shape=shape, dtype=dtype, weak_type=False, sharding=sharding, **varying
+    )
+
+
+def axis_keywords(axis: Any) -> dict[str, Any]:
+    """Keywords for `jax.vmap` that make the same batch axis again."""
+    from jax._src import core
+
+    name = None if axis.name is core.no_axis_name else axis.name
+    mesh_axes = axis.spmd_name or getattr(axis, "explicit_mesh_axis", None)
+    return {"axis_size": axis.size, "axis_name": name, "spmd_axis_name": mesh_axes}
+
+
+def partial_eval(closed: Any, unknown: list[bool], instantiate: list[bool]) -> Any:
+    """A jaxpr in two: what depends on the unknown inputs, and the rest.
+
+    Returns `(known, unknown, out_unknown)`; the known one has further outputs, which
+    are the leading inputs of the unknown one.
+    """
+    from jax._src.interpreters import partial_eval as pe
+
+    return pe.partial_eval_jaxpr_nounits(closed, unknown, instantiate)[:3]
+
+
+def trace_key() -> Any:
+    """Hashable summary of everything global that tracing depends on.
+
+    Axis names in scope, mesh, x64, promotion mode, matmul precision: what JAX's own
+    caches are keyed with.
+    """
+    from jax._src import config
+
+    return config.trace_context()
+
+
+def at_top_level() -> bool:
+    """Whether no transformation is in progress in this thread."""
+    from jax._src import core
+
+    return bool(core.trace_ctx.is_top_level())
+
+
+def raise_by_tracing(primitive: Any, function: Any) -> None:
+    """Let a primitive disappear into `function` before JAX lowers a jaxpr.
+
+    Needed where the function's own body may hold hijax primitives.
+    """
+    if HAS_HIJAX:
+        primitive.is_high = lambda *avals, **params: True
+        primitive.to_lojax = function
+
+
+def lower_by_tracing(primitive: Any, function: Any) -> None:
+    """Lower a primitive as the computation that `function` traces to."""
+    mlir.register_lowering(primitive, mlir.lower_fun(function, multiple_results=True))
+
+
+def set_derivatives(primitive: Any, *, jvp: Any, transpose: Any) -> None:
+    """Register a primitive's forward rule and its transposition."""
+    ad.primitive_jvps[primitive] = jvp
+    ad.primitive_transposes[primitive] = transpose
+
+
+def fancy_batcher(primitive: Any, rule: Any) -> None:
+    """Register a batching rule that is told the axis' size, name and mesh axes."""
+    batching.fancy_primitive_batchers[primitive] = rule

@@ -1,0 +1,128 @@
+"""JAX as an AD system that rules may call back into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import rules_core as rc
+
+from . import _compat
+from ._functions import convert_callables
+from ._leaves import Template, has_tangent, split
+from ._project import project
+from ._tangents import build, read
+
+__all__ = ["CONFIG", "JaxConfig"]
+
+
+class JaxConfig(rc.RuleConfig, rc.HasForwardsMode, rc.HasReverseMode):
+    """The configuration that rules are given inside JAX: both modes, by JAX's own AD.
+
+    >>> import jax.numpy as jnp
+    >>> import rules_core as rc
+    >>> from rules_jax import JaxConfig
+    >>> y, pullback = rc.rrule_via_ad(JaxConfig(), jnp.sin, jnp.asarray(0.0))
+    >>> float(pullback(jnp.asarray(2.0))[1])
+    2.0
+    """
+
+    def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
+        """`(y, dy)` by `jax.jvp`."""
+        flat = _Flat(f, args, kw)
+        given = flat.tangents(tangents)
+        y, moved = jax.jvp(flat, flat.moving, given)
+        return flat.result(y), build(flat.out, _canonical(y, moved))
+
+    def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
+        """`(y, pullback)` by `jax.vjp`; the function itself has a cotangent."""
+        flat = _Flat(f, args, kw)
+        y, transposed = jax.vjp(flat, *flat.moving)
+        form, avals = flat.out, [jax.typeof(x) for x in y]
+
+        def via_ad_pullback(dy: Any) -> tuple[Any, ...]:
+            wanted = [has_tangent(aval) for aval in avals]
+            found = read(form, dy, wanted, "the cotangent of rrule_via_ad")
+            cotangents = [_cotangent(x, aval) for x, aval in zip(found, avals, strict=True)]
+            return flat.cotangents(transposed(cotangents))
+
+        return flat.result(y), via_ad_pullback
+
+
+CONFIG = JaxConfig()
+
+
+class _Flat:
+    """A call as a function of those leaves that have a tangent."""
+
+    def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        parts = [split(x) for x in convert_callables((f, *args))]
+        self.templates = [template for _, template in parts]
+        self.leaves = [x for leaves, _ in parts for x in leaves]
+        self.kwargs = kwargs
+        self.where = [i for i, x in enumerate(self.leaves) if has_tangent(jax.typeof(x))]
+        self.moving = [self.leaves[i] for i in self.where]
+        self.out: Template = self.templates[0]
+
+    def __call__(self, *moving: Any) -> list[Any]:
+        leaves = list(self.leaves)
+        for i, x in zip(self.where, moving, strict=True):
+            leaves[i] = x
+        f, *args = self.fill(leaves)
+        flat, self.out = split(f(*args, **self.kwargs))
+        return flat
+
+    def fill(self, leaves: Sequence[Any]) -> list[Any]:
+        filled, start = [], 0
+        for template in self.templates:
+            filled.append(template.fill(leaves[start : start + template.count]))
+            start += template.count
+        return filled
+
+    def result(self, flat: Sequence[Any]) -> Any:
+        return self.out.fill(flat)
+
+    def tangents(self, tangents: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        what = "the tangent given to frule_via_ad"
+        for template, tangent in zip(self.templates, tangents, strict=True):
+            leaves = self.leaves[len(found) : len(found) + template.count]
+            wanted = [has_tangent(jax.typeof(x)) for x in leaves]
+            found += read(template, tangent, wanted, what)
+        avals = [jax.typeof(x) for x in self.leaves]
+        return [
+            _compat.zeros_of(avals[i]) if found[i] is None else project(found[i], avals[i], what)
+            for i in self.where
+        ]
+
+    def cotangents(self, found: Sequence[Any]) -> tuple[Any, ...]:
+        flat: list[Any] = [rc.NoTangent()] * len(self.leaves)
+        for i, x in zip(self.where, found, strict=True):
+            flat[i] = jnp.conj(x) if jnp.iscomplexobj(x) else x
+        built, start = [], 0
+        for template in self.templates:
+            built.append(_build(template, flat[start : start + template.count]))
+            start += template.count
+        return tuple(built)
+
+
+def _build(template: Template, leaves: Sequence[Any]) -> Any:
+    return build(template, leaves) if template.count else rc.NoTangent()
+
+
+def _canonical(values: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    return [
+        t if has_tangent(jax.typeof(x)) else rc.NoTangent()
+        for x, t in zip(values, tangents, strict=True)
+    ]
+
+
+def _cotangent(x: Any, aval: Any) -> Any:
+    if not has_tangent(aval):
+        return _compat.float0_zeros(aval)
+    if x is None:
+        return _compat.zeros_of(aval)
+    x = project(x, aval, "the cotangent given to rrule_via_ad")
+    return jnp.conj(x) if jnp.iscomplexobj(x) else x

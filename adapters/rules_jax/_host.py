@@ -1,0 +1,234 @@
+"""Calling NumPy from JAX: one primitive, `host_call`, with batching and clear refusals.
+
+Where nothing is traced NumPy is called directly; where JAX compiles, the primitive is
+lowered to `jax.pure_callback`. It has no derivative of its own: the rules of the
+function it calls are applied one level up, and what reaches it is refused in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import rules_core as rc
+
+from . import _compat
+from ._project import RuleOutputError
+
+__all__ = ["HostFunction", "host_call", "host_call_p"]
+
+
+class HostFunction:
+    """A NumPy function of flat lists of arrays, with what JAX has to know about it.
+
+    Args:
+        name: For messages.
+        run: `run(arrays) -> arrays`.
+        promise: `promise(avals) -> avals`: shapes and dtypes of the results.
+        elementwise: Whether arrays with a further leading axis are one call.
+        batch: `batch(size, batched, arrays) -> arrays` with the axis first, or None.
+        refusal: Why it cannot be differentiated, and the cure.
+    """
+
+    __slots__ = ("batch", "elementwise", "name", "promise", "refusal", "run")
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[list[Any]], Sequence[Any]],
+        promise: Callable[[Sequence[Any]], Sequence[Any]],
+        *,
+        elementwise: bool = False,
+        batch: Callable[..., Sequence[Any]] | None = None,
+        refusal: str = "",
+    ) -> None:
+        self.name, self.run, self.promise = name, run, promise
+        self.elementwise, self.batch, self.refusal = elementwise, batch, refusal
+
+    def check(self, results: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
+        """Results as arrays of the promised types, or an error in words."""
+        if len(results) != len(avals):
+            message = (
+                f"host function {self.name} must return {len(avals)} arrays as its "
+                f"shape rule promises, but got {len(results)}. Correct one of the two."
+            )
+            raise RuleOutputError(message)
+        pairs = zip(results, avals, strict=True)
+        return [self._fit(i, x, aval) for i, (x, aval) in enumerate(pairs)]
+
+    def _fit(self, i: int, result: Any, aval: Any) -> Any:
+        x = np.asarray(result)
+        if x.shape != tuple(aval.shape):
+            message = (
+                f"host function {self.name}: output {i} has shape {x.shape}, but its "
+                f"shape rule promises {tuple(aval.shape)}. Correct one of the two."
+            )
+            raise RuleOutputError(message)
+        if x.dtype == aval.dtype:
+            return x
+        if not _castable(x.dtype, aval.dtype):
+            message = (
+                f"host function {self.name}: output {i} has dtype {x.dtype}, which is "
+                f"not cast to the promised {aval.dtype}. Correct its shape rule, or "
+                "convert in the function."
+            )
+            raise RuleOutputError(message)
+        return x.astype(aval.dtype)
+
+
+def _castable(have: Any, want: Any) -> bool:
+    """Whether a result may be cast: to another width or to a wider kind."""
+    kinds = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
+    rank = [i for d in (have, want) for i, k in enumerate(kinds) if jnp.issubdtype(d, k)]
+    return len(rank) == 2 and rank[0] <= rank[1]
+
+
+host_call_p = _compat.Primitive("host_call")
+host_call_p.multiple_results = True
+
+
+def host_call(host: HostFunction, arrays: Sequence[Any]) -> list[Any]:
+    """Results of a host function as JAX arrays, whether or not anything is traced."""
+    return list(host_call_p.bind(*arrays, host=host, size=None, batched=()))
+
+
+def _promised(
+    avals: Sequence[Any], host: HostFunction, size: int | None, batched: Sequence[bool]
+) -> list[Any]:
+    """Types of the results, with the batch axis in front."""
+    if size is None:
+        return list(host.promise(avals))
+    single = [
+        jax.ShapeDtypeStruct(a.shape[1:] if b else a.shape, a.dtype)
+        for a, b in zip(avals, batched, strict=True)
+    ]
+    return [
+        jax.ShapeDtypeStruct((size, *a.shape), a.dtype) for a in host.promise(single)
+    ]
+
+
+def _run(
+    host: HostFunction, size: int | None, batched: Sequence[bool], arrays: list[Any]
+) -> Sequence[Any]:
+    """The function itself, over the whole batch where there is one."""
+    if size is None:
+        return host.run(arrays)
+    if host.batch is not None:
+        return host.batch(size, batched, arrays)
+    rows = [
+        host.run([x[i] if b else x for x, b in zip(arrays, batched, strict=True)])
+        for i in range(size)
+    ]
+    if not rows:
+        return [np.zeros(a.shape, a.dtype) for a in _promised(arrays, host, 0, batched)]
+    return [np.stack(column) for column in zip(*rows, strict=True)]
+
+
+@host_call_p.def_abstract_eval
+def _abstract(*avals: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
+    results = _promised(avals, host, size, batched)
+    return [_compat.varying_like(a.shape, a.dtype, avals) for a in results]
+
+
+@host_call_p.def_impl
+def _eager(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
+    avals = _promised(arrays, host, size, batched)
+    results = _checked(host, size, batched, avals, arrays)
+    return [jnp.array(x) for x in results]  # a copy: the function may keep its buffer
+
+
+def _checked(
+    host: HostFunction, size: Any, batched: Any, avals: Sequence[Any], arrays: Any
+) -> list[Any]:
+    given = [np.asarray(x) for x in arrays]
+    return host.check(_run(host, size, batched, given), avals)
+
+
+@lru_cache(maxsize=512)
+def _callback(
+    host: HostFunction, size: Any, batched: Any, avals: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """One callback object per signature: JAX keeps what it has been given."""
+
+    def callback(*arrays: Any) -> list[Any]:
+        return _checked(host, size, batched, avals, arrays)
+
+    return callback
+
+
+def _compiled(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
+    avals = tuple(_promised(arrays, host, size, batched))
+    callback = _callback(host, size, batched, avals)
+    return list(jax.pure_callback(callback, list(avals), *arrays))
+
+
+_compat.lower_by_tracing(host_call_p, _compiled)
+
+
+def _refuse(*_: Any, host: HostFunction, **__: Any) -> Any:
+    raise rc.UnsupportedError(host.refusal)
+
+
+_compat.set_derivatives(host_call_p, jvp=_refuse, transpose=_refuse)
+
+
+def _batch(
+    axis: Any, arrays: Any, dims: Any, *, host: HostFunction, size: Any, batched: Any
+) -> Any:
+    if all(dim is None for dim in dims):
+        out = host_call_p.bind(*arrays, host=host, size=size, batched=batched)
+        return out, [None] * len(out)
+    front = [
+        x if d is None else jnp.moveaxis(x, d, 0)
+        for x, d in zip(arrays, dims, strict=True)
+    ]
+    mapped = tuple(d is not None for d in dims)
+    if host.elementwise:
+        out = host_call_p.bind(
+            *_one_rank(front, mapped), host=host, size=None, batched=()
+        )
+    elif size is None:
+        out = host_call_p.bind(*front, host=host, size=axis.size, batched=mapped)
+    else:
+        out = _merged(axis.size, front, mapped, host, size, batched)
+    return out, [0] * len(out)
+
+
+def _one_rank(arrays: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
+    """Axes of length one behind the batch axis, so that broadcasting aligns it."""
+    ranks = [x.ndim - m for x, m in zip(arrays, mapped, strict=True)]
+    rank = max(ranks)
+    return [
+        x.reshape(x.shape[:m] + (1,) * (rank - r) + x.shape[m:])
+        for x, m, r in zip(arrays, mapped, ranks, strict=True)
+    ]
+
+
+def _merged(
+    outer: int,
+    arrays: Sequence[Any],
+    mapped: tuple[bool, ...],
+    host: HostFunction,
+    size: int,
+    batched: tuple[bool, ...],
+) -> list[Any]:
+    """A second batch axis makes one long axis with the first: still one call."""
+    merged = []
+    for x, new, old in zip(arrays, mapped, batched, strict=True):
+        if not (new or old):
+            merged.append(x)
+            continue
+        rest = x.shape[new + old :]
+        both = x.reshape((outer if new else 1, size if old else 1, *rest))
+        full = jnp.broadcast_to(both, (outer, size, *rest))
+        merged.append(full.reshape((outer * size, *rest)))
+    either = tuple(a or b for a, b in zip(mapped, batched, strict=True))
+    out = host_call_p.bind(*merged, host=host, size=outer * size, batched=either)
+    return [x.reshape((outer, size, *x.shape[1:])) for x in out]
+
+
+_compat.fancy_batcher(host_call_p, _batch)

@@ -1,0 +1,172 @@
+"""Rules declared `host=True`: NumPy-only bodies, run by callback, at first order only.
+
+A host closure cannot cross into compiled code, so the backward half runs the rrule
+again on the saved arguments. What the callbacks compute has no derivative; asking for
+one is an error that names the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, final
+
+import jax
+import rules_core as rc
+
+from ._host import HostFunction, host_call
+from ._leaves import has_tangent
+from ._project import RuleOutputError, project_host
+from ._tangents import build, read
+
+__all__ = ["HostRules"]
+
+
+def _refusal(rule: Any) -> str:
+    return (
+        f"{rule.kind} {rule.name} for {rule.target} at {rule.location} is NumPy-only "
+        "(host=True), so its result cannot be differentiated again. Write the rule's "
+        "body with array_namespace and primitives that have rules, and drop host=True."
+    )
+
+
+@final
+class HostRules:
+    """The NumPy-only rules of one spec."""
+
+    def __init__(self, spec: Any) -> None:
+        self.spec = spec
+
+    def push(
+        self, wanted: Sequence[bool], leaves: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """Results by the primal, tangents by the frule on the host."""
+        outs = self.spec.outs(leaves)
+        given = [t for t in tangents if t is not None]
+        present = tuple(t is not None for t in tangents)
+        avals = tuple(map(jax.typeof, leaves))
+        host = _frule_host(self.spec, tuple(wanted), present, avals, outs)
+        found = iter(host_call(host, [*leaves, *given]))
+        dys = [next(found) if has_tangent(aval) else None for aval in outs.avals]
+        return self.spec.primal(*leaves), dys
+
+    def save(self, wanted: Sequence[bool], leaves: Sequence[Any]) -> tuple[list[Any], Any]:
+        """Results by the primal; the arguments are the residuals."""
+        from ._saved import Saved
+
+        outs = self.spec.outs(leaves)
+        avals = tuple(map(jax.typeof, leaves))
+        load = _HostLoad(self.spec, tuple(wanted), avals, outs)
+        return self.spec.primal(*leaves), Saved(leaves, load)
+
+
+@final
+class _HostLoad:
+    """The backward half: the rrule again, then its pullback, on the host."""
+
+    def __init__(self, spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any) -> None:
+        self.spec, self.wanted, self.avals, self.outs = spec, wanted, avals, outs
+
+    def zeros(self) -> list[Any]:
+        """The answer to zero cotangents."""
+        return [None] * len(self.avals)
+
+    def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        from ._saved import instantiate
+
+        given = instantiate(self.outs.avals, cotangents)
+        host = _rrule_host(self.spec, self.wanted, self.avals, self.outs)
+        found = iter(host_call(host, [*arrays, *given]))
+        return [next(found) if w else None for w in self.wanted]
+
+
+@lru_cache(maxsize=512)
+def _rrule_host(spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any) -> HostFunction:
+    from ._saved import expand
+
+    rule, count = spec.rrule, len(avals)
+
+    def run(arrays: list[Any]) -> list[Any]:
+        args, kwargs = spec.fill(arrays[:count])
+        call = _resolve(rc.rrule, rule, spec, args, kwargs)
+        _, pullback = call.run(needs=spec.needs(wanted, call))
+        cts = expand(outs.avals, arrays[count:])
+        dy = build(outs.template, [rc.NoTangent() if c is None else _conj(c) for c in cts])
+        answer = call.check_cotangents(pullback(dy))
+        found: list[Any] = []
+        for i, (template, ct) in enumerate(zip(spec.args, answer[1:], strict=True)):
+            part = slice(len(found), len(found) + template.count)
+            what = f"rrule {rule.name} for {rule.target}: the cotangent of argument {i}"
+            leaves = read(template, ct, wanted[part], what)
+            pairs = zip(leaves, arrays[part], strict=True)
+            found += [project_host(x, primal, what) for x, primal in pairs]
+        return [_conj(x) for x, w in zip(found, wanted, strict=False) if w]
+
+    promised = [a for a, w in zip(avals, wanted, strict=True) if w]
+    return HostFunction(
+        rule.name, run, _like(promised), refusal=_refusal(rule)
+    )
+
+
+@lru_cache(maxsize=512)
+def _frule_host(
+    spec: Any, wanted: tuple[bool, ...], present: tuple[bool, ...], avals: Any, outs: Any
+) -> HostFunction:
+    rule, count = spec.frule, len(avals)
+
+    def run(arrays: list[Any]) -> list[Any]:
+        args, kwargs = spec.fill(arrays[:count])
+        call = _resolve(rc.frule, rule, spec, args, kwargs)
+        rest = iter(arrays[count:])
+        flat = [
+            next(rest) if there else _no_tangent(x)
+            for x, there in zip(arrays[:count], present, strict=True)
+        ]
+        tangents, start = [], 0
+        for template in spec.args:
+            tangents.append(build(template, flat[start : start + template.count]))
+            start += template.count
+        y, dy = call.run((rc.NoTangent(), *tangents), needs=spec.needs(wanted, call))
+        what = f"frule {rule.name} for {rule.target}: the tangent"
+        flags = [has_tangent(aval) for aval in outs.avals]
+        leaves = read(outs.template, dy, flags, what)
+        primals = jax.tree.leaves(y)
+        return [
+            project_host(x, primal, what)
+            for x, primal, flag in zip(leaves, primals, flags, strict=True)
+            if flag
+        ]
+
+    promised = [a for a in outs.avals if has_tangent(a)]
+    return HostFunction(rule.name, run, _like(promised), refusal=_refusal(rule))
+
+
+def _like(avals: Sequence[Any]) -> Any:
+    structs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
+    return lambda _: structs
+
+
+def _no_tangent(x: Any) -> Any:
+    import numpy as np
+
+    return np.zeros_like(x) if has_tangent(x) else rc.NoTangent()
+
+
+def _conj(x: Any) -> Any:
+    import numpy as np
+
+    return np.conj(x) if np.iscomplexobj(x) else x
+
+
+def _resolve(kind: Any, rule: Any, spec: Any, args: Any, kwargs: Any) -> Any:
+    from ._config import CONFIG
+
+    call = kind.resolve(spec.primitive.fun, args, kwargs, config=CONFIG)
+    if call is None or call.rule is not rule:
+        message = (
+            f"{rule.kind} {rule.name} for {rule.target} was chosen by the types of the "
+            "call, but does not fit the NumPy arrays of a host rule. Annotate array "
+            "arguments with rules_core.Array."
+        )
+        raise RuleOutputError(message)
+    return call

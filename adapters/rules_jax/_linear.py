@@ -1,0 +1,203 @@
+"""`rule_linear`: a linear map whose transposition an author wrote.
+
+JAX transposes the linear part of whatever it linearised. Where that part came from an
+frule, JAX would transpose the frule and never ask for the rrule: under
+`jax.checkpoint`, inside `jax.custom_jvp`, and when a linearised function is transposed.
+This primitive stands for the linear part, knows both directions, and so lets the rrule
+have the say:
+
+    rule_linear(residuals, dx) = map.forward(residuals, dx)
+    transposed:              x̄ = map.backward(residuals, ȳ)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, final
+
+import jax
+import jax.numpy as jnp
+
+from . import _compat
+from ._leaves import has_tangent
+
+__all__ = ["LinearMap", "apply_linear", "rule_linear_p"]
+
+
+class LinearMap(Protocol):
+    """A linear map in both directions, on flat lists of arrays.
+
+    Attributes:
+        outs: Types of the results.
+    """
+
+    outs: Sequence[Any]
+
+    def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """Results, one array per type in `outs`."""
+
+    def backward(
+        self, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        """Cotangents of the tangents; None is zero, on both sides."""
+
+
+rule_linear_p = _compat.Primitive("rule_linear")
+rule_linear_p.multiple_results = True
+
+
+def apply_linear(
+    linear: LinearMap, residuals: Sequence[Any], tangents: Sequence[Any]
+) -> list[Any]:
+    """The map as one primitive application."""
+    return list(
+        rule_linear_p.bind(*residuals, *tangents, linear=linear, count=len(residuals))
+    )
+
+
+def _forward(*operands: Any, linear: LinearMap, count: int) -> list[Any]:
+    return linear.forward(operands[:count], operands[count:])
+
+
+rule_linear_p.def_impl(_forward)
+_compat.lower_by_tracing(rule_linear_p, _forward)
+_compat.raise_by_tracing(rule_linear_p, _forward)
+
+
+@rule_linear_p.def_abstract_eval
+def _abstract(*_: Any, linear: LinearMap, count: int) -> list[Any]:
+    return list(linear.outs)
+
+
+def _jvp(primals: Any, tangents: Any, *, linear: LinearMap, count: int) -> Any:
+    """Linear in the tangents; in the residuals the body of `forward` is differentiated."""
+    out = apply_linear(linear, primals[:count], primals[count:])
+    terms = []
+    moved = [not isinstance(t, _compat.Zero) for t in tangents]
+    if any(moved[count:]):
+        filled = [
+            _compat.zeros_of(t.aval) if isinstance(t, _compat.Zero) else t
+            for t in tangents[count:]
+        ]
+        terms.append(apply_linear(linear, primals[:count], filled))
+    if any(moved[:count]):
+        terms.append(_along_residuals(primals, tangents, moved, linear, count))
+    return out, [sum(column[1:], column[0]) for column in zip(*terms, strict=True)]
+
+
+def _along_residuals(
+    primals: Any, tangents: Any, moved: Sequence[bool], linear: LinearMap, count: int
+) -> list[Any]:
+    where = [i for i in range(count) if moved[i]]
+
+    def body(*changed: Any) -> list[Any]:
+        residuals = list(primals[:count])
+        for i, x in zip(where, changed, strict=True):
+            residuals[i] = x
+        return linear.forward(residuals, primals[count:])
+
+    at, along = [primals[i] for i in where], [tangents[i] for i in where]
+    return list(jax.jvp(body, at, along)[1])
+
+
+def _transpose(cotangents: Any, *operands: Any, linear: LinearMap, count: int) -> Any:
+    given = [None if isinstance(ct, _compat.Zero) else ct for ct in cotangents]
+    found = linear.backward(operands[:count], given)
+    back = [
+        x if _compat.is_undefined_primal(operand) else None
+        for x, operand in zip(found, operands[count:], strict=True)
+    ]
+    zeros = [
+        _compat.Zero(_compat.cotangent_aval(operand.aval))
+        if x is None and _compat.is_undefined_primal(operand)
+        else x
+        for x, operand in zip(back, operands[count:], strict=True)
+    ]
+    return [None] * count + zeros
+
+
+_compat.set_derivatives(rule_linear_p, jvp=_jvp, transpose=_transpose)
+
+
+def _batch(axis: Any, operands: Any, dims: Any, *, linear: LinearMap, count: int) -> Any:
+    if all(dim is None for dim in dims):
+        out = rule_linear_p.bind(*operands, linear=linear, count=count)
+        return out, [None] * len(out)
+    mapped = BatchedLinear(linear, axis, tuple(dims), count, operands)
+    return apply_linear(mapped, operands[:count], operands[count:]), [0] * len(mapped.outs)
+
+
+_compat.fancy_batcher(rule_linear_p, _batch)
+
+
+@final
+class BatchedLinear:
+    """A linear map over a batch axis; results have it in front."""
+
+    def __init__(
+        self, inner: LinearMap, axis: Any, dims: tuple[Any, ...], count: int, operands: Any
+    ) -> None:
+        self.inner, self.dims, self.count = inner, dims, count
+        self.axis = _compat.axis_keywords(axis)
+        shaped = jax.make_jaxpr(lambda *x: self.forward(x[:count], x[count:]))
+        self.outs = shaped(*map(jax.typeof, operands)).out_avals
+
+    def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """`vmap` of the map."""
+        inner, count = self.inner, self.count
+        mapped = jax.vmap(
+            lambda r, t: inner.forward(r, t),
+            in_axes=(list(self.dims[:count]), list(self.dims[count:])),
+            **self.axis,
+        )
+        return list(mapped(list(residuals), list(tangents)))
+
+    def backward(
+        self, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        """`vmap` of the transposition; unbatched tangents get the sum."""
+        return batched_backward(
+            self.inner.backward,
+            (list(residuals), list(self.dims[: self.count])),
+            cotangents,
+            self.dims[self.count :],
+            self.axis,
+        )
+
+
+def batched_backward(
+    backward: Any,
+    residuals: tuple[Any, Any],
+    cotangents: Sequence[Any],
+    dims: Sequence[Any],
+    axis: dict[str, Any],
+) -> list[Any]:
+    """Transposition over a batch: cotangents have the axis in front.
+
+    Args:
+        backward: `(residuals, cotangents) -> cotangents` of one element, None for zero.
+        residuals: Of the whole batch, with their batch dimensions.
+        cotangents: Of the results.
+        dims: Batch dimension of each input, None where it has none.
+        axis: Keywords for `jax.vmap`.
+    """
+    present: list[bool] = []
+    given = [ct for ct in cotangents if ct is not None]
+
+    def one(res: Any, given: Any) -> list[Any]:
+        rest = iter(given)
+        found = backward(res, [None if ct is None else next(rest) for ct in cotangents])
+        present[:] = [x is not None for x in found]
+        return [x for x in found if x is not None]
+
+    found = iter(jax.vmap(one, in_axes=(residuals[1], 0), **axis)(residuals[0], given))
+    return [
+        _place(next(found), dim) if there else None
+        for there, dim in zip(present, dims, strict=True)
+    ]
+
+
+def _place(x: Any, dim: int | None) -> Any:
+    if dim is None:
+        return x.sum(axis=0) if has_tangent(x) else None
+    return jnp.moveaxis(x, 0, dim)

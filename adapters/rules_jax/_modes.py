@@ -1,0 +1,151 @@
+"""The linear part of a rule, for whichever rules an author wrote.
+
+Both: the frule is split into what depends on the tangents and what does not, and the
+rrule is its transposition. Only an rrule: the pullback is transposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import jax
+
+from . import _compat
+from ._leaves import has_tangent
+from ._linear import LinearMap
+from ._project import RuleOutputError
+from ._saved import expand, instantiate
+
+__all__ = ["linearise", "push_forward"]
+
+
+def linearise(
+    spec: Any, wanted: Sequence[bool], leaves: Sequence[Any]
+) -> tuple[list[Any], LinearMap, list[Any]]:
+    """Results, the map from the wanted tangents to theirs, and its residuals."""
+    if spec.has_frule:
+        return _split_frule(spec, tuple(wanted), leaves)
+    results, saved = spec.save(wanted, leaves)
+    arrays, structure = jax.tree.flatten(saved)
+    return results, _PullbackMap(spec, tuple(wanted), leaves, structure), arrays
+
+
+def push_forward(
+    spec: Any, wanted: Sequence[bool], leaves: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Results and their tangents, at once; None is a zero tangent."""
+    if spec.has_frule:
+        results, found = spec.push(wanted, leaves, tangents)
+        return list(results), list(found)
+    results, linear, residuals = linearise(spec, wanted, leaves)
+    found = linear.forward(residuals, [t for t in tangents if t is not None])
+    return results, expand(spec.outs(leaves).avals, found)
+
+
+def _tangent_avals(avals: Sequence[Any]) -> list[Any]:
+    return [aval.to_tangent_aval() for aval in avals if has_tangent(aval)]
+
+
+@final
+class _PullbackMap:
+    """Forward mode out of the rrule: the transposed pullback."""
+
+    def __init__(
+        self, spec: Any, wanted: tuple[bool, ...], leaves: Sequence[Any], structure: Any
+    ) -> None:
+        self.spec, self.wanted, self.structure = spec, wanted, structure
+        self.ins = [
+            jax.typeof(x).to_tangent_aval()
+            for x, w in zip(leaves, wanted, strict=True)
+            if w
+        ]
+        self.avals = spec.outs(leaves).avals
+        self.outs = _tangent_avals(self.avals)
+
+    def backward(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """The pullback."""
+        given = iter(cotangents)
+        full = [next(given) if has_tangent(a) else None for a in self.avals]
+        found = self.spec.load(self.structure.unflatten(residuals), full)
+        return [x for x, w in zip(found, self.wanted, strict=True) if w]
+
+    def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """Its transposition."""
+
+        def pullback(*cotangents: Any) -> list[Any]:
+            found = self.backward(residuals, cotangents)
+            return [
+                _compat.zeros_of(aval) if x is None else x
+                for x, aval in zip(found, self.ins, strict=True)
+            ]
+
+        return list(jax.linear_transpose(pullback, *self.outs)(list(tangents)))
+
+
+@final
+class _FruleMap:
+    """Forward by the linear part of the frule, backward by the rrule."""
+
+    def __init__(
+        self, spec: Any, wanted: tuple[bool, ...], avals: Sequence[Any], jaxpr: Any, count: int
+    ) -> None:
+        self.spec, self.wanted, self.avals = spec, wanted, avals
+        self.jaxpr, self.count = jaxpr, count
+        self.outs = _tangent_avals(avals)
+
+    def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """The equations of the frule that depend on the tangents."""
+        own = residuals[: self.count]
+        return list(
+            jax.core.eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *own, *tangents)
+        )
+
+    def backward(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """The rrule on the saved arguments."""
+        _, saved = self.spec.save(self.wanted, residuals[self.count :])
+        given = iter(cotangents)
+        full = [next(given) if has_tangent(a) else None for a in self.avals]
+        found = self.spec.load(saved, full)
+        return [x for x, w in zip(found, self.wanted, strict=True) if w]
+
+
+def _split_frule(
+    spec: Any, wanted: tuple[bool, ...], leaves: Sequence[Any]
+) -> tuple[list[Any], LinearMap, list[Any]]:
+    avals = spec.outs(leaves).avals
+    closed = _frule_jaxpr(spec, wanted, leaves, avals)
+    count, total = len(avals), len(closed.out_avals)
+    known, unknown, depends = _compat.partial_eval(
+        closed,
+        [False] * len(leaves) + [True] * sum(wanted),
+        [False] * count + [True] * (total - count),
+    )
+    if any(depends[:count]):
+        rule = spec.frule
+        message = (
+            f"frule {rule.name} for {rule.target} at {rule.location}: the result y must "
+            "not depend on the tangents, but it does. Compute it from the arguments."
+        )
+        raise RuleOutputError(message)
+    found = jax.core.eval_jaxpr(known.jaxpr, known.consts, *leaves)
+    own = found[count:]
+    linear = _FruleMap(spec, wanted, avals, unknown, len(own))
+    return list(found[:count]), linear, [*own, *leaves]
+
+
+def _frule_jaxpr(
+    spec: Any, wanted: tuple[bool, ...], leaves: Sequence[Any], avals: Sequence[Any]
+) -> Any:
+    size = len(leaves)
+
+    def frule(*operands: Any) -> list[Any]:
+        primals, rest = operands[:size], iter(operands[size:])
+        tangents = [next(rest) if w else None for w in wanted]
+        results, found = spec.push(wanted, primals, tangents)
+        return [*results, *instantiate(avals, found)]
+
+    moved = [
+        jax.typeof(x).to_tangent_aval() for x, w in zip(leaves, wanted, strict=True) if w
+    ]
+    return jax.make_jaxpr(frule)(*leaves, *moved)

@@ -1,0 +1,351 @@
+"""One form of call of one function, flattened: its primal and its rules on leaves.
+
+A `Spec` is what the back ends work with. They know nothing of rules_core: they see
+`primal`, `push` (the frule), `save` and `load` (the rrule in two halves) on flat lists
+of arrays, with None for a zero tangent or cotangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import jax
+import jax.numpy as jnp
+import rules_core as rc
+
+from . import _compat
+from ._config import CONFIG
+from ._host import host_call
+from ._hostrules import HostRules
+from ._hostspec import HostPrimal
+from ._leaves import Fixed, Template, has_tangent, is_traced, split
+from ._project import RuleOutputError, project
+from ._saved import Saved, save_pullback
+from ._tangents import build, read
+
+__all__ = ["Outs", "Spec"]
+
+
+class Outs(NamedTuple):
+    """Types of the results of a call, and how to put them together."""
+
+    avals: tuple[Any, ...]
+    template: Template
+
+
+@final
+class Spec:
+    """A primitive with the static part of one call, and the rules that serve it.
+
+    Args:
+        primitive: The `rc.Primitive`.
+        args: One template per positional argument.
+        kwargs: Template of the keyword-only arguments.
+        frule: The rule of forward mode, or None.
+        rrule: The rule of reverse mode, or None.
+        out: Declared types of the results (`to_jax(f, out=…)`), or None.
+    """
+
+    def __init__(
+        self,
+        primitive: Any,
+        args: tuple[Template, ...],
+        kwargs: Template,
+        frule: Any,
+        rrule: Any,
+        out: Any = None,
+    ) -> None:
+        self.primitive, self.args, self.kwargs = primitive, args, kwargs
+        self.frule, self.rrule, self.out = frule, rrule, out
+        self._outs: dict[Any, Outs] = {}
+        starts = [0]
+        for template in args:
+            starts.append(starts[-1] + template.count)
+        self._slices = [slice(*pair) for pair in zip(starts, starts[1:], strict=False)]
+        self._positional = starts[-1]
+
+    def __repr__(self) -> str:
+        return f"Spec({self.name})"
+
+    @property
+    def name(self) -> str:
+        """The primal's name, for messages."""
+        return getattr(self.primitive.fun, "__name__", repr(self.primitive.fun))
+
+    @property
+    def has_frule(self) -> bool:
+        """Whether an author wrote the forward mode."""
+        return self.frule is not None
+
+    @property
+    def has_rrule(self) -> bool:
+        """Whether an author wrote the reverse mode."""
+        return self.rrule is not None
+
+    # The primal
+
+    def fill(self, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments and keywords of the call with these arrays."""
+        args = tuple(
+            template.fill(leaves[part])
+            for template, part in zip(self.args, self._slices, strict=True)
+        )
+        return args, self.kwargs.fill(leaves[self._positional :])
+
+    def primal(self, *leaves: Any) -> list[Any]:
+        """Results of the function itself, without its rules."""
+        if self.primitive.host:
+            return host_call(self.host_primal.function, leaves)
+        args, kwargs = self.fill(leaves)
+        return flat_results(self.primitive.fun(*args, **kwargs))[0]
+
+    @cached_property
+    def host_primal(self) -> HostPrimal:
+        """The primal on NumPy arrays."""
+        return HostPrimal(self)
+
+    def outs(self, leaves: Sequence[Any]) -> Outs:
+        """Types of the results for arguments of these types."""
+        key = (tuple(map(jax.typeof, leaves)), _compat.trace_key())
+        found = self._outs.get(key)
+        if found is None:
+            if len(self._outs) >= 64:
+                self._outs.clear()
+            found = self._outs[key] = self._infer(leaves)
+        return found
+
+    def _infer(self, leaves: Sequence[Any]) -> Outs:
+        if self.primitive.host:
+            avals = tuple(map(jax.typeof, leaves))
+            promised, form = self.host_primal.results(avals)
+            typed = (_compat.varying_like(a.shape, a.dtype, avals) for a in promised)
+            return Outs(tuple(typed), form)
+        template: list[Template] = []
+
+        def trace(*leaves: Any) -> list[Any]:
+            args, kwargs = self.fill(leaves)
+            flat, form = flat_results(self.primitive.fun(*args, **kwargs))
+            template.append(form)
+            return flat
+
+        closed = jax.make_jaxpr(trace)(*leaves)
+        self._refuse_captured(closed.consts)
+        return Outs(tuple(closed.out_avals), template[0])
+
+    def _refuse_captured(self, consts: Sequence[Any]) -> None:
+        if any(map(is_traced, consts)):
+            message = (
+                f"{self.name} has rules and closes over a traced value, but its rules "
+                "differentiate its arguments only. Pass the value as an argument."
+            )
+            raise jax.errors.UnexpectedTracerError(message)
+
+    # The rules
+
+    def push(
+        self, wanted: Sequence[bool], leaves: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """Results and their tangents by the frule; None is a zero tangent."""
+        if self.frule.host:
+            return HostRules(self).push(wanted, leaves, tangents)
+        call = self._resolve(rc.frule, self.frule, leaves)
+        given = self._tangents(leaves, tangents, self.frule.symbolic_zeros)
+        with self._explained(self.frule):
+            y, dy = call.run((rc.NoTangent(), *given), needs=self.needs(wanted, call))
+        outs = self.outs(leaves)
+        results = self._results(self.frule, y, outs)
+        return results, self._output_tangents(dy, outs)
+
+    def save(
+        self, wanted: Sequence[bool], leaves: Sequence[Any]
+    ) -> tuple[list[Any], Saved]:
+        """Results by the rrule, and its pullback as a pytree."""
+        if self.rrule.host:
+            return HostRules(self).save(wanted, leaves)
+        call = self._resolve(rc.rrule, self.rrule, leaves)
+        with self._explained(self.rrule):
+            y, pullback = call.run(needs=self.needs(wanted, call))
+        outs = self.outs(leaves)
+        results = self._results(self.rrule, y, outs)
+        pull = Pull(self, tuple(wanted), tuple(map(jax.typeof, leaves)), outs)
+        eager = not any(map(is_traced, (*leaves, *results)))
+        return results, save_pullback(pull, pullback, eager=eager)
+
+    def load(self, saved: Saved, cotangents: Sequence[Any]) -> list[Any]:
+        """Cotangents of the leaves, None for zero or unwanted."""
+        return saved.run(cotangents)
+
+    def needs(self, wanted: Sequence[bool], call: Any) -> tuple[bool, ...]:
+        """One flag per argument of the rule: whether any of its leaves is wanted."""
+        flags = tuple(any(wanted[part]) for part in self._slices)
+        if any(wanted[self._positional :]):
+            message = (
+                f"{call.rule.kind} {call.rule.name} for {call.rule.target}: a keyword "
+                "argument is being differentiated, but keyword arguments have no "
+                "derivative. Pass it by position, or hold it constant with "
+                "jax.lax.stop_gradient."
+            )
+            raise rc.UnsupportedError(message)
+        return (False,) * (len(call.args) - len(flags)) + flags
+
+    def _resolve(self, kind: Any, rule: Any, leaves: Sequence[Any]) -> Any:
+        args, kwargs = self.fill(leaves)
+        call = kind.resolve(self.primitive.fun, args, kwargs, config=CONFIG)
+        if call is None or call.rule is not rule:
+            found = "no rule" if call is None else f"{call.rule.name}"
+            message = (
+                f"{rule.kind} {rule.name} for {rule.target} was chosen by the types of "
+                f"the call, but {found} fits the arrays that JAX hands on. Annotate "
+                "array arguments with rules_core.Array."
+            )
+            raise rc.UnsupportedError(message)
+        return call
+
+    def _tangents(
+        self, leaves: Sequence[Any], tangents: Sequence[Any], symbolic: bool
+    ) -> list[Any]:
+        flat = [
+            _given(jax.typeof(x), t, symbolic)
+            for x, t in zip(leaves, tangents, strict=True)
+        ]
+        return [
+            build(template, flat[part])
+            for template, part in zip(self.args, self._slices, strict=True)
+        ]
+
+    def _results(self, rule: Any, y: Any, outs: Outs) -> list[Any]:
+        flat, template = flat_results(y)
+        if template != outs.template:
+            message = (
+                f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must "
+                f"return a value of the structure of {self.name}'s, {outs.template!r}, "
+                f"but got {template!r}."
+            )
+            raise RuleOutputError(message)
+        pairs = zip(flat, outs.avals, strict=True)
+        return [self._result(rule, i, x, aval) for i, (x, aval) in enumerate(pairs)]
+
+    def _result(self, rule: Any, i: int, x: Any, aval: Any) -> Any:
+        have = jax.typeof(x)
+        if have.shape == aval.shape:
+            if have.dtype == aval.dtype:
+                return _compat.match_varying(x, aval)
+            if have.weak_type:
+                return _compat.match_varying(x.astype(aval.dtype), aval)
+        message = (
+            f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: output {i} "
+            f"must have the type {aval.str_short()} of {self.name}'s, but got "
+            f"{have.str_short()}."
+        )
+        raise RuleOutputError(message)
+
+    def _output_tangents(self, dy: Any, outs: Outs) -> list[Any]:
+        rule = self.frule
+        what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
+        wanted = [has_tangent(aval) for aval in outs.avals]
+        found = read(outs.template, dy, wanted, what)
+        return [
+            None if t is None else project(t, aval, what)
+            for t, aval in zip(found, outs.avals, strict=True)
+        ]
+
+    def _explained(self, rule: Any) -> Any:
+        return _Explained(rule)
+
+
+@final
+class Pull:
+    """What turns flat cotangents into an author's, and his answer back into flat ones.
+
+    JAX's cotangents are transposes, the rules' are adjoints: complex ones are
+    conjugated on the way in and on the way out.
+    """
+
+    def __init__(
+        self, spec: Spec, wanted: tuple[bool, ...], avals: tuple[Any, ...], outs: Outs
+    ) -> None:
+        self.spec, self.wanted, self.avals, self.outs = spec, wanted, avals, outs
+        self.symbolic = spec.rrule.symbolic_zeros
+
+    def __call__(self, pullback: Callable[..., Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Flat cotangents through the author's pullback."""
+        dy = build(
+            self.outs.template,
+            [
+                _given(aval, None if ct is None else _conj(ct), self.symbolic)
+                for aval, ct in zip(self.outs.avals, cotangents, strict=True)
+            ],
+        )
+        with _Explained(self.spec.rrule):
+            answer = pullback(dy)
+        self._check_count(answer)
+        out: list[Any] = []
+        parts = zip(self.spec.args, answer[1:], strict=True)
+        for i, (template, cotangent) in enumerate(parts):
+            out += self._argument(i, template, cotangent, len(out))
+        return out + [None] * self.spec.kwargs.count
+
+    def _check_count(self, answer: Any) -> None:
+        expected = len(self.spec.args) + 1
+        if type(answer) is not tuple or len(answer) != expected:
+            raise rc.CotangentCountError(self.spec.rrule, expected, answer)
+
+    def _argument(self, i: int, template: Template, ct: Any, start: int) -> list[Any]:
+        rule = self.spec.rrule
+        what = (
+            f"rrule {rule.name} for {rule.target} at {rule.location}: the cotangent of "
+            f"argument {i}"
+        )
+        part = slice(start, start + template.count)
+        found = read(template, ct, self.wanted[part], what)
+        return [
+            None if x is None else _conj(project(x, aval, what))
+            for x, aval in zip(found, self.avals[part], strict=True)
+        ]
+
+
+class _Explained:
+    """Adds to JAX's tracer errors which rule could not be traced, and why."""
+
+    def __init__(self, rule: Any) -> None:
+        self.rule = rule
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, _: Any) -> None:
+        if isinstance(error, jax.errors.TracerArrayConversionError):
+            rule = self.rule
+            message = (
+                f"{rule.kind} {rule.name} for {rule.target} at {rule.location} calls "
+                "NumPy on a traced JAX array, but rule bodies must be generic: use "
+                "rules_core.array_namespace(x) and primitives, or declare the rule "
+                f"NumPy-only with @{rule.kind}.define(…, host=True)."
+            )
+            raise rc.UnsupportedError(message) from error
+
+
+def _given(aval: Any, value: Any, symbolic: bool) -> Any:
+    """A tangent as an author sees it."""
+    if not has_tangent(aval):
+        return rc.NoTangent()
+    if value is None:
+        return rc.ZeroTangent() if symbolic else _compat.zeros_of(aval)
+    return value
+
+
+def _conj(x: Any) -> Any:
+    return jnp.conj(x) if jnp.iscomplexobj(x) else x
+
+
+def flat_results(y: Any) -> tuple[list[Any], Template]:
+    """Arrays of a result; numbers are arrays here."""
+    return split(jax.tree.map(_as_result, y))
+
+
+def _as_result(leaf: Any) -> Any:
+    if isinstance(leaf, (bool, int, float, complex)):
+        return jnp.asarray(leaf)
+    return jnp.asarray(leaf) if isinstance(leaf, rc.Array) else Fixed(leaf)

@@ -1,0 +1,165 @@
+"""Between the tangents of rules_core and JAX's flat lists.
+
+`build` makes the one canonical tangent that a rule is given; `read` takes whatever an
+author may return and finds the leaves that are wanted. Both walk a template's skeleton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import rules_core as rc
+from jax import tree_util
+
+from ._leaves import Fixed, Slot, Template
+from ._project import RuleOutputError
+
+__all__ = ["build", "read"]
+
+NONE = rc.NoTangent()
+
+
+def build(template: Template, leaves: Sequence[Any]) -> Any:
+    """The canonical tangent with these leaves.
+
+    `leaves[i]` is an array, a zero, or `NoTangent()` where the primal has no tangent;
+    a container of which every leaf is `NoTangent()` is `NoTangent()` itself.
+    """
+    if template.single():
+        return leaves[0]
+    return _build(template.skeleton(), leaves)
+
+
+def _build(node: Any, leaves: Sequence[Any]) -> Any:
+    if isinstance(node, Slot):
+        return leaves[node.index]
+    if isinstance(node, Fixed) or node is None:
+        return NONE
+    children = {key: _build(child, leaves) for key, child in _children(node)}
+    if all(isinstance(child, rc.NoTangent) for child in children.values()):
+        return NONE
+    return _tangent_of(node, children)
+
+
+def _tangent_of(node: Any, children: dict[Any, Any]) -> Any:
+    if isinstance(node, dict):
+        return rc.Tangent(type(node), children)
+    if isinstance(node, (tuple, list)) and not hasattr(node, "_fields"):
+        return rc.Tangent(type(node), *children.values())
+    if not all(isinstance(key, str) for key in children):
+        return rc.Tangent(type(node), *children.values())
+    mutable = is_dataclass(node) and not node.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    make = rc.MutableTangent if mutable else rc.Tangent
+    return make(type(node), **children)
+
+
+def _children(node: Any) -> Iterator[tuple[Any, Any]]:
+    """One level of a skeleton: keys as authors know them, and children."""
+    if isinstance(node, dict):
+        yield from node.items()
+    elif hasattr(node, "_fields"):
+        yield from zip(node._fields, node, strict=True)
+    elif isinstance(node, (tuple, list)):
+        yield from enumerate(node)
+    else:
+        yield from _registered_children(node)
+
+
+def _registered_children(node: Any) -> Iterator[tuple[Any, Any]]:
+    pairs, _ = tree_util.tree_flatten_with_path(node, is_leaf=lambda x: x is not node)
+    for path, child in pairs:
+        yield _key_of(path[0]), child
+    if is_dataclass(node):
+        for field in fields(node):  # None has no leaves, and so no path
+            if getattr(node, field.name, 0) is None:
+                yield field.name, None
+
+
+def _key_of(key: Any) -> Any:
+    for name in ("name", "key", "idx"):
+        if hasattr(key, name):
+            return getattr(key, name)
+    return key
+
+
+def read(
+    template: Template, tangent: Any, wanted: Sequence[bool], what: str
+) -> list[Any]:
+    """Leaves of an author's tangent, None for zero; only wanted ones are looked at.
+
+    Args:
+        template: Of the primal.
+        tangent: A canonical tangent or anything equivalent: zeros, None, thunks, bare
+            containers, an instance of the primal's class.
+        wanted: One flag per array of the template.
+        what: Names rule and argument in an error.
+
+    Raises:
+        DerivativeNotImplemented: A wanted leaf is a `NotImplementedTangent`.
+        RuleOutputError: The structure does not fit the primal's.
+    """
+    out: list[Any] = [None] * template.count
+    _Reader(out, wanted).visit(template.skeleton(), tangent, what)
+    return out
+
+
+class _Reader:
+    def __init__(self, out: list[Any], wanted: Sequence[bool]) -> None:
+        self.out, self.wanted = out, wanted
+
+    def visit(self, node: Any, tangent: Any, what: str) -> None:
+        if not self.wants(node):
+            return
+        while isinstance(tangent, rc.AbstractThunk):
+            tangent = rc.unthunk(tangent)
+        if tangent is None or isinstance(tangent, rc.AbstractZero):
+            return
+        if isinstance(tangent, rc.NotImplementedTangent):
+            tangent.throw(what)
+        if isinstance(node, Slot):
+            self.out[node.index] = tangent
+            return
+        for key, child in _children(node):
+            self.visit(child, _get(node, tangent, key, what), f"{what}{_suffix(key)}")
+
+    def wants(self, node: Any) -> bool:
+        if isinstance(node, Slot):
+            return self.wanted[node.index]
+        leaves = tree_util.tree_leaves(node)
+        return any(isinstance(x, Slot) and self.wanted[x.index] for x in leaves)
+
+
+def _suffix(key: Any) -> str:
+    return f".{key}" if isinstance(key, str) else f"[{key!r}]"
+
+
+def _get(node: Any, tangent: Any, key: Any, what: str) -> Any:
+    """Entry `key` of a tangent for the container `node`."""
+    if isinstance(node, dict):
+        keys = tangent.keys() if hasattr(tangent, "keys") else ()
+        return tangent[key] if key in keys else None
+    if isinstance(key, int):
+        return _item(node, tangent, key, what)
+    if isinstance(tangent, dict):
+        return tangent.get(key)
+    if hasattr(node, "_fields") and type(tangent) in (tuple, list):
+        return _item(node, tangent, node._fields.index(key), what)
+    return getattr(tangent, key, None)
+
+
+def _item(node: Any, tangent: Any, index: int, what: str) -> Any:
+    try:
+        items = list(tangent)
+    except TypeError:
+        items = []
+    expected = len(list(_children(node)))
+    if len(items) != expected:
+        message = (
+            f"{what} must have {expected} entries like its primal of type "
+            f"{type(node).__name__}, but got {type(tangent).__name__} with "
+            f"{len(items)}. Return one entry per element."
+        )
+        raise RuleOutputError(message)
+    return items[index]

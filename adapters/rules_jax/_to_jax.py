@@ -1,0 +1,94 @@
+"""`to_jax`: a function, with its rules, as a JAX function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import update_wrapper
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import rules_core as rc
+from jax import tree_util
+
+from ._call import BACK_ENDS, call_primitive
+
+__all__ = ["to_jax"]
+
+
+@final
+class JaxFunction:
+    """What `to_jax` returns: call it on JAX arrays, under any transformation."""
+
+    def __init__(self, primitive: Any, out: Any, via: str | None) -> None:
+        self.primitive, self.out, self.via = primitive, out, via
+        update_wrapper(self, primitive.fun)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = tree_util.tree_leaves((args, kwargs))
+        if not any(isinstance(leaf, jax.Array) for leaf in leaves):
+            args, kwargs = jax.tree.map(_promote, (args, kwargs))
+        return call_primitive(self.primitive, args, kwargs, out=self.out, via=self.via)
+
+    def __repr__(self) -> str:
+        return f"to_jax({self.primitive!r})"
+
+
+def _promote(leaf: Any) -> Any:
+    """Data as JAX arrays, where no argument is one."""
+    is_data = isinstance(leaf, (np.ndarray, np.inexact, float, complex))
+    return jnp.asarray(leaf) if is_data else leaf
+
+
+def to_jax(
+    f: Callable[..., Any],
+    *,
+    host: bool | None = None,
+    elementwise: bool | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    pure: bool | None = None,
+    out: Any = None,
+    via: str | None = None,
+) -> JaxFunction:
+    """`f`, with its rules, as a JAX function.
+
+    Calling a primitive on JAX arrays does the same without a wrapper; this is for
+    functions that somebody else owns, and for choosing the back end.
+
+    Args:
+        f: A function or a primitive.
+        host: As in `rules_core.primitive`.
+        elementwise: As in `rules_core.primitive`.
+        static_argnames: As in `rules_core.primitive`.
+        pure: As in `rules_core.primitive`.
+        out: Shapes and dtypes of the results of a host function without a shape rule:
+            a pytree of `ShapeDtype`, or a function of the arguments that returns one.
+        via: The mechanism: `"hijax"` (both rules; the default where there is an
+            rrule), `"linear"` (both rules, on JAX's stable API), `"custom_vjp"` (the
+            rrule alone, no forward mode) or `"custom_jvp"` (the frule alone; the
+            default where there is no rrule).
+
+    Raises:
+        PrimitiveError: `f` is a primitive that was made with other flags.
+        UnsupportedError: `via` is not one of these.
+
+    >>> import jax, numpy as np
+    >>> import rules_core as rc
+    >>> from rules_jax import to_jax
+    >>> def cube(x):
+    ...     return np.asarray(x) ** 3
+    >>> rc.scalar_rule(cube, lambda y, x: (3 * x**2,))
+    >>> float(jax.grad(to_jax(cube, host=True, elementwise=True))(2.0))
+    12.0
+    """
+    if via is not None and via not in BACK_ENDS:
+        message = f"via must be one of {', '.join(BACK_ENDS)}, but got {via!r}."
+        raise rc.UnsupportedError(message)
+    flags = {
+        "host": host,
+        "elementwise": elementwise,
+        "static_argnames": static_argnames,
+        "pure": pure,
+    }
+    return JaxFunction(rc.as_primitive(f, **flags), out, via)
