@@ -1,0 +1,107 @@
+"""How the functions of this pack are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+import rules_core as rc
+
+__all__ = [
+    "arrays",
+    "elementwise",
+    "is_complex",
+    "no_derivative",
+    "on_doubles",
+    "scalar_rule",
+    "strong",
+]
+
+
+def elementwise(function: Callable[..., Any]) -> rc.Primitive:
+    """The handle of a NumPy-only function of broadcast elements."""
+    return rc.primitive(function, host=True, elementwise=True)
+
+
+def arrays(*xs: Any) -> tuple[Any, ...]:
+    """The namespace of `xs`, and `xs` with numbers as 0-d arrays of their dtype."""
+    xp = rc.array_namespace(*xs)
+    floating = [
+        x.dtype
+        for x in xs
+        if rc.is_array(x) and xp.isdtype(x.dtype, ("real floating", "complex floating"))
+    ]
+    dtype = xp.result_type(*floating) if floating else xp.float64
+    return xp, *(x if rc.is_array(x) else xp.asarray(x, dtype=dtype) for x in xs)
+
+
+def is_complex(x: Any) -> bool:
+    """Whether `x` is a complex number or an array of them."""
+    if not rc.is_array(x):
+        return isinstance(x, complex)
+    return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
+
+
+def _is_integer(x: Any) -> bool:
+    if not rc.is_array(x):
+        return isinstance(x, int)
+    return bool(rc.array_namespace(x).isdtype(x.dtype, ("integral", "bool")))
+
+
+def no_derivative(x: Any, why: str) -> Any:
+    """The partial in an argument without a formula: an error where it is wanted.
+
+    Args:
+        x: The argument; an integer has no tangent anyway.
+        why: What is missing and what to do, for the error.
+    """
+    return rc.NoTangent() if _is_integer(x) else rc.not_implemented(why)
+
+
+def on_doubles(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function of float64 arrays of one shape (n,) take what ufuncs take.
+
+    Arguments broadcast; the widest floating argument decides the dtype of the result,
+    which is computed in double.
+    """
+
+    @wraps(function)
+    def broadcasting(*args: Any) -> Any:
+        arrays = [np.asarray(x) for x in args]
+        if any(x.dtype.kind not in "biuf" for x in arrays):
+            message = (
+                f"{function.__name__} must be given real arguments, but got dtypes "
+                f"{', '.join(str(x.dtype) for x in arrays)}."
+            )
+            raise TypeError(message)
+        given = [x.dtype for x in args if hasattr(x, "dtype") and x.dtype.kind == "f"]
+        dtype = np.result_type(*given) if given else np.dtype(float)
+        flat = [x.ravel() for x in np.broadcast_arrays(*map(_double, arrays))]
+        shape = np.broadcast_shapes(*(x.shape for x in arrays))
+        return function(*flat).reshape(shape).astype(dtype)[()]
+
+    return broadcasting
+
+
+def _double(x: Any) -> Any:
+    return x.astype(np.float64)
+
+
+def scalar_rule(
+    f: rc.Primitive, partials: Callable[..., Any], *, holomorphic: bool = False
+) -> None:
+    """`rc.scalar_rule`, as silent at poles as SciPy's functions are."""
+    silent = np.errstate(all="ignore")(partials)
+    rc.scalar_rule(f, silent, holomorphic=holomorphic)
+
+
+def strong(partial: Any, dx: Any) -> Any:
+    """`partial · dx`, but zero where `dx` is zero and the partial is infinite or NaN.
+
+    The partial is masked, not the product, so that derivatives of this stay right.
+    """
+    xp, partial, dx = arrays(partial, dx)
+    return xp.where(~xp.isfinite(partial) & (dx == 0), 0 * dx, partial) * dx
