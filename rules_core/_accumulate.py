@@ -1,0 +1,158 @@
+"""Sums of tangents that reuse memory where that cannot be seen."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ._arrays import array_namespace, is_array
+from ._errors import ProjectionError, UnsupportedError
+from ._numbers import is_floating, is_plain_tensor
+from ._structural import (
+    StructuralTangent,
+    backing,
+    is_mutable,
+    keyed,
+    like,
+    primal_type,
+)
+from ._thunks import InplaceableThunk, Thunk, unthunk
+from ._zeros import ZeroTangent
+
+__all__ = ["accumulate", "is_inplaceable_destination"]
+
+
+def accumulate(x: Any, y: Any) -> Any:
+    """The sum `x + y`; may write it into the memory of `x`.
+
+    Only the return value counts: the caller gives `x` up, and must own it (a cotangent
+    that somebody else may hold is copied first). `y` is never written to, and the
+    result does not share memory with it unless `x` is a zero: then it *is* `y`.
+
+    Raises:
+        ProjectionError: Two arrays of different shapes.
+
+    >>> import numpy as np
+    >>> from rules_core import accumulate
+    >>> x = np.ones(2)
+    >>> accumulate(x, np.array([1.0, 2.0])) is x, x
+    (True, array([2., 3.]))
+    """
+    if isinstance(y, InplaceableThunk) and is_inplaceable_destination(x):
+        return _returned(y, y.add(x))
+    if isinstance(y, (InplaceableThunk, Thunk)) and is_array(x):
+        return accumulate(x, unthunk(y))
+    if is_array(x) and is_array(y):
+        return _add_arrays(x, y)
+    if isinstance(x, StructuralTangent) and isinstance(y, StructuralTangent):
+        return _add_structures(x, y, {})
+    return x + y
+
+
+def is_inplaceable_destination(x: Any) -> bool:
+    """Whether gradients may be accumulated into the memory of `x`.
+
+    True for writeable floating NumPy arrays and views whose elements do not overlap,
+    for torch tensors of that kind that are neither recorded by autograd nor wrapped by
+    a transformation, and for `MutableTangent`. False in all doubtful cases; JAX arrays
+    cannot be written to.
+
+    >>> import numpy as np
+    >>> from rules_core import is_inplaceable_destination
+    >>> x = np.ones((2, 3))
+    >>> is_inplaceable_destination(x), is_inplaceable_destination(x[:, 1:])
+    (True, True)
+    >>> is_inplaceable_destination(np.broadcast_to(x, (4, 2, 3)))
+    False
+    """
+    if is_mutable(x):
+        return True
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and type(x) is numpy.ndarray:
+        writeable = x.flags.writeable and not x.dtype.hasobject
+        return writeable and _is_floating(x) and _is_disjoint(x.shape, x.strides)
+    if torch is not None and type(x) is torch.Tensor:
+        return _is_inplaceable_tensor(torch, x)
+    return False
+
+
+def _is_floating(x: Any) -> bool:
+    return is_floating(array_namespace(x), x.dtype)
+
+
+def _is_inplaceable_tensor(torch: Any, x: Any) -> bool:
+    return (
+        is_plain_tensor(x)
+        and x.layout is torch.strided
+        and not x.is_inference()
+        and _is_floating(x)
+        and _is_disjoint(x.shape, x.stride())
+    )
+
+
+def _is_disjoint(shape: Any, strides: Any) -> bool:
+    """Whether no two elements share memory (a sufficient condition).
+
+    Each axis, by growing stride, must step over all that the ones before it span.
+    """
+    reach = 0
+    for stride, length in sorted(
+        (abs(stride), length)
+        for stride, length in zip(strides, shape, strict=True)
+        if length > 1
+    ):
+        if stride <= reach:
+            return False
+        reach += stride * (length - 1)
+    return True
+
+
+def _add_arrays(x: Any, y: Any) -> Any:
+    if tuple(x.shape) != tuple(y.shape):
+        must, got = f"have shape {tuple(x.shape)}", f"shape {tuple(y.shape)}"
+        path = "what is accumulated"
+        raise ProjectionError(path, must, got)
+    if not is_inplaceable_destination(x) or not _fits_into(x, y):
+        return x + y
+    x += y
+    return x
+
+
+def _fits_into(x: Any, y: Any) -> bool:
+    """Whether `x += y` is `x + y`: same library and dtype, and nothing recorded."""
+    if type(y) is not type(x) or x.dtype != y.dtype:
+        return False
+    torch = sys.modules.get("torch")
+    if torch is None or type(x) is not torch.Tensor:
+        return True
+    return is_plain_tensor(y) and (x is y or not _share_storage(x, y))
+
+
+def _share_storage(x: Any, y: Any) -> bool:
+    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
+
+
+def _add_structures(x: Any, y: Any, met: dict[tuple[int, int], Any]) -> Any:
+    """Entry by entry; a `MutableTangent` is updated, so that it stays shared."""
+    if not isinstance(y, StructuralTangent) or not isinstance(x, StructuralTangent):
+        return accumulate(x, y)
+    if (id(x), id(y)) in met:
+        return met[id(x), id(y)]
+    alike = primal_type(x) is primal_type(y) and type(x) is type(y)
+    if not alike or (keyed(x) == "position" and len(x) != len(y)):
+        return x + y  # raises, saying why
+    result = met[id(x), id(y)] = x if is_mutable(x) else like(x, backing(x))
+    for name, value in backing(y).items():
+        old = backing(x).get(name, ZeroTangent())
+        backing(result)[name] = _add_structures(old, value, met)
+    return result
+
+
+def _returned(y: InplaceableThunk, result: Any) -> Any:
+    if result is None:
+        message = (
+            f"add of {y!r} must return the array that it was given, but got None. End "
+            "it with `return x`."
+        )
+        raise UnsupportedError(message)
+    return result

@@ -1,0 +1,232 @@
+"""The vector spaces that numbers belong to, and the projections onto them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Protocol, final
+
+from ._arrays import array_namespace, is_array
+from ._errors import ProjectionError
+from ._numbers import is_concrete, is_numpy
+from ._sparse import Pattern, is_sparse
+from ._zeros import ZeroTangent
+
+__all__ = ["Space", "space_of"]
+
+
+class Space(Protocol):
+    """A vector space over the real or complex numbers."""
+
+    def project(self, dx: Any, path: str) -> Any:
+        """The element of the space nearest to `dx`, which may lie in a larger one."""
+
+
+def space_of(x: Any) -> Space:
+    """The tangent space of a number, array or sparse matrix; does not keep `x`."""
+    if is_array(x):
+        return ArraySpace(x)
+    return SparseSpace(x) if is_sparse(x) else NumberSpace(x)
+
+
+@final
+class NumberSpace:
+    """Python's floats, or its complex numbers."""
+
+    __slots__ = ("cls",)
+
+    def __init__(self, x: Any) -> None:
+        self.cls = float if isinstance(x, float) else complex
+
+    def project(self, dx: Any, path: str) -> Any:
+        """A Python number; what a transformation traces stays a 0-d array."""
+        if is_array(dx):
+            return self._from_array(dx, path)
+        if not _is_python_number(dx):
+            must = f"be a {self.cls.__name__}"
+            raise ProjectionError(path, must, _described(dx))
+        return self._convert(dx)
+
+    def _from_array(self, dx: Any, path: str) -> Any:
+        xp = array_namespace(dx)
+        if _is_float0(dx):
+            return ZeroTangent()
+        if tuple(dx.shape) != ():
+            dx = _fit_shape(xp, dx, (), path)
+        if is_concrete(dx):
+            return self._convert(dx)
+        return _real(xp, dx) if self.cls is float else dx
+
+    def _convert(self, dx: Any) -> Any:
+        if self.cls is complex:
+            return complex(dx)
+        return float(dx) if not _is_complex(dx) else complex(dx).real
+
+    def __repr__(self) -> str:
+        return self.cls.__name__
+
+
+@final
+class ArraySpace:
+    """Arrays of one library, dtype, shape and device."""
+
+    __slots__ = ("device", "dtype", "scalar", "shape", "xp")
+
+    def __init__(self, x: Any) -> None:
+        self.xp = array_namespace(x)
+        self.dtype, self.shape = x.dtype, tuple(x.shape)
+        # Elsewhere the library places what is made of Python numbers by itself.
+        self.device = x.device if self.xp.__name__.endswith("torch") else None
+        self.scalar = is_numpy(x) and not hasattr(x, "__array_finalize__")
+
+    def project(self, dx: Any, path: str) -> Any:
+        """Sum over broadcast axes, reshape by axes of length one, cast."""
+        dx = self._admit(dx, path)
+        if _is_float0(dx):
+            return ZeroTangent()
+        xp = array_namespace(dx)
+        if tuple(dx.shape) != self.shape:
+            dx = _fit_shape(xp, dx, self.shape, path)
+        dtype = self.dtype if xp is self.xp else getattr(xp, _name(self.dtype))
+        if dx.dtype != dtype:
+            dx = _cast(xp, dx, dtype, path)
+        return self._wrapped(dx)
+
+    def _admit(self, dx: Any, path: str) -> Any:
+        if is_array(dx):
+            foreign = is_numpy(dx) and not self._holds_numpy()
+            return self._asarray(dx) if foreign and not _is_float0(dx) else dx
+        if is_sparse(dx):
+            return dx.toarray()
+        if not _is_python_number(dx):
+            must = f"be an array of shape {self.shape}"
+            raise ProjectionError(path, must, _described(dx))
+        if any(length != 1 for length in self.shape):
+            must = f"have shape {self.shape}"
+            raise ProjectionError(path, must, f"the number {dx!r}")
+        if _is_complex(dx) and not _is_complex_dtype(self.xp, self.dtype):
+            dx = complex(dx).real
+        return self._asarray(dx, dtype=self.dtype)
+
+    def _asarray(self, dx: Any, **keywords: Any) -> Any:
+        if self.device is not None:
+            keywords["device"] = self.device
+        return self.xp.asarray(dx, **keywords)
+
+    def _holds_numpy(self) -> bool:
+        return self.xp.__name__.endswith("numpy") and not self._is_jax()
+
+    def _is_jax(self) -> bool:
+        return bool(self.xp.__name__.startswith("jax"))
+
+    def _wrapped(self, dx: Any) -> Any:
+        # NumPy's scalars and 0-d arrays turn into each other on the way.
+        if self.shape != () or not is_numpy(dx):
+            return dx
+        if self.scalar:
+            return dx[()]
+        return sys.modules["numpy"].asarray(dx)
+
+    def __repr__(self) -> str:
+        return f"{_name(self.dtype)}{list(self.shape)}"
+
+
+@final
+class SparseSpace:
+    """SciPy's sparse matrices of one pattern and dtype."""
+
+    __slots__ = ("pattern", "values")
+
+    def __init__(self, x: Any) -> None:
+        self.pattern = Pattern(x)
+        numpy = sys.modules["numpy"]
+        self.values = ArraySpace(numpy.zeros(len(self.pattern.rows), x.dtype))
+
+    def project(self, dx: Any, path: str) -> Any:
+        """The sparse matrix with the entries of `dx` at the stored places."""
+        if not is_sparse(dx):
+            dx = self._dense(dx, path)
+        shape = tuple(self.pattern.shape)
+        if tuple(dx.shape) != shape:
+            must = f"have shape {shape}"
+            raise ProjectionError(path, must, f"shape {tuple(dx.shape)}")
+        return self.pattern.put(self.values.project(self.pattern.take(dx), path))
+
+    def _dense(self, dx: Any, path: str) -> Any:
+        shape = tuple(self.pattern.shape)
+        if not is_array(dx):
+            must = f"be a sparse or dense matrix of shape {shape}"
+            raise ProjectionError(path, must, _described(dx))
+        numpy = sys.modules["numpy"]
+        dx = numpy.asarray(dx)
+        return dx if dx.shape == shape else _fit_shape(numpy, dx, shape, path)
+
+    def __repr__(self) -> str:
+        return f"{self.pattern.cls.__name__}({self.values!r})"
+
+
+def _fit_shape(xp: Any, dx: Any, shape: tuple[int, ...], path: str) -> Any:
+    """Reshape or sum `dx` to the shape of a primal that was broadcast to its shape."""
+    old = tuple(dx.shape)
+    if _differ_by_ones(old, shape):
+        return xp.reshape(dx, shape)
+    lead = len(old) - len(shape)
+    pairs = list(zip(old[lead:], shape, strict=True)) if lead >= 0 else [(0, -1)]
+    if any(new not in (1, length) for length, new in pairs):
+        must = f"have shape {shape}, or one that {shape} broadcasts to"
+        raise ProjectionError(path, must, f"shape {old}")
+    kept = (lead + i for i, (length, new) in enumerate(pairs) if length != new)
+    return xp.reshape(xp.sum(dx, axis=(*range(lead), *kept)), shape)
+
+
+def _differ_by_ones(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether the longer shape is the shorter one with axes of length one put in."""
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    rest = list(shorter)
+    for length in longer:
+        if rest and rest[0] == length:
+            rest.pop(0)
+        elif length != 1:
+            return False
+    return not rest
+
+
+def _cast(xp: Any, dx: Any, dtype: Any, path: str) -> Any:
+    if getattr(dx.dtype, "hasobject", False):
+        raise ProjectionError(path, "hold numbers", f"dtype {dx.dtype}")
+    if not _is_complex_dtype(xp, dtype):
+        dx = _real(xp, dx)
+    return dx if dx.dtype == dtype else xp.astype(dx, dtype)
+
+
+def _real(xp: Any, dx: Any) -> Any:
+    return xp.real(dx) if _is_complex_dtype(xp, dx.dtype) else dx
+
+
+def _is_complex_dtype(xp: Any, dtype: Any) -> bool:
+    try:
+        return bool(xp.isdtype(dtype, "complex floating"))
+    except TypeError:  # bfloat16 and its like, unknown to NumPy
+        return False
+
+
+def _is_complex(x: Any) -> bool:
+    if is_array(x):
+        return _is_complex_dtype(array_namespace(x), x.dtype)
+    return isinstance(x, complex)
+
+
+def _is_float0(dx: Any) -> bool:
+    """Whether this is JAX's array without numbers, its tangent of integers."""
+    return getattr(dx.dtype, "names", None) == ("float0",)
+
+
+def _is_python_number(x: Any) -> bool:
+    return any(hasattr(x, name) for name in ("__float__", "__complex__", "__index__"))
+
+
+def _name(dtype: Any) -> str:
+    return str(dtype).rpartition(".")[2]
+
+
+def _described(x: Any) -> str:
+    return f"a {type(x).__name__}"
