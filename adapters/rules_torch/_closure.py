@@ -1,0 +1,366 @@
+"""Closure conversion: a pullback becomes a plan and the tensors that it captures.
+
+PyTorch must own what a backward pass needs: saved as tensors, residuals are seen by
+saved-tensor hooks, checked for writes, freed after use and differentiated again. A
+pullback is a Python closure, so its tensors are taken out and later put back into a
+copy of it. Where that is impossible the plan says what stands in the way.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+import rules_core as rc
+
+from ._compat import is_dead
+
+__all__ = ["ATOMS", "Plan", "attributes", "convert", "rebuild"]
+
+ATOMS: set[type] = set(
+    (
+        bool, bytes, complex, float, int, range, slice, str, type, type(None),
+        type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
+        torch.device, torch.dtype, torch.Size, torch.layout, rc.Primitive,
+    )
+)  # fmt: skip
+_TENSORS = frozenset((Tensor, torch.nn.Parameter))
+_REACH = 10_000
+
+
+class _Slot(NamedTuple):
+    """Stands for one of the tensors that were taken out."""
+
+    index: int
+
+
+class _Node:
+    """A value that holds tensors: how to make it again from its parts."""
+
+    __slots__ = ("make", "parts")
+
+    def __init__(self, make: Callable[..., Any], parts: Sequence[Any]) -> None:
+        self.make, self.parts = make, tuple(parts)
+
+
+class _Function:
+    """A function that holds tensors in its cells or defaults."""
+
+    __slots__ = ("cells", "defaults", "fn")
+
+    def __init__(self, function: FunctionType) -> None:
+        self.fn = (function.__code__, function.__globals__, function.__name__)
+        self.cells: list[_Cell] = []
+        self.defaults: Any = None
+
+
+class _Cycle:
+    """Marks a container whose parts are being visited."""
+
+
+class _Cell:
+    """A cell; functions that share one share it again after rebuilding."""
+
+    __slots__ = ("content",)
+
+    def __init__(self) -> None:
+        self.content: Any = None
+
+
+class Plan(NamedTuple):
+    """How to make a pullback again from its tensors.
+
+    Attributes:
+        template: The pullback without its tensors.
+        make: Called with the template and the tensors.
+        obstacle: What could not be looked into, in words; None where all is well.
+    """
+
+    template: Any
+    make: Callable[[Any, Iterable[Tensor]], Any]
+    obstacle: str | None
+
+
+def convert(pullback: Any) -> tuple[Plan, list[Tensor]]:
+    """The plan of a pullback and the tensors that it captures, in order.
+
+    The common kinds, a closure or a `Pullback` over tensors and constants, take a short
+    way; everything else is walked.
+    """
+    tensors: list[Tensor] = []
+    if type(pullback) is FunctionType:
+        if pullback.__defaults__ is None and pullback.__kwdefaults__ is None:
+            cells = _flat(_contents(pullback), tensors)
+            if cells is not None:
+                code, scope = pullback.__code__, pullback.__globals__
+                template = (code, scope, pullback.__name__, cells)
+                return Plan(template, _make_closure, None), tensors
+    elif type(pullback) is rc.Pullback and _is_plain_function(pullback.fn):
+        residuals = _flat(pullback.residuals, tensors)
+        if residuals is not None:
+            return Plan((pullback.fn, residuals), _make_pullback, None), tensors
+    walker = _Walker()
+    template = walker.visit(pullback)
+    return Plan(template, _make_general, walker.obstacle), walker.tensors
+
+
+def _contents(function: FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not filled yet
+            yield cell
+
+
+def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
+    """`values` with their tensors taken out; None unless the others are atoms."""
+    contents = []
+    for value in values:
+        cls = type(value)
+        if cls in _TENSORS:
+            if is_dead(value):
+                return None
+            tensors.append(value)
+            contents.append(_Slot)
+        elif cls in ATOMS or _is_plain_function(value):
+            contents.append(value)
+        else:
+            return None
+    return contents
+
+
+def _is_plain_function(value: Any) -> bool:
+    return (
+        type(value) is FunctionType
+        and value.__closure__ is None
+        and value.__defaults__ is None
+        and value.__kwdefaults__ is None
+    )
+
+
+def rebuild(plan: Plan, tensors: Iterable[Tensor]) -> Any:
+    """The pullback again, with `tensors` in the places of those taken out."""
+    return plan.make(plan.template, tensors)
+
+
+def _make_closure(template: Any, tensors: Iterable[Tensor]) -> Any:
+    code, scope, name, contents = template
+    taken = iter(tensors)
+    cells = [CellType(next(taken) if c is _Slot else c) for c in contents]
+    return FunctionType(code, scope, name, None, tuple(cells))
+
+
+def _make_pullback(template: Any, tensors: Iterable[Tensor]) -> Any:
+    fn, contents = template
+    taken = iter(tensors)
+    return partial(fn, *[next(taken) if c is _Slot else c for c in contents])
+
+
+def _make_general(template: Any, tensors: Iterable[Tensor]) -> Any:
+    return _Builder(tuple(tensors)).build(template)
+
+
+class _Walker:
+    """Takes the tensors out of a value; each object is visited once."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.obstacle: str | None = None
+        self._seen: dict[int, Any] = {}
+        self._alive: list[Any] = []  # ids stay valid as long as their objects live
+
+    def visit(self, value: Any) -> Any:
+        """The template of `value`: itself where it holds no tensor."""
+        if isinstance(value, Tensor):
+            return self._slot(value)
+        if type(value) in ATOMS or isinstance(value, type):
+            return value
+        seen = self._seen.get(id(value))
+        if seen is _Cycle:
+            self.obstacle = f"an object of type {_name(value)} that contains itself"
+        if seen is not None:
+            return seen
+        if not _reaches_tensor(value):
+            return value
+        self._alive.append(value)
+        self._seen[id(value)] = _Cycle
+        template = self._seen[id(value)] = self._open(value)
+        return template
+
+    def _slot(self, tensor: Tensor) -> Any:
+        if is_dead(tensor):
+            self.obstacle = (
+                "a tensor of a torch.func transform that has ended (call rrule_via_ad "
+                "or torch.func.vjp inside the pullback, not before it)"
+            )
+        self.tensors.append(tensor)
+        return _Slot(len(self.tensors) - 1)
+
+    def _open(self, value: Any) -> Any:
+        if isinstance(value, FunctionType):
+            return self._function(value)
+        parts = _take_apart(value)
+        if parts is None:
+            self.obstacle = f"an object of type {_name(value)}"
+            return value
+        make, items = parts
+        return _Node(make, [self.visit(item) for item in items])
+
+    def _function(self, function: FunctionType) -> _Function:
+        template = self._seen[id(function)] = _Function(function)
+        template.cells = [self._cell(cell) for cell in function.__closure__ or ()]
+        defaults = (function.__defaults__, function.__kwdefaults__)
+        template.defaults = tuple(self.visit(part) for part in defaults)
+        return template
+
+    def _cell(self, cell: CellType) -> _Cell:
+        seen = self._seen.get(id(cell))
+        if isinstance(seen, _Cell):
+            return seen
+        self._alive.append(cell)
+        made = self._seen[id(cell)] = _Cell()
+        try:
+            made.content = self.visit(cell.cell_contents)
+        except ValueError:  # not filled yet
+            made.content = _Cell
+        return made
+
+
+class _Builder:
+    """Puts tensors back into a template."""
+
+    def __init__(self, tensors: tuple[Tensor, ...]) -> None:
+        self._tensors = tensors
+        self._made: dict[int, Any] = {}
+
+    def build(self, template: Any) -> Any:
+        if type(template) is _Slot:
+            return self._tensors[template.index]
+        if type(template) not in (_Node, _Function):
+            return template
+        made = self._made.get(id(template))
+        if made is None:
+            build = self._node if type(template) is _Node else self._function
+            made = self._made[id(template)] = build(template)
+        return made
+
+    def _node(self, node: _Node) -> Any:
+        return node.make(*map(self.build, node.parts))
+
+    def _function(self, template: _Function) -> FunctionType:
+        cells = {id(cell): (cell, self._cell(cell)) for cell in template.cells}
+        order = tuple(self._made[id(cell)] for cell in template.cells)
+        made = self._made[id(template)] = FunctionType(*template.fn, None, order)
+        for cell, target in cells.values():
+            if cell.content is not _Cell and target == CellType():
+                target.cell_contents = self.build(cell.content)
+        made.__defaults__, made.__kwdefaults__ = map(self.build, template.defaults)
+        return made
+
+    def _cell(self, template: _Cell) -> CellType:
+        made = self._made.get(id(template))
+        if made is None:
+            made = self._made[id(template)] = CellType()
+        return made  # type: ignore[no-any-return]
+
+
+def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
+    """`(make, parts)` with `make(*parts)` a copy of `value`; None for the unknown."""
+    cls = type(value)
+    if cls in (tuple, list, set, frozenset):
+        return (lambda *items: cls(items)), list(value)
+    if cls is dict:
+        keys = list(value)
+        return (lambda *items: dict(zip(keys, items, strict=True))), list(value.values())
+    if isinstance(value, tuple) and hasattr(cls, "_make") and not hasattr(value, "__dict__"):
+        return cls, list(value)
+    if cls is rc.Pullback:
+        return rc.Pullback, [value.fn, *value.residuals]
+    if cls is partial:
+        keys = list(value.keywords)
+        n = len(value.args) + 1
+        return (
+            lambda *items: partial(*items[:n], **dict(zip(keys, items[n:], strict=True))),
+            [value.func, *value.args, *value.keywords.values()],
+        )
+    if cls is MethodType:
+        return MethodType, [value.__func__, value.__self__]
+    return _remade(value)
+
+
+def _remade(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
+    fields = attributes(value)
+    if fields is None:
+        return None
+    cls = type(value)
+
+    def make(*items: Any) -> Any:
+        made = object.__new__(cls)
+        for name, item in zip(fields, items, strict=True):
+            object.__setattr__(made, name, item)
+        return made
+
+    return make, list(fields.values())
+
+
+def attributes(value: Any) -> dict[str, Any] | None:
+    """Fields and slots of an object whose class is written in Python, else None."""
+    names = [name for name in _slots(type(value)) if hasattr(value, name)]
+    fields = {name: getattr(value, name) for name in names}
+    fields.update(getattr(value, "__dict__", {}))
+    if not fields or _hides_something(value, fields.values()):
+        return None
+    return fields
+
+
+def _slots(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__"):
+                private = name.startswith("__") and not name.endswith("__")
+                yield f"_{base.__name__.lstrip('_')}{name}" if private else name
+
+
+def _hides_something(value: Any, known: Iterable[Any]) -> bool:
+    """Whether `value` refers to more than its class and its attributes (list items)."""
+    ids = {id(part) for part in known}
+    ids.update((id(type(value)), id(getattr(value, "__dict__", None))))
+    return any(
+        id(part) not in ids and _reaches_tensor(part) for part in gc.get_referents(value)
+    )
+
+
+def _reaches_tensor(root: Any) -> bool:
+    """Whether a tensor can be reached from an object that cannot be taken apart."""
+    queue, seen = deque([root]), set()
+    for _ in count():
+        if not queue:
+            return False
+        value = queue.popleft()
+        if isinstance(value, Tensor) or len(seen) > _REACH:
+            return True
+        if id(value) in seen or type(value) in ATOMS or isinstance(value, type):
+            continue
+        seen.add(id(value))
+        queue.extend(_referents(value))
+    return False
+
+
+def _referents(value: Any) -> Iterable[Any]:
+    if isinstance(value, FunctionType):  # its globals are constants to us
+        return [*_contents(value), value.__defaults__, value.__kwdefaults__]
+    return gc.get_referents(value)
+
+
+def _name(value: Any) -> str:
+    cls = type(value)
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -1,0 +1,178 @@
+"""The one module that touches private names of torch.
+
+PyTorch has no public way to ask which transforms are active, or to keep a nested
+forward-mode derivative; every such name is looked up here, once, and
+`tests/adapters/torch/test_compat.py` checks what each of them is relied on for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import reduce
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import rules_core as rc
+
+__all__ = [
+    "Levels",
+    "NESTED_FORWARD",
+    "add_batch_dim",
+    "apply_function",
+    "call_function",
+    "forward_mode_active",
+    "functorch_active",
+    "has_tangent",
+    "is_dead",
+    "is_fake",
+    "is_legacy_batched",
+    "is_wrapped",
+    "set_forward_enabled",
+    "strip_tangent",
+    "unwrap_dead",
+    "will_execute",
+]
+
+# How the error begins with which torch refuses a second forward-mode level.
+NESTED_FORWARD = "Nested forward mode AD is not supported"
+
+
+def _find(path: str) -> Any:
+    """A private name of torch, by its path below `torch`.
+
+    Raises:
+        rc.UnsupportedError: This version of torch does not have it.
+    """
+    try:
+        return reduce(getattr, path.split("."), torch)
+    except AttributeError:
+        message = (
+            f"rules_torch needs torch.{path}, which torch {torch.__version__} does not "
+            "have. Install a version that rules-core is tested with (torch 2.13)."
+        )
+        raise rc.UnsupportedError(message) from None
+
+
+functorch_active: Callable[[], bool] = _find("_C._are_functorch_transforms_active")
+unwrap_dead: Callable[[Tensor], Tensor] = _find("_C._functorch.unwrap_if_dead")
+is_wrapped: Callable[[Tensor], bool] = _find("_C._functorch.is_functorch_wrapped_tensor")
+is_batched: Callable[[Tensor], bool] = _find("_C._functorch.is_batchedtensor")
+is_legacy_batched: Callable[[Tensor], bool] = _find(
+    "_C._functorch.is_legacy_batchedtensor"
+)
+set_forward_enabled: Callable[[bool], AbstractContextManager[None]] = _find(
+    "autograd.forward_ad._set_fwd_grad_enabled"
+)
+call_function: Callable[..., Any] = _find(
+    "_functorch.autograd_function.custom_function_call"
+)
+add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find("_C._functorch._add_batch_dim")
+
+_forward_ad = _find("autograd.forward_ad")
+_find("autograd.forward_ad._current_level")
+_forward_enabled: Callable[[], bool] = _find("_C._is_fwd_grad_enabled")
+_stack: Callable[[], list[Any] | None] = _find("_C._functorch.get_interpreter_stack")
+_get_unwrapped: Callable[[Tensor], Tensor] = _find("_C._functorch.get_unwrapped")
+_batch_dim: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_bdim")
+_level: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_level")
+_unpack_dual: Callable[..., tuple[Tensor, Tensor | None]] = _find("_VF._unpack_dual")
+_will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
+_Kind = _find("_C._functorch.TransformType")
+_fake: type = _find("_subclasses.fake_tensor.FakeTensor")
+_functional: type = _find("_subclasses.functional_tensor.FunctionalTensor")
+
+
+class Levels:
+    """The transforms of torch.func that are active.
+
+    Attributes:
+        reverse: Levels of `grad` and `vjp`.
+        forward: Levels of `jvp`.
+    """
+
+    __slots__ = ("forward", "reverse")
+
+    def __init__(self) -> None:
+        stack = _stack() or ()
+        self.reverse = {i.level() for i in stack if i.key() == _Kind.Grad}
+        self.forward = {i.level() for i in stack if i.key() == _Kind.Jvp}
+
+    def tracking(self, x: Tensor) -> tuple[bool, bool]:
+        """Whether `x` may be wanted in reverse mode, and in forward mode.
+
+        A tensor takes part in a transform if it is wrapped for it; below all wrappers
+        plain autograd counts.
+        """
+        levels = set()
+        while is_wrapped(x):
+            levels.add(_level(x))
+            x = _get_unwrapped(x)
+        reverse = not levels.isdisjoint(self.reverse) or (
+            x.requires_grad and (bool(self.reverse) or torch.is_grad_enabled())
+        )
+        forward = not levels.isdisjoint(self.forward) or (
+            forward_mode_active() and has_tangent(x)
+        )
+        return reverse, forward
+
+
+def is_dead(x: Tensor) -> bool:
+    """Whether `x` is the wrapper of a torch.func transform that has ended."""
+    return unwrap_dead(x) is not x
+
+
+def forward_mode_active() -> bool:
+    """Whether forward-mode tangents are being propagated here."""
+    return _forward_ad._current_level >= 0 and _forward_enabled()  # noqa: SLF001
+
+
+def has_tangent(x: Tensor) -> bool:
+    """Whether `x` carries a tangent of `torch.autograd.forward_ad`."""
+    return _unpack_dual(x, level=0)[1] is not None
+
+
+def strip_tangent(x: Tensor) -> Tensor:
+    """`x` without the tangent of the innermost forward-mode level.
+
+    Inside the `jvp` of a Function the saved tensors still carry that tangent; torch
+    has no batching rule for unpacking, so batched tensors are taken apart by hand.
+    """
+    if is_batched(x):
+        inner = strip_tangent(_get_unwrapped(x))
+        return add_batch_dim(inner, _batch_dim(x), _level(x))
+    return _unpack_dual(x, level=0)[0]
+
+
+def will_execute(node: Any) -> bool:
+    """Whether the backward pass that is running will execute `node`.
+
+    torch raises for a leaf that `autograd.grad` asks for, which is a yes.
+    """
+    if node is None:
+        return False
+    try:
+        return _will_execute(node)
+    except RuntimeError:
+        return True
+
+
+def is_fake(x: Tensor) -> bool:
+    """Whether `x` has no data because a compiler is tracing."""
+    return isinstance(x, (_fake, _functional)) or x.is_meta
+
+
+def _unbound(cls: Any) -> Callable[..., Any]:
+    return super(torch.autograd.Function, cls).apply  # type: ignore[misc,no-any-return]
+
+
+def apply_function(cls: type) -> Callable[..., Any]:
+    """`cls.apply` below the Python layer, for calls with positional arguments only.
+
+    The public `apply` binds the signature of `forward` at every call, which costs more
+    than the rest of the call together, and unwraps dead wrappers, which the caller
+    of this one has to do.
+    """
+    return _unbound(cls)

@@ -1,0 +1,81 @@
+"""Errors of the PyTorch adapter: each names the rule, the function and the cure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rules_core as rc
+
+__all__ = [
+    "CotangentError",
+    "HostRuleError",
+    "KeywordDerivativeError",
+    "SecondDerivativeError",
+    "UnconvertibleClosureError",
+    "UntraceableError",
+    "rule_label",
+]
+
+
+def rule_label(rule: Any) -> str:
+    """`rrule foo_rrule for foo at pack.py:12`."""
+    return f"{rule.kind} {rule.name} for {rule.target} at {rule.location}"
+
+
+class CotangentError(rc.RulesCoreError, TypeError):
+    """A rule gave a tangent or cotangent that does not fit its primal."""
+
+    def __init__(self, rule: Any, what: str, cause: object) -> None:
+        super().__init__(f"{rule_label(rule)}: the {what} does not fit. {cause}")
+
+
+class KeywordDerivativeError(rc.UnsupportedError):
+    """A derivative with respect to a keyword-only argument is wanted."""
+
+    def __init__(self, target: str, name: str) -> None:
+        super().__init__(
+            f"{target}: the derivative with respect to the keyword-only argument "
+            f"{name!r} is wanted, but rules have no cotangent for keywords. Pass "
+            f"{name}.detach(), or make {name!r} a positional argument."
+        )
+
+
+class UnconvertibleClosureError(rc.UnsupportedError):
+    """A pullback captures tensors where PyTorch cannot be given them."""
+
+    def __init__(self, rule: Any, obstacle: str) -> None:
+        super().__init__(
+            f"{rule_label(rule)}: its pullback must capture tensors in the open, but "
+            f"they are hidden in {obstacle}. Capture them directly, return "
+            "Pullback(fn, *residuals), or declare the rule deterministic=True so that "
+            "it may run again in the backward pass."
+        )
+
+
+class SecondDerivativeError(rc.UnsupportedError):
+    """A derivative through a NumPy-only rule is wanted."""
+
+    def __init__(self, rule: Any) -> None:
+        super().__init__(
+            f"{rule_label(rule)} is declared host=True: it runs in NumPy, at first "
+            "order only, but a derivative of its result is wanted. Write the rule with "
+            "primitives and array-API functions instead."
+        )
+
+
+class HostRuleError(rc.UnsupportedError):
+    """A NumPy-only rule cannot serve the mode that is asked for."""
+
+    def __init__(self, rule: Any, mode: str, cure: str) -> None:
+        super().__init__(
+            f"{rule_label(rule)} is declared host=True: it runs in NumPy and cannot be "
+            f"transposed, but {mode} mode is wanted. Add an {cure} as well, or write "
+            "the rule with primitives and array-API functions."
+        )
+
+
+class UntraceableError(rc.UnsupportedError):
+    """A compiler meets a host function that it cannot compile."""
+
+    def __init__(self, target: str, why: str, cure: str) -> None:
+        super().__init__(f"{target} cannot be compiled by torch: {why}. {cure}")

@@ -1,0 +1,133 @@
+"""The Function that works under every transform of torch.func, and in forward mode.
+
+What a pullback captures is passed on as extra outputs of the Function. PyTorch then
+knows how residuals depend on the inputs, at every level of nested transforms; kept
+anywhere else they would be constants, and second derivatives silently wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._compat import (
+    apply_function,
+    call_function,
+    functorch_active,
+    set_forward_enabled,
+    strip_tangent,
+    unwrap_dead,
+)
+from ._leaves import differentiable
+from ._residuals import EXTRA, INPUT, OUTPUT, ResidualCall, separate
+
+__all__ = ["RuleFunction", "TransformCall"]
+
+class TransformCall(ResidualCall):
+    """A call under transforms.
+
+    Attributes:
+        reverse: Whether a reverse-mode transform may ask for cotangents.
+        forward: How many forward-mode transforms are active.
+        pushes: Whether forward mode has an frule of its own.
+    """
+
+    __slots__ = ("forward", "pushes", "reverse")
+
+    def run(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The tensors of the result, then the residuals that are neither in nor out."""
+        if self.reverse or not self.pushes:
+            y, residuals = self.start(tensors)
+        else:
+            y, residuals = self.primal(tensors), ()
+        outputs = [separate(t, tensors) for t in self.flatten_result(y)]
+        extras = self.locate(residuals, tensors, outputs)
+        return (*outputs, *extras)
+
+    def pick(
+        self, tensors: Sequence[Tensor], outputs: Sequence[Tensor]
+    ) -> tuple[Tensor, ...]:
+        """The residuals, then the inputs where a second derivative may need them."""
+        where = {INPUT: tensors, OUTPUT: outputs, EXTRA: outputs[len(self.outputs) :]}
+        residuals = [where[kind][i] for kind, i in self.sources]
+        keep = self.forward or len(outputs) > len(self.outputs)
+        return (*residuals, *tensors) if keep else tuple(residuals)
+
+
+class RuleFunction(torch.autograd.Function):
+    """A primitive with its rules, as PyTorch's transforms see it."""
+
+    generate_vmap_rule = True
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """`Function.apply` without binding a signature at every call."""
+        return call_function(cls, *args) if functorch_active() else _apply(*args)
+
+    @staticmethod
+    def forward(call: TransformCall, *tensors: Tensor) -> tuple[Tensor, ...]:
+        """Result and extra residuals."""
+        return call.run(tensors)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep the residuals, for both modes in one list."""
+        call, *tensors = inputs
+        ctx.call = call
+        ctx.set_materialize_grads(False)
+        saved = call.pick(tensors, output)
+        ctx.save_for_backward(*saved)
+        if call.forward:
+            ctx.save_for_forward(*saved)
+
+    @staticmethod
+    def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Cotangents by the rrule, and through the residuals by deriving again."""
+        call: TransformCall = ctx.call
+        count = len(call.outputs)
+        wanted = ctx.needs_input_grad[1:]
+        saved = [unwrap_dead(t) for t in ctx.saved_tensors]
+        residuals, tensors = saved[: len(call.sources)], saved[len(call.sources) :]
+        dxs: list[Tensor | None] = [None] * len(wanted)
+        if any(dy is not None for dy in seeds[:count]):
+            dxs = call.finish(residuals, seeds[:count], wanted)
+        if any(dr is not None for dr in seeds[count:]):
+            more = call.pull_extras(tensors, seeds[count:], wanted)
+            dxs = [_add(a, b) for a, b in zip(dxs, more, strict=True)]
+        return (None, *dxs)
+
+    @staticmethod
+    def jvp(ctx: Any, _call: Any, *tangents: Tensor | None) -> Any:
+        """Tangents by the frule, or by transposing the pullback.
+
+        torch switches forward mode off in here, which would lose the tangents of outer
+        levels, and leaves the tangent of this level on the saved tensors.
+        """
+        call: TransformCall = ctx.call
+        with set_forward_enabled(True):
+            saved = [strip_tangent(t) for t in ctx.saved_tensors]
+            residuals, tensors = saved[: len(call.sources)], saved[len(call.sources) :]
+            if call.pushes:
+                dys = call.push(tensors, tangents)
+            else:
+                dys = call.transposed_pull(residuals, tensors, tangents)
+            extras = call.extras_among(residuals)
+            if extras and (call.reverse or call.forward > 1):
+                return (*dys, *call.push_extras(tensors, tangents))
+            return (*dys, *map(_zeros, extras))
+
+
+_apply = apply_function(RuleFunction)
+
+
+def _add(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b
+
+
+def _zeros(x: Tensor) -> Tensor | None:
+    return torch.zeros_like(x) if differentiable(x) else None

@@ -1,0 +1,104 @@
+"""Derivatives of plain torch functions, by whichever of torch's ways works here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._compat import NESTED_FORWARD, functorch_active
+
+__all__ = ["pull_back", "push_forward", "transpose"]
+
+Outputs = tuple[Tensor, ...]
+
+
+def pull_back(
+    fn: Callable[..., Outputs],
+    primals: Sequence[Tensor],
+    cotangents: Sequence[Tensor | None],
+) -> list[Tensor | None]:
+    """`J(primals)* cotangents` of a function to a tuple of tensors; differentiable."""
+    if functorch_active():
+        return _pull_back_functorch(fn, primals, cotangents)
+    create = torch.is_grad_enabled()
+    with torch.enable_grad():
+        inputs = [_fresh(x, create) for x in primals]
+        outputs = fn(*inputs)
+        pairs = [
+            (y, dy)
+            for y, dy in zip(outputs, cotangents, strict=True)
+            if dy is not None and y.requires_grad
+        ]
+        if not pairs:
+            return [None] * len(inputs)
+        ys, dys = zip(*pairs, strict=True)
+        found = torch.autograd.grad(ys, inputs, dys, create_graph=create, allow_unused=True)
+    return list(found)
+
+
+def _fresh(x: Tensor, create: bool) -> Tensor:
+    """`x` as a variable of its own, joined to its history where that is wanted."""
+    if create and x.requires_grad:
+        return x.view_as(x)
+    return x.detach().requires_grad_()
+
+
+def _pull_back_functorch(
+    fn: Callable[..., Outputs],
+    primals: Sequence[Tensor],
+    cotangents: Sequence[Tensor | None],
+) -> list[Tensor | None]:
+    outputs, back = torch.func.vjp(fn, *primals)
+    seeds = tuple(
+        torch.zeros_like(y) if dy is None else dy
+        for y, dy in zip(outputs, cotangents, strict=True)
+    )
+    return list(back(seeds))
+
+
+def push_forward(
+    fn: Callable[..., Outputs], primals: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> Outputs:
+    """`J(primals) tangents` of a function to a tuple of tensors; differentiable.
+
+    Where torch refuses a second forward-mode level, the reverse mode is transposed.
+    """
+    try:
+        _, found = torch.func.jvp(fn, tuple(primals), tuple(tangents))
+    except RuntimeError as error:
+        if NESTED_FORWARD not in str(error):
+            raise
+        return _push_by_reverse(fn, primals, tangents)
+    return found  # type: ignore[no-any-return]
+
+
+def _push_by_reverse(
+    fn: Callable[..., Outputs], primals: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> Outputs:
+    outputs, back = torch.func.vjp(fn, *primals)
+
+    def back_flat(*seeds: Tensor) -> Outputs:
+        return back(seeds)  # type: ignore[no-any-return]
+
+    seeds = tuple(torch.ones_like(y) for y in outputs)
+    _, forth = torch.func.vjp(back_flat, *seeds)
+    return forth(tuple(tangents))  # type: ignore[no-any-return]
+
+
+def transpose(
+    linear: Callable[..., Outputs],
+    points: Sequence[Tensor],
+    cotangents: Sequence[Tensor | None],
+) -> list[Tensor | None]:
+    """The adjoint of a linear function; `points` give the shapes of its arguments.
+
+    It is differentiated at ones rather than at zeros, where a rule that treats a zero
+    tangent apart would show another formula.
+    """
+    ones = [torch.ones_like(x, requires_grad=False) for x in points]
+    return pull_back(linear, ones, cotangents)
+
+
