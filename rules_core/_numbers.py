@@ -101,5 +101,5 @@ def is_concrete(x: Any) -> bool:
 def is_plain_tensor(x: Any) -> bool:
     """Whether a torch tensor is neither recorded nor wrapped nor of a subclass."""
     torch = sys.modules["torch"]
-    wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # noqa: SLF001 (no other)
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # noqa: SLF001
     return type(x) is torch.Tensor and not x.requires_grad and not wrapped(x)

@@ -134,7 +134,7 @@ class Thunk(AbstractThunk):
 
     __slots__ = ("_fn", "_lock", "_value")
 
-    def __init__(self, fn: Callable[[], Any]) -> None:
+    def __init__(self, fn: Any) -> None:
         if not callable(fn):
             message = (
                 f"thunk must be given a function of no arguments, but got {fn!r}: "
