@@ -153,7 +153,7 @@ def _named(
             listed = f"{len(names)} entries ({', '.join(names)})"
             raise _error(primal, listed, str(len(items)))
         return "field", dict(zip(names, items, strict=True))
-    return ("position", _numbered(items)) if items else ("field", {**fields})
+    return ("position", _numbered(items)) if items else ("field", _Items(fields))
 
 
 def _numbered(items: Iterable[Any]) -> _Items:

@@ -57,7 +57,7 @@ def is_floating(xp: Any, dtype: Any) -> bool:
 
 
 def zero_number(x: Any) -> Any:
-    """A zero like `x`: its shape, dtype, device and library, not its subclass."""
+    """A zero like `x`: its shape, dtype, device and library; no subclass."""
     if isinstance(x, (float, complex)) and not is_array(x):
         return 0.0 if isinstance(x, float) else 0j
     if is_sparse(x):

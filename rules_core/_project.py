@@ -156,20 +156,25 @@ class _Fit:
         return self.number(tree, dx, path)
 
     def container(self, tree: StructuralTangent, dx: Any, path: str) -> Any:
-        key = id(tree), id(dx)
-        if key in self.met:
-            return self.met[key]
+        if (known := self.met.get((id(tree), id(dx)))) is not None:
+            return known
         given = _given(tree, dx, path)
         result = like(tree, {})
         if is_mutable(tree):
-            self.met[key] = result
+            self.met[id(tree), id(dx)] = result
+        return self.filled(tree, given, result, path)
+
+    def filled(
+        self,
+        tree: StructuralTangent,
+        given: dict[Any, Any],
+        result: StructuralTangent,
+        path: str,
+    ) -> Any:
         for name, subtree in backing(tree).items():
             inner = entry_path(path, keyed(tree), name)
             entry = self.fit(subtree, given.get(name, ZeroTangent()), inner)
             backing(result)[name] = entry
-        return self.closed(result)
-
-    def closed(self, result: StructuralTangent) -> Any:
         return result
 
 
@@ -190,7 +195,14 @@ class _Projection(_Fit):
         value = dx.value if isinstance(dx, InplaceableThunk) else dx
         return Thunk(lambda: _Projection().fit(tree, unthunk(value), path))
 
-    def closed(self, result: StructuralTangent) -> Any:
+    def filled(
+        self,
+        tree: StructuralTangent,
+        given: dict[Any, Any],
+        result: StructuralTangent,
+        path: str,
+    ) -> Any:
+        super().filled(tree, given, result, path)
         entries = backing(result).values()
         zero = all(isinstance(entry, AbstractZero) for entry in entries)
         return ZeroTangent() if zero and not is_mutable(result) else result
@@ -199,11 +211,30 @@ class _Projection(_Fit):
 class _Filling(_Fit):
     """Zeros become numbers, thunks are forced; numbers of the tree are the primal's."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.latest: dict[int, Any] = {}
+
     def number(self, tree: Any, dx: Any, path: str) -> Any:
         return space_of(tree).project(dx, path)
 
     def zero(self, tree: Any, dx: Any) -> Any:
-        return zero_tangent(tree)
+        if not isinstance(tree, StructuralTangent):
+            return zero_tangent(tree)
+        # An instance that was met is one instance, reached again without a tangent.
+        known = self.latest.get(id(tree))
+        return self.filled(tree, {}, like(tree, {}), "") if known is None else known
+
+    def filled(
+        self,
+        tree: StructuralTangent,
+        given: dict[Any, Any],
+        result: StructuralTangent,
+        path: str,
+    ) -> Any:
+        if is_mutable(tree):
+            self.latest[id(tree)] = result
+        return super().filled(tree, given, result, path)
 
     def lazy(self, tree: Any, dx: AbstractThunk, path: str) -> Any:
         if isinstance(tree, NoTangent):
