@@ -1,0 +1,119 @@
+"""What the signature of a rule says: the types it applies to, and what it asks for."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ._errors import RuleDefinitionError
+
+__all__ = ["RuleSignature", "read_signature", "read_types"]
+
+_POSITIONAL = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
+
+
+class RuleSignature(NamedTuple):
+    """Types of a rule's own arguments; each entry is a tuple of alternatives."""
+
+    types: tuple[tuple[type, ...], ...]
+    required: int
+    variadic: tuple[type, ...] | None
+    needs: bool
+    keywords: frozenset[str] | None
+
+
+def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
+    if annotation is inspect.Parameter.empty or annotation is Any:
+        return (object,)
+    if annotation is None:
+        return (type(None),)
+    if isinstance(annotation, type) and typing.get_origin(annotation) is None:
+        return (annotation,)
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        parts = (_alternatives(a, where) for a in typing.get_args(annotation))
+        return tuple(dict.fromkeys(cls for part in parts for cls in part))
+    if isinstance(origin, type) and not typing.get_args(annotation):
+        return (origin,)  # typing.Sequence and its like, without a parameter
+    raise _not_a_type(annotation, origin, where)
+
+
+def _not_a_type(annotation: Any, origin: Any, where: str) -> RuleDefinitionError:
+    cure = (
+        f"Dispatch sees classes only: write {origin.__name__}."
+        if isinstance(origin, type)
+        else "Leave it out to accept any value."
+    )
+    return RuleDefinitionError(
+        f"{where} must be annotated with a class, an ABC, Array or a union of them, "
+        f"but got {annotation!r}. {cure}"
+    )
+
+
+def _signature(function: Callable[..., Any], label: str) -> inspect.Signature:
+    try:
+        return inspect.signature(function, eval_str=True)
+    except NameError as error:
+        message = (
+            f"{label}: an annotation names something that is not defined there "
+            f"({error}). Import it, or leave the annotation out."
+        )
+        raise RuleDefinitionError(message) from error
+    except (TypeError, ValueError) as error:
+        message = f"{label} must be a Python function, but got {function!r}."
+        raise RuleDefinitionError(message) from error
+
+
+def read_signature(
+    function: Callable[..., Any], label: str, leading: tuple[str, ...]
+) -> RuleSignature:
+    """Read a rule function's signature.
+
+    Args:
+        function: The rule.
+        label: Its name for messages.
+        leading: What comes before the rule's own arguments (`config`, `tangents`).
+
+    Raises:
+        RuleDefinitionError: An annotation is not a type, or too few parameters.
+    """
+    parameters = list(_signature(function, label).parameters.values())
+    positional = [p for p in parameters if p.kind in _POSITIONAL]
+    variadic = [p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL]
+    if len(positional) < len(leading):
+        message = (
+            f"{label} must take ({', '.join((*leading, 'x1', '…'))}), but takes only "
+            f"{len(positional)} positional parameters. Add {leading[-1]!r}."
+        )
+        raise RuleDefinitionError(message)
+    own = positional[len(leading) :]
+    keywords = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    opened = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+
+    def read(parameter: inspect.Parameter) -> tuple[type, ...]:
+        return _alternatives(
+            parameter.annotation, f"{label}: parameter {parameter.name!r}"
+        )
+
+    return RuleSignature(
+        types=tuple(read(p) for p in own),
+        required=sum(p.default is inspect.Parameter.empty for p in own),
+        variadic=read(variadic[0]) if variadic else None,
+        needs="needs" in keywords,
+        keywords=None if opened else frozenset(keywords - {"needs"}),
+    )
+
+
+def read_types(
+    annotations: tuple[Any, ...], label: str
+) -> tuple[tuple[type, ...], ...]:
+    """Alternatives per argument for types that are given outright (`opt_out`)."""
+    return tuple(
+        _alternatives(a, f"{label}: argument {i}") for i, a in enumerate(annotations, 1)
+    )

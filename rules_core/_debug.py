@@ -1,0 +1,179 @@
+"""`debug_mode`: every rule that runs is watched.
+
+While it is on, look-ups wrap each rule in checks of its contract: arity, tangent types,
+shapes, dtypes, the first NaN, inputs or cotangents that were written to, a broken
+in-place promise. Off, nothing of it costs anything: answers of look-ups are dropped
+when it is switched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ._errors import CotangentCountError, DebugError
+from ._inspect import check_dy, check_finite, check_same, check_tangent, snapshot
+from ._keys import is_method_key
+from ._registry import DECORATORS, all_tables
+from ._rule import Rule
+from ._table import LOCK
+
+__all__ = ["debug_mode", "switch_on_by_environment"]
+
+_depth = 0
+
+
+def _switch(on: bool) -> None:
+    global _depth  # noqa: PLW0603  one switch for the process, like the tables
+    with LOCK:
+        _depth += 1 if on else -1
+        active = _watched in DECORATORS
+        if (_depth > 0) == active:
+            return
+        if _depth > 0:
+            DECORATORS.append(_watched)
+        else:
+            DECORATORS.remove(_watched)
+        for table in all_tables():
+            table.frule.forget()
+            table.rrule.forget()
+
+
+@contextmanager
+def debug_mode() -> Iterator[None]:
+    """Watch every rule that runs inside: a context manager for the whole process.
+
+    Each broken promise raises a `DebugError` that names the rule, its file and line,
+    the argument and the path inside it. `RULES_CORE_DEBUG=1` switches it on from the
+    start.
+
+    Raises:
+        DebugError: A rule broke its contract.
+
+    >>> from rules_core import debug_mode, rrule
+    >>> def square(x):
+    ...     return x * x
+    >>> @rrule.define(square)
+    ... def square_rrule(x):
+    ...     return x * x, lambda dy: 2 * x * dy
+    >>> with debug_mode():
+    ...     y, pullback = rrule(square, 3.0)
+    ...     pullback(1.0)
+    Traceback (most recent call last):
+    rules_core._errors.CotangentCountError: rrule square_rrule for square at ...
+    """
+    _switch(on=True)
+    try:
+        yield
+    finally:
+        _switch(on=False)
+
+
+def switch_on_by_environment() -> None:
+    """Honour `RULES_CORE_DEBUG=1`."""
+    if os.environ.get("RULES_CORE_DEBUG", "0") not in ("", "0"):
+        _switch(on=True)
+
+
+def _watched(rule: Rule) -> Rule:
+    watch = _watch_rrule if rule.kind == "rrule" else _watch_frule
+    return rule.with_function(watch(rule))
+
+
+def _split(rule: Rule, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return args[(rule.config is not None) + (rule.kind == "frule") :]
+
+
+def _arguments(rule: Rule, args: tuple[Any, ...]) -> dict[str, Any]:
+    return {f"argument {i}": x for i, x in enumerate(_split(rule, args), 1)}
+
+
+def _say(rule: Rule, text: str) -> str:
+    return f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {text}"
+
+
+@contextmanager
+def _unwritten(rule: Rule, values: dict[str, Any]) -> Iterator[None]:
+    before = {name: snapshot(value) for name, value in values.items()}
+    yield
+    for name, value in values.items():
+        path = check_same(before[name], value)
+        if path is not None:
+            message = (
+                f"{name}{path} was written to. Arrays handed to a rule belong to "
+                "somebody else: copy before changing."
+            )
+            raise DebugError(_say(rule, message))
+
+
+def _complain(rule: Rule, what: str, problem: str | None) -> None:
+    if problem is not None:
+        raise DebugError(_say(rule, f"{what}{problem}"))
+
+
+def _watch_rrule(rule: Rule) -> Callable[..., Any]:
+    function = rule.function
+    assert function is not None
+
+    def watched_rrule(*args: Any, **kw: Any) -> Any:
+        arguments = _arguments(rule, args)
+        with _unwritten(rule, arguments):
+            result = function(*args, **kw)
+        if type(result) is not tuple or len(result) != 2:
+            return result  # reported by the call itself
+        y, pullback = result
+        _complain(rule, "the primal output", check_finite(y, list(arguments.values())))
+        return y, _watch_pullback(rule, y, pullback, arguments)
+
+    return watched_rrule
+
+
+def _watch_pullback(
+    rule: Rule, y: Any, pullback: Callable[..., Any], arguments: dict[str, Any]
+) -> Callable[..., Any]:
+    def watched_pullback(dy: Any) -> Any:
+        if not rule.symbolic_zeros:
+            _complain(rule, "the cotangent of the output", check_dy(y, dy))
+        with _unwritten(rule, {**arguments, "the cotangent": dy}):
+            found = pullback(dy)
+            _check_cotangents(rule, found, arguments, dy)
+        return found
+
+    return watched_pullback
+
+
+def _check_cotangents(
+    rule: Rule, found: Any, arguments: dict[str, Any], dy: Any
+) -> None:
+    count = len(arguments) + (not is_method_key(rule.key))
+    if type(found) is not tuple or len(found) != count:
+        raise CotangentCountError(rule, count, found)
+    tangents = found[len(found) - len(arguments) :]
+    for (name, x), dx in zip(arguments.items(), tangents, strict=True):
+        what = f"the cotangent of {name}"
+        _complain(rule, what, check_tangent(x, dx))
+        _complain(rule, what, check_finite(dx, [x, dy]))
+
+
+def _watch_frule(rule: Rule) -> Callable[..., Any]:
+    function = rule.function
+    assert function is not None
+
+    def watched_frule(*args: Any, **kw: Any) -> Any:
+        arguments = _arguments(rule, args)
+        tangents = args[rule.config is not None]
+        given = {f"tangent {i}": t for i, t in enumerate(tangents)}
+        with _unwritten(rule, {**arguments, **given}):
+            result = function(*args, **kw)
+        if type(result) is not tuple or len(result) != 2:
+            return result
+        y, dy = result
+        inputs = [*arguments.values(), *tangents]
+        _complain(rule, "the primal output", check_finite(y, inputs))
+        _complain(rule, "the tangent of the output", check_tangent(y, dy))
+        _complain(rule, "the tangent of the output", check_finite(dy, inputs))
+        return result
+
+    return watched_frule

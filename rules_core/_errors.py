@@ -1,0 +1,208 @@
+"""Error classes: each holds its parts and renders one text.
+
+Wording: the rule by name, the primal by name, what *must* hold, what came *but*
+instead, then the cure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = [
+    "AmbiguousRulesError",
+    "CotangentCountError",
+    "DebugError",
+    "MixedHostsError",
+    "PackImportError",
+    "PrimitiveError",
+    "ProjectionError",
+    "RuleClashError",
+    "RuleDefinitionError",
+    "RuleNotFound",
+    "RuleResultError",
+    "RulesCoreError",
+    "TangentCountError",
+    "UnsupportedError",
+    "ViaADError",
+]
+
+
+class RulesCoreError(Exception):
+    """Base of every error that rules_core and its adapters raise on purpose."""
+
+
+class UnsupportedError(RulesCoreError, NotImplementedError):
+    """A combination that would be wrong, or that nobody has built: named, refused."""
+
+
+class RuleDefinitionError(RulesCoreError, TypeError):
+    """A rule, opt-out or primitive was declared in a way that cannot work."""
+
+
+class PrimitiveError(RulesCoreError, ValueError):
+    """Two declarations of one primitive contradict each other."""
+
+
+class MixedHostsError(RulesCoreError, TypeError):
+    """Arrays of two hosts met in one call of a primitive."""
+
+
+class ViaADError(RulesCoreError, TypeError):
+    """A rule calls back into an AD system that cannot do what it asks for."""
+
+
+class DebugError(RulesCoreError, AssertionError):
+    """`debug_mode` saw a rule break its contract."""
+
+
+class RuleClashError(RulesCoreError, ValueError):
+    """The same rule is defined twice, from two places."""
+
+    def __init__(self, old: Any, new: Any) -> None:
+        self.old, self.new = old, new
+        super().__init__(
+            f"{new.kind} for {new.target}({new.signature}) is defined twice: "
+            f"{old.name} at {old.location} and {new.name} at {new.location}. "
+            "Remove one of them, or give one a more specific signature."
+        )
+
+    def __reduce__(self) -> Any:
+        return RuleClashError, (self.old, self.new)
+
+
+class AmbiguousRulesError(RulesCoreError, TypeError):
+    """Two rules fit a call equally well."""
+
+    def __init__(self, first: Any, second: Any, types: Sequence[str]) -> None:
+        self.first, self.second, self.types = first, second, tuple(types)
+        super().__init__(
+            f"{first.kind} for {first.target}({', '.join(types)}) is ambiguous: "
+            f"{first.name}({first.signature}) at {first.location} and "
+            f"{second.name}({second.signature}) at {second.location} fit equally "
+            f"well. Define a rule that is more specific than both."
+        )
+
+    def __reduce__(self) -> Any:
+        return AmbiguousRulesError, (self.first, self.second, self.types)
+
+
+class RuleNotFound(RulesCoreError, LookupError):
+    """A rule is required here and none applies; lists the nearest candidates."""
+
+    def __init__(
+        self, kind: str, target: str, types: str, notes: Iterable[str]
+    ) -> None:
+        self.kind, self.target, self.types = kind, target, types
+        self.notes = tuple(notes)
+        head = f"no {kind} applies to {target}({types})."
+        super().__init__("\n  ".join((head, *self.notes)))
+
+    def __reduce__(self) -> Any:
+        return RuleNotFound, (self.kind, self.target, self.types, self.notes)
+
+    @staticmethod
+    def build(
+        kind: str,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        config: Any = None,
+    ) -> RuleNotFound:
+        """The error for a call, with what `explain` knows about the candidates."""
+        from ._explain import not_found
+
+        return not_found(kind, f, args, kwargs or {}, config)
+
+
+_PAIRS = {"rrule": "(y, pullback)", "frule": "(y, dy)"}
+
+
+class RuleResultError(RulesCoreError, TypeError):
+    """A rule returned something other than its pair."""
+
+    def __init__(self, rule: Any, result: Any) -> None:
+        self.rule = rule
+        super().__init__(
+            f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must "
+            f"return the pair {_PAIRS[rule.kind]}, but got {_describe(result)}."
+            f"{_cure(rule.kind, result)}"
+        )
+
+    def __reduce__(self) -> Any:
+        return RulesCoreError, (str(self),)
+
+
+class TangentCountError(RulesCoreError, TypeError):
+    """`frule` was given a wrong number of tangents."""
+
+    def __init__(self, target: str, expected: int, tangents: Any) -> None:
+        count = len(tangents) if isinstance(tangents, (tuple, list)) else None
+        got = _describe(tangents) if count is None else f"{count} of them"
+        super().__init__(
+            f"frule for {target}: the tangents must be a tuple of {expected} (one for "
+            f"the function itself, then one per positional argument), but got {got}."
+            + ("" if count is not None else " Pass (NoTangent(), dx1, …).")
+        )
+
+    def __reduce__(self) -> Any:
+        return RulesCoreError, (str(self),)
+
+
+class CotangentCountError(RulesCoreError, TypeError):
+    """A pullback returned a wrong number of cotangents."""
+
+    def __init__(self, rule: Any, expected: int, result: Any) -> None:
+        is_tuple = type(result) is tuple
+        got = f"{len(result)} of them" if is_tuple else _describe(result)
+        super().__init__(
+            f"rrule {rule.name} for {rule.target} at {rule.location}: the pullback "
+            f"must return a tuple of {expected} cotangents (one for the function "
+            f"itself, then one per positional argument), but got {got}. Return "
+            "NoTangent() for what has no tangent."
+        )
+
+    def __reduce__(self) -> Any:
+        return RulesCoreError, (str(self),)
+
+
+class PackImportError(RulesCoreError, ImportError):
+    """A rule pack that a look-up needs cannot be imported."""
+
+    def __init__(self, pack: str, target: str, cause: str) -> None:
+        self.pack, self.target, self.cause = pack, target, cause
+        super().__init__(
+            f"the rule pack {pack!r} ({target}) failed to import: {cause}. Repair or "
+            f"uninstall it, or switch it off with RULES_CORE_PACKS=-{pack}."
+        )
+
+    def __reduce__(self) -> Any:
+        return PackImportError, (self.pack, self.target, self.cause)
+
+
+def _describe(value: Any) -> str:
+    if type(value) is tuple:
+        return f"a tuple of {len(value)}"
+    return "None" if value is None else f"one value of type {type(value).__name__}"
+
+
+def _cure(kind: str, result: Any) -> str:
+    if result is None:
+        return f" Return the pair, or use opt_out({kind}, f, …) to decline."
+    return ""
+
+
+class ProjectionError(RulesCoreError, ValueError):
+    """A tangent does not belong to the space of its primal.
+
+    Attributes:
+        path: Where in the argument, as Python would spell it.
+    """
+
+    def __init__(self, path: str, must: str, got: str, cure: str = "") -> None:
+        self.path = path
+        cure = f" {cure}" if cure else ""
+        super().__init__(f"the tangent of {path} must {must}, but got {got}.{cure}")
+
+    def __reduce__(self) -> Any:
+        return RulesCoreError, (str(self),)

@@ -1,0 +1,152 @@
+"""`explain`: which rule would run, and why the others lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ._config import CONFIGS
+from ._errors import AmbiguousRulesError, RuleNotFound
+from ._keys import describe
+from ._registry import PACKS, find_table
+from ._rule import Rule
+from ._rules import normal_form, unwrap
+from ._table import RuleSet, Table
+
+__all__ = ["explain", "not_found"]
+
+_NONE = type(None)
+
+
+def explain(*args: Any, **kw: Any) -> str:
+    """Tell in words which rules a call would use, and why.
+
+    Args:
+        *args: `f` and its arguments; a `RuleConfig` may come first.
+        **kw: Keyword arguments of the call.
+
+    Returns:
+        For rrule and frule each: the rule that runs with its file and line, the rules
+        that apply as well and why they lost, those that do not apply and why not, and
+        whether the call is opted out.
+
+    >>> from rules_core import explain
+    >>> def f(x):
+    ...     return x
+    >>> print(explain(f, 1.0))
+    rrule for f(float): no rule applies; none is defined.
+    frule for f(float): no rule applies; none is defined.
+    """
+    config: Any = None
+    if type(args[0]) in CONFIGS:
+        config, args = args[0], args[1:]
+    f, *rest = args
+    parts = [_section(kind, f, tuple(rest), kw, config) for kind in ("rrule", "frule")]
+    return "\n".join(parts)
+
+
+def not_found(
+    kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> RuleNotFound:
+    """The error that says that a rule is required, with the nearest candidates."""
+    name = "rrule" if kind == "scalar_rule" else kind
+    table, types = _look(f, args, kwargs)
+    shown = ", ".join(cls.__name__ for cls in types)
+    rules = [] if table is None else getattr(table, name).rules
+    if not rules:
+        cure = f"None is defined. Write one with @{name}.define({describe(f)})."
+        return RuleNotFound(kind, describe(f), shown, [cure])
+    near = sorted(rules, key=lambda r: len(list(_mismatches(r, type(config), types))))
+    notes = [_why_not(rule, type(config), types) for rule in near[:3]]
+    return RuleNotFound(kind, describe(f), shown, notes)
+
+
+def _look(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Table | None, tuple[type, ...]]:
+    target, _ = unwrap(f)
+    PACKS.ensure(target.key)
+    bound, _ = normal_form(f, args, kwargs)
+    return find_table(target.key), tuple(map(type, bound))
+
+
+def _section(
+    kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> str:
+    table, types = _look(f, args, kwargs)
+    call = f"{describe(f)}({', '.join(cls.__name__ for cls in types)})"
+    head = f"{kind} for {call}" + (f" with {config!r}" if config is not None else "")
+    rules = None if table is None else getattr(table, kind)
+    if rules is None or not rules.rules:
+        return f"{head}: no rule applies; none is defined."
+    return "\n".join(
+        (f"{head}: {_verdict(rules, config, types)}", *_others(rules, config, types))
+    )
+
+
+def _verdict(rules: RuleSet, config: Any, types: tuple[type, ...]) -> str:
+    try:
+        winner = rules.select(type(config), types)
+    except AmbiguousRulesError as error:
+        return f"ambiguous, the call would raise. {error}"
+    if winner is None:
+        return "no rule applies."
+    if winner.opted_out:
+        return f"opted out at {winner.location}, so no rule applies."
+    return f"{winner.name}({winner.signature}) at {winner.location} runs."
+
+
+def _others(rules: RuleSet, config: Any, types: tuple[type, ...]) -> Iterator[str]:
+    try:
+        winner = rules.select(type(config), types)
+    except AmbiguousRulesError:
+        winner = None
+    fitting = rules.candidates(type(config), types) if config is not None else []
+    fitting = [*fitting, *rules.candidates(_NONE, types)]
+    for rule in rules.rules:
+        if rule is winner:
+            continue
+        if rule in fitting:
+            yield f"  {_named(rule)} applies too, but {_why_lost(rule, winner)}."
+        else:
+            yield f"  {_why_not(rule, type(config), types)}"
+
+
+def _named(rule: Rule) -> str:
+    what = "the opt-out" if rule.opted_out else rule.name
+    return f"{what}({rule.signature}) at {rule.location}"
+
+
+def _why_lost(rule: Rule, winner: Rule | None) -> str:
+    if winner is None:
+        return "so does another, and neither is more specific"
+    if winner.config is not None and rule.config is None:
+        return "a rule with a config wins over any without"
+    return "it is less specific"
+
+
+def _why_not(rule: Rule, config: type, types: tuple[type, ...]) -> str:
+    reasons = "; ".join(_mismatches(rule, config, types))
+    return f"{_named(rule)} does not apply: {reasons}."
+
+
+def _mismatches(rule: Rule, config: type, types: tuple[type, ...]) -> Iterator[str]:
+    if rule.config is not None and not issubclass(config, rule.config):
+        given = "no config is given" if config is _NONE else f"{config.__name__} is not"
+        yield f"it needs {rule.config.__name__}, but {given}"
+    most = len(rule.types) if rule.variadic is None else None
+    if len(types) < rule.required or (most is not None and len(types) > most):
+        yield f"it takes {_count(rule)} arguments, but the call has {len(types)}"
+        return
+    for i, cls in enumerate(types):
+        fits = rule.types[i] if i < len(rule.types) else rule.variadic or ()
+        if not any(issubclass(cls, good) for good in fits):
+            wanted = " | ".join(good.__name__ for good in fits)
+            yield f"argument {i + 1} is {cls.__name__}, not {wanted}"
+
+
+def _count(rule: Rule) -> str:
+    most = len(rule.types)
+    if rule.variadic is not None:
+        return f"at least {rule.required}"
+    return str(most) if rule.required == most else f"{rule.required} to {most}"

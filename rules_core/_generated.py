@@ -1,0 +1,35 @@
+"""Registering rules that a declaration makes (`scalar_rule`, `linear_rule`, …)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._registry import being_imported
+from ._rule import Location, Rule
+from ._rules import frule, rrule
+from ._table import Table
+
+__all__ = ["register_pair"]
+
+
+def register_pair(
+    table: Table,
+    where: Location,
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+    types: tuple[tuple[type, ...], ...],
+    **flags: Any,
+) -> None:
+    """Register an frule and an rrule that are written at one place."""
+    for kind, function in ((frule, forward), (rrule, backward)):
+        rule = Rule(
+            kind.kind,
+            table.key,
+            function,
+            where,
+            types,
+            persistent=being_imported(where.module),
+            **flags,
+        )
+        kind.register(table, rule)

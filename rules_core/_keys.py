@@ -1,0 +1,107 @@
+"""Which callable a rule is looked up under, and how the call maps onto it.
+
+A plain function, builtin or ufunc is its own key; `Class.method` and
+`Class.__call__` are keys for bound methods and callable instances; a class is the key
+of its constructor; `functools.partial` and primitives are unwrapped.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, NamedTuple
+
+__all__ = ["Target", "describe", "is_method_key", "module_root", "target_of"]
+
+
+class Target(NamedTuple):
+    """A callable, resolved: the rule key and the instance it is bound to."""
+
+    key: Any
+    bound: bool = False
+    instance: Any = None
+
+
+def _of_builtin(f: Any) -> Target:
+    owner = f.__self__
+    if owner is None or isinstance(owner, ModuleType):
+        return Target(f)
+    if isinstance(owner, type):  # a classmethod such as dict.fromkeys
+        return Target(f)
+    method = getattr(type(owner), f.__name__, None)
+    return Target(f) if method is None else Target(method, True, owner)
+
+
+def _of_instance(f: Any) -> Target:
+    call = getattr(type(f), "__call__", None)  # noqa: B004  the class's, not its own
+    if isinstance(call, FunctionType):
+        return Target(call, True, f)
+    return Target(f)
+
+
+def target_of(f: Any) -> Target:
+    """The rule key of a callable; partials and primitives must be unwrapped before."""
+    if isinstance(f, (FunctionType, type)):
+        return Target(f)
+    if isinstance(f, MethodType):
+        return Target(f.__func__, True, f.__self__)
+    if isinstance(f, BuiltinFunctionType):
+        return _of_builtin(f)
+    return _of_instance(f)
+
+
+def _defining_class(f: Any) -> Any:
+    """The class whose body holds `f`, where it can be reached by name."""
+    owner: Any = sys.modules.get(f.__module__)
+    for name in f.__qualname__.split(".")[:-1]:
+        owner = getattr(owner, name, None)
+    return owner
+
+
+def is_method_key(key: Any) -> bool:
+    """Whether `key` is an instance method, so that its first argument is `self`.
+
+    A static method is a plain function that happens to live in a class. For a class
+    that cannot be reached by name (one local to a function) the first parameter's
+    name decides, as it does for readers.
+    """
+    if isinstance(key, (MethodDescriptorType, WrapperDescriptorType)):
+        return True
+    if not isinstance(key, FunctionType):
+        return False
+    outer, _, name = key.__qualname__.rpartition(".")
+    if not outer or outer.endswith("<locals>"):
+        return False
+    cls = None if "<locals>" in outer else _defining_class(key)
+    if isinstance(cls, type) and name in vars(cls):
+        return not isinstance(vars(cls)[name], staticmethod)
+    code = key.__code__
+    return code.co_argcount > 0 and code.co_varnames[0] in ("self", "cls")
+
+
+def module_root(key: Any) -> str | None:
+    """Top-level module of a key, or None where it does not say (scipy.special.jv)."""
+    owner = getattr(key, "__objclass__", key)  # method descriptors name their class
+    name = getattr(owner, "__module__", None)
+    if isinstance(name, str) and name:
+        return name.partition(".")[0]
+    return None
+
+
+def describe(f: Any) -> str:
+    """A callable's name for messages."""
+    if isinstance(f, partial):
+        return f"partial({describe(f.func)})"
+    fun = getattr(f, "fun", None)
+    if fun is not None and hasattr(f, "static_argnames"):
+        return describe(fun)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
+    return name if isinstance(name, str) else type(f).__qualname__

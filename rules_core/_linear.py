@@ -1,0 +1,152 @@
+"""`linear_rule`: frule and rrule of a linear function from its adjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import CotangentCountError, RuleDefinitionError
+from ._generated import register_pair
+from ._keys import describe
+from ._project import ProjectTo
+from ._rule import Location
+from ._rules import rrule
+from ._scalar import _handle
+from ._table import Table
+from ._zeros import AbstractZero, NoTangent, ZeroTangent, not_implemented
+
+__all__ = ["linear_rule"]
+
+
+def linear_rule(
+    f: Any, adjoint: Callable[..., Any], argnums: int | tuple[int, ...] = 0
+) -> None:
+    """Define frule and rrule of a function that is jointly linear in some arguments.
+
+    `dy = f(dx, c)` and `dx = f(·, c)* dy`. The other arguments get
+    `NotImplementedTangent`, never zero, unless they have no tangent at all.
+
+    Args:
+        f: The function; the sum over `argnums` must be linear: `f(x + a, y + b) =
+            f(x, y) + f(a, b)`. A product is bilinear, not jointly linear.
+        adjoint: `adjoint(dy, *args)` returns one cotangent per argnum, bare if there is
+            one.
+        argnums: Positions of the arguments in which `f` is linear.
+
+    Raises:
+        RuleDefinitionError: `argnums` do not fit the signature of `f`.
+
+    >>> import numpy as np
+    >>> from rules_core import linear_rule, rrule
+    >>> def weigh(A, x):
+    ...     return A @ x
+    >>> def weigh_adjoint(dy, A, x):
+    ...     return A.T @ dy
+    >>> linear_rule(weigh, weigh_adjoint, argnums=1)
+    >>> y, pullback = rrule(weigh, np.ones((1, 2)), np.ones(2))
+    >>> pullback(np.ones(1))[2]
+    array([1., 1.])
+    """
+    table = rrule.table_to_define(f)
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    _check_argnums(table, numbers)
+    where = Location.of(adjoint)
+    count = table.binder.names
+    forward = _forward(table.key, numbers)
+    backward = _backward(table, adjoint, numbers, isinstance(argnums, int), where)
+    types = None if count is None else tuple((object,) for _ in count)
+    register_pair(
+        table,
+        where,
+        forward,
+        backward,
+        types or tuple((object,) for _ in range(max(numbers) + 1)),
+        variadic=(object,) if types is None else None,
+        symbolic_zeros=True,
+    )
+
+
+def _check_argnums(table: Table, numbers: tuple[int, ...]) -> None:
+    names = table.binder.names
+    count = None if names is None or table.binder.variadic else len(names)
+    good = bool(numbers) and len(set(numbers)) == len(numbers)
+    if not good or any(i < 0 or (count is not None and i >= count) for i in numbers):
+        has = "any number of" if count is None else str(count)
+        message = (
+            f"linear_rule for {table.label}: argnums must be distinct positions of its "
+            f"{has} arguments, but got {numbers}."
+        )
+        raise RuleDefinitionError(message)
+
+
+def _forward(f: Any, numbers: tuple[int, ...]) -> Callable[..., Any]:
+    def linear_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
+        handle = _handle(f)
+        y = handle(*args, **kw)
+        for i, dx in enumerate(tangents[1:]):
+            if i not in numbers and not isinstance(dx, AbstractZero):
+                return y, _not_linear(f, i)
+        moved = [tangents[1 + i] for i in numbers]
+        if all(isinstance(dx, AbstractZero) for dx in moved):
+            return y, ZeroTangent()
+        shifted = list(args)
+        for i, dx in zip(numbers, moved, strict=True):
+            shifted[i] = _filled(args[i], dx)
+        return y, handle(*shifted, **kw)
+
+    return linear_frule
+
+
+def _filled(x: Any, dx: Any) -> Any:
+    from ._canonical import zero_tangent
+
+    return zero_tangent(x) if isinstance(dx, AbstractZero) else dx
+
+
+def _not_linear(f: Any, i: int) -> Any:
+    return not_implemented(
+        f"{describe(f)} is not declared linear in argument {i}, and its linear_rule "
+        "says nothing about it"
+    )
+
+
+def _backward(
+    table: Table,
+    adjoint: Callable[..., Any],
+    numbers: tuple[int, ...],
+    bare: bool,
+    where: Location,
+) -> Callable[..., Any]:
+    f, head = table.key, () if table.method else (NoTangent(),)
+
+    def linear_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
+        projections = {i: ProjectTo(args[i]) for i in numbers}
+
+        def linear_pullback(dy: Any) -> tuple[Any, ...]:
+            others = [_other(f, i, x) for i, x in enumerate(args)]
+            for i, dx in zip(numbers, cotangents(dy, args, kw), strict=True):
+                others[i] = projections[i](dx)
+            return (*head, *others)
+
+        return _handle(f)(*args, **kw), linear_pullback
+
+    def cotangents(dy: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+        if isinstance(dy, AbstractZero):
+            return (ZeroTangent(),) * len(numbers)
+        found = adjoint(dy, *args, **kw)
+        if bare:
+            return (found,)
+        if type(found) is not tuple or len(found) != len(numbers):
+            rule = rrule.resolve(f, args, kw)
+            raise CotangentCountError(rule and rule.rule, len(numbers), found)
+        return found
+
+    _ = where
+    return linear_rrule
+
+
+def _other(f: Any, i: int, x: Any) -> Any:
+    """Cotangent of an argument that the declaration does not speak about."""
+    from ._canonical import tangent_type
+
+    return NoTangent() if tangent_type(x) is NoTangent else _not_linear(f, i)

@@ -1,0 +1,108 @@
+"""Opting out: saying that no rule is to be used for some types of arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._annotations import read_types
+from ._caller import caller_location
+from ._config import RuleConfig
+from ._errors import RuleDefinitionError
+from ._registry import PACKS, being_imported, table_for
+from ._rule import Rule
+from ._rules import _check_config, _RuleKind, frule, rrule, table_of
+from ._thunks import AbstractThunk
+
+__all__ = ["no_frule", "no_rrule", "opt_out"]
+
+_ = AbstractThunk
+
+
+def opt_out(
+    kind: Any, f: Any, *types: Any, config: type[RuleConfig] | None = None
+) -> None:
+    """Decline the rules for calls of `f` with arguments of these types.
+
+    The opt-out takes part in dispatch like a rule: it hides less specific rules, a more
+    specific rule is used all the same, and `rrule(f, …)` returns None where it wins, so
+    that the AD system differentiates `f` itself.
+
+    Args:
+        kind: `rrule` or `frule`.
+        f: The function.
+        *types: One class, ABC, union or `Array` per argument in normal form.
+        config: Opt out for these configurations only.
+
+    Raises:
+        RuleDefinitionError: `kind` or a type is none.
+        RuleClashError: A rule has exactly these types.
+
+    >>> from rules_core import no_rrule, NoTangent, opt_out, rrule
+    >>> def total(x):
+    ...     return sum(x)
+    >>> @rrule.define(total)
+    ... def total_rrule(x):
+    ...     def total_pullback(dy):
+    ...         return NoTangent(), [dy] * len(x)
+    ...
+    ...     return total(x), total_pullback
+    >>> opt_out(rrule, total, tuple)
+    >>> rrule(total, (1.0, 2.0)) is None, no_rrule(total, tuple)
+    (True, True)
+    """
+    if kind not in (rrule, frule):
+        message = f"opt_out must get rrule or frule first, but got {kind!r}."
+        raise RuleDefinitionError(message)
+    where = caller_location(f"opt_out({kind.kind})")
+    _check_config(config, kind.kind)
+    table = table_for(kind.table_to_define(f).key, "opt_out")
+    label = f"opt_out({kind.kind}, {table.label})"
+    read = read_types(types, label)
+    kind.check_arity(table, label, len(read), len(read), None)
+    rule = Rule(
+        kind.kind,
+        table.key,
+        None,
+        where,
+        read,
+        config=config,
+        persistent=being_imported(where.module),
+    )
+    kind.register(table, rule)
+
+
+def _declined(kind: _RuleKind[Any], f: Any, types: tuple[Any, ...]) -> bool:
+    table = table_of(f)
+    if table is None:
+        return False
+    PACKS.ensure(table.key)
+    winner = getattr(table, kind.kind).select(type(None), types)
+    return winner is not None and winner.opted_out
+
+
+def no_rrule(f: Any, *types: type) -> bool:
+    """Whether calls of `f` with arguments of these types are opted out of `rrule`.
+
+    Args:
+        f: The function.
+        *types: One class per argument in normal form.
+
+    >>> from rules_core import no_rrule
+    >>> no_rrule(abs, float)
+    False
+    """
+    return _declined(rrule, f, types)
+
+
+def no_frule(f: Any, *types: type) -> bool:
+    """Whether calls of `f` with arguments of these types are opted out of `frule`.
+
+    Args:
+        f: The function.
+        *types: One class per argument in normal form.
+
+    >>> from rules_core import no_frule
+    >>> no_frule(abs, float)
+    False
+    """
+    return _declined(frule, f, types)

@@ -1,0 +1,109 @@
+"""Rule packs: imported at the first look-up that needs them.
+
+A pack is an entry point of the group `rules_core.packs`, named by the top-level module
+whose functions it serves. `RULES_CORE_PACKS` chooses: unset, all packs; `none`, none;
+`numpy,scipy`, these only; `-scipy`, all but this one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from threading import RLock
+from typing import Any
+
+from ._errors import PackImportError
+from ._keys import module_root
+
+__all__ = ["Packs", "allowed_packs"]
+
+GROUP = "rules_core.packs"
+
+
+def allowed_packs(setting: str | None, names: set[str]) -> set[str]:
+    """Names that the environment variable's value leaves switched on.
+
+    >>> from rules_core._packs import allowed_packs
+    >>> sorted(allowed_packs("-scipy", {"numpy", "scipy"}))
+    ['numpy']
+    """
+    if setting is None:
+        return names
+    words = [w.strip() for w in setting.split(",") if w.strip()]
+    off = {w[1:] for w in words if w.startswith("-")}
+    on = {w for w in words if not w.startswith("-")}
+    if on or not words:
+        names = names & on
+    return names - off
+
+
+class Packs:
+    """The packs that are installed, and which of them are in.
+
+    Each pack is imported under a lock of its own, never under the tables' lock: its
+    import registers rules.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._points: dict[str, list[Any]] | None = None
+        self._done: set[str] = set()
+
+    def _installed(self) -> dict[str, list[Any]]:
+        if self._points is None:
+            from importlib.metadata import entry_points
+
+            points: dict[str, list[Any]] = {}
+            for point in entry_points(group=GROUP):
+                if point not in points.setdefault(point.name, []):
+                    points[point.name].append(point)
+            allowed = allowed_packs(os.environ.get("RULES_CORE_PACKS"), set(points))
+            self._points = {name: points[name] for name in sorted(allowed)}
+        return self._points
+
+    def names(self) -> list[str]:
+        """Names of the packs that are installed and switched on."""
+        return list(self._installed())
+
+    def ensure(self, key: Any) -> None:
+        """Import what serves `key`: its module's packs, or all if it has no module.
+
+        Raises:
+            PackImportError: A pack cannot be imported.
+        """
+        root = module_root(key)
+        if root in self._done:
+            return
+        if root is None:
+            for name in self.names():
+                self.load(name)
+            return
+        self.load(root)
+
+    def load(self, name: str) -> None:
+        """Import the packs of one name, once."""
+        if name in self._done:
+            return
+        with self._lock:
+            if name in self._done:
+                return
+            # Marked first: look-ups that the pack makes while it is being imported
+            # must not import it again.
+            self._done.add(name)
+            for point in self._installed().get(name, ()):
+                self._import(name, point)
+
+    def _import(self, name: str, point: Any) -> None:
+        try:
+            point.load()
+        except Exception as error:
+            self._done.discard(name)
+            cause = f"{type(error).__name__}: {error}"
+            raise PackImportError(name, point.value, cause) from error
+
+    def reload(self) -> None:
+        """Look again at what is installed and at the environment variable."""
+        with self._lock:
+            self._points = None
+            self._done &= set(sys.modules)
+            self._done.clear()

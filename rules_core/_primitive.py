@@ -1,0 +1,297 @@
+"""Primitives: handles through which a function runs, with its rules, in any host."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from functools import WRAPPER_ASSIGNMENTS
+from types import MethodType
+from typing import Any, cast, final, overload
+
+from ._adapters import find_adapter
+from ._elementwise import elementwise_batch_rule, elementwise_shape_rule
+from ._errors import PrimitiveError, RuleDefinitionError
+from ._keys import describe
+from ._registry import being_imported, find_table, table_for
+from ._table import LOCK, Table
+
+__all__ = ["Primitive", "as_primitive", "primitive"]
+
+_FLAGS = ("host", "elementwise", "static_argnames", "pure")
+_DEFAULTS: dict[str, Any] = {
+    "host": False,
+    "elementwise": False,
+    "static_argnames": frozenset(),
+    "pure": True,
+}
+
+
+@final
+class Primitive:
+    """A function that hosts call through their adapters, so that its rules apply.
+
+    Made by `primitive`. The rule key is the wrapped function.
+
+    Attributes:
+        fun: The wrapped function, which is the rule key.
+        host: Whether it needs NumPy arrays.
+        elementwise: Whether it maps broadcast elements one by one.
+        static_argnames: Names of arguments that are no data.
+        pure: Whether a host may repeat or drop calls.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "elementwise",
+        "fun",
+        "host",
+        "persistent",
+        "pure",
+        "static_argnames",
+        "table",
+    )
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        *,
+        host: bool = False,
+        elementwise: bool = False,
+        static_argnames: str | Iterable[str] = (),
+        pure: bool = True,
+    ) -> None:
+        self.fun: Callable[..., Any] = fun
+        self.host, self.elementwise, self.pure = host, elementwise, pure
+        self.static_argnames = _names(static_argnames)
+        self.table: Table = table_for(fun, "primitive")
+        self.persistent = False
+        self.__wrapped__ = fun
+        self.__qualname__ = describe(fun)
+        for name in WRAPPER_ASSIGNMENTS:
+            if name not in ("__annotations__", "__type_params__") and hasattr(
+                fun, name
+            ):
+                setattr(self, name, getattr(fun, name))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        adapter = find_adapter(args, kwargs)
+        if adapter is None:
+            return self.fun(*args, **kwargs)
+        return adapter.call(self, args, kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments in normal form, as the rules see them."""
+        return self.table.binder(args, kwargs)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the positional parameters, None where the function has none."""
+        return self.table.binder.names
+
+    @property
+    def shape_rule(self) -> Callable[..., Any] | None:
+        """`(*ShapeDtype) → ShapeDtype`, registered or supplied by `elementwise`."""
+        if self.table.shapes is not None:
+            return self.table.shapes.function
+        return self._elementwise("_shapes", elementwise_shape_rule)
+
+    @property
+    def batch_rule(self) -> Callable[..., Any] | None:
+        """`(axis_size, in_batched, *args)`, registered or from `elementwise`."""
+        if self.table.batches is not None:
+            return self.table.batches.function
+        return self._elementwise("_batches", elementwise_batch_rule)
+
+    def _elementwise(
+        self, name: str, make: Callable[..., Callable[..., Any]]
+    ) -> Callable[..., Any] | None:
+        """One object per handle: hosts cache what they trace by its identity."""
+        if not self.elementwise:
+            return None
+        if name not in self.__dict__:
+            self.__dict__[name] = make(self.fun)
+        return cast("Callable[..., Any]", self.__dict__[name])
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """The flags that it was made with."""
+        return {name: getattr(self, name) for name in _FLAGS}
+
+    def __reduce__(self) -> Any:
+        if _found_by_name(self):
+            return self.__qualname__
+        if self.table.primitive is self:
+            return _registered, (self.fun, self.flags)
+        return _unregistered, (self.fun, self.flags)
+
+    def __tangent_structure__(self) -> None:
+        """A handle is a function and has no tangent."""
+
+    def __copy__(self) -> Primitive:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Primitive:
+        return self
+
+    def __repr__(self) -> str:
+        flags = "".join(
+            f", {name}={value!r}"
+            for name, value in self.flags.items()
+            if value != _DEFAULTS[name]
+        )
+        return f"<primitive {describe(self.fun)}{flags}>"
+
+
+def _names(static_argnames: str | Iterable[str]) -> frozenset[str]:
+    if isinstance(static_argnames, str):
+        return frozenset((static_argnames,))
+    return frozenset(static_argnames)
+
+
+def _found_by_name(handle: Primitive) -> bool:
+    """Whether the handle is what its own module and name lead to."""
+    module = getattr(handle, "__module__", None)
+    try:
+        found: Any = importlib.import_module(module or "")
+        for part in handle.__qualname__.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError):
+        return False
+    return found is handle
+
+
+def _registered(fun: Any, flags: dict[str, Any]) -> Any:
+    return primitive(fun, **flags)
+
+
+def _unregistered(fun: Any, flags: dict[str, Any]) -> Primitive:
+    return Primitive(fun, **flags)
+
+
+def _given(flags: dict[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in flags.items() if value is not None}
+    if "static_argnames" in given:
+        given["static_argnames"] = _names(given["static_argnames"])
+    return given
+
+
+def _check_flags(handle: Primitive, given: dict[str, Any]) -> Primitive:
+    for name, value in given.items():
+        if getattr(handle, name) != value:
+            message = (
+                f"primitive {describe(handle.fun)} was made with "
+                f"{name}={getattr(handle, name)!r}, but is now asked for with "
+                f"{name}={value!r}. Declare it once, with all its flags."
+            )
+            raise PrimitiveError(message)
+    return handle
+
+
+@overload
+def primitive(
+    f: Callable[..., Any],
+    /,
+    *,
+    host: bool | None = None,
+    elementwise: bool | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    pure: bool | None = None,
+) -> Primitive: ...
+@overload
+def primitive(
+    f: None = None,
+    /,
+    *,
+    host: bool | None = None,
+    elementwise: bool | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    pure: bool | None = None,
+) -> Callable[[Callable[..., Any]], Primitive]: ...
+def primitive(
+    f: Callable[..., Any] | None = None,
+    /,
+    *,
+    host: bool | None = None,
+    elementwise: bool | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    pure: bool | None = None,
+) -> Any:
+    """Make `f` callable, with its rules, on the arrays of every host.
+
+    A call looks at its arguments: JAX arrays and tracers go through `rules_jax`, torch
+    tensors through `rules_torch`, anything else runs as it is. Works as a decorator and
+    as a call; the same function gives the same handle.
+
+    Args:
+        f: The function; rules for it serve the handle as well.
+        host: `f` needs NumPy arrays (it calls SciPy or C); otherwise it is array-API
+            code, which each host traces, compiles and batches by itself.
+        elementwise: `f` maps broadcast elements one by one, like a ufunc. Supplies the
+            shape rule and the batch rule: shapes broadcast, the widest floating
+            argument decides the dtype, a whole batch is one call.
+        static_argnames: Arguments that are no data, beyond those static by nature
+            (ints, strings, None, functions, dtypes).
+        pure: Whether a host may repeat or drop calls; False for effects or randomness.
+
+    Raises:
+        PrimitiveError: `f` is a primitive already, with other flags.
+
+    >>> import numpy as np
+    >>> import rules_core as rc
+    >>> @rc.primitive
+    ... def softplus(x):
+    ...     xp = rc.array_namespace(x)
+    ...     return xp.log1p(xp.exp(x))
+    >>> float(softplus(np.asarray(0.0))) == float(np.log(2.0))
+    True
+    """
+    flags = _given(
+        {
+            "host": host,
+            "elementwise": elementwise,
+            "static_argnames": static_argnames,
+            "pure": pure,
+        }
+    )
+    if f is None:
+        return lambda function: primitive(function, **flags)
+    if isinstance(f, Primitive):
+        return _check_flags(f, flags)
+    return _handle(f, flags)
+
+
+def _handle(f: Any, flags: dict[str, Any]) -> Primitive:
+    if not callable(f):
+        message = f"primitive must wrap a callable, but got {f!r}."
+        raise RuleDefinitionError(message)
+    with LOCK:
+        table = table_for(f, "primitive")
+        if table.primitive is None:
+            table.primitive = Primitive(f, **flags)
+            table.primitive.persistent = being_imported(
+                getattr(f, "__module__", "") or ""
+            )
+        return _check_flags(table.primitive, flags)
+
+
+def as_primitive(f: Any, **flags: Any) -> Primitive:
+    """`f` as a primitive without registering it: its handle, or a fresh one.
+
+    For `to_jax` and `to_torch`, which may wrap functions that somebody else owns.
+
+    Raises:
+        PrimitiveError: `f` has a handle that was made with other flags.
+    """
+    given = _given(flags)
+    if isinstance(f, Primitive):
+        return _check_flags(f, given)
+    table = find_table(f)
+    if table is not None and table.primitive is not None:
+        return _check_flags(table.primitive, given)
+    return Primitive(f, **given)

@@ -1,0 +1,204 @@
+"""One registered rule: the author's function and what dispatch knows about it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import RuleDefinitionError, RuleResultError
+from ._keys import describe
+
+__all__ = ["Location", "Rule"]
+
+
+class Location:
+    """Where something was written: file, line, module and qualified name."""
+
+    __slots__ = ("file", "line", "module", "name")
+
+    def __init__(self, file: str, line: int, module: str, name: str) -> None:
+        self.file, self.line, self.module, self.name = file, line, module, name
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Location:
+        """Location of a function's definition."""
+        inner = function
+        while hasattr(inner, "__wrapped__"):  # a decorator's wrapper tells nothing
+            inner = inner.__wrapped__
+        code = getattr(inner, "__code__", None)
+        return cls(
+            code.co_filename if code else "?",
+            code.co_firstlineno if code else 0,
+            getattr(function, "__module__", None) or "?",
+            getattr(function, "__qualname__", None) or repr(function),
+        )
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.line}"
+
+
+class Rule:
+    """A rule, or an opt-out, as registered.
+
+    Attributes:
+        kind: `"rrule"` or `"frule"`.
+        function: The author's function; None for an opt-out.
+        key: The callable that the rule is for.
+        types: The signature, one tuple of alternative classes per argument.
+        required: How many of the arguments have no default in the rule.
+        variadic: Alternatives of `*args`, or None.
+        config: The `RuleConfig` class that is asked for, or None.
+        host: Whether the rule is NumPy-only.
+        symbolic_zeros: Whether it takes `ZeroTangent` for a cotangent or tangent.
+        deterministic: Whether an adapter may run it again in place of its residuals.
+        needs: Whether it asks which arguments are wanted.
+        plain: Whether it is called with the arguments as they are.
+    """
+
+    __slots__ = (
+        "config",
+        "deterministic",
+        "function",
+        "host",
+        "key",
+        "keywords",
+        "kind",
+        "needs",
+        "persistent",
+        "plain",
+        "required",
+        "symbolic_zeros",
+        "target",
+        "types",
+        "variadic",
+        "where",
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        key: Any,
+        function: Callable[..., Any] | None,
+        where: Location,
+        types: tuple[tuple[type, ...], ...],
+        *,
+        required: int | None = None,
+        variadic: tuple[type, ...] | None = None,
+        config: type | None = None,
+        needs: bool = False,
+        keywords: frozenset[str] | None = None,
+        host: bool = False,
+        symbolic_zeros: bool = False,
+        deterministic: bool = False,
+        persistent: bool = False,
+    ) -> None:
+        self.kind, self.key, self.function, self.where = kind, key, function, where
+        self.types, self.variadic, self.config = types, variadic, config
+        self.required = len(types) if required is None else required
+        self.needs, self.keywords, self.host = needs, keywords, host
+        self.symbolic_zeros, self.deterministic = symbolic_zeros, deterministic
+        self.persistent = persistent
+        self.target = describe(key)
+        self.plain = config is None and not needs and function is not None
+
+    @property
+    def name(self) -> str:
+        """Qualified name of the author's function."""
+        return self.where.name
+
+    @property
+    def file(self) -> str:
+        """File that defines the rule."""
+        return self.where.file
+
+    @property
+    def line(self) -> int:
+        """Line of the definition."""
+        return self.where.line
+
+    @property
+    def module(self) -> str:
+        """Module that defines the rule."""
+        return self.where.module
+
+    @property
+    def location(self) -> str:
+        """`file.py:12`, for messages."""
+        return str(self.where)
+
+    @property
+    def opted_out(self) -> bool:
+        """Whether this entry says that no rule applies."""
+        return self.function is None
+
+    @property
+    def signature(self) -> str:
+        """The types it applies to, for messages."""
+        parts = [_union(alternatives) for alternatives in self.types]
+        if self.variadic is not None:
+            parts.append("*" + _union(self.variadic))
+        if self.config is not None:
+            parts.insert(0, f"config: {self.config.__name__}")
+        return ", ".join(parts)
+
+    def check_keywords(self, kwargs: dict[str, Any]) -> None:
+        """Refuse keyword-only arguments that the rule's signature does not take."""
+        if self.keywords is None or not kwargs:
+            return
+        for name in kwargs:
+            if name not in self.keywords:
+                message = (
+                    f"{self.kind} {self.name} for {self.target} at {self.location} "
+                    f"does not take the keyword argument {name!r} of this call. Add "
+                    f"{name!r} as a keyword-only parameter of the rule and use it."
+                )
+                raise RuleDefinitionError(message)
+
+    def call(
+        self,
+        config: Any,
+        head: tuple[Any, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        needs: tuple[bool, ...] | None = None,
+    ) -> tuple[Any, Any]:
+        """Run the author's function with what it asks for, and check for a pair."""
+        self.check_keywords(kwargs)
+        if self.config is not None:
+            head = (config, *head)
+        if self.needs:
+            wanted = (True,) * len(args) if needs is None else needs
+            kwargs = {**kwargs, "needs": wanted}
+        assert self.function is not None
+        result = self.function(*head, *args, **kwargs)
+        if type(result) is not tuple or len(result) != 2:
+            raise RuleResultError(self, result)
+        return result
+
+    def with_function(self, function: Callable[..., Any]) -> Rule:
+        """The same rule around another function; it keeps its name and place."""
+        new = Rule.__new__(Rule)
+        for slot in Rule.__slots__:
+            setattr(new, slot, getattr(self, slot))
+        new.function = function
+        return new
+
+    def __reduce__(self) -> Any:
+        from ._registry import find_again
+
+        return find_again, (self.kind, self.key, self.module, self.name, self.signature)
+
+    def __repr__(self) -> str:
+        state = "opt-out of " if self.opted_out else ""
+        return (
+            f"<{state}{self.kind} for {self.target}({self.signature}), {self.location}>"
+        )
+
+
+def _union(alternatives: tuple[type, ...]) -> str:
+    return " | ".join(map(_class_name, alternatives))
+
+
+def _class_name(cls: type) -> str:
+    return "any" if cls is object else cls.__name__

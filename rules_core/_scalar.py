@@ -1,0 +1,195 @@
+"""`scalar_rule`: frule and rrule of an elementwise function from its partials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._annotations import read_signature
+from ._errors import RuleDefinitionError, RuleNotFound
+from ._generated import register_pair
+from ._project import ProjectTo
+from ._pullback import Pullback
+from ._rule import Location
+from ._rules import rrule, table_of
+from ._strong import conj, strong_product, total
+from ._structural import Tangent
+from ._zeros import AbstractZero, NoTangent, ZeroTangent
+
+__all__ = ["derivatives_given_output", "scalar_rule"]
+
+PARTIALS = "__rules_core_partials__"
+
+
+def _rows(partials: Any, y: Any) -> tuple[tuple[Any, ...], ...]:
+    """Partials as one row per output."""
+    several = isinstance(y, tuple)
+    if not several:
+        return (partials,)
+    return tuple(partials)
+
+
+def _check_rows(rows: Any, label: str, outputs: int, inputs: int) -> None:
+    good = len(rows) == outputs and all(
+        isinstance(row, tuple) and len(row) == inputs for row in rows
+    )
+    if not good:
+        want = f"a tuple of {inputs} partials"
+        if outputs > 1 or len(rows) != 1:
+            want = f"a tuple of {outputs} tuples of {inputs} partials"
+        message = f"{label}: the partials must be {want}, but got {rows!r}."
+        raise RuleDefinitionError(message)
+
+
+def scalar_rule(
+    f: Any,
+    partials: Callable[..., Any],
+    *,
+    holomorphic: bool = False,
+    symbolic: bool = True,
+) -> None:
+    """Define frule and rrule of a scalar or elementwise `f` by its partials.
+
+    `dy = Σᵢ ∂f/∂xᵢ dxᵢ` and `dxᵢ = Σⱼ conj(∂fⱼ/∂xᵢ) dyⱼ`, summed over broadcast axes
+    and projected on `xᵢ`. Zeros are strong: a zero tangent or cotangent times an
+    infinite or NaN partial is zero.
+
+    Args:
+        f: The function of the arguments `x1, …, xn`; elementwise on arrays.
+        partials: `partials(y, x1, …, xn)` does any shared set-up and returns the tuple
+            `(∂f/∂x1, …, ∂f/∂xn)`; for a tuple of outputs a tuple of such tuples. A
+            partial may be `NoTangent()`, or `not_implemented(…)`. Annotations restrict
+            the types; a keyword-only `needs` tells which arguments are wanted, so that
+            costly partials of the others can be left out (`NoTangent()`).
+        holomorphic: Claim that `f` satisfies the Cauchy–Riemann equations on complex
+            arguments; the tester checks it.
+        symbolic: Whether a `ZeroTangent()` cotangent passes without arithmetic.
+
+    Raises:
+        RuleDefinitionError: The signature of `partials` does not fit `f`.
+
+    >>> import numpy as np
+    >>> from rules_core import frule, NoTangent, rrule, scalar_rule
+    >>> def hypotenuse(x, y):
+    ...     return np.sqrt(x * x + y * y)
+    >>> def hypotenuse_partials(h, x, y):
+    ...     return x / h, y / h
+    >>> scalar_rule(hypotenuse, hypotenuse_partials)
+    >>> h, pullback = rrule(hypotenuse, 3.0, 4.0)
+    >>> pullback(5.0)
+    (NoTangent(), 3.0, 4.0)
+    """
+    table = rrule.table_to_define(f)
+    where = Location.of(partials)
+    label = f"scalar_rule {where.name} for {table.label} at {where}"
+    read = read_signature(partials, label, ("y",))
+    rrule.check_arity(table, label, read.required, len(read.types), read.variadic)
+    forward, backward = _make(table.key, partials, label, read.needs)
+    for rule in (forward, backward):
+        rule.__dict__.update({PARTIALS: partials, "holomorphic": holomorphic})
+    register_pair(
+        table,
+        where,
+        forward,
+        backward,
+        read.types,
+        variadic=read.variadic,
+        required=read.required,
+        keywords=read.keywords,
+        needs=read.needs,
+        symbolic_zeros=symbolic,
+    )
+
+
+def _make(
+    f: Any, partials: Callable[..., Any], label: str, asks_needs: bool
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def evaluate(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Any, Any]:
+        own = {k: v for k, v in kw.items() if k != "needs"} if asks_needs else kw
+        y = _handle(f)(*args, **own)
+        rows = _rows(partials(y, *args, **kw), y)
+        _check_rows(rows, label, len(y) if isinstance(y, tuple) else 1, len(args))
+        return y, rows
+
+    def scalar_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
+        y, rows = evaluate(args, kw)
+        outputs = y if isinstance(y, tuple) else (y,)
+        pairs = zip(rows, outputs, strict=True)
+        dys = [_push(row, tangents[1:], out) for row, out in pairs]
+        return y, Tangent(tuple, *dys) if isinstance(y, tuple) else dys[0]
+
+    def scalar_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
+        y, rows = evaluate(args, kw)
+        several = isinstance(y, tuple)
+        return y, Pullback(_pull, several, args, rows)
+
+    return scalar_frule, scalar_rrule
+
+
+def _handle(f: Any) -> Any:
+    """The primitive of `f` if it has one, so that its rule applies again."""
+    table = table_of(f)
+    return f if table is None or table.primitive is None else table.primitive
+
+
+def _push(row: tuple[Any, ...], tangents: tuple[Any, ...], y: Any) -> Any:
+    """`Σᵢ pᵢ dxᵢ`, of the dtype and shape of `y`."""
+    terms = [strong_product(p, dx) for p, dx in zip(row, tangents, strict=True)]
+    return _like(y, total(terms))
+
+
+def _like(primal: Any, tangent: Any) -> Any:
+    if isinstance(tangent, AbstractZero):
+        return tangent
+    return ProjectTo(primal)(tangent)
+
+
+def _pull(several: bool, args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any, ...]:
+    """`Σⱼ conj(pⱼᵢ) dyⱼ` for every argument."""
+    dys = _outputs(dy, len(rows)) if several else (dy,)
+    cotangents = []
+    for i, x in enumerate(args):
+        column = [row[i] for row in rows]
+        terms = [strong_product(conj(p), d) for p, d in zip(column, dys, strict=True)]
+        cotangents.append(_like(x, total(terms)))
+    return NoTangent(), *cotangents
+
+
+def _outputs(dy: Any, count: int) -> tuple[Any, ...]:
+    if isinstance(dy, AbstractZero):
+        return (ZeroTangent(),) * count
+    return tuple(dy)
+
+
+def derivatives_given_output(y: Any, f: Any, *args: Any, **kw: Any) -> Any:
+    """The partials of a `scalar_rule`, `((∂f₁/∂x₁, …), …)`, from the known output.
+
+    Follows ChainRulesCore's `derivatives_given_output`: one row per output, so that a
+    host can fuse `y` and the partials in one broadcast.
+
+    Args:
+        y: `f(*args, **kw)`, already known.
+        f: A function with a `scalar_rule` for these arguments.
+        *args: Its arguments.
+        **kw: Its keyword arguments.
+
+    Raises:
+        RuleNotFound: `f` has no `scalar_rule` for these arguments.
+
+    >>> import numpy as np
+    >>> from rules_core import derivatives_given_output, scalar_rule
+    >>> def twice(x):
+    ...     return 2.0 * x
+    >>> def twice_partials(y, x):
+    ...     return (2.0,)
+    >>> scalar_rule(twice, twice_partials)
+    >>> derivatives_given_output(6.0, twice, 3.0)
+    ((2.0,),)
+    """
+    call = rrule.resolve(f, args, kw)
+    partials = getattr(call.rule.function, PARTIALS, None) if call else None
+    if call is None or partials is None:
+        kind = "scalar_rule"
+        raise RuleNotFound.build(kind, f, args, kw)
+    needs = {"needs": (True,) * len(call.args)} if call.rule.needs else {}
+    return _rows(partials(y, *call.args, **call.kwargs, **needs), y)

@@ -1,0 +1,64 @@
+"""Products in which zero is strong: 0 · ∞ = 0 and 0 · NaN = 0."""
+
+from __future__ import annotations
+
+import cmath
+from typing import Any
+
+from ._arrays import array_namespace, is_array
+from ._thunks import conjugate
+from ._zeros import AbstractTangent
+
+__all__ = ["conj", "strong_product", "total"]
+
+
+def conj(p: Any) -> Any:
+    """Complex conjugate; real numbers stay as they are."""
+    if is_array(p):
+        xp = array_namespace(p)
+        return xp.conj(p) if xp.isdtype(p.dtype, "complex floating") else p
+    if isinstance(p, AbstractTangent):
+        return conjugate(p)
+    return p.conjugate() if isinstance(p, complex) else p
+
+
+def _finite(p: Any) -> bool:
+    return cmath.isfinite(p)
+
+
+def strong_product(p: Any, dx: Any) -> Any:
+    """`p · dx`, but zero where `dx` is zero and `p` is infinite or NaN.
+
+    The partial is masked, never the product: where `p` is finite this is `p · dx` to
+    every order, also at `dx = 0`, and no branch holds an infinity.
+    """
+    if isinstance(p, AbstractTangent) or isinstance(dx, AbstractTangent):
+        return p * dx
+    if not is_array(p) and not is_array(dx):
+        return p * dx if _finite(p) or dx != 0 else type(p * dx)(0)
+    xp = array_namespace(p, dx)
+    if not is_array(p):
+        if _finite(p):
+            return p * dx
+        p = xp.asarray(p, dtype=_dtype_for(xp, p, dx), device=_device(dx))
+    dead = ~xp.isfinite(p) & (dx == 0)
+    return xp.where(dead, xp.zeros_like(p), p) * dx
+
+
+def _dtype_for(xp: Any, p: Any, dx: Any) -> Any:
+    wide = isinstance(p, complex) and not xp.isdtype(dx.dtype, "complex floating")
+    return xp.result_type(dx.dtype, xp.complex64) if wide else dx.dtype
+
+
+def _device(x: Any) -> Any:
+    from array_api_compat import device
+
+    return device(x)
+
+
+def total(terms: list[Any]) -> Any:
+    """Sum of the terms."""
+    first, *rest = terms
+    for term in rest:
+        first = first + term
+    return first

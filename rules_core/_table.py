@@ -1,0 +1,298 @@
+"""Dispatch: the rules of one key, and which of them fits the types of a call.
+
+Each key has its own small `multipledispatch.Dispatcher`, which finds the rules that
+match; among those the most specific one is chosen as in Julia, a rule with a config
+before any without one. Answers are kept in plain dicts keyed by the tuple of types.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABCMeta, get_cache_token
+from collections.abc import Callable, Iterator
+from threading import RLock
+from typing import Any
+
+from multipledispatch import Dispatcher
+from multipledispatch.variadic import Variadic
+
+from ._errors import AmbiguousRulesError, RuleClashError
+from ._keys import describe, is_method_key
+from ._rule import Rule
+from ._signature import Binder, binder_of
+
+__all__ = ["LOCK", "MethodCache", "RuleSet", "Table", "at_most"]
+
+# Guards every table: registering and missed look-ups are rare, warm ones take no lock.
+LOCK = RLock()
+
+NoConfig = type(None)
+
+
+def _quiet(_dispatcher: Any, _pairs: Any) -> None:
+    """Ambiguities are reported by the look-up that meets them, not here."""
+
+
+def _signatures(rule: Rule) -> Iterator[tuple[type, ...]]:
+    """Every tuple of single classes that a rule answers to."""
+    fixed = len(rule.types)
+    head = () if rule.config is None else ((rule.config,),)
+    for arity in range(rule.required, fixed + (rule.variadic is None)):
+        yield from itertools.product(*head, *rule.types[:arity])
+    if rule.variadic is not None:
+        tail = (Variadic[rule.variadic],)
+        for signature in itertools.product(*head, *rule.types):
+            yield signature + tail
+
+
+def _same_signature(a: Rule, b: Rule) -> bool:
+    def shape(rule: Rule) -> Any:
+        rest = None if rule.variadic is None else frozenset(rule.variadic)
+        return rule.config, rule.required, [set(t) for t in rule.types], rest
+
+    return bool(shape(a) == shape(b))
+
+
+def _within(a: tuple[type, ...], b: tuple[type, ...]) -> bool:
+    return all(any(issubclass(x, y) for y in b) for x in a)
+
+
+def _alternatives(rule: Rule, count: int) -> Iterator[tuple[type, ...]]:
+    yield from rule.types[:count]
+    for _ in range(count - len(rule.types)):
+        yield rule.variadic or (object,)
+
+
+def at_most(a: Rule, b: Rule, count: int) -> bool:
+    """Whether `a` accepts no call of `count` arguments that `b` refuses."""
+    if b.config is not None and not issubclass(a.config or object, b.config):
+        return False
+    return all(map(_within, _alternatives(a, count), _alternatives(b, count)))
+
+
+def _wins(a: Rule, b: Rule, count: int) -> bool:
+    if not at_most(a, b, count):
+        return False
+    return not at_most(b, a, count) or (a.variadic is None and b.variadic is not None)
+
+
+class MethodCache(dict[tuple[type, ...], "Rule | None"]):
+    """Types of the arguments → the rule that fits, or None; filled by misses."""
+
+    __slots__ = ("_config", "_rules")
+
+    def __init__(self, rules: RuleSet, config: type) -> None:
+        super().__init__()
+        self._rules, self._config = rules, config
+
+    def __missing__(self, types: tuple[type, ...]) -> Rule | None:
+        return self._rules.resolve(self._config, types)
+
+
+class _Caches(dict[type, MethodCache]):
+    """Config class → its `MethodCache`."""
+
+    __slots__ = ("_rules",)
+
+    def __init__(self, rules: RuleSet) -> None:
+        super().__init__()
+        self._rules = rules
+
+    def __missing__(self, config: type) -> MethodCache:
+        with LOCK:
+            return self.setdefault(config, MethodCache(self._rules, config))
+
+
+class RuleSet:
+    """The rules of one kind for one key."""
+
+    __slots__ = (
+        "_before",
+        "_configured",
+        "_decorate",
+        "_plain",
+        "_volatile",
+        "caches",
+        "rules",
+    )
+
+    def __init__(
+        self, before: Callable[[], None], decorate: Callable[[Rule], Rule]
+    ) -> None:
+        self.rules: list[Rule] = []
+        self.caches = _Caches(self)
+        # Answers that rest on an ABC hold until the next `ABC.register` anywhere.
+        self._volatile: dict[Any, tuple[object, Rule | None]] = {}
+        self._before, self._decorate = before, decorate
+        self._rebuild()
+
+    def add(self, rule: Rule) -> None:
+        """Register a rule; one from the same place with equal signature is replaced.
+
+        Raises:
+            RuleClashError: The signature is taken by a rule from another place.
+        """
+        with LOCK:
+            old = next((r for r in self.rules if _same_signature(r, rule)), None)
+            if old is None:
+                self.rules.append(rule)
+                self._enter(rule)
+            elif (old.module, old.name) == (rule.module, rule.name):
+                self.rules[self.rules.index(old)] = rule
+                self._rebuild()
+            else:
+                raise RuleClashError(old, rule)
+            self.forget()
+
+    def restore(self, rules: list[Rule]) -> None:
+        """Go back to an earlier list of rules."""
+        with LOCK:
+            self.rules = list(rules)
+            self._rebuild()
+            self.forget()
+
+    def forget(self) -> None:
+        """Drop every cached answer, in place: call sites may hold the dicts."""
+        with LOCK:
+            self._volatile.clear()
+            for cache in self.caches.values():
+                cache.clear()
+
+    def resolve(self, config: type, types: tuple[type, ...]) -> Rule | None:
+        """The rule for a call, or None; what a missed look-up runs.
+
+        Raises:
+            AmbiguousRulesError: Two rules fit equally well.
+        """
+        seen = self._volatile.get((config, types))
+        if seen is not None and seen[0] == get_cache_token():
+            return seen[1]
+        self._before()
+        with LOCK:
+            rule = self.select(config, types)
+            answer = None if rule is None or rule.opted_out else self._decorate(rule)
+            if self._depends_on_abc():
+                self._volatile[config, types] = (get_cache_token(), answer)
+            else:
+                self.caches[config][types] = answer
+            return answer
+
+    def select(self, config: type, types: tuple[type, ...]) -> Rule | None:
+        """The winning entry, opt-outs included."""
+        for rules in (self.candidates(config, types), self.candidates(NoConfig, types)):
+            if rules:
+                return _best(rules, types)
+        return None
+
+    def candidates(self, config: type, types: tuple[type, ...]) -> list[Rule]:
+        """Rules that match, with a config if `config` is one, else those without."""
+        with LOCK:
+            if config is NoConfig:
+                return _matches(self._plain, types)
+            return _matches(self._configured, (config, *types))
+
+    def _rebuild(self) -> None:
+        self._plain, self._configured = Dispatcher("plain"), Dispatcher("configured")
+        for rule in self.rules:
+            self._enter(rule)
+
+    def _enter(self, rule: Rule) -> None:
+        dispatcher = self._plain if rule.config is None else self._configured
+        for signature in _signatures(rule):
+            dispatcher.funcs.setdefault(signature, []).append(rule)
+
+    def _depends_on_abc(self) -> bool:
+        """A later `ABC.register` would change the answer without our seeing it."""
+        return any(
+            isinstance(cls, ABCMeta)
+            for rule in self.rules
+            for alternatives in (*rule.types, rule.variadic or ())
+            for cls in alternatives
+        )
+
+
+def _matches(dispatcher: Dispatcher, types: tuple[type, ...]) -> list[Rule]:
+    if not dispatcher.funcs:
+        return []
+    dispatcher.reorder(on_ambiguity=_quiet)
+    found = itertools.chain.from_iterable(dispatcher.dispatch_iter(*types))
+    return list(dict.fromkeys(found))
+
+
+def _best(rules: list[Rule], types: tuple[type, ...]) -> Rule:
+    count = len(types)
+    for rule in rules:
+        if all(other is rule or _wins(rule, other, count) for other in rules):
+            return rule
+    front = [
+        r for r in rules if not any(_wins(o, r, count) for o in rules if o is not r)
+    ]
+    first, second = list(dict.fromkeys((*front, *rules)))[:2]
+    raise AmbiguousRulesError(first, second, [cls.__name__ for cls in types])
+
+
+class Table:
+    """Everything that is registered for one key.
+
+    Attributes:
+        key: The callable.
+        label: Its name for messages.
+        method: Whether the key is an instance method.
+        arity: Number of positional arguments in normal form; None if unknown, -1 if
+            the normal form must be computed for every call.
+        primitive: The registered handle, if any.
+        shapes: The shape rule.
+        batches: The batch rule.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_binder",
+        "arity",
+        "batches",
+        "frule",
+        "key",
+        "label",
+        "method",
+        "primitive",
+        "rrule",
+        "shapes",
+    )
+
+    def __init__(
+        self,
+        key: Any,
+        before: Callable[[Any], None],
+        decorate: Callable[[Rule], Rule],
+    ) -> None:
+        self.key, self.label = key, describe(key)
+        self.method = is_method_key(key)
+        self._binder: Binder | None = None
+        self.primitive: Any = None
+        self.shapes: Rule | None = None
+        self.batches: Rule | None = None
+
+        def before_resolving() -> None:
+            before(key)
+
+        self.rrule = RuleSet(before_resolving, decorate)
+        self.frule = RuleSet(before_resolving, decorate)
+        # Methods need their own handling of the instance: never the short path.
+        self.arity: int | None = -1
+
+    @property
+    def binder(self) -> Binder:
+        """Brings arguments into normal form; made at the first use."""
+        if self._binder is None:
+            binder = binder_of(self.key, self.label)
+            if not self.method:
+                names = binder.names
+                self.arity = None if names is None else len(names)
+                if names is not None and binder.variadic and not names:
+                    self.arity = None
+            self._binder = binder
+        return self._binder
+
+    def rules(self) -> list[Rule]:
+        """Every rule of both kinds."""
+        return [*self.frule.rules, *self.rrule.rules]
