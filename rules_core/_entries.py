@@ -7,7 +7,7 @@ free for fields. Its attributes are read by the functions `backing`, `keyed` and
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from reprlib import recursive_repr
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -28,7 +28,7 @@ __all__ = [
     "titled",
 ]
 
-_Items = dict[Hashable, Any]
+_Items = dict[Any, Any]
 _T = TypeVar("_T", bound="Entries")
 
 
@@ -153,7 +153,7 @@ def _named(
             listed = f"{len(names)} entries ({', '.join(names)})"
             raise _error(primal, listed, str(len(items)))
         return "field", dict(zip(names, items, strict=True))
-    return ("position", _numbered(items)) if items else ("field", _Items(fields))
+    return ("position", _numbered(items)) if items else ("field", fields)
 
 
 def _numbered(items: Iterable[Any]) -> _Items:

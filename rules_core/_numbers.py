@@ -41,8 +41,8 @@ def _is_floating_array(x: Any) -> bool:
     dtype = x.dtype
     if getattr(dtype, "hasobject", False):
         message = (
-            f"a NumPy array must hold numbers to have a tangent, but got dtype {dtype}. "
-            "Use a list or tuple of arrays instead."
+            "a NumPy array must hold numbers to have a tangent, but got dtype "
+            f"{dtype}. Use a list or tuple of arrays instead."
         )
         raise UnsupportedError(message)
     return is_floating(array_namespace(x), dtype)
@@ -57,7 +57,7 @@ def is_floating(xp: Any, dtype: Any) -> bool:
 
 
 def zero_number(x: Any) -> Any:
-    """A zero like `x`: its shape, dtype, device and library; no subclass."""
+    """A zero like `x`, of its shape, dtype, device and library."""
     if isinstance(x, (float, complex)) and not is_array(x):
         return 0.0 if isinstance(x, float) else 0j
     if is_sparse(x):
