@@ -15,6 +15,7 @@ extensions = [
     "sphinx_copybutton",
 ]
 exclude_patterns = ["_build"]
+default_role = "code"
 html_theme = "furo"
 html_title = "rules-core"
 

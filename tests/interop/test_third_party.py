@@ -30,9 +30,10 @@ def run(site):
 
     def run_program(code, **environment):
         path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+        settings = {k: v for k, v in os.environ.items() if "RULES_CORE" not in k}
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", dedent(code)],
-            env={**os.environ, "PYTHONPATH": path, **environment},
+            env={**settings, "PYTHONPATH": path, **environment},
             check=False,
             capture_output=True,
             text=True,
