@@ -94,6 +94,11 @@ def static_key(value: Any) -> Any:
     return type(value), value
 
 
+def _array(x: Any) -> Any:
+    """An array where JAX hands on the Python number behind a tracer (`grad(f)(0.5)`)."""
+    return jnp.asarray(x) if type(x) in (float, complex, int, bool) else x
+
+
 @final
 class Template:
     """Containers and static values of a call, with numbered places for its arrays.
@@ -116,7 +121,8 @@ class Template:
     def fill(self, arrays: Sequence[Any]) -> Any:
         """The tree with these arrays in their places."""
         return self.treedef.unflatten(
-            arrays[x.index] if isinstance(x, Slot) else x.value for x in self.leaves
+            _array(arrays[x.index]) if isinstance(x, Slot) else x.value
+            for x in self.leaves
         )
 
     def skeleton(self) -> Any:
