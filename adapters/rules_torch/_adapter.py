@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -70,47 +71,53 @@ def dispatch(
     wanted = [x.requires_grad for x in tensors]
     if True not in wanted:
         return run_primal(primitive, args, kwargs)
-    call = ResidualCall(primitive, layout)
-    if not _find_rrule(call, args, kwargs, wanted) and not _needs_function(call, args, kwargs):
+    rule = find_rrule(primitive, args, kwargs)
+    if rule is None and not primitive.host and not _has_frule(primitive, args, kwargs):
         return run_primal(primitive, args, kwargs)
+    call = ResidualCall(primitive, layout, rule)
+    if rule is not None and rule.needs:
+        call.needs = call.needs_of(wanted)
     return _result(call, apply_eager(call, *map(unwrap_dead, tensors)))
+
+
+def find_rrule(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The rrule for a call, or None."""
+    methods = primitive.__dict__.get("_rules_torch")
+    if methods is None:
+        if primitive.table.key is not primitive.fun or not _is_direct(primitive.fun):
+            found = rc.rrule.resolve(primitive.fun, args, kwargs, CONFIG)
+            return None if found is None else found.rule
+        methods = rc.rrule.table(primitive.fun, CONFIG)
+        primitive.__dict__["_rules_torch"] = methods
+    return methods[tuple(map(type, args))]
+
+
+def _is_direct(fun: Any) -> bool:
+    """Whether the rules of `fun` take the arguments of the call, and no others."""
+    return isinstance(fun, FunctionType)
+
+
+def _has_frule(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
+    return rc.frule.resolve(primitive.fun, args, kwargs, CONFIG) is not None
 
 
 def _flatten_call(
     args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Sequence[Tensor], Any]:
     """The tensors of a call and its layout, None where the arguments are tensors."""
-    if not kwargs and all(isinstance(x, Tensor) for x in args):
-        return args, None
+    if not kwargs:
+        for x in args:
+            if not isinstance(x, Tensor):
+                break
+        else:
+            return args, None
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)
     return tensors, layout
-
-
-def _find_rrule(
-    call: ResidualCall, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: list[bool]
-) -> bool:
-    """Look up the rrule of a call and tell it which derivatives are wanted."""
-    found = rc.rrule.resolve(call.primitive.fun, args, kwargs, CONFIG)
-    if found is None:
-        return False
-    call.found, call.rrule = found, found.rule
-    if found.rule.needs:
-        call.needs = call.needs_of(wanted, len(found.args))
-    return True
-
-
-def _has_frule(
-    call: ResidualCall, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> bool:
-    return rc.frule.resolve(call.primitive.fun, args, kwargs, CONFIG) is not None
-
-
-def _needs_function(
-    call: ResidualCall, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> bool:
-    """Whether torch must not differentiate the primal itself."""
-    return call.primitive.host or _has_frule(call, args, kwargs)
 
 
 def _transformed(
@@ -126,17 +133,20 @@ def _transformed(
     reverse, forward = (any(mode) for mode in zip(*modes, strict=True))
     if not reverse and not forward:
         return run_primal(primitive, args, kwargs)
-    call = TransformCall(primitive, layout)
-    call.pushes = _has_frule(call, args, kwargs)
-    found = _find_rrule(call, args, kwargs, [r or f for r, f in modes])
-    if not found and not call.pushes and not primitive.host:
+    rule, pushes = find_rrule(primitive, args, kwargs), _has_frule(primitive, args, kwargs)
+    if rule is None and not pushes and not primitive.host:
         return run_primal(primitive, args, kwargs)
-    call.found = None  # it holds tensors of this level; the rule runs below it
-    call.reverse, call.forward = reverse, max(len(levels.forward), 1) if forward else 0
+    call = TransformCall(primitive, layout, rule)
+    call.reverse, call.pushes = reverse, pushes
+    call.forward = max(len(levels.forward), 1) if forward else 0
+    if rule is not None and rule.needs:
+        call.needs = call.needs_of([r or f for r, f in modes])
     return _result(call, RuleFunction.apply(call, *tensors))
 
 
 def _result(call: ResidualCall, out: Any) -> Any:
+    if call.result is None and type(out) is not tuple:
+        return out
     outputs = out if type(out) is tuple else (out,)
     outputs = outputs[: len(call.outputs)]
     return outputs[0] if call.result is None else unflatten(call.result, outputs)

@@ -21,8 +21,6 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import is_dead
-
 __all__ = ["ATOMS", "Plan", "attributes", "convert", "rebuild"]
 
 ATOMS: set[type] = set(
@@ -112,12 +110,12 @@ def convert(pullback: Any) -> tuple[Plan, list[Tensor]]:
     return Plan(template, _make_general, walker.obstacle), walker.tensors
 
 
-def _contents(function: FunctionType) -> Iterator[Any]:
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # not filled yet
-            yield cell
+def _contents(function: FunctionType) -> list[Any]:
+    cells = function.__closure__ or ()
+    try:
+        return [cell.cell_contents for cell in cells]
+    except ValueError:  # one is not filled yet
+        return list(cells)
 
 
 def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
@@ -126,8 +124,6 @@ def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
     for value in values:
         cls = type(value)
         if cls in _TENSORS:
-            if is_dead(value):
-                return None
             tensors.append(value)
             contents.append(_Slot)
         elif cls in ATOMS or _is_plain_function(value):
@@ -196,11 +192,6 @@ class _Walker:
         return template
 
     def _slot(self, tensor: Tensor) -> Any:
-        if is_dead(tensor):
-            self.obstacle = (
-                "a tensor of a torch.func transform that has ended (call rrule_via_ad "
-                "or torch.func.vjp inside the pullback, not before it)"
-            )
         self.tensors.append(tensor)
         return _Slot(len(self.tensors) - 1)
 

@@ -22,7 +22,7 @@ from ._compat import (
     unwrap_dead,
 )
 from ._leaves import differentiable
-from ._residuals import EXTRA, INPUT, OUTPUT, ResidualCall, separate
+from ._residuals import ResidualCall
 
 __all__ = ["RuleFunction", "TransformCall"]
 
@@ -37,24 +37,20 @@ class TransformCall(ResidualCall):
 
     __slots__ = ("forward", "pushes", "reverse")
 
-    def run(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """The tensors of the result, then the residuals that are neither in nor out."""
+    def start(self, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:
+        """`(y, residuals)`; forward mode by an frule needs the arguments only."""
         if self.reverse or not self.pushes:
-            y, residuals = self.start(tensors)
-        else:
-            y, residuals = self.primal(tensors), ()
-        outputs = [separate(t, tensors) for t in self.flatten_result(y)]
-        extras = self.locate(residuals, tensors, outputs)
-        return (*outputs, *extras)
+            return super().start(tensors)
+        self.inputs = [(x.shape, x.dtype, x.device) for x in tensors]
+        return self.primal(tensors), ()
 
-    def pick(
-        self, tensors: Sequence[Tensor], outputs: Sequence[Tensor]
-    ) -> tuple[Tensor, ...]:
-        """The residuals, then the inputs where a second derivative may need them."""
-        where = {INPUT: tensors, OUTPUT: outputs, EXTRA: outputs[len(self.outputs) :]}
-        residuals = [where[kind][i] for kind, i in self.sources]
-        keep = self.forward or len(outputs) > len(self.outputs)
-        return (*residuals, *tensors) if keep else tuple(residuals)
+    def split(
+        self, saved: Sequence[Tensor]
+    ) -> tuple[list[Tensor], Sequence[Tensor], Sequence[Tensor]]:
+        """Residuals, inputs and extras out of what was saved."""
+        count = len(self.inputs)
+        residuals = [saved[i] for i in self.sources]
+        return residuals, saved[:count], saved[count : count + self.extras]
 
 
 class RuleFunction(torch.autograd.Function):
@@ -70,15 +66,17 @@ class RuleFunction(torch.autograd.Function):
     @staticmethod
     def forward(call: TransformCall, *tensors: Tensor) -> tuple[Tensor, ...]:
         """Result and extra residuals."""
-        return call.run(tensors)
+        outputs, extras = call.run(tensors)
+        return (*outputs, *extras)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Keep the residuals, for both modes in one list."""
+        """Keep inputs, outputs and extras, for both modes in one list."""
         call, *tensors = inputs
         ctx.call = call
         ctx.set_materialize_grads(False)
-        saved = call.pick(tensors, output)
+        count = len(call.outputs)
+        saved = call.saved(tensors, output[:count], output[count:])
         ctx.save_for_backward(*saved)
         if call.forward:
             ctx.save_for_forward(*saved)
@@ -90,12 +88,12 @@ class RuleFunction(torch.autograd.Function):
         count = len(call.outputs)
         wanted = ctx.needs_input_grad[1:]
         saved = [unwrap_dead(t) for t in ctx.saved_tensors]
-        residuals, tensors = saved[: len(call.sources)], saved[len(call.sources) :]
+        residuals, tensors, extras = call.split(saved)
         dxs: list[Tensor | None] = [None] * len(wanted)
         if any(dy is not None for dy in seeds[:count]):
             dxs = call.finish(residuals, seeds[:count], wanted)
         if any(dr is not None for dr in seeds[count:]):
-            more = call.pull_extras(tensors, seeds[count:], wanted)
+            more = call.pull_extras(tensors, extras, seeds[count:], wanted)
             dxs = [_add(a, b) for a, b in zip(dxs, more, strict=True)]
         return (None, *dxs)
 
@@ -109,14 +107,13 @@ class RuleFunction(torch.autograd.Function):
         call: TransformCall = ctx.call
         with set_forward_enabled(True):
             saved = [strip_tangent(t) for t in ctx.saved_tensors]
-            residuals, tensors = saved[: len(call.sources)], saved[len(call.sources) :]
+            residuals, tensors, extras = call.split(saved)
             if call.pushes:
                 dys = call.push(tensors, tangents)
             else:
                 dys = call.transposed_pull(residuals, tensors, tangents)
-            extras = call.extras_among(residuals)
-            if extras and (call.reverse or call.forward > 1):
-                return (*dys, *call.push_extras(tensors, tangents))
+            if call.extras and (call.reverse or call.forward > 1):
+                return (*dys, *call.push_extras(tensors, extras, tangents))
             return (*dys, *map(_zeros, extras))
 
 

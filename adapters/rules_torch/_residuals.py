@@ -12,61 +12,79 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from ._call import Call
-from ._errors import UnconvertibleClosureError
+from ._compat import is_dead
 from ._leaves import differentiable
 from ._transpose import pull_back, push_forward
 
-__all__ = ["EXTRA", "INPUT", "OUTPUT", "ResidualCall", "separate"]
+__all__ = ["ResidualCall"]
 
-INPUT, OUTPUT, EXTRA = "input", "output", "extra"
-
-
-def separate(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
-    """`y`, as a view if it is one of the inputs: a Function must not return those."""
-    return y.view_as(y) if any(y is x for x in inputs) else y
+_DEAD = (
+    "a tensor of a torch.func transform that has ended (call rrule_via_ad or "
+    "torch.func.vjp inside the pullback)"
+)
+_OWN_GRAPH = "the graph of a derivative that the rule takes by torch itself"
 
 
 class ResidualCall(Call):
     """A call that knows where its residuals are.
 
+    What is saved: the inputs, then the extras, then the outputs that are captured.
+
     Attributes:
-        sources: For each residual, whether it is an input, an output or an extra, and
-            which one.
-        floating: For each extra, whether it has a tangent.
+        sources: For each residual its index in what is saved; outputs count from the
+            end.
+        kept: Which outputs are residuals.
+        extras: How many residuals are neither in nor out.
     """
 
-    __slots__ = ("floating", "sources")
+    __slots__ = ("extras", "kept", "sources")
 
-    def locate(
+    def run(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        """Outputs and extras of the forward pass; notes where the residuals are."""
+        y, residuals = self.start(tensors)
+        outputs = [y] if type(y) is Tensor else self.flatten_result(y)
+        for i, output in enumerate(outputs):
+            for x in tensors:
+                if output is x:  # a Function must not return one of its inputs
+                    outputs[i] = x.view_as(x)
+        if type(y) is Tensor:
+            self.outputs = [(y.shape, y.dtype, y.device)]
+        return outputs, self._locate(residuals, tensors, outputs)
+
+    def _locate(
         self,
         residuals: Sequence[Tensor],
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
     ) -> list[Tensor]:
         """The extras; notes where each residual can be found again."""
-        known = {id(t): (OUTPUT, i) for i, t in enumerate(outputs)}
-        known.update({id(t): (INPUT, i) for i, t in enumerate(inputs)})
+        found = {id(x): i for i, x in enumerate(inputs)}
+        produced = {id(y): i for i, y in enumerate(outputs)}
+        kept: list[int] = []
         extras: list[Tensor] = []
         for residual in residuals:
-            if id(residual) not in known:
-                known[id(residual)] = (EXTRA, len(extras))
+            key = id(residual)
+            if key in found:
+                continue
+            if key in produced:
+                kept.append(produced[key])
+                found[key] = -len(kept)
+            elif residual.requires_grad or is_dead(residual):
+                obstacle = _DEAD if is_dead(residual) else _OWN_GRAPH
+                again = self.refuse(obstacle, inputs)
+                return self._locate(again, inputs, outputs)
+            else:
+                found[key] = len(inputs) + len(extras)
                 extras.append(residual)
-        self.sources = [known[id(residual)] for residual in residuals]
-        self.floating = [differentiable(extra) for extra in extras]
+        self.kept, self.extras = kept, len(extras)
+        self.sources = [found[id(residual)] for residual in residuals]
         return extras
 
-    def refuse_own_graphs(self, extras: Sequence[Tensor]) -> None:
-        """An extra that the rule itself made differentiable would lose its history."""
-        if any(extra.requires_grad for extra in extras):
-            raise UnconvertibleClosureError(
-                self.rrule, "the graph of a derivative that the rule takes by torch itself"
-            )
-
-    def extras_among(self, residuals: Sequence[Tensor]) -> list[Tensor]:
-        """The extras, in order, out of the list of residuals."""
-        pairs = zip(self.sources, residuals, strict=True)
-        found = {i: residual for (kind, i), residual in pairs if kind == EXTRA}
-        return [found[i] for i in sorted(found)]
+    def saved(
+        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], extras: Sequence[Tensor]
+    ) -> tuple[Tensor, ...]:
+        """What to save, in the order that `sources` counts by."""
+        return (*inputs, *extras, *[outputs[i] for i in reversed(self.kept)])
 
     def _extra_map(
         self, tensors: Sequence[Tensor], chosen: Sequence[int]
@@ -77,11 +95,9 @@ class ResidualCall(Call):
             filled = list(tensors)
             for i, x in zip(chosen, xs, strict=True):
                 filled[i] = x
-            again = ResidualCall(self.primitive, self.layout, self.rrule)
+            again = _Again(self.primitive, self.layout, self.rrule)
             again.needs = self.needs
-            y, residuals = again.start(filled)
-            outputs = [separate(t, filled) for t in again.flatten_result(y)]
-            extras = again.locate(residuals, filled, outputs)
+            _, extras = again.run(filled)
             return tuple(extra for extra in extras if differentiable(extra))
 
         return extra_map
@@ -89,24 +105,44 @@ class ResidualCall(Call):
     def pull_extras(
         self,
         tensors: Sequence[Tensor],
+        extras: Sequence[Tensor],
         seeds: Sequence[Tensor | None],
         wanted: Sequence[bool],
     ) -> list[Tensor | None]:
         """Cotangents that reach the inputs through the extras."""
         chosen = [i for i, want in enumerate(wanted) if want]
-        seeds = [dr for dr, floating in zip(seeds, self.floating, strict=True) if floating]
+        pairs = zip(extras, seeds, strict=True)
+        seeds = [dr for extra, dr in pairs if differentiable(extra)]
         fn = self._extra_map(tensors, chosen)
         found = iter(pull_back(fn, [tensors[i] for i in chosen], seeds))
         return [next(found) if want else None for want in wanted]
 
     def push_extras(
-        self, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]
+        self,
+        tensors: Sequence[Tensor],
+        extras: Sequence[Tensor],
+        tangents: Sequence[Tensor | None],
     ) -> list[Tensor | None]:
         """Tangents of the extras; None for those that have none."""
-        chosen = [i for i, dx in enumerate(tangents) if dx is not None]
+        pairs = [(i, dx) for i, dx in enumerate(tangents) if dx is not None]
+        chosen = [i for i, _ in pairs]
         fn = self._extra_map(tensors, chosen)
-        pushed = push_forward(
-            fn, [tensors[i] for i in chosen], [tangents[i] for i in chosen]
-        )
-        found = iter(pushed)
-        return [next(found) if floating else None for floating in self.floating]
+        primals = [tensors[i] for i in chosen]
+        found = iter(push_forward(fn, primals, [dx for _, dx in pairs]))
+        return [next(found) if differentiable(extra) else None for extra in extras]
+
+
+class _Again(ResidualCall):
+    """The same call once more, differentiably: extras have their histories now."""
+
+    __slots__ = ()
+
+    def _locate(
+        self,
+        residuals: Sequence[Tensor],
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+    ) -> list[Tensor]:
+        known = {id(x) for x in (*inputs, *outputs)}
+        extras = {id(r): r for r in residuals if id(r) not in known}
+        return list(extras.values())
