@@ -25,7 +25,11 @@ from ._arrays import is_array_type
 from ._pullback import Pullback
 from ._sparse import is_sparse
 
-__all__ = ["Structure", "entry_path", "field_names", "structure"]
+# Where a class is registered with optree to be a container of tangents; classes that
+# are registered for everybody are containers too.
+NAMESPACE = "rules_core"
+
+__all__ = ["NAMESPACE", "Structure", "entry_path", "field_names", "structure"]
 
 
 @final
@@ -90,10 +94,10 @@ def structure(x: Any) -> Structure | None:
     """One level of `x`; None where `x` is a leaf (arrays, numbers, opaque objects).
 
     Containers are tuples, lists, dicts, named tuples, dataclasses, classes registered
-    with optree, objects with a `__tangent_structure__` method, functions that close
-    over variables, bound methods, `functools.partial`, and other instances of Python
-    classes. Objects of the standard library, enumerations, exceptions, classes and
-    modules are leaves.
+    with optree (globally or under the namespace `"rules_core"`), functions that close
+    over variables, bound methods, `functools.partial`, pullbacks and tangents, and all
+    other instances of Python classes. Objects of the standard library, enumerations,
+    exceptions, classes and modules are leaves.
     """
     cls = type(x)
     if cls in _ATOMS or is_array_type(cls):
@@ -269,7 +273,9 @@ _BY_BASE: tuple[tuple[Any, Callable[[Any], Structure | None]], ...] = (
 def _registered(cls: type) -> Any:
     """The entry of a class in optree's registry, if somebody has imported optree."""
     optree = sys.modules.get("optree")
-    return None if optree is None else optree.register_pytree_node.get(cls)
+    if optree is None:
+        return None
+    return optree.register_pytree_node.get(cls, namespace=NAMESPACE)
 
 
 def _from_optree(x: Any, entry: Any) -> Structure:
@@ -332,7 +338,9 @@ def _attributes(x: Any) -> Iterator[str]:
         for slot in _slots(cls):
             if hasattr(x, slot):
                 yield slot
-    yield from getattr(x, "__dict__", ())
+    for name in getattr(x, "__dict__", ()):
+        if not name.startswith("__"):  # what describes the object, as of functions
+            yield name
 
 
 def _slots(cls: type) -> Iterator[str]:
