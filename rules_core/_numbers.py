@@ -11,9 +11,11 @@ from ._sparse import is_sparse, zero_sparse
 
 __all__ = [
     "is_concrete",
+    "is_float0",
     "is_floating",
     "is_number",
     "is_numpy",
+    "is_plain_tensor",
     "number_type",
     "zero_number",
 ]
@@ -39,13 +41,19 @@ def is_number(x: Any) -> bool:
 
 def _is_floating_array(x: Any) -> bool:
     dtype = x.dtype
-    if getattr(dtype, "hasobject", False):
+    records = getattr(dtype, "names", None) and not is_float0(x)
+    if getattr(dtype, "hasobject", False) or records:
         message = (
             "a NumPy array must hold numbers to have a tangent, but got dtype "
             f"{dtype}. Use a list or tuple of arrays instead."
         )
         raise UnsupportedError(message)
     return is_floating(array_namespace(x), dtype)
+
+
+def is_float0(x: Any) -> bool:
+    """Whether this is JAX's array without numbers, its tangent of integers."""
+    return getattr(x.dtype, "names", None) == ("float0",)
 
 
 def is_floating(xp: Any, dtype: Any) -> bool:

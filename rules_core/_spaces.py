@@ -7,7 +7,7 @@ from typing import Any, Protocol, final
 
 from ._arrays import array_namespace, is_array
 from ._errors import ProjectionError
-from ._numbers import is_concrete, is_numpy
+from ._numbers import is_concrete, is_float0, is_numpy
 from ._sparse import Pattern, is_sparse
 from ._zeros import ZeroTangent
 
@@ -48,7 +48,7 @@ class NumberSpace:
 
     def _from_array(self, dx: Any, path: str) -> Any:
         xp = array_namespace(dx)
-        if _is_float0(dx):
+        if is_float0(dx):
             return ZeroTangent()
         if tuple(dx.shape) != ():
             dx = _fit_shape(xp, dx, (), path)
@@ -81,7 +81,7 @@ class ArraySpace:
     def project(self, dx: Any, path: str) -> Any:
         """Sum over broadcast axes, reshape by axes of length one, cast."""
         dx = self._admit(dx, path)
-        if _is_float0(dx):
+        if is_float0(dx):
             return ZeroTangent()
         xp = array_namespace(dx)
         if tuple(dx.shape) != self.shape:
@@ -94,7 +94,7 @@ class ArraySpace:
     def _admit(self, dx: Any, path: str) -> Any:
         if is_array(dx):
             foreign = is_numpy(dx) and not self._holds_numpy()
-            return self._asarray(dx) if foreign and not _is_float0(dx) else dx
+            return self._asarray(dx) if foreign and not is_float0(dx) else dx
         if is_sparse(dx):
             return dx.toarray()
         if not _is_python_number(dx):
@@ -213,11 +213,6 @@ def _is_complex(x: Any) -> bool:
     if is_array(x):
         return _is_complex_dtype(array_namespace(x), x.dtype)
     return isinstance(x, complex)
-
-
-def _is_float0(dx: Any) -> bool:
-    """Whether this is JAX's array without numbers, its tangent of integers."""
-    return getattr(dx.dtype, "names", None) == ("float0",)
 
 
 def _is_python_number(x: Any) -> bool:

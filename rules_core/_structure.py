@@ -64,7 +64,8 @@ class Structure:
     def rebuild(self, values: Sequence[Any]) -> Any:
         """A container of the same structure with other entries.
 
-        Constructors are not called, so a class need not accept its own fields.
+        Instances are copied and their fields set, so that a class need not accept its
+        own fields; tuples and registered classes are constructed.
         """
         if self._shell is None:
             return self._build(values)
@@ -119,6 +120,8 @@ def field_names(primal: Any) -> tuple[str, ...] | None:
     """The fields that every instance of a class has; None where that is not known."""
     if hasattr(primal, "_fields") and issubclass(primal, tuple):
         return tuple(primal._fields)
+    if primal is partial:
+        return _PARTIAL
     if hasattr(primal, "__dataclass_fields__"):
         return _dataclass_fields(primal)
     return None
@@ -128,6 +131,9 @@ _ATOMS = frozenset({
     bool, int, float, complex, str, bytes, bytearray, type(None), type, range, slice,
     set, frozenset, type(Ellipsis), type(NotImplemented), memoryview, object,
 })  # fmt: skip
+
+
+_PARTIAL = ("func", "args", "keywords")
 
 
 def _from_tuple(x: Any) -> Structure:
@@ -174,8 +180,7 @@ def _from_partial(x: Any) -> Structure:
         func, args, keywords = values
         return type(x)(func, *args, **keywords)
 
-    names = ("func", "args", "keywords")
-    return Structure(type(x), "field", names, (x.func, x.args, x.keywords), build)
+    return Structure(type(x), "field", _PARTIAL, (x.func, x.args, x.keywords), build)
 
 
 def _from_function(x: FunctionType) -> Structure | None:
@@ -279,12 +284,15 @@ def _registered(cls: type) -> Any:
 
 
 def _from_optree(x: Any, entry: Any) -> Structure:
-    children, metadata, *_ = entry.flatten_func(x)
+    children, metadata, *more = entry.flatten_func(x)
     children = tuple(children)
+    names = tuple(more[0]) if more and more[0] is not None else ()
 
     def build(values: Sequence[Any]) -> Any:
         return entry.unflatten_func(metadata, tuple(values))
 
+    if names and all(isinstance(name, str) for name in names):
+        return Structure(type(x), "field", names, children, build)
     return Structure(type(x), "position", range(len(children)), children, build)
 
 

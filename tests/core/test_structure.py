@@ -324,6 +324,12 @@ class Registered:
         self.children, self.static = children, static
 
 
+@dataclass
+class Named:
+    w: float
+    static: float
+
+
 class TestOptree:
     def test_registered_classes(self):
         optree = pytest.importorskip("optree")
@@ -341,6 +347,21 @@ class TestOptree:
             assert (again.children, again.static) == ([3.0, 4.0], "static")
         finally:
             optree.unregister_pytree_node(Registered, namespace="rules_core")
+
+    def test_named_entries_are_fields(self):
+        optree = pytest.importorskip("optree")
+        optree.register_pytree_node(
+            Named,
+            lambda node: ((node.w,), node.static, ("w",)),
+            lambda static, children: Named(*children, static),
+            namespace="rules_core",
+        )
+        try:
+            level = structure(Named(1.0, 2.0))
+            assert (level.keyed, level.names, level.values) == ("field", ("w",), (1.0,))
+            assert level.rebuild([3.0]) == Named(3.0, 2.0)
+        finally:
+            optree.unregister_pytree_node(Named, namespace="rules_core")
 
     def test_is_not_imported(self):
         code = (
