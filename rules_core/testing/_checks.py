@@ -1,0 +1,89 @@
+"""How checks are declared and run.
+
+A check is a function that returns what it saw, or raises `Failure`, `NotRun` or
+`Refused`. It names the checks on which it rests: where one of those failed, its own
+result would say nothing new and it is not run. So a wrong rule fails the one check
+that is about its fault, and the table shows one cause instead of ten consequences.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, final
+
+from rules_core import UnsupportedError
+
+from ._report import Failure, NotRun, Refused, Report, Status
+
+__all__ = ["Spec", "attempt", "execute"]
+
+T = TypeVar("T")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spec(Generic[T]):
+    """A check on objects of one kind.
+
+    Attributes:
+        name: Its name in the report.
+        run: The check itself.
+        rests_on: Names of checks that must not have failed.
+    """
+
+    name: str
+    run: Callable[[T], str | None]
+    rests_on: tuple[str, ...] = ()
+
+
+def execute(
+    specs: Iterable[Spec[T]], what: T, report: Report, skip: Collection[str] = ()
+) -> None:
+    """Run checks in order and add a line for each to the report."""
+    for spec in specs:
+        status, detail = _outcome(spec, what, report, skip)
+        report.add(spec.name, status, detail)
+
+
+def _outcome(
+    spec: Spec[T], what: T, report: Report, skip: Collection[str]
+) -> tuple[Status, str]:
+    if spec.name in skip:
+        return "not run", "left out by skip="
+    fault = _fault(spec.rests_on, report)
+    if fault is not None:
+        return "not run", f"rests on {fault}"
+    return attempt(lambda: spec.run(what))
+
+
+def _fault(rests_on: tuple[str, ...], report: Report) -> str | None:
+    """The failed check that makes this one pointless, through any number of steps."""
+    for check in report:
+        if check.name in rests_on:
+            if check.status == "failed":
+                return check.name
+            if check.detail.startswith("rests on "):
+                return check.detail.removeprefix("rests on ")
+    return None
+
+
+def attempt(run: Callable[[], str | None]) -> tuple[Status, str]:
+    """Status and detail of one check; an unexpected error is a failure."""
+    try:
+        return "passed", run() or ""
+    except Failure as failure:
+        return "failed", str(failure)
+    except NotRun as reason:
+        return "not run", str(reason)
+    except (Refused, UnsupportedError) as refusal:
+        return "refused", str(refusal)
+    except Exception as error:  # whatever a rule raises is its fault
+        return "failed", _located(error)
+
+
+def _located(error: Exception) -> str:
+    """The error with the line that raised it."""
+    frame: Any = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"

@@ -1,0 +1,182 @@
+"""Shape and batch rules agree with the function, and rules with themselves on batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rules_core import Primitive, ShapeDtype, is_array
+
+from ._differences import Vector
+from ._leaf import describe, to_numpy
+from ._modes import Mode
+from ._nodes import Tip
+from ._report import Failure, NotRun
+from ._space import Space
+from ._subject import Subject
+from ._tolerance import largest
+
+__all__ = ["batches_are_right", "rule_batches", "shapes_are_right"]
+
+COUNT = 3
+# Examples differ by this share of their size: little enough to stay in the domain.
+SPREAD = 2.0**-7
+
+
+def _primitive(subject: Subject) -> Primitive:
+    if not isinstance(subject.f, Primitive):
+        message = "not a primitive"
+        raise NotRun(message)
+    return subject.f
+
+
+def shapes_are_right(subject: Subject) -> None:
+    """The shape rule gives the shapes and dtypes of the value."""
+    rule = _primitive(subject).shape_rule
+    if rule is None:
+        message = "no shape rule"
+        raise NotRun(message)
+    claimed = rule(*map(_shape_of, subject.primals[1:]), **subject.kwargs)
+    for mine, right in zip(_shapes(claimed), _shapes(subject.y), strict=True):
+        if mine != right:
+            message = f"the shape rule says {mine}, the value has {right}"
+            raise Failure(message)
+
+
+def _shape_of(x: Any) -> Any:
+    return ShapeDtype(tuple(x.shape), to_numpy(x).dtype) if is_array(x) else x
+
+
+def _shapes(y: Any) -> list[tuple[Any, Any]]:
+    if isinstance(y, ShapeDtype):
+        return [(tuple(y.shape), np.dtype(y.dtype))]
+    if isinstance(y, (tuple, list)):
+        return [pair for child in y for pair in _shapes(child)]
+    if isinstance(y, dict):
+        return [pair for key in sorted(y) for pair in _shapes(y[key])]
+    array = to_numpy(y)
+    return [(array.shape, array.dtype)]
+
+
+def batches_are_right(subject: Subject) -> None:
+    """The batch rule gives for a stack what the function gives one by one."""
+    rule = _primitive(subject).batch_rule
+    if rule is None:
+        message = "no batch rule"
+        raise NotRun(message)
+    movable = _movable(subject)
+    for batched in {tuple(movable), _only_first(movable)}:
+        examples = _examples(subject, batched)
+        args = [
+            _stack(xs) if b else xs[0]
+            for xs, b in zip(zip(*examples, strict=True), batched, strict=True)
+        ]
+        out, out_batched = rule(COUNT, batched, *args, **subject.kwargs)
+        expected = [subject.call((subject.f, *example)) for example in examples]
+        _compare_batch(subject, out, out_batched, expected, batched)
+
+
+def _movable(subject: Subject) -> list[bool]:
+    """Which arguments are single arrays or numbers with a tangent."""
+    parts = [subject.space.part(i).root for i in range(1, len(subject.primals))]
+    if not any(isinstance(part, Tip) for part in parts):
+        message = "no argument is an array"
+        raise NotRun(message)
+    return [isinstance(part, Tip) for part in parts]
+
+
+def _only_first(movable: list[bool]) -> tuple[bool, ...]:
+    first = movable.index(True)
+    return tuple(i == first for i in range(len(movable)))
+
+
+def _examples(subject: Subject, batched: tuple[bool, ...]) -> list[tuple[Any, ...]]:
+    """Arguments of each example: the point itself, and others near it."""
+    mask = np.concatenate(
+        [
+            np.full(place.stop - place.start, moves)
+            for place, moves in zip(
+                subject.space.slices, (False, *batched), strict=True
+            )
+        ]
+    )
+    moves = [0.0, *(SPREAD * subject.rng.uniform(0.5, 1) for _ in range(COUNT - 1))]
+    origin, spans = subject.space.origin, subject.space.spans
+    return [subject.space.point(origin + t * spans * mask)[1:] for t in moves]
+
+
+def _stack(xs: Any) -> Any:
+    return np.stack([to_numpy(x) for x in xs])
+
+
+def _compare_batch(
+    subject: Subject, out: Any, out_batched: Any, expected: list[Any], batched: Any
+) -> None:
+    outs, flags = (
+        (out, out_batched) if isinstance(out, tuple) else ((out,), (out_batched,))
+    )
+    columns = zip(*(y if isinstance(y, tuple) else (y,) for y in expected), strict=True)
+    for k, (got, flag, column) in enumerate(zip(outs, flags, columns, strict=True)):
+        want = _stack(column)
+        got = to_numpy(got) if flag else np.broadcast_to(to_numpy(got), want.shape)
+        if got.shape != want.shape:
+            message = f"output {k}: {describe(got)}, one by one {describe(want)}"
+            raise Failure(message)
+        scale = largest(want)
+        if np.any(subject.tolerance.excess(got, want, 0.0, scale) > 0):
+            message = (
+                f"with in_batched={batched} output {k} is not that of each example"
+            )
+            raise Failure(message)
+
+
+def rule_batches(mode: Mode) -> None:
+    """The rule of an elementwise primitive treats each element of a stack by itself."""
+    subject = mode.subject
+    if not _primitive(subject).elementwise:
+        message = "not an elementwise primitive"
+        raise NotRun(message)
+    movable = tuple(_movable(subject))
+    examples = _examples(subject, movable)
+    columns = zip(zip(*examples, strict=True), movable, strict=True)
+    stacked = tuple(_stack(xs) if moves else xs[0] for xs, moves in columns)
+    whole, *singles = (_like(mode, args) for args in (stacked, *examples))
+    _check_rule(whole, singles)
+
+
+def _like(mode: Mode, args: tuple[Any, ...]) -> Mode:
+    """The same rule at other arguments."""
+    subject = mode.subject
+    other = type(mode)(Subject(subject.f, args, subject.kwargs, config=subject.config))
+    other.missing = dict(mode.missing)
+    return other
+
+
+def _check_rule(whole: Mode, singles: list[Mode]) -> None:
+    if whole.resolve(whole.subject.primals) is None:
+        message = "the rule's annotations do not admit a stack of arrays"
+        raise NotRun(message)
+    tangents = [_seed(mode) for mode in singles]
+    images = [mode.image(t) for mode, t in zip(singles, tangents, strict=True)]
+    got = whole.image(_interleave(singles[0].domain, tangents))
+    want = _interleave(singles[0].codomain, images)
+    at = whole.subject.tolerance.differs(got, want)
+    if at is not None:
+        label = whole.codomain.labels[at]
+        message = f"on a stack {label} is {got[at]}, by itself {want[at]}"
+        raise Failure(message)
+
+
+def _seed(mode: Mode) -> Vector:
+    seeds = mode.subject.cotangents if mode.kind == "rrule" else mode.directions()
+    return seeds[0]
+
+
+def _interleave(space: Space, vectors: list[Vector]) -> Vector:
+    """Coordinates of the stack from those of the examples, leaf by leaf."""
+    ends = np.cumsum([leaf.dim for leaf in space.leaves])
+    pieces = [np.split(vector, ends[:-1]) for vector in vectors]
+    return np.concatenate(
+        [piece for leaf in zip(*pieces, strict=True) for piece in leaf]
+    )

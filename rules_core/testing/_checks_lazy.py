@@ -1,0 +1,175 @@
+"""Laziness keeps its promises: thunks, in-place halves and `needs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rules_core import (
+    AbstractThunk,
+    AbstractZero,
+    InplaceableThunk,
+    NotImplementedTangent,
+    StructuralTangent,
+    Thunk,
+    accumulate,
+    backing,
+    unthunk,
+)
+
+from ._checks_linear import seeds
+from ._checks_result import first_outcome
+from ._differences import Vector
+from ._leaf import Leaf
+from ._modes import Mode
+from ._nodes import Node, Tip, forced
+from ._report import Failure, NotRun
+
+__all__ = ["accumulates", "needs_are_met", "thunks_keep_their_promise"]
+
+
+def thunks_in(raw: Any, path: str) -> Iterator[tuple[str, AbstractThunk]]:
+    """The thunks in a raw tangent, without forcing any."""
+    if isinstance(raw, AbstractThunk):
+        yield path, raw
+    elif isinstance(raw, StructuralTangent):
+        # Reading a field would force it; the backing does not.
+        for key, child in backing(raw).items():
+            yield from thunks_in(child, f"{path}.{key}")
+    elif isinstance(raw, (tuple, list)):
+        for i, child in enumerate(raw):
+            yield from thunks_in(child, f"{path}[{i}]")
+    elif isinstance(raw, dict):
+        for key, child in raw.items():
+            yield from thunks_in(child, f"{path}[{key!r}]")
+
+
+def _named_thunks(mode: Mode, raw: Any) -> list[tuple[str, AbstractThunk]]:
+    if mode.kind == "frule":
+        return list(thunks_in(raw, "dy"))
+    pairs = zip(mode.subject.names, raw, strict=True)
+    return [found for name, c in pairs for found in thunks_in(c, name)]
+
+
+def thunks_keep_their_promise(mode: Mode) -> str:
+    """A thunk is not forced before it is returned, and its function is pure."""
+    raw = first_outcome(mode).raw
+    lazy = _named_thunks(mode, raw)
+    if not lazy:
+        message = "the rule returns nothing lazy"
+        raise NotRun(message)
+    for path, item in lazy:
+        function = _function_of(item)
+        if function is None:
+            message = f"the thunk of {path} was forced before it was returned"
+            raise Failure(message)
+        _check_pure(path, function)
+    return f"{len(lazy)} thunks"
+
+
+def _function_of(item: AbstractThunk) -> Any:
+    """The function of a thunk that is not yet forced; None of one that is."""
+    while isinstance(item, InplaceableThunk):
+        item = item.value
+    if isinstance(item, Thunk):
+        return item._fn  # noqa: SLF001  what is checked is the thunk's inside
+    return lambda: unthunk(item)
+
+
+def _check_pure(path: str, function: Any) -> None:
+    """An adapter may trace the function of a thunk more than once."""
+    first = np.array(forced(function()), copy=True)
+    try:
+        second = forced(function())
+    except Exception as error:
+        message = f"the thunk of {path} cannot be computed twice: {error!r}"
+        raise Failure(message) from error
+    if not np.array_equal(first, second, equal_nan=first.dtype.kind in "fc"):
+        message = f"the thunk of {path} gives {first}, and then {second}"
+        raise Failure(message)
+
+
+def accumulates(mode: Mode) -> None:
+    """Added onto a buffer that is not zero, in place or not, it gives the sum."""
+    values, additions = first_outcome(mode).raw, first_outcome(mode).raw
+    nodes: list[tuple[Node, Any, Any]] = [(mode.codomain.root, values, additions)]
+    if mode.kind == "rrule":
+        nodes = [
+            (mode.codomain.part(i).root, values[i], additions[i])
+            for i in range(len(values))
+            if i not in mode.missing
+        ]
+    for node, value, addition in nodes:
+        for leaf, value_leaf, addition_leaf in _pairs(node, value, addition):
+            _check_sum(mode, leaf, value_leaf, addition_leaf)
+
+
+def _pairs(node: Node, a: Any, b: Any) -> Iterator[tuple[Leaf, Any, Any]]:
+    """The leaves with a tangent, and what stands for each in two raw tangents."""
+    if isinstance(node, Tip):
+        yield node.leaf, a, b
+        return
+    for key, child in zip(*_children(node), strict=True):
+        yield from _pairs(child, node.child(forced(a), key), node.child(forced(b), key))
+
+
+def _children(node: Node) -> tuple[tuple[Any, ...], list[Node]]:
+    parts = getattr(node, "parts", None)
+    return (parts.keys, node.nodes) if parts is not None else ((), [])
+
+
+def _check_sum(mode: Mode, leaf: Leaf, value: Any, addition: Any) -> None:
+    value = forced(value)
+    if value is None or isinstance(value, (AbstractZero, NotImplementedTangent)):
+        return
+    start = mode.subject.rng.standard_normal(leaf.dim)
+    buffer, ready = leaf.decode(start), leaf.encode(value)
+    total = leaf.encode(forced(accumulate(buffer, addition)))
+    at = mode.subject.tolerance.differs(total, leaf.encode(leaf.decode(start)) + ready)
+    if at is not None:
+        label = list(leaf.labels())[at]
+        message = (
+            f"{label}: {start[at]:.6g} + {ready[at]:.6g} accumulates to {total[at]:.6g}"
+        )
+        raise Failure(message)
+
+
+def needs_are_met(mode: Mode) -> None:
+    """With `needs`, what is wanted stays the same, whatever is left out."""
+    subject = mode.subject
+    call = mode.resolve(subject.primals)
+    if not call.rule.needs:
+        message = "the rule does not ask for needs"
+        raise NotRun(message)
+    first = len(subject.primals) - len(call.args)
+    for i in range(len(call.args)):
+        place = subject.space.slices[i + first]
+        if i + first in mode.missing or place.start == place.stop:
+            continue
+        needs = tuple(j == i for j in range(len(call.args)))
+        _check_needs(mode, needs, place, subject.names[i + first])
+    mode.run(mode.domain.tangent(seeds(mode)[0]), (False,) * len(call.args))
+
+
+def _check_needs(mode: Mode, needs: tuple[bool, ...], place: slice, name: str) -> None:
+    given = seeds(mode)[0]
+    if mode.kind == "frule":
+        given = _only(given, place)
+    tangent = mode.domain.tangent(given)
+    few, all_of_them = mode.run(tangent, needs).raw, mode.run(tangent).raw
+    kept = place if mode.kind == "rrule" else slice(None)
+    actual, expected = mode.read(few)[kept], mode.read(all_of_them)[kept]
+    if mode.subject.tolerance.differs(actual, expected) is not None:
+        message = (
+            f"with needs={needs} the part of {name} is {actual}; when everything is "
+            f"needed it is {expected}"
+        )
+        raise Failure(message)
+
+
+def _only(vector: Vector, place: slice) -> Vector:
+    kept = np.zeros_like(vector)
+    kept[place] = vector[place]
+    return kept

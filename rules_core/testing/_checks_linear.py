@@ -1,0 +1,108 @@
+r"""What follows from a rule being a linear map: no derivative is needed to see it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._differences import Vector
+from ._modes import Mode
+from ._report import Failure, NotRun
+
+__all__ = ["adjoints", "is_linear", "repeats", "zeros_are_strong"]
+
+# Above so many coordinates, only some of the unit vectors are tried.
+MANY = 64
+
+
+def seeds(mode: Mode) -> list[Vector]:
+    """Coordinates of the tangents or cotangents to apply the rule to."""
+    return mode.subject.cotangents if mode.kind == "rrule" else mode.directions()
+
+
+def is_linear(mode: Mode) -> None:
+    """`J(a u + b v) = a J u + b J v`, and `J(s v) = s J v` over many magnitudes."""
+    u, v = seeds(mode)[0], seeds(mode)[-1]
+    a, b = 1.25, 0.375
+    sums = a * mode.image(u) + b * mode.image(v)
+    _same(mode, mode.image(a * u + b * v), sums, "of a sum")
+    # The range of float16 ends at 65504.
+    steep = 2.0**6 if mode.subject.tolerance.eps > 1e-4 else 2.0**20
+    for scale in (steep, 1 / steep):
+        image = mode.image(scale * u) / scale
+        _same(mode, image, mode.image(u), f"of {scale:g} times a tangent")
+
+
+def _same(mode: Mode, actual: Vector, expected: Vector, what: str) -> None:
+    finite = np.isfinite(expected)
+    at = mode.subject.tolerance.differs(actual[finite], expected[finite])
+    if at is not None:
+        label = np.array(mode.codomain.labels)[finite][at]
+        wrong, right = actual[finite][at], expected[finite][at]
+        message = f"not linear: the image {what} is {wrong} at {label}, not {right}"
+        raise Failure(message)
+
+
+def zeros_are_strong(mode: Mode) -> None:
+    """Zero gives exactly zero, and no component is NaN, also at infinite partials."""
+    image = mode.image(np.zeros(mode.domain.dim))
+    bad = np.flatnonzero(image != 0.0)
+    if bad.size:
+        label, value = mode.codomain.labels[bad[0]], image[bad[0]]
+        message = f"a zero tangent gives {value} at {label}; it must give 0"
+        raise Failure(message)
+    for j in range(min(mode.domain.dim, MANY)):
+        _check_unit(mode, j)
+
+
+def _check_unit(mode: Mode, j: int) -> None:
+    unit = np.zeros(mode.domain.dim)
+    unit[j] = 1.0
+    if mode.kind == "frule":
+        unit *= mode.implemented
+    bad = np.flatnonzero(np.isnan(mode.image(unit)))
+    if bad.size:
+        label = mode.codomain.labels[bad[0]]
+        message = (
+            f"the tangent that is zero except at {mode.domain.labels[j]} gives NaN at "
+            f"{label}: zero times an infinite partial must be zero"
+        )
+        raise Failure(message)
+
+
+def repeats(mode: Mode) -> None:
+    """Applied again, also after another tangent, it gives the same as before."""
+    first, other = seeds(mode)[0], 2.0 * seeds(mode)[-1]
+    outcome = mode.run(mode.domain.tangent(first))
+    before = mode.read(outcome.raw)
+    try:
+        mode.read(outcome.again(mode.domain.tangent(other)))
+        after = mode.read(outcome.again(mode.domain.tangent(first)))
+    except Exception as error:
+        message = f"the second call raises {type(error).__name__}: {error}"
+        raise Failure(message) from error
+    at = mode.subject.tolerance.differs(after, before)
+    if at is not None:
+        label = mode.codomain.labels[at]
+        message = f"{label}: the first call gives {before[at]}, a later one {after[at]}"
+        raise Failure(message)
+
+
+def adjoints(modes: dict[str, Mode]) -> None:
+    """`⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩`: the frule and the rrule are adjoint, to all digits."""
+    if len(modes) < 2:
+        message = "only one of frule and rrule is there"
+        raise NotRun(message)
+    pull, push = modes["rrule"], modes["frule"]
+    subject = pull.subject
+    implemented = pull.implemented * push.implemented
+    for v in subject.directions:
+        forward = push.image(v * implemented)
+        for w in subject.cotangents:
+            backward = pull.image(w)
+            left, right = w @ forward, backward @ (v * implemented)
+            scale = np.abs(w) @ np.abs(forward) + np.abs(backward) @ np.abs(v)
+            if subject.tolerance.excess(left, right, 0.0, scale)[0] > 0:
+                message = (
+                    f"⟨ȳ, J ẋ⟩ = {left} by the frule, ⟨J* ȳ, ẋ⟩ = {right} by the rrule"
+                )
+                raise Failure(message)

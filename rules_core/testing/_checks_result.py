@@ -1,0 +1,105 @@
+"""A rule exists, returns what it must, and its value is the function's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules_core import RuleNotFound
+
+from ._leaf import StructureMismatch, describe, to_numpy
+from ._modes import Mode, Outcome
+from ._nodes import Node, Tip, forced
+from ._report import Failure, Refused
+
+__all__ = [
+    "exists",
+    "first_outcome",
+    "implemented",
+    "returns_a_pair",
+    "tips",
+    "value_is_right",
+]
+
+
+def exists(mode: Mode) -> None:
+    """A rule applies to these arguments."""
+    subject = mode.subject
+    if mode.resolve(subject.primals) is None:
+        f, args = subject.target(subject.primals)
+        error = RuleNotFound.build(mode.kind, f, args, subject.kwargs, subject.config)
+        raise Failure(str(error))
+
+
+def first_outcome(mode: Mode) -> Outcome:
+    """The rule applied to one tangent or cotangent."""
+    seeds = {"rrule": mode.subject.cotangents, "frule": mode.subject.directions}
+    return mode.run(mode.domain.tangent(seeds[mode.kind][0]))
+
+
+def returns_a_pair(mode: Mode) -> None:
+    """The rule and its pullback run, and there is one cotangent per argument."""
+    raw = first_outcome(mode).raw
+    count = len(mode.subject.primals)
+    if mode.kind == "rrule" and (not isinstance(raw, tuple) or len(raw) != count):
+        message = (
+            f"the pullback must return a tuple of {count} cotangents, one for each of "
+            f"({', '.join(mode.subject.names)}), but got {describe(raw)}"
+        )
+        raise Failure(message)
+
+
+def implemented(mode: Mode) -> None:
+    """No argument's derivative is declared as not implemented."""
+    mode.find_missing()
+    if mode.missing:
+        names = mode.subject.names
+        raise Refused(
+            "\n".join(f"{names[i]}: {why}" for i, why in mode.missing.items())
+        )
+
+
+def value_is_right(mode: Mode) -> None:
+    """The value that the rule returns is the function's, with its dtypes."""
+    subject, y = mode.subject, first_outcome(mode).y
+    try:
+        values = subject.out.values(y)
+    except StructureMismatch as mismatch:
+        message = (
+            f"the rule's value has another structure than the function's: {mismatch}"
+        )
+        raise Failure(message) from None
+    _same_leaves(subject.out.root, y, subject.y)
+    at = subject.tolerance.differs(values, subject.out.origin)
+    if at is not None:
+        label, right = subject.out.labels[at], subject.out.origin[at]
+        message = f"{label}: the rule gives {values[at]}, the function {right}"
+        raise Failure(message)
+
+
+def _same_leaves(node: Node, y: object, expected: object) -> None:
+    for (tip, value), (_, right) in zip(
+        tips(node, y), tips(node, expected), strict=True
+    ):
+        if not isinstance(tip, Tip):
+            if not np.array_equal(to_numpy(value), to_numpy(right)):
+                message = (
+                    f"{tip.path}: the rule gives {value!r}, the function {right!r}"
+                )
+                raise Failure(message)
+        elif to_numpy(value).dtype != tip.leaf.dtype:
+            got, want = to_numpy(value).dtype, tip.leaf.dtype
+            message = f"{tip.path}: the rule gives {got}, the function {want}"
+            raise Failure(message)
+
+
+def tips(node: Node, raw: object) -> Iterator[tuple[Node, object]]:
+    """Every leaf below a node, with what stands for it in a raw value or tangent."""
+    raw = forced(raw)
+    nodes = getattr(node, "nodes", None)
+    if nodes is None:
+        yield node, raw
+        return
+    for key, child in zip(node.parts.keys, nodes, strict=True):
+        yield from tips(child, node.child(raw, key))

@@ -1,0 +1,137 @@
+"""The rule can be differentiated again: its body, not only its value, is right.
+
+Hostless. The reference is the derivative of the rule's value, by finite differences;
+a `Dual` goes through the body. They differ where the body cuts a derivative: by a
+stopped gradient, a mask on a zero cotangent, a value kept from another call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._checks_linear import seeds
+from ._checks_result import tips
+from ._differences import Estimate, Vector, differentiate
+from ._duals import Dual, LeavesArrayCode, dual_point, tangent_of
+from ._leaf import StructureMismatch
+from ._modes import Mode
+from ._nodes import Tip
+from ._report import Failure, NotRun, Refused
+from ._space import Space
+from ._tolerance import USELESS, Tolerance, largest, worst
+
+__all__ = ["rate_by_value", "second_order_is_right", "slope_at_zero_is_right"]
+
+# Each operation of the body is differentiated numerically, and so is the reference.
+DIGITS = Tolerance(2.0**-52, rtol=1e-7)
+
+
+def second_order_is_right(mode: Mode) -> None:
+    """The derivative of the rule along a direction, through its body and by value."""
+    _check_traceable(mode)
+    u = seeds(mode)[0]
+    for v in mode.directions():
+        through = _through(
+            mode, mode.domain.tangent(u), dual_point(mode.subject.space, v)
+        )
+        slope = rate_by_value(mode, u, v)
+        size = max(largest(slope.value), largest(mode.image(u)))
+        if largest(slope.error) > USELESS * size or not slope.converged:
+            message = "finite differences of the rule do not converge here"
+            raise NotRun(message)
+        excess = DIGITS.excess(through, slope.value, slope.error, size)
+        at = worst(excess)
+        if at is not None:
+            message = (
+                f"{mode.codomain.labels[at]}: differentiating the rule's body gives "
+                f"{through[at]:.8g}, but its value changes at the rate "
+                f"{slope.value[at]:.8g}: part of the body is cut off from its arguments"
+            )
+            raise Failure(message)
+
+
+def slope_at_zero_is_right(mode: Mode) -> None:
+    """Differentiated in the tangent at zero, a linear map gives itself."""
+    _check_traceable(mode)
+    u = seeds(mode)[0]
+    zero = Space(mode.domain.tangent(np.zeros(mode.domain.dim)))
+    given = dual_point(zero, u)
+    through = _through(mode, given, mode.subject.space.copy())
+    image = mode.image(u)
+    finite = np.isfinite(image)
+    excess = DIGITS.excess(through[finite], image[finite], 0.0, largest(image))
+    at = worst(excess)
+    if at is not None:
+        label = np.array(mode.codomain.labels)[finite][at]
+        message = (
+            f"{label}: at a zero tangent the rule's slope is {through[finite][at]:.8g}, "
+            f"not {image[finite][at]:.8g}. A mask on the tangent being zero cuts it "
+            "off; mask the partial instead"
+        )
+        raise Failure(message)
+
+
+def _check_traceable(mode: Mode) -> None:
+    subject = mode.subject
+    if subject.space.eps > 2.0**-52 or subject.out.eps > 2.0**-52:
+        message = "needs double precision"
+        raise NotRun(message)
+    duals = dual_point(subject.space, np.zeros(subject.space.dim))
+    call = mode.resolve(duals)
+    if call is None:
+        message = "the rule's annotations admit NumPy arrays or Python numbers only"
+        raise NotRun(message)
+    if call.rule.host:
+        message = "declared host=True: first order only"
+        raise Refused(message)
+    if call.rule.config is not None:
+        message = "the rule calls back into AD: its order is that of the AD system"
+        raise NotRun(message)
+
+
+def _through(mode: Mode, given: Any, at: Any) -> Vector:
+    """Coordinates of the tangents of what the rule returns."""
+    try:
+        with np.errstate(all="ignore"):
+            raw = mode.run(given, at=at).raw
+            return mode.read(_tangents(mode, raw))
+    except LeavesArrayCode as reason:
+        message = f"the body is no array code: {reason}"
+        raise NotRun(message) from None
+
+
+def _tangents(mode: Mode, raw: Any) -> Any:
+    """The raw result as a tangent, each array in it replaced by its own tangent."""
+    if mode.kind == "frule":
+        return _rates(mode.codomain, raw)
+    parts = [mode.codomain.part(i) for i in range(len(raw))]
+    return tuple(_rates(part, c) for part, c in zip(parts, raw, strict=True))
+
+
+def _rates(space: Space, raw: Any) -> Any:
+    rates = []
+    for tip, value in tips(space.root, raw):
+        if isinstance(tip, Tip):
+            rate = (
+                tangent_of(value)
+                if isinstance(value, Dual)
+                else np.zeros(tip.leaf.shape)
+            )
+            rates.append(tip.leaf.encode(rate))
+    return space.tangent(np.concatenate([np.zeros(0), *rates]))
+
+
+def rate_by_value(mode: Mode, u: Vector, v: Vector) -> Estimate:
+    """The derivative of the rule's value along `v`, by finite differences."""
+    space = mode.subject.space
+    origin, given = space.origin, mode.domain.tangent(u)
+
+    def along(t: float) -> Vector:
+        try:
+            return mode.read(mode.run(given, at=space.point(origin + t * v)).raw)
+        except StructureMismatch as mismatch:
+            raise ValueError(str(mismatch)) from None
+
+    return differentiate(along)

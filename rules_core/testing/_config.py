@@ -1,0 +1,80 @@
+"""An AD system made of rules and finite differences, for rules that call back into AD."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from rules_core import (
+    HasForwardsMode,
+    HasReverseMode,
+    RuleConfig,
+    ViaADError,
+    frule,
+    rrule,
+)
+
+from ._differences import Vector
+from ._subject import Subject
+
+__all__ = ["FiniteDifferenceConfig"]
+
+
+@final
+class FiniteDifferenceConfig(RuleConfig, HasForwardsMode, HasReverseMode):
+    """Stands in where no AD system is at hand: rules first, else finite differences.
+
+    The configuration that the tester hands to rules. Rules of the callee are used
+    where there are any; other functions are differentiated numerically, to about
+    eleven digits.
+
+    >>> import numpy as np
+    >>> from rules_core import rrule_via_ad
+    >>> from rules_core.testing import FiniteDifferenceConfig
+    >>> y, pullback = rrule_via_ad(FiniteDifferenceConfig(), np.cbrt, 8.0)
+    >>> round(float(pullback(1.0)[1]), 9)
+    0.083333333
+    """
+
+    def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
+        """`(y, dy)` by the rule of `f`, or by one directional difference."""
+        call = frule.resolve(f, args, kw, self)
+        if call is not None:
+            return call.run(tangents)
+        subject = Subject(f, args, kw, tries=0)
+        slope = subject.slope(subject.space.coordinates(tangents))
+        return subject.y, subject.out.tangent(_finite(slope.value, slope.error, f))
+
+    def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
+        """`(y, pullback)` by the rule of `f`, or by its whole Jacobian."""
+        call = rrule.resolve(f, args, kw, self)
+        if call is not None:
+            return call.run()
+        subject = Subject(f, args, kw, tries=0)
+        return subject.y, _numerical_pullback(subject)
+
+
+def _numerical_pullback(subject: Subject) -> Callable[[Any], tuple[Any, ...]]:
+    spans = subject.space.spans
+    slopes = [subject.slope(row) for row in np.diag(spans)]
+    columns = [_finite(s.value, s.error, subject.f) for s in slopes]
+
+    def numerical_pullback(dy: Any) -> tuple[Any, ...]:
+        w = subject.out.coordinates(dy)
+        cotangent = np.array([column @ w for column in columns]) / spans
+        return subject.space.tangent(cotangent)  # type: ignore[no-any-return]
+
+    return numerical_pullback
+
+
+def _finite(value: Vector, error: Vector, f: Any) -> Vector:
+    if not np.all(np.isfinite(error) & np.isfinite(value)):
+        name = getattr(f, "__qualname__", repr(f))
+        message = (
+            f"the derivative of {name} must exist where a rule calls back into AD, but "
+            "finite differences do not converge there. Give it a rule of its own."
+        )
+        raise ViaADError(message)
+    return value

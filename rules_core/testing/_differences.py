@@ -1,0 +1,216 @@
+r"""Derivatives by finite differences, each with an estimate of its own error.
+
+A curve \(c: \mathbb R \to \mathbb R^m\) is sampled at \(\pm h\) on a ladder of steps
+\(h_k = h_0 2^{-k}\). The difference quotients are extrapolated to \(h = 0\) (Richardson;
+Ridders, *Adv. Eng. Software* 4 (1982) 75). The error of an entry of the tableau is its
+distance from its neighbours plus round-off: the noise of the curve, which is measured
+(Moré and Wild, *SIAM J. Sci. Comput.* 33 (2011) 1292), divided by the step. For each
+component the entry with the least error is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Curve", "Estimate", "Side", "Vector", "differentiate", "jacobian"]
+
+Vector: TypeAlias = NDArray[np.float64]
+Curve: TypeAlias = Callable[[float], Vector]
+Side: TypeAlias = Literal["both", "right", "left", "none"]
+
+# Not a round number: a ladder of round ones meets the periods of periodic functions.
+START = 0.0617
+# Lengths of the ladder: 40 halvings lead from START to 6e-14.
+SHRINKS, COLUMNS, SIDED_COLUMNS = 40, 7, 12
+# Exceptions by which functions say that a point lies outside their domain.
+OUTSIDE = (ArithmeticError, ValueError, np.linalg.LinAlgError)
+NOISE_POINTS = 7
+GROWING = 20  # so many rungs in a row: a vertical tangent, not slow convergence
+SAFETY = 4.0  # the tableau's own error estimate is of the right order, no more
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A derivative and how far it may be off, per component.
+
+    Attributes:
+        value: The derivative, shape `(m,)`; NaN where nothing converged.
+        error: Bound of its error, shape `(m,)`; infinite where nothing converged.
+        side: On which sides of the point the curve is defined.
+    """
+
+    value: Vector
+    error: Vector
+    side: Side
+
+    @property
+    def converged(self) -> bool:
+        """Whether every component has a value with a finite error."""
+        return bool(np.all(np.isfinite(self.error)))
+
+
+def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
+    r"""\(c'(0)\), with its error, of a curve that varies on the scale of 1.
+
+    Steps at which the curve is not finite or raises are left out; where it is only
+    defined on one side of zero, one-sided quotients are extrapolated.
+
+    Args:
+        curve: The function to differentiate; `curve(t)` has shape `(m,)`.
+        eps: Unit round-off of the arithmetic inside `curve`.
+
+    >>> import numpy as np
+    >>> from rules_core.testing import differentiate
+    >>> estimate = differentiate(lambda t: np.array([np.exp(t), np.sqrt(1 + t)]))
+    >>> [round(float(d), 9) for d in estimate.value], estimate.side
+    ([1.0, 0.5], 'both')
+    """
+    curve = _guarded(curve)
+    centre = curve(0.0)
+    if centre is None:
+        return _failed(1, "none")
+    side = _side(curve)
+    if side == "none":
+        return _failed(centre.size, side)
+    with np.errstate(all="ignore"):
+        noise = _noise(curve, centre, side, eps)
+        rungs = _quotients(curve, centre, side, noise, eps)
+        value, error = _extrapolated(rungs, side)
+    return Estimate(value, SAFETY * error, side)
+
+
+def _guarded(curve: Curve) -> Callable[[float], Vector | None]:
+    """The curve, or None outside its domain."""
+
+    def guarded(t: float) -> Vector | None:
+        try:
+            with np.errstate(all="ignore"):
+                point = np.asarray(curve(t), dtype=np.float64)
+        except OUTSIDE:
+            return None
+        return point if np.all(np.isfinite(point)) else None
+
+    return guarded
+
+
+def _failed(size: int, side: Side) -> Estimate:
+    return Estimate(np.full(size, np.nan), np.full(size, np.inf), side)
+
+
+def _side(curve: Callable[[float], Vector | None]) -> Side:
+    """The sides on which the curve exists for small steps."""
+    for h in (START * 2.0**-k for k in (4, 12, 20, 28, 36)):
+        right, left = curve(h) is not None, curve(-h) is not None
+        if right and left:
+            return "both"
+    if right or left:
+        return "right" if right else "left"
+    return "none"
+
+
+def _noise(
+    curve: Callable[[float], Vector | None], centre: Vector, side: Side, eps: float
+) -> Vector:
+    """Round-off in the curve: at least that of its result, and what is measured.
+
+    A component that does not move at all over so short a way is rounded to a coarser
+    grid than `eps` (or constant), and needs longer steps; one that looks noisy may
+    only be steep, and gets shorter ones.
+    """
+    floor = eps * np.abs(centre)
+    noise = _wobble(curve, side, np.sqrt(eps))
+    if np.any(np.isnan(noise)):
+        noise = np.where(np.isnan(noise), _wobble(curve, side, eps**0.25), noise)
+    if np.any(noise > 100 * floor):
+        noise = np.fmin(noise, _wobble(curve, side, eps**0.75))
+    return np.fmax(floor, noise)
+
+
+def _wobble(curve: Callable[[float], Vector | None], side: Side, step: float) -> Vector:
+    """High differences over short steps: what no smooth curve has.
+
+    NaN where nothing moves.
+    """
+    first = {"both": -(NOISE_POINTS // 2), "right": 0, "left": 1 - NOISE_POINTS}[side]
+    points = [curve(START * step * (first + i)) for i in range(NOISE_POINTS)]
+    samples = np.array([point for point in points if point is not None])
+    if len(samples) < NOISE_POINTS:
+        return np.array(np.nan)
+    # The k-th difference of white noise has the variance (2k)! / (k!)² times its own.
+    levels = (
+        np.max(np.abs(np.diff(samples, k, axis=0)), axis=0) / np.sqrt(variance)
+        for k, variance in ((3, 20.0), (4, 70.0), (5, 252.0))
+    )
+    still = np.all(samples == samples[0], axis=0)
+    return np.where(still, np.nan, np.max(list(levels), axis=0))
+
+
+def _quotients(
+    curve: Callable[[float], Vector | None],
+    centre: Vector,
+    side: Side,
+    noise: Vector,
+    eps: float,
+) -> Iterator[tuple[Vector, Vector]]:
+    """Difference quotients with their round-off, for shorter and shorter steps.
+
+    The ladder starts anew below a step at which the curve does not exist.
+    """
+    for k in range(SHRINKS):
+        h = START * 2.0**-k
+        forward = curve(h) if side != "left" else centre
+        backward = curve(-h) if side != "right" else centre
+        if forward is None or backward is None:
+            continue
+        width = 2 * h if side == "both" else h
+        quotient = (forward - backward) / width
+        # The point itself is rounded too: a relative error of eps / h in the step.
+        yield quotient, (2 * noise + eps * np.abs(quotient)) / width
+
+
+def _extrapolated(
+    rungs: Iterator[tuple[Vector, Vector]], side: Side
+) -> tuple[Vector, Vector]:
+    """The entry of least error of the extrapolation tableau, per component."""
+    order, columns = (2, COLUMNS) if side == "both" else (1, SIDED_COLUMNS)
+    row: list[Vector] = []
+    quotients: list[Vector] = []
+    best, error = np.array(np.nan), np.array(np.inf)
+    for quotient, noise in rungs:
+        quotients.append(quotient)
+        above, row = row, [quotient]
+        for j, old in enumerate(above[:columns]):
+            row.append(row[j] + (row[j] - old) / (2.0 ** (order * (j + 1)) - 1))
+            doubt = np.maximum(np.abs(row[j + 1] - row[j]), np.abs(row[j + 1] - old))
+            doubt = doubt + 2 * noise
+            best = np.where(doubt < error, row[j + 1], best)
+            error = np.fmin(doubt, error)
+        if above and np.all(error <= 4 * noise):
+            break  # shorter steps can only add round-off
+    endless = _endless(quotients)
+    if endless is None:
+        return best, error
+    return np.where(endless, np.sign(quotients[-1]) * np.inf, best), np.where(
+        endless, 0.0, error
+    )
+
+
+def _endless(quotients: list[Vector]) -> Vector | None:
+    """Components whose quotients only grow, by no less in the end: slope infinite."""
+    if len(quotients) < GROWING:
+        return None
+    sizes = np.abs(quotients[-GROWING:])
+    return np.all(sizes[1:] > 1.015 * sizes[:-1], axis=0)
+
+
+def jacobian(curves: list[Curve], eps: float = 2.0**-52) -> tuple[Vector, Vector]:
+    """The matrix `(m, n)` whose columns are the slopes of `n` curves, and its errors."""
+    columns = [differentiate(curve, eps) for curve in curves]
+    value = np.stack([column.value for column in columns], axis=1)
+    return value, np.stack([column.error for column in columns], axis=1)

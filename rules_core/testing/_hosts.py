@@ -1,0 +1,222 @@
+"""The host matrix: the same rule in every installed host, in every way it can run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from rules_core._adapters import adapters, load_adapter
+
+from ._cells import Cell
+from ._checks import Spec, execute
+from ._differences import Vector
+from ._leaf import StructureMismatch, dtype_of
+from ._reference import Reference
+from ._report import Failure, NotRun, Report
+from ._space import Space
+from ._tolerance import Tolerance, largest, worst
+
+__all__ = ["host_checks", "installed"]
+
+EXAMPLES, SPREAD = 3, 2.0**-7
+# A second derivative is compared with a finite difference of a first one.
+SECOND = 1e-7
+
+
+def installed() -> dict[str, str]:
+    """Hosts that have an adapter: its name → the root module of the host's types."""
+    first: dict[str, str] = {}
+    for root, where in adapters().items():
+        first.setdefault(where, root)
+    return {root: root for root in first.values()}
+
+
+def host_checks(
+    reference: Reference, level: str, hosts: Collection[str] | None, report: Report
+) -> None:
+    """Run every cell of every host that is wanted."""
+    known = installed()
+    for host in known if hosts is None else hosts:
+        reason = _obstacle(host, known, reference)
+        if reason is not None:
+            report.add(f"{host}: all", "not run", reason)
+            continue
+        cells = load_adapter(known[host]).cells(level)
+        execute(_specs(host, cells), reference, report)
+
+
+def _obstacle(host: str, known: Collection[str], reference: Reference) -> str | None:
+    if host not in known:
+        return f"no adapter for {host!r}; there are {', '.join(known) or 'none'}"
+    if find_spec(host) is None:
+        return f"{host} is not installed"
+    if reference.handle is None:
+        return "not a primitive: test rules_core.primitive(f, …) instead"
+    if not reference.open:
+        return "no argument is left to differentiate"
+    return None
+
+
+def _specs(host: str, cells: Any) -> Iterator[Spec[Reference]]:
+    for cell in cells:
+        yield Spec(f"{host}: {cell.name}", _check(cell), RESTS_ON[cell.kind])
+
+
+def _check(cell: Cell) -> Callable[[Reference], None]:
+    return lambda reference: CHECKS[cell.kind](reference, cell.run)
+
+
+def _compare(
+    expected: Vector,
+    actual: Vector,
+    labels: list[str],
+    tolerance: Tolerance,
+    error: Any = 0.0,
+) -> None:
+    scale = max(largest(expected), largest(actual))
+    at = worst(tolerance.excess(actual, expected, error, scale))
+    if at is not None:
+        message = f"{labels[at]}: {actual[at]:.10g} here, {expected[at]:.10g} in NumPy"
+        raise Failure(message)
+
+
+def _tolerance(reference: Reference, result: Any) -> Tolerance:
+    """The tolerance of the dtypes that the host really used."""
+    own = reference.subject.tolerance
+    return Tolerance(max(own.eps, Space(result).eps), own.rtol, own.atol)
+
+
+def _value(reference: Reference, run: Callable[..., Any]) -> None:
+    y = run(reference.function, reference.args(), reference.subject.kwargs)
+    _compare_value(reference, y, reference.subject.y)
+
+
+def _compare_value(reference: Reference, y: Any, expected: Any) -> None:
+    out = reference.subject.out
+    try:
+        actual, right = out.values(y), out.values(expected)
+    except StructureMismatch as mismatch:
+        raise Failure(str(mismatch)) from None
+    _compare(right, actual, out.labels, _tolerance(reference, y))
+
+
+def _jvp(reference: Reference, run: Callable[..., Any]) -> None:
+    subject = reference.subject
+    v = subject.directions[0] * reference.mask
+    args, tangents = reference.args(), reference.tangents(v)
+    dy = run(reference.function, args, subject.kwargs, tangents)
+    expected, error = reference.push(v)
+    actual = subject.out.coordinates(dy)
+    _compare(expected, actual, subject.out.labels, _tolerance(reference, dy), error)
+
+
+def _vjp(reference: Reference, run: Callable[..., Any]) -> None:
+    subject, w = reference.subject, reference.subject.cotangents[0]
+    cotangent = subject.out.like_primal(w)
+    got = run(reference.function, reference.args(), subject.kwargs, cotangent)
+    expected, error = reference.pull(w)
+    tolerance = _tolerance(reference, got)
+    expected, actual = reference.kept(expected), reference.read(got)
+    _compare(expected, actual, reference.labels, tolerance, error)
+    _same_dtypes(reference, got)
+
+
+def _same_dtypes(reference: Reference, got: tuple[Any, ...]) -> None:
+    """Each cotangent has the dtype of its argument, where the host has that dtype."""
+    value = reference.subject.out
+    if _tolerance(reference, got).eps > reference.subject.tolerance.eps:
+        return  # a host that computes in single precision throughout
+    for i, cotangent in zip(reference.open, got, strict=True):
+        want, have = dtype_of(reference.subject.primals[i]), dtype_of(cotangent)
+        if want is not None and have is not None and want != have and value.dim:
+            name = reference.subject.names[i]
+            message = f"{name} is {want}, its cotangent {have}"
+            raise Failure(message)
+
+
+def _second(reference: Reference, run: Callable[..., Any]) -> None:
+    subject = reference.subject
+    v, w = subject.directions[0] * reference.mask, subject.cotangents[0]
+    rate = reference.rate(v, w)
+    if rate is None or not rate.converged or subject.tolerance.eps > 2.0**-52:
+        message = "no reference: it needs an rrule that can be differenced in float64"
+        raise NotRun(message)
+    tangents, cotangent = reference.tangents(v), subject.out.like_primal(w)
+    args = reference.args(), subject.kwargs
+    got = run(reference.function, *args, tangents, cotangent)
+    tolerance = Tolerance(_tolerance(reference, got).eps, rtol=SECOND)
+    first = largest(subject.tolerance.atol, reference.pull(w)[0])
+    expected, error = reference.kept(rate.value), reference.kept(rate.error)
+    actual = reference.read(got)
+    _compare(expected, actual, reference.labels, tolerance, error + SECOND * first)
+
+
+def _examples(reference: Reference) -> list[Any]:
+    """This point and a few others near it, as points of the whole space."""
+    subject = reference.subject
+    step = subject.directions[0] * reference.mask * SPREAD
+    origin = subject.space.origin
+    return [subject.space.point(origin + k * step) for k in range(EXAMPLES)]
+
+
+def _batched(reference: Reference, run: Callable[..., Any]) -> None:
+    subject, points = reference.subject, _examples(reference)
+    args = [reference.args(point) for point in points]
+    got = run(reference.function, args, subject.kwargs)
+    for point, y in zip(points, got, strict=True):
+        _compare_value(reference, y, subject.call(point))
+
+
+def _batched_vjp(reference: Reference, run: Callable[..., Any]) -> None:
+    subject, points = reference.subject, _examples(reference)
+    if "rrule" not in reference.modes:
+        message = "no rrule to compare with"
+        raise NotRun(message)
+    args = [reference.args(point) for point in points]
+    w = subject.cotangents[0]
+    weights = [(k + 1) * w for k in range(EXAMPLES)]
+    cotangents = [subject.out.like_primal(each) for each in weights]
+    got = run(reference.function, args, subject.kwargs, cotangents)
+    for point, each, cotangent in zip(points, weights, got, strict=True):
+        mode = reference.modes["rrule"]
+        expected = mode.read(mode.run(mode.domain.tangent(each), at=point).raw)
+        actual = reference.read(cotangent)
+        tolerance = _tolerance(reference, cotangent)
+        _compare(reference.kept(expected), actual, reference.labels, tolerance)
+
+
+CHECKS: dict[str, Callable[[Reference, Callable[..., Any]], None]] = {
+    "value": _value,
+    "jvp": _jvp,
+    "vjp": _vjp,
+    "second": _second,
+    "batched": _batched,
+    "batched_vjp": _batched_vjp,
+}
+
+# Checks whose failure makes a cell of a kind pointless.
+_MODES = ("rrule", "frule")
+_VALUE = (*(f"{mode}.value" for mode in _MODES), "shape-rule", "batch-rule")
+_FIRST = tuple(
+    f"{mode}.{name}"
+    for mode in _MODES
+    for name in (
+        "shape", "dtype", "derivative", "complex-derivative", "linearity",
+        "strong-zeros", "repeat", "thunks", "accumulation", "needs",
+        "inputs-unwritten", "given-unwritten", "output-unwritten", "batching",
+    )
+)  # fmt: skip
+_SECOND = tuple(
+    f"{mode}.{name}" for mode in _MODES for name in ("second-order", "slope-at-zero")
+)
+RESTS_ON = {
+    "value": _VALUE,
+    "batched": _VALUE,
+    "jvp": (*_VALUE, *_FIRST),
+    "vjp": (*_VALUE, *_FIRST),
+    "batched_vjp": (*_VALUE, *_FIRST),
+    "second": (*_VALUE, *_FIRST, *_SECOND),
+}

@@ -1,0 +1,217 @@
+r"""The two rules of a function as linear maps between its spaces.
+
+An frule is the map \(J: \dot x \mapsto \dot y\), an rrule its adjoint
+\(J^*: \bar y \mapsto \bar x\). Checks that speak of linear maps alone are written once,
+for both. Every application runs the rule anew, on copies of the arguments: a rule that
+spoils its inputs fails the check that looks for this, and no other.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from rules_core import DerivativeNotImplemented, NoTangent, ZeroTangent, frule, rrule
+
+from ._differences import Vector
+from ._nodes import DerivativeMissing
+from ._override import override
+from ._space import Space
+from ._subject import Subject
+
+__all__ = ["Mode", "Outcome", "Pull", "Push"]
+
+Needs = tuple[bool, ...] | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One application of a rule.
+
+    Attributes:
+        primals: The copies of the arguments that the rule was given.
+        y: The primal value that it returned.
+        given: The tangent or cotangent that it was given.
+        raw: What it returned for it.
+        again: Applies it once more: the same pullback, or the same frule.
+    """
+
+    primals: tuple[Any, ...]
+    y: Any
+    given: Any
+    raw: Any
+    again: Callable[[Any], Any]
+
+
+class Mode(ABC):
+    """A rule as a linear map.
+
+    Attributes:
+        subject: The function at a point.
+        missing: For each argument without an implemented derivative, what the rule
+            says about it.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.missing: dict[int, str] = {}
+
+    @property
+    @abstractmethod
+    def domain(self) -> Space:
+        """Where the map starts."""
+
+    @property
+    @abstractmethod
+    def codomain(self) -> Space:
+        """Where it ends."""
+
+    @abstractmethod
+    def resolve(self, primals: tuple[Any, ...]) -> Any:
+        """The rule for these primals with its call, or None."""
+
+    @abstractmethod
+    def run(self, given: Any, needs: Needs = None, at: Any = None) -> Outcome:
+        """Apply the rule to a tangent or cotangent, at the primals or at others."""
+
+    def image(self, coordinates: Vector) -> Vector:
+        """Coordinates of the image of the tangent with these coordinates."""
+        return self.read(self.run(self.domain.tangent(coordinates)).raw)
+
+    @abstractmethod
+    def read(self, raw: Any) -> Vector:
+        """Coordinates of what the rule returned, zero where nothing is implemented."""
+
+    @abstractmethod
+    def find_missing(self) -> None:
+        """Fill in `missing`."""
+
+    @property
+    def implemented(self) -> Vector:
+        """One for each coordinate of the arguments with a derivative, else zero."""
+        mask = np.ones(self.subject.space.dim)
+        for i in self.missing:
+            mask[self.subject.space.slices[i]] = 0.0
+        return mask
+
+    def directions(self) -> list[Vector]:
+        """The subject's directions, in the arguments with a derivative."""
+        return [v * self.implemented for v in self.subject.directions]
+
+    def wanted(self, call: Any) -> Needs:
+        """`needs` for the arguments with a derivative; None if that is all of them."""
+        if not self.missing:
+            return None
+        first = len(self.subject.primals) - len(call.args)
+        return tuple(i + first not in self.missing for i in range(len(call.args)))
+
+
+@final
+class Pull(Mode):
+    """An rrule: from cotangents of the value to cotangents of the arguments."""
+
+    kind = "rrule"
+
+    @property
+    @override
+    def domain(self) -> Space:
+        return self.subject.out
+
+    @property
+    @override
+    def codomain(self) -> Space:
+        return self.subject.space
+
+    @override
+    def resolve(self, primals: tuple[Any, ...]) -> Any:
+        f, args = self.subject.target(primals)
+        return rrule.resolve(f, args, self.subject.kwargs, self.subject.config)
+
+    @override
+    def run(self, given: Any, needs: Needs = None, at: Any = None) -> Outcome:
+        primals = self.codomain.copy() if at is None else at
+        call = self.resolve(primals)
+        with np.errstate(all="ignore"):
+            y, pullback = call.run(needs=needs or self.wanted(call))
+            return Outcome(primals, y, given, pullback(given), pullback)
+
+    @override
+    def read(self, raw: Any) -> Vector:
+        kept = [NoTangent() if i in self.missing else c for i, c in enumerate(raw)]
+        return self.codomain.coordinates(kept)
+
+    @override
+    def find_missing(self) -> None:
+        raw = self.run(self.domain.tangent(self.subject.cotangents[0])).raw
+        for i, cotangent in enumerate(raw):
+            try:
+                self.codomain.part(i).coordinates(cotangent)
+            except DerivativeMissing as missing:
+                self.missing[i] = missing.tangent.info
+
+
+@final
+class Push(Mode):
+    """An frule: from tangents of the arguments to the tangent of the value."""
+
+    kind = "frule"
+
+    @property
+    @override
+    def domain(self) -> Space:
+        return self.subject.space
+
+    @property
+    @override
+    def codomain(self) -> Space:
+        return self.subject.out
+
+    @override
+    def resolve(self, primals: tuple[Any, ...]) -> Any:
+        f, args = self.subject.target(primals)
+        return frule.resolve(f, args, self.subject.kwargs, self.subject.config)
+
+    @override
+    def run(self, given: Any, needs: Needs = None, at: Any = None) -> Outcome:
+        primals = self.domain.copy() if at is None else at
+        call = self.resolve(primals)
+        needs = needs or self.wanted(call)
+
+        def push(tangents: Any) -> tuple[Any, Any]:
+            with np.errstate(all="ignore"):
+                return call.run(self._sparse(tangents, call), needs=needs)  # type: ignore[no-any-return]
+
+        y, dy = push(given)
+        return Outcome(primals, y, given, dy, lambda tangents: push(tangents)[1])
+
+    def _sparse(self, tangents: tuple[Any, ...], call: Any) -> tuple[Any, ...]:
+        """Symbolic zeros for the missing arguments, where the rule takes them."""
+        if not call.rule.symbolic_zeros:
+            return tangents
+        pairs = enumerate(tangents)
+        return tuple(ZeroTangent() if i in self.missing else dx for i, dx in pairs)
+
+    @override
+    def read(self, raw: Any) -> Vector:
+        return self.codomain.coordinates(raw)
+
+    @override
+    def find_missing(self) -> None:
+        everything = range(len(self.subject.primals))
+        moving = [i for i in everything if self.subject.space.part(i).dim]
+        found = {}
+        for i in moving:
+            self.missing = {j: "" for j in everything if j != i}
+            tangents = self.domain.tangent(self.subject.direction(only=i))
+            try:
+                self.read(self.run(tangents).raw)
+            except (DerivativeMissing, DerivativeNotImplemented) as missing:
+                found[i] = missing.tangent.info
+        self.missing = found

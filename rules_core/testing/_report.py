@@ -1,0 +1,156 @@
+"""What a tester found: a list of checks that prints as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn, final
+
+__all__ = ["Check", "CheckFailed", "Failure", "NotRun", "Refused", "Report", "Status"]
+
+Status = Literal["passed", "failed", "not run", "refused"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of a report.
+
+    Attributes:
+        name: Stable name, such as `"rrule.derivative"` or `"jax: jit(grad)"`.
+        status: `"passed"`, `"failed"`, `"not run"` (nothing is known) or `"refused"`
+            (the rule or the host says itself that it does not do this).
+        detail: What was seen, or why it was not run; may have several lines.
+    """
+
+    name: str
+    status: Status
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.status}" + (f" ({self.detail})" * bool(self.detail))
+
+
+class Failure(Exception):
+    """Raised inside a check: what was asked for does not hold."""
+
+
+class NotRun(Exception):
+    """Raised inside a check: it does not apply here, or cannot be decided here."""
+
+
+class Refused(Exception):
+    """Raised inside a check: the rule or the host declines in words."""
+
+
+class CheckFailed(AssertionError):
+    """A tester found something wrong; the message is the whole table.
+
+    Attributes:
+        report: The `Report`.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        super().__init__(str(report))
+
+    def __reduce__(self) -> tuple[type[CheckFailed], tuple[Report]]:
+        return CheckFailed, (self.report,)
+
+
+@final
+@dataclass(slots=True)
+class Report:
+    """The result of a tester; prints as a table, and is false when a check failed.
+
+    Attributes:
+        title: What was tested.
+        checks: One `Check` per line, in the order in which they were run.
+
+    >>> from rules_core.testing import Check, Report
+    >>> print(Report("cube(2.0)", [Check("rrule.value", "passed")]))
+    cube(2.0): 1 passed
+      passed  rrule.value
+    """
+
+    title: str
+    checks: list[Check] = field(default_factory=list)
+
+    def add(self, name: str, status: Status, detail: str = "") -> None:
+        """Append one check."""
+        self.checks.append(Check(name, status, detail))
+
+    def __getitem__(self, name: str) -> Check:
+        for check in self.checks:
+            if check.name == name:
+                return check
+        message = f"no check is named {name!r}; there are {', '.join(self.names)}"
+        raise KeyError(message)
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __bool__(self) -> bool:
+        return not self.failed
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all checks."""
+        return tuple(check.name for check in self.checks)
+
+    @property
+    def passed(self) -> tuple[Check, ...]:
+        """Checks that held."""
+        return self._with("passed")
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """Checks that did not hold."""
+        return self._with("failed")
+
+    @property
+    def not_run(self) -> tuple[Check, ...]:
+        """Checks of which nothing is known; the detail says why."""
+        return self._with("not run")
+
+    @property
+    def refused(self) -> tuple[Check, ...]:
+        """Combinations that the rule or the host declines in words."""
+        return self._with("refused")
+
+    def _with(self, status: Status) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if check.status == status)
+
+    def raise_if_failed(self) -> Report:
+        """The report itself, if no check failed.
+
+        Raises:
+            CheckFailed: A check failed; the message is the table.
+        """
+        if self.failed:
+            _raise(self)
+        return self
+
+    @property
+    def summary(self) -> str:
+        """`"12 passed, 1 failed"`."""
+        groups = (self.passed, self.failed, self.not_run, self.refused)
+        counts = [f"{len(group)} {group[0].status}" for group in groups if group]
+        return ", ".join(counts) or "no checks"
+
+    def __str__(self) -> str:
+        return "\n".join((f"{self.title}: {self.summary}", *self._lines()))
+
+    def _lines(self) -> Iterator[str]:
+        wide = max((len(check.status) for check in self.checks), default=0)
+        broad = max((len(check.name) for check in self.checks), default=0)
+        for check in self.checks:
+            first, *rest = check.detail.splitlines() or [""]
+            yield f"  {check.status:{wide}}  {check.name:{broad}}  {first}".rstrip()
+            yield from (
+                f"  {'':{wide}}  {'':{broad}}  {line}".rstrip() for line in rest
+            )
+
+
+def _raise(report: Report) -> NoReturn:
+    raise CheckFailed(report)

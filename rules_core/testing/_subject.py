@@ -1,0 +1,221 @@
+"""What is under test: a function at a point, with the spaces before and behind it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rules_core import NoTangent, Primitive, RuleConfig, is_array, normal_form
+
+from ._differences import Curve, Estimate, Vector, differentiate
+from ._leaf import Leaf, StructureMismatch, like, to_numpy
+from ._seeded import Seeded
+from ._space import Space
+from ._tolerance import Tolerance
+
+__all__ = ["Subject"]
+
+
+@final
+class Subject:
+    """The function `f` at `args`.
+
+    The callable itself is the first primal: an instance, or a function that closes
+    over arrays, has a tangent like any argument.
+
+    Attributes:
+        f: The callable as given.
+        primals: `(f, *args)` in normal form; for a bound method its instance first.
+        kwargs: Keyword-only arguments.
+        space: The space at `primals`.
+        y: `f(*args)`.
+        out: The space at `y`.
+        directions: Coordinates of the tangents that are tried.
+        cotangents: Coordinates of the cotangents that are tried.
+        fixed: For each primal, whether the user said that it has no tangent.
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        args: tuple[Any, ...],
+        fkwargs: dict[str, Any] | None = None,
+        *,
+        tangents: Sequence[Any] | None = None,
+        cotangent: Any = None,
+        rtol: float | None = None,
+        atol: float = 0.0,
+        config: RuleConfig | None = None,
+        seed: int = 0,
+        tries: int = 2,
+    ) -> None:
+        self.f, self.config = f, config
+        plain, seeds = _unseeded(args, tangents)
+        self.primals, self.kwargs = _primals(f, plain, fkwargs or {})
+        self.names = _names(f, len(self.primals))
+        self.space = Space.product(self.primals, self.names)
+        self.y = self.call(self.space.copy())
+        self.out = Space(self.y, "y")
+        self.rng = np.random.default_rng(seed)
+        self.tries = tries
+        self._seeds = seeds
+        self.fixed = tuple(isinstance(seeds.get(i), NoTangent) for i in self._indices)
+        self.directions = [self.direction() for _ in range(tries)]
+        self.cotangents = self._cotangents(cotangent)
+        eps = max(self.space.eps, self.out.eps)
+        self.tolerance = Tolerance(eps or 2.0**-52, rtol, atol)
+
+    @property
+    def _indices(self) -> range:
+        return range(len(self.primals))
+
+    @property
+    def title(self) -> str:
+        """The call in one line."""
+        name = getattr(self.f, "__qualname__", None) or type(self.f).__qualname__
+        given = ", ".join(map(_short, self.primals[1:]))
+        return f"{name.rpartition('<locals>.')[2]}({given})"
+
+    def target(self, primals: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        """The callable and the arguments of the call that these primals make."""
+        first, *rest = primals
+        if isinstance(self.f, types.MethodType):
+            first = types.MethodType(self.f.__func__, first)
+        return first, tuple(rest)
+
+    def call(self, primals: tuple[Any, ...]) -> Any:
+        """The function's value at other primals."""
+        f, args = self.target(primals)
+        with np.errstate(all="ignore"):
+            return f(*args, **self.kwargs)
+
+    def direction(self, only: int | None = None) -> Vector:
+        """Coordinates of a random tangent, of one primal alone if `only` is given."""
+        vector = self.space.random(self.rng)
+        for i, place in enumerate(self.space.slices):
+            if i in self._seeds:
+                along = self.space.part(i).coordinates(self._seeds[i])
+                vector[place] = along * self.rng.choice((-1.0, 1.0))
+            if only not in (None, i):
+                vector[place] = 0.0
+        return vector
+
+    def _cotangents(self, cotangent: Any) -> list[Vector]:
+        if cotangent is not None:
+            return [self.out.coordinates(cotangent)]
+        dim = self.out.dim
+        return [self.rng.standard_normal(dim) for _ in range(self.tries)]
+
+    def slope(self, direction: Vector) -> Estimate:
+        """The derivative of the value along a direction.
+
+        In double precision where `f` allows it.
+        """
+        return self.slope_in(*self._wide, direction)
+
+    def slope_in(self, space: Space, out: Space, direction: Vector) -> Estimate:
+        """The derivative at another point `space`, whose value lies in `out`."""
+        eps = max(space.eps, out.eps, 2.0**-52)
+        return differentiate(self.curve(space, out, direction), eps)
+
+    def curve(self, space: Space, out: Space, direction: Vector) -> Curve:
+        """`t ↦ f(x + t v)` in coordinates."""
+        origin = space.origin
+
+        def along(t: float) -> Vector:
+            return out.values(self.call(space.point(origin + t * direction)))
+
+        return along
+
+    @cached_property
+    def complexified(self) -> tuple[Space, Space]:
+        """The spaces at a complex point near this one, all leaves complex."""
+        primals = self.space.map(_off_the_axis)
+        space = Space.product(primals, self.names)
+        y = self.call(space.copy())
+        out = Space(y, "y")
+        return space, Space(out.map(_complexified), "y")
+
+    @cached_property
+    def _wide(self) -> tuple[Space, Space]:
+        """The spaces in double precision, or as given if `f` refuses that."""
+        own = self.space, self.out
+        if max(own[0].eps, own[1].eps) <= 2.0**-52:
+            return own
+        space = Space.product(self.space.wide(), self.names)
+        try:
+            out = Space(self.call(space.copy()), "y")
+            same = self.tolerance.differs(out.origin, self.out.origin) is None
+        except (TypeError, ValueError, StructureMismatch):
+            return own
+        return (space, out) if same else own
+
+
+def _complexified(leaf: Leaf) -> Any:
+    return to_numpy(leaf.primal).astype(np.complex128)
+
+
+def _off_the_axis(leaf: Leaf) -> Any:
+    """A complex point beside a real one, and the point itself if it is complex."""
+    value = _complexified(leaf)
+    if not leaf.is_complex:
+        value = value + 0.125j * np.maximum(np.abs(value), 0.25)
+    return like(leaf.primal, value) if is_array(leaf.primal) else value.item()
+
+
+def _unseeded(
+    args: tuple[Any, ...], tangents: Sequence[Any] | None
+) -> tuple[tuple[Any, ...], dict[int, Any]]:
+    """The plain arguments, and the seeds by position among the primals."""
+    seeds = {i: x.tangent for i, x in enumerate(args, 1) if isinstance(x, Seeded)}
+    if tangents is not None:
+        if len(tangents) != len(args):
+            message = (
+                f"tangents must hold one tangent per argument, {len(args)} of them, "
+                f"but got {len(tangents)}. Use None for a random one."
+            )
+            raise TypeError(message)
+        seeds |= {i: dx for i, dx in enumerate(tangents, 1) if dx is not None}
+    return tuple(x.primal if isinstance(x, Seeded) else x for x in args), seeds
+
+
+def _primals(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(f, functools.partial):
+        return (f, *args), kwargs
+    bound, keywords = normal_form(f, args, kwargs)
+    if isinstance(f, types.MethodType):
+        return tuple(bound), keywords
+    is_instance = not isinstance(f, Primitive) and len(bound) > 0 and bound[0] is f
+    return (tuple(bound) if is_instance else (f, *bound)), keywords
+
+
+def _names(f: Any, count: int) -> list[str]:
+    """Names of the primals: `f` or `self`, then the parameters'."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = ["self" if isinstance(f, types.MethodType) else "f"]
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            rest = range(count - len(names))
+            names += [f"{parameter.name}[{i}]" for i in rest]
+        else:
+            names.append(parameter.name)
+    names += [f"x{i}" for i in range(len(names), count)]
+    return names[:count]
+
+
+def _short(x: Any) -> str:
+    if isinstance(x, np.ndarray) or hasattr(x, "__array_namespace__"):
+        return f"{x.dtype}[{', '.join(map(str, x.shape))}]"
+    text = repr(x)
+    return text if len(text) <= 24 else type(x).__name__

@@ -1,0 +1,76 @@
+r"""When two derivatives count as equal.
+
+A rule may lose a third of the digits of its dtype: the relative tolerance is
+\(\varepsilon^{2/3}\), 4e-11 for float64 and 2e-5 for float32. To that comes the error
+that the finite differences claim for themselves. There is no absolute tolerance, so
+that small derivatives are checked as strictly as large ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from ._differences import Vector
+
+__all__ = ["Tolerance"]
+
+# Above this share of the derivative's size, an estimated error decides nothing.
+USELESS = 1e-3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a rule may be off.
+
+    Attributes:
+        eps: Unit round-off of the coarsest dtype in play.
+        rtol: Relative tolerance given by the user, or None.
+        atol: Absolute tolerance given by the user.
+    """
+
+    eps: float
+    rtol: float | None = None
+    atol: float = 0.0
+
+    @property
+    def relative(self) -> float:
+        """The relative tolerance that applies."""
+        return self.eps ** (2 / 3) if self.rtol is None else self.rtol
+
+    def excess(self, actual: Any, expected: Any, error: Any, scale: Any) -> Vector:
+        """How much farther apart two vectors are than they may be; positive is wrong.
+
+        Args:
+            actual: What the rule gives.
+            expected: The reference.
+            error: How far off the reference may be.
+            scale: Sizes that the relative tolerance refers to.
+        """
+        actual, expected = np.atleast_1d(actual), np.atleast_1d(expected)
+        with np.errstate(all="ignore"):
+            allowed = self.relative * np.asarray(scale) + self.atol + np.asarray(error)
+            excess = np.abs(actual - expected) - allowed
+        equal = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+        excess = np.where(equal, -1.0, excess)
+        return np.where(np.isnan(excess), np.inf, excess)
+
+    def differs(self, actual: Vector, expected: Vector) -> int | None:
+        """Index of the worst component that differs beyond tolerance, or None."""
+        return worst(self.excess(actual, expected, 0.0, largest(actual, expected)))
+
+
+def worst(excess: Vector) -> int | None:
+    """Index of the largest excess, None where none is positive."""
+    if excess.size == 0 or not np.any(excess > 0):
+        return None
+    return int(np.argmax(excess))
+
+
+def largest(*vectors: Vector) -> float:
+    """The largest finite size among all components."""
+    sizes = np.abs(np.concatenate([np.ravel(v) for v in vectors]))
+    return float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
