@@ -21,13 +21,13 @@ from torch import Tensor
 
 import rules_core as rc
 
-__all__ = ["ATOMS", "Plan", "attributes", "convert", "rebuild"]
+__all__ = ["Plan", "convert", "reaches_tensor", "rebuild"]
 
-ATOMS: set[type] = set(
+_ATOMS = frozenset(
     (
         bool, bytes, complex, float, int, range, slice, str, type, type(None),
         type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
-        torch.device, torch.dtype, torch.Size, torch.layout, rc.Primitive,
+        torch.device, torch.dtype, torch.Size, torch.layout, rc.Primitive, rc.RuleConfig,
     )
 )  # fmt: skip
 _TENSORS = frozenset((Tensor, torch.nn.Parameter))
@@ -126,7 +126,7 @@ def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
         if cls in _TENSORS:
             tensors.append(value)
             contents.append(_Slot)
-        elif cls in ATOMS or _is_plain_function(value):
+        elif cls in _ATOMS or _is_plain_function(value):
             contents.append(value)
         else:
             return None
@@ -177,14 +177,14 @@ class _Walker:
         """The template of `value`: itself where it holds no tensor."""
         if isinstance(value, Tensor):
             return self._slot(value)
-        if type(value) in ATOMS or isinstance(value, type):
+        if type(value) in _ATOMS or isinstance(value, type):
             return value
         seen = self._seen.get(id(value))
         if seen is _Cycle:
             self.obstacle = f"an object of type {_name(value)} that contains itself"
         if seen is not None:
             return seen
-        if not _reaches_tensor(value):
+        if not reaches_tensor(value):
             return value
         self._alive.append(value)
         self._seen[id(value)] = _Cycle
@@ -288,7 +288,7 @@ def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
 
 
 def _remade(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
-    fields = attributes(value)
+    fields = _attributes(value)
     if fields is None:
         return None
     cls = type(value)
@@ -302,7 +302,7 @@ def _remade(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
     return make, list(fields.values())
 
 
-def attributes(value: Any) -> dict[str, Any] | None:
+def _attributes(value: Any) -> dict[str, Any] | None:
     """Fields and slots of an object whose class is written in Python, else None."""
     names = [name for name in _slots(type(value)) if hasattr(value, name)]
     fields = {name: getattr(value, name) for name in names}
@@ -326,11 +326,11 @@ def _hides_something(value: Any, known: Iterable[Any]) -> bool:
     ids = {id(part) for part in known}
     ids.update((id(type(value)), id(getattr(value, "__dict__", None))))
     return any(
-        id(part) not in ids and _reaches_tensor(part) for part in gc.get_referents(value)
+        id(part) not in ids and reaches_tensor(part) for part in gc.get_referents(value)
     )
 
 
-def _reaches_tensor(root: Any) -> bool:
+def reaches_tensor(root: Any) -> bool:
     """Whether a tensor can be reached from an object that cannot be taken apart."""
     queue, seen = deque([root]), set()
     for _ in count():
@@ -339,7 +339,7 @@ def _reaches_tensor(root: Any) -> bool:
         value = queue.popleft()
         if isinstance(value, Tensor) or len(seen) > _REACH:
             return True
-        if id(value) in seen or type(value) in ATOMS or isinstance(value, type):
+        if id(value) in seen or type(value) in _ATOMS or isinstance(value, type):
             continue
         seen.add(id(value))
         queue.extend(_referents(value))

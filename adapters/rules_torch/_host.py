@@ -1,12 +1,27 @@
-"""Host primals: functions of NumPy arrays, called on torch tensors."""
+"""Host primals: functions of NumPy arrays, called on torch tensors.
+
+In plain eager code the function is simply called. Under `vmap` it stands behind an
+opaque Function that knows how to take a batch; where a compiler traces, behind a custom
+operator (`_op`). None of these has a derivative of its own: rules see to that, one
+level up.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
 
 import rules_core as rc
 
-__all__ = ["run_primal"]
+from ._compat import apply_function, call_function, functorch_active, is_fake, is_wrapped
+from ._config import CONFIG
+from ._leaves import flatten, leaf_names, unflatten
+from ._numpy import from_numpy, to_numpy
+
+__all__ = ["Job", "Opaque", "PrimalJob", "elementwise_dtype", "run_opaque", "run_primal"]
 
 
 def run_primal(
@@ -15,4 +30,236 @@ def run_primal(
     """The primitive's own result, without rules."""
     if not primitive.host:
         return primitive.fun(*args, **kwargs)
-    raise NotImplementedError
+    tensors: list[Tensor] = []
+    layout = flatten((args, kwargs), tensors)
+    job = PrimalJob(primitive, layout)
+    outputs = run_opaque(job, tensors)
+    return outputs[0] if job.result is None else unflatten(job.result, outputs)
+
+
+def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Run a job by the mechanism that its tensors ask for."""
+    if functorch_active() and any(is_wrapped(x) for x in tensors):
+        return call_function(Opaque, job, *tensors)  # type: ignore[no-any-return]
+    if any(is_fake(x) for x in tensors):
+        return job.trace(tensors)
+    return job.run(tensors)
+
+
+class Job:
+    """Something to be done in NumPy, tensors in and tensors out."""
+
+    def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Do it on tensors that have data."""
+        raise NotImplementedError
+
+    def trace(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Put it into the graph of a compiler."""
+        raise NotImplementedError
+
+    def batch(
+        self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]
+    ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
+        """Do it for a whole batch: one by one, unless there is a better way."""
+        runs = [
+            run_opaque(self, [_slice(x, d, i) for x, d in zip(tensors, dims, strict=True)])
+            for i in range(size)
+        ]
+        outputs = [torch.stack(column) for column in zip(*runs, strict=True)]
+        return outputs, [0] * len(outputs)
+
+    def refuse(self) -> NoReturn:
+        """A derivative is wanted that no rule covers."""
+        raise NotImplementedError
+
+
+def _slice(x: Tensor, dim: int | None, index: int) -> Tensor:
+    return x if dim is None else x.select(dim, index)
+
+
+class PrimalJob(Job):
+    """The call of a host primal.
+
+    Attributes:
+        primitive: The primitive.
+        layout: Layout of its arguments.
+        result: Layout of its result once it has run; None for one tensor.
+    """
+
+    def __init__(self, primitive: rc.Primitive, layout: Any) -> None:
+        self.primitive, self.layout = primitive, layout
+        self.result: Any = None
+
+    def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Call the function; an elementwise result gets the arguments' dtype."""
+        arrays = [to_numpy(x) for x in tensors]
+        args, kwargs = unflatten(self.layout, arrays)
+        y = self.primitive.fun(*args, **kwargs)
+        return self.read(y, arrays, tensors)
+
+    def read(self, y: Any, arrays: Sequence[Any], tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The tensors of a NumPy result; keeps its layout."""
+        device = tensors[0].device
+        if not isinstance(y, (tuple, list, dict)):
+            outputs = [from_numpy(y, arrays, device)]
+        else:
+            leaves: list[Any] = []
+            self.result = flatten_arrays(y, leaves)
+            outputs = [from_numpy(leaf, arrays, device) for leaf in leaves]
+        if not self.primitive.elementwise:
+            return outputs
+        dtype = elementwise_dtype(self.layout, tensors)
+        return [_cast(x, dtype) for x in outputs]
+
+    def trace(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Call the custom operator that stands for the function."""
+        from ._op import call_operator
+
+        return call_operator(self, tensors)
+
+    def batch(
+        self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]
+    ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
+        """By the batch rule; an elementwise function takes the batch as it is."""
+        if self.primitive.elementwise and self.primitive.table.batches is None:
+            rank = max(x.ndim - (d is not None) for x, d in zip(tensors, dims, strict=True))
+            pairs = zip(tensors, dims, strict=True)
+            outputs = run_opaque(self, [_align(x, d, rank) for x, d in pairs])
+            return outputs, [0] * len(outputs)
+        if self.primitive.batch_rule is None:
+            return super().batch(size, dims, tensors)
+        job = BatchJob(self, size, [d is not None for d in dims])
+        pairs = zip(tensors, dims, strict=True)
+        outputs = run_opaque(job, [x if d is None else x.movedim(d, 0) for x, d in pairs])
+        return outputs, [0] * len(outputs)
+
+    def refuse(self) -> NoReturn:
+        """No rule for this function."""
+        fun = self.primitive.fun
+        raise rc.RuleNotFound.build("rrule", fun, (), {}, CONFIG)
+
+
+def _align(x: Tensor, dim: int | None, rank: int) -> Tensor:
+    """The batch axis first, then ones, so that the axes of the examples line up."""
+    if dim is None:
+        return x
+    x = x.movedim(dim, 0)
+    return x.reshape(x.shape[0], *(1,) * (rank - x.ndim + 1), *x.shape[1:])
+
+
+class BatchJob(PrimalJob):
+    """A host primal on a whole batch, by its batch rule."""
+
+    def __init__(self, single: PrimalJob, size: int, batched: Sequence[bool]) -> None:
+        super().__init__(single.primitive, single.layout)
+        self.single, self.size = single, size
+        left = iter(batched)
+        parts = single.layout[3][0][3]
+        self.batched = tuple(any([next(left) for _ in leaf_names(p, "")]) for p in parts)
+
+    def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Call the batch rule; what it did not batch is repeated."""
+        arrays = [to_numpy(x) for x in tensors]
+        args, kwargs = unflatten(self.layout, arrays)
+        rule = self.primitive.batch_rule
+        assert rule is not None
+        y, batched = rule(self.size, self.batched, *args, **kwargs)
+        outputs = self.read(y, arrays, tensors)
+        self.single.result = self.result
+        flags = _flags(batched, len(outputs))
+        pairs = zip(outputs, flags, strict=True)
+        return [x if flag else x.expand(self.size, *x.shape) for x, flag in pairs]
+
+    def batch(
+        self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]
+    ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
+        """A batch of batches, one by one."""
+        return Job.batch(self, size, dims, tensors)
+
+
+def _flags(batched: Any, count: int) -> list[bool]:
+    if isinstance(batched, (tuple, list)):
+        return [bool(flag) for flag in batched]
+    return [bool(batched)] * count
+
+
+def _cast(x: Tensor, dtype: torch.dtype) -> Tensor:
+    if x.dtype is dtype:
+        return x
+    if x.is_complex() and not dtype.is_complex:  # the function left the real line
+        dtype = {torch.float64: torch.complex128}.get(dtype, torch.complex64)
+    return x.to(dtype)
+
+
+def elementwise_dtype(layout: Any, tensors: Sequence[Tensor]) -> torch.dtype:
+    """The widest floating dtype among the arguments; integers alone give double."""
+    found: Any = None
+    for x in tensors:
+        if x.is_floating_point() or x.is_complex():
+            found = x.dtype if found is None else torch.promote_types(found, x.dtype)
+    if found is None:
+        found = torch.float64
+    has_complex = any(
+        part[0] == "static" and isinstance(part[1], complex) for part in _parts(layout)
+    )
+    return found.to_complex() if has_complex else found  # type: ignore[no-any-return]
+
+
+def _parts(layout: Any) -> Sequence[Any]:
+    positional = layout[3][0]
+    return positional[3] if positional[0] != "static" else ()
+
+
+def flatten_arrays(value: Any, leaves: list[Any]) -> Any:
+    """The layout of a NumPy result; its arrays and floats are appended to `leaves`."""
+    if isinstance(value, (tuple, list)):
+        children = tuple(flatten_arrays(item, leaves) for item in value)
+        named = hasattr(type(value), "_fields")
+        names = type(value)._fields if named else tuple(range(len(value)))
+        return ("named" if named else "sequence", type(value), names, children)
+    if isinstance(value, dict):
+        children = tuple(flatten_arrays(item, leaves) for item in value.values())
+        return ("mapping", dict, tuple(value), children)
+    if isinstance(value, (float, complex)) or hasattr(value, "__array__"):
+        leaves.append(value)
+        return ("tensor",)
+    return ("static", value)
+
+
+class Opaque(torch.autograd.Function):
+    """A job that transforms of torch.func can batch and cannot look into."""
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """`Function.apply` without binding a signature at every call."""
+        return call_function(cls, *args) if functorch_active() else _apply(*args)
+
+    @staticmethod
+    def forward(job: Job, *tensors: Tensor) -> tuple[Tensor, ...]:
+        """The result, in NumPy."""
+        return tuple(run_opaque(job, tensors))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Nothing to keep but the job, which knows what to say."""
+        del output
+        ctx.job = inputs[0]
+
+    @staticmethod
+    def backward(ctx: Any, *_seeds: Any) -> NoReturn:
+        """Refused."""
+        ctx.job.refuse()
+
+    @staticmethod
+    def jvp(ctx: Any, *_tangents: Any) -> NoReturn:
+        """Refused."""
+        ctx.job.refuse()
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], job: Job, *tensors: Tensor) -> Any:
+        """The whole batch, as the job knows best."""
+        outputs, dims = job.batch(info.batch_size, in_dims[1:], tensors)
+        return tuple(outputs), tuple(dims)
+
+
+_apply = apply_function(Opaque)

@@ -8,7 +8,6 @@ tensors that they belong to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import FunctionType
 from typing import Any
 
 import torch
@@ -16,7 +15,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._closure import attributes, convert, rebuild
+from ._closure import reaches_tensor
 
 __all__ = [
     "LEAF",
@@ -24,7 +23,6 @@ __all__ = [
     "flatten",
     "leaf_names",
     "pair",
-    "restore",
     "tangent_of",
     "unflatten",
 ]
@@ -32,7 +30,7 @@ __all__ = [
 LEAF = ("tensor",)
 _STATIC = (
     bool, bytes, complex, float, int, str, type(None), type, slice, range,
-    torch.dtype, torch.device, torch.Size, rc.Primitive,
+    torch.dtype, torch.device, torch.Size, rc.Primitive, rc.RuleConfig,
 )  # fmt: skip
 
 
@@ -41,98 +39,93 @@ def differentiable(x: Any) -> bool:
     return x.is_floating_point() or x.is_complex()  # type: ignore[no-any-return]
 
 
-def flatten(value: Any, tensors: list[Tensor], device: Any = None) -> Any:
+def flatten(value: Any, tensors: list[Tensor]) -> Any:
     """The layout of `value`; its tensors are appended to `tensors`.
 
     NumPy arrays are leaves as well: they become tensors, without copying where torch
-    can share their memory.
+    can share their memory. Objects and functions are opened as `rc.structure` does.
+
+    Raises:
+        rc.UnsupportedError: Tensors are hidden where they cannot be taken out.
     """
     if isinstance(value, Tensor):
         tensors.append(value)
         return LEAF
     if isinstance(value, _STATIC):
         return ("static", value)
-    parts = _open(value)
-    if parts is None:
-        return _flatten_other(value, tensors, device)
-    kind, names, items = parts
-    layouts = [flatten(item, tensors, device) for item in items]
-    if all(layout[0] == "static" for layout in layouts):
-        return ("static", value)
-    return (kind, type(value), tuple(names), tuple(layouts))
-
-
-def _flatten_other(value: Any, tensors: list[Tensor], device: Any) -> Any:
-    if _is_numpy_array(value):
-        tensors.append(_from_numpy(value, device))
-        return LEAF
-    if isinstance(value, FunctionType):
-        plan, captured = convert(value)
-        if captured and plan.obstacle is None:
-            tensors.extend(captured)
-            return ("function", plan, (), len(captured))
-    return ("static", value)
-
-
-def _is_numpy_array(value: Any) -> bool:
     cls = type(value)
-    return cls.__module__ == "numpy" and hasattr(value, "__array__")
+    if cls is tuple or cls is list:
+        items = [flatten(item, tensors) for item in value]
+        return _node(value, "sequence", cls, tuple(range(len(items))), items)
+    if cls is dict:
+        items = [flatten(item, tensors) for item in value.values()]
+        return _node(value, "mapping", cls, tuple(value), items)
+    if hasattr(cls, "_fields") and isinstance(value, tuple):
+        items = [flatten(item, tensors) for item in value]
+        return _node(value, "named", cls, cls._fields, items)
+    if cls.__module__ == "numpy" and hasattr(value, "__array__"):
+        tensors.append(_from_numpy(value))
+        return LEAF
+    return _flatten_object(value, tensors)
 
 
-def _from_numpy(value: Any, device: Any) -> Tensor:
+def _node(
+    value: Any, kind: str, builder: Any, names: tuple[Any, ...], items: list[Any]
+) -> Any:
+    if all(item[0] == "static" for item in items):
+        return ("static", value)
+    return (kind, builder, names, tuple(items))
+
+
+def _from_numpy(value: Any) -> Tensor:
     flags = getattr(value, "flags", None)
     if flags is None or not flags.writeable or any(s < 0 for s in value.strides):
         value = value.copy()
-    return torch.as_tensor(value, device=device)
+    return torch.as_tensor(value)
 
 
-def _open(value: Any) -> tuple[str, Sequence[Any], Sequence[Any]] | None:
-    """Kind, names and items of a container; None where `value` is none."""
-    cls = type(value)
-    if cls is tuple or cls is list:
-        return "sequence", range(len(value)), value
-    if isinstance(value, dict):
-        return ("mapping", list(value), list(value.values())) if _plain(cls) else None
-    if isinstance(value, tuple) and hasattr(cls, "_fields"):
-        return "named", cls._fields, value
-    fields = attributes(value)
-    return None if fields is None else ("object", list(fields), list(fields.values()))
+def _flatten_object(value: Any, tensors: list[Tensor]) -> Any:
+    """Instances, functions and whatever else the core can take apart."""
+    if not reaches_tensor(value):
+        return ("static", value)
+    level = rc.structure(value)
+    if level is None:
+        message = (
+            f"an argument of type {type(value).__qualname__} holds tensors where they "
+            "cannot be found, so their derivatives would be lost. Pass the tensors as "
+            "arguments, or in a tuple, list, dict, dataclass or function."
+        )
+        raise rc.UnsupportedError(message)
+    items = [flatten(item, tensors) for item in level.values]
+    return _node(value, "struct", _hollow(level), level.names, items)
 
 
-def _plain(cls: type) -> bool:
-    return cls is dict or cls.__module__ == "collections"
+def _hollow(level: rc.Structure) -> rc.Structure:
+    """The structure of a copy without entries: a layout must not keep tensors alive."""
+    if level.keyed != "field":
+        return level
+    copy = level.rebuild([0.0] * len(level.values))
+    return rc.structure(copy) or level
 
 
-def restore(layout: Any, tensors: Iterator[Any]) -> Any:
-    """The value again, taking its tensors from an iterator."""
+def unflatten(layout: Any, tensors: Sequence[Any]) -> Any:
+    """The value again, from a list of its tensors."""
+    return _restore(layout, iter(tensors))
+
+
+def _restore(layout: Any, tensors: Iterator[Any]) -> Any:
     kind = layout[0]
     if kind == "tensor":
         return next(tensors)
     if kind == "static":
         return layout[1]
-    if kind == "function":
-        return rebuild(layout[1], [next(tensors) for _ in range(layout[3])])
-    _, cls, names, children = layout
-    items = [restore(child, tensors) for child in children]
-    return _assemble(kind, cls, names, items)
-
-
-def _assemble(kind: str, cls: Any, names: Sequence[Any], items: list[Any]) -> Any:
+    _, builder, names, children = layout
+    items = [_restore(child, tensors) for child in children]
     if kind == "sequence":
-        return cls(items)
+        return builder(items)
     if kind == "mapping":
-        return cls(zip(names, items, strict=True))
-    if kind == "named":
-        return cls(*items)
-    made = object.__new__(cls)
-    for name, item in zip(names, items, strict=True):
-        object.__setattr__(made, name, item)
-    return made
-
-
-def unflatten(layout: Any, tensors: Sequence[Any]) -> Any:
-    """The value again, from a list of its tensors."""
-    return restore(layout, iter(tensors))
+        return dict(zip(names, items, strict=True))
+    return builder(*items) if kind == "named" else builder.rebuild(items)
 
 
 def leaf_names(layout: Any, name: str) -> Iterator[str]:
@@ -140,11 +133,9 @@ def leaf_names(layout: Any, name: str) -> Iterator[str]:
     kind = layout[0]
     if kind == "tensor":
         yield name
-    elif kind == "function":
-        yield from (f"what {name} captures" for _ in range(layout[3]))
     elif kind != "static":
+        dotted = kind == "named" or (kind == "struct" and layout[1].keyed == "field")
         for key, child in zip(layout[2], layout[3], strict=True):
-            dotted = kind in ("named", "object")
             yield from leaf_names(child, f"{name}.{key}" if dotted else f"{name}[{key!r}]")
 
 
@@ -155,15 +146,25 @@ def tangent_of(layout: Any, tangents: Iterator[Any]) -> Any:
         return next(tangents)
     if kind == "static":
         return rc.NoTangent()
-    if kind == "function":
-        return rc.Tangent(FunctionType, *[next(tangents) for _ in range(layout[3])])
-    _, cls, names, children = layout
+    _, builder, names, children = layout
     items = [tangent_of(child, tangents) for child in children]
+    if all(isinstance(item, rc.NoTangent) for item in items):
+        return rc.NoTangent()
     if kind == "sequence":
-        return rc.Tangent(cls, *items)
+        return rc.Tangent(builder, *items)
+    fields = dict(zip(names, items, strict=True))
     if kind == "mapping":
-        return rc.Tangent(cls, dict(zip(names, items, strict=True)))
-    return rc.Tangent(cls, **dict(zip(names, items, strict=True)))
+        return rc.Tangent(dict, fields)
+    return rc.Tangent(builder, **fields) if kind == "named" else _struct(builder, items)
+
+
+def _struct(level: rc.Structure, items: list[Any]) -> Any:
+    if level.keyed == "position":
+        return rc.Tangent(level.primal, *items)
+    fields = dict(zip(level.names, items, strict=True))
+    if level.keyed == "key":
+        return rc.Tangent(level.primal, fields)
+    return (rc.MutableTangent if level.mutable else rc.Tangent)(level.primal, **fields)
 
 
 def pair(layout: Any, tangent: Any) -> Iterator[Any]:
@@ -171,24 +172,18 @@ def pair(layout: Any, tangent: Any) -> Iterator[Any]:
     kind = layout[0]
     if kind == "tensor":
         yield tangent
-    elif kind != "static":
-        yield from _pair_parts(layout, rc.unthunk(tangent))
-
-
-def _pair_parts(layout: Any, tangent: Any) -> Iterator[Any]:
-    kind, _, names, children = layout
-    if kind == "function":
-        for index in range(children):
-            yield _entry("sequence", tangent, index)
         return
-    for name, child in zip(names, children, strict=True):
-        yield from pair(child, _entry(kind, tangent, name))
+    if kind == "static":
+        return
+    tangent = rc.unthunk(tangent)
+    for name, child in zip(layout[2], layout[3], strict=True):
+        yield from pair(child, _entry(layout, tangent, name))
 
 
-def _entry(kind: str, tangent: Any, name: Any) -> Any:
+def _entry(layout: Any, tangent: Any, name: Any) -> Any:
     if isinstance(tangent, (rc.AbstractZero, rc.NotImplementedTangent)):
         return tangent
-    if kind in ("sequence", "mapping"):
-        return tangent[name]
-    return getattr(tangent, name)
-
+    kind = layout[0]
+    if kind == "named" or (kind == "struct" and layout[1].keyed == "field"):
+        return getattr(tangent, name)
+    return tangent[name]
