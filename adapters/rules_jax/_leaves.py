@@ -95,8 +95,9 @@ def static_key(value: Any) -> Any:
 
 
 def _array(x: Any) -> Any:
-    """An array where JAX hands on the Python number behind a tracer (`grad(f)(0.5)`)."""
-    return jnp.asarray(x) if type(x) in (float, complex, int, bool) else x
+    """An array where JAX hands on the literal behind a tracer, as in `grad(f)(0.5)`."""
+    literal = isinstance(x, (float, complex, int)) and not isinstance(x, np.generic)
+    return jnp.asarray(x) if literal or type(x).__name__ == "TypedNdArray" else x
 
 
 @final
