@@ -22,7 +22,9 @@ class JaxAdapter:
         """Whether instances of `cls` are JAX arrays, traced or not."""
         return issubclass(cls, (jax.Array, jax.core.Tracer))
 
-    def call(self, primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(
+        self, primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """A primitive on JAX's arrays, with its rules attached."""
         return call_primitive(primitive, args, kwargs)
 

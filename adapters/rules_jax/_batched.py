@@ -33,18 +33,22 @@ class Batched:
         self.inner, self.dims = inner, dims
         self.size = axis.size
         self.axis = _compat.axis_keywords(axis)
-        self.name, self.has_frule, self.has_rrule = inner.name, inner.has_frule, inner.has_rrule
+        self.name, self.has_frule, self.has_rrule = (
+            inner.name,
+            inner.has_frule,
+            inner.has_rrule,
+        )
         self.frule, self.rrule = inner.frule, inner.rrule
         self._outs: dict[Any, Any] = {}
 
     @staticmethod
     def of(inner: Any, axis: Any, dims: tuple[Any, ...]) -> Batched:
-        """The same object for the same batch, so that what was traced is found again."""
+        """One object per batch, so that what was traced is found again."""
         return _batched(inner, axis, dims)
 
     def primal(self, *leaves: Any) -> list[Any]:
         """Results of the function itself."""
-        return self._map(lambda *x: self.inner.primal(*x), self.dims)(*leaves)  # type: ignore[no-any-return]
+        return self._map(self.inner.primal, self.dims)(*leaves)  # type: ignore[no-any-return]
 
     def _map(self, f: Any, in_axes: Any) -> Any:
         return jax.vmap(f, in_axes=in_axes, **self.axis)
@@ -68,7 +72,9 @@ class Batched:
     ) -> tuple[list[Any], list[Any]]:
         """`vmap` of the frule."""
         avals = self.outs(leaves).avals
-        moved = [(t, d) for t, d in zip(tangents, self.dims, strict=True) if t is not None]
+        moved = [
+            (t, d) for t, d in zip(tangents, self.dims, strict=True) if t is not None
+        ]
         present: list[bool] = []
 
         def one(row: Any, given: Any) -> Any:
@@ -82,10 +88,13 @@ class Batched:
         results, found = self._map(one, axes)(list(leaves), [t for t, _ in moved])
         rest = iter(found)
         return list(results), [
-            next(rest) if there else None for there, _ in zip(present, avals, strict=True)
+            next(rest) if there else None
+            for there, _ in zip(present, avals, strict=True)
         ]
 
-    def save(self, wanted: Sequence[bool], leaves: Sequence[Any]) -> tuple[list[Any], Any]:
+    def save(
+        self, wanted: Sequence[bool], leaves: Sequence[Any]
+    ) -> tuple[list[Any], Any]:
         """`vmap` of the rrule; residuals that are arguments keep their own batching."""
         structure: list[Any] = []
         forwarded: list[Any] = []
@@ -96,15 +105,15 @@ class Batched:
             structure.append(treedef)
             places = {id(x): i for i, x in enumerate(row)}
             forwarded.extend(places.get(id(x)) for x in arrays)
-            return results, [
-                x for x in arrays if id(x) not in places
-            ]
+            return results, [x for x in arrays if id(x) not in places]
 
         results, rest = self._map(one, self.dims)(*leaves)
         new = iter(rest)
         arrays = [next(new) if i is None else leaves[i] for i in forwarded]
         axes = [0 if i is None else self.dims[i] for i in forwarded]
-        return list(results), _BatchedSaved(arrays, _BatchedLoad(self, structure[0], axes))
+        return list(results), _BatchedSaved(
+            arrays, _BatchedLoad(self, structure[0], axes)
+        )
 
     def load(self, saved: Any, cotangents: Sequence[Any]) -> list[Any]:
         """`vmap` of the pullback."""
@@ -116,7 +125,11 @@ class Batched:
             return self.inner.load(static.structure.unflatten(arrays), cts)  # type: ignore[no-any-return]
 
         return batched_backward(
-            backward, (list(saved.arrays), static.axes), cotangents, self.dims, self.axis
+            backward,
+            (list(saved.arrays), static.axes),
+            cotangents,
+            self.dims,
+            self.axis,
         )
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import rules_core as rc
 from jax import tree_util
+
+import rules_core as rc
 
 from . import _compat
 from ._config import CONFIG
@@ -41,7 +42,7 @@ def call_primitive(
     out: Any = None,
     via: str | None = None,
 ) -> Any:
-    """Call a primitive on JAX arrays; where anything is traced its rules are attached."""
+    """Call a primitive on JAX arrays, its rules attached where anything is traced."""
     if any(map(_traced, args)) or (kwargs and any(map(_traced, kwargs.values()))):
         return _call_traced(primitive, args, kwargs, out, via)
     if primitive.host:
@@ -58,7 +59,9 @@ def _traced(x: Any) -> bool:
         return True
     if isinstance(x, (jax.Array, *_PLAIN)):
         return False
-    return any(is_traced(leaf) or captures_tracer(leaf) for leaf in tree_util.tree_leaves(x))
+    return any(
+        is_traced(leaf) or captures_tracer(leaf) for leaf in tree_util.tree_leaves(x)
+    )
 
 
 def _call_host(
@@ -109,9 +112,9 @@ def _without_rules(spec: Spec, leaves: Sequence[Any]) -> Any:
 
 def _back_end(spec: Spec, via: str | None) -> BackEnd:
     if via is None:
-        if spec.rrule is None:
-            return call_custom_jvp
-        return call_hijax if _compat.HAS_HIJAX else call_linear
+        if _compat.HAS_HIJAX:
+            return call_hijax
+        return call_custom_jvp if spec.rrule is None else call_linear
     if via not in BACK_ENDS:
         message = f"via must be one of {', '.join(BACK_ENDS)}, but got {via!r}."
         raise rc.UnsupportedError(message)
@@ -121,12 +124,11 @@ def _back_end(spec: Spec, via: str | None) -> BackEnd:
             "Leave via out, or use via='linear'."
         )
         raise rc.UnsupportedError(message)
-    needed = "frule" if via == "custom_jvp" else "rrule"
-    if getattr(spec, needed) is None:
-        other = "custom_jvp" if needed == "rrule" else "hijax"
+    needed = {"custom_jvp": "frule", "custom_vjp": "rrule", "linear": "rrule"}.get(via)
+    if needed is not None and getattr(spec, needed) is None:
         message = (
-            f"via={via!r} runs the {needed} of {spec.name}, which has none for these "
-            f"arguments. Define one, or leave via out (it would use {other})."
+            f"via={via!r} needs an {needed} of {spec.name}, which has none for these "
+            "arguments. Define one, or leave via out."
         )
         raise rc.UnsupportedError(message)
     return BACK_ENDS[via]
@@ -220,8 +222,8 @@ def _fixed(primitive: Any, name: str, x: Any) -> Fixed:
     if _traced(x):
         message = (
             f"argument {name!r} of {primitive.__name__} is declared static "
-            "(static_argnames), but got a traced value. Pass a concrete one: name it in "
-            "static_argnames of jax.jit as well, or do not map over it."
+            "(static_argnames), but got a traced value. Pass a concrete one: name it "
+            "in static_argnames of jax.jit as well, or do not map over it."
         )
         raise rc.UnsupportedError(message)
     return Fixed(x)
@@ -229,7 +231,7 @@ def _fixed(primitive: Any, name: str, x: Any) -> Fixed:
 
 def _impure_text(primitive: Any) -> str:
     return (
-        f"{primitive.__name__} is a host function with effects (pure=False), and JAX may "
-        "repeat or drop calls under a transformation. Call it outside of jax.jit, "
+        f"{primitive.__name__} is a host function with effects (pure=False), and JAX "
+        "may repeat or drop calls under a transformation. Call it outside of jax.jit, "
         "jax.grad and jax.vmap, or make it pure."
     )

@@ -76,8 +76,8 @@ def varying_axes(aval: Any) -> frozenset[str]:
     manual = getattr(aval, "manual_axis_type", None)
     found = getattr(manual, "varying", None)
     if found is None:
-        found = getattr(aval, "vma", frozenset())
-    return frozenset(found)
+        found = getattr(aval, "vma", None)
+    return frozenset(found or ())
 
 
 def match_varying(x: Any, aval: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+
 import rules_core as rc
 
 from . import _compat
@@ -45,7 +46,9 @@ class JaxConfig(rc.RuleConfig, rc.HasForwardsMode, rc.HasReverseMode):
         def via_ad_pullback(dy: Any) -> tuple[Any, ...]:
             wanted = [has_tangent(aval) for aval in avals]
             found = read(form, dy, wanted, "the cotangent of rrule_via_ad")
-            cotangents = [_cotangent(x, aval) for x, aval in zip(found, avals, strict=True)]
+            cotangents = [
+                _cotangent(x, aval) for x, aval in zip(found, avals, strict=True)
+            ]
             return flat.cotangents(transposed(cotangents))
 
         return flat.result(y), via_ad_pullback
@@ -62,7 +65,9 @@ class _Flat:
         self.templates = [template for _, template in parts]
         self.leaves = [x for leaves, _ in parts for x in leaves]
         self.kwargs = kwargs
-        self.where = [i for i, x in enumerate(self.leaves) if has_tangent(jax.typeof(x))]
+        self.where = [
+            i for i, x in enumerate(self.leaves) if has_tangent(jax.typeof(x))
+        ]
         self.moving = [self.leaves[i] for i in self.where]
         self.out: Template = self.templates[0]
 
@@ -93,7 +98,9 @@ class _Flat:
             found += read(template, tangent, wanted, what)
         avals = [jax.typeof(x) for x in self.leaves]
         return [
-            _compat.zeros_of(avals[i]) if found[i] is None else project(found[i], avals[i], what)
+            _compat.zeros_of(avals[i])
+            if found[i] is None
+            else project(found[i], avals[i], what)
             for i in self.where
         ]
 

@@ -81,7 +81,9 @@ def _with_linear(spec: Any) -> Any:
 
     def jvp(primals: Any, tangents: Any) -> Any:
         given = _or_none(tangents)
-        results, linear, residuals = linearise(spec, [t is not None for t in given], primals)
+        results, linear, residuals = linearise(
+            spec, [t is not None for t in given], primals
+        )
         moved = apply_linear(linear, residuals, [t for t in given if t is not None])
         avals = spec.outs(primals).avals
         return list(results), _filled(expand(avals, moved), avals)
@@ -124,5 +126,3 @@ class _Typed:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Typed) and self.avals == other.avals
-
-

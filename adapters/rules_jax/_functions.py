@@ -90,7 +90,7 @@ def _convert(leaf: Any) -> Any:
 
 
 def captured(value: Any) -> Iterator[Any]:
-    """Arrays that a function captures, in a fixed order: cells, partials, containers."""
+    """Arrays that a function captures, in a fixed order."""
     if isinstance(value, jax.Array):
         yield value
     elif isinstance(value, FunctionType):
@@ -131,7 +131,9 @@ def _rebuild(value: Any, arrays: Iterator[Any]) -> Any:
     if isinstance(value, partial):
         func = _rebuild(value.func, arrays)
         args = [_rebuild(x, arrays) for x in value.args]
-        return partial(func, *args, **{k: _rebuild(x, arrays) for k, x in value.keywords.items()})
+        return partial(
+            func, *args, **{k: _rebuild(x, arrays) for k, x in value.keywords.items()}
+        )
     if _is_container(value):
         leaves, treedef = tree_util.tree_flatten(value)
         return treedef.unflatten([_rebuild(leaf, arrays) for leaf in leaves])
@@ -140,11 +142,16 @@ def _rebuild(value: Any, arrays: Iterator[Any]) -> Any:
 
 def _rebuild_function(function: FunctionType, arrays: Iterator[Any]) -> FunctionType:
     cells = tuple(
-        CellType(_rebuild(_contents(cell), arrays)) for cell in function.__closure__ or ()
+        CellType(_rebuild(_contents(cell), arrays))
+        for cell in function.__closure__ or ()
     )
     defaults = tuple(_rebuild(x, arrays) for x in function.__defaults__ or ())
     made = FunctionType(
-        function.__code__, function.__globals__, function.__name__, defaults or None, cells
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        defaults or None,
+        cells,
     )
     made.__kwdefaults__ = function.__kwdefaults__
     made.__dict__.update(function.__dict__)

@@ -14,9 +14,9 @@ import jax
 
 from . import _compat
 from ._batched import Batched
-from ._leaves import has_tangent, is_traced
+from ._leaves import is_traced
 from ._linear import apply_linear
-from ._modes import linearise, push_forward
+from ._modes import linearise, load, push_forward, save
 from ._saved import expand
 
 __all__ = ["call_hijax"]
@@ -47,10 +47,12 @@ def _or_none(values: Sequence[Any]) -> list[Any]:
     return [None if isinstance(x, _compat.Zero) else x for x in values]
 
 
-class RuleCall(_Base):  # type: ignore[misc]
-    """One call of a function that has an rrule."""
+class RuleCall(_Base):
+    """One call of a function that has rules."""
 
-    def __init__(self, spec: Any, in_avals: tuple[Any, ...], out_avals: tuple[Any, ...]) -> None:
+    def __init__(
+        self, spec: Any, in_avals: tuple[Any, ...], out_avals: tuple[Any, ...]
+    ) -> None:
         self.spec = spec
         self.in_avals, self.out_aval = in_avals, out_avals
         self.params = {"spec": spec}
@@ -61,18 +63,18 @@ class RuleCall(_Base):  # type: ignore[misc]
         return tuple(self.spec.primal(*leaves))
 
     def vjp_fwd(self, wanted: Sequence[bool], *leaves: Any) -> Any:
-        """The rrule; its residuals are kept."""
-        results, saved = self.spec.save(list(wanted), leaves)
-        return tuple(results), saved, tuple(map(has_tangent, self.out_aval))
+        """The rrule, or else the frule in two parts; the residuals are kept."""
+        results, saved = save(self.spec, list(wanted), leaves)
+        return tuple(results), saved
 
     def vjp_bwd_retval(self, saved: Any, cotangents: Any) -> tuple[Any, ...]:
         """Its pullback."""
-        return _or_zero(self.spec.load(saved, _or_none(cotangents)), self.in_avals)
+        return _or_zero(load(self.spec, saved, _or_none(cotangents)), self.in_avals)
 
     def jvp(self, primals: Any, tangents: Any) -> Any:
         """The frule; as a transposable linear map where anything is traced."""
         wanted, given = _moved(tangents), _or_none(tangents)
-        if not any(map(is_traced, (*primals, *given))):
+        if not self.spec.has_rrule or not any(map(is_traced, (*primals, *given))):
             results, found = push_forward(self.spec, wanted, primals, given)
         else:
             results, linear, residuals = linearise(self.spec, wanted, primals)
@@ -84,7 +86,7 @@ class RuleCall(_Base):  # type: ignore[misc]
         """Results and residuals for `jax.linearize`."""
         results, linear, residuals = linearise(self.spec, list(wanted), leaves)
         saved = _Linearised(residuals, linear)
-        return tuple(results), saved, tuple(map(has_tangent, self.out_aval))
+        return tuple(results), saved
 
     def linearized(self, saved: Any, *tangents: Any) -> tuple[Any, ...]:
         """The linear map on tangents."""
@@ -102,8 +104,8 @@ class RuleCall(_Base):  # type: ignore[misc]
             _compat.zeros_of(x.aval) if is_open else x
             for x, is_open in zip(operands, linear, strict=True)
         ]
-        _, saved = self.spec.save(linear, at)
-        found = self.spec.load(saved, _or_none(cotangents))
+        _, saved = save(self.spec, linear, at)
+        found = load(self.spec, saved, _or_none(cotangents))
         for operand, is_open, x in zip(operands, linear, found, strict=True):
             if is_open and x is not None:
                 operand.accum(x)

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 import rules_core as rc
 
 from . import _compat
@@ -32,9 +33,18 @@ class HostFunction:
         elementwise: Whether arrays with a further leading axis are one call.
         batch: `batch(size, batched, arrays) -> arrays` with the axis first, or None.
         refusal: Why it cannot be differentiated, and the cure.
+        transposed: Why it cannot be transposed, where that is another reason.
     """
 
-    __slots__ = ("batch", "elementwise", "name", "promise", "refusal", "run")
+    __slots__ = (
+        "batch",
+        "elementwise",
+        "name",
+        "promise",
+        "refusal",
+        "run",
+        "transposed",
+    )
 
     def __init__(
         self,
@@ -45,9 +55,11 @@ class HostFunction:
         elementwise: bool = False,
         batch: Callable[..., Sequence[Any]] | None = None,
         refusal: str = "",
+        transposed: str | None = None,
     ) -> None:
         self.name, self.run, self.promise = name, run, promise
         self.elementwise, self.batch, self.refusal = elementwise, batch, refusal
+        self.transposed = refusal if transposed is None else transposed
 
     def check(self, results: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
         """Results as arrays of the promised types, or an error in words."""
@@ -83,7 +95,9 @@ class HostFunction:
 def _castable(have: Any, want: Any) -> bool:
     """Whether a result may be cast: to another width or to a wider kind."""
     kinds = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
-    rank = [i for d in (have, want) for i, k in enumerate(kinds) if jnp.issubdtype(d, k)]
+    rank = [
+        i for d in (have, want) for i, k in enumerate(kinds) if jnp.issubdtype(d, k)
+    ]
     return len(rank) == 2 and rank[0] <= rank[1]
 
 
@@ -173,7 +187,11 @@ def _refuse(*_: Any, host: HostFunction, **__: Any) -> Any:
     raise rc.UnsupportedError(host.refusal)
 
 
-_compat.set_derivatives(host_call_p, jvp=_refuse, transpose=_refuse)
+def _refuse_transposed(*_: Any, host: HostFunction, **__: Any) -> Any:
+    raise rc.UnsupportedError(host.transposed)
+
+
+_compat.set_derivatives(host_call_p, jvp=_refuse, transpose=_refuse_transposed)
 
 
 def _batch(

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, final
 
 import jax
+
 import rules_core as rc
 
 from ._host import HostFunction, host_call
@@ -27,6 +28,15 @@ def _refusal(rule: Any) -> str:
         f"{rule.kind} {rule.name} for {rule.target} at {rule.location} is NumPy-only "
         "(host=True), so its result cannot be differentiated again. Write the rule's "
         "body with array_namespace and primitives that have rules, and drop host=True."
+    )
+
+
+def _one_way(rule: Any) -> str:
+    other, mode = ("rrule", "reverse") if rule.kind == "frule" else ("frule", "forward")
+    return (
+        f"{rule.kind} {rule.name} for {rule.target} at {rule.location} is NumPy-only "
+        f"(host=True), so {mode} mode cannot be derived from it. Define an {other} as "
+        "well, or write this rule with array_namespace and drop host=True."
     )
 
 
@@ -50,7 +60,9 @@ class HostRules:
         dys = [next(found) if has_tangent(aval) else None for aval in outs.avals]
         return self.spec.primal(*leaves), dys
 
-    def save(self, wanted: Sequence[bool], leaves: Sequence[Any]) -> tuple[list[Any], Any]:
+    def save(
+        self, wanted: Sequence[bool], leaves: Sequence[Any]
+    ) -> tuple[list[Any], Any]:
         """Results by the primal; the arguments are the residuals."""
         from ._saved import Saved
 
@@ -64,7 +76,9 @@ class HostRules:
 class _HostLoad:
     """The backward half: the rrule again, then its pullback, on the host."""
 
-    def __init__(self, spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any) -> None:
+    def __init__(
+        self, spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
+    ) -> None:
         self.spec, self.wanted, self.avals, self.outs = spec, wanted, avals, outs
 
     def zeros(self) -> list[Any]:
@@ -81,7 +95,9 @@ class _HostLoad:
 
 
 @lru_cache(maxsize=512)
-def _rrule_host(spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any) -> HostFunction:
+def _rrule_host(
+    spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
+) -> HostFunction:
     from ._saved import expand
 
     rule, count = spec.rrule, len(avals)
@@ -91,7 +107,9 @@ def _rrule_host(spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any) -> H
         call = _resolve(rc.rrule, rule, spec, args, kwargs)
         _, pullback = call.run(needs=spec.needs(wanted, call))
         cts = expand(outs.avals, arrays[count:])
-        dy = build(outs.template, [rc.NoTangent() if c is None else _conj(c) for c in cts])
+        dy = build(
+            outs.template, [rc.NoTangent() if c is None else _conj(c) for c in cts]
+        )
         answer = call.check_cotangents(pullback(dy))
         found: list[Any] = []
         for i, (template, ct) in enumerate(zip(spec.args, answer[1:], strict=True)):
@@ -104,13 +122,21 @@ def _rrule_host(spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any) -> H
 
     promised = [a for a, w in zip(avals, wanted, strict=True) if w]
     return HostFunction(
-        rule.name, run, _like(promised), refusal=_refusal(rule)
+        rule.name,
+        run,
+        _like(promised),
+        refusal=_refusal(rule),
+        transposed=_one_way(rule),
     )
 
 
 @lru_cache(maxsize=512)
 def _frule_host(
-    spec: Any, wanted: tuple[bool, ...], present: tuple[bool, ...], avals: Any, outs: Any
+    spec: Any,
+    wanted: tuple[bool, ...],
+    present: tuple[bool, ...],
+    avals: Any,
+    outs: Any,
 ) -> HostFunction:
     rule, count = spec.frule, len(avals)
 
@@ -138,7 +164,13 @@ def _frule_host(
         ]
 
     promised = [a for a in outs.avals if has_tangent(a)]
-    return HostFunction(rule.name, run, _like(promised), refusal=_refusal(rule))
+    return HostFunction(
+        rule.name,
+        run,
+        _like(promised),
+        refusal=_refusal(rule),
+        transposed=_one_way(rule),
+    )
 
 
 def _like(avals: Sequence[Any]) -> Any:

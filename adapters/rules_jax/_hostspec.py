@@ -7,8 +7,9 @@ from typing import Any, final
 
 import jax
 import numpy as np
-import rules_core as rc
 from jax import dtypes, tree_util
+
+import rules_core as rc
 
 from ._host import HostFunction
 from ._leaves import Slot, Template
@@ -41,16 +42,14 @@ class HostPrimal:
     def _has_batch_rule(self) -> bool:
         # A batched keyword has no place in a batch rule's signature.
         has = self.primitive.batch_rule is not None and not self.primitive.elementwise
-        return has and self.spec.kwargs.count == 0
+        return bool(has and self.spec.kwargs.count == 0)
 
     def run(self, arrays: list[Any]) -> list[Any]:
         """The function on NumPy arrays, flat."""
         args, kwargs = self.spec.fill(arrays)
         return tree_util.tree_leaves(self.primitive.fun(*args, **kwargs))
 
-    def batch(
-        self, size: int, batched: Sequence[bool], arrays: list[Any]
-    ) -> list[Any]:
+    def batch(self, size: int, batched: Sequence[bool], arrays: list[Any]) -> list[Any]:
         """The batch rule on NumPy arrays, flat; every result gets the axis in front."""
         args, kwargs = self.spec.fill(arrays)
         flags, _ = self.spec.fill(list(batched))

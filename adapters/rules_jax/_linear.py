@@ -25,13 +25,11 @@ __all__ = ["LinearMap", "apply_linear", "rule_linear_p"]
 
 
 class LinearMap(Protocol):
-    """A linear map in both directions, on flat lists of arrays.
+    """A linear map in both directions, on flat lists of arrays."""
 
-    Attributes:
-        outs: Types of the results.
-    """
-
-    outs: Sequence[Any]
+    @property
+    def outs(self) -> Sequence[Any]:
+        """Types of the results."""
 
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """Results, one array per type in `outs`."""
@@ -70,7 +68,7 @@ def _abstract(*_: Any, linear: LinearMap, count: int) -> list[Any]:
 
 
 def _jvp(primals: Any, tangents: Any, *, linear: LinearMap, count: int) -> Any:
-    """Linear in the tangents; in the residuals the body of `forward` is differentiated."""
+    """Linear in the tangents; for the residuals, `forward` is differentiated."""
     out = apply_linear(linear, primals[:count], primals[count:])
     terms = []
     moved = [not isinstance(t, _compat.Zero) for t in tangents]
@@ -119,12 +117,16 @@ def _transpose(cotangents: Any, *operands: Any, linear: LinearMap, count: int) -
 _compat.set_derivatives(rule_linear_p, jvp=_jvp, transpose=_transpose)
 
 
-def _batch(axis: Any, operands: Any, dims: Any, *, linear: LinearMap, count: int) -> Any:
+def _batch(
+    axis: Any, operands: Any, dims: Any, *, linear: LinearMap, count: int
+) -> Any:
     if all(dim is None for dim in dims):
         out = rule_linear_p.bind(*operands, linear=linear, count=count)
         return out, [None] * len(out)
     mapped = BatchedLinear(linear, axis, tuple(dims), count, operands)
-    return apply_linear(mapped, operands[:count], operands[count:]), [0] * len(mapped.outs)
+    return apply_linear(mapped, operands[:count], operands[count:]), [0] * len(
+        mapped.outs
+    )
 
 
 _compat.fancy_batcher(rule_linear_p, _batch)
@@ -135,7 +137,12 @@ class BatchedLinear:
     """A linear map over a batch axis; results have it in front."""
 
     def __init__(
-        self, inner: LinearMap, axis: Any, dims: tuple[Any, ...], count: int, operands: Any
+        self,
+        inner: LinearMap,
+        axis: Any,
+        dims: tuple[Any, ...],
+        count: int,
+        operands: Any,
     ) -> None:
         self.inner, self.dims, self.count = inner, dims, count
         self.axis = _compat.axis_keywords(axis)
@@ -144,9 +151,9 @@ class BatchedLinear:
 
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """`vmap` of the map."""
-        inner, count = self.inner, self.count
+        count = self.count
         mapped = jax.vmap(
-            lambda r, t: inner.forward(r, t),
+            self.inner.forward,
             in_axes=(list(self.dims[:count]), list(self.dims[count:])),
             **self.axis,
         )

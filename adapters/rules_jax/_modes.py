@@ -1,7 +1,8 @@
-"""The linear part of a rule, for whichever rules an author wrote.
+"""Both modes, for whichever rules an author wrote.
 
-Both: the frule is split into what depends on the tangents and what does not, and the
-rrule is its transposition. Only an rrule: the pullback is transposed.
+Both rules: the frule is split into what depends on the tangents and what does not, and
+the rrule is its transposition. Only an rrule: forward mode transposes the pullback.
+Only an frule: reverse mode transposes its linear part.
 """
 
 from __future__ import annotations
@@ -15,14 +16,32 @@ from . import _compat
 from ._leaves import has_tangent
 from ._linear import LinearMap
 from ._project import RuleOutputError
-from ._saved import expand, instantiate
+from ._saved import Saved, expand, instantiate
 
-__all__ = ["linearise", "push_forward"]
+__all__ = ["linearise", "load", "push_forward", "save"]
+
+
+def save(
+    spec: Any, wanted: Sequence[bool], leaves: Sequence[Any]
+) -> tuple[list[Any], Any]:
+    """Results, and what the backward pass needs, as a pytree."""
+    if spec.has_rrule:
+        results, saved = spec.save(wanted, leaves)
+        return list(results), saved
+    results, linear, residuals = _split_frule(spec, tuple(wanted), leaves)
+    return results, Saved(residuals, _Transposed(linear))
+
+
+def load(spec: Any, saved: Any, cotangents: Sequence[Any]) -> list[Any]:
+    """Cotangents of the leaves, None for zero or unwanted."""
+    if spec.has_rrule:
+        return list(spec.load(saved, cotangents))
+    return list(saved.run(cotangents))
 
 
 def linearise(
     spec: Any, wanted: Sequence[bool], leaves: Sequence[Any]
-) -> tuple[list[Any], LinearMap, list[Any]]:
+) -> tuple[list[Any], LinearMap, Sequence[Any]]:
     """Results, the map from the wanted tangents to theirs, and its residuals."""
     if spec.has_frule:
         return _split_frule(spec, tuple(wanted), leaves)
@@ -47,6 +66,11 @@ def _tangent_avals(avals: Sequence[Any]) -> list[Any]:
     return [aval.to_tangent_aval() for aval in avals if has_tangent(aval)]
 
 
+def _wanted_avals(leaves: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+    pairs = zip(leaves, wanted, strict=True)
+    return [jax.typeof(x).to_tangent_aval() for x, w in pairs if w]
+
+
 @final
 class _PullbackMap:
     """Forward mode out of the rrule: the transposed pullback."""
@@ -55,15 +79,13 @@ class _PullbackMap:
         self, spec: Any, wanted: tuple[bool, ...], leaves: Sequence[Any], structure: Any
     ) -> None:
         self.spec, self.wanted, self.structure = spec, wanted, structure
-        self.ins = [
-            jax.typeof(x).to_tangent_aval()
-            for x, w in zip(leaves, wanted, strict=True)
-            if w
-        ]
+        self.ins = _wanted_avals(leaves, wanted)
         self.avals = spec.outs(leaves).avals
         self.outs = _tangent_avals(self.avals)
 
-    def backward(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    def backward(
+        self, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
         """The pullback."""
         given = iter(cotangents)
         full = [next(given) if has_tangent(a) else None for a in self.avals]
@@ -88,10 +110,17 @@ class _FruleMap:
     """Forward by the linear part of the frule, backward by the rrule."""
 
     def __init__(
-        self, spec: Any, wanted: tuple[bool, ...], avals: Sequence[Any], jaxpr: Any, count: int
+        self,
+        spec: Any,
+        wanted: tuple[bool, ...],
+        avals: Sequence[Any],
+        leaves: Sequence[Any],
+        jaxpr: Any,
+        count: int,
     ) -> None:
         self.spec, self.wanted, self.avals = spec, wanted, avals
         self.jaxpr, self.count = jaxpr, count
+        self.ins = _wanted_avals(leaves, wanted)
         self.outs = _tangent_avals(avals)
 
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
@@ -101,18 +130,56 @@ class _FruleMap:
             jax.core.eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *own, *tangents)
         )
 
-    def backward(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """The rrule on the saved arguments."""
+    def backward(
+        self, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        """The rrule on the saved arguments, or the transposition of `forward`."""
+        if not self.spec.has_rrule:
+            return self._transposed(residuals, cotangents)
         _, saved = self.spec.save(self.wanted, residuals[self.count :])
         given = iter(cotangents)
         full = [next(given) if has_tangent(a) else None for a in self.avals]
         found = self.spec.load(saved, full)
         return [x for x, w in zip(found, self.wanted, strict=True) if w]
 
+    def _transposed(
+        self, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        given = [
+            _compat.zeros_of(aval) if ct is None else ct
+            for ct, aval in zip(cotangents, self.outs, strict=True)
+        ]
+
+        def linear(*tangents: Any) -> list[Any]:
+            return self.forward(residuals, tangents)
+
+        return list(jax.linear_transpose(linear, *self.ins)(given))
+
+
+@final
+class _Transposed:
+    """The backward half of an frule: see `Saved`."""
+
+    def __init__(self, linear: _FruleMap) -> None:
+        self.linear = linear
+
+    def zeros(self) -> list[Any]:
+        """The answer to zero cotangents."""
+        return [None] * len(self.linear.wanted)
+
+    def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        given = [
+            ct
+            for ct, aval in zip(cotangents, self.linear.avals, strict=True)
+            if has_tangent(aval)
+        ]
+        found = iter(self.linear.backward(arrays, given))
+        return [next(found) if w else None for w in self.linear.wanted]
+
 
 def _split_frule(
     spec: Any, wanted: tuple[bool, ...], leaves: Sequence[Any]
-) -> tuple[list[Any], LinearMap, list[Any]]:
+) -> tuple[list[Any], _FruleMap, list[Any]]:
     avals = spec.outs(leaves).avals
     closed = _frule_jaxpr(spec, wanted, leaves, avals)
     count, total = len(avals), len(closed.out_avals)
@@ -124,14 +191,16 @@ def _split_frule(
     if any(depends[:count]):
         rule = spec.frule
         message = (
-            f"frule {rule.name} for {rule.target} at {rule.location}: the result y must "
-            "not depend on the tangents, but it does. Compute it from the arguments."
+            f"frule {rule.name} for {rule.target} at {rule.location}: the result y "
+            "must not depend on the tangents, but it does. Compute it from the "
+            "arguments."
         )
         raise RuleOutputError(message)
     found = jax.core.eval_jaxpr(known.jaxpr, known.consts, *leaves)
     own = found[count:]
-    linear = _FruleMap(spec, wanted, avals, unknown, len(own))
-    return list(found[:count]), linear, [*own, *leaves]
+    linear = _FruleMap(spec, wanted, avals, leaves, unknown, len(own))
+    at = leaves if spec.has_rrule else ()
+    return list(found[:count]), linear, [*own, *at]
 
 
 def _frule_jaxpr(
@@ -145,7 +214,4 @@ def _frule_jaxpr(
         results, found = spec.push(wanted, primals, tangents)
         return [*results, *instantiate(avals, found)]
 
-    moved = [
-        jax.typeof(x).to_tangent_aval() for x, w in zip(leaves, wanted, strict=True) if w
-    ]
-    return jax.make_jaxpr(frule)(*leaves, *moved)
+    return jax.make_jaxpr(frule)(*leaves, *_wanted_avals(leaves, wanted))

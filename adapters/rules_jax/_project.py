@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+
 import rules_core as rc
 
 from ._compat import match_varying

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import jax
-import rules_core as rc
 from jax import tree_util
+
+import rules_core as rc
 
 from . import _compat
 from ._leaves import Template, has_tangent, split

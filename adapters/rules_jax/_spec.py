@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, final
 
 import jax
 import jax.numpy as jnp
+
 import rules_core as rc
 
 from . import _compat
@@ -63,7 +65,7 @@ class Spec:
         starts = [0]
         for template in args:
             starts.append(starts[-1] + template.count)
-        self._slices = [slice(*pair) for pair in zip(starts, starts[1:], strict=False)]
+        self._slices = [slice(*pair) for pair in pairwise(starts)]
         self._positional = starts[-1]
 
     def __repr__(self) -> str:
@@ -269,7 +271,9 @@ class Pull:
         self.spec, self.wanted, self.avals, self.outs = spec, wanted, avals, outs
         self.symbolic = spec.rrule.symbolic_zeros
 
-    def __call__(self, pullback: Callable[..., Any], cotangents: Sequence[Any]) -> list[Any]:
+    def __call__(
+        self, pullback: Callable[..., Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
         """Flat cotangents through the author's pullback."""
         dy = build(
             self.outs.template,
@@ -315,7 +319,7 @@ class _Explained:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: Any, _: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         if isinstance(error, jax.errors.TracerArrayConversionError):
             rule = self.rule
             message = (

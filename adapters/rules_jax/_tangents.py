@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import rules_core as rc
 from jax import tree_util
+
+import rules_core as rc
 
 from ._leaves import Fixed, Slot, Template
 from ._project import RuleOutputError
@@ -50,7 +51,8 @@ def _tangent_of(node: Any, children: dict[Any, Any]) -> Any:
         return rc.Tangent(type(node), *children.values())
     if not all(isinstance(key, str) for key in children):
         return rc.Tangent(type(node), *children.values())
-    mutable = is_dataclass(node) and not node.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    view = rc.structure(node)
+    mutable = view is not None and view.mutable
     make = rc.MutableTangent if mutable else rc.Tangent
     return make(type(node), **children)
 

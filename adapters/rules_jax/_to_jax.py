@@ -9,8 +9,9 @@ from typing import Any, final
 import jax
 import jax.numpy as jnp
 import numpy as np
-import rules_core as rc
 from jax import tree_util
+
+import rules_core as rc
 
 from ._call import BACK_ENDS, call_primitive
 
@@ -64,10 +65,10 @@ def to_jax(
         pure: As in `rules_core.primitive`.
         out: Shapes and dtypes of the results of a host function without a shape rule:
             a pytree of `ShapeDtype`, or a function of the arguments that returns one.
-        via: The mechanism: `"hijax"` (both rules; the default where there is an
-            rrule), `"linear"` (both rules, on JAX's stable API), `"custom_vjp"` (the
-            rrule alone, no forward mode) or `"custom_jvp"` (the frule alone; the
-            default where there is no rrule).
+        via: The mechanism: `"hijax"` (the default from JAX 0.9: whichever rules there
+            are, in both modes), `"linear"` (both rules or an rrule, on JAX's stable
+            API; the rrule runs again in the backward pass), `"custom_vjp"` (the rrule
+            alone, no forward mode) or `"custom_jvp"` (the frule alone).
 
     Raises:
         PrimitiveError: `f` is a primitive that was made with other flags.

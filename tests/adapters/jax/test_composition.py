@@ -1,0 +1,124 @@
+"""Every arrangement of jvp, grad and vmap agrees with JAX's own derivative."""
+
+from itertools import product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent
+from rules_core.testing import isolated_rules
+
+X = 0.7
+
+
+def reference(x):
+    return jnp.exp(-0.5 * x * x)
+
+
+def grad(f):
+    return jax.grad(f)
+
+
+def jvp(f):
+    return lambda x: jax.jvp(f, (x,), (jnp.ones_like(x),))[1]
+
+
+def vmap(f):
+    """A scalar function again, so that arrangements nest."""
+    return lambda x: jnp.dot(
+        jax.vmap(f)(x * jnp.array([1.0, 0.5])), jnp.array([2.0, -1.0])
+    )
+
+
+TRANSFORMS = {"g": grad, "j": jvp, "v": vmap}
+
+
+def compose(word, f):
+    """`"gvj"` is grad(vmap(jvp(f)))."""
+    for letter in reversed(word):
+        f = TRANSFORMS[letter](f)
+    return f
+
+
+def words(order):
+    return ["".join(letters) for letters in product("gjv", repeat=order)]
+
+
+def make(kind, rules):
+    """The reference as a primitive, with its rules written in terms of itself."""
+    if kind == "generic":
+
+        @rc.primitive
+        def bell(x):
+            xp = rc.array_namespace(x)
+            return xp.exp(-0.5 * x * x)
+    else:
+
+        @rc.primitive(host=True, elementwise=True)
+        def bell(x):
+            assert isinstance(x, np.ndarray)
+            return np.exp(-0.5 * x * x)
+
+    if rules in ("both", "frule"):
+
+        @rc.frule.define(bell)
+        def bell_frule(tangents, x):
+            _, dx = tangents
+            return bell(x), -x * bell(x) * dx
+
+    if rules in ("both", "rrule"):
+
+        @rc.rrule.define(bell)
+        def bell_rrule(x):
+            y = bell(x)
+
+            def bell_pullback(dy):
+                return NoTangent(), -x * y * dy
+
+            return y, bell_pullback
+
+    return bell
+
+
+EXPECTED = {}
+
+
+def expected(word):
+    if word not in EXPECTED:
+        EXPECTED[word] = float(compose(word, reference)(X))
+    return EXPECTED[word]
+
+
+def check(kind, rules, order):
+    with isolated_rules():
+        bell = make(kind, rules)
+        for word in words(order):
+            found = compose(word, bell)(jnp.asarray(X))
+            assert float(found) == pytest.approx(expected(word), rel=1e-9), word
+
+
+KINDS = ["generic", "host"]
+RULES = ["both", "rrule", "frule"]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_composition(kind, rules, order):
+    check(kind, rules, order)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "rules"), [("generic", "both"), ("host", "rrule")])
+def test_composition_of_fourth_order(kind, rules):
+    check(kind, rules, 4)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_composition_of_fourth_order_in_full(kind, rules):
+    check(kind, rules, 4)
