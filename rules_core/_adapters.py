@@ -73,11 +73,17 @@ def load_adapter(root: str) -> Any:
 _UNOWNED = {"builtins", "numpy", "collections", "functools", "types"}
 
 
+# Adapters of types that no installed package serves: the tester's own arrays.
+LOCAL: dict[type, Any] = {}
+
+
 def adapter_of(cls: type) -> Any:
     """The adapter that owns arrays of a type, or None.
 
     Walks the MRO, so subclasses that users write belong to their base's host.
     """
+    if cls in LOCAL:
+        return LOCAL[cls]
     roots = dict.fromkeys(base.__module__.partition(".")[0] for base in cls.__mro__)
     for root in roots:
         if root not in _UNOWNED and root in _points():
@@ -107,6 +113,15 @@ class _Hosts(dict[type, Any]):
 _hosts = _Hosts()
 
 
+def _first_look(cls: type) -> Any:
+    """The answer for a type that has not been met."""
+    return _hosts[cls]
+
+
+# A tracing compiler (torch's Dynamo) takes the answer and does not look inside.
+_first_look._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
 def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The adapter of the host whose arrays are among the arguments, or None.
 
@@ -115,7 +130,9 @@ def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     found = None
     for x in (*args, *kwargs.values()) if kwargs else args:
-        host = _hosts[x.__class__]
+        host = _hosts.get(x.__class__, _hosts)
+        if host is _hosts:
+            host = _first_look(x.__class__)
         if host is _LOOK_INSIDE:
             host = _inside(x, set())
         if host is not None and host is not found:
