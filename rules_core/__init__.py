@@ -18,7 +18,7 @@ from ._config import (
     frule_via_ad,
     rrule_via_ad,
 )
-from ._debug import debug_mode, switch_on_by_environment
+from ._debug import debug_mode, switch_on_by_environment as _switch_on_by_environment
 from ._elementwise import batch_rule, shape_rule
 from ._errors import (
     AmbiguousRulesError,
@@ -38,8 +38,10 @@ from ._errors import (
     ViaADError,
 )
 from ._explain import explain
+from ._home import settle as _settle
 from ._ignore import ignore_derivatives
 from ._linear import linear_rule
+from ._lookup import normal_form
 from ._nondiff import non_differentiable
 from ._optout import no_frule, no_rrule, opt_out
 from ._primitive import Primitive, as_primitive, primitive
@@ -47,7 +49,7 @@ from ._project import ProjectTo, materialise, normalise
 from ._pullback import Pullback
 from ._registry import rules
 from ._rule import Rule
-from ._rules import frule, normal_form, rrule
+from ._rules import frule, rrule
 from ._scalar import derivatives_given_output, scalar_rule
 from ._structural import (
     MutableTangent,
@@ -159,4 +161,5 @@ __all__ = [
     "DebugError",
 ]
 
-switch_on_by_environment()
+_settle(globals(), __all__)
+_switch_on_by_environment()

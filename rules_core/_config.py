@@ -6,6 +6,7 @@ certain traits, and is then given the configuration as its first argument.
 
 from __future__ import annotations
 
+import copyreg
 from functools import cache
 from typing import Any
 
@@ -85,10 +86,13 @@ class _ConfigMeta(type):
                 raise RuleDefinitionError(message)
         return _requirement(frozenset(items))
 
-    def __reduce_ex__(cls, protocol: Any) -> Any:
-        if cls.needs is not None:
-            return requirement, cls.needs
-        return cls.__qualname__
+
+def _reduce(cls: _ConfigMeta) -> Any:
+    """How config classes pickle: by name, `RuleConfig[…]` by its traits."""
+    return cls.__qualname__ if cls.needs is None else (requirement, cls.needs)
+
+
+copyreg.pickle(_ConfigMeta, _reduce)
 
 
 class RuleConfig(metaclass=_ConfigMeta):

@@ -62,7 +62,7 @@ def debug_mode() -> Iterator[None]:
     ...     y, pullback = rrule(square, 3.0)
     ...     pullback(1.0)
     Traceback (most recent call last):
-    rules_core._errors.CotangentCountError: rrule square_rrule for square at ...
+    rules_core.CotangentCountError: rrule square_rrule for square at ...
     """
     _switch(on=True)
     try:

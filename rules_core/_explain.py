@@ -8,9 +8,9 @@ from typing import Any
 from ._config import CONFIGS
 from ._errors import AmbiguousRulesError, RuleNotFound
 from ._keys import describe
+from ._lookup import normal_form, unwrap
 from ._registry import PACKS, find_table
 from ._rule import Rule
-from ._rules import normal_form, unwrap
 from ._table import RuleSet, Table
 
 __all__ = ["explain", "not_found"]
@@ -57,7 +57,7 @@ def not_found(
         cure = f"None is defined. Write one with @{name}.define({describe(f)})."
         return RuleNotFound(kind, describe(f), shown, [cure])
     near = sorted(rules, key=lambda r: len(list(_mismatches(r, type(config), types))))
-    notes = [_why_not(rule, type(config), types) for rule in near[:3]]
+    notes = [_note(rule, type(config), types) for rule in near[:3]]
     return RuleNotFound(kind, describe(f), shown, notes)
 
 
@@ -143,6 +143,14 @@ def _mismatches(rule: Rule, config: type, types: tuple[type, ...]) -> Iterator[s
         if not any(issubclass(cls, good) for good in fits):
             wanted = " | ".join(good.__name__ for good in fits)
             yield f"argument {i + 1} is {cls.__name__}, not {wanted}"
+
+
+def _note(rule: Rule, config: type, types: tuple[type, ...]) -> str:
+    if any(_mismatches(rule, config, types)):
+        return _why_not(rule, config, types)
+    if rule.opted_out:
+        return f"{_named(rule)} declines this call."
+    return f"{_named(rule)} would apply, but the call is opted out."
 
 
 def _count(rule: Rule) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 from ._annotations import read_types
 from ._caller import caller_location
 from ._config import RuleConfig
+from ._definition import check_arity, check_config
 from ._errors import RuleDefinitionError
+from ._lookup import table_of
 from ._registry import PACKS, being_imported, table_for
 from ._rule import Rule
-from ._rules import _check_config, _RuleKind, frule, rrule, table_of
+from ._rules import RuleKind, frule, rrule
 from ._thunks import AbstractThunk
 
 __all__ = ["no_frule", "no_rrule", "opt_out"]
@@ -54,11 +56,11 @@ def opt_out(
         message = f"opt_out must get rrule or frule first, but got {kind!r}."
         raise RuleDefinitionError(message)
     where = caller_location(f"opt_out({kind.kind})")
-    _check_config(config, kind.kind)
+    check_config(config, kind.kind)
     table = table_for(kind.table_to_define(f).key, "opt_out")
     label = f"opt_out({kind.kind}, {table.label})"
     read = read_types(types, label)
-    kind.check_arity(table, label, len(read), len(read), None)
+    check_arity(table, label, len(read), len(read), None)
     rule = Rule(
         kind.kind,
         table.key,
@@ -71,7 +73,7 @@ def opt_out(
     kind.register(table, rule)
 
 
-def _declined(kind: _RuleKind[Any], f: Any, types: tuple[Any, ...]) -> bool:
+def _declined(kind: RuleKind[Any], f: Any, types: tuple[Any, ...]) -> bool:
     table = table_of(f)
     if table is None:
         return False

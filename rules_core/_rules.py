@@ -12,71 +12,25 @@ from typing import Any, Generic, TypeVar, final
 from ._annotations import read_signature
 from ._calls import FRuleCall, Outer, RRuleCall, RuleCall
 from ._config import CONFIGS, RuleConfig
+from ._definition import check_arity, check_config, warn_if_hiding
 from ._errors import RuleDefinitionError, TangentCountError
 from ._keys import Target, target_of
+from ._lookup import unwrap
 from ._primitive import Primitive
 from ._project import materialise
 from ._registry import HOOKS, PACKS, being_imported, find_table, table_for
 from ._rule import Location, Rule
-from ._table import MethodCache, Table, at_most
+from ._table import MethodCache, Table
 from ._thunks import AbstractThunk
 from ._zeros import AbstractZero
 
-__all__ = ["frule", "normal_form", "rrule", "table_of", "unwrap"]
+__all__ = ["RuleKind", "frule", "rrule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 CallT = TypeVar("CallT", bound=RuleCall)
-_NO_CONFIG = type(None)
 
 
-def unwrap(f: Any) -> tuple[Target, partial[Any] | None]:
-    """The key of any callable, and the partial around it if there is one."""
-    if type(f) is Primitive:
-        return Target(f.fun), None
-    if isinstance(f, partial):
-        inner = f.func
-        return (Target(inner.fun) if type(inner) is Primitive else target_of(inner)), f
-    if find_table(f) is not None:  # an instance that is a key itself
-        return Target(f), None
-    return target_of(f), None
-
-
-def table_of(f: Any) -> Table | None:
-    """The table under which the rules of any callable are found, or None."""
-    target, _ = unwrap(f)
-    table = find_table(target.key)
-    if table is None:
-        PACKS.ensure(target.key)
-        table = find_table(target.key)
-    return table
-
-
-def normal_form(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments as a rule would see them: positional, with defaults filled in.
-
-    Raises:
-        TypeError: `f` itself would refuse these arguments.
-
-    >>> from rules_core import normal_form
-    >>> def scale(x, factor=2.0, *, flag=False): ...
-    >>> normal_form(scale, (1.0,), {"flag": True})
-    ((1.0, 2.0), {'flag': True})
-    """
-    target, outer = unwrap(f)
-    if outer is not None:
-        args, kwargs = (*outer.args, *args), {**outer.keywords, **kwargs}
-    if target.bound:
-        args = (target.instance, *args)
-    from ._signature import binder_of
-
-    table = find_table(target.key)
-    binder = binder_of(target.key, str(target.key)) if table is None else table.binder
-    return binder(args, kwargs)
-
-
-class _RuleKind(Generic[CallT]):
+class RuleKind(Generic[CallT]):
     """What `frule` and `rrule` have in common."""
 
     kind: str
@@ -122,16 +76,14 @@ class _RuleKind(Generic[CallT]):
         (NoTangent(), 6.0)
         """
         table = self.table_to_define(f)
-        _check_config(config, self.kind)
+        check_config(config, self.kind)
         leading = (*(() if config is None else ("config",)), *self._leading)
 
         def register(function: F) -> F:
             where = Location.of(function)
             label = f"{self.kind} {where.name} for {table.label} at {where}"
             read = read_signature(function, label, leading)
-            self.check_arity(
-                table, label, read.required, len(read.types), read.variadic
-            )
+            check_arity(table, label, read.required, len(read.types), read.variadic)
             rule = Rule(
                 self.kind,
                 table.key,
@@ -155,7 +107,7 @@ class _RuleKind(Generic[CallT]):
 
     def register(self, table: Table, rule: Rule) -> None:
         """Add a rule that is already described (`opt_out`, `scalar_rule`, …)."""
-        _warn_if_hiding(self._rules(table).rules, rule)
+        warn_if_hiding(self._rules(table).rules, rule)
         self._rules(table).add(rule)
 
     def resolve(
@@ -251,24 +203,6 @@ class _RuleKind(Generic[CallT]):
             key = target_of(key).key
         return table_for(key, f"{self.kind}.define")
 
-    @staticmethod
-    def check_arity(
-        table: Table, label: str, required: int, most: int, variadic: Any
-    ) -> None:
-        names = table.binder.names
-        if names is None or table.binder.variadic:
-            return
-        count = len(names)
-        if required <= count and (variadic is not None or count <= most):
-            return
-        message = (
-            f"{label} takes {_span(required, most)} "
-            f"arguments, but in normal form {table.label} has {count}: "
-            f"({', '.join(names)}). The rule must take all of them, also those with a "
-            "default."
-        )
-        raise RuleDefinitionError(message)
-
     def __reduce__(self) -> str:
         return self.kind
 
@@ -277,7 +211,7 @@ class _RuleKind(Generic[CallT]):
 
 
 @final
-class _RRule(_RuleKind[RRuleCall]):
+class _RRule(RuleKind[RRuleCall]):
     """`rrule(f, *args, **kw)`: the reverse-mode rule of `f`, `(y, pullback)`.
 
     The pullback is the adjoint of the derivative, `dx = f'(x)* dy`. It returns one
@@ -330,7 +264,7 @@ class _RRule(_RuleKind[RRuleCall]):
 
 
 @final
-class _FRule(_RuleKind[FRuleCall]):
+class _FRule(RuleKind[FRuleCall]):
     """`frule(tangents, f, *args, **kw)`: the forward-mode rule of `f`, `(y, dy)`.
 
     `dy = ḟ + f'(x) dx` with `tangents = (dself, dx1, …)`. Zeros and thunks among the
@@ -382,10 +316,6 @@ class _FRule(_RuleKind[FRuleCall]):
         return call.run(tangents)
 
 
-def _span(required: int, most: int) -> str:
-    return str(required) if required == most else f"{required} to {most}"
-
-
 def _is_lazy(tangent: Any) -> bool:
     return isinstance(tangent, (AbstractThunk, AbstractZero))
 
@@ -396,48 +326,6 @@ def _concrete(tangents: tuple[Any, ...], f: Any, args: list[Any]) -> tuple[Any, 
     return tuple(
         materialise(x, dx) if _is_lazy(dx) else dx
         for x, dx in zip((f, *args), tangents, strict=True)
-    )
-
-
-def _check_config(config: Any, kind: str) -> None:
-    if config is None or (isinstance(config, type) and issubclass(config, RuleConfig)):
-        return
-    message = (
-        f"{kind}.define: config must be a RuleConfig class or RuleConfig[traits], but "
-        f"got {config!r}. Write config=RuleConfig[HasReverseMode] for a trait."
-    )
-    raise RuleDefinitionError(message)
-
-
-def _warn_if_hiding(rules: list[Rule], new: Rule) -> None:
-    """A config rule wins over any rule without one, however specific that is."""
-    if new.config is None:
-        return
-    for old in rules:
-        fits = old.config is None and len(old.types) == len(new.types)
-        if fits and at_most(old, _without_config(new), len(new.types)):
-            if at_most(_without_config(new), old, len(new.types)):
-                continue
-            import warnings
-
-            warnings.warn(
-                f"{new.kind} {new.name} for {new.target}({new.signature}) at "
-                f"{new.location} hides the more specific {old.name}({old.signature}) "
-                f"at {old.location} from every such config: a rule with a config "
-                "wins over any rule without one.",
-                stacklevel=5,
-            )
-
-
-def _without_config(rule: Rule) -> Rule:
-    return Rule(
-        rule.kind,
-        rule.key,
-        rule.function,
-        rule.where,
-        rule.types,
-        required=rule.required,
-        variadic=rule.variadic,
     )
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ._annotations import read_signature
+from ._canonical import has_tangent
+from ._definition import check_arity
 from ._errors import RuleDefinitionError, RuleNotFound
 from ._generated import register_pair
+from ._lookup import table_of
 from ._project import ProjectTo
 from ._pullback import Pullback
 from ._rule import Location
-from ._rules import rrule, table_of
+from ._rules import rrule
 from ._strong import conj, strong_product, total
 from ._structural import Tangent
 from ._zeros import AbstractZero, NoTangent, ZeroTangent
@@ -83,7 +86,7 @@ def scalar_rule(
     where = Location.of(partials)
     label = f"scalar_rule {where.name} for {table.label} at {where}"
     read = read_signature(partials, label, ("y",))
-    rrule.check_arity(table, label, read.required, len(read.types), read.variadic)
+    check_arity(table, label, read.required, len(read.types), read.variadic)
     forward, backward = _make(table.key, partials, label, read.needs)
     for rule in (forward, backward):
         rule.__dict__.update({PARTIALS: partials, "holomorphic": holomorphic})
@@ -147,8 +150,11 @@ def _like(primal: Any, tangent: Any) -> Any:
 def _pull(several: bool, args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any, ...]:
     """`Σⱼ conj(pⱼᵢ) dyⱼ` for every argument."""
     dys = _outputs(dy, len(rows)) if several else (dy,)
-    cotangents = []
+    cotangents: list[Any] = []
     for i, x in enumerate(args):
+        if not has_tangent(x):
+            cotangents.append(NoTangent())
+            continue
         column = [row[i] for row in rows]
         terms = [strong_product(conj(p), d) for p, d in zip(column, dys, strict=True)]
         cotangents.append(_like(x, total(terms)))

@@ -294,5 +294,6 @@ class Table:
         return self._binder
 
     def rules(self) -> list[Rule]:
-        """Every rule of both kinds."""
-        return [*self.frule.rules, *self.rrule.rules]
+        """Every rule, of all four kinds."""
+        side = [rule for rule in (self.shapes, self.batches) if rule is not None]
+        return [*self.frule.rules, *self.rrule.rules, *side]

@@ -399,16 +399,18 @@ def test_functions_that_go_out_of_use_are_collected():
     import gc
     import weakref
 
-    def local(x):
-        return x
+    def make():
+        def local(x):
+            return x
 
-    @rrule.define(local)
-    def local_rrule(x):
-        return local(x), None
+        @rrule.define(local)
+        def local_rrule(x):
+            return local(x), None
 
-    gone = weakref.ref(local)
-    rrule(local, 1.0)
-    del local, local_rrule
+        rrule(local, 1.0)
+        return weakref.ref(local)
+
+    gone = make()
     gc.collect()
     assert gone() is None
 

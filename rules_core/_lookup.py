@@ -1,0 +1,68 @@
+"""From a callable, however it is given, to its key, its table and its normal form."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ._keys import Target, describe, target_of
+from ._primitive import Primitive
+from ._registry import PACKS, find_table
+from ._signature import binder_of
+from ._table import Table
+
+__all__ = ["normal_form", "table_of", "unwrap"]
+
+
+def unwrap(f: Any) -> tuple[Target, partial[Any] | None]:
+    """The key of any callable, and the partial around it if there is one."""
+    if isinstance(f, partial):
+        return _target(f.func), f
+    return _target(f), None
+
+
+def _target(f: Any) -> Target:
+    if type(f) is Primitive:
+        return Target(f.fun)
+    if find_table(f) is not None:  # an instance that is a key itself
+        return Target(f)
+    target = target_of(f)
+    # A method that is a primitive: the rules are those of the function inside.
+    if type(target.key) is Primitive:
+        return target._replace(key=target.key.fun)
+    return target
+
+
+def table_of(f: Any) -> Table | None:
+    """The table under which the rules of any callable are found, or None."""
+    target, _ = unwrap(f)
+    table = find_table(target.key)
+    if table is None:
+        PACKS.ensure(target.key)
+        table = find_table(target.key)
+    return table
+
+
+def normal_form(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments as a rule would see them: positional, with defaults filled in.
+
+    Raises:
+        TypeError: `f` itself would refuse these arguments.
+
+    >>> from rules_core import normal_form
+    >>> def scale(x, factor=2.0, *, flag=False): ...
+    >>> normal_form(scale, (1.0,), {"flag": True})
+    ((1.0, 2.0), {'flag': True})
+    """
+    target, outer = unwrap(f)
+    if outer is not None:
+        args, kwargs = (*outer.args, *args), {**outer.keywords, **kwargs}
+    if target.bound:
+        args = (target.instance, *args)
+    table = find_table(target.key)
+    binder = (
+        binder_of(target.key, describe(target.key)) if table is None else table.binder
+    )
+    return binder(args, kwargs)

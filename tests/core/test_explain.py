@@ -1,0 +1,137 @@
+"""`explain` and `RuleNotFound`: whole texts."""
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import HasReverseMode, RuleConfig, explain, frule, opt_out, rrule
+from rules_core.testing import isolated_rules
+
+
+@pytest.fixture(autouse=True)
+def _own_tables():
+    with isolated_rules():
+        yield
+
+
+class Reverse(RuleConfig, HasReverseMode):
+    pass
+
+
+def scale(x, factor=2.0):
+    return factor * x
+
+
+def line_of(function):
+    return function.__code__.co_firstlineno
+
+
+def define():
+    @rrule.define(scale)
+    def any_rrule(x, factor):
+        return 0.0, None
+
+    @rrule.define(scale)
+    def float_rrule(x: float, factor):
+        return 0.0, None
+
+    @rrule.define(scale)
+    def array_rrule(x: np.ndarray, factor: float):
+        return 0.0, None
+
+    return [line_of(f) for f in (any_rrule, float_rrule, array_rrule)]
+
+
+def named(name, signature, line):
+    return f"define.<locals>.{name}({signature}) at test_explain.py:{line}"
+
+
+def test_the_winner_the_losers_and_those_that_do_not_fit():
+    first, second, third = define()
+    assert explain(scale, 1.0).splitlines() == [
+        f"rrule for scale(float, float): "
+        f"{named('float_rrule', 'float, any', second)} runs.",
+        f"  {named('any_rrule', 'any, any', first)} applies too, but it is less "
+        "specific.",
+        f"  {named('array_rrule', 'ndarray, float', third)} does not apply: "
+        "argument 1 is float, not ndarray.",
+        "frule for scale(float, float): no rule applies; none is defined.",
+    ]
+
+
+def test_opted_out():
+    define()
+    opt_out(rrule, scale, float, float)
+    text = explain(scale, 1.0).splitlines()
+    assert text[0].startswith(
+        "rrule for scale(float, float): opted out at test_explain.py:"
+    )
+    assert text[0].endswith(", so no rule applies.")
+
+
+def test_with_a_config():
+    @rrule.define(scale, config=RuleConfig[HasReverseMode])
+    def config_rrule(config, x, factor):
+        return 0.0, None
+
+    text = explain(scale, 1.0)
+    assert "does not apply: it needs RuleConfig[HasReverseMode], but no config" in text
+    text = explain(Reverse(), scale, 1.0)
+    assert text.startswith("rrule for scale(float, float) with Reverse(): test_with_a_")
+
+
+def test_a_config_rule_over_a_plain_one():
+    def config_rrule(config, x, factor):
+        return 0.0, None
+
+    define()
+    with pytest.warns(UserWarning, match="hides"):
+        rrule.define(scale, config=RuleConfig[HasReverseMode])(config_rrule)
+
+    text = explain(Reverse(), scale, 1.0)
+    assert "applies too, but a rule with a config wins over any without." in text
+
+
+def test_an_ambiguity_is_told_not_raised():
+    @rrule.define(scale)
+    def left(x: float, factor):
+        return 0.0, None
+
+    @rrule.define(scale)
+    def right(x, factor: float):
+        return 0.0, None
+
+    text = explain(scale, 1.0, 2.0)
+    assert "ambiguous, the call would raise. rrule for scale(float, float)" in text
+    assert "so does another, and neither is more specific" in text
+
+
+def test_rule_not_found_lists_the_nearest_candidates():
+    _, second, third = define()
+    opt_out(rrule, scale, str, object)
+    error = rc.RuleNotFound.build("rrule", scale, ("a",))
+    head, *notes = str(error).splitlines()
+    assert head == "no rrule applies to scale(str, float)."
+    assert notes[0].endswith("would apply, but the call is opted out.")
+    assert "the opt-out(str, any) at test_explain.py:" in notes[1]
+    assert notes[1].endswith(" declines this call.")
+    assert notes[2] == (
+        f"  {named('float_rrule', 'float, any', second)} does not apply: "
+        "argument 1 is str, not float."
+    )
+    assert third > second
+
+
+def test_rule_not_found_without_any():
+    assert str(rc.RuleNotFound.build("frule", scale, (1.0,))) == (
+        "no frule applies to scale(float, float).\n"
+        "  None is defined. Write one with @frule.define(scale)."
+    )
+
+
+def test_frule_too():
+    @frule.define(scale)
+    def scale_frule(tangents, x, factor):
+        return 0.0, 0.0
+
+    assert "scale_frule(any, any) at" in explain(scale, 1.0)

@@ -1,0 +1,89 @@
+"""`linear_rule`."""
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, ZeroTangent, frule, linear_rule, rrule
+from rules_core.testing import isolated_rules
+
+
+@pytest.fixture(autouse=True)
+def _own_tables():
+    with isolated_rules():
+        yield
+
+
+def apply(A, x):
+    return A @ x
+
+
+def difference(x, y):
+    return x - y
+
+
+A = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_adjoint_and_derivative():
+    linear_rule(apply, lambda dy, A, x: A.T @ dy, argnums=1)
+    _, pullback = rrule(apply, A, np.array([1.0, 1.0]))
+    dself, dA, dx = pullback(np.array([1.0, 0.0]))
+    np.testing.assert_array_equal(dx, [1.0, 2.0])
+    assert dself == NoTangent()
+    assert isinstance(dA, rc.NotImplementedTangent)
+    assert "not declared linear in argument 0" in str(dA)
+    tangents = (NoTangent(), ZeroTangent(), np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(frule(tangents, apply, A, np.ones(2))[1], [2.0, 4.0])
+
+
+def test_a_tangent_of_another_argument_is_not_implemented_and_never_zero():
+    linear_rule(apply, lambda dy, A, x: A.T @ dy, argnums=1)
+    tangents = (NoTangent(), np.ones((2, 2)), np.ones(2))
+    _, dy = frule(tangents, apply, A, np.ones(2))
+    assert isinstance(dy, rc.NotImplementedTangent)
+
+
+def test_jointly_linear():
+    linear_rule(difference, lambda dy, x, y: (dy, -dy), argnums=(0, 1))
+    assert rrule(difference, 3.0, 1.0)[1](2.0) == (NoTangent(), 2.0, -2.0)
+    assert frule((NoTangent(), 1.0, 3.0), difference, 3.0, 1.0) == (2.0, -2.0)
+    half = (NoTangent(), ZeroTangent(), 3.0)
+    assert rc.frule.resolve(difference, (3.0, 1.0)).run(half) == (2.0, -3.0)
+
+
+def test_arguments_without_tangent_get_none():
+    def pick(x, i):
+        return x[i]
+
+    def pick_adjoint(dy, x, i):
+        out = np.zeros_like(x)
+        out[i] = dy
+        return out
+
+    linear_rule(pick, pick_adjoint)
+    assert rrule(pick, np.ones(2), 1)[1](2.0)[2] == NoTangent()
+
+
+def test_symbolic_zeros_pass():
+    linear_rule(difference, lambda dy, x, y: (dy, -dy), argnums=(0, 1))
+    zero = ZeroTangent()
+    assert rrule(difference, 3.0, 1.0)[1](zero) == (NoTangent(), zero, zero)
+
+
+def test_the_cotangent_is_projected():
+    linear_rule(difference, lambda dy, x, y: (dy, -dy), argnums=(0, 1))
+    _, _, dy = rrule(difference, np.ones((2, 3)), np.ones(3))[1](np.ones((2, 3)))
+    np.testing.assert_array_equal(dy, [-2.0, -2.0, -2.0])
+
+
+def test_misuse():
+    with pytest.raises(rc.RuleDefinitionError) as caught:
+        linear_rule(difference, lambda dy, x, y: dy, argnums=2)
+    assert str(caught.value) == (
+        "linear_rule for difference: argnums must be distinct positions of its 2 "
+        "arguments, but got (2,)."
+    )
+    linear_rule(difference, lambda dy, x, y: dy, argnums=(0, 1))
+    with pytest.raises(rc.CotangentCountError, match="must return a tuple of 2 cot"):
+        rrule(difference, 1.0, 2.0)[1](1.0)

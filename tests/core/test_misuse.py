@@ -1,0 +1,154 @@
+"""Each misuse of `frule` and `rrule` has its own error; whole texts."""
+
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, frule, rrule
+from rules_core.testing import isolated_rules
+
+
+@pytest.fixture(autouse=True)
+def _own_tables():
+    with isolated_rules():
+        yield
+
+
+def square(x):
+    return x * x
+
+
+def at(function):
+    return f"test_misuse.py:{function.__code__.co_firstlineno}"
+
+
+@pytest.mark.parametrize(
+    ("result", "got"),
+    [
+        (4.0, "one value of type float."),
+        ((4.0,), "a tuple of 1."),
+        ((4.0, None, None), "a tuple of 3."),
+        (None, "None. Return the pair, or use opt_out(rrule, f, …) to decline."),
+        ([4.0, None], "one value of type list."),
+    ],
+    ids=["value", "one", "three", "None", "list"],
+)
+def test_an_rrule_that_returns_no_pair(result, got):
+    @rrule.define(square)
+    def bad_rrule(x):
+        return result
+
+    with pytest.raises(rc.RuleResultError) as caught:
+        rrule(square, 2.0)
+    name = "test_an_rrule_that_returns_no_pair.<locals>.bad_rrule"
+    assert str(caught.value) == (
+        f"rrule {name} for square at {at(bad_rrule)} must return the pair "
+        f"(y, pullback), but got {got}"
+    )
+
+
+def test_an_frule_that_returns_one_value():
+    @frule.define(square)
+    def bad_frule(tangents, x):
+        return x
+
+    with pytest.raises(rc.RuleResultError, match=r"return the pair \(y, dy\), but got"):
+        frule((NoTangent(), 1.0), square, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("tangents", "got"),
+    [
+        ((1.0,), "1 of them."),
+        ((NoTangent(), 1.0, 1.0), "3 of them."),
+        (1.0, "one value of type float. Pass (NoTangent(), dx1, …)."),
+    ],
+    ids=["one", "three", "bare"],
+)
+def test_a_wrong_number_of_tangents(tangents, got):
+    @frule.define(square)
+    def square_frule(tangents, x):
+        return square(x), 2 * x * tangents[1]
+
+    with pytest.raises(rc.TangentCountError) as caught:
+        frule(tangents, square, 2.0)
+    assert str(caught.value) == (
+        "frule for square: the tangents must be a tuple of 2 (one for the function "
+        f"itself, then one per positional argument), but got {got}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cotangents", "got"),
+    [
+        ((1.0,), "1 of them"),
+        (1.0, "one value of type float"),
+        ([NoTangent(), 1.0], "one value of type list"),
+    ],
+    ids=["one", "bare", "list"],
+)
+def test_a_pullback_of_wrong_length(cotangents, got):
+    @rrule.define(square)
+    def square_rrule(x):
+        return square(x), lambda dy: cotangents
+
+    call = rrule.resolve(square, (2.0,))
+    _, pullback = call.run()
+    with pytest.raises(rc.CotangentCountError) as caught:
+        call.check_cotangents(pullback(1.0))
+    name = "test_a_pullback_of_wrong_length.<locals>.square_rrule"
+    assert str(caught.value) == (
+        f"rrule {name} for square at {at(square_rrule)}: the pullback must return a "
+        "tuple of 2 cotangents (one for the function itself, then one per positional "
+        f"argument), but got {got}. Return NoTangent() for what has no tangent."
+    )
+
+
+def test_a_keyword_that_the_rule_does_not_take():
+    def shift(x, *, by=1.0):
+        return x + by
+
+    @rrule.define(shift)
+    def shift_rrule(x):
+        return shift(x), None
+
+    assert rrule(shift, 1.0)[0] == 2.0
+    with pytest.raises(rc.RuleDefinitionError) as caught:
+        rrule(shift, 1.0, by=3.0)
+    local = "test_a_keyword_that_the_rule_does_not_take.<locals>."
+    assert str(caught.value) == (
+        f"rrule {local}shift_rrule for {local}shift at {at(shift_rrule)} does not take "
+        "the keyword argument 'by' of this call. Add 'by' as a keyword-only parameter "
+        "of the rule and use it."
+    )
+
+
+def test_a_rule_without_tangents():
+    with pytest.raises(rc.RuleDefinitionError) as caught:
+
+        @frule.define(square)
+        def square_frule():
+            return 0.0, 0.0
+
+    assert str(caught.value).endswith(
+        "must take (tangents, x1, …), but takes only 0 positional parameters. Add "
+        "'tangents'."
+    )
+
+
+def test_a_partial_is_no_key():
+    import functools
+
+    with pytest.raises(
+        rc.RuleDefinitionError, match="a partial has no rules of its ow"
+    ):
+        rrule.define(functools.partial(square))
+
+
+def test_errors_survive_pickling():
+    import pickle
+
+    error = rc.RuleNotFound.build("rrule", square, (1.0,))
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(pickle.loads(pickle.dumps(rc.TangentCountError("f", 2, ())))).startswith(
+        "frule for f: the tangents must be a tuple of 2"
+    )

@@ -1,0 +1,74 @@
+"""`non_differentiable`, single and bulk."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, frule, non_differentiable, rrule
+from rules_core.testing import isolated_rules
+
+
+@pytest.fixture(autouse=True)
+def _own_tables():
+    with isolated_rules():
+        yield
+
+
+def count(x, k=1, *, scale=1):
+    return int(x) * k * scale
+
+
+class Box:
+    def __init__(self, n):
+        self.n = n
+
+    def size(self, unit):
+        return self.n
+
+
+def test_any_arguments():
+    non_differentiable(count)
+    y, pullback = rrule(count, 2.5, scale=3)
+    assert (y, pullback(1.0)) == (6, (NoTangent(),) * 3)
+    assert frule((NoTangent(), 1.0), count, 2.5) == (2, NoTangent())
+
+
+def test_types_restrict():
+    non_differentiable(count, float | np.ndarray, int)
+    assert rrule(count, 2.5) is not None
+    assert rrule(count, "3") is None
+
+
+def test_bulk():
+    non_differentiable([math.floor, math.isnan, np.sign])
+    assert rrule(math.floor, 2.5)[0] == 2
+    assert rrule(np.sign, np.ones(2))[1](1.0) == (NoTangent(), NoTangent())
+
+
+def test_methods():
+    non_differentiable(Box.size)
+    assert rrule(Box(3).size, "m")[1](1.0) == (NoTangent(), NoTangent())
+    assert rrule(Box.size, Box(3), "m")[1](1.0) == (NoTangent(),) * 3
+
+
+def test_the_location_is_the_declaration():
+    non_differentiable(count)
+    rule = rrule.resolve(count, (1.0,)).rule
+    assert rule.name == "non_differentiable"
+    assert rule.file == __file__
+
+
+def test_misuse():
+    with pytest.raises(rc.RuleDefinitionError, match="a list of functions takes no ty"):
+        non_differentiable([count], float)
+    with pytest.raises(rc.RuleDefinitionError, match="a rule key must be callable"):
+        non_differentiable([3])
+    non_differentiable(count)
+
+    with pytest.raises(rc.RuleClashError, match="defined twice: non_differentiable at"):
+
+        @rrule.define(count)
+        def count_rrule(*args, scale=1):
+            return 0, None

@@ -1,0 +1,138 @@
+"""Packs: which are switched on, when they are imported, how they fail."""
+
+import sys
+import types
+
+import pytest
+
+import rules_core as rc
+from rules_core._packs import Packs, allowed_packs
+from rules_core._registry import isolated_rules
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        (None, {"numpy", "scipy"}),
+        ("none", set()),
+        ("", set()),
+        ("scipy", {"scipy"}),
+        ("numpy, scipy", {"numpy", "scipy"}),
+        ("-scipy", {"numpy"}),
+        ("-scipy,-numpy", set()),
+    ],
+    ids=str,
+)
+def test_the_environment_variable(setting, expected):
+    assert allowed_packs(setting, {"numpy", "scipy"}) == expected
+
+
+class Point:
+    """An entry point."""
+
+    def __init__(self, name, value, load):
+        self.name, self.value, self.load = name, value, load
+
+
+def packs_of(*points):
+    packs = Packs()
+    packs._points = {}
+    for point in points:
+        packs._points.setdefault(point.name, []).append(point)
+    return packs
+
+
+def key_of(module):
+    def key(x):
+        return x
+
+    key.__module__ = module
+    return key
+
+
+def test_a_pack_is_imported_at_the_first_look_up_and_once():
+    loaded = []
+    packs = packs_of(Point("lib", "pack", lambda: loaded.append(1)))
+    packs.ensure(key_of("elsewhere.sub"))
+    assert loaded == []
+    packs.ensure(key_of("lib.sub"))
+    packs.ensure(key_of("lib"))
+    assert loaded == [1]
+
+
+def test_a_key_without_module_brings_in_all_packs():
+    loaded = []
+    packs = packs_of(
+        Point("a", "pack_a", lambda: loaded.append("a")),
+        Point("b", "pack_b", lambda: loaded.append("b")),
+    )
+    packs.ensure(key_of(None))
+    packs.ensure(key_of(None))
+    assert loaded == ["a", "b"]
+
+
+def test_two_packs_may_serve_one_module():
+    loaded = []
+    packs = packs_of(
+        Point("lib", "first", lambda: loaded.append(1)),
+        Point("lib", "second", lambda: loaded.append(2)),
+    )
+    packs.ensure(key_of("lib"))
+    assert loaded == [1, 2]
+
+
+def test_a_pack_that_fails_to_import_is_an_error_each_time():
+    def fail():
+        message = "no such table"
+        raise ValueError(message)
+
+    packs = packs_of(Point("lib", "broken_pack", fail))
+    for _ in range(2):
+        with pytest.raises(rc.PackImportError) as caught:
+            packs.ensure(key_of("lib"))
+    assert str(caught.value) == (
+        "the rule pack 'lib' (broken_pack) failed to import: ValueError: no such "
+        "table. Repair or uninstall it, or switch it off with RULES_CORE_PACKS=-lib."
+    )
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_pack_may_look_up_rules_while_it_is_imported():
+    packs = packs_of()
+    point = Point("lib", "pack", lambda: packs.ensure(key_of("lib")))
+    packs._points["lib"] = [point]
+    packs.ensure(key_of("lib"))
+
+
+def test_a_clash_between_packs_names_both():
+    def target(x):
+        return x
+
+    def rule_in(module):
+        source = "def rule(x):\n    return x, None\n"
+        namespace = {"__name__": module}
+        exec(compile(source, f"{module}.py", "exec"), namespace)
+        return namespace["rule"]
+
+    with isolated_rules():
+        rc.rrule.define(target)(rule_in("pack_a"))
+        with pytest.raises(rc.RuleClashError) as caught:
+            rc.rrule.define(target)(rule_in("pack_b"))
+    assert "rule at pack_a.py:1 and rule at pack_b.py:1" in str(caught.value)
+
+
+def test_rules_of_modules_imported_inside_isolation_stay(tmp_path, monkeypatch):
+    (tmp_path / "late_rules.py").write_text(
+        "import rules_core as rc\n"
+        "def late(x): return x\n"
+        "@rc.rrule.define(late)\n"
+        "def late_rrule(x): return x, None\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with isolated_rules():
+        import late_rules
+
+        rc.frule.define(late_rules.late)(lambda tangents, x: (x, x))
+    assert rc.rrule(late_rules.late, 1.0) is not None
+    assert rc.frule((None, 1.0), late_rules.late, 1.0) is None
+    assert isinstance(sys.modules["late_rules"], types.ModuleType)
