@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -169,3 +170,21 @@ def test_a_host_brings_no_other_host(package, foreign):
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_the_reference_lists_every_name_of_the_core():
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    listed = re.findall(
+        r"^\.\. auto(?:function|class|exception|data):: (\w+)$",
+        "\n".join(page.read_text(encoding="utf-8") for page in pages),
+        flags=re.MULTILINE,
+    )
+    assert sorted(listed) == sorted(front_door("rules_core").__all__)
+
+
+@pytest.mark.parametrize("package", PACKAGES[1:])
+def test_the_reference_has_a_page_for_every_package(package):
+    page = ROOT / "docs" / "reference" / f"package-{package}.md"
+    assert f".. automodule:: {package}\n   :members:" in page.read_text(
+        encoding="utf-8"
+    )
