@@ -6,7 +6,7 @@ of the host's types, so nobody imports JAX because PyTorch was used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Protocol
 
@@ -113,12 +113,20 @@ class _Hosts(dict[type, Any]):
 _hosts = _Hosts()
 
 
+# Called after a type has been met for the first time. A tracing compiler (torch's
+# Dynamo) has to begin anew then, for it has seen the table without that type.
+FIRST_LOOKS: list[Callable[[], None]] = []
+
+
 def _first_look(cls: type) -> Any:
     """The answer for a type that has not been met."""
-    return _hosts[cls]
+    host = _hosts[cls]
+    for notify in FIRST_LOOKS:
+        notify()
+    return host
 
 
-# A tracing compiler (torch's Dynamo) takes the answer and does not look inside.
+# Dynamo calls this function as it is and does not look inside.
 _first_look._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 

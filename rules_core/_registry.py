@@ -21,6 +21,7 @@ from ._rule import Rule
 from ._table import LOCK, Table
 
 __all__ = [
+    "ATTRIBUTE",
     "DECORATORS",
     "HOOKS",
     "PACKS",
@@ -47,12 +48,9 @@ def _decorate(rule: Rule) -> Rule:
     return rule
 
 
-def _hanging(key: Any) -> Any:
-    return getattr(key, ATTRIBUTE, None)
-
-
-# How the table of a key is reached, by the type of the key: for warm look-ups.
-HOOKS: dict[type, Callable[[Any], Table | None]] = {FunctionType: _hanging}
+# How the table of a key that takes no attribute is reached, by the type of the key:
+# for warm look-ups.
+HOOKS: dict[type, Callable[[Any], Table | None]] = {}
 
 
 def _hangs_on(key: Any) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any, Generic, TypeVar, final
 
 from ._annotations import read_signature
@@ -18,7 +19,7 @@ from ._keys import Target, target_of
 from ._lookup import unwrap
 from ._primitive import Primitive
 from ._project import materialise
-from ._registry import HOOKS, PACKS, being_imported, find_table, table_for
+from ._registry import ATTRIBUTE, HOOKS, PACKS, being_imported, find_table, table_for
 from ._rule import Location, Rule
 from ._table import MethodCache, Table
 from ._thunks import AbstractThunk
@@ -248,9 +249,13 @@ class _RRule(RuleKind[RRuleCall]):
         if type(f) in CONFIGS:
             config, f, args = f, args[0], args[1:]
         # The short path: all arguments given, no keywords, a rule that takes them.
-        hook = None if kw else HOOKS.get(type(f))
-        table = None if hook is None else hook(f)
-        if table is not None and table.arity in (len(args), None) and table.key is f:
+        table = None
+        if not kw:
+            if type(f) is FunctionType:
+                table = getattr(f, ATTRIBUTE, None)
+            elif type(f) in HOOKS:
+                table = HOOKS[type(f)](f)
+        if table is not None and table.key is f and table.arity in (len(args), None):
             types = (type(args[0]),) if len(args) == 1 else tuple(map(type, args))
             rule = table.rrule.caches[type(config)][types]
             if rule is None:
