@@ -10,13 +10,16 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core._adapters import FIRST_LOOKS
 
 from ._compat import (
     Levels,
     forward_mode_active,
     functorch_active,
+    restart_tracing,
     unwrap_dead,
 )
+from ._compile import call_traced
 from ._config import CONFIG
 from ._eager import apply_eager
 from ._functorch import RuleFunction, TransformCall
@@ -40,6 +43,8 @@ class TorchAdapter:
         self, primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Call a primitive on tensors, its rules attached."""
+        if torch.compiler.is_dynamo_compiling():
+            return call_traced(primitive, args, kwargs)
         return dispatch(primitive, args, kwargs)
 
     def stop_gradient(self, x: Any) -> Any:
@@ -54,6 +59,7 @@ class TorchAdapter:
 
 
 adapter = TorchAdapter()
+FIRST_LOOKS.append(restart_tracing)
 
 
 def dispatch(

@@ -1,0 +1,167 @@
+"""Custom operators: a host primal in a graph, and a primitive in an exported program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import rules_core as rc
+
+from ._errors import UntraceableError
+from ._host import PrimalJob, elementwise_dtype
+from ._leaves import flatten, unflatten
+from ._numpy import numpy_dtype, torch_dtype
+
+__all__ = ["call_exported", "call_operator"]
+
+_numbers = count()
+_OPERATORS: dict[Any, Any] = {}
+
+
+def call_operator(job: PrimalJob, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Call the operator that stands for a host primal on tensors without data."""
+    primitive = job.primitive
+    if not primitive.pure:
+        raise UntraceableError(
+            primitive.table.label,
+            "it is declared pure=False, and a compiler may repeat or drop calls",
+            "Call it outside of the compiled function.",
+        )
+    shapes, job.result = _shapes(job, tensors)
+    operator = _find((primitive, job.layout, len(shapes)), lambda: _define_host(job, len(shapes)))
+    outputs = operator(*tensors)
+    return [outputs] if isinstance(outputs, Tensor) else outputs
+
+
+def _find(key: Any, define: Callable[[], Any]) -> Any:
+    try:
+        if key not in _OPERATORS:
+            _OPERATORS[key] = define()
+        return _OPERATORS[key]
+    except TypeError:  # a static argument is not hashable
+        return define()
+
+
+def _shapes(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
+    """Shape and dtype of each output by the shape rule, and the result's layout."""
+    primitive = job.primitive
+    if primitive.elementwise and primitive.table.shapes is None:
+        shape = torch.broadcast_shapes(*(x.shape for x in tensors))
+        one = (shape, elementwise_dtype(job.layout, tensors))
+        many = getattr(primitive.fun, "nout", 1)
+        names = tuple(range(many))
+        result = ("sequence", tuple, names, (("tensor",),) * many) if many > 1 else None
+        return [one] * many, result
+    rule = primitive.__dict__.get("_out_torch") or primitive.shape_rule
+    if rule is None:
+        raise UntraceableError(
+            primitive.table.label,
+            "it runs in NumPy, and the shape of its result is not known beforehand",
+            "Register it with @shape_rule.define, or give to_torch(f, out=…).",
+        )
+    described = [rc.ShapeDtype(tuple(x.shape), numpy_dtype(x.dtype)) for x in tensors]
+    args, kwargs = unflatten(job.layout, described)
+    found: list[Any] = []
+    layout = _flatten_shapes(rule(*args, **kwargs), found)
+    outputs = [(tuple(s.shape), torch_dtype(s.dtype)) for s in found]
+    return outputs, None if layout == ("tensor",) else layout
+
+
+def _flatten_shapes(value: Any, found: list[Any]) -> Any:
+    if isinstance(value, rc.ShapeDtype):
+        found.append(value)
+        return ("tensor",)
+    if isinstance(value, (tuple, list)):
+        children = tuple(_flatten_shapes(item, found) for item in value)
+        named = hasattr(type(value), "_fields")
+        names = type(value)._fields if named else tuple(range(len(value)))
+        return ("named" if named else "sequence", type(value), names, children)
+    if isinstance(value, dict):
+        children = tuple(_flatten_shapes(item, found) for item in value.values())
+        return ("mapping", dict, tuple(value), children)
+    return ("static", value)
+
+
+def _define_host(job: PrimalJob, outputs: int) -> Any:
+    primitive, layout = job.primitive, job.layout
+
+    def run(*tensors: Tensor) -> Any:
+        again = PrimalJob(primitive, layout)
+        expected, _ = _shapes(again, tensors)
+        found = again.run(tensors)
+        return _packed(
+            [_fit(primitive, x, meta) for x, meta in zip(found, expected, strict=True)]
+        )
+
+    def fake(*tensors: Tensor) -> Any:
+        expected, _ = _shapes(PrimalJob(primitive, layout), tensors)
+        device = tensors[0].device
+        return _packed([torch.empty(s, dtype=d, device=device) for s, d in expected])
+
+    def batch(info: Any, in_dims: tuple[Any, ...], *tensors: Tensor) -> Any:
+        job = PrimalJob(primitive, layout)
+        found, dims = job.batch(info.batch_size, in_dims, tensors)
+        return _packed(found), dims[0] if outputs == 1 else tuple(dims)
+
+    operator = _define(primitive, run, _arity(layout), outputs)
+    operator.register_fake(fake)
+    operator.register_vmap(batch)
+    return operator
+
+
+def _fit(primitive: rc.Primitive, x: Tensor, meta: Any) -> Tensor:
+    """A result in the declared dtype; its shape must be the declared one."""
+    shape, dtype = meta
+    if tuple(x.shape) != tuple(shape) or x.is_complex() != dtype.is_complex:
+        message = (
+            f"{primitive.table.label}: its shape rule must give the result's shape and "
+            f"dtype, but got {tuple(shape)} of {dtype} where the function returned "
+            f"{tuple(x.shape)} of {x.dtype}. Correct the shape rule."
+        )
+        raise rc.UnsupportedError(message)
+    return x.to(dtype)
+
+
+def _packed(tensors: Sequence[Tensor]) -> Any:
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
+def _arity(layout: Any) -> int:
+    from ._leaves import leaf_names
+
+    return sum(1 for _ in leaf_names(layout, ""))
+
+
+def _define(primitive: rc.Primitive, run: Any, inputs: int, outputs: int) -> Any:
+    """An operator of fixed arity: torch can batch those in every kind of vmap."""
+    label = re.sub(r"\W+", "_", primitive.table.label).strip("_") or "function"
+    taken = ", ".join(f"Tensor x{i}" for i in range(inputs))
+    given = ", ".join(["Tensor"] * outputs)
+    schema = f"({taken}) -> " + (given if outputs == 1 else f"({given})")
+    name = f"rules_torch::{label}_{next(_numbers)}"
+    return torch.library.custom_op(name, run, mutates_args=(), schema=schema)
+
+
+def call_exported(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call a primitive in a program that is being exported, so that its rules stay."""
+    tensors: list[Tensor] = []
+    layout = flatten((args, kwargs), tensors)
+    y = primitive.fun(*args, **kwargs)
+    outputs: list[Tensor] = []
+    result = flatten(y, outputs)
+    key = ("exported", primitive, layout, result)
+    operator = _find(key, lambda: _define_exported(primitive, layout, len(outputs)))
+    found = operator(*tensors)
+    return unflatten(result, [found] if isinstance(found, Tensor) else found)
+
+
+def _define_exported(primitive: rc.Primitive, layout: Any, outputs: int) -> Any: ...
+
+
