@@ -17,7 +17,7 @@ from ._structural import (
     primal_type,
 )
 from ._thunks import InplaceableThunk, Thunk, unthunk
-from ._zeros import ZeroTangent
+from ._zeros import AbstractZero, NotImplementedTangent, ZeroTangent
 
 __all__ = ["accumulate", "is_inplaceable_destination"]
 
@@ -42,7 +42,9 @@ def accumulate(x: Any, y: Any) -> Any:
         return _returned(y, y.add(x))
     if isinstance(y, (InplaceableThunk, Thunk)) and is_array(x):
         return accumulate(x, unthunk(y))
-    if is_array(x) and is_array(y):
+    if is_array(x) and isinstance(y, (AbstractZero, NotImplementedTangent)):
+        return y.__radd__(x)  # some libraries' `x + y` raises instead of deferring
+    if is_array(x) or is_array(y):
         return _add_arrays(x, y)
     if isinstance(x, StructuralTangent) and isinstance(y, StructuralTangent):
         return _add_structures(x, y, {})
@@ -95,6 +97,8 @@ def _is_disjoint(shape: Any, strides: Any) -> bool:
 
     Each axis, by growing stride, must step over all that the ones before it span.
     """
+    if 0 in shape:
+        return True
     reach = 0
     for stride, length in sorted(
         (abs(stride), length)
@@ -108,14 +112,22 @@ def _is_disjoint(shape: Any, strides: Any) -> bool:
 
 
 def _add_arrays(x: Any, y: Any) -> Any:
-    if tuple(x.shape) != tuple(y.shape):
-        must, got = f"have shape {tuple(x.shape)}", f"shape {tuple(y.shape)}"
+    if _is_number(x) and _is_number(y) and _shape(x) != _shape(y):
+        got = f"shape {_shape(y)}" if is_array(y) else f"a {type(y).__name__}"
         path = "what is accumulated"
-        raise ProjectionError(path, must, got)
+        raise ProjectionError(path, f"have shape {_shape(x)}", got)
     if not is_inplaceable_destination(x) or not _fits_into(x, y):
         return x + y
     x += y
     return x
+
+
+def _is_number(x: Any) -> bool:
+    return is_array(x) or isinstance(x, (int, float, complex))
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    return tuple(x.shape) if is_array(x) else ()
 
 
 def _fits_into(x: Any, y: Any) -> bool:
