@@ -1,6 +1,29 @@
-"""rules_core's rules inside PyTorch."""
+"""PyTorch runs rules_core's rules: in eager code, torch.func, compiled and exported.
+
+The adapter is found by `rules_core` as soon as a primitive meets a tensor; importing
+this package is needed only for the names below.
+"""
 
 from ._adapter import adapter
 from ._config import TorchConfig
+from ._errors import (
+    CotangentError,
+    HostRuleError,
+    KeywordDerivativeError,
+    SecondDerivativeError,
+    UnconvertibleClosureError,
+    UntraceableError,
+)
+from ._to_torch import to_torch
 
-__all__ = ["TorchConfig", "adapter"]
+__all__ = [
+    "CotangentError",
+    "HostRuleError",
+    "KeywordDerivativeError",
+    "SecondDerivativeError",
+    "TorchConfig",
+    "UnconvertibleClosureError",
+    "UntraceableError",
+    "adapter",
+    "to_torch",
+]

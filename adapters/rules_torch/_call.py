@@ -19,12 +19,14 @@ from ._compat import will_execute
 from ._config import CONFIG
 from ._errors import (
     CotangentError,
+    HostRuleError,
     KeywordDerivativeError,
     UnconvertibleClosureError,
     rule_label,
 )
 from ._host import run_primal
-from ._leaves import differentiable, flatten, leaf_names, pair, tangent_of, unflatten
+from ._hostrule import pull_host, push_host, start_host
+from ._leaves import LEAF, differentiable, flatten, leaf_names, pair, tangent_of, unflatten
 from ._meta import Meta, has_tangent_space, stand_in, zeros
 from ._transpose import transpose
 
@@ -78,6 +80,14 @@ class Call:
             return tuple(tensors), {}
         return unflatten(self.layout, tensors)  # type: ignore[no-any-return]
 
+    def full_layout(self) -> Any:
+        """The layout, also where the arguments are the tensors."""
+        if self.layout is not None:
+            return self.layout
+        count = len(self.inputs)
+        args = ("sequence", tuple, tuple(range(count)), (LEAF,) * count)
+        return ("sequence", tuple, (0, 1), (args, ("static", {})))
+
     def primal(self, tensors: Sequence[Tensor]) -> Any:
         """The result alone."""
         return run_primal(self.primitive, *self.arguments(tensors))
@@ -87,6 +97,8 @@ class Call:
         self.inputs = [(x.shape, x.dtype, x.device) for x in tensors]
         if self.rrule is None:
             return self.primal(tensors), tensors
+        if self.rrule.host:
+            return start_host(self, tensors)
         y, pullback = self._run_rrule(tensors)
         plan, residuals = convert(pullback)
         if plan.obstacle is not None:
@@ -135,6 +147,8 @@ class Call:
         node: Any = None,
     ) -> Cotangents:
         """Cotangents of the tensors from those of the result: the backward pass."""
+        if self.rrule is not None and self.rrule.host:
+            return pull_host(self, residuals, seeds, wanted)
         if self.plan is not None:
             pullback = rebuild(self.plan, residuals)
         elif self.rrule is not None:
@@ -253,6 +267,13 @@ class Call:
         wanted: Sequence[bool],
     ) -> Cotangents:
         """Reverse mode of a function that has only an frule."""
+        found_rule = self._frule(tensors)
+        if found_rule is None:
+            raise rc.RuleNotFound.build(
+                "rrule", self.primitive.fun, *self.arguments(tensors), CONFIG
+            )
+        if found_rule.rule.host:
+            raise HostRuleError(found_rule.rule, "reverse", "rrule")
         chosen = [i for i, want in enumerate(wanted) if want]
         outputs = [i for i, meta in enumerate(self.outputs) if has_tangent_space(meta)]
 
@@ -269,18 +290,22 @@ class Call:
 
     # -- forward mode --------------------------------------------------------------
 
+    def _frule(self, tensors: Sequence[Tensor]) -> Any:
+        args, kwargs = self.arguments(tensors)
+        return rc.frule.resolve(self.primitive.fun, args, kwargs, CONFIG)
+
     def push(
         self, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]
     ) -> Cotangents:
         """Tangents of the result's tensors by the frule; None for integers."""
-        args, kwargs = self.arguments(tensors)
-        found = rc.frule.resolve(self.primitive.fun, args, kwargs, CONFIG)
-        if found is None:
-            raise rc.RuleNotFound.build("frule", self.primitive.fun, args, kwargs, CONFIG)
+        found = self._frule(tensors)
+        assert found is not None
         needs = None
         if found.rule.needs:
             needs = self.needs_of([dx is not None for dx in tangents])
             needs = (False,) * (len(found.args) - len(needs)) + needs
+        if found.rule.host:
+            return push_host(self, found.rule, tensors, tangents)
         y, dy = found.run(self._tangents(found.rule, tensors, tangents), needs)
         return self._read_tangent(found.rule, y, dy)
 
@@ -322,6 +347,12 @@ class Call:
         tangents: Sequence[Tensor | None],
     ) -> Cotangents:
         """Forward mode of a function that has only an rrule."""
+        if self.rrule is None:
+            raise rc.RuleNotFound.build(
+                "frule", self.primitive.fun, *self.arguments(tensors), CONFIG
+            )
+        if self.rrule.host:
+            raise HostRuleError(self.rrule, "forward", "frule")
         chosen = [i for i, dx in enumerate(tangents) if dx is not None]
         outputs = [i for i, meta in enumerate(self.outputs) if has_tangent_space(meta)]
         wanted = [dx is not None for dx in tangents]

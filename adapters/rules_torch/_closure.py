@@ -87,14 +87,16 @@ class Plan(NamedTuple):
     obstacle: str | None
 
 
-def convert(pullback: Any) -> tuple[Plan, list[Tensor]]:
+def convert(pullback: Any, leaf: type = Tensor) -> tuple[Plan, list[Any]]:
     """The plan of a pullback and the tensors that it captures, in order.
 
     The common kinds, a closure or a `Pullback` over tensors and constants, take a short
     way; everything else is walked.
     """
     tensors: list[Tensor] = []
-    if type(pullback) is FunctionType:
+    if leaf is not Tensor:
+        pass
+    elif type(pullback) is FunctionType:
         if pullback.__defaults__ is None and pullback.__kwdefaults__ is None:
             cells = _flat(_contents(pullback), tensors)
             if cells is not None:
@@ -105,7 +107,7 @@ def convert(pullback: Any) -> tuple[Plan, list[Tensor]]:
         residuals = _flat(pullback.residuals, tensors)
         if residuals is not None:
             return Plan((pullback.fn, residuals), _make_pullback, None), tensors
-    walker = _Walker()
+    walker = _Walker(leaf)
     template = walker.visit(pullback)
     return Plan(template, _make_general, walker.obstacle), walker.tensors
 
@@ -167,15 +169,16 @@ def _make_general(template: Any, tensors: Iterable[Tensor]) -> Any:
 class _Walker:
     """Takes the tensors out of a value; each object is visited once."""
 
-    def __init__(self) -> None:
-        self.tensors: list[Tensor] = []
+    def __init__(self, leaf: type) -> None:
+        self.tensors: list[Any] = []
         self.obstacle: str | None = None
+        self._leaf = leaf
         self._seen: dict[int, Any] = {}
         self._alive: list[Any] = []  # ids stay valid as long as their objects live
 
     def visit(self, value: Any) -> Any:
         """The template of `value`: itself where it holds no tensor."""
-        if isinstance(value, Tensor):
+        if isinstance(value, self._leaf):
             return self._slot(value)
         if type(value) in _ATOMS or isinstance(value, type):
             return value
@@ -184,14 +187,14 @@ class _Walker:
             self.obstacle = f"an object of type {_name(value)} that contains itself"
         if seen is not None:
             return seen
-        if not reaches_tensor(value):
+        if not reaches_tensor(value, self._leaf):
             return value
         self._alive.append(value)
         self._seen[id(value)] = _Cycle
         template = self._seen[id(value)] = self._open(value)
         return template
 
-    def _slot(self, tensor: Tensor) -> Any:
+    def _slot(self, tensor: Any) -> Any:
         self.tensors.append(tensor)
         return _Slot(len(self.tensors) - 1)
 
@@ -330,14 +333,14 @@ def _hides_something(value: Any, known: Iterable[Any]) -> bool:
     )
 
 
-def reaches_tensor(root: Any) -> bool:
-    """Whether a tensor can be reached from an object that cannot be taken apart."""
+def reaches_tensor(root: Any, leaf: type = Tensor) -> bool:
+    """Whether a tensor (or NumPy array) can be reached from an object."""
     queue, seen = deque([root]), set()
     for _ in count():
         if not queue:
             return False
         value = queue.popleft()
-        if isinstance(value, Tensor) or len(seen) > _REACH:
+        if isinstance(value, leaf) or len(seen) > _REACH:
             return True
         if id(value) in seen or type(value) in _ATOMS or isinstance(value, type):
             continue

@@ -41,6 +41,8 @@ def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Run a job by the mechanism that its tensors ask for."""
     if functorch_active() and any(is_wrapped(x) for x in tensors):
         return call_function(Opaque, job, *tensors)  # type: ignore[no-any-return]
+    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+        return _apply(job, *tensors)  # type: ignore[no-any-return]
     if any(is_fake(x) for x in tensors):
         return job.trace(tensors)
     return job.run(tensors)

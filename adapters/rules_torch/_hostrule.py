@@ -1,0 +1,179 @@
+"""Rules that are declared `host=True`: NumPy-only, opaque, at first order only.
+
+The rule, and later its pullback, run as opaque jobs. What the pullback captures is
+kept as tensors, so that a second derivative finds its way here and is refused instead
+of being silently zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+
+import rules_core as rc
+
+from ._closure import Plan, convert, rebuild
+from ._config import CONFIG
+from ._errors import SecondDerivativeError, UnconvertibleClosureError, UntraceableError
+from ._host import Job, PrimalJob, run_opaque
+from ._leaves import LEAF, pair, tangent_of, unflatten
+from ._meta import Meta, zeros
+from ._numpy import from_numpy, to_numpy
+
+__all__ = ["pull_host", "push_host", "start_host"]
+
+
+class _RuleJob(Job):
+    """Something that a NumPy-only rule does."""
+
+    def __init__(self, rule: Any) -> None:
+        self.rule = rule
+
+    def trace(self, tensors: Sequence[Tensor]) -> NoReturn:
+        """A compiler would need the shapes of whatever the rule captures."""
+        del tensors
+        raise UntraceableError(
+            self.rule.target,
+            f"its {self.rule.kind} at {self.rule.location} is declared host=True",
+            "Write the rule with primitives and array-API functions.",
+        )
+
+    def refuse(self) -> NoReturn:
+        """First order only."""
+        raise SecondDerivativeError(self.rule)
+
+
+class _Forward(_RuleJob):
+    """`(y, residuals)` by an rrule in NumPy."""
+
+    plan: Plan
+
+    def __init__(self, primitive: rc.Primitive, layout: Any, needs: Any, rule: Any) -> None:
+        super().__init__(rule)
+        self.needs = needs
+        self.primal = PrimalJob(primitive, layout)
+        self.count = 0
+
+    def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Run the rule; the result's tensors, then the arrays that are captured."""
+        import numpy as np
+
+        arrays = [to_numpy(x) for x in tensors]
+        args, kwargs = unflatten(self.primal.layout, arrays)
+        found = rc.rrule.resolve(self.primal.primitive.fun, args, kwargs, CONFIG)
+        assert found is not None
+        y, pullback = found.run(self.needs)
+        outputs = self.primal.read(y, arrays, tensors)
+        self.plan, captured = convert(pullback, leaf=np.ndarray)
+        if self.plan.obstacle is not None:
+            raise UnconvertibleClosureError(self.rule, self.plan.obstacle)
+        self.count = len(outputs)
+        device = tensors[0].device
+        return [*outputs, *[from_numpy(x.copy(), (), device) for x in captured]]
+
+
+class _Pull(_RuleJob):
+    """Cotangents by a pullback in NumPy, one for every input."""
+
+    def __init__(self, rule: Any, plan: Plan, layout: Any, spread: Callable[..., Any]) -> None:
+        super().__init__(rule)
+        self.plan, self.layout, self.spread = plan, layout, spread
+        self.count = 0
+
+    def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Rebuild the pullback and call it."""
+        residuals = [to_numpy(x) for x in tensors[: self.count]]
+        seeds = iter([to_numpy(x) for x in tensors[self.count :]])
+        dy = next(seeds) if self.layout is None else tangent_of(self.layout, seeds)
+        result = rebuild(self.plan, residuals)(dy)
+        return self.spread(_to_tensors(result))  # type: ignore[no-any-return]
+
+
+class _Push(_RuleJob):
+    """`(y, dy)` by an frule in NumPy: tangents of the result's tensors."""
+
+    def __init__(self, rule: Any, primal: PrimalJob, count: int) -> None:
+        super().__init__(rule)
+        self.primal, self.count = primal, count
+
+    def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Run the rule."""
+        arrays = [to_numpy(x) for x in tensors]
+        args, kwargs = unflatten(self.primal.layout, arrays[: self.count])
+        tangents = iter(arrays[self.count :])
+        parts = self.primal.layout[3][0][3]
+        dxs = tuple(tangent_of(part, tangents) for part in parts)
+        found = rc.frule.resolve(self.primal.primitive.fun, args, kwargs, CONFIG)
+        assert found is not None
+        y, dy = found.run((rc.NoTangent(), *dxs))
+        outputs = self.primal.read(y, arrays, tensors)
+        (canonical,) = rc.normalise((y,), (rc.unthunk(dy),))
+        leaves = pair(self.primal.result or LEAF, canonical)
+        return [_like(x, _to_tensors(dx)) for x, dx in zip(outputs, leaves, strict=True)]
+
+
+def _to_tensors(value: Any) -> Any:
+    """Arrays inside a rule's answer as tensors."""
+    value = rc.unthunk(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_to_tensors(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _to_tensors(item) for key, item in value.items()}
+    if hasattr(value, "__array__") and not isinstance(value, rc.AbstractTangent):
+        return from_numpy(value, (), None)
+    return value
+
+
+def _like(x: Tensor, dx: Any) -> Tensor:
+    if isinstance(dx, rc.AbstractZero):
+        return torch.zeros_like(x)
+    return torch.as_tensor(dx, dtype=x.dtype, device=x.device)
+
+
+def start_host(call: Any, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:
+    """The forward pass of a call whose rrule is NumPy-only."""
+    layout = call.full_layout()
+    job = _Forward(call.primitive, layout, call.needs, call.rrule)
+    found = run_opaque(job, tensors)
+    call.plan = job.plan
+    outputs, result = found[: job.count], job.primal.result
+    y = outputs[0] if result is None else unflatten(result, outputs)
+    return y, found[job.count :]
+
+
+def pull_host(
+    call: Any,
+    residuals: Sequence[Tensor],
+    seeds: Sequence[Tensor | None],
+    wanted: Sequence[bool],
+) -> list[Tensor | None]:
+    """The backward pass of a call whose rrule is NumPy-only."""
+
+    def spread(result: Any) -> list[Tensor]:
+        found = call.spread(result, wanted)
+        chosen = zip(found, call.inputs, wanted, strict=True)
+        return [zeros(meta) if dx is None else dx for dx, meta, want in chosen if want]
+
+    job = _Pull(call.rrule, call.plan, call.result, spread)
+    job.count = len(residuals)
+    filled = [_seed(dy, meta) for dy, meta in zip(seeds, call.outputs, strict=True)]
+    found = iter(run_opaque(job, [*residuals, *filled]))
+    return [next(found) if want else None for want in wanted]
+
+
+def _seed(dy: Tensor | None, meta: Meta) -> Tensor:
+    return zeros(meta) if dy is None else dy
+
+
+def push_host(
+    call: Any, rule: Any, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]
+) -> list[Tensor | None]:
+    """Forward mode of a call whose frule is NumPy-only."""
+    primal = PrimalJob(call.primitive, call.full_layout())
+    job = _Push(rule, primal, len(tensors))
+    pairs = zip(tensors, tangents, strict=True)
+    filled = [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
+    return list(run_opaque(job, [*tensors, *filled]))

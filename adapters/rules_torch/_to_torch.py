@@ -1,0 +1,88 @@
+"""`to_torch`: a function somebody else owns, with its rules, on torch tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+import rules_core as rc
+
+from ._numpy import numpy_dtype
+
+__all__ = ["to_torch"]
+
+_MECHANISMS = (None, "autograd.Function")
+
+
+def to_torch(
+    f: Callable[..., Any],
+    *,
+    host: bool | None = None,
+    elementwise: bool | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    pure: bool | None = None,
+    out: Any = None,
+    via: str | None = None,
+) -> rc.Primitive:
+    """`f` as a function of torch tensors that is differentiated by its rules.
+
+    Calling a primitive does the same by itself; this is for functions that one does not
+    own, such as SciPy's. The result may be called under every transform of PyTorch.
+
+    Args:
+        f: A function, or a primitive.
+        host: `f` needs NumPy arrays.
+        elementwise: `f` maps broadcast elements one by one, like a ufunc.
+        static_argnames: Arguments that are no data.
+        pure: Whether torch may repeat or drop calls.
+        out: Shape and dtype of the result, for a host function that is compiled: a
+            `ShapeDtype` (or a pytree of them), or a function of the arguments'
+            `ShapeDtype` that returns one. torch dtypes are accepted.
+        via: The mechanism; `"autograd.Function"` is the only one and the default.
+
+    Raises:
+        PrimitiveError: `f` is a primitive with other flags.
+        UnsupportedError: There is no such mechanism.
+
+    >>> import scipy.special, torch
+    >>> from rules_torch import to_torch
+    >>> jv = to_torch(scipy.special.jv, host=True, elementwise=True)
+    >>> jv(1.0, torch.tensor([0.0, 1.0], dtype=torch.float64))
+    tensor([0.0000, 0.4401], dtype=torch.float64)
+    """
+    if via not in _MECHANISMS:
+        message = (
+            f"to_torch: via must be 'autograd.Function', but got {via!r}. Leave it out."
+        )
+        raise rc.UnsupportedError(message)
+    handle = rc.as_primitive(
+        f, host=host, elementwise=elementwise, static_argnames=static_argnames, pure=pure
+    )
+    if out is None:
+        return handle
+    own = rc.Primitive(handle.fun, **handle.flags)
+    own.__dict__["_out_torch"] = out if callable(out) else _constant(out)
+    return own
+
+
+def _constant(out: Any) -> Callable[..., Any]:
+    described = _in_numpy(out)
+
+    def result_shape(*_args: Any, **_kw: Any) -> Any:
+        return described
+
+    return result_shape
+
+
+def _in_numpy(out: Any) -> Any:
+    if isinstance(out, rc.ShapeDtype):
+        dtype = out.dtype
+        numpy = numpy_dtype(dtype) if isinstance(dtype, torch.dtype) else dtype
+        return rc.ShapeDtype(out.shape, numpy)
+    if isinstance(out, (tuple, list)):
+        return type(out)(_in_numpy(item) for item in out)
+    if isinstance(out, dict):
+        return {key: _in_numpy(item) for key, item in out.items()}
+    return out
