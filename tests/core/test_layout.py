@@ -149,8 +149,8 @@ def test_importing_the_core_imports_no_array_library():
 
 def test_importing_the_core_is_quick():
     code = (
-        "import time; t = time.perf_counter(); import rules_core; "
-        "print(time.perf_counter() - t)"
+        "import time; t = time.process_time(); import rules_core; "
+        "print(time.process_time() - t)"
     )
     times = [
         float(subprocess.check_output([sys.executable, "-c", code], text=True))
