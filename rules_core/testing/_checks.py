@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, final
 
+import numpy as np
+
 from rules_core import UnsupportedError
 
 from ._report import Failure, NotRun, Refused, Report, Status
@@ -72,7 +74,8 @@ def _fault(rests_on: tuple[str, ...], report: Report) -> str | None:
 def attempt(run: Callable[[], str | None]) -> tuple[Status, str]:
     """Status and detail of one check; an unexpected error is a failure."""
     try:
-        return "passed", run() or ""
+        with np.errstate(all="ignore"):
+            return "passed", run() or ""
     except Failure as failure:
         return "failed", str(failure)
     except NotRun as reason:

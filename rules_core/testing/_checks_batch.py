@@ -1,4 +1,4 @@
-"""Shape and batch rules agree with the function, and rules with themselves on batches."""
+"""Shape and batch rules agree with the function, rules on stacks with themselves."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def _compare_batch(
     columns = zip(*(y if isinstance(y, tuple) else (y,) for y in expected), strict=True)
     for k, (got, flag, column) in enumerate(zip(outs, flags, columns, strict=True)):
         want = _stack(column)
-        got = to_numpy(got) if flag else np.broadcast_to(to_numpy(got), want.shape)
-        if got.shape != want.shape:
-            message = f"output {k}: {describe(got)}, one by one {describe(want)}"
+        stack = to_numpy(got) if flag else np.broadcast_to(to_numpy(got), want.shape)
+        if stack.shape != want.shape:
+            message = f"output {k}: {describe(stack)}, one by one {describe(want)}"
             raise Failure(message)
         scale = largest(want)
-        if np.any(subject.tolerance.excess(got, want, 0.0, scale) > 0):
+        if np.any(subject.tolerance.excess(stack, want, 0.0, scale) > 0):
             message = (
                 f"with in_batched={batched} output {k} is not that of each example"
             )

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from rules_core import AbstractZero, NotImplementedTangent, NoTangent, is_array
+from rules_core import AbstractZero, NoTangent, NotImplementedTangent, is_array
 
 from ._checks_result import first_outcome, tips
 from ._leaf import Leaf, StructureMismatch, describe, to_numpy
 from ._modes import Mode
-from ._nodes import Node, Static, Tip
+from ._nodes import Static, Tip
 from ._report import Failure
 
 __all__ = ["device_is_right", "dtype_is_right", "no_tangent_is_right", "shape_is_right"]
 
 
-def _raw_tips(mode: Mode) -> Iterator[tuple[Node, Any]]:
+def _raw_tips(mode: Mode) -> Iterator[tuple[Tip | Static, Any]]:
     """Leaves of the codomain with what the rule returned for each."""
     raw = first_outcome(mode).raw
     if mode.kind == "frule":
@@ -69,8 +69,8 @@ def no_tangent_is_right(mode: Mode) -> None:
         if isinstance(tip, Static):
             if not (value is None or isinstance(value, AbstractZero)):
                 message = (
-                    f"{tip.path} = {describe(tip.primal)} has no tangent: the rule must "
-                    f"return NoTangent(), but got {describe(value)}"
+                    f"{tip.path} = {describe(tip.primal)} has no tangent: the rule "
+                    f"must return NoTangent(), but got {describe(value)}"
                 )
                 raise Failure(message)
         elif isinstance(value, NoTangent) and tip.path not in _fixed(mode):

@@ -24,7 +24,7 @@ from ._checks_result import first_outcome
 from ._differences import Vector
 from ._leaf import Leaf
 from ._modes import Mode
-from ._nodes import Node, Tip, forced
+from ._nodes import Fork, Node, Tip, forced
 from ._report import Failure, NotRun
 
 __all__ = ["accumulates", "needs_are_met", "thunks_keep_their_promise"]
@@ -111,13 +111,10 @@ def _pairs(node: Node, a: Any, b: Any) -> Iterator[tuple[Leaf, Any, Any]]:
     if isinstance(node, Tip):
         yield node.leaf, a, b
         return
-    for key, child in zip(*_children(node), strict=True):
-        yield from _pairs(child, node.child(forced(a), key), node.child(forced(b), key))
-
-
-def _children(node: Node) -> tuple[tuple[Any, ...], list[Node]]:
-    parts = getattr(node, "parts", None)
-    return (parts.keys, node.nodes) if parts is not None else ((), [])
+    if isinstance(node, Fork):
+        for key, child in zip(node.parts.keys, node.nodes, strict=True):
+            pair = node.child(forced(a), key), node.child(forced(b), key)
+            yield from _pairs(child, *pair)
 
 
 def _check_sum(mode: Mode, leaf: Leaf, value: Any, addition: Any) -> None:

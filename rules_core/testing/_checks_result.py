@@ -10,7 +10,7 @@ from rules_core import RuleNotFound
 
 from ._leaf import StructureMismatch, describe, to_numpy
 from ._modes import Mode, Outcome
-from ._nodes import Node, Tip, forced
+from ._nodes import Fork, Node, Static, Tip, forced
 from ._report import Failure, Refused
 
 __all__ = [
@@ -62,7 +62,7 @@ def implemented(mode: Mode) -> None:
 
 def value_is_right(mode: Mode) -> None:
     """The value that the rule returns is the function's, with its dtypes."""
-    subject, y = mode.subject, first_outcome(mode).y
+    subject, y = mode.subject, mode.value()
     try:
         values = subject.out.values(y)
     except StructureMismatch as mismatch:
@@ -94,12 +94,11 @@ def _same_leaves(node: Node, y: object, expected: object) -> None:
             raise Failure(message)
 
 
-def tips(node: Node, raw: object) -> Iterator[tuple[Node, object]]:
+def tips(node: Node, raw: object) -> Iterator[tuple[Tip | Static, object]]:
     """Every leaf below a node, with what stands for it in a raw value or tangent."""
     raw = forced(raw)
-    nodes = getattr(node, "nodes", None)
-    if nodes is None:
+    if not isinstance(node, Fork):
         yield node, raw
         return
-    for key, child in zip(node.parts.keys, nodes, strict=True):
+    for key, child in zip(node.parts.keys, node.nodes, strict=True):
         yield from tips(child, node.child(raw, key))

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from rules_core import UnsupportedError
+
 from ._checks_linear import seeds
 from ._checks_result import tips
 from ._differences import Estimate, Vector, differentiate
-from ._duals import Dual, LeavesArrayCode, dual_point, tangent_of
+from ._duals import Dual, dual_point, tangent_of
 from ._leaf import StructureMismatch
 from ._modes import Mode
 from ._nodes import Tip
@@ -66,9 +68,9 @@ def slope_at_zero_is_right(mode: Mode) -> None:
     if at is not None:
         label = np.array(mode.codomain.labels)[finite][at]
         message = (
-            f"{label}: at a zero tangent the rule's slope is {through[finite][at]:.8g}, "
-            f"not {image[finite][at]:.8g}. A mask on the tangent being zero cuts it "
-            "off; mask the partial instead"
+            f"{label}: at a zero tangent the slope of the rule is "
+            f"{through[finite][at]:.8g}, not {image[finite][at]:.8g}. A mask on "
+            "the tangent being zero cuts it off; mask the partial instead"
         )
         raise Failure(message)
 
@@ -94,11 +96,13 @@ def _check_traceable(mode: Mode) -> None:
 def _through(mode: Mode, given: Any, at: Any) -> Vector:
     """Coordinates of the tangents of what the rule returns."""
     try:
-        with np.errstate(all="ignore"):
-            raw = mode.run(given, at=at).raw
-            return mode.read(_tangents(mode, raw))
-    except LeavesArrayCode as reason:
-        message = f"the body is no array code: {reason}"
+        raw = mode.run(given, at=at).raw
+        return mode.read(_tangents(mode, raw))
+    except UnsupportedError:
+        raise
+    except Exception as reason:
+        # On plain arrays the body runs: other checks have seen that.
+        message = f"the body is no array code: {type(reason).__name__}: {reason}"
         raise NotRun(message) from None
 
 
@@ -111,7 +115,7 @@ def _tangents(mode: Mode, raw: Any) -> Any:
 
 
 def _rates(space: Space, raw: Any) -> Any:
-    rates = []
+    rates: list[Vector] = []
     for tip, value in tips(space.root, raw):
         if isinstance(tip, Tip):
             rate = (

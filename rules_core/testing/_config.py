@@ -1,4 +1,4 @@
-"""An AD system made of rules and finite differences, for rules that call back into AD."""
+"""An AD system of rules and finite differences, for rules that call back into AD."""
 
 from __future__ import annotations
 

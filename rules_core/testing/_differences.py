@@ -1,11 +1,11 @@
 r"""Derivatives by finite differences, each with an estimate of its own error.
 
 A curve \(c: \mathbb R \to \mathbb R^m\) is sampled at \(\pm h\) on a ladder of steps
-\(h_k = h_0 2^{-k}\). The difference quotients are extrapolated to \(h = 0\) (Richardson;
-Ridders, *Adv. Eng. Software* 4 (1982) 75). The error of an entry of the tableau is its
-distance from its neighbours plus round-off: the noise of the curve, which is measured
-(Moré and Wild, *SIAM J. Sci. Comput.* 33 (2011) 1292), divided by the step. For each
-component the entry with the least error is taken.
+\(h_k = h_0 2^{-k}\). The difference quotients are extrapolated to \(h = 0\)
+(Richardson; Ridders, *Adv. Eng. Software* 4 (1982) 75). The error of an entry of the
+tableau is its distance from its neighbours plus round-off: the noise of the curve,
+which is measured (Moré and Wild, *SIAM J. Sci. Comput.* 33 (2011) 1292), divided by the
+step. For each component the entry with the least error is taken.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Curve", "Estimate", "Side", "Vector", "differentiate", "jacobian"]
+__all__ = ["Curve", "Estimate", "Side", "Vector", "differentiate"]
 
 Vector: TypeAlias = NDArray[np.float64]
 Curve: TypeAlias = Callable[[float], Vector]
@@ -71,16 +71,16 @@ def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
     >>> [round(float(d), 9) for d in estimate.value], estimate.side
     ([1.0, 0.5], 'both')
     """
-    curve = _guarded(curve)
-    centre = curve(0.0)
+    guarded = _guarded(curve)
+    centre = guarded(0.0)
     if centre is None:
         return _failed(1, "none")
-    side = _side(curve)
+    side = _side(guarded)
     if side == "none":
         return _failed(centre.size, side)
     with np.errstate(all="ignore"):
-        noise = _noise(curve, centre, side, eps)
-        rungs = _quotients(curve, centre, side, noise, eps)
+        noise = _noise(guarded, centre, side, eps)
+        rungs = _quotients(guarded, centre, side, noise, eps)
         value, error = _extrapolated(rungs, side)
     return Estimate(value, SAFETY * error, side)
 
@@ -105,6 +105,7 @@ def _failed(size: int, side: Side) -> Estimate:
 
 def _side(curve: Callable[[float], Vector | None]) -> Side:
     """The sides on which the curve exists for small steps."""
+    right = left = False
     for h in (START * 2.0**-k for k in (4, 12, 20, 28, 36)):
         right, left = curve(h) is not None, curve(-h) is not None
         if right and left:
@@ -119,14 +120,14 @@ def _noise(
 ) -> Vector:
     """Round-off in the curve: at least that of its result, and what is measured.
 
-    A component that does not move at all over so short a way is rounded to a coarser
-    grid than `eps` (or constant), and needs longer steps; one that looks noisy may
-    only be steep, and gets shorter ones.
+    A component that does not move at all over so short a way is constant, or rounded
+    to a coarser grid than `eps`; one that looks noisy may only be steep, and is
+    looked at over shorter steps.
     """
     floor = eps * np.abs(centre)
     noise = _wobble(curve, side, np.sqrt(eps))
     if np.any(np.isnan(noise)):
-        noise = np.where(np.isnan(noise), _wobble(curve, side, eps**0.25), noise)
+        noise = np.where(np.isnan(noise), _grid(curve, centre, side, eps), noise)
     if np.any(noise > 100 * floor):
         noise = np.fmin(noise, _wobble(curve, side, eps**0.75))
     return np.fmax(floor, noise)
@@ -149,6 +150,23 @@ def _wobble(curve: Callable[[float], Vector | None], side: Side, step: float) ->
     )
     still = np.all(samples == samples[0], axis=0)
     return np.where(still, np.nan, np.max(list(levels), axis=0))
+
+
+def _grid(
+    curve: Callable[[float], Vector | None], centre: Vector, side: Side, eps: float
+) -> Vector:
+    """The least amount by which each component moves; NaN if it does not."""
+    amount = np.full(centre.shape, np.nan)
+    first = START * np.sqrt(eps) * (-1.0 if side == "left" else 1.0)
+    for k in range(3, 26):
+        point = curve(first * 2.0**k)
+        if point is None:
+            break
+        moved = np.abs(point - centre)
+        amount = np.where(np.isnan(amount) & (moved > 0), moved, amount)
+        if not np.any(np.isnan(amount)):
+            break
+    return amount / 2
 
 
 def _quotients(
@@ -206,11 +224,5 @@ def _endless(quotients: list[Vector]) -> Vector | None:
     if len(quotients) < GROWING:
         return None
     sizes = np.abs(quotients[-GROWING:])
-    return np.all(sizes[1:] > 1.015 * sizes[:-1], axis=0)
-
-
-def jacobian(curves: list[Curve], eps: float = 2.0**-52) -> tuple[Vector, Vector]:
-    """The matrix `(m, n)` whose columns are the slopes of `n` curves, and its errors."""
-    columns = [differentiate(curve, eps) for curve in curves]
-    value = np.stack([column.value for column in columns], axis=1)
-    return value, np.stack([column.error for column in columns], axis=1)
+    growing: Vector = np.all(sizes[1:] > 1.015 * sizes[:-1], axis=0)
+    return growing

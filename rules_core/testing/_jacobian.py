@@ -1,18 +1,21 @@
-"""The full Jacobian of a rule beside that of the function: where, and how, it is wrong."""
+"""The full Jacobian of a rule beside the function's: where, and how, it is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._differences import Vector
 from ._modes import Mode
 from ._subject import Subject
 
 __all__ = ["Comparison", "by_differences", "compare"]
+
+Indices: TypeAlias = NDArray[np.intp]
 
 MANY_COLUMNS, MANY_ROWS = 64, 256
 SMALL = 6  # matrices up to this size are printed whole
@@ -83,7 +86,7 @@ def compare(mode: Mode) -> Comparison:
     )
 
 
-def _by_rule(mode: Mode, rows: Vector, columns: Vector) -> Vector:
+def _by_rule(mode: Mode, rows: Indices, columns: Indices) -> Vector:
     wanted = columns if mode.kind == "frule" else rows
     images = [mode.image(_unit(mode.domain.dim, int(k))) for k in wanted]
     if mode.kind == "frule":
@@ -91,7 +94,7 @@ def _by_rule(mode: Mode, rows: Vector, columns: Vector) -> Vector:
     return np.stack(images)[:, columns]
 
 
-def by_differences(subject: Subject, columns: Vector) -> tuple[Vector, Vector]:
+def by_differences(subject: Subject, columns: Indices) -> tuple[Vector, Vector]:
     """Columns of the Jacobian by finite differences, and their errors."""
     spans = subject.space.spans
     slopes = [

@@ -23,7 +23,11 @@ def to_numpy(x: Any) -> np.ndarray[Any, Any]:
     """An array of any library, or a number, as a NumPy array."""
     if hasattr(x, "detach"):  # torch refuses tensors that carry a gradient
         x = x.detach().resolve_conj().cpu()
-    return np.asarray(x)
+    try:
+        return np.asarray(x)
+    except RuntimeError:  # it lies on a device that NumPy does not reach
+        xp = array_namespace(x)
+        return np.asarray(x.to_device(xp.zeros(0).device))
 
 
 def dtype_of(x: Any) -> np.dtype[Any] | None:
@@ -124,7 +128,8 @@ class Leaf:
         sizes = np.abs(to_numpy(self.primal).reshape(-1)).astype(np.float64)
         sizes = np.where(np.isfinite(sizes), sizes, 1.0)
         typical = sizes.max(initial=0.0) or 1.0
-        return np.repeat(np.maximum(sizes, 1e-3 * typical), 1 + self.is_complex)
+        sizes = np.where(sizes == 0, typical, np.maximum(sizes, 1e-3 * typical))
+        return np.repeat(sizes, 1 + self.is_complex)
 
     def labels(self) -> Iterator[str]:
         """A name for each coordinate."""

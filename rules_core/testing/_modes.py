@@ -18,6 +18,7 @@ import numpy as np
 from rules_core import DerivativeNotImplemented, NoTangent, ZeroTangent, frule, rrule
 
 from ._differences import Vector
+from ._leaf import StructureMismatch
 from ._nodes import DerivativeMissing
 from ._override import override
 from ._space import Space
@@ -81,6 +82,10 @@ class Mode(ABC):
     def run(self, given: Any, needs: Needs = None, at: Any = None) -> Outcome:
         """Apply the rule to a tangent or cotangent, at the primals or at others."""
 
+    @abstractmethod
+    def value(self) -> Any:
+        """The primal value that the rule returns, as the caller first sees it."""
+
     def image(self, coordinates: Vector) -> Vector:
         """Coordinates of the image of the tangent with these coordinates."""
         return self.read(self.run(self.domain.tangent(coordinates)).raw)
@@ -143,6 +148,10 @@ class Pull(Mode):
             return Outcome(primals, y, given, pullback(given), pullback)
 
     @override
+    def value(self) -> Any:
+        return self.resolve(self.codomain.copy()).run()[0]
+
+    @override
     def read(self, raw: Any) -> Vector:
         kept = [NoTangent() if i in self.missing else c for i, c in enumerate(raw)]
         return self.codomain.coordinates(kept)
@@ -155,6 +164,8 @@ class Pull(Mode):
                 self.codomain.part(i).coordinates(cotangent)
             except DerivativeMissing as missing:
                 self.missing[i] = missing.tangent.info
+            except StructureMismatch:
+                pass  # the check of the shape says so
 
 
 @final
@@ -199,6 +210,10 @@ class Push(Mode):
         return tuple(ZeroTangent() if i in self.missing else dx for i, dx in pairs)
 
     @override
+    def value(self) -> Any:
+        return self.run(self.domain.tangent(self.subject.directions[0])).y
+
+    @override
     def read(self, raw: Any) -> Vector:
         return self.codomain.coordinates(raw)
 
@@ -214,4 +229,6 @@ class Push(Mode):
                 self.read(self.run(tangents).raw)
             except (DerivativeMissing, DerivativeNotImplemented) as missing:
                 found[i] = missing.tangent.info
+            except StructureMismatch:
+                pass  # the check of the shape says so
         self.missing = found

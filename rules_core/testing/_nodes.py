@@ -1,18 +1,24 @@
-"""The tree behind a `Space`: leaves with a tangent, leaves without, and branches."""
+"""The tree behind a `Space`: leaves with a tangent, leaves without, and branches.
+
+Every node has the same methods. `leaves` and `static` list what is below; `tangent`
+and `point` build a tangent or a primal from the coordinates that a `Reader` hands out;
+`read` and `values` give the coordinates of a tangent (canonical or raw) or of a primal;
+`map` gives the primal with its leaves changed, and `keep` applied to the static ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from rules_core import (
     AbstractThunk,
     AbstractZero,
-    NotImplementedTangent,
     NoTangent,
+    NotImplementedTangent,
     unthunk,
 )
 
@@ -55,33 +61,6 @@ class Reader:
         """The next `count` coordinates."""
         start, self.at = self.at, self.at + count
         return self.vector[start : self.at]
-
-
-class Node(Protocol):
-    """A place in a primal."""
-
-    path: str
-
-    def leaves(self) -> Iterator[Leaf]:
-        """Leaves below that have a tangent."""
-
-    def static(self) -> Iterator[str]:
-        """Paths of the leaves below that have none."""
-
-    def tangent(self, reader: Reader) -> Any:
-        """The canonical tangent with the coordinates that `reader` hands out."""
-
-    def point(self, reader: Reader) -> Any:
-        """The primal with the coordinates that `reader` hands out."""
-
-    def read(self, tangent: Any) -> Iterator[Vector]:
-        """Coordinates of a tangent, canonical or raw."""
-
-    def values(self, primal: Any) -> Iterator[Vector]:
-        """Coordinates of a primal of the same structure."""
-
-    def map(self, change: Callable[[Leaf], Any], keep: Callable[[Any], Any]) -> Any:
-        """The primal with its leaves changed, and `keep` applied to the static ones."""
 
 
 def grow(primal: Any, path: str) -> Node:
@@ -221,3 +200,6 @@ class Fork:
 
     def map(self, change: Callable[[Leaf], Any], keep: Callable[[Any], Any]) -> Any:
         return self.parts.rebuild([node.map(change, keep) for node in self.nodes])
+
+
+Node: TypeAlias = Tip | Static | Fork

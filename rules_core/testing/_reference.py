@@ -46,15 +46,15 @@ class Reference:
         if isinstance(f, Primitive):
             return f
         table = find_table(f)
-        return None if table is None else table.primitive
+        known: Primitive | None = None if table is None else table.primitive
+        return known
 
     @property
     def function(self) -> Callable[..., Any]:
         """The primitive, or a function of the arguments that are open."""
-        handle = self.handle
-        assert handle is not None
+        handle: Any = self.handle
         if not self.closed:
-            return handle
+            return handle  # type: ignore[no-any-return]
         primals, places = list(self.subject.primals), self.open
 
         def restricted(*xs: Any, **kwargs: Any) -> Any:
@@ -70,7 +70,7 @@ class Reference:
         return tuple(primals[i] for i in self.open)
 
     def tangents(self, v: Vector) -> tuple[Any, ...]:
-        """A tangent of the open arguments as hosts take it, None where there is none."""
+        """A tangent of the open arguments as hosts take it."""
         space = self.subject.space
         return tuple(space.part(i).like_primal(v[space.slices[i]]) for i in self.open)
 

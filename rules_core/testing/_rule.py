@@ -9,18 +9,18 @@ from rules_core import RuleConfig
 
 from . import _checks_derivative as derivative
 from ._checks import Spec, execute
+from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
 from ._checks_form import (
     device_is_right,
     dtype_is_right,
     no_tangent_is_right,
     shape_is_right,
 )
-from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
 from ._checks_lazy import accumulates, needs_are_met, thunks_keep_their_promise
 from ._checks_linear import adjoints, is_linear, repeats, zeros_are_strong
 from ._checks_result import exists, implemented, returns_a_pair, value_is_right
-from ._checks_writes import given_unwritten, inputs_unwritten, output_unwritten
 from ._checks_second import second_order_is_right, slope_at_zero_is_right
+from ._checks_writes import given_unwritten, inputs_unwritten, output_unwritten
 from ._config import FiniteDifferenceConfig
 from ._hosts import host_checks
 from ._modes import Mode, Pull, Push
@@ -52,6 +52,7 @@ def _table(kind: str) -> list[Spec[Mode]]:
     result, shape = f"{kind}.result", f"{kind}.shape"
     slope = f"{kind}.derivative", f"{kind}.complex-derivative"
     form = result, f"{kind}.implemented", shape, f"{kind}.no-tangent"
+    sorts = f"{kind}.dtype", f"{kind}.device"
     written = f"{kind}.inputs-unwritten", f"{kind}.given-unwritten"
     trusted = *form, *slope, f"{kind}.linearity", f"{kind}.strong-zeros", *written
     rows: list[tuple[str, Callable[[Mode], str | None], tuple[str, ...]]] = [
@@ -76,7 +77,7 @@ def _table(kind: str) -> list[Spec[Mode]]:
         ("strong-zeros", zeros_are_strong, (*form, *slope)),
         ("repeat", repeats, (*form, *written)),
         ("thunks", thunks_keep_their_promise, form),
-        ("accumulation", accumulates, (*form, f"{kind}.thunks")),
+        ("accumulation", accumulates, (*form, *sorts, f"{kind}.thunks")),
         ("needs", needs_are_met, (*form, *slope)),
         ("batching", rule_batches, (*form, *slope)),
         ("second-order", second_order_is_right, trusted),
@@ -152,10 +153,10 @@ def check_rule(
     options = _options(fkwargs, tangents, cotangent, rtol, atol, config, seed)
     subject = _subject(f, args, level, options)
     report = Report(subject.title)
-    modes = {mode.kind: mode for mode in (Pull(subject), Push(subject))}
+    modes: dict[str, Mode] = {"rrule": Pull(subject), "frule": Push(subject)}
     present = {kind: mode for kind, mode in modes.items() if _has_rule(mode)}
     for kind, mode in modes.items():
-        if kind in present or not present:
+        if kind in present or (kind == "rrule" and not present):
             _run_mode(mode, report, skip)
         else:
             report.add(f"{kind}.exists", "not run", "no such rule: hosts derive it")

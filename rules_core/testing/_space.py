@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from types import FunctionType
 from typing import Any, final
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from ._differences import Vector
 from ._kinds import Branch
 from ._leaf import Leaf, like, to_numpy
-from ._nodes import Fork, Node, Reader, grow
+from ._nodes import Fork, Node, Reader, Static, grow
 
 __all__ = ["Space"]
 
@@ -55,7 +56,11 @@ class Space:
 
     @classmethod
     def product(cls, primals: tuple[Any, ...], names: Sequence[str]) -> Space:
-        """The space at several primals; its tangents are bare tuples of tangents."""
+        """The space at a callable and its arguments; its tangents are bare tuples.
+
+        A function that is called is the key of its rules and stays what it is: a copy
+        that closes over other values would have none.
+        """
         parts = Branch(
             keys=tuple(range(len(primals))),
             labels=tuple(names),
@@ -65,6 +70,8 @@ class Space:
             read=lambda tangents, i: tangents[i],
         )
         nodes = [grow(x, name) for x, name in zip(primals, names, strict=True)]
+        if isinstance(primals[0], FunctionType):
+            nodes[0] = Static(primals[0], names[0])
         return cls(primals, root=Fork(parts, nodes, "", hollow=True))
 
     @property
