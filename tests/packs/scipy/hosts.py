@@ -55,11 +55,17 @@ class JaxHost:
 
         for mode in modes:
             along = self.once(along, mode)
-        return np.asarray(along(fixed[argnum]))
+        return self.back(along(fixed[argnum]))
+
+    def back(self, x):
+        return np.asarray(x)
 
 
 class TorchHost(JaxHost):
     name = "torch"
+
+    def back(self, x):
+        return x.detach().resolve_conj().numpy()
 
     def array(self, x):
         import torch
