@@ -37,6 +37,13 @@ def allowed_packs(setting: str | None, names: set[str]) -> set[str]:
     return names - off
 
 
+def _can_be_imported(name: str) -> bool:
+    """Whether a library is there at all; without it, its pack has nothing to serve."""
+    from importlib.util import find_spec
+
+    return name in sys.modules or find_spec(name) is not None
+
+
 class Packs:
     """The packs that are installed, and which of them are in.
 
@@ -58,6 +65,7 @@ class Packs:
                 if point not in points.setdefault(point.name, []):
                     points[point.name].append(point)
             allowed = allowed_packs(os.environ.get("RULES_CORE_PACKS"), set(points))
+            allowed = set(filter(_can_be_imported, allowed))
             self._points = {name: points[name] for name in sorted(allowed)}
         return self._points
 

@@ -81,6 +81,15 @@ def test_two_packs_may_serve_one_module():
     assert loaded == [1, 2]
 
 
+def test_the_pack_of_a_library_that_is_not_installed_is_left_alone(monkeypatch):
+    def fail():
+        raise ModuleNotFoundError
+
+    points = [Point("no_such_library", "pack", fail), Point("math", "pack", fail)]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
+    assert Packs().names() == ["math"]
+
+
 def test_a_pack_that_fails_to_import_is_an_error_each_time():
     def fail():
         message = "no such table"
