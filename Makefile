@@ -24,7 +24,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := test
 
 demo: $(STAMP)
-	$(BIN)/python examples/co2/fit.py
+	$(BIN)/python -m examples.co2
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(ARGS)
