@@ -16,7 +16,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import apply_function, call_function, functorch_active, is_fake, is_wrapped
+from ._compat import apply_function, call_function, functorch_active, is_fake
 from ._config import CONFIG
 from ._leaves import flatten, leaf_names, unflatten
 from ._numpy import from_numpy, to_numpy
@@ -39,7 +39,7 @@ def run_primal(
 
 def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Run a job by the mechanism that its tensors ask for."""
-    if functorch_active() and any(is_wrapped(x) for x in tensors):
+    if functorch_active():  # also for plain tensors: any operation would wrap them
         return call_function(Opaque, job, *tensors)  # type: ignore[no-any-return]
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return _apply(job, *tensors)  # type: ignore[no-any-return]

@@ -1,0 +1,131 @@
+"""Every arrangement of jvp, grad and vmap against torch's own derivatives.
+
+A word such as `JGV` is applied from the left: forward mode of the primitive, then
+reverse mode of that, then a batch of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+import pytest
+import torch
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
+
+from tests.adapters.torch.formulas import KINDS, expo, host_sine, sinmul, weighted
+
+Fun = Callable[[torch.Tensor], torch.Tensor]
+X = torch.tensor([[0.3, 0.7], [1.1, -0.4]], dtype=torch.float64)
+MAKERS = {"generic": sinmul, "host": host_sine}
+
+
+def forward(f: Fun) -> Fun:
+    return lambda x: jvp(f, (x,), (torch.cos(x),))[1]
+
+
+def reverse(f: Fun) -> Fun:
+    return lambda x: grad(lambda u: f(u).sum())(x)
+
+
+STEPS = {"J": forward, "G": reverse, "V": vmap}
+
+
+def words(order: int, batches: int = 2) -> Iterable[str]:
+    for letters in itertools.product("JGV", repeat=order):
+        if letters.count("V") <= batches:
+            yield "".join(letters)
+
+
+def check(made, chosen: Iterable[str]) -> None:
+    wrong = []
+    for word in chosen:
+        ours, theirs = made.f, made.native
+        for letter in word:
+            ours, theirs = STEPS[letter](ours), STEPS[letter](theirs)
+        if not torch.allclose(ours(X), theirs(X), rtol=1e-9, atol=1e-9):
+            wrong.append(word)
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("primal", MAKERS)
+def test_every_arrangement_up_to_order_three(primal, kind):
+    check(MAKERS[primal](kind), itertools.chain.from_iterable(map(words, range(4))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("primal", MAKERS)
+def test_order_four_without_batches(primal, kind):
+    check(MAKERS[primal](kind), ["JJJJ", "GGGG", "JGJG", "GJGJ", "JJGG", "GGJJ"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("primal", MAKERS)
+def test_batches_at_every_place_of_a_third_derivative(primal, kind):
+    check(MAKERS[primal](kind), ["VGJG", "GVGJ", "JGVG", "GJGV", "VJJG"])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("primal", MAKERS)
+def test_every_arrangement_of_order_four(primal, kind):
+    check(MAKERS[primal](kind), words(4))
+
+
+def double(f: Fun, argnum: int) -> list[Fun]:
+    """Second derivatives in all four mixtures."""
+    ways = itertools.product((jacfwd, jacrev), repeat=2)
+    return [outer(inner(f, argnum), argnum) for outer, inner in ways]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hessians_in_all_mixtures_with_two_arguments(kind):
+    made = weighted(kind)
+    a = torch.tensor([1.5, -0.5], dtype=torch.float64)
+    b = torch.tensor(0.7, dtype=torch.float64)
+    for argnum in (0, 1):
+        pairs = zip(double(made.f, argnum), double(made.native, argnum), strict=True)
+        for ours, theirs in pairs:
+            torch.testing.assert_close(ours(a, b), theirs(a, b))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hessian_and_vmap_of_it(kind):
+    made = expo(kind)
+
+    def total(f: Fun) -> Fun:
+        return lambda x: f(x).sum()
+
+    ours = vmap(hessian(total(made.f)))(X)
+    torch.testing.assert_close(ours, vmap(hessian(total(torch.exp)))(X))
+
+
+@pytest.mark.parametrize("in_dims", [(0, None), (None, 0), (1, 0), (-1, 1)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_vmap_with_in_dims(kind, in_dims):
+    made = weighted(kind)
+    a, b = X, X + 1
+
+    def both(f):
+        return lambda a, b: (f(a, b), *grad(lambda *u: f(*u).sum(), (0, 1))(a, b))
+
+    ours = vmap(both(made.f), in_dims)(a, b)
+    torch.testing.assert_close(ours, vmap(both(made.native), in_dims)(a, b))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_linearize(kind):
+    made = sinmul(kind)
+    y, push = linearize(made.f, X)
+    torch.testing.assert_close(y, made.native(X))
+    torch.testing.assert_close(push(X), jvp(made.native, (X,), (X,))[1])
+
+
+@pytest.mark.parametrize("randomness", ["different", "same"])
+def test_vmap_randomness_reaches_the_rule(randomness):
+    def noisy(x):
+        return sinmul().f(x) * torch.rand(())
+
+    out = vmap(noisy, randomness=randomness)(torch.ones(3))
+    assert (out.unique().numel() == 1) == (randomness == "same")
