@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import rules_core as rc
-from rules_scipy.special import kv
 
+import rules_core as rc
 from examples.co2.record import Record
+from rules_scipy.special import kv
 
 NAMES = (
     "trend: amplitude / ppm",

@@ -1,0 +1,117 @@
+"""One fit, in any host: L-BFGS from a distant start, then Newton's method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+from tqdm import tqdm
+
+from examples.co2.model import Problem, loss
+from examples.co2.record import Record
+
+# Far from the optimum: every amplitude and length is off by a factor of 1.5 to 100.
+START = np.log([10.0, 10.0, 1.0, 10.0, 1.0, 1.0, 1.0, 1.0])
+NEWTON_STEPS = 2
+
+
+class Host(Protocol):
+    """What the fit needs of a host, in NumPy arrays."""
+
+    name: str
+
+    def value_and_grad(self, theta: Any, /) -> tuple[float, Any]:
+        """Loss and gradient."""
+
+    def hessian(self, theta: Any, /) -> Any:
+        """Second derivatives of the loss."""
+
+    def minimise(self, start: Any, step: Callable[[float], None], /) -> Any:
+        """The result of the host's L-BFGS."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit and how it went.
+
+    Attributes:
+        host: Name of the host.
+        theta: Logarithms of the hyperparameters, shape (8,).
+        spread: Their standard errors, from the Hessian.
+        loss: Negative log marginal likelihood.
+        norm: Largest entry of the gradient at the end.
+        rough: The same after L-BFGS, before Newton's steps.
+        evaluations: Evaluations of loss and gradient by L-BFGS.
+        first: Seconds of the first evaluation, compilation included.
+        seconds: Seconds of L-BFGS after that.
+        newton: Seconds of Newton's steps, compilation included.
+    """
+
+    host: str
+    theta: Any
+    spread: Any
+    loss: float
+    norm: float
+    rough: float
+    evaluations: int
+    first: float
+    seconds: float
+    newton: float
+
+
+def fit(host: Host, start: Any = START) -> Fit:
+    """Fit the hyperparameters in one host, with a progress bar."""
+    times = [perf_counter()]
+    host.value_and_grad(start)
+    times.append(perf_counter())
+    with tqdm(desc=f"{host.name:8}", unit=" evaluations") as bar:
+
+        def step(value: float) -> None:
+            bar.set_postfix(loss=f"{value:.6f}", refresh=False)
+            bar.update()
+
+        theta = host.minimise(start, step)
+        evaluations = bar.n
+    times.append(perf_counter())
+    rough = np.abs(host.value_and_grad(theta)[1]).max()
+    theta, hessian = newton(host, theta)
+    value, gradient = host.value_and_grad(theta)
+    times.append(perf_counter())
+    spread = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    norm = np.abs(gradient).max()
+    return Fit(
+        host.name, theta, spread, value, norm, rough, evaluations, *np.diff(times)
+    )
+
+
+def newton(host: Host, theta: Any) -> tuple[Any, Any]:
+    """The point after a few steps of Newton's method, and the last Hessian.
+
+    L-BFGS compares values of the loss, which are only accurate to about 1e-8, and stops
+    there. Newton's method needs derivatives alone.
+    """
+    hessian = host.hessian(theta)
+    for _ in range(NEWTON_STEPS):
+        theta = theta - np.linalg.solve(hessian, host.value_and_grad(theta)[1])
+        hessian = host.hessian(theta)
+    return theta, hessian
+
+
+def finite_differences(theta: Any, record: Record, step: float = 1e-3) -> Any:
+    """The gradient of the loss in plain NumPy, by differences of fourth order."""
+    problem = Problem.of(record)
+
+    def along(i: int, distance: float) -> float:
+        shift = np.zeros_like(theta)
+        shift[i] = distance
+        return float(loss(theta + shift, problem))
+
+    def slope(i: int) -> float:
+        near = along(i, step) - along(i, -step)
+        far = along(i, 2 * step) - along(i, -2 * step)
+        return (8 * near - far) / (12 * step)
+
+    return np.array([slope(i) for i in range(len(theta))])
