@@ -8,6 +8,7 @@ from typing import Any, final
 import jax
 
 from ._call import call_primitive
+from ._matrix import cells
 
 __all__ = ["JaxAdapter", "adapter"]
 
@@ -34,8 +35,6 @@ class JaxAdapter:
 
     def cells(self, level: str) -> Iterable[Any]:
         """The combinations of transformations that `check_rule` runs."""
-        from ._matrix import cells
-
         return cells(level)
 
     def __repr__(self) -> str:

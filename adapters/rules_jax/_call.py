@@ -182,7 +182,10 @@ def _spec(
     rrule: Any,
     key: _OutKey,
 ) -> Spec:
-    return Spec(primitive, heads, tail, frule, rrule, key.out)
+    def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return call_primitive(primitive, args, kwargs, out=key.out)
+
+    return Spec(primitive, heads, tail, frule, rrule, key.out, again)
 
 
 def _find_rules(

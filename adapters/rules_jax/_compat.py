@@ -23,6 +23,7 @@ __all__ = [
     "at_top_level",
     "axis_keywords",
     "cotangent_aval",
+    "enable_x64",
     "fancy_batcher",
     "float0_zeros",
     "is_undefined_primal",
@@ -138,6 +139,15 @@ def trace_key() -> Any:
     from jax._src import config
 
     return config.trace_context()
+
+
+def enable_x64(on: bool) -> Any:
+    """Context in which double precision is on or off."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(on)
+    from jax import experimental
+
+    return experimental.enable_x64(on)
 
 
 def at_top_level() -> bool:

@@ -33,7 +33,6 @@ class HostFunction:
         elementwise: Whether arrays with a further leading axis are one call.
         batch: `batch(size, batched, arrays) -> arrays` with the axis first, or None.
         refusal: Why it cannot be differentiated, and the cure.
-        transposed: Why it cannot be transposed, where that is another reason.
     """
 
     __slots__ = (
@@ -55,11 +54,9 @@ class HostFunction:
         elementwise: bool = False,
         batch: Callable[..., Sequence[Any]] | None = None,
         refusal: str = "",
-        transposed: str | None = None,
     ) -> None:
         self.name, self.run, self.promise = name, run, promise
         self.elementwise, self.batch, self.refusal = elementwise, batch, refusal
-        self.transposed = refusal if transposed is None else transposed
 
     def check(self, results: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
         """Results as arrays of the promised types, or an error in words."""
@@ -187,11 +184,7 @@ def _refuse(*_: Any, host: HostFunction, **__: Any) -> Any:
     raise rc.UnsupportedError(host.refusal)
 
 
-def _refuse_transposed(*_: Any, host: HostFunction, **__: Any) -> Any:
-    raise rc.UnsupportedError(host.transposed)
-
-
-_compat.set_derivatives(host_call_p, jvp=_refuse, transpose=_refuse_transposed)
+_compat.set_derivatives(host_call_p, jvp=_refuse, transpose=_refuse)
 
 
 def _batch(

@@ -15,9 +15,12 @@ import jax
 
 import rules_core as rc
 
+from . import _compat
 from ._host import HostFunction, host_call
 from ._leaves import has_tangent
+from ._linear import apply_linear
 from ._project import RuleOutputError, project_host
+from ._saved import Saved, expand, instantiate
 from ._tangents import build, read
 
 __all__ = ["HostRules"]
@@ -50,56 +53,87 @@ class HostRules:
     def push(
         self, wanted: Sequence[bool], leaves: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[list[Any], list[Any]]:
-        """Results by the primal, tangents by the frule on the host."""
+        """Results by the function itself, tangents by the frule on the host."""
         outs = self.spec.outs(leaves)
+        linear = _HostMap(self.spec, tuple(wanted), leaves, outs, "frule")
         given = [t for t in tangents if t is not None]
-        present = tuple(t is not None for t in tangents)
-        avals = tuple(map(jax.typeof, leaves))
-        host = _frule_host(self.spec, tuple(wanted), present, avals, outs)
-        found = iter(host_call(host, [*leaves, *given]))
-        dys = [next(found) if has_tangent(aval) else None for aval in outs.avals]
-        return self.spec.primal(*leaves), dys
+        moved = expand(outs.avals, apply_linear(linear, leaves, given))
+        return self.spec.again(leaves), moved
 
     def save(
         self, wanted: Sequence[bool], leaves: Sequence[Any]
-    ) -> tuple[list[Any], Any]:
-        """Results by the primal; the arguments are the residuals."""
-        from ._saved import Saved
-
+    ) -> tuple[list[Any], Saved]:
+        """Results by the function itself; the arguments are the residuals."""
         outs = self.spec.outs(leaves)
-        avals = tuple(map(jax.typeof, leaves))
-        load = _HostLoad(self.spec, tuple(wanted), avals, outs)
-        return self.spec.primal(*leaves), Saved(leaves, load)
+        linear = _HostMap(self.spec, tuple(wanted), leaves, outs, "rrule")
+        return self.spec.again(leaves), Saved(leaves, _HostLoad(linear))
 
 
 @final
 class _HostLoad:
     """The backward half: the rrule again, then its pullback, on the host."""
 
-    def __init__(
-        self, spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
-    ) -> None:
-        self.spec, self.wanted, self.avals, self.outs = spec, wanted, avals, outs
+    def __init__(self, linear: _HostMap) -> None:
+        self.linear = linear
 
     def zeros(self) -> list[Any]:
         """The answer to zero cotangents."""
-        return [None] * len(self.avals)
+        return [None] * len(self.linear.wanted)
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        from ._saved import instantiate
+        given = instantiate(self.linear.results.avals, cotangents)
+        found = iter(apply_linear(self.linear, arrays, given))
+        return [next(found) if w else None for w in self.linear.wanted]
 
-        given = instantiate(self.outs.avals, cotangents)
-        host = _rrule_host(self.spec, self.wanted, self.avals, self.outs)
-        found = iter(host_call(host, [*arrays, *given]))
-        return [next(found) if w else None for w in self.wanted]
+
+@final
+class _HostMap:
+    """What a NumPy-only rule computes, as a linear map: its callback, and the other's.
+
+    The frule maps the wanted tangents to those of the results; the rrule maps the
+    cotangents of the results to the wanted ones. Each is the other's transposition.
+    """
+
+    def __init__(
+        self, spec: Any, wanted: tuple[bool, ...], leaves: Any, results: Any, kind: str
+    ) -> None:
+        self.spec, self.wanted, self.results, self.kind = spec, wanted, results, kind
+        self.avals = tuple(map(jax.typeof, leaves))
+        ins = [a for a, w in zip(self.avals, wanted, strict=True) if w]
+        smooth = [a for a in results.avals if has_tangent(a)]
+        self.outs = [
+            aval.to_tangent_aval() for aval in (smooth if kind == "frule" else ins)
+        ]
+        self.ins = ins if kind == "frule" else smooth
+
+    def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """The rule's callback."""
+        host = self._host(self.kind)
+        return host_call(host, [*residuals, *tangents])
+
+    def backward(
+        self, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        """The other rule's."""
+        other = "rrule" if self.kind == "frule" else "frule"
+        rule = getattr(self.spec, other)
+        if rule is None or not rule.host:
+            raise rc.UnsupportedError(_one_way(getattr(self.spec, self.kind)))
+        given = [
+            _compat.zeros_of(aval) if ct is None else ct
+            for ct, aval in zip(cotangents, self.outs, strict=True)
+        ]
+        return host_call(self._host(other), [*residuals, *given])
+
+    def _host(self, kind: str) -> HostFunction:
+        make = _frule_host if kind == "frule" else _rrule_host
+        return make(self.spec, self.wanted, self.avals, self.results)
 
 
 @lru_cache(maxsize=512)
 def _rrule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
 ) -> HostFunction:
-    from ._saved import expand
-
     rule, count = spec.rrule, len(avals)
 
     def run(arrays: list[Any]) -> list[Any]:
@@ -121,22 +155,12 @@ def _rrule_host(
         return [_conj(x) for x, w in zip(found, wanted, strict=False) if w]
 
     promised = [a for a, w in zip(avals, wanted, strict=True) if w]
-    return HostFunction(
-        rule.name,
-        run,
-        _like(promised),
-        refusal=_refusal(rule),
-        transposed=_one_way(rule),
-    )
+    return HostFunction(rule.name, run, _like(promised), refusal=_refusal(rule))
 
 
 @lru_cache(maxsize=512)
 def _frule_host(
-    spec: Any,
-    wanted: tuple[bool, ...],
-    present: tuple[bool, ...],
-    avals: Any,
-    outs: Any,
+    spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
 ) -> HostFunction:
     rule, count = spec.frule, len(avals)
 
@@ -146,7 +170,7 @@ def _frule_host(
         rest = iter(arrays[count:])
         flat = [
             next(rest) if there else _no_tangent(x)
-            for x, there in zip(arrays[:count], present, strict=True)
+            for x, there in zip(arrays[:count], wanted, strict=True)
         ]
         tangents, start = [], 0
         for template in spec.args:
@@ -164,13 +188,7 @@ def _frule_host(
         ]
 
     promised = [a for a in outs.avals if has_tangent(a)]
-    return HostFunction(
-        rule.name,
-        run,
-        _like(promised),
-        refusal=_refusal(rule),
-        transposed=_one_way(rule),
-    )
+    return HostFunction(rule.name, run, _like(promised), refusal=_refusal(rule))
 
 
 def _like(avals: Sequence[Any]) -> Any:

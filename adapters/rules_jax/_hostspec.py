@@ -47,7 +47,7 @@ class HostPrimal:
     def run(self, arrays: list[Any]) -> list[Any]:
         """The function on NumPy arrays, flat."""
         args, kwargs = self.spec.fill(arrays)
-        return tree_util.tree_leaves(self.primitive.fun(*args, **kwargs))
+        return list(tree_util.tree_leaves(self.primitive.fun(*args, **kwargs)))
 
     def batch(self, size: int, batched: Sequence[bool], arrays: list[Any]) -> list[Any]:
         """The batch rule on NumPy arrays, flat; every result gets the axis in front."""

@@ -48,6 +48,7 @@ class Spec:
         frule: The rule of forward mode, or None.
         rrule: The rule of reverse mode, or None.
         out: Declared types of the results (`to_jax(f, out=…)`), or None.
+        call: Calls the primitive again, with its rules.
     """
 
     def __init__(
@@ -57,10 +58,12 @@ class Spec:
         kwargs: Template,
         frule: Any,
         rrule: Any,
-        out: Any = None,
+        out: Any,
+        call: Callable[..., Any],
     ) -> None:
         self.primitive, self.args, self.kwargs = primitive, args, kwargs
         self.frule, self.rrule, self.out = frule, rrule, out
+        self.call = call
         self._outs: dict[Any, Outs] = {}
         starts = [0]
         for template in args:
@@ -102,6 +105,10 @@ class Spec:
             return host_call(self.host_primal.function, leaves)
         args, kwargs = self.fill(leaves)
         return flat_results(self.primitive.fun(*args, **kwargs))[0]
+
+    def again(self, leaves: Sequence[Any]) -> list[Any]:
+        """Results with the rules attached, one level down."""
+        return flat_results(self.call(*self.fill(leaves)))[0]
 
     @cached_property
     def host_primal(self) -> HostPrimal:

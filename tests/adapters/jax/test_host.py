@@ -1,0 +1,394 @@
+"""Host primals: called directly, by callback, over batches, and refused in words."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, ShapeDtype, UnsupportedError
+from rules_jax import to_jax
+
+
+class Counted:
+    """cosh on the host, with a rule in terms of itself, counting its calls."""
+
+    def __init__(self, **flags):
+        self.shapes = []
+        seen = self.shapes
+
+        @rc.primitive(host=True, **flags)
+        def cosh(x):
+            assert isinstance(x, np.ndarray)
+            seen.append(x.shape)
+            return np.cosh(x)
+
+        @rc.rrule.define(cosh)
+        def cosh_rrule(x: rc.Array):
+            y = cosh(x)
+
+            def cosh_pullback(dy):
+                return NoTangent(), dy * rc.array_namespace(x).sinh(x)
+
+            return y, cosh_pullback
+
+        self.f = cosh
+
+
+@pytest.fixture
+def counted():
+    return Counted(elementwise=True)
+
+
+def test_eager_call_reaches_numpy_directly(counted, monkeypatch):
+    monkeypatch.setattr(jax, "pure_callback", None)
+    y = counted.f(jnp.arange(3.0))
+    assert isinstance(y, jax.Array)
+    assert counted.shapes == [(3,)]
+    found = jax.grad(lambda x: counted.f(x).sum())(jnp.arange(3.0))
+    np.testing.assert_allclose(found, np.sinh(np.arange(3)))
+
+
+@pytest.mark.parametrize("compile_", [False, True])
+def test_a_batch_is_one_call(counted, compile_):
+    f = jax.vmap(jax.vmap(counted.f))
+    x = jnp.arange(24.0).reshape(2, 3, 4)
+    found = (jax.jit(f) if compile_ else f)(x)
+    np.testing.assert_allclose(found, np.cosh(x))
+    assert counted.shapes == [(2, 3, 4)]
+
+
+def test_gradient_of_a_batch_is_one_call(counted):
+    f = jax.jit(jax.vmap(jax.grad(lambda x: counted.f(x).sum())))
+    np.testing.assert_allclose(f(jnp.ones((5, 2))), np.sinh(np.ones((5, 2))))
+    assert counted.shapes in ([], [(5, 2)])  # the value is not needed for the gradient
+    counted.shapes.clear()
+    f = jax.jit(jax.vmap(jax.value_and_grad(counted.f)))
+    f(jnp.arange(5.0))
+    assert counted.shapes == [(5,)]
+
+
+def test_elementwise_arguments_of_different_rank():
+    shapes = []
+
+    @rc.primitive(host=True, elementwise=True)
+    def add(x, y, z):
+        shapes.append(np.shape(y))
+        return x + y + z
+
+    x, y, z = jnp.ones((4, 3)), jnp.arange(4.0), jnp.ones((2, 1))
+    f = jax.vmap(add, in_axes=(0, 0, None))
+    expected = np.stack([np.asarray(x[i] + y[i] + z) for i in range(4)])
+    np.testing.assert_array_equal(f(x, y, z), expected)
+    assert len(shapes) == 1
+    back = jax.vmap(add, in_axes=(1, None, None), out_axes=2)
+    assert back(x.T, jnp.asarray(1.0), z).shape == (2, 3, 4)
+    assert jax.vmap(lambda x: add(x, 1.0, z))(x).shape == (4, 2, 3)
+
+
+def test_elementwise_dtypes():
+    @rc.primitive(host=True, elementwise=True)
+    def times(x, n):
+        return np.float64(x) * n
+
+    wide, narrow = jnp.ones(2, jnp.float64), jnp.ones(2, jnp.float32)
+    n = jnp.arange(2)
+    for run in (times, jax.jit(times)):
+        assert run(narrow, n).dtype == jnp.float32
+        assert run(wide, n).dtype == jnp.float64
+        assert run(narrow, wide).dtype == jnp.float64
+
+
+@pytest.mark.usefixtures("x32")
+def test_elementwise_in_single_precision_mode():
+    @rc.primitive(host=True, elementwise=True)
+    def half(n):
+        return n / 2
+
+    for run in (half, jax.jit(half), jax.vmap(half)):
+        assert run(jnp.arange(3)).dtype == jnp.float32
+
+
+def gram():
+    shapes = []
+
+    @rc.primitive(host=True)
+    def gram(A):
+        shapes.append(A.shape)
+        return A.T @ A
+
+    @rc.shape_rule.define(gram)
+    def gram_shape(A):
+        return ShapeDtype((A.shape[1], A.shape[1]), A.dtype)
+
+    @rc.rrule.define(gram)
+    def gram_rrule(A):
+        return gram(A), lambda dy: (NoTangent(), A @ (dy + dy.T))
+
+    return gram, shapes
+
+
+A = np.random.default_rng(0).normal(size=(5, 3, 2))
+
+
+def test_shape_rule():
+    f, _ = gram()
+    x = jnp.asarray(A[0])
+    np.testing.assert_allclose(jax.jit(f)(x), A[0].T @ A[0])
+    assert jax.eval_shape(f, x).shape == (2, 2)
+    found = jax.jit(jax.hessian(lambda x: f(x).sum()))(x)
+    want = jax.hessian(lambda x: (x.T @ x).sum())(x)
+    np.testing.assert_allclose(found, want, atol=1e-12)
+
+
+def test_without_a_batch_rule_one_callback_loops(monkeypatch):
+    f, shapes = gram()
+    np.testing.assert_allclose(jax.jit(jax.vmap(f))(A), A.transpose(0, 2, 1) @ A)
+    assert shapes == [(3, 2)] * 5
+    assert jax.vmap(f)(jnp.zeros((0, 3, 2))).shape == (0, 2, 2)
+
+
+def test_batch_rule():
+    f, shapes = gram()
+    seen = []
+
+    @rc.batch_rule.define(f)
+    def gram_batch(size, in_batched, A):
+        seen.append((size, in_batched, A.shape))
+        return A.transpose(0, 2, 1) @ A, True
+
+    want = A.transpose(0, 2, 1) @ A
+    np.testing.assert_allclose(jax.jit(jax.vmap(f))(A), want)
+    assert seen == [(5, (True,), (5, 3, 2))]
+    twice = jax.vmap(jax.vmap(f))(jnp.stack([A, 2 * A]))
+    np.testing.assert_allclose(twice, np.stack([want, 4 * want]))
+    assert seen[1:] == [(10, (True,), (10, 3, 2))]
+    assert shapes == []
+
+
+def test_batch_rule_with_unbatched_arguments_and_results():
+    seen = []
+
+    @rc.primitive(host=True)
+    def pair(p, k, n):
+        return p["a"] * n, k
+
+    @rc.shape_rule.define(pair)
+    def pair_shape(p, k, n):
+        return p["a"], k
+
+    @rc.batch_rule.define(pair)
+    def pair_batch(size, in_batched, p, k, n):
+        seen.append(in_batched)
+        return (p["a"] * n, k), (True, in_batched[1])
+
+    p, k = {"a": jnp.arange(3.0)}, jnp.ones(2)
+    first, second = jax.vmap(pair, in_axes=(0, None, None))(p, k, 4)
+    assert first.tolist() == [0, 4, 8]
+    assert second.shape == (3, 2)
+    assert seen == [({"a": True}, False, False)]
+    outer = jax.vmap(jax.vmap(pair, (0, None, None)), (None, 0, None))
+    first, second = outer(p, jnp.ones((5, 2)), 4)
+    assert first.shape == (5, 3)
+    assert second.shape == (5, 3, 2)
+    assert seen[1:] == [({"a": True}, True, False)]
+
+
+def test_several_results_and_out():
+    def split(x):
+        return {"whole": np.floor(x).astype(int), "rest": x - np.floor(x)}
+
+    out = {"whole": ShapeDtype((2,), np.int32), "rest": ShapeDtype((2,), "float64")}
+    f = to_jax(split, host=True, out=out)
+    found = jax.jit(f)(jnp.array([1.5, 2.25]))
+    assert found["whole"].dtype == jnp.int32
+    assert found["rest"].tolist() == [0.5, 0.25]
+    g = to_jax(split, host=True, out=lambda x: {"whole": x, "rest": x})
+    assert jax.jit(g)(jnp.ones(3))["whole"].dtype == jnp.float64
+
+
+def test_views_and_buffers_that_the_function_keeps():
+    buffer = np.zeros(3)
+
+    @rc.primitive(host=True, elementwise=True)
+    def into_buffer(x):
+        buffer[:] = x
+        return buffer
+
+    first = into_buffer(jnp.ones(3))
+    second = jax.jit(into_buffer)(2 * jnp.ones(3))
+    third = jax.jit(into_buffer)(3 * jnp.ones(3))
+    into_buffer(jnp.zeros(3))
+    assert [first[0], second[0], third[0]] == [1, 2, 3]
+
+    @rc.primitive(host=True, elementwise=True)
+    def backwards(x):
+        return np.broadcast_to(x[::-1], x.shape)
+
+    assert jax.jit(backwards)(jnp.arange(3.0)).tolist() == [2, 1, 0]
+    assert backwards(jnp.arange(3.0)).tolist() == [2, 1, 0]
+
+
+def test_host_call_inside_control_flow(counted):
+    def loop(x):
+        return jax.lax.fori_loop(0, 3, lambda _, c: jnp.log(counted.f(c)) + 1, x)
+
+    def plain(x):
+        for _ in range(3):
+            x = jnp.log(jnp.cosh(x)) + 1
+        return x
+
+    x = jnp.asarray(0.3)
+    np.testing.assert_allclose(jax.grad(loop)(x), jax.grad(plain)(x))
+    np.testing.assert_allclose(jax.jit(jax.hessian(loop))(x), jax.hessian(plain)(x))
+    f = jax.jit(jax.grad(lambda x: jax.lax.cond(x > 0, counted.f, jnp.sin, x)))
+    np.testing.assert_allclose(f(x), np.sinh(0.3))
+
+
+def test_constant_inside_jit_is_folded(counted):
+    f = jax.jit(lambda x: x * counted.f(jnp.asarray(1.0)))
+    f(jnp.asarray(2.0)), f(jnp.asarray(3.0))
+    assert len(counted.shapes) <= 2
+
+
+# Errors
+
+
+def test_no_rule():
+    @rc.primitive(host=True, elementwise=True)
+    def f(x):
+        return np.sin(x)
+
+    assert jax.jit(jax.vmap(f))(jnp.ones(2)).shape == (2,)
+    text = (
+        "the host function f is differentiated here, and no rule covers it: it runs in "
+        "NumPy, so JAX cannot differentiate it either. Define a rule with "
+        "@rrule.define(f) or @frule.define(f); for a second derivative let the rule's "
+        "body call primitives that have rules."
+    )
+    for run in (jax.grad, jax.jacfwd, lambda f: jax.jit(jax.grad(jax.checkpoint(f)))):
+        with pytest.raises(UnsupportedError) as error:
+            run(f)(jnp.asarray(1.0))
+        assert str(error.value).startswith(text)
+
+
+def test_second_derivative_that_no_rule_covers():
+    @rc.primitive(host=True, elementwise=True)
+    def f(x):
+        return np.sin(x)
+
+    @rc.primitive(host=True, elementwise=True)
+    def slope(x):
+        return np.cos(x)
+
+    @rc.rrule.define(f)
+    def f_rrule(x):
+        return f(x), lambda dy: (NoTangent(), dy * slope(x))
+
+    assert jax.grad(f)(jnp.asarray(0.0)) == 1
+    for second in (jax.grad(jax.grad(f)), jax.hessian(f), jax.jacrev(jax.jacfwd(f))):
+        with pytest.raises(UnsupportedError, match="host function slope is different"):
+            second(jnp.asarray(0.0))
+
+
+def test_no_shape_rule():
+    @rc.primitive(host=True)
+    def f(x):
+        return np.sin(x)
+
+    assert f(jnp.asarray(0.0)) == 0
+    text = (
+        "the host function f is traced by JAX, which must know the shapes and dtypes of "
+        "its results. Add @shape_rule.define(f), declare it with elementwise=True, or "
+        "call it through to_jax(…, out=…)."
+    )
+    with pytest.raises(UnsupportedError) as error:
+        jax.jit(f)(jnp.asarray(0.0))
+    assert str(error.value) == text
+
+
+def promise(shape, dtype, count=1):
+    def f(x):
+        return x if count == 1 else (x,) * count
+
+    return to_jax(f, host=True, out=ShapeDtype(shape, dtype))
+
+
+@pytest.mark.parametrize(
+    ("f", "text"),
+    [
+        (
+            promise((3,), "float64"),
+            "host function f: output 0 has shape (2,), but its shape rule promises "
+            "(3,). Correct one of the two.",
+        ),
+        (
+            promise((2,), "int32"),
+            "host function f: output 0 has dtype float64, which is not cast to the "
+            "promised int32. Correct its shape rule, or convert in the function.",
+        ),
+        (
+            promise((2,), "float64", 2),
+            "host function f must return 1 arrays as its shape rule promises, but got "
+            "2. Correct one of the two.",
+        ),
+    ],
+    ids=["shape", "dtype", "count"],
+)
+def test_broken_promises(f, text):
+    with pytest.raises(rc.RulesCoreError) as error:
+        f(jnp.ones(2))
+    assert str(error.value) == text
+    with pytest.raises(Exception, match="host function f") as error:
+        jax.block_until_ready(jax.jit(f)(jnp.ones(2)))
+    assert text in str(error.value)
+
+
+def test_an_exception_keeps_its_own_traceback():
+    @rc.primitive(host=True, elementwise=True)
+    def picky(x):
+        message = "not this one"
+        raise ValueError(message)
+
+    with pytest.raises(ValueError, match="not this one"):
+        picky(jnp.asarray(1.0))
+    with pytest.raises(Exception, match="not this one") as error:
+        jax.block_until_ready(jax.jit(picky)(jnp.asarray(1.0)))
+    assert "in picky" in str(error.value)
+
+
+def test_inputs_cannot_be_written():
+    @rc.primitive(host=True, elementwise=True)
+    def writes(x):
+        x += 1
+        return x
+
+    with pytest.raises(ValueError, match="read-only"):
+        writes(jnp.ones(3))
+
+
+def test_impure_functions_are_refused_under_transformations():
+    @rc.primitive(host=True, elementwise=True, pure=False)
+    def noisy(x):
+        return x + 1
+
+    text = (
+        "noisy is a host function with effects (pure=False), and JAX may repeat or drop "
+        "calls under a transformation. Call it outside of jax.jit, jax.grad and "
+        "jax.vmap, or make it pure."
+    )
+    assert noisy(jnp.asarray(1.0)) == 2
+    constant = jnp.asarray(1.0)
+    for run in (
+        jax.jit(noisy),
+        jax.vmap(noisy),
+        jax.jit(lambda x: x + noisy(constant)),
+    ):
+        with pytest.raises(UnsupportedError) as error:
+            run(jnp.ones(2))
+        assert str(error.value) == text
+
+
+def test_export_of_a_host_primal_is_refused(counted):
+    with pytest.raises(NotImplementedError, match="callback"):
+        jax.export.export(jax.jit(counted.f))(jnp.ones(2)).serialize()
