@@ -36,9 +36,9 @@ def main() -> int:
 def run(record: Record, path: Path) -> int:
     """Fit in both hosts, report, and write the picture to `path`."""
     print(
-        f"{len(record.month)} monthly means of CO2 at Mauna Loa, {int(record.start)} to "
-        f"{int(record.years(record.month[-1]))}. Matérn kernels of orders "
-        f"{TREND} (trend), {SEASON} (season) and {WEATHER} (weather).\n",
+        f"{len(record.month)} monthly means of CO2 at Mauna Loa, {int(record.start)} "
+        f"to {int(record.years(record.month[-1]))}. Matérn kernels of orders {TREND} "
+        f"(trend), {SEASON} (season) and {WEATHER} (weather).\n",
         flush=True,
     )
     hosts: list[Host] = [JaxHost(record), TorchHost(record)]
