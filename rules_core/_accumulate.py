@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ._algebra import AbstractTangent
 from ._arrays import array_namespace, is_array
 from ._errors import ProjectionError, UnsupportedError
 from ._numbers import is_floating, is_plain_tensor
@@ -16,7 +17,7 @@ from ._structural import (
     like,
     primal_type,
 )
-from ._thunks import InplaceableThunk, Thunk, unthunk
+from ._thunks import AbstractThunk, InplaceableThunk, unthunk
 from ._zeros import AbstractZero, NotImplementedTangent, ZeroTangent
 
 __all__ = ["accumulate", "is_inplaceable_destination"]
@@ -38,16 +39,22 @@ def accumulate(x: Any, y: Any) -> Any:
     >>> accumulate(x, np.array([1.0, 2.0])) is x, x
     (True, array([2., 3.]))
     """
+    if isinstance(y, AbstractTangent):
+        return _add_tangent(x, y)
+    if is_array(y) or is_array(x):
+        return _add_arrays(x, y)
+    return x + y
+
+
+def _add_tangent(x: Any, y: AbstractTangent) -> Any:
     if isinstance(y, InplaceableThunk) and is_inplaceable_destination(x):
         return _returned(y, y.add(x))
-    if isinstance(y, (InplaceableThunk, Thunk)) and is_array(x):
+    if isinstance(y, AbstractThunk) and is_array(x):
         return accumulate(x, unthunk(y))
-    if is_array(x) and isinstance(y, (AbstractZero, NotImplementedTangent)):
-        return y.__radd__(x)  # some libraries' `x + y` raises instead of deferring
-    if is_array(x) or is_array(y):
-        return _add_arrays(x, y)
     if isinstance(x, StructuralTangent) and isinstance(y, StructuralTangent):
         return _add_structures(x, y, {})
+    if is_array(x) and isinstance(y, (AbstractZero, NotImplementedTangent)):
+        return y.__radd__(x)  # some libraries' `x + y` raises instead of deferring
     return x + y
 
 
@@ -71,15 +78,12 @@ def is_inplaceable_destination(x: Any) -> bool:
         return True
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and type(x) is numpy.ndarray:
-        writeable = x.flags.writeable and not x.dtype.hasobject
-        return writeable and _is_floating(x) and _is_disjoint(x.shape, x.strides)
+        if not x.flags.writeable or not is_floating(array_namespace(x), x.dtype):
+            return False
+        return x.flags.c_contiguous or _is_disjoint(x.shape, x.strides)
     if torch is not None and type(x) is torch.Tensor:
         return _is_inplaceable_tensor(torch, x)
     return False
-
-
-def _is_floating(x: Any) -> bool:
-    return is_floating(array_namespace(x), x.dtype)
 
 
 def _is_inplaceable_tensor(torch: Any, x: Any) -> bool:
@@ -87,7 +91,7 @@ def _is_inplaceable_tensor(torch: Any, x: Any) -> bool:
         is_plain_tensor(x)
         and x.layout is torch.strided
         and not x.is_inference()
-        and _is_floating(x)
+        and (x.is_floating_point() or x.is_complex())
         and _is_disjoint(x.shape, x.stride())
     )
 
@@ -112,11 +116,13 @@ def _is_disjoint(shape: Any, strides: Any) -> bool:
 
 
 def _add_arrays(x: Any, y: Any) -> Any:
+    if isinstance(x, AbstractTangent):
+        return x + y
     if _is_number(x) and _is_number(y) and _shape(x) != _shape(y):
         got = f"shape {_shape(y)}" if is_array(y) else f"a {type(y).__name__}"
         path = "what is accumulated"
         raise ProjectionError(path, f"have shape {_shape(x)}", got)
-    if not is_inplaceable_destination(x) or not _fits_into(x, y):
+    if not _fits_into(x, y) or not is_inplaceable_destination(x):
         return x + y
     x += y
     return x

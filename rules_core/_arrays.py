@@ -6,6 +6,7 @@ No array library is imported here: a type says by its own module whose it is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 __all__ = ["Array", "ShapeDtype", "array_namespace", "is_array", "is_array_type"]
@@ -18,7 +19,10 @@ _BASES = {
     "jaxlib": {"Array", "ArrayImpl"},
 }
 
-_KNOWN: dict[type, bool] = {}
+# Classes that are asked about most and are no arrays; arrays' classes are added.
+_KNOWN: dict[type, bool] = dict.fromkeys(
+    (bool, int, float, complex, str, tuple, list, dict, type(None), FunctionType), False
+)
 _NAMESPACES: dict[type, Any] = {}
 
 

@@ -196,13 +196,15 @@ class ProjectionError(RulesCoreError, ValueError):
     """A tangent does not belong to the space of its primal.
 
     Attributes:
-        path: Where in the argument, as Python would spell it.
+        path: Where in the argument, as Python would spell it; empty where the tuple of
+            all cotangents is wrong.
     """
 
     def __init__(self, path: str, must: str, got: str, cure: str = "") -> None:
         self.path = path
+        subject = f"the tangent of {path}" if path else "the cotangents"
         cure = f" {cure}" if cure else ""
-        super().__init__(f"the tangent of {path} must {must}, but got {got}.{cure}")
+        super().__init__(f"{subject} must {must}, but got {got}.{cure}")
 
     def __reduce__(self) -> Any:
         return RulesCoreError, (str(self),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ._arrays import array_namespace, is_array
+from ._arrays import array_namespace, is_array, is_array_type
 from ._errors import UnsupportedError
 from ._sparse import is_sparse, zero_sparse
 
@@ -16,11 +16,17 @@ __all__ = [
     "is_number",
     "is_numpy",
     "is_plain_tensor",
+    "is_same_kind",
     "number_type",
     "zero_number",
 ]
 
 _FLOATING = ("real floating", "complex floating")
+# The dtypes that were met, with their classes: some compare with those of others.
+_KNOWN: dict[tuple[type, Any], bool] = {}
+
+# What an array of objects may hold without having a tangent.
+_NAMES = (str, bytes, int, type, type(None))
 
 # The array classes that users know; what they hold (tracers, parameters) is theirs.
 _HOST_CLASSES = (("numpy", "ndarray"), ("jax", "Array"), ("torch", "Tensor"))
@@ -32,8 +38,12 @@ def is_number(x: Any) -> bool:
     Raises:
         UnsupportedError: `x` is a NumPy array of objects or of records.
     """
-    if is_array(x):
-        return _is_floating_array(x)
+    cls = type(x)
+    if cls is float or cls is complex:
+        return True
+    if is_array_type(cls):
+        dtype = x.dtype
+        return _KNOWN.get((type(dtype), dtype)) or _is_floating_array(x)
     if isinstance(x, (float, complex)):
         return True
     return is_sparse(x) and x.dtype.kind in "fc"
@@ -41,14 +51,22 @@ def is_number(x: Any) -> bool:
 
 def _is_floating_array(x: Any) -> bool:
     dtype = x.dtype
-    records = getattr(dtype, "names", None) and not is_float0(x)
-    if getattr(dtype, "hasobject", False) or records:
-        message = (
-            "a NumPy array must hold numbers to have a tangent, but got dtype "
-            f"{dtype}. Use a list or tuple of arrays instead."
-        )
-        raise UnsupportedError(message)
+    if getattr(dtype, "hasobject", False) or getattr(dtype, "names", None):
+        return _refused(x)
     return is_floating(array_namespace(x), dtype)
+
+
+def _refused(x: Any) -> bool:
+    """False for an array of names or of nothing; raises for one that hides numbers."""
+    if is_float0(x):
+        return False
+    if x.dtype == object and all(isinstance(entry, _NAMES) for entry in x.flat):
+        return False
+    message = (
+        "a NumPy array must hold numbers to have a tangent, but got dtype "
+        f"{x.dtype}. Use a list or tuple of arrays instead."
+    )
+    raise UnsupportedError(message)
 
 
 def is_float0(x: Any) -> bool:
@@ -56,8 +74,23 @@ def is_float0(x: Any) -> bool:
     return getattr(x.dtype, "names", None) == ("float0",)
 
 
+def is_same_kind(x: Any, dx: Any) -> bool:
+    """Whether a number and what may be its tangent have one class, dtype and shape."""
+    if type(x) is not type(dx):
+        return False
+    return not is_array(x) or bool(x.dtype == dx.dtype and x.shape == dx.shape)
+
+
 def is_floating(xp: Any, dtype: Any) -> bool:
     """Whether a dtype is real or complex floating, bfloat16 and its like included."""
+    key = type(dtype), dtype
+    known = _KNOWN.get(key)
+    if known is None:
+        known = _KNOWN[key] = _ask_floating(xp, dtype)
+    return known
+
+
+def _ask_floating(xp: Any, dtype: Any) -> bool:
     try:
         return bool(xp.isdtype(dtype, _FLOATING))
     except TypeError:  # dtypes that NumPy knows only as foreign, and JAX's keys

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
+from ._algebra import AbstractTangent
 from ._canonical import canonical, zero_tangent
 from ._errors import ProjectionError
+from ._numbers import is_number, is_same_kind
 from ._spaces import space_of
 from ._structural import (
     StructuralTangent,
@@ -21,6 +23,9 @@ from ._thunks import AbstractThunk, InplaceableThunk, Thunk, unthunk
 from ._zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
 __all__ = ["ProjectTo", "materialise", "normalise"]
+
+
+_NO_NUMBERS = (AbstractTangent, type(None))
 
 
 @final
@@ -54,7 +59,8 @@ class ProjectTo:
 
     def __init__(self, primal: Any, path: str = "x") -> None:
         self.path = path
-        self.space = canonical(primal, space_of)
+        number = is_number(primal)
+        self.space = space_of(primal) if number else canonical(primal, space_of)
 
     def __call__(self, dx: Any) -> Any:
         """Project one tangent.
@@ -62,7 +68,10 @@ class ProjectTo:
         Raises:
             ProjectionError: `dx` has the shape or structure of another space.
         """
-        return _Projection().fit(self.space, dx, self.path)
+        space, path = self.space, self.path
+        if isinstance(space, AbstractTangent) or isinstance(dx, _NO_NUMBERS):
+            return _Projection().fit(space, dx, path)
+        return space.project(dx, path)
 
     def __repr__(self) -> str:
         return f"ProjectTo({self.space!r})"
@@ -101,11 +110,11 @@ def _count_error(expected: int, cotangents: Any) -> ProjectionError:
     got = f"a {type(cotangents).__name__}"
     if isinstance(cotangents, tuple):
         got = f"a tuple of {len(cotangents)}"
-    return ProjectionError("the primals", must, got)
+    return ProjectionError("", must, got, "Return NoTangent() for what has no tangent.")
 
 
 def _normalised(x: Any, dx: Any, path: str) -> Any:
-    if type(x) is float is type(dx) or isinstance(dx, AbstractZero):
+    if isinstance(dx, AbstractZero) or (is_number(x) and is_same_kind(x, dx)):
         return dx  # the common cases need no space
     return ProjectTo(x, path)(dx)
 
@@ -124,6 +133,10 @@ def materialise(primal: Any, tangent: Any, path: str = "x") -> Any:
     >>> materialise((1.5, 2, 3j), ZeroTangent())
     Tangent(tuple, 0.0, NoTangent(), 0j)
     """
+    if is_number(primal):
+        if is_same_kind(primal, tangent):
+            return tangent
+        return _Filling().fit(primal, tangent, path)
     return _Filling().fit(canonical(primal, lambda x: x), tangent, path)
 
 
@@ -266,7 +279,8 @@ def _read(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]:
         items = dict(enumerate(dx))
         return items if kind == "position" else _renamed(names, items)
     must = f"have the structure of a {_title(tree)} with {_listed(names)}"
-    raise ProjectionError(path, must, f"a {type(dx).__name__}")
+    cure = f"Return Tangent({_title(tree)}, …), or ZeroTangent()."
+    raise ProjectionError(path, must, f"a {type(dx).__name__}", cure)
 
 
 def _renamed(names: dict[Any, Any], items: dict[Any, Any]) -> dict[Any, Any]:

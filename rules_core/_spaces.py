@@ -13,6 +13,8 @@ from ._zeros import ZeroTangent
 
 __all__ = ["Space", "space_of"]
 
+_CURE = "Sum, broadcast or reshape it in the rule."
+
 
 class Space(Protocol):
     """A vector space over the real or complex numbers."""
@@ -39,6 +41,8 @@ class NumberSpace:
 
     def project(self, dx: Any, path: str) -> Any:
         """A Python number; what a transformation traces stays a 0-d array."""
+        if type(dx) is self.cls:
+            return dx
         if is_array(dx):
             return self._from_array(dx, path)
         if not _is_python_number(dx):
@@ -69,14 +73,16 @@ class NumberSpace:
 class ArraySpace:
     """Arrays of one library, dtype, shape and device."""
 
-    __slots__ = ("device", "dtype", "scalar", "shape", "xp")
+    __slots__ = ("device", "dtype", "numpy", "scalar", "shape", "xp")
 
     def __init__(self, x: Any) -> None:
         self.xp = array_namespace(x)
         self.dtype, self.shape = x.dtype, tuple(x.shape)
+        host = self.xp.__name__
         # Elsewhere the library places what is made of Python numbers by itself.
-        self.device = x.device if self.xp.__name__.endswith("torch") else None
-        self.scalar = is_numpy(x) and not hasattr(x, "__array_finalize__")
+        self.device = x.device if host.endswith("torch") else None
+        self.numpy = host == "array_api_compat.numpy"
+        self.scalar = self.numpy and not hasattr(x, "__array_finalize__")
 
     def project(self, dx: Any, path: str) -> Any:
         """Sum over broadcast axes, reshape by axes of length one, cast."""
@@ -84,17 +90,17 @@ class ArraySpace:
         if is_float0(dx):
             return ZeroTangent()
         xp = array_namespace(dx)
-        if tuple(dx.shape) != self.shape:
+        if dx.shape != self.shape:
             dx = _fit_shape(xp, dx, self.shape, path)
         dtype = self.dtype if xp is self.xp else getattr(xp, _name(self.dtype))
         if dx.dtype != dtype:
             dx = _cast(xp, dx, dtype, path)
-        return self._wrapped(dx)
+        return dx if self.shape else self._wrapped(dx)
 
     def _admit(self, dx: Any, path: str) -> Any:
         if is_array(dx):
-            foreign = is_numpy(dx) and not self._holds_numpy()
-            return self._asarray(dx) if foreign and not is_float0(dx) else dx
+            foreign = not self.numpy and is_numpy(dx) and not is_float0(dx)
+            return self._asarray(dx) if foreign else dx
         if is_sparse(dx):
             return dx.toarray()
         if not _is_python_number(dx):
@@ -102,7 +108,7 @@ class ArraySpace:
             raise ProjectionError(path, must, _described(dx))
         if any(length != 1 for length in self.shape):
             must = f"have shape {self.shape}"
-            raise ProjectionError(path, must, f"the number {dx!r}")
+            raise ProjectionError(path, must, f"the number {dx!r}", _CURE)
         if _is_complex(dx) and not _is_complex_dtype(self.xp, self.dtype):
             dx = complex(dx).real
         return self._asarray(dx, dtype=self.dtype)
@@ -112,15 +118,9 @@ class ArraySpace:
             keywords["device"] = self.device
         return self.xp.asarray(dx, **keywords)
 
-    def _holds_numpy(self) -> bool:
-        return self.xp.__name__.endswith("numpy") and not self._is_jax()
-
-    def _is_jax(self) -> bool:
-        return bool(self.xp.__name__.startswith("jax"))
-
     def _wrapped(self, dx: Any) -> Any:
         # NumPy's scalars and 0-d arrays turn into each other on the way.
-        if self.shape != () or not is_numpy(dx):
+        if not is_numpy(dx):
             return dx
         if self.scalar:
             return dx[()]
@@ -173,7 +173,7 @@ def _fit_shape(xp: Any, dx: Any, shape: tuple[int, ...], path: str) -> Any:
     pairs = list(zip(old[lead:], shape, strict=True)) if lead >= 0 else [(0, -1)]
     if any(new not in (1, length) for length, new in pairs):
         must = f"have shape {shape}, or one that {shape} broadcasts to"
-        raise ProjectionError(path, must, f"shape {old}")
+        raise ProjectionError(path, must, f"shape {old}", _CURE)
     kept = (lead + i for i, (length, new) in enumerate(pairs) if length != new)
     return xp.reshape(xp.sum(dx, axis=(*range(lead), *kept)), shape)
 

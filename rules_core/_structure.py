@@ -80,14 +80,9 @@ class Structure:
         self._build(shell, values)
         return shell
 
-    def paths(self, path: str) -> Iterator[str]:
-        """The entries as Python would spell them: `x[0]`, `x['w']`, `x.scale`."""
-        for name in self.names:
-            yield entry_path(path, self.keyed, name)
-
 
 def entry_path(path: str, keyed: str, name: object) -> str:
-    """How Python would spell one entry of the container at `path`."""
+    """How Python would spell one entry: `x[0]`, `x['w']`, `x.scale`."""
     return f"{path}.{name}" if keyed == "field" else f"{path}[{name!r}]"
 
 
@@ -103,6 +98,8 @@ def structure(x: Any) -> Structure | None:
     cls = type(x)
     if cls in _ATOMS or is_array_type(cls):
         return None
+    if cls is FunctionType:  # asked about at every call of a rule
+        return _from_function(x)
     for base, describe in _BY_BASE:
         if isinstance(x, base):
             return describe(x)
@@ -184,9 +181,11 @@ def _from_partial(x: Any) -> Structure:
 
 
 def _from_function(x: FunctionType) -> Structure | None:
+    if x.__closure__ is None:
+        return None
     cells = [
         (name, cell.cell_contents)
-        for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+        for name, cell in zip(x.__code__.co_freevars, x.__closure__, strict=True)
         if _is_filled(cell)
     ]
     if not cells:
@@ -261,7 +260,6 @@ _BY_BASE: tuple[tuple[Any, Callable[[Any], Structure | None]], ...] = (
     (tuple, _from_tuple),
     (list, _from_list),
     ((dict, MappingProxyType), _from_dict),
-    (FunctionType, _from_function),
     (MethodType, _from_method),
     (BuiltinMethodType, _from_builtin),
     (SimpleNamespace, _from_instance),

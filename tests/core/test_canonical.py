@@ -160,13 +160,17 @@ class TestNumbers:
 
     @pytest.mark.parametrize("dtype", [object, [("a", float), ("b", object)]])
     def test_arrays_of_objects_are_errors(self, dtype):
-        x = np.empty(2, dtype)
+        x = np.ones(2).astype(dtype)
         with pytest.raises(UnsupportedError) as caught:
             zero_tangent([x])
         assert str(caught.value) == (
             "a NumPy array must hold numbers to have a tangent, but got dtype "
             f"{x.dtype}. Use a list or tuple of arrays instead."
         )
+
+    def test_arrays_of_names_have_no_tangent(self):
+        assert zero_tangent(np.array(["a", None, 3], object)) is D
+        assert zero_tangent(np.array(["a", "b"])) is D
 
     def test_arrays_of_records_of_numbers_are_errors_too(self):
         with pytest.raises(UnsupportedError):

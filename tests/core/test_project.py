@@ -7,7 +7,7 @@ import types
 import weakref
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -39,8 +39,8 @@ N = not_implemented("why")
 
 
 class Point(NamedTuple):
-    x: float
-    y: float
+    x: Any
+    y: Any
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class TestArrays:
             ProjectTo(backend.xp.ones(shape))(backend.xp.ones(given_))
         assert str(caught.value) == (
             f"the tangent of x must have shape {shape}, or one that {shape} broadcasts "
-            f"to, but got shape {given_}."
+            f"to, but got shape {given_}. Sum, broadcast or reshape it in the rule."
         )
 
     @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
@@ -211,7 +211,8 @@ class TestArrays:
         with pytest.raises(ProjectionError) as caught:
             ProjectTo(backend.xp.ones((3,)))(2.0)
         assert str(caught.value) == (
-            "the tangent of x must have shape (3,), but got the number 2.0."
+            "the tangent of x must have shape (3,), but got the number 2.0. Sum, "
+            "broadcast or reshape it in the rule."
         )
 
     @pytest.mark.parametrize("dx", [[1.0, 2.0], "a", Tangent(tuple, 1.0)], ids=repr)
@@ -352,7 +353,7 @@ class TestSparse:
             (
                 np.ones((3, 2)),
                 "have shape (2, 3), or one that (2, 3) broadcasts to, but got shape "
-                "(3, 2)",
+                "(3, 2). Sum, broadcast or reshape it in the rule",
             ),
             (1.0, "be a sparse or dense matrix of shape (2, 3), but got a float"),
         ],
@@ -450,7 +451,7 @@ class TestContainers:
                 {"w": [1.0, np.ones(3)]},
                 {"w": [1.0, np.ones(4)]},
                 "x['w'][1] must have shape (3,), or one that (3,) broadcasts to, but "
-                "got shape (4,)",
+                "got shape (4,). Sum, broadcast or reshape it in the rule",
             ),
             (
                 {"w": 1.0},
@@ -460,7 +461,8 @@ class TestContainers:
             (
                 Point(1.0, (2.0,)),
                 {"y": 1.0},
-                "x.y must have the structure of a tuple with [0], but got a float",
+                "x.y must have the structure of a tuple with [0], but got a float. "
+                "Return Tangent(tuple, …), or ZeroTangent()",
             ),
             (
                 Point(1.0, 2.0),
@@ -470,12 +472,14 @@ class TestContainers:
             (
                 (1.0,),
                 {"a": 1.0},
-                "x must have the structure of a tuple with [0], but got a dict",
+                "x must have the structure of a tuple with [0], but got a dict. "
+                "Return Tangent(tuple, …), or ZeroTangent()",
             ),
             (
                 {"a": 1.0},
                 (1.0,),
-                "x must have the structure of a dict with [a], but got a tuple",
+                "x must have the structure of a dict with [a], but got a tuple. "
+                "Return Tangent(dict, …), or ZeroTangent()",
             ),
             (
                 [Frozen(1.0)],
@@ -485,7 +489,8 @@ class TestContainers:
             (
                 (1.0,),
                 np.ones(1),
-                "x must have the structure of a tuple with [0], but got a ndarray",
+                "x must have the structure of a tuple with [0], but got a ndarray. "
+                "Return Tangent(tuple, …), or ZeroTangent()",
             ),
         ],
         ids=lambda x: repr(x)[:24],
@@ -577,8 +582,8 @@ class TestNormalise:
         with pytest.raises(ProjectionError) as caught:
             normalise((1.0, 2.0), cotangents)
         assert str(caught.value) == (
-            "the tangent of the primals must be a tuple of 2, one per primal, but got "
-            f"{got}."
+            f"the cotangents must be a tuple of 2, one per primal, but got {got}. "
+            "Return NoTangent() for what has no tangent."
         )
 
     def test_errors_name_the_argument(self):
