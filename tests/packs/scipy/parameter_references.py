@@ -45,7 +45,9 @@ def beta_series(a, b, x, argnum):
     slope = mp.digamma(a + b)
     slope += mp.log(1 - x) - mp.digamma(b) if argnum else mp.log(x) - mp.digamma(a + 1)
     term, total, n = mp.mpf(1), mp.mpf(0), 0
-    while n < 5 or (a + b + n) * x >= a + 1 + n or term * abs(slope) > mp.eps * abs(total):
+    while (
+        n < 5 or (a + b + n) * x >= a + 1 + n or term * abs(slope) > mp.eps * abs(total)
+    ):
         total += term * slope
         slope += 1 / (a + b + n) - (0 if argnum else 1 / (a + 1 + n))
         term *= x * (a + b + n) / (a + 1 + n)
@@ -88,7 +90,9 @@ def table(f, points, cancels):
 
 def compute():
     return {
-        "gammainc_da": table(gammainc_da, gamma_points(), lambda a, x: x if x > a else 0),
+        "gammainc_da": table(
+            gammainc_da, gamma_points(), lambda a, x: x if x > a else 0
+        ),
         "betainc_da": table(
             betainc_da, beta_points(), lambda a, b, x: max(a, b) * min(x, 1 - x) / 2
         ),

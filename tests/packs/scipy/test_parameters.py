@@ -32,7 +32,9 @@ def test_betainc_in_a():
 
 
 def test_betainc_in_b_mirrors_a():
-    a, b, x, known = (np.array(column) for column in zip(*TABLE["betainc_da"], strict=True))
+    a, b, x, known = (
+        np.array(column) for column in zip(*TABLE["betainc_da"], strict=True)
+    )
     exact = 1 - (1 - x) == x
     got = betainc_db(b, a, 1 - x)[exact]
     assert np.allclose(got, -known[exact], rtol=1e-10, atol=0)
