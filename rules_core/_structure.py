@@ -80,6 +80,11 @@ class Structure:
         self._build(shell, values)
         return shell
 
+    def paths(self, path: str) -> Iterator[str]:
+        """The entries as Python would spell them, in their order."""
+        for name in self.names:
+            yield entry_path(path, self.keyed, name)
+
 
 def entry_path(path: str, keyed: str, name: object) -> str:
     """How Python would spell one entry: `x[0]`, `x['w']`, `x.scale`."""
