@@ -66,6 +66,8 @@ def test_create_graph_to_fourth_order(name, kind):
         (ours,) = torch.autograd.grad(ours.sum(), x, create_graph=True)
         (theirs,) = torch.autograd.grad(theirs.sum(), x, create_graph=True)
         torch.testing.assert_close(ours, theirs)
+        if not theirs.requires_grad:  # the cube has run out of derivatives
+            break
 
 
 def test_a_gradient_penalty():

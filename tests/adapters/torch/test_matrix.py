@@ -114,6 +114,7 @@ def test_vmap_with_in_dims(kind, in_dims):
     torch.testing.assert_close(ours, vmap(both(made.native), in_dims)(a, b))
 
 
+@pytest.mark.filterwarnings("ignore")  # torch.func.linearize warns about itself
 @pytest.mark.parametrize("kind", KINDS)
 def test_linearize(kind):
     made = sinmul(kind)
