@@ -73,6 +73,10 @@ class Packs:
         """Names of the packs that are installed and switched on."""
         return list(self._installed())
 
+    def modules(self, name: str) -> list[str]:
+        """Modules of the packs of one name."""
+        return [point.module for point in self._installed().get(name, ())]
+
     def ensure(self, key: Any) -> None:
         """Import what serves `key`: its module's packs, or all if it has no module.
 

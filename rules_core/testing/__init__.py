@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from ._cells import Cell
     from ._config import FiniteDifferenceConfig
     from ._differences import Estimate, differentiate
+    from ._pack import check_pack
     from ._report import Check, CheckFailed, Report
     from ._rule import check_frule, check_rrule, check_rule
+    from ._scalar import check_scalar
     from ._seeded import Seeded
     from ._space import Space
+    from ._tangent import check_tangent
 
 __all__ = [
     "Cell",
@@ -28,8 +31,11 @@ __all__ = [
     "Seeded",
     "Space",
     "check_frule",
+    "check_pack",
     "check_rrule",
     "check_rule",
+    "check_scalar",
+    "check_tangent",
     "differentiate",
     "isolated_rules",
 ]
@@ -38,10 +44,13 @@ _HOMES = {
     "_cells": ("Cell",),
     "_config": ("FiniteDifferenceConfig",),
     "_differences": ("Estimate", "differentiate"),
+    "_pack": ("check_pack",),
     "_report": ("Check", "CheckFailed", "Report"),
     "_rule": ("check_frule", "check_rrule", "check_rule"),
+    "_scalar": ("check_scalar",),
     "_seeded": ("Seeded",),
     "_space": ("Space",),
+    "_tangent": ("check_tangent",),
 }
 _MODULES = {
     "isolated_rules": "rules_core._registry",

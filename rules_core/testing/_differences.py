@@ -81,7 +81,7 @@ def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
     with np.errstate(all="ignore"):
         noise = _noise(guarded, centre, side, eps)
         rungs = _quotients(guarded, centre, side, noise, eps)
-        value, error = _extrapolated(rungs, side)
+        value, error = _extrapolated(rungs, centre, side)
     return Estimate(value, SAFETY * error, side)
 
 
@@ -193,7 +193,7 @@ def _quotients(
 
 
 def _extrapolated(
-    rungs: Iterator[tuple[Vector, Vector]], side: Side
+    rungs: Iterator[tuple[Vector, Vector]], centre: Vector, side: Side
 ) -> tuple[Vector, Vector]:
     """The entry of least error of the extrapolation tableau, per component."""
     order, columns = (2, COLUMNS) if side == "both" else (1, SIDED_COLUMNS)
@@ -209,14 +209,21 @@ def _extrapolated(
             doubt = doubt + 2 * noise
             best = np.where(doubt < error, row[j + 1], best)
             error = np.fmin(doubt, error)
-        if above and np.all(error <= 4 * noise):
-            break  # shorter steps can only add round-off
+        # Then shorter steps can only add round-off.
+        if above and np.all(
+            error <= np.fmin(4 * noise, 1e-4 * _size(quotient, centre))
+        ):
+            break
     endless = _endless(quotients)
     if endless is None:
         return best, error
     return np.where(endless, np.sign(quotients[-1]) * np.inf, best), np.where(
         endless, 0.0, error
     )
+
+
+def _size(quotient: Vector, centre: Vector) -> Vector:
+    return np.maximum(np.abs(quotient), np.abs(centre))
 
 
 def _endless(quotients: list[Vector]) -> Vector | None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
-from rules_core import Primitive, structure
+from rules_core import Primitive, StructuralTangent, backing, structure
 from rules_core._structural import make_tangent
 
-__all__ = ["Branch", "branch"]
+__all__ = ["Branch", "branch", "strangers"]
 
 
 @final
@@ -52,17 +52,32 @@ def branch(primal: Any) -> Branch | None:
         children=level.values,
         rebuild=level.rebuild,
         wrap=partial(make_tangent, level),
-        read=_field if level.keyed == "field" else _item,
+        read=_READERS[level.keyed],
     )
 
 
 def _item(tangent: Any, key: Any) -> Any:
-    """An element of a tuple's, list's or dict's tangent, or of the bare container."""
-    return tangent.get(key) if isinstance(tangent, dict) else tangent[key]
+    """An element of a sequence's tangent, or of the bare sequence."""
+    return tangent[key]
+
+
+def _entry(tangent: Any, key: Any) -> Any:
+    """An entry of a dict's tangent, or of the bare dict; absent ones are zero."""
+    return tangent.get(key)
 
 
 def _field(tangent: Any, key: str) -> Any:
     """A field of a class's tangent, or of a bare dict, tuple or instance."""
-    if isinstance(tangent, dict):
-        return tangent.get(key)
-    return getattr(tangent, key)
+    return tangent.get(key) if isinstance(tangent, dict) else getattr(tangent, key)
+
+
+def strangers(tangent: Any, keys: tuple[Any, ...]) -> set[Any]:
+    """Entries of a tangent that the primal does not have."""
+    if isinstance(tangent, StructuralTangent):
+        tangent = backing(tangent)
+    if isinstance(tangent, (tuple, list)) and not hasattr(tangent, "_fields"):
+        return set(range(len(tangent))) - set(range(len(keys)))
+    return set(tangent) - set(keys) if isinstance(tangent, dict) else set()
+
+
+_READERS = {"field": _field, "key": _entry, "position": _item}

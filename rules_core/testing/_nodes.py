@@ -23,7 +23,7 @@ from rules_core import (
 )
 
 from ._differences import Vector
-from ._kinds import Branch, branch
+from ._kinds import Branch, branch, strangers
 from ._leaf import Leaf, StructureMismatch, describe, dtype_of
 
 __all__ = ["DerivativeMissing", "Node", "Reader", "forced", "grow"]
@@ -175,6 +175,11 @@ class Fork:
 
     def read(self, tangent: Any) -> Iterator[Vector]:
         tangent = forced(tangent)
+        if unknown := strangers(tangent, self.parts.keys):
+            message = (
+                f"{self.path}: its tangent has {sorted(map(repr, unknown))} as well"
+            )
+            raise StructureMismatch(message)
         for key, node in zip(self.parts.keys, self.nodes, strict=True):
             yield from node.read(self.child(tangent, key))
 

@@ -28,7 +28,7 @@ from ._reference import Reference
 from ._report import NotRun, Report
 from ._subject import Subject
 
-__all__ = ["check_frule", "check_rrule", "check_rule"]
+__all__ = ["check_frule", "check_rrule", "check_rule", "examine", "has_rule"]
 
 Level = Literal["quick", "full"]
 
@@ -152,18 +152,33 @@ def check_rule(
     """
     options = _options(fkwargs, tangents, cotangent, rtol, atol, config, seed)
     subject = _subject(f, args, level, options)
+    return examine(subject, level, hosts, skip).raise_if_failed()
+
+
+def examine(
+    subject: Subject,
+    level: Level,
+    hosts: Collection[str] | None,
+    skip: Collection[str] = (),
+    *,
+    required: bool = False,
+) -> Report:
+    """Run all checks on a subject; nothing is raised.
+
+    With `required` both rules must be there, else one of them.
+    """
     report = Report(subject.title)
     modes: dict[str, Mode] = {"rrule": Pull(subject), "frule": Push(subject)}
-    present = {kind: mode for kind, mode in modes.items() if _has_rule(mode)}
+    present = {kind: mode for kind, mode in modes.items() if has_rule(mode)}
     for kind, mode in modes.items():
-        if kind in present or (kind == "rrule" and not present):
+        if required or kind in present or (kind == "rrule" and not present):
             _run_mode(mode, report, skip)
         else:
             report.add(f"{kind}.exists", "not run", "no such rule: hosts derive it")
     _run_common(subject, present, report, skip)
     if present:
         host_checks(Reference(subject, present), level, hosts, report)
-    return report.raise_if_failed()
+    return report
 
 
 def check_rrule(f: Callable[..., Any], /, *args: Any, **options: Any) -> Report:
@@ -262,7 +277,8 @@ def _subject(
     return Subject(f, args, tries=TRIES[level], **options)
 
 
-def _has_rule(mode: Mode) -> bool:
+def has_rule(mode: Mode) -> bool:
+    """Whether a rule applies at the mode's own arguments."""
     return mode.resolve(mode.subject.primals) is not None
 
 

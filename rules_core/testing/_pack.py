@@ -1,0 +1,169 @@
+"""`check_pack`: a lint over all rules that a pack registers."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import pickle
+from collections.abc import Iterator
+from typing import Any, final
+
+from rules_core import AmbiguousRulesError, Rule, rules
+from rules_core._keys import describe
+from rules_core._registry import PACKS, all_tables
+
+from ._checks import Spec, execute
+from ._report import Failure, Report
+
+__all__ = ["check_pack"]
+
+
+def check_pack(name: str, /) -> Report:
+    """Check everything that a rule pack registers, without running a rule.
+
+    It imports; no two rules fit a call equally well; each rule says where it was
+    written and pickles by name; each host primitive has a shape rule and a batch rule.
+
+    Args:
+        name: The name of the pack's entry point (`"scipy"`), or of a module
+            (`"rules_scipy"`): the rules written in it and below it are checked.
+
+    Returns:
+        The report; it prints as a table.
+
+    Raises:
+        CheckFailed: A check failed; the message is the table.
+
+    >>> from rules_core.testing import check_pack
+    >>> bool(check_pack("rules_core"))
+    True
+    """
+    report = Report(f"pack {name}")
+    execute(CHECKS, _Pack(name), report)
+    return report.raise_if_failed()
+
+
+@final
+class _Pack:
+    """A pack by name, with what it registered."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.modules = PACKS.modules(name) or [name]
+
+    def owns(self, rule: Rule) -> bool:
+        """Whether a rule was written in the pack."""
+        return any(
+            rule.module == module or rule.module.startswith(f"{module}.")
+            for module in self.modules
+        )
+
+    @property
+    def rules(self) -> list[Rule]:
+        """Rules and opt-outs of the pack."""
+        return [rule for rule in rules() if self.owns(rule)]
+
+    @property
+    def tables(self) -> list[Any]:
+        """Tables that hold a rule of the pack."""
+        return [
+            table for table in all_tables() if any(self.owns(r) for r in table.rules())
+        ]
+
+
+def _imports(pack: _Pack) -> str:
+    PACKS.load(pack.name)
+    for module in pack.modules:
+        importlib.import_module(module)
+    kinds = [rule.kind for rule in pack.rules]
+    return f"{kinds.count('frule')} frules, {kinds.count('rrule')} rrules"
+
+
+def _locations(pack: _Pack) -> None:
+    """Every rule leads to a line of a file."""
+    for rule in pack.rules:
+        if rule.line <= 0 or not os.path.exists(rule.file):
+            message = f"{rule!r} does not say where it was written"
+            raise Failure(message)
+
+
+def _ambiguities(pack: _Pack) -> None:
+    """Every call is served by one rule that fits best."""
+    found = {str(e) for table in pack.tables for e in _clashes(table)}
+    if found:
+        raise Failure("\n".join(sorted(found)))
+
+
+def _clashes(table: Any) -> Iterator[AmbiguousRulesError]:
+    for ruleset in (table.frule, table.rrule):
+        for a, b in itertools.combinations(ruleset.rules, 2):
+            for config, types in _common_calls(a, b):
+                try:
+                    ruleset.select(config, types)
+                except AmbiguousRulesError as error:
+                    yield error
+
+
+def _common_calls(a: Rule, b: Rule) -> Iterator[tuple[type, tuple[type, ...]]]:
+    """Types of arguments that both rules accept."""
+    count = max(len(a.types), len(b.types))
+    config = _narrower(a.config or type(None), b.config or type(None))
+    if config is None:
+        return
+    places = [_meets(_at(a, i), _at(b, i)) for i in range(count)]
+    for types in itertools.product(*places):
+        yield config, types
+
+
+def _at(rule: Rule, i: int) -> tuple[type, ...]:
+    return rule.types[i] if i < len(rule.types) else (rule.variadic or ())
+
+
+def _meets(first: tuple[type, ...], second: tuple[type, ...]) -> list[type]:
+    pairs = (_narrower(a, b) for a, b in itertools.product(first, second))
+    return list(dict.fromkeys(cls for cls in pairs if cls is not None))
+
+
+def _narrower(a: type, b: type) -> type | None:
+    """The one of two classes that is a subclass of the other, or None."""
+    if issubclass(a, b):
+        return a
+    return b if issubclass(b, a) else None
+
+
+def _pickles(pack: _Pack) -> None:
+    """Every rule unpickles as itself."""
+    for rule in pack.rules:
+        try:
+            again = pickle.loads(pickle.dumps(rule))
+        except Exception as error:
+            message = f"{rule!r} does not pickle: {error}"
+            raise Failure(message) from error
+        if (again.name, again.location) != (rule.name, rule.location):
+            message = f"{rule!r} unpickles as {again!r}"
+            raise Failure(message)
+
+
+def _side_rules(pack: _Pack) -> None:
+    """Host primitives can be compiled and batched."""
+    for table in pack.tables:
+        handle = table.primitive
+        if handle is None or not handle.host:
+            continue
+        for kind in ("shape_rule", "batch_rule"):
+            if getattr(handle, kind) is None:
+                message = (
+                    f"host primitive {describe(table.key)} has no {kind}: define one, "
+                    "or declare it elementwise"
+                )
+                raise Failure(message)
+
+
+CHECKS: list[Spec[_Pack]] = [
+    Spec("pack.imports", _imports),
+    Spec("pack.locations", _locations, ("pack.imports",)),
+    Spec("pack.ambiguities", _ambiguities, ("pack.imports",)),
+    Spec("pack.pickles", _pickles, ("pack.imports", "pack.locations")),
+    Spec("pack.side-rules", _side_rules, ("pack.imports",)),
+]
