@@ -140,7 +140,8 @@ def is_concrete(x: Any) -> bool:
 
 
 def is_plain_tensor(x: Any) -> bool:
-    """Whether a torch tensor is neither recorded nor wrapped nor of a subclass."""
+    """Whether a torch tensor has values that are neither recorded nor wrapped."""
     torch = sys.modules["torch"]
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # noqa: SLF001
-    return type(x) is torch.Tensor and not x.requires_grad and not wrapped(x)
+    recorded = x.requires_grad or x.is_meta
+    return type(x) is torch.Tensor and not recorded and not wrapped(x)

@@ -14,6 +14,7 @@ from ._zeros import ZeroTangent
 __all__ = ["Space", "space_of"]
 
 _CURE = "Sum, broadcast or reshape it in the rule."
+_MIXED = "Compute it with array_namespace of the argument."
 
 
 class Space(Protocol):
@@ -99,8 +100,12 @@ class ArraySpace:
 
     def _admit(self, dx: Any, path: str) -> Any:
         if is_array(dx):
-            foreign = not self.numpy and is_numpy(dx) and not is_float0(dx)
-            return self._asarray(dx) if foreign else dx
+            if self.numpy or array_namespace(dx) is self.xp or is_float0(dx):
+                return dx
+            if is_numpy(dx):
+                return self._asarray(dx)
+            must = f"be an array of {self.xp.__name__}"
+            raise ProjectionError(path, must, _described(dx), _MIXED)
         if is_sparse(dx):
             return dx.toarray()
         if not _is_python_number(dx):

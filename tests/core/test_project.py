@@ -290,6 +290,26 @@ class TestArrays:
         ProjectTo(x)(dx).sum().backward()
         assert dx.grad.tolist() == [[1.0, 1.0]] * 3
 
+    def test_devices_are_kept(self):
+        torch = pytest.importorskip("torch")
+        for shape in ((), (1,)):
+            x = torch.ones(shape, device="meta", dtype=torch.float32)
+            for dx in (2.0, np.ones(shape), x.double()):
+                projected = ProjectTo(x)(dx)
+                assert projected.device == x.device
+                assert projected.dtype == x.dtype
+        dx = torch.ones((), device="meta")
+        assert ProjectTo(1.0)(dx) is dx
+
+    def test_hosts_are_not_mixed(self):
+        jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+        with pytest.raises(ProjectionError) as caught:
+            ProjectTo(torch.ones(2))(jax.numpy.ones(2))
+        assert str(caught.value) == (
+            "the tangent of x must be an array of array_api_compat.torch, but got a "
+            "ArrayImpl. Compute it with array_namespace of the argument."
+        )
+
     def test_does_not_keep_the_primal_alive(self):
         class Big(np.ndarray):
             pass
