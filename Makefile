@@ -1,5 +1,6 @@
 # make demo   fit two models with one set of rules in NumPy, JAX and PyTorch
 # make test   the whole test suite, documentation examples included
+# make coverage  the same, and what it did not run
 # make lint   style, types and the direction of imports
 # make docs   the documentation, into docs/_build/html
 #
@@ -20,7 +21,7 @@ WORKERS ?= 2
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test coverage lint docs clean
 .DEFAULT_GOAL := test
 
 demo: $(STAMP)
@@ -28,6 +29,12 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(ARGS)
+
+coverage: $(STAMP)
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n $(WORKERS) --dist=loadfile $(ARGS)
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -41,6 +48,7 @@ docs: $(STAMP)
 # The stamp is written last, so that an interrupted installation starts again.
 $(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "needs Python 3.11 or later with venv"; exit 1; }
+	@echo "Installing into $(VENV), a minute or two"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -c constraints.txt pip hatchling
 	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation \
