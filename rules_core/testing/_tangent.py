@@ -117,6 +117,16 @@ def _needs_numbers(check: Callable[[_Vectors], None]) -> Callable[[_Vectors], No
     return run
 
 
+def _point(vectors: _Vectors) -> None:
+    """Moved along a tangent, the primal has the coordinates of the sum."""
+    space = vectors.space
+    moved = space.values(space.point(space.origin + vectors.u))
+    at = vectors.tolerance.differs(moved, space.origin + vectors.u)
+    if at is not None:
+        message = f"a rebuilt primal has {moved[at]} at {space.labels[at]}"
+        raise Failure(message)
+
+
 def _sum(vectors: _Vectors) -> None:
     """`du + dv`, `du - dv` and `-du`; zeros are neutral."""
     (u, v), du, dv = vectors.exact, vectors.du, vectors.dv
@@ -187,6 +197,7 @@ CHECKS: list[Spec[_Vectors]] = [
     *(
         Spec(f"tangent.{name}", _needs_numbers(check), ("tangent.type",))
         for name, check in {
+            "point": _point,
             "sum": _sum,
             "multiple": _multiple,
             "accumulation": _accumulation,

@@ -1,0 +1,69 @@
+"""Finite differences stand in for an AD system."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, frule_via_ad, rrule, rrule_via_ad
+from rules_core.testing import FiniteDifferenceConfig, isolated_rules
+
+CONFIG = FiniteDifferenceConfig()
+
+
+@pytest.fixture(autouse=True)
+def _own_rules():
+    with isolated_rules():
+        yield
+
+
+def test_it_has_both_modes():
+    assert isinstance(CONFIG, rc.RuleConfig[rc.HasForwardsMode, rc.HasReverseMode])
+
+
+def test_functions_without_rules_are_differenced():
+    def f(x, n, y):
+        return x**n * y
+
+    y, pullback = rrule_via_ad(CONFIG, f, 2.0, 3, 5.0)
+    assert y == 40.0
+    df, dx, dn, dy = pullback(1.0)
+    assert (df, dn) == (NoTangent(), NoTangent())
+    assert dx == pytest.approx(60.0, rel=1e-10)
+    assert dy == pytest.approx(8.0, rel=1e-10)
+    tangents = (NoTangent(), 1.0, NoTangent(), 0.5)
+    assert frule_via_ad(CONFIG, tangents, f, 2.0, 3, 5.0)[1] == pytest.approx(64.0)
+
+
+def test_rules_are_used_where_there_are_any():
+    def f(x):
+        return x
+
+    rrule.define(f)(lambda x: (x, lambda dy: (NoTangent(), 7.0 * dy)))
+    assert rrule_via_ad(CONFIG, f, 1.0)[1](1.0)[1] == 7.0
+
+
+def test_complex_cotangents_follow_the_convention():
+    _, pullback = rrule_via_ad(CONFIG, lambda z: z * z, 1.0 + 2.0j)
+    assert pullback(1.0 + 0j)[1] == pytest.approx(2.0 - 4.0j, rel=1e-9)
+    _, pullback = rrule_via_ad(CONFIG, abs, 3.0 + 1.0j)
+    assert pullback(1.0)[1] == pytest.approx((3 + 1j) / math.sqrt(10), rel=1e-9)
+
+
+def test_structures_pass():
+    def f(pair):
+        return {"y": pair[0] * np.sum(pair[1])}
+
+    _, pullback = rrule_via_ad(CONFIG, f, (2.0, np.ones(3)))
+    _, dpair = pullback(rc.Tangent(dict, {"y": 1.0}))
+    assert dpair[0] == pytest.approx(3.0)
+    np.testing.assert_allclose(dpair[1], 2.0)
+
+
+def test_where_there_is_no_derivative_it_says_so():
+    def spike(x):
+        return np.where(x == 1.0, 0.0, np.nan)
+
+    with pytest.raises(rc.ViaADError, match="finite differences do not converge there"):
+        rrule_via_ad(CONFIG, spike, np.array(1.0))

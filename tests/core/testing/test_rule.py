@@ -1,0 +1,378 @@
+"""The front doors: what they raise, and what each option does."""
+
+import pickle
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, frule, rrule
+from rules_core.testing import (
+    CheckFailed,
+    FiniteDifferenceConfig,
+    Report,
+    Seeded,
+    check_frule,
+    check_rrule,
+    check_rule,
+    isolated_rules,
+)
+
+VECTOR = np.array([0.5, -1.25, 2.0])
+
+
+@pytest.fixture(autouse=True)
+def _own_rules():
+    with isolated_rules():
+        yield
+
+
+def square(x):
+    return x * x
+
+
+def define(factor=2.0, forward=2.0):
+    @rrule.define(square)
+    def square_rrule(x):
+        def square_pullback(dy):
+            return NoTangent(), factor * x * dy
+
+        return x * x, square_pullback
+
+    @frule.define(square)
+    def square_frule(tangents, x):
+        return x * x, forward * x * tangents[1]
+
+
+def test_what_failed_is_raised_with_the_whole_table():
+    define(factor=1.0)
+    with pytest.raises(CheckFailed) as caught:
+        check_rule(square, np.array([1.0, 2.0]), hosts=())
+    text = str(caught.value)
+    assert text == str(caught.value.report)
+    assert "worst entry ∂y[1]/∂x[1]: the rule gives 2, finite differences 4 ±" in text
+    assert "the rule is 0.5 times the derivative throughout" in text
+    assert isinstance(caught.value, AssertionError)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == text
+
+
+def test_each_front_door_looks_at_its_own_rule():
+    define(forward=1.0)
+    assert check_rrule(square, VECTOR)
+    with pytest.raises(CheckFailed, match=r"failed +frule.derivative"):
+        check_frule(square, VECTOR)
+
+
+def test_a_front_door_without_its_rule_fails():
+    def cube(x):
+        return x**3
+
+    with pytest.raises(CheckFailed, match=r"rrule.exists +no rrule applies to .*cube"):
+        check_rrule(cube, VECTOR)
+    with pytest.raises(CheckFailed, match=r"frule\.exists"):
+        check_frule(cube, VECTOR)
+    with pytest.raises(CheckFailed, match=r"rrule\.exists"):
+        check_rule(cube, VECTOR, hosts=())
+
+
+def test_one_rule_is_enough_for_check_rule():
+    def cube(x):
+        return x**3
+
+    @frule.define(cube)
+    def cube_frule(tangents, x):
+        return x**3, 3 * x**2 * tangents[1]
+
+    report = check_rule(cube, VECTOR, hosts=())
+    assert report["rrule.exists"].status == "not run"
+    assert report["frule.derivative"].status == "passed"
+
+
+def test_keyword_arguments_are_passed_on():
+    def power(x, *, n):
+        return x**n
+
+    @rrule.define(power)
+    def power_rrule(x, *, n):
+        return x**n, lambda dy: (NoTangent(), n * x ** (n - 1) * dy)
+
+    assert check_rule(power, VECTOR, fkwargs={"n": 3}, hosts=())
+
+
+def test_defaults_are_arguments_in_normal_form():
+    def scaled(x, factor=2.0):
+        return factor * x
+
+    @rrule.define(scaled)
+    def scaled_rrule(x, factor):
+        return factor * x, lambda dy: (NoTangent(), factor * dy, float(np.sum(x * dy)))
+
+    assert check_rule(scaled, VECTOR, hosts=())
+    assert check_rule(scaled, VECTOR, fkwargs={"factor": 3.0}, hosts=())
+
+
+def test_a_seeded_argument_moves_along_its_tangent_only():
+    def logdet(A):  # of symmetric matrices: the strict upper triangle is not read
+        return np.log(np.linalg.det(np.tril(A) + np.tril(A, -1).T))
+
+    @rrule.define(logdet)
+    def logdet_rrule(A):
+        return logdet(A), lambda dy: (NoTangent(), dy * np.linalg.inv(A))
+
+    A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    with pytest.raises(CheckFailed, match=r"failed +rrule.derivative"):
+        check_rrule(logdet, A)
+    symmetric = np.array([[1.0, -2.0], [-2.0, 0.5]])
+    skip = ("rrule.second-order",)
+    assert check_rrule(logdet, Seeded(A, symmetric), skip=skip)
+    assert check_rrule(logdet, A, tangents=(symmetric,), skip=skip)
+
+
+def test_an_argument_seeded_with_no_tangent_is_not_moved():
+    def clamp(x, bound):
+        return x + 0.0 * bound
+
+    @rrule.define(clamp)
+    def clamp_rrule(x, bound):
+        return clamp(x, bound), lambda dy: (NoTangent(), dy, NoTangent())
+
+    with pytest.raises(CheckFailed, match=r"failed +rrule.no-tangent"):
+        check_rrule(clamp, VECTOR, 3.0)
+    assert check_rrule(clamp, VECTOR, Seeded(3.0, NoTangent()))
+
+
+def test_a_wrong_number_of_tangents_is_refused():
+    define()
+    with pytest.raises(
+        TypeError, match="tangents must hold one tangent per argument, 1"
+    ):
+        check_rule(square, VECTOR, tangents=(VECTOR, VECTOR))
+
+
+def test_the_given_cotangent_alone_is_tried():
+    seen = []
+
+    @rrule.define(square)
+    def square_rrule(x):
+        def square_pullback(dy):
+            seen.append(np.asarray(dy))
+            return NoTangent(), 2 * x * dy
+
+        return x * x, square_pullback
+
+    dy = np.array([1.0, 0.0, 0.0])
+    check_rrule(square, VECTOR, cotangent=dy, skip=("rrule.strong-zeros",))
+    assert {tuple(w / w[0]) for w in seen if w[0]} == {(1.0, 0.0, 0.0)}
+
+
+@pytest.mark.parametrize("option", [{"rtol": 1e-3}, {"atol": 1e-2}])
+def test_tolerances_can_be_widened(option):
+    define(factor=2.0002, forward=2.0002)
+    with pytest.raises(CheckFailed):
+        check_rule(square, VECTOR, hosts=())
+    assert check_rule(square, VECTOR, hosts=(), **option)
+
+
+def test_checks_can_be_left_out():
+    define(factor=1.0)
+    report = check_rrule(square, VECTOR, skip=("rrule.derivative",))
+    assert report["rrule.derivative"].detail == "left out by skip="
+    assert report["rrule.linearity"].status == "passed"
+
+
+def test_the_level_must_be_known():
+    with pytest.raises(
+        ValueError, match="level must be 'quick' or 'full', but got 'x'"
+    ):
+        check_rule(square, VECTOR, level="x")
+
+
+def test_full_tries_more_directions():
+    counts = {}
+    for level in ("quick", "full"):
+        calls = []
+
+        @frule.define(square)
+        def square_frule(tangents, x, calls=calls):
+            calls.append(1)
+            return x * x, 2 * x * tangents[1]
+
+        check_frule(square, VECTOR, level=level)
+        counts[level] = len(calls)
+    assert counts["full"] > counts["quick"]
+
+
+def test_hosts_that_nobody_knows_are_not_run():
+    define()
+    report = check_rule(square, VECTOR, hosts=("nonesuch",))
+    assert report["nonesuch: all"].status == "not run"
+    assert "no adapter for 'nonesuch'" in report["nonesuch: all"].detail
+
+
+def test_a_point_without_derivative_is_no_pass():
+    def spike(x):
+        return np.where(x == 1.0, 0.0, np.nan)
+
+    rrule.define(spike)(lambda x: (spike(x), lambda dy: (NoTangent(), 0.0 * dy)))
+    with pytest.raises(CheckFailed, match="no finite value next to this point"):
+        check_rrule(spike, np.array([1.0]))
+
+
+def test_a_derivative_that_is_not_implemented_is_refused_in_words():
+    def bessel(v, x):
+        return v * np.sin(x)
+
+    @rrule.define(bessel)
+    def bessel_rrule(v, x):
+        def bessel_pullback(dy):
+            return NoTangent(), rc.not_implemented("in the order"), v * np.cos(x) * dy
+
+        return bessel(v, x), bessel_pullback
+
+    @frule.define(bessel, symbolic_zeros=True)
+    def bessel_frule(tangents, v, x):
+        dv = rc.not_implemented("in the order") * tangents[1]
+        return bessel(v, x), dv + v * np.cos(x) * tangents[2]
+
+    report = check_rule(bessel, 1.5, 0.5, hosts=())
+    assert report["rrule.implemented"].status == "refused"
+    assert report["rrule.implemented"].detail == "v: in the order"
+    assert report["frule.implemented"].detail == "v: in the order"
+    assert report["frule.derivative"].status == "passed"
+    assert report["adjoint"].status == "passed"
+
+
+def test_single_precision_is_judged_by_its_own_digits():
+    define()
+    report = check_rule(square, VECTOR.astype(np.float32), hosts=())
+    assert report["rrule.derivative"].status == "passed"
+    define(factor=2.0 + 1e-4)
+    with pytest.raises(CheckFailed, match=r"failed +rrule.derivative"):
+        check_rule(square, VECTOR.astype(np.float32), hosts=())
+
+
+def test_structures_in_and_out():
+    def mix(pair, scale):
+        return {"sum": pair[0] + scale * pair[1], "n": 3}
+
+    @rrule.define(mix)
+    def mix_rrule(pair, scale):
+        def mix_pullback(dy):
+            ds = dy["sum"]
+            return NoTangent(), (ds, scale * ds), np.sum(pair[1] * ds)
+
+        return mix(pair, scale), mix_pullback
+
+    @frule.define(mix)
+    def mix_frule(tangents, pair, scale):
+        _, (da, db), dscale = tangents
+        return mix(pair, scale), {"sum": da + scale * db + dscale * pair[1]}
+
+    report = check_rule(mix, (VECTOR, VECTOR + 1), 2.0, hosts=())
+    assert report["rrule.second-order"].status == "passed"
+    assert report["adjoint"].status == "passed"
+
+
+def test_methods_partials_and_instances():
+    from functools import partial
+
+    class Line:
+        def __init__(self, slope):
+            self.slope = slope
+
+        def at(self, x):
+            return self.slope * x
+
+    @rrule.define(Line.at)
+    def at_rrule(line, x):
+        def at_pullback(dy):
+            dline = rc.MutableTangent(Line, slope=float(x @ dy))
+            return dline, line.slope * dy
+
+        return line.at(x), at_pullback
+
+    assert check_rrule(Line(3.0).at, VECTOR)
+
+    def scaled(x, factor):
+        return x * factor
+
+    @rrule.define(scaled)
+    def scaled_rrule(x, factor):
+        return x * factor, lambda dy: (NoTangent(), factor * dy, float(np.sum(x * dy)))
+
+    assert check_rrule(partial(scaled, factor=2.0), VECTOR)
+
+
+def test_rules_that_call_back_into_ad_are_given_finite_differences():
+    def applied(f, x):
+        return f(x)
+
+    wanted = rc.RuleConfig[rc.HasReverseMode]
+
+    @rrule.define(applied, config=wanted)
+    def applied_rrule(config, f, x):
+        y, pullback = rc.rrule_via_ad(config, f, x)
+
+        def applied_pullback(dy):
+            df, dx = pullback(dy)
+            return NoTangent(), df, dx
+
+        return y, applied_pullback
+
+    report = check_rrule(applied, np.cbrt, VECTOR)
+    assert report["rrule.derivative"].status == "passed"
+    assert check_rrule(applied, np.cbrt, VECTOR, config=FiniteDifferenceConfig())
+
+
+def test_a_quick_check_is_quick():
+    define()
+    check_rule(square, VECTOR, hosts=())
+    start = time.process_time()
+    check_rule(square, VECTOR, hosts=())
+    assert time.process_time() - start < 0.3
+
+
+def test_reports_print_as_tables():
+    report = Report("f(1.0)")
+    report.add("a", "passed")
+    report.add("longer", "failed", "one\ntwo")
+    report.add("b", "refused", "no")
+    assert str(report) == (
+        "f(1.0): 1 passed, 1 failed, 1 refused\n"
+        "  passed   a\n"
+        "  failed   longer  one\n"
+        "                   two\n"
+        "  refused  b       no"
+    )
+    assert not report
+    assert [check.name for check in report.failed] == ["longer"]
+    assert str(Report("g()")) == "g(): no checks"
+
+
+def test_a_report_is_indexed_by_the_names_of_its_checks():
+    report = Report("f()")
+    report.add("a", "passed")
+    assert report["a"].status == "passed"
+    with pytest.raises(KeyError, match="no check is named 'b'; there are a"):
+        report["b"]
+
+
+def test_importing_the_tester_needs_no_numpy():
+    code = (
+        "import sys, rules_core; assert 'rules_core.testing' not in sys.modules;"
+        "import rules_core.testing; rules_core.testing.isolated_rules;"
+        "assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_is_there():
+    import rules_core.testing as tester
+
+    assert sorted(tester.__all__) == tester.__all__
+    assert all(getattr(tester, name) is not None for name in tester.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'check_nothing'"):
+        _ = tester.check_nothing
