@@ -16,6 +16,7 @@ import rules_core as rc
 from . import _compat
 from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
+from ._from_jax import native_of
 from ._functions import captures_tracer, convert_callables
 from ._hijax import call_hijax
 from ._host import host_call
@@ -43,6 +44,8 @@ def call_primitive(
     via: str | None = None,
 ) -> Any:
     """Call a primitive on JAX arrays, its rules attached where anything is traced."""
+    if primitive.host and (native := native_of(primitive)) is not None:
+        return native(*args, **kwargs)
     if any(map(_traced, args)) or (kwargs and any(map(_traced, kwargs.values()))):
         return _call_traced(primitive, args, kwargs, out, via)
     if primitive.host:

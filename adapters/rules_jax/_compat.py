@@ -26,6 +26,7 @@ __all__ = [
     "enable_x64",
     "fancy_batcher",
     "float0_zeros",
+    "is_accumulator",
     "is_undefined_primal",
     "lower_by_tracing",
     "match_varying",
@@ -165,6 +166,13 @@ def raise_by_tracing(primitive: Any, function: Any) -> None:
     if HAS_HIJAX:
         primitive.is_high = lambda *avals, **params: True
         primitive.to_lojax = function
+
+
+def is_accumulator(x: Any) -> bool:
+    """Whether `x` collects the cotangent of an operand in a transposition."""
+    from jax._src.interpreters.ad import GradAccum
+
+    return isinstance(x, GradAccum)
 
 
 def lower_by_tracing(primitive: Any, function: Any) -> None:

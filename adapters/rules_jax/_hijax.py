@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from . import _compat
 from ._batched import Batched
@@ -99,9 +100,9 @@ class RuleCall(_Base):
 
     def transpose(self, cotangents: Any, *operands: Any) -> None:
         """Of a call on tangents, inside another rule: the pullback, at any point."""
-        linear = [not isinstance(x, jax.Array) for x in operands]
+        linear = [_compat.is_accumulator(x) for x in operands]
         at = [
-            _compat.zeros_of(x.aval) if is_open else x
+            _compat.zeros_of(x.aval) if is_open else jnp.asarray(x)
             for x, is_open in zip(operands, linear, strict=True)
         ]
         _, saved = save(self.spec, linear, at)

@@ -52,7 +52,7 @@ def line_function(returned):
     [
         lambda ds, do: Tangent(Line, slope=ds, offset=do),
         lambda ds, do: {"slope": ds, "offset": do},
-        lambda ds, do: Line(ds, do),
+        Line,
         lambda ds, do: rc.thunk(
             lambda: Tangent(Line, slope=rc.thunk(lambda: ds), offset=do)
         ),
@@ -307,7 +307,7 @@ def test_dtype_is_kept(dtype):
 
 def test_weak_types_are_kept():
     f = double([])
-    weak = jax.jit(lambda x: f(x))(2.0)
+    weak = jax.jit(f)(2.0)
     assert weak.weak_type
     assert (jnp.ones((), jnp.bfloat16) * weak).dtype == jnp.bfloat16
     assert jax.grad(f)(2.0).weak_type

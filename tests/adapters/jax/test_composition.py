@@ -83,7 +83,7 @@ def make(kind, rules):
     return bell
 
 
-EXPECTED = {}
+EXPECTED: dict[str, float] = {}
 
 
 def expected(word):

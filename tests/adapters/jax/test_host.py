@@ -298,8 +298,8 @@ def test_no_shape_rule():
 
     assert f(jnp.asarray(0.0)) == 0
     text = (
-        "the host function f is traced by JAX, which must know the shapes and dtypes of "
-        "its results. Add @shape_rule.define(f), declare it with elementwise=True, or "
+        "the host function f is traced by JAX, which must know the shapes and dtypes "
+        "of its results. Add @shape_rule.define(f), declare it with elementwise=True, or "
         "call it through to_jax(…, out=…)."
     )
     with pytest.raises(UnsupportedError) as error:
@@ -373,8 +373,8 @@ def test_impure_functions_are_refused_under_transformations():
         return x + 1
 
     text = (
-        "noisy is a host function with effects (pure=False), and JAX may repeat or drop "
-        "calls under a transformation. Call it outside of jax.jit, jax.grad and "
+        "noisy is a host function with effects (pure=False), and JAX may repeat or "
+        "drop calls under a transformation. Call it outside of jax.jit, jax.grad and "
         "jax.vmap, or make it pure."
     )
     assert noisy(jnp.asarray(1.0)) == 2

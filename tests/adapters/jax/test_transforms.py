@@ -54,7 +54,7 @@ WRAPPERS = {
 
 
 def _closure_convert(f, x):
-    converted, consts = jax.closure_convert(lambda y: f(y), x)
+    converted, consts = jax.closure_convert(f, x)
     return converted(x, *consts)
 
 

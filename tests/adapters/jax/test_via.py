@@ -114,7 +114,7 @@ def test_without_hijax(marked, monkeypatch):
     f = marked().f
     assert "rule_linear" in str(jax.make_jaxpr(jax.jacfwd(f))(X))
     assert float(jax.grad(f)(X)) == pytest.approx(3 * COS)
-    with pytest.raises(UnsupportedError, match="via='hijax' needs JAX 0.9 or newer"):
+    with pytest.raises(UnsupportedError, match=r"via='hijax' needs JAX 0\.9 or newer"):
         jax.grad(to_jax(f, via="hijax"))(X)
     g = marked(rrule=False).f
     assert float(jax.grad(g)(X)) == pytest.approx(2 * COS)

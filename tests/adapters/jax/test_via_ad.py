@@ -182,9 +182,7 @@ def test_map():
         found = derivative(lambda c, xs: total(map_, c, xs), (0, 1))(c, XS)
         want = derivative(lambda c, xs: total(plain, c, xs), (0, 1))(c, XS)
         close(found, want)
-    batch = jax.vmap(lambda c: jax.grad(lambda c: total(map_, c, XS))(c))(
-        jnp.array([1.0, 2.0])
-    )
+    batch = jax.vmap(jax.grad(lambda c: total(map_, c, XS)))(jnp.array([1.0, 2.0]))
     close(batch[1], jax.grad(lambda c: total(plain, c, XS))(jnp.asarray(2.0)))
 
 

@@ -1,0 +1,241 @@
+"""`from_jax`: a JAX function that carries its derivatives into every host.
+
+Its rules are JAX's own AD. Pullback and pushforward are `from_jax` functions again, so
+any order is there, in any host; inside JAX the function is simply called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, update_wrapper
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import tree_util
+
+import rules_core as rc
+
+from . import _compat
+from ._leaves import Fixed, Slot, Template
+from ._tangents import build, read
+
+__all__ = ["from_jax", "native_of"]
+
+
+def native_of(primitive: Any) -> Callable[..., Any] | None:
+    """The JAX function inside a primitive made by `from_jax`, or None."""
+    foreign = getattr(primitive.fun, "foreign", None)
+    return foreign.f if isinstance(foreign, _Foreign) else None
+
+
+def from_jax(f: Callable[..., Any]) -> Any:
+    """A JAX function as a primitive whose rules are JAX's own derivatives.
+
+    Usable by `rrule`, `frule` and `check_rule`, on NumPy arrays, and in every other
+    host; there it runs on the CPU, in the precision of its arguments.
+
+    Args:
+        f: A function of JAX arrays (and pytrees of them, and static values).
+
+    >>> import jax, jax.numpy as jnp, numpy as np
+    >>> import rules_core as rc
+    >>> from rules_jax import from_jax
+    >>> softplus = from_jax(jax.nn.softplus)
+    >>> y, pullback = rc.rrule(softplus, np.asarray(0.0))
+    >>> float(pullback(np.asarray(1.0))[1])
+    0.5
+    """
+    return _Foreign(f).primitive
+
+
+@final
+class _Foreign:
+    """A JAX function, its primitive, and the functions that its rules call."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f = f
+        self.primitive = rc.primitive(self._on_host(), host=True)
+        rc.shape_rule.define(self.primitive)(self.shapes)
+        rc.batch_rule.define(self.primitive)(self.batch)
+        rc.rrule.define(self.primitive)(self._rrule())
+        rc.frule.define(self.primitive)(self._frule())
+
+    @cached_property
+    def pull(self) -> Any:
+        """`(cotangents, args, kwargs) → cotangents`, flat, as a primitive."""
+        return from_jax(_named(_vjp_of(self.f), f"pullback of {_name(self.f)}"))
+
+    @cached_property
+    def push(self) -> Any:
+        """`(tangents, args, kwargs) → tangents`, flat, as a primitive."""
+        return from_jax(_named(_jvp_of(self.f), f"pushforward of {_name(self.f)}"))
+
+    def _on_host(self) -> Callable[..., Any]:
+        def on_host(*args: Any, **kwargs: Any) -> Any:
+            with _precision((args, kwargs)):
+                args, kwargs = jax.tree.map(_to_jax, (args, kwargs))
+                return jax.tree.map(np.asarray, self.f(*args, **kwargs))
+
+        update_wrapper(on_host, self.f)
+        on_host.foreign = self  # type: ignore[attr-defined]
+        return on_host
+
+    def shapes(self, *args: Any, **kwargs: Any) -> Any:
+        """The shape rule: `jax.eval_shape`."""
+        leaves, treedef = tree_util.tree_flatten((args, kwargs))
+        where = [i for i, x in enumerate(leaves) if isinstance(x, rc.ShapeDtype)]
+
+        def run(*arrays: Any) -> Any:
+            full = list(leaves)
+            for i, x in zip(where, arrays, strict=True):
+                full[i] = x
+            args, kwargs = treedef.unflatten(full)
+            return self.f(*args, **kwargs)
+
+        given = [jax.ShapeDtypeStruct(leaves[i].shape, leaves[i].dtype) for i in where]
+        with _precision(given):
+            out = jax.eval_shape(run, *given)
+        return jax.tree.map(lambda a: rc.ShapeDtype(a.shape, np.dtype(a.dtype)), out)
+
+    def batch(self, size: int, in_batched: Any, *args: Any, **kwargs: Any) -> Any:
+        """The batch rule: `jax.vmap`."""
+        axes = jax.tree.map(lambda b: 0 if b else None, in_batched)
+
+        def run(*args: Any) -> Any:
+            return self.f(*args, **kwargs)
+
+        with _precision((args, kwargs)):
+            args = jax.tree.map(_to_jax, args)
+            out = jax.vmap(run, in_axes=axes, axis_size=size)(*args)
+            out = jax.tree.map(np.asarray, out)
+        return out, jax.tree.map(lambda _: True, out)
+
+    def _rrule(self) -> Callable[..., Any]:
+        def from_jax_rrule(*args: Any, **kwargs: Any) -> Any:
+            y = self.primitive(*args, **kwargs)
+            form = _template(y)
+
+            def from_jax_pullback(dy: Any) -> tuple[Any, ...]:
+                cotangents = _leaves(form, dy, _arrays(y))
+                found = iter(self.pull(cotangents, args, kwargs))
+                return rc.NoTangent(), *(_fill(_template(x), found) for x in args)
+
+            return y, from_jax_pullback
+
+        return from_jax_rrule
+
+    def _frule(self) -> Callable[..., Any]:
+        def from_jax_frule(tangents: Any, *args: Any, **kwargs: Any) -> Any:
+            y = self.primitive(*args, **kwargs)
+            given = tuple(
+                leaf
+                for x, dx in zip(args, tangents[1:], strict=True)
+                for leaf in _leaves(_template(x), dx, _arrays(x))
+            )
+            found = iter(self.push(given, args, kwargs))
+            return y, _fill(_template(y), found)
+
+        return from_jax_frule
+
+
+def _name(f: Any) -> str:
+    return getattr(f, "__name__", repr(f))
+
+
+def _named(f: Callable[..., Any], name: str) -> Callable[..., Any]:
+    f.__name__ = f.__qualname__ = name
+    return f
+
+
+def _moves(x: Any) -> bool:
+    """Whether a leaf, of any host, has a tangent."""
+    if isinstance(x, (bool, int)):
+        return False
+    if isinstance(x, (float, complex)):
+        return True
+    dtype = str(getattr(x, "dtype", "")).rpartition(".")[2]
+    return dtype.startswith(("float", "complex", "bfloat"))
+
+
+def _template(tree: Any) -> Template:
+    leaves, treedef = tree_util.tree_flatten(tree)
+    count = 0
+    places: list[Slot | Fixed] = []
+    for leaf in leaves:
+        places.append(Slot(count) if _moves(leaf) else Fixed(None))
+        count += _moves(leaf)
+    return Template(treedef, places)
+
+
+def _arrays(tree: Any) -> list[Any]:
+    return [x for x in tree_util.tree_leaves(tree) if _moves(x)]
+
+
+def _leaves(form: Template, tangent: Any, primals: Sequence[Any]) -> tuple[Any, ...]:
+    found = read(form, tangent, [True] * form.count, "a tangent of from_jax")
+    return tuple(x * 0 if t is None else t for t, x in zip(found, primals, strict=True))
+
+
+def _fill(form: Template, found: Any) -> Any:
+    if form.count == 0:
+        return rc.NoTangent()
+    return build(form, [next(found) for _ in range(form.count)])
+
+
+def _precision(tree: Any) -> Any:
+    """The context that keeps double precision where there is some."""
+    names = [str(getattr(x, "dtype", "")) for x in tree_util.tree_leaves(tree)]
+    wide = any(
+        name.endswith(("64", "128")) and "complex64" not in name for name in names
+    )
+    return _compat.enable_x64(wide or bool(jax.config.jax_enable_x64))
+
+
+def _to_jax(x: Any) -> Any:
+    return jnp.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+class _Flat:
+    """A call as a function of its inexact leaves, with its inexact results."""
+
+    def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
+        self.f, self.kwargs = f, kwargs
+        self.leaves, self.treedef = tree_util.tree_flatten(tuple(args))
+        self.where = [i for i, x in enumerate(self.leaves) if _moves(x)]
+        self.moving = tuple(jnp.asarray(self.leaves[i]) for i in self.where)
+
+    def __call__(self, *moving: Any) -> tuple[Any, ...]:
+        leaves = list(self.leaves)
+        for i, x in zip(self.where, moving, strict=True):
+            leaves[i] = x
+        out = self.f(*self.treedef.unflatten(leaves), **self.kwargs)
+        return tuple(x for x in tree_util.tree_leaves(out) if _moves(x))
+
+
+def _conj(x: Any) -> Any:
+    return jnp.conj(x) if jnp.iscomplexobj(x) else x
+
+
+def _vjp_of(f: Any) -> Callable[..., Any]:
+    def pullback(cotangents: Any, args: Any, kwargs: Any) -> Any:
+        flat = _Flat(f, args, kwargs)
+        y, transposed = jax.vjp(flat, *flat.moving)
+        given = tuple(
+            _conj(jnp.asarray(ct, x.dtype)) for ct, x in zip(cotangents, y, strict=True)
+        )
+        return tuple(map(_conj, transposed(given)))
+
+    return pullback
+
+
+def _jvp_of(f: Any) -> Callable[..., Any]:
+    def pushforward(tangents: Any, args: Any, kwargs: Any) -> Any:
+        flat = _Flat(f, args, kwargs)
+        given = tuple(
+            jnp.asarray(t, x.dtype) for t, x in zip(tangents, flat.moving, strict=True)
+        )
+        return jax.jvp(flat, flat.moving, given)[1]
+
+    return pushforward

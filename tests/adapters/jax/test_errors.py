@@ -1,0 +1,208 @@
+"""Misuse: each has its own error, whose whole text is tested."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, UnsupportedError
+
+X = jnp.ones(3)
+
+
+def define(pull=None, frule=None, y=None, **flags):
+    """x * 2 with a given pullback, frule and primal value of the rule."""
+
+    @rc.primitive
+    def f(x):
+        return x * 2
+
+    if pull is not None:
+
+        @rc.rrule.define(f, **flags)
+        def f_rrule(x):
+            return (f(x) if y is None else y(x)), pull
+
+    if frule is not None:
+
+        @rc.frule.define(f, **flags)
+        def f_frule(tangents, x):
+            return frule(tangents, x)
+
+    return f
+
+
+def grad(f):
+    return jax.grad(lambda x: jnp.sum(f(x)))(X)
+
+
+def jvp(f):
+    return jax.jvp(f, (X,), (X,))
+
+
+WHERE = "define.<locals>.f_{0} for define.<locals>.f at test_errors.py:LINE"
+
+
+def text_of(run, f, error=Exception):
+    """The message, without JAX's addition and with the line taken out."""
+    with pytest.raises(error) as caught:
+        run(f)
+    text = str(caught.value).split("\n-----")[0]
+    return re.sub(r"\.py:\d+", ".py:LINE", text)
+
+
+def test_wrong_number_of_cotangents():
+    f = define(lambda dy: (NoTangent(), dy, dy))
+    assert text_of(grad, f, rc.CotangentCountError) == (
+        f"rrule {WHERE.format('rrule')}: the pullback must return a tuple of 2 "
+        "cotangents (one for the function itself, then one per positional argument), "
+        "but got 3 of them. Return NoTangent() for what has no tangent."
+    )
+
+
+@pytest.mark.parametrize("run", [grad, lambda f: jax.jit(lambda: grad(f))()])
+def test_wrong_shape_of_a_cotangent(run):
+    f = define(lambda dy: (NoTangent(), jnp.ones((2, 2))))
+    assert text_of(run, f, rc.RulesCoreError) == (
+        f"rrule {WHERE.format('rrule')}: the cotangent of argument 0 has shape (2, 2), "
+        "but must have the primal's shape (3,) or one that broadcasting gives it. "
+        "Return a cotangent like the primal."
+    )
+
+
+def test_a_cotangent_that_is_no_array():
+    f = define(lambda dy: (NoTangent(), "three"))
+    assert text_of(grad, f, rc.RulesCoreError) == (
+        f"rrule {WHERE.format('rrule')}: the cotangent of argument 0 must be an array, "
+        "a number or a zero, but got a value of type str. Return an array like the "
+        "primal."
+    )
+
+
+def test_wrong_type_of_the_result():
+    f = define(lambda dy: (NoTangent(), dy), y=lambda x: (x * 2).astype("float32"))
+    assert text_of(grad, f, rc.RulesCoreError) == (
+        f"rrule {WHERE.format('rrule')}: output 0 must have the type float64[3] of "
+        "f's, but got float32[3]."
+    )
+    f = define(lambda dy: (NoTangent(), dy), y=lambda x: x[:2])
+    assert "must have the type float64[3] of f's, but got float64[2]" in text_of(
+        grad, f
+    )
+
+
+def test_wrong_structure_of_the_result():
+    f = define(lambda dy: (NoTangent(), dy), y=lambda x: (x, x))
+    assert text_of(grad, f, rc.RulesCoreError) == (
+        f"rrule {WHERE.format('rrule')} must return a value of the structure of f's, "
+        "Template(*0), but got Template((*0, *1))."
+    )
+
+
+def test_wrong_tangent_of_an_frule():
+    f = define(frule=lambda t, x: (x * 2, jnp.ones((2, 2))))
+    assert text_of(jvp, f, rc.RulesCoreError) == (
+        f"frule {WHERE.format('frule')}: the tangent has shape (2, 2), but must have "
+        "the primal's shape (3,) or one that broadcasting gives it. Return a cotangent "
+        "like the primal."
+    )
+
+
+def test_an_frule_whose_result_depends_on_the_tangents():
+    f = define(frule=lambda t, x: (x * 2 + t[1], 2 * t[1]))
+    assert text_of(grad, f, rc.RulesCoreError) == (
+        f"frule {WHERE.format('frule')}: the result y must not depend on the tangents, "
+        "but it does. Compute it from the arguments."
+    )
+
+
+def test_numpy_in_a_rule_body():
+    f = define(lambda dy: (NoTangent(), np.multiply(np.asarray(dy), 2)))
+    assert text_of(lambda f: jax.jit(lambda: grad(f))(), f, UnsupportedError) == (
+        f"rrule {WHERE.format('rrule')} calls NumPy on a traced JAX array, but rule "
+        "bodies must be generic: use rules_core.array_namespace(x) and primitives, or "
+        "declare the rule NumPy-only with @rrule.define(…, host=True)."
+    )
+
+
+def test_differentiated_keyword():
+    @rc.primitive
+    def f(x, *, scale):
+        return x * scale
+
+    @rc.rrule.define(f)
+    def f_rrule(x, *, scale):
+        return f(x, scale=scale), lambda dy: (NoTangent(), dy * scale)
+
+    run = lambda f: jax.grad(lambda s: f(jnp.asarray(2.0), scale=s))(jnp.asarray(1.0))  # noqa: E731
+    name = "test_differentiated_keyword.<locals>.f"
+    assert text_of(run, f, UnsupportedError) == (
+        f"rrule {name}_rrule for {name}: a keyword argument is being differentiated, "
+        "but keyword arguments have no derivative. Pass it by position, or hold it "
+        "constant with jax.lax.stop_gradient."
+    )
+
+
+def test_traced_static_argument():
+    @rc.primitive(static_argnames="n")
+    def f(x, n):
+        return x * n
+
+    run = lambda f: jax.jit(f)(jnp.asarray(1.0), 2)  # noqa: E731
+    assert text_of(run, f, UnsupportedError) == (
+        "argument 'n' of f is declared static (static_argnames), but got a traced "
+        "value. Pass a concrete one: name it in static_argnames of jax.jit as well, or "
+        "do not map over it."
+    )
+
+
+def test_a_function_that_closes_over_a_tracer():
+    from rules_jax import to_jax
+
+    def run(_):
+        def outer(c):
+            def inner(x):
+                return x * c
+
+            rc.scalar_rule(inner, lambda y, x: (2.0,))
+            return jax.grad(to_jax(inner))(jnp.asarray(1.0))
+
+        return jax.jit(outer)(jnp.asarray(3.0))
+
+    assert text_of(run, None, jax.errors.UnexpectedTracerError).startswith(
+        "inner has rules and closes over a traced value, but its rules differentiate "
+        "its arguments only. Pass the value as an argument."
+    )
+
+
+def test_a_rule_for_other_types_of_array():
+    @rc.primitive
+    def f(x):
+        return x * 2
+
+    @rc.rrule.define(f)
+    def f_rrule(x: np.ndarray):
+        return f(x), lambda dy: (NoTangent(), 7 * dy)
+
+    assert jax.grad(f)(jnp.asarray(1.0)) == 2  # the rule does not apply
+
+
+def test_a_wrong_structure_inside_a_cotangent():
+    @rc.primitive
+    def f(p):
+        return p[0] * p[1]
+
+    @rc.rrule.define(f)
+    def f_rrule(p):
+        return f(p), lambda dy: (NoTangent(), (dy,))
+
+    name = "test_a_wrong_structure_inside_a_cotangent.<locals>.f"
+    run = lambda f: jax.grad(f)((jnp.asarray(1.0), jnp.asarray(2.0)))  # noqa: E731
+    assert text_of(run, f, rc.RulesCoreError) == (
+        f"rrule {name}_rrule for {name} at test_errors.py:LINE: the cotangent of "
+        "argument 0 must have 2 entries like its primal of type tuple, but got tuple "
+        "with 1. Return one entry per element."
+    )
