@@ -89,7 +89,7 @@ class _ShapeRule(_SideRule):
 
 @final
 class _BatchRule(_SideRule):
-    """How to run a host function on a whole batch: its `vmap`.
+    """How to run a host function on a whole batch, as `vmap` does.
 
     The rule `rule(axis_size, in_batched, *args, **kw)` receives NumPy arrays with the
     batch axis first where `in_batched` says so, and returns `(out, out_batched)`.

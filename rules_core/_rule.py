@@ -124,7 +124,7 @@ class Rule:
 
     @property
     def location(self) -> str:
-        """`file.py:12`, for messages."""
+        """File name and line of the definition, for messages."""
         return str(self.where)
 
     @property
