@@ -6,7 +6,7 @@ of the host's types, so nobody imports JAX because PyTorch was used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Protocol
 
@@ -113,23 +113,6 @@ class _Hosts(dict[type, Any]):
 _hosts = _Hosts()
 
 
-# Called after a type has been met for the first time. A tracing compiler (torch's
-# Dynamo) has to begin anew then, for it has seen the table without that type.
-FIRST_LOOKS: list[Callable[[], None]] = []
-
-
-def _first_look(cls: type) -> Any:
-    """The answer for a type that has not been met."""
-    host = _hosts[cls]
-    for notify in FIRST_LOOKS:
-        notify()
-    return host
-
-
-# Dynamo calls this function as it is and does not look inside.
-_first_look._dynamo_marked_constant = True  # type: ignore[attr-defined]
-
-
 def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The adapter of the host whose arrays are among the arguments, or None.
 
@@ -138,9 +121,7 @@ def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     found = None
     for x in (*args, *kwargs.values()) if kwargs else args:
-        host = _hosts.get(x.__class__, _hosts)
-        if host is _hosts:
-            host = _first_look(x.__class__)
+        host = _hosts[x.__class__]
         if host is _LOOK_INSIDE:
             host = _inside(x, set())
         if host is not None and host is not found:
@@ -170,6 +151,56 @@ def _inside(x: Any, seen: set[int]) -> Any:
 def _values(x: Any) -> Iterable[Any]:
     level = structure(x)
     return () if level is None else level.values
+
+
+# torch's Dynamo traces the code that a compiled function calls, and watches every table
+# that it reads. So it is given, by attributes that it looks for, another way to the same
+# answer, which asks about types by functions that it runs and does not trace.
+_NAMED: dict[str, Any] = {}
+
+
+def _name_of_host(cls: type) -> str:
+    host = _hosts[cls]
+    name = getattr(host, "name", "inside" if host is _LOOK_INSIDE else "")
+    _NAMED[name] = host
+    return name
+
+
+def _name_inside(x: Any) -> str:
+    host = _inside(x, set())
+    name = getattr(host, "name", "")
+    _NAMED[name] = host
+    return name
+
+
+def _names_of_hosts(values: Iterable[Any]) -> list[str]:
+    found: list[str] = []
+    for x in values:
+        name = _name_of_host(x.__class__)
+        if name != "inside":
+            found.append(name)
+        elif isinstance(x, dict):
+            found.extend(_names_of_hosts(x.values()))
+        elif isinstance(x, (tuple, list)):
+            found.extend(_names_of_hosts(x))
+        else:
+            found.append(_name_inside(x))
+    return found
+
+
+def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    found = None
+    for name in _names_of_hosts((*args, *kwargs.values())):
+        if name and found is not None and _NAMED[name] is not found:
+            raise _mixed(found, _NAMED[name])
+        if name:
+            found = _NAMED[name]
+    return found
+
+
+_name_of_host._dynamo_marked_constant = True  # type: ignore[attr-defined]
+_name_inside._dynamo_marked_constant = True  # type: ignore[attr-defined]
+find_adapter._torchdynamo_inline = _find_adapter_traced  # type: ignore[attr-defined]
 
 
 def _mixed(first: Any, second: Any) -> MixedHostsError:

@@ -10,13 +10,11 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core._adapters import FIRST_LOOKS
 
 from ._compat import (
     Levels,
     forward_mode_active,
     functorch_active,
-    restart_tracing,
     unwrap_dead,
 )
 from ._compile import call_traced
@@ -59,7 +57,6 @@ class TorchAdapter:
 
 
 adapter = TorchAdapter()
-FIRST_LOOKS.append(restart_tracing)
 
 
 def dispatch(

@@ -30,7 +30,6 @@ __all__ = [
     "is_fake",
     "is_legacy_batched",
     "is_wrapped",
-    "restart_tracing",
     "set_forward_enabled",
     "strip_tangent",
     "unwrap_dead",
@@ -81,7 +80,6 @@ _batch_dim: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_bdim")
 _level: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_level")
 _unpack_dual: Callable[..., tuple[Tensor, Tensor | None]] = _find("_VF._unpack_dual")
 _will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
-_tracing_context: Callable[[], Any] = _find("_guards.TracingContext.try_get")
 _Kind = _find("_C._functorch.TransformType")
 _fake: type = _find("_subclasses.fake_tensor.FakeTensor")
 _functional: type = _find("_subclasses.functional_tensor.FunctionalTensor")
@@ -119,15 +117,6 @@ class Levels:
             forward_mode_active() and has_tangent(x)
         )
         return reverse, forward
-
-
-def restart_tracing() -> None:
-    """Have Dynamo trace the frame again, if it is tracing one."""
-    if _tracing_context() is not None:
-        from torch._dynamo.exc import UnspecializeRestartAnalysis
-
-        reason = "rules_core met a type for the first time"
-        raise UnspecializeRestartAnalysis(restart_reason=reason)
 
 
 def is_dead(x: Tensor) -> bool:

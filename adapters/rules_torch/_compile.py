@@ -36,6 +36,7 @@ class _Traced:
 
 _CALLS: dict[str, _Traced] = {}
 _KEYS: dict[Any, str] = {}
+_OBJECTS: dict[str, Any] = {}
 _numbers = count()
 
 
@@ -46,11 +47,11 @@ def call_traced(
     tensors: list[Tensor] = []
     key = _key_of(primitive, flatten((args, kwargs), tensors))
     outputs = _entry(key, *tensors)
-    return unflatten(_result_of(key), outputs)
+    return _restore(_result_of(key), iter(outputs))
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _key_of(primitive: rc.Primitive, layout: Any) -> str:
+    torch.compiler.allow_in_graph(_entry)
     try:
         known = _KEYS.get((primitive, layout))
     except TypeError:  # a static argument is not hashable
@@ -66,12 +67,54 @@ def _key_of(primitive: rc.Primitive, layout: Any) -> str:
     return key
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _result_of(key: str) -> Any:
-    return _CALLS[key].result
+    return _describe(_CALLS[key].result)
 
 
-@torch.compiler.allow_in_graph  # type: ignore[untyped-decorator]
+def _describe(layout: Any) -> Any:
+    """A layout in literals only; objects are put on the table and named."""
+    kind = layout[0]
+    if kind == "tensor":
+        return ("tensor",)
+    if kind == "static":
+        value = layout[1]
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return ("literal", value)
+        return ("object", _named(value))
+    children = tuple(map(_describe, layout[3]))
+    if kind == "sequence" and layout[1] in (tuple, list):
+        return (layout[1].__name__, children)
+    if kind == "mapping":
+        return ("dict", tuple(layout[2]), children)
+    return (kind, _named(layout[1]), children)
+
+
+def _named(value: Any) -> str:
+    name = f"{type(value).__name__}#{next(_numbers)}"
+    _OBJECTS[name] = value
+    return name
+
+
+def _restore(described: Any, tensors: Any) -> Any:
+    """The result from its description, traced by Dynamo."""
+    kind = described[0]
+    if kind == "tensor":
+        return next(tensors)
+    if kind == "literal":
+        return described[1]
+    if kind == "object":
+        return _OBJECTS[described[1]]
+    items = [_restore(child, tensors) for child in described[-1]]
+    if kind == "list":
+        return items
+    if kind == "tuple":
+        return tuple(items)
+    if kind == "dict":
+        return dict(zip(described[1], items, strict=True))
+    builder = _OBJECTS[described[1]]
+    return builder(*items) if kind == "named" else builder.rebuild(items)
+
+
 def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
     """What Dynamo's graph calls; runs on fake tensors first, then as eager code does."""
     from ._adapter import dispatch
@@ -82,3 +125,9 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
     outputs: list[Tensor] = []
     call.result = flatten(y, outputs)
     return tuple(outputs)
+
+
+# What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
+# those who never compile.
+_key_of._dynamo_marked_constant = True  # type: ignore[attr-defined]
+_result_of._dynamo_marked_constant = True  # type: ignore[attr-defined]

@@ -56,25 +56,17 @@ def flatten(value: Any, tensors: list[Tensor]) -> Any:
     cls = type(value)
     if cls is tuple or cls is list:
         items = [flatten(item, tensors) for item in value]
-        return _node(value, "sequence", cls, tuple(range(len(items))), items)
+        return ("sequence", cls, tuple(range(len(items))), tuple(items))
     if cls is dict:
         items = [flatten(item, tensors) for item in value.values()]
-        return _node(value, "mapping", cls, tuple(value), items)
+        return ("mapping", cls, tuple(value), tuple(items))
     if hasattr(cls, "_fields") and isinstance(value, tuple):
         items = [flatten(item, tensors) for item in value]
-        return _node(value, "named", cls, cls._fields, items)
+        return ("named", cls, cls._fields, tuple(items))
     if cls.__module__ == "numpy" and hasattr(value, "__array__"):
         tensors.append(_from_numpy(value))
         return LEAF
     return _flatten_object(value, tensors)
-
-
-def _node(
-    value: Any, kind: str, builder: Any, names: tuple[Any, ...], items: list[Any]
-) -> Any:
-    if all(item[0] == "static" for item in items):
-        return ("static", value)
-    return (kind, builder, names, tuple(items))
 
 
 def _from_numpy(value: Any) -> Tensor:
@@ -97,7 +89,7 @@ def _flatten_object(value: Any, tensors: list[Tensor]) -> Any:
         )
         raise rc.UnsupportedError(message)
     items = [flatten(item, tensors) for item in level.values]
-    return _node(value, "struct", _hollow(level), level.names, items)
+    return ("struct", _hollow(level), level.names, tuple(items))
 
 
 def _hollow(level: rc.Structure) -> rc.Structure:

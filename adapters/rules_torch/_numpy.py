@@ -49,11 +49,14 @@ def _must_copy(array: Any, arrays: Sequence[Any], np: Any) -> bool:
 
 def numpy_dtype(dtype: torch.dtype) -> Any:
     """The NumPy dtype in which a host function sees tensors of a dtype."""
-    return to_numpy(torch.empty(0, dtype=dtype)).dtype
+    import numpy as np
+
+    name = "float32" if dtype is torch.bfloat16 else str(dtype).removeprefix("torch.")
+    return np.dtype(name)
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:
     """The torch dtype of a NumPy dtype."""
     import numpy as np
 
-    return torch.from_numpy(np.empty(0, dtype=dtype)).dtype
+    return getattr(torch, np.dtype(dtype).name)  # type: ignore[no-any-return]
