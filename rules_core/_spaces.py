@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any, Protocol, final
 
 from ._arrays import array_namespace, is_array
@@ -82,7 +83,7 @@ class ArraySpace:
         host = self.xp.__name__
         # Elsewhere the library places what is made of Python numbers by itself.
         self.device = x.device if host.endswith("torch") else None
-        self.numpy = host == "array_api_compat.numpy"
+        self.numpy = host in ("array_api_compat.numpy", "numpy")
         self.scalar = self.numpy and not hasattr(x, "__array_finalize__")
 
     def project(self, dx: Any, path: str) -> Any:
@@ -130,6 +131,14 @@ class ArraySpace:
         if self.scalar:
             return dx[()]
         return sys.modules["numpy"].asarray(dx)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: getattr(self, name) for name in self.__slots__}
+        return {**state, "xp": self.xp.__name__}  # modules do not pickle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, import_module(value) if name == "xp" else value)
 
     def __repr__(self) -> str:
         return f"{_name(self.dtype)}{list(self.shape)}"

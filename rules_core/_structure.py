@@ -99,6 +99,11 @@ def structure(x: Any) -> Structure | None:
     over variables, bound methods, `functools.partial`, pullbacks and tangents, and all
     other instances of Python classes. Objects of the standard library, enumerations,
     exceptions, classes and modules are leaves.
+
+    >>> from rules_core import structure
+    >>> level = structure({"w": 1.0, "b": 2.0})
+    >>> level.names, level.values, level.rebuild([3.0, 4.0])
+    (('w', 'b'), (1.0, 2.0), {'w': 3.0, 'b': 4.0})
     """
     cls = type(x)
     if cls in _ATOMS or is_array_type(cls):

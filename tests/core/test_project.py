@@ -1,6 +1,7 @@
 """Projections onto tangent spaces."""
 
 import collections
+import copy
 import gc
 import pickle
 import types
@@ -148,6 +149,8 @@ SHAPES = [
 
 
 class TestArrays:
+    sparse = pytest.importorskip("scipy.sparse")
+
     @pytest.mark.parametrize(("shape", "given_", "expected"), SHAPES)
     def test_shapes(self, backend, shape, given_, expected):
         x, dx = backend.xp.ones(shape), backend.xp.ones(given_)
@@ -309,6 +312,20 @@ class TestArrays:
             "the tangent of x must be an array of array_api_compat.torch, but got a "
             "ArrayImpl. Compute it with array_namespace of the argument."
         )
+
+    def test_pickles(self, backend):
+        x = backend.xp.ones((1, 2), dtype=backend.dtype("float32"))
+        dx = backend.array([[1.0, 2.0]] * 3)
+        for again in (
+            pickle.loads(pickle.dumps(ProjectTo([x]))),
+            copy.deepcopy(ProjectTo([x])),
+        ):
+            projected = again([dx])[0]
+            assert projected.dtype == x.dtype
+            assert float(backend.xp.sum(projected)) == 9.0
+        x = self.sparse.csr_array(np.eye(2))
+        again = pickle.loads(pickle.dumps(ProjectTo(x)))
+        assert again(np.ones((2, 2))).toarray().tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
     def test_does_not_keep_the_primal_alive(self):
         class Big(np.ndarray):

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from rules_core import (
     AbstractTangent,
@@ -19,6 +20,7 @@ from rules_core import (
     ZeroTangent,
     not_implemented,
     thunk,
+    unthunk,
 )
 
 Z, D = ZeroTangent(), NoTangent()
@@ -314,6 +316,48 @@ class TestNotImplemented:
             "this derivative is not implemented (in a subtraction): no formula. "
             "Declared in pack.bessel, b.py:7."
         )
+
+
+TERMS = st.one_of(
+    st.integers(-9, 9).map(float),
+    st.sampled_from([Z, D, N]),
+    st.integers(-9, 9).map(lambda n: thunk(lambda: float(n))),
+)
+
+
+class TestLaws:
+    """Tangents of every kind are a module over the numbers."""
+
+    @given(TERMS, TERMS, TERMS)
+    def test_sums_are_associative_and_commutative(self, a, b, c):
+        assert unthunk((a + b) + c) == unthunk(a + (b + c))
+        assert unthunk(a + b) == unthunk(b + a)
+
+    @given(st.integers(-9, 9).map(float), TERMS, TERMS)
+    def test_scaling_is_linear(self, s, a, b):
+        assert unthunk(s * (a + b)) == unthunk(s * a + s * b)
+        assert unthunk(s * a) == unthunk(a * s)
+        assert unthunk(1.0 * a) == unthunk(a)
+
+    @given(TERMS)
+    def test_zeros_are_neutral(self, a):
+        assert unthunk(a + Z) == unthunk(Z + a) == unthunk(a)
+        assert a * Z is Z * a is Z
+
+
+class TestNewTangents:
+    def test_what_a_subclass_lacks_is_refused(self):
+        class Bare(AbstractTangent):
+            pass
+
+        for op in (operator.add, operator.sub, operator.mul, operator.truediv):
+            with pytest.raises(TypeError, match="unsupported operand"):
+                op(Bare(), 1.0)
+        bare = Bare()
+        assert +bare is bare
+        assert bare + Z is bare
+        assert bare * Z is Z
+        assert bare + N is N
 
 
 def test_cases_of_the_design():
