@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._annotations import read_signature
+from ._arrays import array_namespace, is_array
 from ._canonical import has_tangent
 from ._definition import check_arity
 from ._errors import RuleDefinitionError, RuleNotFound
@@ -17,7 +18,7 @@ from ._rule import Location
 from ._rules import rrule
 from ._strong import conj, strong_product, total
 from ._structural import Tangent
-from ._zeros import AbstractZero, NoTangent, ZeroTangent
+from ._zeros import AbstractTangent, AbstractZero, NoTangent, ZeroTangent
 
 __all__ = ["derivatives_given_output", "scalar_rule"]
 
@@ -138,7 +139,18 @@ def _handle(f: Any) -> Any:
 def _push(row: tuple[Any, ...], tangents: tuple[Any, ...], y: Any) -> Any:
     """`Σᵢ pᵢ dxᵢ`, of the dtype and shape of `y`."""
     terms = [strong_product(p, dx) for p, dx in zip(row, tangents, strict=True)]
-    return _like(y, total(terms))
+    return _like(y, _broadcast(total(terms), y))
+
+
+def _broadcast(tangent: Any, y: Any) -> Any:
+    """The tangent spread over the shape of `y`: a constant partial has none."""
+    if not is_array(y) or isinstance(tangent, AbstractTangent):
+        return tangent
+    if getattr(tangent, "shape", ()) == y.shape:
+        return tangent
+    xp = array_namespace(y, tangent)
+    spread = tangent if is_array(tangent) else xp.asarray(tangent, dtype=y.dtype)
+    return xp.broadcast_to(spread, y.shape)
 
 
 def _like(primal: Any, tangent: Any) -> Any:

@@ -1,0 +1,122 @@
+"""Arguments as plain arrays, and cotangents as the arguments were.
+
+NumPy takes numbers and nested lists wherever it takes arrays; the rules see arrays
+only, and a cotangent goes back in the form in which its argument came.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rules_core as rc
+
+__all__ = ["array_of", "fit", "is_number_type", "moves", "restore", "tangent_array"]
+
+NoTangent = rc.NoTangent()
+_PLAIN = (np.ndarray, np.generic)
+_NUMBERS = frozenset({float, int, complex, bool})
+# Classes whose arithmetic is not that of arrays, and what to do instead.
+_CURES = {
+    np.matrix: "convert it by np.asarray",
+    np.ma.MaskedArray: "convert it by .filled(value) and give the mask as an array",
+}
+
+
+def is_number_type(cls: type) -> bool:
+    """Whether a class is one of Python's own numbers."""
+    return cls in _NUMBERS
+
+
+def array_of(x: Any, what: Any) -> Any:
+    """`x` as an array or NumPy scalar.
+
+    Raises:
+        UnsupportedError: A matrix, a masked array, or objects.
+    """
+    if type(x) is np.ndarray or isinstance(x, np.generic):
+        return x
+    if isinstance(x, np.ndarray):
+        return _of_subclass(x, what)
+    if rc.is_array(x):
+        return x
+    a = np.asarray(x)
+    if a.dtype.hasobject:
+        _refuse(what, "arrays of numbers", "objects", "Convert them to numbers first")
+    return a
+
+
+def _of_subclass(x: Any, what: Any) -> Any:
+    for cls, cure in _CURES.items():
+        if isinstance(x, cls):
+            _refuse(what, "plain arrays", f"a {type(x).__name__}", cure.capitalize())
+    return x
+
+
+def _refuse(what: Any, must: str, got: str, cure: str) -> None:
+    message = (
+        f"the derivative of {name_of(what)} must be given {must}, but got {got}. {cure}."
+    )
+    raise rc.UnsupportedError(message)
+
+
+def name_of(f: Any) -> str:
+    """`numpy.linalg.inv`, for messages."""
+    owner = getattr(f, "__objclass__", None)
+    module = getattr(f, "__module__", None)
+    name = getattr(f, "__name__", str(f))
+    if owner is not None:
+        return f"{owner.__module__}.{owner.__name__}.{name}"
+    return f"{module or 'numpy'}.{name}"
+
+
+def moves(x: Any) -> bool:
+    """Whether an argument has a tangent."""
+    if isinstance(x, _PLAIN):
+        return x.dtype.kind in "fc"
+    return rc.tangent_type(x) is not rc.NoTangent
+
+
+def fit(x: Any, dx: Any) -> Any:
+    """`dx` projected onto the tangents of the array `x`; quick where it fits already."""
+    if type(dx) is np.ndarray and type(x) is np.ndarray:
+        if dx.dtype is x.dtype and dx.shape == x.shape:
+            return dx
+    elif type(dx) is type(x) and isinstance(dx, np.generic):
+        return dx
+    return rc.ProjectTo(x)(dx)
+
+
+def restore(x: Any, dx: Any) -> Any:
+    """The cotangent of `x` from that of `array_of(x)`: entries for a list."""
+    if isinstance(x, _PLAIN):
+        return fit(x, dx)
+    if isinstance(dx, rc.AbstractTangent):
+        return dx
+    if isinstance(x, (list, tuple)):
+        return _entries(x, fit(np.asarray(x), dx))
+    if type(x) is float and isinstance(dx, float):
+        return dx
+    return rc.ProjectTo(x)(dx)
+
+
+def _entries(x: Any, dx: Any) -> Any:
+    if not moves(x):
+        return NoTangent
+    if not isinstance(x, (list, tuple)):
+        return restore(x, dx)
+    return rc.Tangent(type(x), *(_entries(xi, dx[i]) for i, xi in enumerate(x)))
+
+
+def tangent_array(x: Any, dx: Any) -> Any:
+    """The tangent of `array_of(x)` from that of `x`; zeros pass."""
+    if isinstance(dx, rc.AbstractZero) or not isinstance(x, (list, tuple)):
+        return dx
+    return np.stack([_leaf(xi, dxi) for xi, dxi in zip(x, dx, strict=True)])
+
+
+def _leaf(x: Any, dx: Any) -> Any:
+    if isinstance(dx, rc.AbstractZero):
+        return np.zeros(np.shape(x))
+    return tangent_array(x, dx)

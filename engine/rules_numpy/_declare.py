@@ -1,0 +1,361 @@
+"""How the rules of this pack are declared.
+
+`derivative(f)` makes frule and rrule of `f` from one function, which returns the
+derivative as a linear map together with its adjoint; `linear(f)` needs the adjoint
+only; `method` lends a function's rule to a method.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+import rules_core as rc
+from rules_numpy._arrays import (
+    array_of,
+    fit,
+    moves,
+    name_of,
+    restore,
+    tangent_array,
+)
+
+__all__ = ["DECLARED", "NoValue", "Declaration", "constant", "derivative", "linear", "method"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()
+NoValue = np._NoValue  # type: ignore[attr-defined]  # noqa: SLF001
+
+# What is declared: function → (its derivative, the arguments that it moves with).
+DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
+
+
+def derivative(
+    f: Any, argnums: int | tuple[int, ...] | None = 0, *, arrays: bool = True
+) -> Callable[[F], F]:
+    """Define frule and rrule of `f` by its derivative and the adjoint of that.
+
+    Decorates `maps(y, *args, **kw)`, which is called with the known output and the
+    arguments in normal form and returns `(pushforward, pullback)`: `dy =
+    pushforward(dx)` and `dx = pullback(dy)`; for several argnums a tuple of such pairs,
+    whose contributions are added. In place of a pair, None says that the derivative is
+    zero. Cotangents are projected on their arguments.
+
+    Args:
+        f: The function, or a list of functions that share the derivative.
+        argnums: Positions of the arguments that the derivative speaks about, None for
+            all; any other must be without tangent.
+        arrays: Whether numbers and lists at `argnums` are made arrays beforehand.
+    """
+    functions = f if isinstance(f, list) else [f]
+    bare = isinstance(argnums, int)
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+
+    def declare(maps: F) -> F:
+        for function in functions:
+            DECLARED[function] = maps, numbers
+            Declaration(function, maps, numbers, bare, arrays).register()
+        return maps
+
+    return declare
+
+
+def linear(
+    f: Any, argnums: int | tuple[int, ...] = 0, *, arrays: bool = True
+) -> Callable[[F], F]:
+    """Define frule and rrule of an `f` that is jointly linear in some arguments.
+
+    Decorates `adjoint(dy, *args, **kw)`, which returns one cotangent per argnum, bare
+    if there is one. The pushforward is `f` itself.
+    """
+    functions = f if isinstance(f, list) else [f]
+
+    def declare(adjoint: F) -> F:
+        for function in functions:
+            maps = _maps_of_linear(function, adjoint, argnums)
+            derivative(function, argnums, arrays=arrays)(maps)
+        return adjoint
+
+    return declare
+
+
+def _maps_of_linear(f: Any, adjoint: Any, argnums: Any) -> Callable[..., Any]:
+    if not isinstance(argnums, int):
+        return _maps_of_jointly_linear(f, adjoint, argnums)
+
+    @wraps(adjoint)
+    def maps(y: Any, *args: Any, **kw: Any) -> Any:
+        def linear_pushforward(dx: Any) -> Any:
+            return f(*args[:argnums], dx, *args[argnums + 1 :], **kw)
+
+        def linear_pullback(dy: Any) -> Any:
+            return adjoint(dy, *args, **kw)
+
+        return linear_pushforward, linear_pullback
+
+    return maps
+
+
+def _maps_of_jointly_linear(f: Any, adjoint: Any, numbers: Any) -> Callable[..., Any]:
+    @wraps(adjoint)
+    def maps(y: Any, *args: Any, **kw: Any) -> Any:
+        def pair(k: int) -> Any:
+            def linear_pushforward(dx: Any) -> Any:
+                moved = list(args)
+                for i in numbers:
+                    moved[i] = np.zeros_like(args[i])
+                moved[numbers[k]] = dx
+                return f(*moved, **kw)
+
+            def linear_pullback(dy: Any) -> Any:
+                return adjoint(dy, *args, **kw)[k]
+
+            return linear_pushforward, linear_pullback
+
+        return tuple(pair(k) for k in range(len(numbers)))
+
+    return maps
+
+
+class Declaration:
+    """One function's derivative, and the checks that all calls share."""
+
+    def __init__(
+        self,
+        f: Any,
+        maps: Any,
+        numbers: tuple[int, ...] | None,
+        bare: bool,
+        arrays: bool,
+    ) -> None:
+        self.f, self.maps, self._numbers = f, maps, numbers
+        self.bare, self.arrays = bare, arrays
+        self.head = () if _is_method(f) else (NoTangent,)
+        self.out = _position_of_out(f)
+        self.keywords = _keywords_of(maps)
+
+    def register(self) -> None:
+        """Register frule and rrule."""
+        for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
+            kind.define(self.f)(_named(make(self), self.maps))
+
+    def register_for(self, types: tuple[Any, ...]) -> None:
+        """Register them for arguments of these types only."""
+        for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
+            kind.define(self.f)(_typed(_named(make(self), self.maps), types))
+
+    def check(self, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
+        """Refuse options that the derivative does not know."""
+        if self.out is not None and len(args) > self.out and args[self.out] is not None:
+            raise self.unsupported("out=", "Assign the result instead")
+        for name in kw:
+            if name == "out" and kw[name] is None:
+                continue
+            if self.keywords is not None and name not in self.keywords:
+                raise self.unsupported(f"{name}=", "Leave that argument out")
+
+    def unsupported(self, what: str, cure: str) -> rc.UnsupportedError:
+        message = (
+            f"rule {self.maps.__qualname__} for {name_of(self.f)} must be called "
+            f"without {what}, but got it. {cure}."
+        )
+        return rc.UnsupportedError(message)
+
+    def numbers(self, args: tuple[Any, ...]) -> Any:
+        """Positions of the arguments that move."""
+        return range(len(args)) if self._numbers is None else self._numbers
+
+    def plain(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments with arrays at the positions that move."""
+        if not self.arrays:
+            return args
+        plain = list(args)
+        for i in self.numbers(args):
+            if i < len(plain) and plain[i] is not None and plain[i] is not NoValue:
+                plain[i] = array_of(plain[i], self.f)
+        return tuple(plain)
+
+    def pairs(self, y: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+        if "out" in kw:
+            kw = {name: value for name, value in kw.items() if name != "out"}
+        maps = self.maps(y, *args, **kw)
+        return (maps,) if self.bare else maps
+
+    def rest(self, i: int, x: Any) -> Any:
+        """The cotangent of an argument that the derivative does not speak about."""
+        if not moves(x):
+            return NoTangent
+        return rc.not_implemented(
+            f"derivative of {name_of(self.f)} in argument {i}; pass it as a constant"
+        )
+
+
+def _forward(given: Declaration) -> Callable[..., Any]:
+    def forward(tangents: Any, *args: Any, **kw: Any) -> Any:
+        given.check(args, kw)
+        plain = given.plain(args)
+        y = given.f(*plain, **kw)
+        own = tangents if not given.head else tangents[1:]
+        dy: Any = ZeroTangent
+        pairs = given.pairs(y, plain, kw)
+        for i, pair in zip(given.numbers(args), pairs, strict=True):
+            if i < len(args) and pair is not None:
+                dx = tangent_array(args[i], own[i]) if given.arrays else own[i]
+                if not isinstance(dx, rc.AbstractZero):
+                    dy = dy + _wrapped(y, pair[0](dx))
+        for i, dx in enumerate(own):
+            if i not in given.numbers(args) and not isinstance(dx, rc.AbstractZero):
+                dy = dy + given.rest(i, args[i])
+        return y, _output(y, dy)
+
+    return forward
+
+
+def _wrapped(y: Any, dy: Any) -> Any:
+    return rc.Tangent(type(y), *dy) if isinstance(y, (tuple, list)) else dy
+
+
+def _output(y: Any, dy: Any) -> Any:
+    if not moves(y):
+        return NoTangent
+    if isinstance(y, (tuple, list)):
+        if isinstance(dy, rc.Tangent):
+            parts = zip(y, dy, strict=True)
+            return rc.Tangent(type(y), *(_output(yi, dyi) for yi, dyi in parts))
+        return dy
+    if isinstance(dy, rc.AbstractTangent):
+        return dy
+    if np.shape(dy) != np.shape(y):
+        dy = np.broadcast_to(dy, np.shape(y))
+    return fit(y, dy)
+
+
+def _backward(given: Declaration) -> Callable[..., Any]:
+    if given.bare:
+        return _backward_of_one(given)
+
+    def backward(*args: Any, needs: Any = None, **kw: Any) -> Any:
+        given.check(args, kw)
+        plain = given.plain(args)
+        y = given.f(*plain, **kw)
+        pairs = given.pairs(y, plain, kw)
+
+        def derivative_pullback(dy: Any) -> Any:
+            cotangents = [NoTangent] * len(args)
+            for i, x in enumerate(args):
+                if i not in given.numbers(args):
+                    cotangents[i] = given.rest(i, x)
+            for i, pair in zip(given.numbers(args), pairs, strict=True):
+                if i < len(args) and (needs is None or needs[i]) and moves(args[i]):
+                    cotangents[i] = _pulled(pair, dy, args[i], given.arrays)
+            return (*given.head, *cotangents)
+
+        return y, derivative_pullback
+
+    return backward
+
+
+def _pulled(pair: Any, dy: Any, x: Any, arrays: bool) -> Any:
+    if pair is None or isinstance(dy, rc.AbstractZero):
+        return ZeroTangent
+    dx = pair[1](dy)
+    return restore(x, dx) if arrays else dx
+
+
+def _backward_of_one(given: Declaration) -> Callable[..., Any]:
+    (number,) = given.numbers(())
+
+    def backward(*args: Any, **kw: Any) -> Any:
+        given.check(args, kw)
+        plain = given.plain(args)
+        y = given.f(*plain, **kw)
+        (pair,) = given.pairs(y, plain, kw)
+
+        def derivative_pullback(dy: Any) -> Any:
+            cotangents = [
+                NoTangent if x is None or type(x) is int else given.rest(i, x)
+                for i, x in enumerate(args)
+                if i != number
+            ]
+            own = NoTangent
+            if moves(args[number]):
+                own = _pulled(pair, dy, args[number], given.arrays)
+            return (*given.head, *cotangents[:number], own, *cotangents[number:])
+
+        return y, derivative_pullback
+
+    return backward
+
+
+def _named(rule: Any, maps: Any) -> Any:
+    """The rule with the name and place of what it is made from."""
+    signature = inspect.signature(rule)
+    rule = wraps(maps)(rule)
+    rule.__signature__ = signature.replace(
+        parameters=[
+            p.replace(annotation=inspect.Parameter.empty)
+            for p in signature.parameters.values()
+        ],
+        return_annotation=inspect.Signature.empty,
+    )
+    return rule
+
+
+def _typed(rule: Any, types: tuple[Any, ...]) -> Any:
+    """The rule, for arguments of these types only."""
+    signature = rule.__signature__
+    named = [
+        inspect.Parameter(f"x{i}", inspect.Parameter.POSITIONAL_ONLY, annotation=cls)
+        for i, cls in enumerate(types, 1)
+    ]
+    lead = [p for name, p in signature.parameters.items() if name == "tangents"]
+    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    rest = [p for p in signature.parameters.values() if p.kind in kinds]
+    lead = [p.replace(kind=p.POSITIONAL_ONLY) for p in lead]
+    rule.__signature__ = signature.replace(parameters=[*lead, *named, *rest])
+    return rule
+
+
+def _is_method(f: Any) -> bool:
+    return hasattr(f, "__objclass__")
+
+
+def _position_of_out(f: Any) -> int | None:
+    if isinstance(f, np.ufunc):
+        return None
+    try:
+        parameters = inspect.signature(f).parameters
+    except (TypeError, ValueError):
+        return None
+    names = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    return names.index("out") if "out" in names else None
+
+
+def _keywords_of(maps: Any) -> frozenset[str] | None:
+    parameters = inspect.signature(maps).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return frozenset(p.name for p in parameters if p.kind is not p.VAR_POSITIONAL)
+
+
+def constant(functions: list[Any]) -> None:
+    """Declare that the outputs of these functions carry no tangent."""
+    for function in functions:
+        DECLARED[function] = constant, ()
+    rc.non_differentiable(functions)
+
+
+def method(names: list[str] | str, function: Any) -> None:
+    """Lend the rule of a function to the methods of arrays and NumPy scalars."""
+    maps, numbers = DECLARED[function]
+    for name in [names] if isinstance(names, str) else names:
+        for cls in (np.ndarray, np.generic):
+            own = getattr(cls, name, None)
+            if own is not None and own not in DECLARED:
+                bare = numbers is not None and len(numbers) == 1
+                argnums: Any = numbers[0] if bare and numbers else numbers
+                derivative(own, argnums)(maps)

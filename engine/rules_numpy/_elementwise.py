@@ -1,0 +1,123 @@
+"""How the rules of ufuncs are declared: by their partials."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+import rules_core as rc
+from rules_numpy._arrays import array_of, name_of
+from rules_numpy._declare import DECLARED, Declaration
+
+__all__ = ["elementwise"]
+
+
+def elementwise(
+    f: Any, *, holomorphic: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Define the rules of a ufunc by its partials, `partials(y, *args)`.
+
+    The ufunc's options `where`, `dtype`, `casting`, `order` and `subok` are taken; what
+    `where` leaves out has derivative zero.
+    """
+    functions = f if isinstance(f, list) else [f]
+
+    def declare(partials: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            DECLARED[function] = partials, tuple(range(getattr(function, "nin", 1)))
+            wrapper = _with_options(function, partials)
+            rc.scalar_rule(function, wrapper, holomorphic=holomorphic)
+            if getattr(function, "nout", 1) == 1:
+                _register_lists(function, partials)
+        return partials
+
+    return declare
+
+
+def _register_lists(f: Any, partials: Any) -> None:
+    """The same rules where an argument is a list or tuple of numbers."""
+    lists = list | tuple
+    kinds: dict[int, list[tuple[Any, ...]]] = {
+        1: [(lists,)],
+        2: [(lists, object), (object, lists), (lists, lists)],
+    }
+    for types in kinds[f.nin]:
+        maps = _maps_of_partials(partials)
+        given = Declaration(f, maps, tuple(range(f.nin)), bare=False, arrays=True)
+        given.register_for(types)
+
+
+def _maps_of_partials(partials: Any) -> Any:
+    @wraps(partials)
+    def maps(y: Any, *args: Any) -> Any:
+        return tuple(_product_maps(p) for p in partials(y, *args))
+
+    return maps
+
+
+def _product_maps(p: Any) -> Any:
+    if isinstance(p, rc.AbstractZero):
+        return None
+
+    def product_pushforward(dx: Any) -> Any:
+        return p * dx
+
+    def product_pullback(dy: Any) -> Any:
+        return np.conjugate(p) * dy
+
+    return product_pushforward, product_pullback
+
+
+def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(partials)
+    def with_options(y: Any, *args: Any, **options: Any) -> Any:
+        for x in args:
+            if type(x) is not np.ndarray and isinstance(x, np.ndarray):
+                array_of(x, f)
+        if not options:
+            return partials(y, *args)
+        needs = {k: v for k, v in options.items() if k == "needs"}
+        _check_options(f, options)
+        where = options.get("where", True)
+        if where is True:
+            return partials(y, *args, **needs)
+        with np.errstate(all="ignore"):
+            found = partials(y, *args, **needs)
+        return tuple(_masked(p, where) for p in found)
+
+    signature = inspect.signature(partials)
+    options = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+    with_options.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[
+            *(
+                p.replace(annotation=inspect.Parameter.empty)
+                for p in signature.parameters.values()
+            ),
+            options,
+        ],
+        return_annotation=inspect.Signature.empty,
+    )
+    return with_options
+
+
+def _masked(p: Any, where: Any) -> Any:
+    if isinstance(p, rc.AbstractTangent):
+        return p
+    if isinstance(p, tuple):
+        return tuple(_masked(q, where) for q in p)
+    return np.where(where, p, np.zeros_like(p))
+
+
+def _check_options(f: Any, options: dict[str, Any]) -> None:
+    out = options.get("out")
+    given = out if isinstance(out, tuple) else (out,)
+    if any(x is not None for x in given):
+        message = (
+            f"the derivative of {name_of(f)} must be taken without out=, but got it. "
+            "Assign the result instead."
+        )
+        raise rc.UnsupportedError(message)
