@@ -1,0 +1,59 @@
+"""Derivatives of plain NumPy programs: reference AD, modelled on Mooncake.jl.
+
+This page is the contents of the package; each name lives in the module beside it.
+"""
+
+from rules_autodiff import _containers, _inplace, _matmul  # noqa: F401  (they register)
+from rules_autodiff._builtins import stop_gradient
+from rules_autodiff._config import EngineConfig
+from rules_autodiff._duals import (
+    CoDual,
+    Dual,
+    NoFData,
+    NoRData,
+    fdata_type,
+    rdata_type,
+    tangent,
+)
+from rules_autodiff._errors import EngineError, SourceNotFound, UnsupportedProgram
+from rules_autodiff._front import grad, hvp, jvp, linearize, value_and_grad, vjp
+from rules_autodiff._jacobians import hessian, jacfwd, jacobian, jacrev
+from rules_autodiff._mutating import frule_mutating, rrule_mutating
+from rules_autodiff._surface import is_primitive, overlay, show
+from rules_autodiff._via import derive_frule, derive_rrule
+
+__all__ = [
+    # The front door
+    "grad",
+    "value_and_grad",
+    "jvp",
+    "vjp",
+    "linearize",
+    "jacfwd",
+    "jacrev",
+    "jacobian",
+    "hessian",
+    "hvp",
+    "stop_gradient",
+    # Rules
+    "EngineConfig",
+    "derive_frule",
+    "derive_rrule",
+    "is_primitive",
+    "overlay",
+    "show",
+    # Rules for functions that write into their arguments
+    "CoDual",
+    "Dual",
+    "NoFData",
+    "NoRData",
+    "fdata_type",
+    "rdata_type",
+    "tangent",
+    "frule_mutating",
+    "rrule_mutating",
+    # Errors
+    "EngineError",
+    "SourceNotFound",
+    "UnsupportedProgram",
+]

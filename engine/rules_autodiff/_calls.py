@@ -1,0 +1,313 @@
+"""Hooks of calls: who answers one, in which order.
+
+What the engine itself defines (containers, builtins, overlays), then a mutating rule,
+then a rule of the registry, then the function's own code, lifted. What is left, a
+function without source and without a rule, may be called only with values that carry no
+derivative.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING
+from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+from rules_core import Primitive, no_frule, no_rrule
+from rules_core._registry import PACKS, find_table
+
+from rules_autodiff._hooks import Hooks
+from rules_autodiff._errors import SourceNotFound
+from rules_autodiff._explain import keyword_error, no_rule_error
+from rules_autodiff._lift import is_lifted, lifted, rebind
+from rules_autodiff._opaque import is_opaque, is_transparent
+
+__all__ = ["CALLABLES", "HANDLERS", "OVERLAYS", "Calls", "Transform", "handler"]
+
+Handler = Callable[..., Any]
+
+# What the engine does in place of calling a function: handler(run, *args, **kwargs).
+HANDLERS: dict[Any, Handler] = {}
+# Replacement bodies that only the engine sees, differentiated in place of a function's.
+OVERLAYS: dict[Any, Callable[..., Any]] = {}
+# By the class of a callable: handler(run, f, args, kwargs).
+CALLABLES: dict[type, Handler] = {}
+
+
+def handler(*functions: Any) -> Callable[[Handler], Handler]:
+    """Register what the engine does in place of calling one of ``functions``."""
+
+    def register(handle: Handler) -> Handler:
+        for function in functions:
+            HANDLERS[function] = handle
+        return handle
+
+    return register
+
+
+class Transform:
+    """A function made by the engine (`grad(f)`), which runs on top of another run."""
+
+    def run_on(self, below: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call it with ``below`` as the level that does the arithmetic."""
+        raise NotImplementedError
+
+
+class Calls(Hooks):
+    """Hooks for calls.
+
+    A mode overrides `by_rule`, `mutating_rule` and `is_active`.
+    """
+
+    def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        return self.call(self.getattr(owner, name), *args, **kwargs)
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        cls = type(f)
+        if cls is FunctionType:
+            found = self.functions.get(f)
+            if found is not None:
+                return found(*args, **kwargs)
+            return self.call_function(f, args, kwargs)
+        if cls is MethodType:
+            return self.call(f.__func__, f.__self__, *args, **kwargs)
+        if cls is functools.partial:
+            return self.call(f.func, *f.args, *args, **(f.keywords | kwargs))
+        if isinstance(f, Transform):
+            return f.run_on(self, *args, **kwargs)
+        handle = handler_of(f)
+        if handle is not None:
+            return handle(self, *args, **kwargs)
+        if cls is BuiltinFunctionType:
+            handle = HANDLERS.get(key_of_builtin(f))
+            if handle is not None:
+                return handle(self, f.__self__, *args, **kwargs)
+        handle = CALLABLES.get(cls)
+        if handle is not None:
+            return handle(self, f, args, kwargs)
+        if isinstance(f, Primitive):
+            return self.call_primitive(f, args, kwargs)
+        if isinstance(f, type):
+            return self.call_class(f, args, kwargs)
+        special = type(f).__call__
+        if isinstance(special, FunctionType):
+            return self.call(special, f, *args, **kwargs)
+        return self.call_opaque(f, args, kwargs)
+
+    # functions written in Python
+
+    def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        if is_lifted(f):
+            return rebind(f, self)(*args, **kwargs)
+        handle = HANDLERS.get(f)
+        if handle is not None:
+            return handle(self, *args, **kwargs)
+        overlay = OVERLAYS.get(f)
+        if overlay is not None:
+            return self.call(overlay, *args, **kwargs)
+        result = self.mutating_rule(f, args) if not kwargs else NotImplemented
+        if result is not NotImplemented:
+            return result
+        if is_opaque(f):
+            return self.call_opaque(f, args, kwargs)
+        if self.has_rules(f):
+            result = self.look_up(f, args, kwargs)
+            if result is not NotImplemented:
+                return result
+            return self.derived(f)(*args, **kwargs)
+        try:
+            derived = self.functions[f] = self.derived(f)
+        except SourceNotFound:
+            if self.is_active((f, args, kwargs)):
+                raise
+            return self.below.call(f, *args, **kwargs)
+        return derived(*args, **kwargs)
+
+    def derived(self, f: FunctionType) -> FunctionType:
+        """The lifted form of a function, with its hooks bound to this run."""
+        return lifted(f).bind(f, self)
+
+    def has_rules(self, f: Any) -> bool:
+        if find_table(f) is None:
+            PACKS.ensure(f)
+        return find_table(f) is not None
+
+    def call_primitive(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """A primitive is its function; its rules are found under that function."""
+        return self.call(f.fun, *args, **kwargs)
+
+    # classes
+
+    def call_class(self, cls: Any, args: Any, kwargs: Any) -> Any:
+        result = self.look_up(cls, args, kwargs)
+        if result is not NotImplemented:
+            return result
+        if issubclass(cls, BaseException | SimpleNamespace) and is_opaque_class(cls):
+            return self.below.call(cls, *args, **kwargs)
+        if type(cls).__call__ is not type.__call__ or is_opaque_class(cls):
+            return self.call_opaque(cls, args, kwargs)
+        made = self.make(cls, args, kwargs)
+        if isinstance(made, cls):
+            self.initialise(made, args, kwargs)
+        return made
+
+    def make(self, cls: Any, args: Any, kwargs: Any) -> Any:
+        new = cls.__new__
+        if isinstance(new, FunctionType) and not is_written_for(new):
+            return self.call(new, cls, *args, **kwargs)
+        if new is object.__new__:
+            return new(cls)
+        return new(cls, *args, **kwargs)
+
+    def initialise(self, made: Any, args: Any, kwargs: Any) -> None:
+        init = type(made).__init__
+        if not isinstance(init, FunctionType):
+            init(made, *args, **kwargs)
+        elif not is_written_for(init):
+            self.call(init, made, *args, **kwargs)
+        elif isinstance(getattr(type(made), "__post_init__", None), FunctionType):
+            initialise_dataclass(self, made, args, kwargs)
+        else:
+            init(made, *args, **kwargs)
+
+    # rules
+
+    def look_up(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """The result by a rule of the registry, or NotImplemented."""
+        found = self.kind.resolve(f, args, kwargs, self.config)
+        if found is not None:
+            self.check_keywords(found, f)
+            return self.by_rule(found, f)
+        other = self.other_kind.resolve(f, args, kwargs, self.config)
+        if other is None or self.opted_out(f, args):
+            return NotImplemented
+        self.check_keywords(other, f)
+        return self.by_other_rule(other, f)
+
+    def opted_out(self, f: Any, args: Any) -> bool:
+        asked = no_rrule if self.kind.kind == "rrule" else no_frule
+        return bool(asked(f, *args))
+
+    def check_keywords(self, found: Any, f: Any) -> None:
+        """Keyword-only arguments have no cotangent, so they must carry no derivative."""
+        for name, value in found.kwargs.items():
+            if self.is_active(value):
+                raise keyword_error(f, name)
+
+    # functions without source
+
+    def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if "out" in kwargs and kwargs["out"] is not None:
+            return self.call_with_out(f, args, kwargs)
+        if is_transparent(f):
+            return self.below.call(f, *args, **kwargs)
+        owner = getattr(f, "__self__", None)
+        inactive = not (self.is_active(args) or self.is_active(kwargs))
+        if inactive and (owner is None or not self.is_active(owner)):
+            if not self.is_active(f):
+                return self.below.call(f, *args, **kwargs)
+        result = self.mutating_rule(f, args)
+        if result is not NotImplemented:
+            return result
+        result = self.look_up(f, args, kwargs)
+        if result is NotImplemented:
+            raise no_rule_error(f, self.kind.kind)
+        return result
+
+    def call_with_out(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """`f(x, out=a)` is `a[...] = f(x)`, where `where=` is true."""
+        rest = dict(kwargs)
+        out = rest.pop("out")
+        target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        if not isinstance(target, np.ndarray):
+            return self.several_out(f, args, rest, out)
+        where = rest.pop("where", True) if isinstance(f, np.ufunc) else True
+        if where is not True:  # the entries that are left out may not be computed
+            return self.masked_out(f, args, rest, target, where)
+        value = self.call(f, *args, **rest)
+        self.write(target, Ellipsis, castable_to(value, target, rest))
+        return target
+
+    def several_out(self, f: Any, args: Any, rest: Any, out: Any) -> Any:
+        values = self.call(f, *args, **rest)
+        targets = tuple(
+            value if target is None else target
+            for value, target in zip(values, out, strict=True)
+        )
+        for value, target in zip(values, targets, strict=True):
+            if value is not target:
+                self.write(target, Ellipsis, castable_to(value, target, rest))
+        return targets
+
+    def masked_out(self, f: Any, args: Any, rest: Any, target: Any, where: Any) -> Any:
+        """Only where the mask is true: on the selected entries alone."""
+        mask = np.broadcast_to(where, target.shape)
+        chosen = [self.select(a, mask) for a in args]
+        value = self.call(f, *chosen, **rest)
+        self.write(target, mask, castable_to(value, target, rest))
+        return target
+
+    def select(self, a: Any, mask: Any) -> Any:
+        if not isinstance(a, np.ndarray) or a.ndim == 0:
+            return a
+        if a.shape != mask.shape:
+            a = self.call(np.broadcast_to, a, mask.shape)
+        return self.read_array(a, mask)
+
+
+def handler_of(f: Any) -> Handler | None:
+    try:
+        return HANDLERS.get(f)
+    except TypeError:  # unhashable
+        return None
+
+
+def key_of_builtin(f: Any) -> Any:
+    """`list.append` for `[].append`: the method that a bound builtin came from."""
+    owner = f.__self__
+    if owner is None or isinstance(owner, type):
+        return None
+    return getattr(type(owner), f.__name__, None)
+
+
+def is_opaque_class(cls: type) -> bool:
+    """Whether a class is made by a constructor that the engine does not look into."""
+    new, init = cls.__new__, cls.__init__  # type: ignore[misc]
+    written = isinstance(new, FunctionType) or isinstance(init, FunctionType)
+    if not written:
+        return True
+    return is_opaque(init) if isinstance(init, FunctionType) else is_opaque(new)
+
+
+def is_written_for(f: FunctionType) -> bool:
+    """Whether `dataclass` or `namedtuple` wrote a constructor: it only stores."""
+    name = f.__code__.co_filename
+    return name.startswith("<string>") or name.startswith("<namedtuple")
+
+
+def castable_to(value: Any, target: Any, kwargs: Any) -> Any:
+    casting = kwargs.get("casting", "same_kind")
+    if not np.can_cast(getattr(value, "dtype", target.dtype), target.dtype, casting):
+        np.copyto(target.copy(), value, casting=casting)
+    return value
+
+
+def initialise_dataclass(run: Any, made: Any, args: Any, kwargs: Any) -> None:
+    """What the `__init__` that `dataclass` wrote does, `__post_init__` included."""
+    bound = inspect.signature(type(made)).bind(*args, **kwargs).arguments
+    after = []
+    for name, field in type(made).__dataclass_fields__.items():
+        kind = field._field_type.name  # noqa: SLF001
+        value = bound.get(name, MISSING)
+        if value is MISSING:
+            value = field.default
+        if value is MISSING and field.default_factory is not MISSING:
+            value = run.call(field.default_factory)
+        if kind == "_FIELD_CLASSVAR" or value is MISSING:
+            continue
+        if kind == "_FIELD_INITVAR":
+            after.append(value)
+        else:
+            object.__setattr__(made, name, value)
+    run.call(made.__post_init__, *after)

@@ -1,0 +1,45 @@
+"""The engine's configuration: what a rule is given to call back into the engine."""
+
+from typing import Any
+
+from rules_core import HasForwardsMode, HasReverseMode, RuleConfig, SupportsMutation
+
+__all__ = ["EngineConfig"]
+
+
+class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation):
+    """The `RuleConfig` of the engine: both modes, and mutation.
+
+    `rrule_via_ad(config, f, *args)` and `frule_via_ad(config, tangents, f, *args)`
+    derive `f` by the engine, nested in the derivative that runs the rule.
+
+    >>> from rules_autodiff import EngineConfig
+    >>> from rules_core import rrule_via_ad
+    >>> y, pullback = rrule_via_ad(EngineConfig(), lambda x: x * x, 3.0)
+    >>> y, pullback(1.0)[1]
+    (9.0, 6.0)
+    """
+
+    def __init__(self, run: Any = None):
+        self.run = run
+
+    def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
+        """`(y, pullback)` of any function, `pullback(dy) = (df, dx1, …)`."""
+        from rules_autodiff._via import rrule_via_engine  # noqa: PLC0415
+
+        return rrule_via_engine(f, args, kw)
+
+    def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
+        """`(y, dy)` of any function for the tangents `(df, dx1, …)`."""
+        from rules_autodiff._via import frule_via_engine  # noqa: PLC0415
+
+        return frule_via_engine(tangents, f, args, kw)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return "EngineConfig()"

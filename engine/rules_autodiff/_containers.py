@@ -1,0 +1,158 @@
+"""Changes of lists, dicts, sets and deques: done, and noted so that they can be undone."""
+
+import copy
+import functools
+import random
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rules_core import structure
+
+from rules_autodiff._builtins import followed
+from rules_autodiff._calls import CALLABLES, HANDLERS, handler
+
+__all__: list[str] = []
+
+
+def changing(method: Any) -> Callable[..., Any]:
+    """The method itself, after the container's state was noted."""
+
+    def handle(run: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
+        run.changing(owner)
+        return method(owner, *args, **kwargs)
+
+    return handle
+
+
+def filling(method: Any) -> Callable[..., Any]:
+    """A change by the items of an iterable."""
+
+    def handle(run: Any, owner: Any, items: Any) -> Any:
+        run.changing(owner)
+        return method(owner, run.iter(items))
+
+    return handle
+
+
+CHANGING = (
+    list.insert, list.remove, list.clear, list.reverse, list.__imul__, list.__setitem__,
+    list.__delitem__, dict.pop, dict.popitem, dict.clear, dict.setdefault,
+    dict.__setitem__, dict.__delitem__, set.discard, set.remove, set.pop, set.clear,
+    set.difference_update, set.intersection_update, deque.append, deque.appendleft,
+    deque.pop, deque.popleft, deque.insert, deque.remove, deque.rotate, deque.clear,
+    deque.reverse,
+)  # fmt: skip
+for _method in CHANGING:
+    HANDLERS[_method] = changing(_method)
+for _method in (list.extend, list.__iadd__, deque.extend, deque.extendleft):
+    HANDLERS[_method] = filling(_method)
+
+
+@handler(list.append)
+def handle_append(run: Any, owner: Any, item: Any) -> None:
+    run.note_append(owner, item)
+    list.append(owner, item)
+
+
+@handler(list.pop)
+def handle_pop(run: Any, owner: Any, index: int = -1) -> Any:
+    run.changing(owner)
+    return list.pop(owner, index)
+
+
+@handler(list.sort)
+def handle_sort(run: Any, owner: Any, *, key: Any = None, reverse: bool = False) -> None:
+    run.changing(owner)
+    list.sort(owner, key=followed(run, key), reverse=reverse)
+
+
+@handler(dict.update)
+def handle_update(run: Any, owner: Any, *args: Any, **kwargs: Any) -> None:
+    run.changing(owner)
+    items = (a if hasattr(a, "keys") else run.iter(a) for a in args)
+    dict.update(owner, *items, **kwargs)
+
+
+@handler(set.add)
+def handle_add(run: Any, owner: Any, item: Any) -> None:
+    run.hashed(item)
+    run.changing(owner)
+    set.add(owner, item)
+
+
+@handler(set.update)
+def handle_set_update(run: Any, owner: Any, *others: Any) -> None:
+    run.changing(owner)
+    set.update(owner, *(map(run.hashed, run.iter(other)) for other in others))
+
+
+@handler(deque)
+def handle_deque(run: Any, items: Any = (), maxlen: Any = None) -> Any:
+    return deque(run.iter(items), maxlen)
+
+
+@handler(defaultdict)
+def handle_defaultdict(run: Any, factory: Any = None, *args: Any, **kw: Any) -> Any:
+    plain = factory is None or isinstance(factory, type)
+    return defaultdict(factory if plain else followed(run, factory), *args, **kw)
+
+
+@handler(random.shuffle)
+def handle_shuffle(run: Any, items: Any) -> None:
+    if isinstance(items, np.ndarray):
+        order = list(range(len(items)))
+        random.shuffle(order)
+        run.write(items, Ellipsis, run.read_array(items, order))
+    else:
+        run.changing(items)
+        random.shuffle(items)
+
+
+# copies
+
+
+@handler(copy.copy)
+def handle_copy(run: Any, x: Any) -> Any:
+    return run.copied(x) if isinstance(x, np.ndarray) else copy.copy(x)
+
+
+@handler(copy.deepcopy)
+def handle_deepcopy(run: Any, x: Any, memo: Any = None) -> Any:
+    memo = {} if memo is None else memo
+    for a in arrays_in(x, {}):
+        memo[id(a)] = run.copied(a)
+    return copy.deepcopy(x, memo)
+
+
+def arrays_in(x: Any, seen: dict[int, Any]) -> list[Any]:
+    """Every array that a container reaches."""
+    if isinstance(x, np.ndarray):
+        return [x]
+    if id(x) in seen:
+        return []
+    seen[id(x)] = x
+    level = structure(x)
+    values = () if level is None else level.values
+    return [a for value in values for a in arrays_in(value, seen)]
+
+
+# functools.lru_cache: what was computed in one run means nothing to another
+
+
+def call_cached(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """A memoised function: its memory is the run's own."""
+    parts = (*args, *sorted(kwargs.items()))
+    key = (f, tuple(id(x) if run.is_active(x) else x for x in parts))
+    try:
+        known = run.memo.get(key)
+    except TypeError:  # unhashable arguments raise in the program too
+        return f(*args, **kwargs)
+    if known is None:
+        value = run.call(f.__wrapped__, *args, **kwargs)
+        known = run.memo[key] = (value, parts)  # holds the arguments: ids stay theirs
+    return known[0]
+
+
+CALLABLES[type(functools.lru_cache(len))] = call_cached

@@ -1,0 +1,241 @@
+"""Entries of the tape: what is done again, backwards.
+
+Besides the lists of the fast path, an entry has `reverse(below)`, which moves
+cotangents from its outputs to its inputs and undoes what was written, and, where it
+wrote, `undo()` and `redo()`, which change the state without cotangents.
+"""
+
+from dataclasses import MISSING
+from typing import Any
+
+import numpy as np
+from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
+
+from rules_autodiff._core import fit
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._slots import Slot, add_to, take_from
+
+__all__ = ["AddEntry", "AppendEntry", "ItemEntry", "CoreEntry", "ReadEntry", "RuleEntry", "StateEntry", "WriteEntry"]
+
+
+class CoreEntry:
+    """An operation with a rule of the engine's own."""
+
+    __slots__ = ("out", "pullback", "slots")
+
+    def __init__(self, pullback: Any, slots: tuple[Slot, ...], out: Slot):
+        self.pullback, self.slots, self.out = pullback, slots, out
+
+    def reverse(self, below: Any) -> None:
+        dy = take_from(self.out, below)
+        if dy is None:
+            return
+        if below is PLAIN:
+            cotangents = self.pullback(dy)
+        else:
+            cotangents = below.call(self.pullback, dy)
+        for slot, ct in zip(self.slots, cotangents, strict=True):
+            if slot is not None:
+                add_to(slot, ct, below)
+
+
+class RuleEntry:
+    """A call that a rule of the registry answered."""
+
+    __slots__ = ("call", "out", "pullback", "slots")
+
+    def __init__(self, call: Any, pullback: Any, slots: tuple[Slot, ...], out: Slot):
+        self.call, self.pullback, self.slots, self.out = call, pullback, slots, out
+
+    def reverse(self, below: Any) -> None:
+        dy = take_from(self.out, below)
+        if dy is None:
+            if not self.call.rule.symbolic_zeros:
+                return
+            dy = ZeroTangent()
+        cotangents = below.call(self.pullback, dy)
+        if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
+            raise CotangentCountError(self.call.rule, len(self.slots), cotangents)
+        for slot, ct in zip(self.slots, cotangents, strict=True):
+            if slot is not None:
+                if isinstance(ct, AbstractThunk):
+                    ct = below.call(unthunk, ct)  # noqa: PLW2901
+                add_to(slot, ct, below)
+
+
+class ReadEntry:
+    """`y = a[key]` where y is a number or a copy: the cotangent goes to the entries."""
+
+    __slots__ = ("key", "out", "slot")
+
+    def __init__(self, slot: Slot, key: Any, out: Slot):
+        self.slot, self.key, self.out = slot, key, out
+
+    def reverse(self, below: Any) -> None:
+        dy = take_from(self.out, below)
+        if dy is not None:
+            below.add_at(buffer_of(self.slot, below), self.key, dy)
+
+
+def buffer_of(slot: Slot, below: Any) -> Any:
+    """The shadow itself, to be read from and written to in place."""
+    return slot.here(below) if hasattr(slot, "here") else slot.own_by(below)
+
+
+class WriteEntry:
+    """`dest[key] = value`.
+
+    Backwards, in this order: take the cotangent of the entries, set it to zero, restore
+    the entries, give the cotangent to the value. The value may be a view of `dest`: its
+    cotangent must not be zeroed after it was added.
+    """
+
+    __slots__ = ("dest", "key", "other", "out", "space", "value", "winners")
+
+    def __init__(self, dest: Any, key: Any, other: Any, out: Slot, value: Slot):
+        self.dest, self.key, self.other = dest, key, other
+        self.out, self.value, self.space = out, value, None
+        self.winners = last_writes(dest, key) if out is not None else None
+
+    def reverse(self, below: Any) -> None:
+        ct = None
+        if self.out is not None and self.out_data() is not None:
+            shadow = buffer_of(self.out, below)
+            ct = below.copied(below.getitem(shadow, self.key))
+            below.store_item(0.0, shadow, self.key)
+        self.exchange(below)
+        if ct is not None and self.value is not None:
+            if self.winners is not None:
+                ct = below.mul(ct, self.winners)
+            add_to(self.value, below.call(fit, ct, self.space), below)
+
+    def out_data(self) -> Any:
+        memory = self.out.memory if hasattr(self.out, "memory") else self.out
+        return memory.data
+
+    def exchange(self, below: Any) -> None:
+        """Swap what the entries hold with what they held on the other side."""
+        here = below.getitem(self.dest, self.key)
+        if isinstance(here, np.ndarray) and here.base is not None:
+            here = below.copied(here)
+        below.store_item(self.other, self.dest, self.key)
+        self.other = here
+
+    def undo(self) -> None:
+        self.exchange(PLAIN)
+
+    redo = undo
+
+
+def last_writes(dest: Any, key: Any) -> Any:
+    """1 where an entry of `value` is what is left in `dest[key]`, or None: all are.
+
+    A fancy index may name an entry twice; only the last value written stays.
+    """
+    if not is_fancy(key):
+        return None
+    numbers = np.zeros(dest.shape, np.intp)
+    shape = numbers[key].shape
+    order = np.arange(int(np.prod(shape))).reshape(shape)
+    numbers[key] = order
+    kept = numbers[key] == order
+    return None if kept.all() else kept.astype(float)
+
+
+def is_fancy(key: Any) -> bool:
+    """Whether an index names entries by a list or an array of integers."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return any(
+        isinstance(part, list) or (isinstance(part, np.ndarray) and part.dtype != bool)
+        for part in parts
+    )
+
+
+class StateEntry:
+    """A list, dict, set or object that was changed: its state on the other side."""
+
+    __slots__ = ("load", "other", "save", "target")
+
+    def __init__(self, target: Any, save: Any, load: Any):
+        self.target, self.save, self.load = target, save, load
+        self.other = save(target)
+
+    def reverse(self, _below: Any) -> None:
+        self.undo()
+
+    def undo(self) -> None:
+        here = self.save(self.target)
+        self.load(self.target, self.other)
+        self.other = here
+
+    redo = undo
+
+
+class AppendEntry:
+    """`owner.append(item)`."""
+
+    __slots__ = ("item", "owner")
+
+    def __init__(self, owner: Any, item: Any):
+        self.owner, self.item = owner, item
+
+    def reverse(self, _below: Any) -> None:
+        self.undo()
+
+    def undo(self) -> None:
+        list.pop(self.owner)
+
+    def redo(self) -> None:
+        list.append(self.owner, self.item)
+
+
+class ItemEntry:
+    """`owner[key] = …` of a list or dict, where a missing key was added at the end."""
+
+    __slots__ = ("key", "other", "owner")
+
+    def __init__(self, owner: Any, key: Any):
+        self.owner, self.key = owner, key
+        self.other = self.read()
+
+    def read(self) -> Any:
+        if type(self.owner) is list or self.key in self.owner:
+            return self.owner[self.key]
+        return MISSING
+
+    def reverse(self, _below: Any) -> None:
+        self.undo()
+
+    def undo(self) -> None:
+        here = self.read()
+        if self.other is MISSING:
+            del self.owner[self.key]
+        else:
+            self.owner[self.key] = self.other
+        self.other = here
+
+    redo = undo
+
+
+class AddEntry(StateEntry):
+    """`np.add.at(dest, key, value)`: the cotangent of `dest` stays as it is."""
+
+    __slots__ = ("dest", "key", "out", "space", "value")
+
+    def __init__(self, dest: Any, key: Any, out: Slot, value: Slot, space: Any):
+        super().__init__(dest, np.copy, load_array)
+        self.dest, self.key, self.out = dest, key, out
+        self.value, self.space = value, space
+
+    def reverse(self, below: Any) -> None:
+        if self.value is not None and self.out is not None:
+            shadow = buffer_of(self.out, below)
+            ct = below.copied(below.getitem(shadow, self.key))
+            add_to(self.value, below.call(fit, ct, self.space), below)
+        here = below.copied(self.dest)
+        below.store_item(self.other, self.dest, Ellipsis)
+        self.other = here
+
+
+def load_array(dest: Any, state: Any) -> None:
+    dest[...] = state

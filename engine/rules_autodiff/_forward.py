@@ -1,0 +1,353 @@
+"""Forward mode: the hooks that carry tangents along, one or several in one pass.
+
+The neighbour of a number is found by its identity, that of an array by the owner of its
+memory, as in reverse mode. With several tangents each neighbour has one entry, a lane,
+per tangent; the program itself runs once.
+"""
+
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+from rules_core import (
+    AbstractZero,
+    NotImplementedTangent,
+    NoTangent,
+    StructuralTangent,
+    ZeroTangent,
+    backing,
+    frule,
+    normalise,
+    rrule,
+    zero_tangent,
+)
+
+from rules_autodiff._core import CORE, given
+from rules_autodiff._explain import refuse
+from rules_autodiff._memory import Memory, overlaps_itself, owner_of
+from rules_autodiff._mutating import call_mutating_forward, frule_mutating
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._reverse import REINTERPRETED, may_mirror
+from rules_autodiff._run import Run
+from rules_autodiff._slots import tangent_of
+from rules_autodiff._transpose import transposed_rrule
+from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
+
+__all__ = ["ForwardRun"]
+
+FEW = 20_000  # numbers that may be known before the dead ones are looked for
+
+
+class Flow:
+    """The tangents of an owner of memory, one buffer per lane."""
+
+    __slots__ = ("lanes", "ref")
+
+    def __init__(self, owner: Any, width: int, forget: Any):
+        self.lanes = [Memory(owner) for _ in range(width)]
+        for lane in self.lanes:
+            lane.own()
+        self.ref: Any = weakref.ref(owner, forget)
+
+    def window(self, a: Any, lane: int) -> Any:
+        """The tangent of a view of the owner: the same window of the buffer."""
+        memory = self.lanes[lane]
+        return memory.data if self.ref() is a else memory.window(a)
+
+
+class ForwardRun(Run):
+    """One forward pass with ``width`` tangents.
+
+    Attributes:
+        dots: By the id of a number, the number and its tangents.
+        flows: By the id of an owner of memory, its tangents.
+    """
+
+    kind = frule
+    other_kind = rrule
+
+    def __init__(self, below: Any = PLAIN, width: int = 1):
+        super().__init__(below)
+        self.width = width
+        self.dots: dict[int, tuple[Any, list[Any]]] = {}
+        self.flows: dict[int, Any] = {}
+        self.guards = self.flows
+        self.limit = FEW
+        self.changed = False
+        self.written_ids: set[int] = set()  # of owners of memory
+
+    # what carries a derivative
+
+    def slot(self, x: Any) -> Any:
+        cls = type(x)
+        if cls in INERT:
+            return None
+        if cls in SCALARS or is_number(x):
+            return self.dots.get(id(x))
+        if isinstance(x, np.ndarray):
+            return self.flow(x)
+        return self.reaches(x, {}) or None
+
+    def reaches(self, x: Any, seen: dict[int, Any]) -> bool:
+        """Whether something that a container holds carries a derivative."""
+        if type(x) in INERT or is_number(x) or isinstance(x, np.ndarray):
+            return self.slot(x) is not None
+        if id(x) in seen:
+            return False
+        seen[id(x)] = x
+        level = self.structure(x)
+        return level is not None and any(self.reaches(v, seen) for v in level.values)
+
+    def flow(self, a: Any) -> Flow | None:
+        owner = owner_of(a)
+        found = self.flows.get(id(owner))
+        if found is None or found.ref() is not owner:
+            return None
+        if owner is not a and not may_mirror(a.dtype, owner.dtype):
+            raise refuse(REINTERPRETED, "Use .astype to convert the values.")
+        return found
+
+    def is_active(self, x: Any) -> bool:
+        return self.slot(x) is not None
+
+    def new_flow(self, a: Any) -> Flow:
+        owner = owner_of(a)
+        key, flows = id(owner), self.flows
+
+        def forget(reference: Any) -> None:
+            found = flows.get(key)
+            if found is not None and found.ref is reference:
+                del flows[key]
+
+        flow = flows[key] = Flow(owner, self.width, forget)
+        return flow
+
+    def tangent(self, x: Any, lane: int) -> Any:
+        """The tangent of a value, as a rule receives it."""
+        if is_number(x):
+            found = self.dots.get(id(x))
+            return zero_tangent(x) if found is None else found[1][lane]
+        if isinstance(x, np.ndarray):
+            flow = self.flow(x)
+            return zero_tangent(x) if flow is None else flow.window(x, lane)
+        if type(x) in INERT:
+            return NoTangent()
+        if not self.is_active(x):
+            return NoTangent() if callable(x) else zero_tangent(x)
+        level = self.structure(x)
+        return tangent_of(level, [self.tangent(v, lane) for v in level.values])
+
+    def own_tangent(self, x: Any, lane: int) -> Any:
+        """The tangent of a result, in memory of its own."""
+        dx = self.tangent(x, lane)
+        return self.below.copied(dx) if isinstance(dx, np.ndarray) else detached(dx)
+
+    def short_tangent(self, x: Any, lane: int) -> Any:
+        """The tangent of a number or array, `ZeroTangent()` where it carries none."""
+        found = self.slot(x)
+        if found is None:
+            return ZeroTangent()
+        return found.window(x, lane) if isinstance(found, Flow) else found[1][lane]
+
+    def assign(self, y: Any, tangents: list[Any]) -> None:
+        """From here on `y` has these tangents, canonical and one per lane."""
+        if all(isinstance(dy, AbstractZero) for dy in tangents):
+            return
+        if is_number(y):
+            zero = zero_tangent(y)
+            lanes = [zero if isinstance(dy, AbstractZero) else dy for dy in tangents]
+            self.know(y, lanes)
+        elif is_float_array(y):
+            flow = self.flow(y) or self.new_flow(y)
+            for lane, dy in enumerate(tangents):
+                if not isinstance(dy, AbstractZero):
+                    self.below.store_item(dy, flow.window(y, lane), Ellipsis)
+        else:
+            self.assign_parts(y, tangents)
+
+    def assign_parts(self, y: Any, tangents: list[Any]) -> None:
+        level = self.structure(y)
+        if level is None:
+            return
+        zero = ZeroTangent()
+        for name, value in zip(level.names, level.values, strict=True):
+            parts = [
+                zero if isinstance(dy, AbstractZero) else backing(dy).get(name, zero)
+                for dy in tangents
+            ]
+            self.assign(value, parts)
+
+    def know(self, number: Any, lanes: list[Any]) -> None:
+        """Note a number; now and then drop those that nobody else holds."""
+        self.dots[id(number)] = (number, lanes)
+        if len(self.dots) > self.limit:
+            count = sys.getrefcount
+            alive = {k: e for k, e in self.dots.items() if count(e[0]) > 2}
+            self.dots = alive
+            self.limit = max(FEW, 2 * len(alive))
+
+    # operations
+
+    def core(self, key: Any, args: tuple[Any, ...]) -> Any:
+        if not any(self.slot(x) is not None for x in args):
+            return self.below_core(key, args)
+        rule, tangents, y = CORE[key].frule, [], None
+        for lane in range(self.width):
+            given_tangents = tuple(self.short_tangent(x, lane) for x in args)
+            found, dy = self.below.call(rule, given_tangents, *args)
+            y = found if lane == 0 else y
+            tangents.append(dy)
+        y = self.fresh(y)
+        self.assign(y, tangents)
+        return y
+
+    def fresh(self, y: Any) -> Any:
+        if is_number(y):
+            return self.below.box(y)
+        if is_float_array(y) and (self.flow(y) is not None or overlaps_itself(y)):
+            return self.below.copied(y)
+        return y
+
+    def by_rule(self, found: Any, f: Any) -> Any:
+        args = found.args if found.bound else (f, *found.args)
+        if not any(self.is_active(x) for x in args):
+            return self.below.call(f, *self.own_args(found), **found.kwargs)
+        own = args if found.bound else args[1:]
+        needs = tuple(self.is_active(x) for x in own)
+        y, tangents = None, []
+        for lane in range(self.width):
+            dx = tuple(self.rule_tangent(found.rule, x, lane) for x in args)
+            value, dy = self.below.call(found.run, dx, needs)
+            y = value if lane == 0 else y
+            tangents.append(dy)
+        if self.is_view(y, f, found.args):
+            return y
+        y = self.owned(y, found.args)
+        self.assign(y, [self.canonical(y, dy) for dy in tangents])
+        return y
+
+    def rule_tangent(self, rule: Any, x: Any, lane: int) -> Any:
+        if rule.symbolic_zeros and not self.is_active(x):
+            return ZeroTangent()
+        return self.tangent(x, lane)
+
+    def canonical(self, y: Any, dy: Any) -> Any:
+        """A tangent as an author gave it, in canonical form."""
+        if is_number(y) and isinstance(dy, float) and isinstance(y, float):
+            return dy
+        if type(dy) is np.ndarray and type(y) is np.ndarray:
+            if dy.shape == y.shape and dy.dtype == y.dtype:
+                return dy
+        (found,) = self.below.call(normalise, (y,), (dy,))
+        if isinstance(found, NotImplementedTangent):
+            found.throw("needed by the engine")
+        return found
+
+    def by_other_rule(self, found: Any, f: Any) -> Any:
+        """An rrule, transposed."""
+        args = found.args if found.bound else (f, *found.args)
+        if not any(self.is_active(x) for x in args):
+            return self.below.call(f, *self.own_args(found), **found.kwargs)
+        y, pullback = self.below.call(found.run)
+        if self.is_view(y, f, found.args):
+            return y
+        push = transposed_rrule(self.below, y, pullback)
+        tangents = [
+            push(tuple(self.tangent(x, lane) for x in args)) for lane in range(self.width)
+        ]
+        y = self.owned(y, found.args)
+        self.assign(y, [self.canonical(y, dy) for dy in tangents])
+        return y
+
+    def mutating_rule(self, f: Any, args: Any) -> Any:
+        rule = frule_mutating.find(f)
+        if rule is None:
+            return NotImplemented
+        if self.width > 1:
+            raise refuse(
+                "A mutating frule must be run with one tangent, but jacfwd carries "
+                "several at once",
+                "Use jvp for each direction, or jacrev.",
+            )
+        self.changed = True
+        return call_mutating_forward(self, rule, f, args)
+
+    # arrays
+
+    def read_array(self, a: Any, key: Any) -> Any:
+        value = self.below.getitem(a, key)
+        flow = self.flow(a)
+        if flow is None or not (is_number(value) or is_float_array(value)):
+            return value
+        if isinstance(value, np.ndarray) and owner_of(value) is owner_of(a):
+            return value
+        value = self.fresh(value)
+        lanes = range(self.width)
+        found = [self.below.getitem(flow.window(a, lane), key) for lane in lanes]
+        self.assign(value, found)
+        return value
+
+    def write(self, dest: Any, key: Any, value: Any) -> None:
+        active = self.is_active(value)
+        self.check_write(dest, key, value, active=active)
+        if isinstance(value, list | tuple) and active:
+            value = self.call(np.asarray, value)
+        flow = self.flow(dest)
+        self.changed = True
+        if id(owner_of(dest)) not in self.written_ids:
+            self.written_ids.add(id(owner_of(dest)))
+        tangents = [self.write_tangent(value, lane) for lane in range(self.width)]
+        self.store(dest, key, value)
+        if flow is None and active:
+            flow = self.new_flow(dest)
+        if flow is not None:
+            for lane, dv in enumerate(tangents):
+                self.below.store_item(dv, flow.window(dest, lane), key)
+
+    def changing(self, container: Any) -> None:
+        self.changed = True
+
+    def note_append(self, owner: Any, item: Any) -> None:
+        self.changed = True
+
+    def write_tangent(self, value: Any, lane: int) -> Any:
+        """The tangent of what is written; a copy, for it may be a view of `dest`."""
+        dv = self.short_tangent(value, lane) if is_number(value) else None
+        if isinstance(value, np.ndarray) and self.flow(value) is not None:
+            dv = self.below.copied(self.short_tangent(value, lane))
+        return dv if dv is not None and given(dv) else 0.0
+
+    def add_at(self, dest: Any, key: Any, value: Any) -> None:
+        self.check_write(dest, key, value, active=self.is_active(value))
+        self.below.add_at(dest, key, value)
+        if not self.is_active(value):
+            return
+        flow = self.flow(dest) or self.new_flow(dest)
+        for lane in range(self.width):
+            dv = self.short_tangent(value, lane)
+            self.below.add_at(flow.window(dest, lane), key, dv)
+
+    def box(self, x: Any) -> Any:
+        y = self.below.box(x)
+        found = self.dots.get(id(x))
+        if found is not None:
+            self.know(y, found[1])
+        return y
+
+    def copied(self, x: Any) -> Any:
+        y = self.below.copied(x)
+        if isinstance(x, np.ndarray) and self.flow(x) is not None:
+            self.assign(y, [self.short_tangent(x, lane) for lane in range(self.width)])
+        return y
+
+
+def detached(tangent: Any) -> Any:
+    """A structural tangent whose arrays are copies: buffers may change later."""
+    if isinstance(tangent, np.ndarray):
+        return tangent.copy()
+    if isinstance(tangent, StructuralTangent):
+        entries = backing(tangent)
+        for name, value in entries.items():
+            entries[name] = detached(value)
+    return tangent

@@ -1,0 +1,78 @@
+"""What the parts of a run ask of each other; the modes implement the rest."""
+
+from typing import Any
+
+__all__ = ["Hooks"]
+
+
+class Hooks:
+    """The operations that the parts of a run have in common.
+
+    `below` is the level that does the arithmetic: plain Python, or another run.
+    """
+
+    below: Any
+    functions: dict[Any, Any]  # lifted functions of this run
+    config: Any
+    kind: Any  # rrule or frule, the rule that the mode uses
+    other_kind: Any
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """`f(*args, **kwargs)`."""
+        raise NotImplementedError
+
+    def is_active(self, x: Any) -> bool:
+        """Whether a derivative is carried by `x` or by something that it holds."""
+        raise NotImplementedError
+
+    def slot(self, x: Any) -> Any:
+        """What the mode knows of a value; None for a constant."""
+        raise NotImplementedError
+
+    def numeric(self, name: str, args: tuple[Any, ...]) -> Any:
+        """An operator on numbers and arrays."""
+        raise NotImplementedError
+
+    def core(self, key: Any, args: tuple[Any, ...]) -> Any:
+        """An operation with a rule of the engine's own."""
+        raise NotImplementedError
+
+    def read_array(self, a: Any, key: Any) -> Any:
+        """`a[key]` of an array."""
+        raise NotImplementedError
+
+    def write(self, dest: Any, key: Any, value: Any) -> None:
+        """`dest[key] = value` of an array."""
+        raise NotImplementedError
+
+    def changing(self, container: Any) -> None:
+        """Called before a list, dict or object changes."""
+        raise NotImplementedError
+
+    def note_append(self, owner: Any, item: Any) -> None:
+        """Called before `owner.append(item)`."""
+        raise NotImplementedError
+
+    def note_item(self, owner: Any, key: Any) -> None:
+        """Called before `owner[key] = …` of a list or dict."""
+        self.changing(owner)
+
+    def number_attribute(self, x: Any, name: str) -> Any:
+        """`.real`, `.imag` of a number, the views and methods of an array."""
+        raise NotImplementedError
+
+    def getattr(self, owner: Any, name: str) -> Any:
+        """`owner.name`."""
+        raise NotImplementedError
+
+    def by_rule(self, found: Any, f: Any) -> Any:
+        """Run a rule that was found, and note its derivative."""
+        raise NotImplementedError
+
+    def by_other_rule(self, found: Any, f: Any) -> Any:
+        """The same with a rule for the other mode, transposed."""
+        raise NotImplementedError
+
+    def mutating_rule(self, f: Any, args: tuple[Any, ...]) -> Any:
+        """The result by a mutating rule, or NotImplemented where there is none."""
+        raise NotImplementedError

@@ -1,0 +1,191 @@
+"""NumPy functions that write into their argument, as writes that the engine follows."""
+
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._core import conj, fit
+from rules_autodiff._explain import refuse
+
+__all__: list[str] = []
+
+
+@handler(np.ndarray.fill)
+def handle_fill(run: Any, a: Any, value: Any) -> None:
+    run.write(a, Ellipsis, value)
+
+
+@handler(np.ndarray.__setitem__)
+def handle_setitem(run: Any, a: Any, key: Any, value: Any) -> None:
+    run.write(a, key, value)
+
+
+@handler(np.ndarray.__getitem__)
+def handle_getitem(run: Any, a: Any, key: Any) -> Any:
+    return run.read_array(a, key)
+
+
+@handler(np.ndarray.item)
+def handle_item(run: Any, a: Any, *index: Any) -> Any:
+    if not run.is_active(a):
+        return a.item(*index)
+    if len(index) == 1 and not isinstance(index[0], tuple):
+        index = np.unravel_index(index[0], a.shape)
+    elif len(index) == 1:
+        index = index[0]
+    key = index or (0,) * a.ndim
+    if not index and a.size != 1:
+        return a.item()
+    value = run.read_array(a, key)
+    return run.call(float, value) if a.dtype.kind == "f" else value
+
+
+@handler(np.ndarray.tolist)
+def handle_tolist(run: Any, a: Any) -> Any:
+    if not run.is_active(a):
+        return a.tolist()
+    if a.ndim == 0:
+        return handle_item(run, a)
+    if a.ndim == 1:
+        return [handle_item(run, a, i) for i in range(len(a))]
+    return [handle_tolist(run, run.read_array(a, i)) for i in range(len(a))]
+
+
+@handler(np.ndarray.copy, np.copy, np.ndarray.__copy__)
+def handle_copy(run: Any, a: Any, order: str = "C") -> Any:
+    if not isinstance(a, np.ndarray) or not run.is_active(a):
+        return run.below.call(np.copy, a) if order in "CK" else np.copy(a, order)
+    return run.copied(a)
+
+
+@handler(np.ndarray.sort)
+def handle_sort(run: Any, a: Any, axis: int = -1, **kwargs: Any) -> None:
+    order = np.argsort(a, axis=axis, **kwargs)
+    run.write(a, Ellipsis, run.read_array(a, along(order, axis, a)))
+
+
+@handler(np.ndarray.partition)
+def handle_partition(run: Any, a: Any, kth: Any, axis: int = -1, **kw: Any) -> None:
+    order = np.argpartition(a, kth, axis=axis, **kw)
+    run.write(a, Ellipsis, run.read_array(a, along(order, axis, a)))
+
+
+def along(order: Any, axis: int, a: Any) -> Any:
+    """The index that takes entries along one axis, as `take_along_axis` does."""
+    grid = list(np.indices(a.shape, sparse=True))
+    grid[axis] = order
+    return tuple(grid)
+
+
+@handler(np.copyto)
+def handle_copyto(
+    run: Any, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
+) -> None:
+    source = src if isinstance(src, np.ndarray) else np.asarray(src)
+    if not np.can_cast(source.dtype, dst.dtype, casting):
+        if isinstance(src, np.ndarray | np.generic):
+            np.copyto(dst.copy(), src, casting=casting)  # type: ignore[call-overload]
+    if where is True:
+        run.write(dst, Ellipsis, src)
+        return
+    mask = np.broadcast_to(where, dst.shape)
+    if isinstance(src, np.ndarray) and src.ndim:
+        src = run.read_array(run.call(np.broadcast_to, src, dst.shape), mask)
+    run.write(dst, mask, src)
+
+
+@handler(np.put, np.ndarray.put)
+def handle_put(run: Any, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    size = {"raise": None, "wrap": a.size, "clip": a.size}[mode]
+    places = np.asarray(ind).ravel()
+    if mode == "wrap":
+        places = places % size
+    elif mode == "clip":
+        places = np.clip(places, 0, a.size - 1)
+    places = np.where(places < 0, places + a.size, places)
+    run.write(a, np.unravel_index(places, a.shape), repeated(run, v, len(places)))
+
+
+def repeated(run: Any, values: Any, count: int) -> Any:
+    """`values`, repeated or cut to a length."""
+    if not isinstance(values, np.ndarray | list | tuple) or np.ndim(values) == 0:
+        return values
+    if not isinstance(values, np.ndarray):
+        values = run.call(np.asarray, values)
+    order = np.arange(count) % values.size
+    return run.read_array(values, np.unravel_index(order, values.shape))
+
+
+@handler(np.putmask)
+def handle_putmask(run: Any, a: Any, mask: Any, values: Any) -> None:
+    mask = np.asarray(mask, bool)
+    places = np.flatnonzero(mask)
+    filled = repeated(run, values, a.size)
+    if isinstance(filled, np.ndarray) and filled.ndim:
+        filled = run.read_array(filled, places)
+    run.write(a, mask.reshape(a.shape), filled)
+
+
+@handler(np.place)
+def handle_place(run: Any, arr: Any, mask: Any, vals: Any) -> None:
+    mask = np.asarray(mask, bool).reshape(arr.shape)
+    run.write(arr, mask, repeated(run, vals, int(mask.sum())))
+
+
+@handler(np.fill_diagonal)
+def handle_fill_diagonal(run: Any, a: Any, val: Any, wrap: bool = False) -> None:  # noqa: FBT001, FBT002
+    flags = np.zeros(a.shape, bool)
+    np.fill_diagonal(flags, val=True, wrap=wrap)
+    run.write(a, flags, repeated(run, val, int(flags.sum())))
+
+
+# ufunc.at
+
+
+@handler(np.add.at)
+def handle_add_at(run: Any, a: Any, indices: Any, b: Any) -> None:
+    run.add_at(a, indices, b)
+
+
+@handler(np.subtract.at)
+def handle_subtract_at(run: Any, a: Any, indices: Any, b: Any) -> None:
+    run.add_at(a, indices, run.neg(b))
+
+
+# random generators: the order is a constant, the generator is never rewound
+
+
+def shuffle(run: Any, draw: Any, x: Any, axis: int = 0) -> None:
+    if not isinstance(x, np.ndarray):
+        run.changing(x)
+        draw(x)
+        return
+    order = np.arange(x.shape[axis])
+    draw(order)
+    key = (slice(None),) * (axis % x.ndim) + (order,)
+    run.write(x, Ellipsis, run.read_array(x, key))
+
+
+@handler(np.random.Generator.shuffle)
+def handle_generator_shuffle(run: Any, rng: Any, x: Any, axis: int = 0) -> None:
+    shuffle(run, rng.shuffle, x, axis)
+
+
+@handler(np.random.shuffle)
+def handle_global_shuffle(run: Any, x: Any) -> None:
+    shuffle(run, np.random.shuffle, x)  # noqa: NPY002  the program's own choice
+
+
+@handler(np.ndarray.resize)
+def handle_resize(run: Any, a: Any, *args: Any, **kwargs: Any) -> None:
+    if run.is_active(a):
+        raise refuse(
+            "An array that carries a derivative must keep its memory, but is resized "
+            "in place",
+            "Use np.resize, which makes a new one.",
+        )
+    a.resize(*args, **kwargs)
+
+
+_ = conj, fit, HANDLERS

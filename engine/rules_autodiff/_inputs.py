@@ -1,0 +1,174 @@
+"""How arguments enter a run, and how derivatives leave it.
+
+An argument must not be confused with an equal object that stands elsewhere in the
+program (a global, a captured array, another argument). So a number enters as a new
+object; an array as a new array over the same memory, which is therefore written to when
+the program writes; a container as a copy, which is written back.
+"""
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from rules_core import (
+    AbstractZero,
+    NoTangent,
+    StructuralTangent,
+    backing,
+    has_tangent,
+    structure,
+)
+
+from rules_autodiff._errors import UnsupportedProgram
+from rules_autodiff._memory import overlaps_itself, owner_of
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._slots import tangent_of
+from rules_autodiff._state import state_functions
+from rules_autodiff._values import INERT, is_float_array, is_number
+
+__all__ = ["Entrance", "alias", "as_given"]
+
+
+class Entrance:
+    """The arguments of one run: as the user gave them and as the program sees them.
+
+    With `callables` also functions are arguments, of what they capture.
+    """
+
+    def __init__(self, run: Any, *, callables: bool = False):
+        self.callables = callables
+        self.run = run
+        self.below = run.below
+        self.memo: dict[int, tuple[Any, Any]] = {}
+        self.copies: list[tuple[Any, Any]] = []  # (given, entered), containers
+        self.arrays: list[tuple[Any, Any, Guard]] = []
+
+    def enter(self, x: Any) -> Any:
+        """The value that the program gets in place of `x`."""
+        if type(x) in INERT:
+            return x
+        if is_number(x):
+            return self.below.box(x)
+        if id(x) in self.memo and not isinstance(x, np.ndarray):
+            return self.memo[id(x)][1]
+        return self.enter_new(x)
+
+    def enter_new(self, x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            if x.dtype.kind not in "fc":
+                return x
+            inner = alias(x) if self.below is PLAIN else self.below.copied(x)
+            owner = owner_of(x)
+            guard = self.run.guards.setdefault(id(owner), Guard(owner))
+            self.arrays.append((x, inner, guard))
+            return inner
+        level = structure(x)
+        if level is None or (callable(x) and not self.callables):
+            return x
+        if not has_tangent(x):
+            return x
+        if level.mutable:
+            inner = level.shell()
+            self.memo[id(x)] = (x, inner)  # it may hold itself
+            level.fill(inner, [self.enter(value) for value in level.values])
+        else:
+            inner = level.rebuild([self.enter(value) for value in level.values])
+        if isinstance(x, list | dict | FunctionType) or level.mutable:
+            self.copies.append((x, inner))
+        return inner
+
+    def check_written(self, written: set[int]) -> None:
+        """Refuse writes to memory that the program also sees by another way.
+
+        Each argument is a variable of its own: of `f(x, x)` the derivatives are those
+        of two variables. If one is written to, that would no longer be the program.
+        """
+        for x, _, guard in self.arrays:
+            group = [i for _, i, g in self.arrays if g is guard]
+            seen = len(group) > 1 or guard.touched
+            owners = {id(owner_of(i)) for i in group} | {id(guard.owner)}
+            if seen and owners & written:
+                message = (
+                    f"A differentiated argument (an array of shape {x.shape}) must not "
+                    "share memory with another argument, a captured or a global array "
+                    "if the function writes to it, but it does. Pass a copy."
+                )
+                raise UnsupportedProgram(message)
+
+    def write_back(self) -> None:
+        """Bring the containers that the user gave to the state of the entered ones."""
+        given = {id(inner): x for x, inner, *_ in (*self.copies, *self.arrays)}
+        for x, inner in self.copies:
+            save, load = state_functions(inner)
+            load(x, replaced(save(inner), given))
+        if self.below is not PLAIN:
+            for x, inner, _ in self.arrays:
+                self.below.store_item(inner, x, Ellipsis)
+
+
+class Guard:
+    """Stands for the memory of a given argument, and notes whether it is reached."""
+
+    def __init__(self, owner: Any):
+        self.owner = owner
+        self.touched = False
+
+    def ref(self) -> None:
+        """Asked by whoever looks for a derivative: there is none."""
+        self.touched = True
+
+
+def replaced(state: Any, given: dict[int, Any]) -> Any:
+    """A state with the user's own objects in place of those that entered."""
+    if isinstance(state, list | tuple):
+        found = [replaced(value, given) for value in state]
+        return found if isinstance(state, list) else tuple(found)
+    if isinstance(state, dict) and id(state) not in given:
+        return {key: given.get(id(value), value) for key, value in state.items()}
+    return given.get(id(state), state)
+
+
+def alias(x: Any) -> Any:
+    """An array over the same memory that is its owner in the engine's eyes."""
+    if type(x) is not np.ndarray and not isinstance(x, np.memmap):
+        message = (
+            f"An argument must be a plain NumPy array to be differentiated, but got "
+            f"{type(x).__name__}. Convert it by numpy.asarray."
+        )
+        raise UnsupportedProgram(message)
+    if overlaps_itself(x) or not x.dtype.isnative:
+        return x.copy()
+    return np.asarray(memoryview(x))
+
+
+# in the form in which arguments were given
+
+
+def as_given(primal: Any, tangent: Any, below: Any) -> Any:
+    """A canonical tangent in the form of its primal: lists as lists, and so on."""
+    if is_number(primal):
+        zero = isinstance(tangent, AbstractZero) or tangent is None
+        return like_number(primal, 0.0 if zero else tangent, below)
+    if is_float_array(primal):
+        zero = isinstance(tangent, AbstractZero) or tangent is None
+        return np.zeros(primal.shape, primal.dtype) if zero else tangent
+    level = None if type(primal) in INERT else structure(primal)
+    if level is None:
+        return NoTangent()
+    entries = backing(tangent) if isinstance(tangent, StructuralTangent) else {}
+    parts = [
+        as_given(value, entries.get(name), below)
+        for name, value in zip(level.names, level.values, strict=True)
+    ]
+    if isinstance(primal, tuple | list | dict):
+        return level.rebuild(parts)
+    return tangent_of(level, parts)
+
+
+def like_number(primal: Any, tangent: Any, below: Any) -> Any:
+    """A tangent of a number, of the number's own class."""
+    if type(tangent) is type(primal):
+        return tangent
+    if type(primal) is float:
+        return below.call(float, tangent)
+    return below.call(type(primal), tangent)

@@ -1,0 +1,152 @@
+"""The lift: a function's own source with each operation replaced by a hook.
+
+``x * y`` becomes ``_ad.mul(x, y)`` and ``f(x)`` becomes ``_ad.call(f, x)``. Control flow
+and names stay as they are, so the lifted function computes the same values in the same
+order and with the same objects. What a hook does beside that is the mode's business: one
+lifted form serves forward and reverse mode.
+"""
+
+import ast
+import copy
+from dataclasses import dataclass
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from rules_autodiff._names import free_name, mangle, module_names
+from rules_autodiff._source import FunctionNode, definition
+from rules_autodiff._statements import Lifter
+
+__all__ = ["Lifted", "is_lifted", "is_lifted_code", "lifted", "rebind"]
+
+HOOKS = "_ad"
+FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A lifted function: its tree (to be shown), its code, and its name for the hooks."""
+
+    tree: FunctionNode
+    code: CodeType
+    hooks: str
+
+    def bind(self, function: FunctionType, hooks: Any) -> FunctionType:
+        """The lifted function over the globals and cells of the original one."""
+        cells = dict(
+            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        )
+        cells[self.hooks] = CellType(hooks)
+        closure = tuple(cells[name] for name in self.code.co_freevars)
+        return like(function, self.code, closure)
+
+
+# By original code and its file: equal code in two files is one key otherwise.
+CACHE: dict[tuple[CodeType, str], Lifted] = {}
+NESTED: dict[CodeType, str] = {}  # lifted code, outer and inner, to its name for hooks
+
+
+def lifted(function: FunctionType) -> Lifted:
+    """The lifted form of a function's code, derived once.
+
+    Raises:
+        SourceNotFound: There is no source.
+        UnsupportedProgram: A construct that the engine does not differentiate.
+    """
+    code = function.__code__
+    key = (code, code.co_filename)
+    found = CACHE.get(key)
+    if found is None:
+        found = CACHE[key] = derive(code, function.__globals__)
+        register(found.code, found.hooks)
+    return found
+
+
+def is_lifted(function: FunctionType) -> bool:
+    """Whether ``function`` was made by lifted code: its body calls hooks already."""
+    return function.__code__ in NESTED
+
+
+def is_lifted_code(code: CodeType) -> bool:
+    """Whether a frame with this code is one of the user's, lifted."""
+    return code in NESTED
+
+
+def rebind(function: FunctionType, hooks: Any) -> FunctionType:
+    """A function made by lifted code of an earlier run, for the run of ``hooks``."""
+    code = function.__code__
+    name = NESTED[code]
+    if name not in code.co_freevars:
+        return function
+    place = code.co_freevars.index(name)
+    closure = list(function.__closure__ or ())
+    if closure[place].cell_contents is hooks:
+        return function
+    closure[place] = CellType(hooks)
+    return like(function, code, tuple(closure))
+
+
+def like(
+    function: FunctionType, code: CodeType, closure: tuple[CellType, ...]
+) -> FunctionType:
+    """A function with the name, globals and defaults of another."""
+    name, defaults = function.__name__, function.__defaults__
+    made = FunctionType(code, function.__globals__, name, defaults, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    made.__dict__.update(function.__dict__)
+    return made
+
+
+def derive(code: CodeType, namespace: dict[str, Any]) -> Lifted:
+    """Find the source of ``code``, lift it and compile it."""
+    found = definition(code)
+    tree = copy.deepcopy(found.node)  # the index keeps its own
+    if found.owner:
+        mangle(tree, found.owner)
+    hooks = free_name(HOOKS, code)
+    tree = Lifter(code, hooks, module_names(code, namespace)).lift_function(tree)
+    tree.args = without_defaults(tree.args)
+    return Lifted(tree, compiled(tree, code, hooks), hooks)
+
+
+def without_defaults(args: ast.arguments) -> ast.arguments:
+    """The defaults are the original function's own objects, not computed again."""
+    nothing = ast.Constant(None)
+    args.defaults = [nothing for _ in args.defaults]
+    args.kw_defaults = [d and nothing for d in args.kw_defaults]
+    for arg in ast.walk(args):
+        if isinstance(arg, ast.arg):
+            arg.annotation = None
+    return args
+
+
+def compiled(tree: Any, code: CodeType, hooks: str) -> CodeType:
+    """Compile a definition inside a factory whose arguments become its cells."""
+    names = [hooks, *code.co_freevars]
+    if isinstance(tree, ast.Lambda):
+        body: ast.stmt = ast.Expr(tree)
+    else:
+        # Under another name: its own may be global, and must stay so.
+        body = ast.FunctionDef(f"{hooks}_function", tree.args, tree.body, [])
+    args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    ast.copy_location(body, tree)
+    factory = ast.FunctionDef("_factory", args, [body], [])
+    module = ast.Module([ast.copy_location(factory, tree)], [])
+    flags = code.co_flags & FUTURE_FLAGS
+    text = ast.fix_missing_locations(module)
+    outer = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
+    inner = first_code(first_code(outer))
+    return inner.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+
+
+def first_code(code: CodeType) -> CodeType:
+    """The code object among the constants of ``code``."""
+    return next(c for c in code.co_consts if isinstance(c, CodeType))
+
+
+def register(code: CodeType, hooks: str) -> None:
+    """Remember lifted code, so that it is never lifted again."""
+    NESTED[code] = hooks
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            register(const, hooks)

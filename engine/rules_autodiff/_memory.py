@@ -1,0 +1,119 @@
+"""Memory and its shadow: one buffer of derivatives per owner of memory.
+
+The shadow of a view is the window onto the owner's shadow with the same offset and
+strides, so whatever aliases in the program aliases in its derivative. The key is the
+owner, never the array object: ``np.reshape(m.T, n)`` copies and yet returns a view, of a
+temporary that nobody else sees.
+"""
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Memory", "add_into", "overlaps_itself", "owner_of", "same_place"]
+
+
+def owner_of(a: Any) -> Any:
+    """The array that owns the memory of ``a`` (`a` itself unless it is a view)."""
+    base = a.base
+    while isinstance(base, np.ndarray):
+        a = base
+        base = a.base
+    return a
+
+
+def same_place(a: Any, b: Any) -> bool:
+    """Whether two arrays are the same entries of the same memory."""
+    return bool(
+        a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype == b.dtype
+        and a.ctypes.data == b.ctypes.data
+    )
+
+
+class Memory:
+    """The shadow of one owner: shape and strides as the owner's, allocated when needed.
+
+    Attributes:
+        ref: Weak reference to the owner; ids are used again, so it is compared.
+        data: The buffer in the owner's shape, or None where all is zero.
+        shared: Whether `data` is somebody else's array, only to be read.
+    """
+
+    __slots__ = ("_start", "data", "dtype", "ref", "shape", "shared", "strides")
+
+    def __init__(self, owner: Any):
+        self.ref: Any = weakref.ref(owner)
+        self.shape, self.dtype, self.strides = owner.shape, owner.dtype, owner.strides
+        self.data: Any = None
+        self.shared = False
+        self._start: int | None = None
+
+    def offset(self, view: Any) -> int:
+        """Bytes from the first entry of the owner to the first one of a view of it."""
+        if self._start is None:
+            self._start = self.ref().ctypes.data
+        return int(view.ctypes.data - self._start)
+
+    def zeros(self) -> Any:
+        """A buffer of zeros that lies in memory as the owner does."""
+        return strided_zeros(self.shape, self.dtype, self.strides)
+
+    def own(self) -> Any:
+        """The buffer, made our own, so that windows of it can be written to."""
+        if self.data is None or self.shared:
+            old = self.data
+            self.data = self.zeros()
+            self.shared = False
+            if old is not None:
+                self.data[...] = old
+        return self.data
+
+    def window(self, view: Any) -> Any:
+        """The part of the (own) buffer that mirrors a view of the owner."""
+        return self.window_at(self.offset(view), view.shape, view.dtype, view.strides)
+
+    def window_at(self, offset: int, shape: Any, dtype: Any, strides: Any) -> Any:
+        """The part of the buffer at a place that was noted while the view lived."""
+        data = self.own()
+        flat = owner_of(data)
+        start = offset + data.ctypes.data - flat.ctypes.data
+        return np.ndarray(shape, dtype, flat, start, strides)
+
+
+def strided_zeros(shape: Any, dtype: Any, strides: Any) -> Any:
+    """Zeros with given strides over one flat array, whose windows can be taken."""
+    spans = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True) if n]
+    low = sum(span for span in spans if span < 0)
+    high = sum(span for span in spans if span > 0)
+    flat = np.zeros((high - low) // dtype.itemsize + 1, dtype)
+    return np.ndarray(shape, dtype, flat, -low, strides)
+
+
+def overlaps_itself(a: Any) -> bool:
+    """Whether two entries of an array may share memory (broadcast, sliding windows)."""
+    extent = a.dtype.itemsize
+    for stride, n in sorted(zip(map(abs, a.strides), a.shape, strict=True)):
+        if n > 1:
+            if stride < extent:
+                return True
+            extent += stride * (n - 1)
+    return False
+
+
+def add_into(window: Any, ct: Any) -> None:
+    """``window += ct``, also where entries of the window share memory."""
+    if not overlaps_itself(window):
+        window += ct
+        return
+    flat = owner_of(window)
+    start = (window.ctypes.data - flat.ctypes.data) // flat.dtype.itemsize
+    places = np.full(window.shape, start)
+    for axis, stride in enumerate(window.strides):
+        along = [1] * window.ndim
+        along[axis] = -1
+        steps = np.arange(window.shape[axis]) * (stride // flat.dtype.itemsize)
+        places += steps.reshape(along)
+    np.add.at(flat, places, np.broadcast_to(ct, window.shape))

@@ -1,0 +1,52 @@
+"""Names in a function's source: mangling, modules, and a free name for the engine."""
+
+import ast
+from types import CodeType, ModuleType
+from typing import Any
+
+__all__ = ["free_name", "local_names", "mangle", "module_names"]
+
+
+def mangle(tree: ast.AST, owner: str) -> None:
+    """Spell ``__x`` inside class ``C`` as ``_C__x``, as the compiler does."""
+    prefix = "_" + owner.lstrip("_")
+    for node in ast.walk(tree):
+        for field in () if isinstance(node, ast.keyword) else NAME_FIELDS:
+            value = getattr(node, field, None)
+            if isinstance(value, str) and is_private(value):
+                setattr(node, field, prefix + value)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            node.names = [prefix + n if is_private(n) else n for n in node.names]
+
+
+NAME_FIELDS = ("id", "attr", "arg", "name")
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__") and "." not in name
+
+
+def codes(code: CodeType) -> list[CodeType]:
+    """A code object and those nested in it."""
+    nested = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return [code, *(inner for c in nested for inner in codes(c))]
+
+
+def local_names(code: CodeType) -> set[str]:
+    """The names that are not global somewhere in a function."""
+    groups = ((*c.co_varnames, *c.co_cellvars, *c.co_freevars) for c in codes(code))
+    return {name for group in groups for name in group}
+
+
+def module_names(code: CodeType, namespace: dict[str, Any]) -> set[str]:
+    """The global names of a function that are modules: reading them needs no hook."""
+    used = {name for c in codes(code) for name in c.co_names} - local_names(code)
+    return {name for name in used if isinstance(namespace.get(name), ModuleType)}
+
+
+def free_name(wanted: str, code: CodeType) -> str:
+    """``wanted``, made longer until the function does not use it."""
+    taken = local_names(code) | {name for c in codes(code) for name in c.co_names}
+    while any(name.startswith(wanted) for name in taken):
+        wanted += "_"
+    return wanted

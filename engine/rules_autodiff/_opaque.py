@@ -1,0 +1,61 @@
+"""Which functions the engine does not look into, and which of those are harmless.
+
+NumPy, SciPy and the standard library are opaque: their rules live at their public
+functions. Functions that only move objects about (`list`, `sorted`, `zip`) need no
+rule, because the engine knows a number by its identity.
+"""
+
+import sys
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
+from typing import Any
+
+__all__ = ["is_opaque", "is_transparent"]
+
+# Parts of the standard library that call back into user code and are plain Python.
+LIFTED_STANDARD = frozenset({
+    "contextlib", "functools", "dataclasses", "collections", "_collections_abc",
+})  # fmt: skip
+OPAQUE = frozenset({
+    "numpy", "scipy", "jax", "jaxlib", "torch", "pandas", "sklearn", "matplotlib",
+    "pytest", "_pytest", "hypothesis", "optree", "multipledispatch",
+}) | (sys.stdlib_module_names - LIFTED_STANDARD - {"__main__"})  # fmt: skip
+
+
+def root_of(f: Any) -> str:
+    """The top-level module of a function, by its globals where it has some."""
+    if isinstance(f, FunctionType):
+        name = f.__globals__.get("__name__", "")
+        return str(name).partition(".")[0]
+    name = getattr(f, "__module__", None) or ""
+    return str(name).partition(".")[0]
+
+
+def is_opaque(f: Any) -> bool:
+    """Whether a function's own source is not looked into."""
+    return not isinstance(f, FunctionType) or root_of(f) in OPAQUE
+
+
+def is_transparent(f: Any) -> bool:
+    """Whether a function without a rule only moves the objects that it is given.
+
+    Methods of containers, iterators and the like: what they return is among what went
+    in, or is no number.
+    """
+    owner = getattr(f, "__self__", None)
+    if isinstance(f, BuiltinFunctionType) and owner is not None:
+        return isinstance(owner, MOVERS) or type(owner).__name__ in MOVER_NAMES
+    if isinstance(f, MethodDescriptorType):
+        return issubclass(f.__objclass__, MOVERS)
+    return False
+
+
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque  # noqa: E402,E501
+
+MOVERS = (
+    list, tuple, dict, str, bytes, frozenset, int, deque, defaultdict, OrderedDict,
+    ChainMap, Counter, UserDict, UserList, range, slice, type, BaseException,
+)  # fmt: skip
+MOVER_NAMES = frozenset({
+    "generator", "zip", "map", "filter", "enumerate", "reversed", "dict_items",
+    "dict_keys", "dict_values", "mappingproxy",
+})  # fmt: skip

@@ -1,0 +1,176 @@
+"""Hooks of the operators: numbers and arrays by rule, other classes by their methods."""
+
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._hooks import Hooks
+from rules_autodiff._values import is_numeric
+
+__all__ = ["Operators"]
+
+BINARY = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
+    "rshift", "and_", "or_", "xor",
+)  # fmt: skip
+COMPARISONS = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+class Operators(Hooks):
+    """Hooks for unary and binary operators, comparisons and in-place operators.
+
+    A mode overrides `numeric`, which gets every operation of which an operand is a
+    number or an array and all are.
+    """
+
+    def binary(self, name: str, x: Any, y: Any) -> Any:
+        """`x op y`, for any two objects."""
+        if is_numeric(x) and is_numeric(y):
+            return self.numeric(name, (x, y))
+        special = name.strip("_")
+        left, right = method_of(x, f"__{special}__"), method_of(y, f"__r{special}__")
+        if left is None and right is None:
+            return self.foreign(name, x, y)
+        attempts = [(left, x, y), (right, y, x)]
+        if type(x) is type(y):
+            attempts.pop()
+        elif isinstance(y, type(x)) and right is not None:
+            attempts.reverse()
+        for method, own, other in attempts:
+            if method is None:
+                result = native_method(own, other, special, reflected=own is y)
+            else:
+                result = self.call(method, own, other)
+            if result is not NotImplemented:
+                return result
+        return getattr(operator, name)(x, y)  # which words the error
+
+    def foreign(self, name: str, x: Any, y: Any) -> Any:
+        """An operator of builtin containers, or an array beside one."""
+        if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+            one, two = (self.as_array(v) for v in (x, y))
+            if one is not None and two is not None:
+                return self.numeric(name, (one, two))
+        return getattr(self.below, name)(x, y)
+
+    def as_array(self, x: Any) -> Any:
+        """A list or tuple beside an array becomes one; None for what does not."""
+        if is_numeric(x):
+            return x
+        return self.call(np.asarray, x) if isinstance(x, list | tuple) else None
+
+    def unary(self, name: str, x: Any) -> Any:
+        if is_numeric(x):
+            return self.numeric(name, (x,))
+        method = method_of(x, f"__{name}__")
+        return getattr(self.below, name)(x) if method is None else self.call(method, x)
+
+    def comparison(self, name: str, x: Any, y: Any) -> Any:
+        if is_numeric(x) and is_numeric(y):
+            return getattr(operator, name)(x, y)
+        method = method_of(x, f"__{name}__")
+        if method is not None:
+            result = self.call(method, x, y)
+            if result is not NotImplemented:
+                return result
+            method = method_of(y, f"__{COMPARISONS[name]}__")
+            if method is not None:
+                result = self.call(method, y, x)
+                if result is not NotImplemented:
+                    return result
+        return getattr(operator, name)(x, y)
+
+    def inplace(self, name: str, x: Any, y: Any) -> Any:
+        """`x op= y`: arrays and lists are written to, all else is computed anew."""
+        plain = name.strip("_")
+        if isinstance(x, np.ndarray):
+            value = self.binary(name, x, y)
+            self.write(x, Ellipsis, castable(value, x))
+            return x
+        method = method_of(x, f"__i{plain}__")
+        if method is not None:
+            result = self.call(method, x, y)
+            return self.binary(name, x, y) if result is NotImplemented else result
+        if isinstance(x, list) and name in ("add", "mul"):
+            attribute = "extend" if name == "add" else "__imul__"
+            self.call(getattr(x, attribute), y)
+            return x
+        if isinstance(x, dict) and name == "or_":
+            self.call(x.update, y)
+            return x
+        native = getattr(type(x), f"__i{plain}__", None)
+        if native is None:
+            return self.binary(name, x, y)
+        result = self.call(getattr(x, f"__i{plain}__"), y)
+        return self.binary(name, x, y) if result is NotImplemented else result
+
+
+def method_of(x: Any, name: str) -> FunctionType | None:
+    """The special method of an instance, where it is written in Python."""
+    for cls in type(x).__mro__:
+        found = cls.__dict__.get(name)
+        if found is not None:
+            return found if isinstance(found, FunctionType) else None
+    return None
+
+
+def native_method(own: Any, other: Any, special: str, *, reflected: bool) -> Any:
+    name = f"__r{special}__" if reflected else f"__{special}__"
+    method = getattr(type(own), name, None)
+    return NotImplemented if method is None else method(own, other)
+
+
+def castable(value: Any, dest: Any) -> Any:
+    """Refuse what NumPy's in-place operators refuse, in NumPy's words."""
+    if not np.can_cast(getattr(value, "dtype", dest.dtype), dest.dtype, "same_kind"):
+        np.copyto(dest.copy(), value, casting="same_kind")
+    return value
+
+
+def install(maker: Callable[[str], Callable[..., Any]], names: Any, prefix: str) -> None:
+    for name in names:
+        setattr(Operators, prefix + name.strip("_") if prefix else name, maker(name))
+
+
+def _binary(name: str) -> Callable[..., Any]:
+    def hook(self: Operators, x: Any, y: Any) -> Any:
+        return self.binary(name, x, y)
+
+    return hook
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    def hook(self: Operators, x: Any) -> Any:
+        return self.unary(name, x)
+
+    return hook
+
+
+def _comparison(name: str) -> Callable[..., Any]:
+    compare = getattr(operator, name)
+
+    def hook(self: Operators, x: Any, y: Any) -> Any:
+        if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
+            return compare(x, y)
+        return self.comparison(name, x, y)
+
+    return hook
+
+
+def _inplace(name: str) -> Callable[..., Any]:
+    def hook(self: Operators, x: Any, y: Any) -> Any:
+        if type(x) in PLAIN_NUMBERS:  # immutable: x += y is x = x + y
+            return getattr(self, name)(x, y)
+        return self.inplace(name, x, y)
+
+    return hook
+
+
+PLAIN_NUMBERS = frozenset({float, int, np.float64, bool})
+install(_binary, BINARY, "")
+install(_unary, ("neg", "pos", "invert", "abs"), "")
+install(_comparison, COMPARISONS, "")
+install(_inplace, BINARY, "i")

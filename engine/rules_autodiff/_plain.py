@@ -1,0 +1,68 @@
+"""The level below all derivatives: plain Python.
+
+A run does its own arithmetic (of cotangents, of partial derivatives, of the primal)
+through the level below it, and a run can be the level below another: that is how a
+derivative is differentiated again. This is the lowest one, where every hook does the
+plain operation.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["PLAIN", "Plain", "boxed"]
+
+OPERATORS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
+    "rshift", "and_", "or_", "xor", "neg", "pos", "invert", "lt", "le", "gt", "ge", "eq",
+    "ne", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul",
+    "ilshift", "irshift", "iand", "ior", "ixor", "getitem", "abs",
+)  # fmt: skip
+
+
+class Plain:
+    """Every hook as the plain operation."""
+
+    depth = 0
+
+    def call(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    def store_item(self, value: Any, owner: Any, key: Any) -> None:
+        owner[key] = value
+
+    def getattr(self, owner: Any, name: str) -> Any:
+        return getattr(owner, name)
+
+    def box(self, x: Any) -> Any:
+        return boxed(x)
+
+    def copied(self, x: Any) -> Any:
+        return np.array(x, order="K", copy=True)
+
+    def add_at(self, dest: Any, key: Any, value: Any) -> None:
+        np.add.at(dest, key, value)
+
+    def is_active(self, x: Any) -> bool:
+        return False
+
+
+for _name in OPERATORS:
+    setattr(Plain, _name, staticmethod(getattr(operator, _name)))
+
+PLAIN = Plain()
+
+
+def boxed(x: Any) -> Any:
+    """An equal number that is an object of its own.
+
+    The engine knows a number by its identity, which every operation renews; an input,
+    or what a rule hands on, must not be an object that also stands elsewhere.
+    """
+    if type(x) is float:
+        return x * 1.0
+    if isinstance(x, np.generic):
+        return x.copy()
+    return x * 1.0 if isinstance(x, float) else complex(x.real, x.imag)

@@ -1,0 +1,181 @@
+"""One forward pass in reverse mode, and the pullback that it leaves."""
+
+import sys
+from typing import Any
+
+import numpy as np
+from rules_core import structure
+
+from rules_autodiff._errors import EngineError
+from rules_autodiff._inputs import Entrance, as_given
+from rules_autodiff._memory import owner_of
+from rules_autodiff._reverse import ReverseRun
+from rules_autodiff._slots import Shadow, add_to, take_from
+from rules_autodiff._sweep import redo, sweep, undo
+from rules_autodiff._values import INERT, is_number
+
+__all__ = ["Recording"]
+
+
+class Recording:
+    """``y = f(*args)`` with its tape.
+
+    Args:
+        below: The level that does the arithmetic.
+        f: The function.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments, constants.
+        active: The positions of the arguments to differentiate.
+        callables: Whether what a function captures is differentiated too.
+    """
+
+    def __init__(
+        self,
+        below: Any,
+        f: Any,
+        args: Any,
+        kwargs: Any,
+        active: Any,
+        *,
+        callables: bool = False,
+    ):
+        self.below, self.active = below, tuple(active)
+        self.f, self.args, self.kwargs = f, args, kwargs
+        self.broken, self.callables = False, callables
+        self.record()
+
+    def record(self) -> None:
+        """Run the program forward, onto a new tape."""
+        run = self.run = ReverseRun(self.below)
+        self.entrance = Entrance(run, callables=self.callables)
+        inner = list(self.args)
+        for i in self.active:
+            inner[i] = self.entrance.enter(inner[i])
+        self.slots = [run.watch(inner[i]) for i in self.active]
+        self.done = True  # the program's effects are in place
+        try:
+            self.output = guarded(run, self.f, inner, self.kwargs)
+        except BaseException:
+            self.leave()
+            raise
+        if run.changes:
+            written = {id(owner_of(e.dest)) for e in run.changes if hasattr(e, "dest")}
+            self.entrance.check_written(written)
+            self.entrance.write_back()
+
+    def leave(self) -> None:
+        """Take back what the program wrote; of no use where nothing was written."""
+        if self.done and self.run.changes:
+            undo(self.run.changes)
+            self.entrance.write_back()
+        self.done = False
+
+    def value(self) -> Any:
+        """The output in memory of its own, where the program's writes are taken back."""
+        if not self.run.changes:
+            return self.output
+        return detached(self.output, {})
+
+    def pull(self, out: Any, dy: Any, below: Any) -> tuple[Any, ...]:
+        """The cotangents of the active arguments, for one of the output `out`."""
+        if not self.done:
+            out = self.again(out)
+        self.seed(out, dy, below)
+        return self.run_back(below)
+
+    def pull_leaf(self, row: int, dy: Any, below: Any, leaves: Any) -> tuple[Any, ...]:
+        """The cotangents for one leaf of the output alone."""
+        if not self.done:
+            self.again(self.output)
+        self.seed(leaves(self.output)[row], dy, below)
+        return self.run_back(below)
+
+    def again(self, out: Any) -> Any:
+        """Bring the program's effects back, for another reverse pass."""
+        if self.broken:
+            message = (
+                "This pullback raised an error before and has lost its cotangents. "
+                "Call vjp again."
+            )
+            raise EngineError(message)
+        if self.run.replayable:
+            redo(self.run.changes)
+            self.done = True
+            return out
+        whole = out is self.output
+        self.record()
+        return self.output if whole else self.output[0]
+
+    def seed(self, out: Any, dy: Any, below: Any = None) -> None:
+        """Give a cotangent to (a part of) the output."""
+        slot = self.run.slot(out)
+        if slot is not None:
+            add_to(slot, dy, self.below if below is None else below)
+
+    def run_back(self, below: Any) -> tuple[Any, ...]:
+        """The reverse pass."""
+        try:
+            sweep(self.run.tape, below)
+        except BaseException:
+            self.broken = True
+            raise
+        finally:
+            self.done = False
+            if self.run.changes:
+                self.entrance.write_back()
+        return self.collect(below)
+
+    def collect(self, below: Any) -> tuple[Any, ...]:
+        for shadow in self.run.late:
+            shadow.data = None
+        found = []
+        for place, slot in zip(self.active, self.slots, strict=True):
+            found.append(as_given(self.args[place], taken(slot, below), below))
+        return tuple(found)
+
+
+def taken(slot: Any, below: Any) -> Any:
+    """What has come together in a slot, in memory that nobody else holds."""
+    if slot is None:
+        return None
+    shared = type(slot) is Shadow and slot.shared
+    ct = take_from(slot, below)
+    if shared and (ct.base is not None or sys.getrefcount(ct) > UNSHARED):
+        return below.copied(ct)
+    return ct
+
+
+UNSHARED = 2  # the variable `ct`, and the argument of getrefcount
+
+
+def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call through a run; recursion that is too deep is told as such."""
+    try:
+        return run.call(f, *args, **kwargs)
+    except RecursionError as error:
+        message = (
+            "The recursion of a differentiated function must fit into Python's limit, "
+            "of which each of its calls takes about three frames, but it does not. "
+            "Raise the limit by sys.setrecursionlimit."
+        )
+        raise RecursionError(message) from error
+
+
+def detached(x: Any, memo: dict[int, Any]) -> Any:
+    """A copy of arrays and mutable containers, so that undoing writes does not reach it."""
+    if type(x) in INERT or is_number(x):
+        return x
+    if id(x) in memo:
+        return memo[id(x)]
+    if isinstance(x, np.ndarray):
+        memo[id(x)] = x.copy()
+        return memo[id(x)]
+    level = None if callable(x) else structure(x)
+    if level is None:
+        return x
+    if level.mutable:
+        memo[id(x)] = shell = level.shell()
+        return level.fill(shell, [detached(value, memo) for value in level.values])
+    memo[id(x)] = level.rebuild([detached(value, memo) for value in level.values])
+    return memo[id(x)]
+

@@ -1,0 +1,321 @@
+"""Reverse mode: the hooks that write the tape.
+
+The neighbour of a value is found by identity: `nodes` by the number object, `shadows`
+by the owner of an array's memory. Every operation makes a new number object, and what
+only moves objects about (lists, attributes, `sorted`, C code) keeps them, so no
+container needs a shadow of its own and no value is ever wrapped.
+"""
+
+from typing import Any
+
+import numpy as np
+from rules_core import RuleDefinitionError, frule, rrule
+
+from rules_autodiff._core import CORE, space_of
+from rules_autodiff._entries import (
+    AddEntry,
+    AppendEntry,
+    CoreEntry,
+    ItemEntry,
+    ReadEntry,
+    RuleEntry,
+    StateEntry,
+    WriteEntry,
+    buffer_of,
+)
+from rules_autodiff._explain import refuse
+from rules_autodiff._memory import overlaps_itself, owner_of, same_place
+from rules_autodiff._mutating import call_mutating_reverse, rrule_mutating
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._run import Run
+from rules_autodiff._slots import Branch, Shadow, Window
+from rules_autodiff._state import state_functions
+from rules_autodiff._transpose import transposed_frule
+from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
+
+__all__ = ["ReverseRun"]
+
+
+REINTERPRETED = (
+    "An array that carries a derivative must be viewed as what it is, but is "
+    "reinterpreted by a view of another dtype"
+)
+
+NEW_ARRAY = (
+    "The fdata of an array that a mutating rule returns must be an array of zeros with "
+    "the same shape and strides (numpy.zeros_like), but got {!r}."
+)
+
+
+class ReverseRun(Run):
+    """One forward pass with its tape.
+
+    Attributes:
+        tape: Entries in the order of execution.
+        changes: Those of them that wrote something.
+        nodes: By the id of a number, its node ``[cotangent, number, …]``.
+        shadows: By the id of an owner of memory, its `Shadow`.
+    """
+
+    kind = rrule
+    other_kind = frule
+
+    def __init__(self, below: Any = PLAIN):
+        super().__init__(below)
+        self.tape: list[Any] = []
+        self.changes: list[Any] = []
+        self.nodes: dict[int, list[Any]] = {}
+        self.shadows: dict[int, Any] = {}
+        self.guards = self.shadows
+        self.replayable = True  # the writes can be done again without the program
+        self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
+        self.late: list[Shadow] = []  # of arrays that were constants before a write
+
+    # what carries a derivative
+
+    def slot(self, x: Any) -> Any:
+        """Where the cotangent of a value is gathered, or None: it is a constant."""
+        cls = type(x)
+        if cls in INERT:
+            return None
+        if cls in SCALARS or is_number(x):
+            return self.nodes.get(id(x))
+        if isinstance(x, np.ndarray):
+            return self.array_slot(x)
+        return self.branch(x, {})
+
+    def branch(self, x: Any, seen: dict[int, Any]) -> Any:
+        if id(x) in seen:
+            return None
+        seen[id(x)] = x
+        level = self.structure(x)
+        if level is None:
+            return None
+        parts = [self.part(value, seen) for value in level.values]
+        return Branch(x, level, parts) if any(p is not None for p in parts) else None
+
+    def part(self, x: Any, seen: dict[int, Any]) -> Any:
+        leaf = type(x) in INERT or is_number(x) or isinstance(x, np.ndarray)
+        return self.slot(x) if leaf else self.branch(x, seen)
+
+    def array_slot(self, a: Any) -> Any:
+        base = a.base
+        owner = a if base is None else owner_of(a)
+        shadow = self.shadows.get(id(owner))
+        if shadow is None or shadow.ref() is not owner:
+            return None
+        if owner is a:
+            return shadow
+        if not may_mirror(a.dtype, shadow.dtype):
+            raise refuse(REINTERPRETED, "Use .astype to convert the values.")
+        return Window(shadow, a)
+
+    def is_active(self, x: Any) -> bool:
+        return self.slot(x) is not None
+
+    def watch(self, x: Any) -> Any:
+        """A slot for a fresh value, which from here on carries a derivative."""
+        if is_number(x):
+            node = self.nodes[id(x)] = [0.0, x]
+            return node
+        if is_float_array(x):
+            return self.watch_array(x)
+        level = None if type(x) in INERT else self.structure(x)
+        if level is None:
+            return None
+        parts = [self.watch(value) for value in level.values]
+        return Branch(x, level, parts) if any(p is not None for p in parts) else None
+
+    def watch_array(self, a: Any) -> Any:
+        owner = owner_of(a)
+        shadow = Shadow(owner)
+        self.shadows[id(owner)] = shadow
+        return shadow if owner is a else Window(shadow, a)
+
+    # operations
+
+    def record(self, rule: Any, args: tuple[Any, ...], slots: tuple[Any, ...]) -> Any:
+        """Run a core rule and note its pullback."""
+        needs = tuple(slot is not None for slot in slots)
+        if self.plain:
+            y, pullback = rule.rrule(needs, *args)
+        else:
+            y, pullback = self.below.call(rule.rrule, needs, *args)
+        y = self.fresh(y)
+        out = self.watch(y)
+        if out is not None:
+            self.tape.append(CoreEntry(pullback, slots, out))
+        return y
+
+    def fresh(self, y: Any) -> Any:
+        """A result as an object of its own, in memory of its own."""
+        if is_number(y):
+            return self.below.box(y)
+        if isinstance(y, np.ndarray) and y.dtype.kind in "fc":
+            if self.array_slot(y) is not None or overlaps_itself(y):
+                return self.below.copied(y)
+        return y
+
+    def core(self, key: Any, args: tuple[Any, ...]) -> Any:
+        rule = CORE[key]
+        slots = tuple(map(self.slot, args))
+        if all(slot is None for slot in slots):
+            return self.below_core(key, args)
+        return self.record(rule, args, slots)
+
+    def by_rule(self, found: Any, f: Any) -> Any:
+        args = found.args if found.bound else (f, *found.args)
+        slots = tuple(map(self.slot, args))
+        if all(slot is None for slot in slots):
+            return self.below.call(f, *self.own_args(found), **found.kwargs)
+        needs = tuple(s is not None for s in (slots if found.bound else slots[1:]))
+        y, pullback = self.below.call(found.run, needs)
+        if self.is_view(y, f, found.args):
+            return y
+        y = self.owned(y, found.args)
+        out = self.watch(y)
+        if out is not None:
+            self.tape.append(RuleEntry(found, pullback, slots, out))
+        return y
+
+    def by_other_rule(self, found: Any, f: Any) -> Any:
+        """An frule, transposed."""
+        args = found.args if found.bound else (f, *found.args)
+        slots = tuple(map(self.slot, args))
+        if all(slot is None for slot in slots):
+            return self.below.call(f, *self.own_args(found), **found.kwargs)
+        y, pullback = transposed_frule(self.below, found, args, slots)
+        y = self.owned(y, found.args)
+        out = self.watch(y)
+        if out is not None:
+            self.tape.append(CoreEntry(pullback, slots, out))
+        return y
+
+    def mutating_rule(self, f: Any, args: Any) -> Any:
+        rule = rrule_mutating.find(f)
+        if rule is None:
+            return NotImplemented
+        return call_mutating_reverse(self, rule, f, args)
+
+    def note_mutating(self, entry: Any) -> None:
+        self.replayable = False
+        self.note(entry)
+
+    def shadow_of(self, a: Any) -> Any:
+        """The shadow of an array itself, made if there is none: rules add to it."""
+        if self.array_slot(a) is None:
+            self.watch_late(a)
+        return buffer_of(self.array_slot(a), self.below)
+
+    def adopt_shadow(self, y: Any, fdata: Any) -> Any:
+        """From here on `fdata`, which a rule made, is the shadow of `y`."""
+        shadow = self.watch_array(y)
+        buffer = buffer_of(shadow, self.below)
+        if buffer.strides == fdata.strides and type(shadow) is Shadow:
+            shadow.data = fdata
+            return fdata
+        raise RuleDefinitionError(NEW_ARRAY.format(fdata))
+
+    # arrays
+
+    def read_array(self, a: Any, key: Any) -> Any:
+        value = self.below.getitem(a, key)
+        slot = self.array_slot(a)
+        if slot is None or not (is_number(value) or is_float_array(value)):
+            return value
+        if isinstance(value, np.ndarray) and owner_of(value) is owner_of(a):
+            return value
+        value = self.below.box(value) if is_number(value) and not self.plain else value
+        self.tape.append(ReadEntry(slot, key, self.watch(value)))
+        return value
+
+    def write(self, dest: Any, key: Any, value: Any) -> None:
+        value_slot = self.slot(value)
+        self.check_write(dest, key, value, active=value_slot is not None)
+        if isinstance(value, np.ndarray) and self.stays(dest, key, value):
+            return
+        if isinstance(value, list | tuple) and value_slot is not None:
+            value = self.call(np.asarray, value)
+            value_slot = self.slot(value)
+        out = self.array_slot(dest)
+        if out is None and value_slot is not None:
+            self.watch_late(dest)
+            out = self.array_slot(dest)
+        before = self.below.getitem(dest, key)
+        if isinstance(before, np.ndarray):
+            before = self.below.copied(before)
+        entry = WriteEntry(dest, key, before, out, value_slot)
+        entry.space = space_of(value)
+        self.store(dest, key, value)
+        self.note(entry)
+
+    def watch_late(self, dest: Any) -> None:
+        owner = owner_of(dest)
+        shadow = self.shadows[id(owner)] = Shadow(owner)
+        self.late.append(shadow)
+
+    def stays(self, dest: Any, key: Any, value: Any) -> bool:
+        """Whether `dest[key] = value` stores what is there: the end of `a[i] += v`."""
+        if owner_of(value) is not owner_of(dest):
+            return False
+        here = dest[key]
+        return isinstance(here, np.ndarray) and same_place(here, value)
+
+    def add_at(self, dest: Any, key: Any, value: Any) -> None:
+        """`np.add.at(dest, key, value)`: the shadow of `dest` stays as it is."""
+        value_slot = self.slot(value)
+        self.check_write(dest, key, value, active=value_slot is not None)
+        if self.array_slot(dest) is None and value_slot is not None:
+            self.watch_late(dest)
+        out = self.array_slot(dest)
+        entry = AddEntry(dest, key, out, value_slot, space_of(value))
+        self.below.add_at(dest, key, value)
+        self.note(entry)
+
+    def changing(self, container: Any) -> None:
+        self.note(StateEntry(container, *state_functions(container)))
+
+    def note_append(self, owner: Any, item: Any) -> None:
+        self.note(AppendEntry(owner, item))
+
+    def note_item(self, owner: Any, key: Any) -> None:
+        if type(owner) is dict or (type(owner) is list and isinstance(key, int)):
+            self.note(ItemEntry(owner, key))
+        else:
+            self.changing(owner)
+
+    def note(self, entry: Any) -> None:
+        """Put an entry that changes something on the tape."""
+        self.tape.append(entry)
+        self.changes.append(entry)
+
+    def box(self, x: Any) -> Any:
+        """An equal number that is an object of its own, with the same node."""
+        y = self.below.box(x)
+        node = self.nodes.get(id(x))
+        if node is not None:
+            self.nodes[id(y)] = node
+            self.kept.append(y)
+        return y
+
+    def copied(self, x: Any) -> Any:
+        """A copy of an array, in the tape's eyes too."""
+        slot = self.array_slot(x) if isinstance(x, np.ndarray) else None
+        y = self.below.copied(x)
+        if slot is not None:
+            self.tape.append(CoreEntry(copied_pullback, (slot,), self.watch(y)))
+        return y
+
+
+def may_mirror(view: Any, owner: Any) -> bool:
+    """Whether a window of this dtype means the same in the shadow as in the owner."""
+    if view == owner or owner.kind == "V":
+        return True
+    parts = {view.kind, owner.kind}
+    return parts == {"f", "c"} and (
+        view.itemsize * 2 == owner.itemsize or owner.itemsize * 2 == view.itemsize
+    )
+
+
+def copied_pullback(dy: Any) -> Any:
+    return (dy,)

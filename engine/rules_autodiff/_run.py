@@ -1,0 +1,156 @@
+"""What reverse and forward mode have in common: one run of a lifted program."""
+
+from typing import Any
+
+import numpy as np
+from rules_core import structure
+
+from rules_autodiff._access import Access
+from rules_autodiff._calls import Calls
+from rules_autodiff._config import EngineConfig
+from rules_autodiff._core import CORE
+from rules_autodiff._explain import refuse
+from rules_autodiff._memory import overlaps_itself, owner_of
+from rules_autodiff._opaque import root_of
+from rules_autodiff._operators import Operators
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._values import INERT, is_float_array, is_number
+
+__all__ = ["Run"]
+
+class Run(Operators, Access, Calls):
+    """The hooks of one forward pass over the level ``below``.
+
+    Nothing of a run is global, so runs nest and run in parallel.
+    """
+
+    def __init__(self, below: Any = PLAIN):
+        self.below = below
+        self.plain = below is PLAIN
+        self.depth = below.depth + 1
+        self.functions: dict[Any, Any] = {}
+        self.memo: dict[Any, Any] = {}  # of functools.lru_cache, for this run alone
+        self.config = EngineConfig(self)
+
+    def __tangent_structure__(self) -> None:
+        """The cells of lifted functions hold their run: it is no container."""
+
+    def numeric(self, name: str, args: tuple[Any, ...]) -> Any:
+        if name in CORE:
+            return self.core(name, args)
+        return getattr(self.below, name)(*args)
+
+    def below_core(self, key: Any, args: tuple[Any, ...]) -> Any:
+        """A core operation of constants: the level below may still follow it."""
+        if isinstance(key, str):
+            return getattr(self.below, key)(*args)
+        return self.below.call(key, *args)
+
+    def structure(self, x: Any) -> Any:
+        """One level of a container; None for a leaf."""
+        return structure(x)
+
+    def hashed(self, x: Any) -> Any:
+        """An entry of a set, which must carry no derivative."""
+        if self.is_active(x):
+            raise refuse(
+                "A set must hold constants, but an entry carries a derivative",
+                "Sets drop what is equal: use a list or a dict.",
+            )
+        return x
+
+    def number_attribute(self, x: Any, name: str) -> Any:
+        if isinstance(x, np.ndarray):
+            if name == "flat" and self.slot(x) is not None:
+                return self.call(np.reshape, x, -1)
+            found = getattr(x, name)
+            if isinstance(found, np.ndarray) and owner_of(found) is not owner_of(x):
+                return self.core_attribute(x, name)
+            return found
+        if name in ("real", "imag") and self.slot(x) is not None:
+            return self.core_attribute(x, name)
+        return getattr(x, name)
+
+    def core_attribute(self, x: Any, name: str) -> Any:
+        from rules_autodiff._core import imag, real  # noqa: PLC0415
+
+        return self.core({"real": real, "imag": imag}[name], (x,))
+
+    # writes
+
+    def check_write(self, dest: Any, key: Any, value: Any, *, active: bool) -> None:
+        """Refuse the writes whose derivative nobody could follow."""
+        if not active:
+            return
+        kind = dest.dtype.kind
+        if kind == "O":
+            raise refuse(
+                "A value that carries a derivative must not be written into an array of "
+                "objects, but is",
+                "Use an array of floats, or a list.",
+            )
+        if kind not in "fcV":
+            raise refuse(
+                f"A value that carries a derivative must be written into a floating "
+                f"array, but the dtype is {dest.dtype}, which would cut it off",
+                "Make the array with dtype=float.",
+            )
+        if overlaps_itself(dest):
+            raise refuse(
+                "An array must not share memory with itself to be written to, but this "
+                "view does",
+                "Write into a copy.",
+            )
+        _ = key, value
+
+    def store(self, dest: Any, key: Any, value: Any) -> None:
+        """The write itself; a copy onto itself must be one that NumPy gets right."""
+        shared = isinstance(value, np.ndarray) and owner_of(value) is owner_of(dest)
+        if not (shared and np.may_share_memory(dest, value)):
+            self.below.store_item(value, dest, key)
+            return
+        copied = self.below.copied(value)
+        before = dest.copy()
+        dest[key] = value
+        wrong = dest.copy()
+        dest[...] = before
+        self.below.store_item(copied, dest, key)
+        if not np.array_equal(wrong, dest, equal_nan=True):
+            dest[...] = before
+            raise refuse(
+                "An array must be copied onto itself without overlap, but NumPy does "
+                "not buffer this assignment, so its result is undefined",
+                "Copy the right-hand side first: dest[i] = value.copy().",
+            )
+
+    # results of rules
+
+    def own_args(self, found: Any) -> Any:
+        """The arguments of a rule's call as the function itself takes them."""
+        return found.args[1:] if found.bound else found.args
+
+    def is_view(self, y: Any, f: Any, args: Any) -> bool:
+        """Whether NumPy gave out views of an argument: they share its derivative."""
+        if root_of(getattr(f, "__objclass__", f)) != "numpy":
+            return False
+        arrays = y if isinstance(y, tuple | list) and y else (y,)
+        if not all(isinstance(a, np.ndarray) for a in arrays):
+            return False
+        owners = {id(owner_of(a)) for a in args if isinstance(a, np.ndarray)}
+        return all(id(owner_of(a)) in owners for a in arrays)
+
+    def owned(self, y: Any, args: Any) -> Any:
+        """A rule's result in objects and memory of its own."""
+        if type(y) in INERT:
+            return y
+        if is_number(y):
+            return self.below.box(y)
+        if is_float_array(y):
+            owners = {id(owner_of(a)) for a in args if isinstance(a, np.ndarray)}
+            shared = id(owner_of(y)) in owners or self.slot(y) is not None
+            return self.below.copied(y) if shared or overlaps_itself(y) else y
+        if not isinstance(y, tuple | list | dict):
+            return y
+        level = self.structure(y)
+        return level.rebuild([self.owned(value, args) for value in level.values])
+

@@ -1,0 +1,197 @@
+"""Where cotangents are gathered: one slot per value that carries a derivative.
+
+A number has a node, a list whose first entry is its cotangent (a tape entry is a list
+too, so that the fast path makes nothing else). An array has the shadow of its owner,
+whole or a window of it. A container has a branch of slots.
+"""
+
+from typing import Any
+
+import numpy as np
+from rules_core import (
+    AbstractThunk,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    ZeroTangent,
+    backing,
+    materialise,
+    normalise,
+)
+
+from rules_autodiff._core import Space, fit, space_of
+from rules_autodiff._memory import Memory, add_into, overlaps_itself
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._values import is_numeric
+
+__all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "take_from"]
+
+
+class Shadow(Memory):
+    """The cotangent of an owner of memory."""
+
+    __slots__ = ()
+
+    def add(self, ct: Any, below: Any) -> None:
+        """Add a cotangent of the whole array."""
+        if self.data is None:
+            self.data, self.shared = ct, True
+        elif below is not PLAIN or not self.shared:
+            below.iadd(self.own_by(below), ct)
+        else:
+            self.data, self.shared = sum_of(self.data, ct, self), False
+
+    def own_by(self, below: Any) -> Any:
+        """The buffer, made our own by arithmetic that the level below can follow."""
+        if self.data is None or self.shared:
+            old = self.data
+            self.data, self.shared = self.zeros(), False
+            if old is not None:
+                below.store_item(old, self.data, Ellipsis)
+        return self.data
+
+    def take(self, _below: Any) -> Any:
+        """The cotangent, which is zero from here on; None where it is zero already."""
+        ct, self.data = self.data, None
+        return ct
+
+
+def sum_of(a: Any, b: Any, like: Memory) -> Any:
+    """`a + b` in fresh memory that lies as the owner's does."""
+    return np.add(a, b, out=like.zeros())
+
+
+class Window:
+    """The cotangent of a view: a window of its owner's shadow."""
+
+    __slots__ = ("dtype", "memory", "offset", "shape", "strides")
+
+    def __init__(self, memory: Shadow, view: Any):
+        self.memory, self.offset = memory, memory.offset(view)
+        self.shape, self.dtype, self.strides = view.shape, view.dtype, view.strides
+
+    def here(self, below: Any) -> Any:
+        """The window itself, to be read and written."""
+        self.memory.own_by(below)
+        return self.memory.window_at(self.offset, self.shape, self.dtype, self.strides)
+
+    def add(self, ct: Any, below: Any) -> None:
+        here = self.here(below)
+        if below is PLAIN:
+            add_into(here, ct)
+        elif overlaps_itself(here):
+            below.add_overlapping(here, ct)
+        else:
+            below.iadd(here, ct)
+
+    def take(self, below: Any) -> Any:
+        if self.memory.data is None:
+            return None
+        here = self.here(below)
+        ct = below.copied(here)
+        below.store_item(0.0, here, Ellipsis)
+        return ct
+
+
+class Branch:
+    """The slots of a container's entries; None where an entry carries nothing."""
+
+    __slots__ = ("level", "parts", "primal")
+
+    def __init__(self, primal: Any, level: Any, parts: list[Any]):
+        self.primal, self.level, self.parts = primal, level, parts
+
+    def add(self, ct: Any, below: Any) -> None:
+        ct = projected(self.primal, ct, below)
+        if isinstance(ct, AbstractZero):
+            return
+        entries = backing(ct)
+        for name, part in zip(self.level.names, self.parts, strict=True):
+            if part is not None:
+                add_to(part, entries.get(name, ZeroTangent()), below)
+
+    def take(self, below: Any) -> Any:
+        found = [None if p is None else take_from(p, below) for p in self.parts]
+        if all(ct is None for ct in found):
+            return None
+        entries = [ZeroTangent() if ct is None else ct for ct in found]
+        return below.call(materialise, self.primal, tangent_of(self.level, entries))
+
+
+Slot = Any  # list (a node) | Shadow | Window | Branch
+
+
+def tangent_of(level: Any, entries: list[Any]) -> Any:
+    """The tangent of one level of a container."""
+    named = dict(zip(level.names, entries, strict=True))
+    if level.keyed == "key":
+        return Tangent(level.primal, named)
+    if level.keyed == "field":
+        return Tangent(level.primal, **named)
+    return Tangent(level.primal, *entries)
+
+
+def add_to(slot: Slot, ct: Any, below: Any) -> None:
+    """Add a cotangent as an author gave it."""
+    if isinstance(ct, AbstractZero) or ct is None:
+        return
+    if isinstance(ct, NotImplementedTangent):
+        ct.throw("needed by the engine")
+    if type(slot) is list:
+        if type(ct) is not float:
+            ct = number_cotangent(slot[1], ct, below)
+        slot[0] = below.add(slot[0], ct)
+        return
+    if type(slot) is not Branch and not is_plain_array(ct, slot):
+        ct = array_cotangent(slot, ct, below)
+        if isinstance(ct, AbstractZero):
+            return
+    slot.add(ct, below)
+
+
+def is_plain_array(ct: Any, slot: Any) -> bool:
+    return type(ct) is np.ndarray and ct.dtype == slot.dtype and ct.shape == slot.shape
+
+
+def array_cotangent(slot: Any, ct: Any, below: Any) -> Any:
+    """A cotangent in the array's own shape and dtype."""
+    if below is not PLAIN and isinstance(ct, np.ndarray):
+        return below.call(fit, ct, Space(slot.shape, slot.dtype.kind, array=True))
+    like = np.broadcast_to(np.zeros((), slot.dtype), slot.shape)
+    return projected(like, ct, below)
+
+
+def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
+    """A cotangent of a number, of the number's own kind."""
+    if isinstance(ct, float | np.floating) and not isinstance(primal, np.generic):
+        return ct
+    if type(ct) is type(primal):
+        return ct
+    if below is not PLAIN and is_numeric(ct):
+        return below.call(fit, ct, space_of(primal))
+    found = projected(primal, ct, below)
+    return 0.0 if isinstance(found, AbstractZero) else found
+
+
+def projected(primal: Any, ct: Any, below: Any) -> Any:
+    """The canonical cotangent, thunks forced."""
+    (found,) = below.call(normalise, (primal,), (ct,))
+    while isinstance(found, AbstractThunk):
+        found = below.call(found.__unthunk__)
+    if isinstance(found, NotImplementedTangent):
+        found.throw("needed by the engine")
+    return found
+
+
+def take_from(slot: Slot, below: Any) -> Any:
+    """The cotangent that has come together in a slot, or None; it is empty then."""
+    if type(slot) is list:
+        ct, slot[0] = slot[0], 0.0
+        return None if is_zero(ct, below) else ct
+    return slot.take(below)
+
+
+def is_zero(ct: Any, below: Any) -> bool:
+    """Whether a number is zero for good: no level below derives anything from it."""
+    return ct == 0 and not below.is_active(ct)
+

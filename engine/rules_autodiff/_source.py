@@ -1,0 +1,163 @@
+"""From a code object to the syntax tree that it was compiled from.
+
+The whole file is parsed once and its functions are indexed by name and first line.
+`inspect.getsource` would not do: it follows ``__wrapped__`` to another function, and
+for a lambda it returns a fragment of a statement that need not parse.
+"""
+
+import ast
+import linecache
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+
+from rules_autodiff._errors import SourceNotFound
+
+__all__ = ["Definition", "FunctionNode", "definition"]
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Key = tuple[str, int]  # name and first line, decorators included
+
+PROMPT = re.compile(r"^(\s*)(>>> |\.\.\. |>>>$|\.\.\.$)")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The syntax of one function, and the class that it stands in (or None)."""
+
+    node: FunctionNode
+    owner: str | None
+
+
+def definition(code: CodeType) -> Definition:
+    """The syntax tree of ``code``.
+
+    Raises:
+        SourceNotFound: There is no source, or it is not the function's.
+    """
+    lines = source_lines(code)
+    found = [d for d in candidates(code, lines) if matches(d.node, code)]
+    if len(found) > 1:
+        found = [d for d in found if spans(d.node, code)]
+    if not found:
+        raise SourceNotFound(no_match(code))
+    return min(found, key=extent)
+
+
+def source_lines(code: CodeType) -> list[str]:
+    """The lines of the file of ``code``, as they were registered or are on disk."""
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
+        raise SourceNotFound(no_source(code))
+    return lines
+
+
+class Index:
+    """The functions of one file, by name and first line."""
+
+    def __init__(self, lines: list[str]):
+        self.lines = lines
+        self.table: dict[Key, list[Definition]] = {}
+        for found in functions(ast.parse("".join(lines)), None):
+            self.table.setdefault(key(found.node), []).append(found)
+
+
+INDEXES: dict[str, Index] = {}
+
+
+def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
+    """The definitions that begin on the line of ``code`` and have its name."""
+    wanted = (code.co_name, code.co_firstlineno)
+    index = INDEXES.get(code.co_filename)
+    if index is None or index.lines != lines:
+        try:
+            index = INDEXES[code.co_filename] = Index(lines)
+        except SyntaxError:  # a document with code in it, not a Python file
+            return fragment(code, lines)
+    return index.table.get(wanted) or fragment(code, lines)
+
+
+def functions(tree: ast.AST, owner: str | None) -> Iterator[Definition]:
+    """Every function below ``tree``, with the class whose names it mangles."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, FunctionNode):
+            yield Definition(child, owner)
+        inside = child.name if isinstance(child, ast.ClassDef) else owner
+        yield from functions(child, inside)
+
+
+def key(node: FunctionNode) -> Key:
+    """Name and first line as the compiler records them."""
+    if isinstance(node, ast.Lambda):
+        return "<lambda>", node.lineno
+    return node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
+def fragment(code: CodeType, lines: list[str]) -> list[Definition]:
+    """The definitions in the lines of ``code`` alone, for code inside a document."""
+    first = code.co_firstlineno
+    last = max((line for *_, line in code.co_lines() if line), default=first)
+    for end in range(last, min(last + 40, len(lines)) + 1):
+        text = textwrap.dedent("".join(map(unprompted, lines[first - 1 : end])))
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            continue
+        ast.increment_lineno(tree, first - 1)
+        wanted = (code.co_name, first)
+        return [d for d in functions(tree, None) if key(d.node) == wanted]
+    return []
+
+
+def unprompted(line: str) -> str:
+    """The line without a doctest prompt."""
+    return PROMPT.sub(r"\1", line)
+
+
+def matches(node: FunctionNode, code: CodeType) -> bool:
+    """Whether the arguments are those of ``code``: an edited file would differ."""
+    args = node.args
+    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return len(names) == len(own) and all(
+        mine == theirs or theirs.endswith(mine)  # a mangled __name ends with it
+        for mine, theirs in zip(names, own, strict=True)
+    )
+
+
+def spans(node: FunctionNode, code: CodeType) -> bool:
+    """Whether every instruction of ``code`` lies inside the body of ``node``."""
+    body = [node.body] if isinstance(node, ast.Lambda) else node.body
+    start = (body[0].lineno, body[0].col_offset)
+    stop = (body[-1].end_lineno or 0, body[-1].end_col_offset or 0)
+    for line, end_line, column, end_column in code.co_positions():
+        if None in (line, end_line, column, end_column) or not (column or end_column):
+            continue  # the prologue has no place
+        if (line, column) < start or (end_line, end_column) > stop:
+            return False
+    return True
+
+
+def extent(found: Definition) -> tuple[int, int]:
+    """The size of a definition: of nested ones the innermost that fits is meant."""
+    node = found.node
+    lines = (node.end_lineno or 0) - node.lineno
+    return lines, (node.end_col_offset or 0) - node.col_offset
+
+
+def no_source(code: CodeType) -> str:
+    return (
+        f"{code.co_qualname} must have source code to be differentiated, but none was "
+        f"found for it ({code.co_filename}, line {code.co_firstlineno}). Define it in "
+        "a file, register its text in linecache, or write a rule for it."
+    )
+
+
+def no_match(code: CodeType) -> str:
+    return (
+        f"The source of {code.co_qualname} must be at line {code.co_firstlineno} of "
+        f"{code.co_filename}, but what stands there is not this function. Was the file "
+        "edited after it was loaded? Load it again."
+    )

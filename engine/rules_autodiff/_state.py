@@ -1,0 +1,104 @@
+"""Saving and loading the state of whatever a program may change."""
+
+from collections import deque
+from types import FunctionType
+from typing import Any
+
+__all__ = ["state_functions"]
+
+
+def save_list(x: Any) -> Any:
+    return list.copy(x)
+
+
+def load_list(x: Any, state: Any) -> None:
+    list.__setitem__(x, slice(None), state)
+
+
+def save_dict(x: Any) -> Any:
+    return list(dict.items(x))
+
+
+def load_dict(x: Any, state: Any) -> None:
+    dict.clear(x)
+    for key, value in state:
+        dict.__setitem__(x, key, value)
+
+
+def save_set(x: Any) -> Any:
+    return set(x)
+
+
+def load_set(x: Any, state: Any) -> None:
+    x.clear()
+    x.update(state)
+
+
+def save_deque(x: Any) -> Any:
+    return list(x)
+
+
+def load_deque(x: Any, state: Any) -> None:
+    deque.clear(x)
+    deque.extend(x, state)
+
+
+def slots_of(cls: type) -> list[Any]:
+    """The slot descriptors of a class and its bases."""
+    return [
+        item
+        for base in cls.__mro__
+        for item in vars(base).values()
+        if type(item).__name__ == "member_descriptor"
+    ]
+
+
+def save_object(x: Any) -> Any:
+    values = []
+    for slot in slots_of(type(x)):
+        try:
+            values.append((slot, slot.__get__(x)))
+        except AttributeError:
+            continue
+    return dict(getattr(x, "__dict__", ())), values
+
+
+def load_object(x: Any, state: Any) -> None:
+    attributes, values = state
+    own = getattr(x, "__dict__", None)
+    if own is not None:
+        own.clear()
+        own.update(attributes)
+    kept = {id(slot) for slot, _ in values}
+    for slot in slots_of(type(x)):
+        if id(slot) not in kept:
+            try:
+                slot.__delete__(x)
+            except AttributeError:
+                continue
+    for slot, value in values:
+        slot.__set__(x, value)
+
+
+def save_function(f: FunctionType) -> Any:
+    return [cell.cell_contents for cell in f.__closure__ or ()]
+
+
+def load_function(f: FunctionType, state: Any) -> None:
+    for cell, value in zip(f.__closure__ or (), state, strict=True):
+        cell.cell_contents = value
+
+
+def state_functions(x: Any) -> Any:
+    """How the state of `x` is saved and loaded."""
+    if isinstance(x, list):
+        return save_list, load_list
+    if isinstance(x, dict):
+        return save_dict, load_dict
+    if isinstance(x, set | bytearray):
+        return (save_set, load_set) if isinstance(x, set) else (bytes, load_list)
+    if isinstance(x, FunctionType):
+        return save_function, load_function
+    if isinstance(x, deque):
+        return save_deque, load_deque
+    return save_object, load_object

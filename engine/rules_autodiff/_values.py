@@ -1,0 +1,33 @@
+"""Which values can carry a derivative, and which certainly carry none."""
+
+from types import BuiltinFunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["INERT", "NUMBERS", "SCALARS", "is_float_array", "is_number", "is_numeric"]
+
+# What is certainly no part of a derivative; asked first, by class.
+INERT = frozenset({
+    int, bool, str, bytes, type(None), type, range, ModuleType, type(Ellipsis),
+    np.bool_, np.int64, np.int32, np.intp, np.dtype, np.ufunc,
+})  # fmt: skip
+SCALARS = frozenset({float, np.float64})  # the two classes of the fast path
+NUMBERS = (float, complex, np.inexact)
+_NUMERIC = (int, float, complex, np.generic, np.ndarray)
+_ = BuiltinFunctionType
+
+
+def is_number(x: Any) -> bool:
+    """Whether `x` is a real or complex scalar that can carry a derivative."""
+    return isinstance(x, NUMBERS)
+
+
+def is_float_array(x: Any) -> bool:
+    """Whether `x` is an array of real or complex floating numbers."""
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+
+
+def is_numeric(x: Any) -> bool:
+    """Whether operators on `x` are arithmetic: a Python or NumPy number, an array."""
+    return isinstance(x, _NUMERIC)

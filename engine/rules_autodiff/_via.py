@@ -1,0 +1,77 @@
+"""The engine as rules see it: `rrule_via_ad`, `frule_via_ad`, and derived rules."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rules_autodiff._forward import ForwardRun
+from rules_autodiff._front import on_plain
+from rules_autodiff._inputs import Entrance
+from rules_autodiff._recording import Recording, guarded
+
+__all__ = ["derive_frule", "derive_rrule", "frule_via_engine", "rrule_via_engine"]
+
+
+def apply(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call whose function is an argument, to be differentiated with the others."""
+    return f(*args, **kwargs)
+
+
+@on_plain
+def rrule_via_engine(below: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
+    given = (f, *args)
+    recording = Recording(below, apply, given, kwargs, range(len(given)), callables=True)
+
+    @on_plain
+    def pullback(level: Any, dy: Any) -> Any:
+        deepest = level if level.depth > below.depth else below
+        return recording.pull(recording.output, dy, deepest)
+
+    return recording.output, pullback
+
+
+@on_plain
+def frule_via_engine(below: Any, tangents: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """``(y, dy)`` for the tangents ``(df, dx1, …)``."""
+    run = ForwardRun(below)
+    entrance = Entrance(run, callables=True)
+    inner = [entrance.enter(x) for x in (f, *args)]
+    for x, dx in zip(inner, tangents, strict=True):
+        if dx is not None:
+            run.assign(x, [run.canonical(x, dx)])
+    y = guarded(run, apply, inner, kwargs)
+    if run.changed:
+        entrance.write_back()
+    return y, run.own_tangent(y, 0)
+
+
+def derive_rrule(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The engine's own reverse rule of `f`: `(*args) ↦ (y, pullback)`.
+
+    `pullback(dy) = (df, dx1, …)`, as a rule gives it; it may be called again.
+
+    >>> from rules_autodiff import derive_rrule
+    >>> y, pullback = derive_rrule(lambda x, y: x * y)(3.0, 2.0)
+    >>> y, pullback(1.0)
+    (6.0, (NoTangent(), 2.0, 3.0))
+    """
+
+    def derived_rrule(*args: Any, **kwargs: Any) -> Any:
+        return rrule_via_engine(f, args, kwargs)
+
+    return derived_rrule
+
+
+def derive_frule(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The engine's own forward rule of `f`: `(tangents, *args) ↦ (y, dy)`.
+
+    >>> from rules_autodiff import derive_frule
+    >>> from rules_core import NoTangent
+    >>> derive_frule(lambda x: x * x)((NoTangent(), 1.0), 3.0)
+    (9.0, 6.0)
+    """
+
+    def derived_frule(tangents: Any, *args: Any, **kwargs: Any) -> Any:
+        return frule_via_engine(tangents, f, args, kwargs)
+
+    return derived_frule

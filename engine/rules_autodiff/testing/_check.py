@@ -1,0 +1,180 @@
+"""`check_program`: one program, both modes, state and aliasing included."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._front import jvp, vjp
+from rules_autodiff.testing._vectors import (
+    copy_of,
+    difference,
+    equal,
+    inner,
+    leaves,
+    random_like,
+)
+
+__all__ = ["ProgramError", "Report", "check_program"]
+
+
+class ProgramError(AssertionError):
+    """A check of a program failed: names the program, the check and the numbers."""
+
+
+@dataclass
+class Report:
+    """What was checked; prints as a table.
+
+    Attributes:
+        program: The name of the program.
+        checks: The names of the checks that passed, in order.
+    """
+
+    program: str
+    checks: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.program}:", *(f"  ok  {check}" for check in self.checks)]
+        return "\n".join(lines)
+
+    def require(self, check: str, holds: bool, found: Callable[[], str]) -> None:  # noqa: FBT001
+        """Note a check, or raise.
+
+        Raises:
+            ProgramError: It does not hold.
+        """
+        if not holds:
+            message = f"{self.program}: {check} must hold, but {found()}."
+            raise ProgramError(message)
+        self.checks.append(check)
+
+
+def check_program(
+    f: Callable[..., Any],
+    *args: Any,
+    rtol: float = 1e-6,
+    seed: int = 0,
+    forward: bool = True,
+    reverse: bool = True,
+    replay: bool = True,
+) -> Report:
+    """Differentiate `f(*args)` in both modes and check all that must hold.
+
+    The outputs are what `f` returns and what it leaves in its arguments. Checked: the
+    values and the state after the forward pass; derivatives along random directions
+    against finite differences; `⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩`; the arguments after the reverse
+    pass; a second call of the pullback; the input cotangents own their memory.
+
+    Args:
+        f: The program.
+        *args: Its arguments; all are differentiated. They are copied for each run.
+        rtol: Relative tolerance of the comparison with finite differences.
+        seed: Of the random directions.
+        forward: Whether to check forward mode.
+        reverse: Whether to check reverse mode.
+        replay: Whether to call the pullback twice.
+
+    Raises:
+        ProgramError: A check fails.
+
+    >>> import numpy as np
+    >>> from rules_autodiff.testing import check_program
+    >>> def scale(x, c):
+    ...     x *= c
+    ...     return x @ x
+    >>> print(check_program(scale, np.array([1.0, 2.0]), 3.0))
+    scale:
+      ok  forward mode: value
+      ok  forward mode: state after the call
+      ok  forward mode: derivative
+      ok  reverse mode: value
+      ok  reverse mode: state after the forward pass
+      ok  reverse mode: arguments restored
+      ok  reverse mode: derivative
+      ok  reverse mode: cotangents own their memory
+      ok  reverse mode: pullback called again
+      ok  both modes: adjoint
+    """
+    check = _Check(f, args, rtol, np.random.default_rng(seed))
+    if forward:
+        check.forward()
+    if reverse:
+        check.reverse(replay=replay)
+    if forward and reverse:
+        check.adjoint()
+    return check.report
+
+
+class _Check:
+    def __init__(self, f: Callable[..., Any], args: Any, rtol: float, rng: Any):
+        def program(*given: Any) -> Any:
+            return f(*given), given
+
+        self.program, self.args, self.rtol = program, args, rtol
+        self.report = Report(getattr(f, "__name__", repr(f)))
+        self.direction = random_like(rng, args)
+        self.expected = program(*copy_of(args))
+        self.seed = random_like(rng, self.expected)
+        self.slope = difference(program, args, self.direction)
+        self.scale = max([1.0, *(float(np.max(np.abs(d), initial=0)) for d in self.slope)])
+
+    def same(self, mode: str, what: str, found: Any, wanted: Any) -> None:
+        self.report.require(
+            f"{mode}: {what}", equal(found, wanted), lambda: f"{found} is not {wanted}"
+        )
+
+    def close(self, what: str, found: float, wanted: float, scale: float) -> None:
+        self.report.require(
+            what,
+            abs(found - wanted) <= self.rtol * max(scale, abs(wanted)),
+            lambda: f"{found} is not {wanted}",
+        )
+
+    def forward(self) -> None:
+        args = copy_of(self.args)
+        y, dy = jvp(self.program, args, self.direction)
+        self.pushed = dy
+        self.same("forward mode", "value", y, self.expected)
+        self.same("forward mode", "state after the call", args, self.expected[1])
+        for found, wanted in zip(leaves(dy), self.slope, strict=True):
+            gap = float(np.max(np.abs(np.asarray(found) - wanted), initial=0))
+            if gap > self.rtol * self.scale:
+                message = f"{self.report.program}: forward mode gave {found}, not {wanted}."
+                raise ProgramError(message)
+        self.report.checks.append("forward mode: derivative")
+
+    def reverse(self, *, replay: bool) -> None:
+        args = copy_of(self.args)
+        y, pullback = vjp(self.program, *args)
+        self.same("reverse mode", "value", y, self.expected)
+        self.same("reverse mode", "state after the forward pass", args, self.expected[1])
+        pulled = self.pulled = pullback(self.seed)
+        self.same("reverse mode", "arguments restored", args, self.args)
+        wanted = inner(self.seed, self.slope)
+        scale = self.scale * len(leaves(self.seed))
+        found = inner(pulled, self.direction)
+        self.close("reverse mode: derivative", found, wanted, scale)
+        self.owned(pulled, args)
+        if replay:
+            again = pullback(self.seed)
+            self.same("reverse mode", "pullback called again", again, pulled)
+
+    def owned(self, pulled: Any, args: Any) -> None:
+        before, kept = copy_of((args, self.seed)), copy_of(pulled)
+        for leaf in leaves(pulled):
+            if isinstance(leaf, np.ndarray):
+                leaf += 1.0
+        self.same(
+            "reverse mode", "cotangents own their memory", (args, self.seed), before
+        )
+        for leaf, value in zip(leaves(pulled), leaves(kept), strict=True):
+            if isinstance(leaf, np.ndarray):
+                leaf[...] = value
+
+    def adjoint(self) -> None:
+        found = inner(self.pulled, self.direction)
+        wanted = inner(self.seed, self.pushed)
+        self.close("both modes: adjoint", found, wanted, self.scale)
+

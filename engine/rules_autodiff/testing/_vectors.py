@@ -1,0 +1,105 @@
+"""Arguments and results as vectors: leaves, directions, inner products."""
+
+from typing import Any
+
+import numpy as np
+from rules_core import structure
+
+from rules_autodiff._values import INERT, is_float_array, is_number
+
+__all__ = ["copy_of", "difference", "equal", "inner", "leaves", "moved", "random_like"]
+
+
+def leaves(x: Any, seen: dict[int, Any] | None = None) -> list[Any]:
+    """The numbers and float arrays that a value holds, each object once."""
+    seen = {} if seen is None else seen
+    if is_number(x) or is_float_array(x):
+        return [x]
+    if id(x) in seen:
+        return []
+    level = None if type(x) in INERT or callable(x) else structure(x)
+    if level is None:
+        return []
+    seen[id(x)] = x
+    return [leaf for value in level.values for leaf in leaves(value, seen)]
+
+
+def mapped(x: Any, change: Any, memo: dict[int, Any]) -> Any:
+    """A copy of a value with each number and float array changed, in order."""
+    if is_number(x):
+        return change(x)
+    if id(x) in memo:
+        return memo[id(x)][1]
+    if isinstance(x, np.ndarray):
+        found = change(x) if is_float_array(x) else x.copy()
+        memo[id(x)] = x, found
+        return found
+    level = None if type(x) in INERT or callable(x) else structure(x)
+    if level is None:
+        return x
+    if level.mutable:
+        shell = level.shell()
+        memo[id(x)] = x, shell
+        return level.fill(shell, [mapped(v, change, memo) for v in level.values])
+    found = level.rebuild([mapped(v, change, memo) for v in level.values])
+    memo[id(x)] = x, found
+    return found
+
+
+def copy_of(x: Any) -> Any:
+    """A deep copy in which what was shared is shared."""
+    return mapped(x, lambda leaf: leaf if is_number(leaf) else leaf.copy(), {})
+
+
+def random_like(rng: Any, x: Any) -> Any:
+    """A random direction: numbers and arrays in the structure of `x`."""
+
+    def draw(leaf: Any) -> Any:
+        value = rng.standard_normal(np.shape(leaf))
+        if np.iscomplexobj(leaf):
+            value = value + 1j * rng.standard_normal(np.shape(leaf))
+        if isinstance(leaf, np.ndarray):
+            return np.asarray(value, leaf.dtype)
+        return type(leaf)(value)
+
+    return mapped(x, draw, {})
+
+
+def moved(x: Any, direction: Any, step: float) -> Any:
+    """`x + step·direction`."""
+    steps = iter(leaves(direction))
+    return mapped(x, lambda leaf: step_along(leaf, next(steps), step), {})
+
+
+def step_along(leaf: Any, direction: Any, step: float) -> Any:
+    value = leaf + step * direction
+    return value if isinstance(leaf, np.ndarray) else type(leaf)(value)
+
+
+def inner(a: Any, b: Any) -> float:
+    """The real inner product `Re Σ conj(aᵢ) bᵢ`."""
+    pairs = zip(leaves(a), leaves(b), strict=True)
+    return float(sum(np.real(np.vdot(one, other)) for one, other in pairs))
+
+
+def difference(f: Any, args: Any, direction: Any, step: float = 1e-3) -> list[Any]:
+    """The directional derivative by central differences of order six."""
+    weights = ((1, 45.0), (2, -9.0), (3, 1.0))
+    total: list[Any] = []
+    for count, weight in weights:
+        ahead = leaves(f(*moved(args, direction, count * step)))
+        behind = leaves(f(*moved(args, direction, -count * step)))
+        terms = [
+            weight * (np.asarray(p) - np.asarray(m)) / (60 * step)
+            for p, m in zip(ahead, behind, strict=True)
+        ]
+        total = [t + u for t, u in zip(total, terms, strict=True)] if total else terms
+    return total
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two values hold the same numbers, bit for bit."""
+    one, other = leaves(a), leaves(b)
+    return len(one) == len(other) and all(
+        np.array_equal(p, q, equal_nan=True) for p, q in zip(one, other, strict=True)
+    )
