@@ -110,6 +110,12 @@ def _stack(xs: Any) -> Any:
     return np.stack([to_numpy(x) for x in xs])
 
 
+def _aligned(xs: Any, rank: int) -> Any:
+    """The stack, its arrays given axes of length one up to a common rank."""
+    stack = _stack(xs)
+    return stack.reshape(COUNT, *(1,) * (rank + 1 - stack.ndim), *stack.shape[1:])
+
+
 def _compare_batch(
     subject: Subject, out: Any, out_batched: Any, expected: list[Any], batched: Any
 ) -> None:
@@ -140,7 +146,10 @@ def rule_batches(mode: Mode) -> None:
     movable = tuple(_movable(subject))
     examples = _examples(subject, movable)
     columns = zip(zip(*examples, strict=True), movable, strict=True)
-    stacked = tuple(_stack(xs) if moves else xs[0] for xs, moves in columns)
+    rank = max(
+        np.ndim(x) for x, moves in zip(examples[0], movable, strict=True) if moves
+    )
+    stacked = tuple(_aligned(xs, rank) if moves else xs[0] for xs, moves in columns)
     whole, *singles = (_like(mode, args) for args in (stacked, *examples))
     _check_rule(whole, singles)
 

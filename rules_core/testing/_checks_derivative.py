@@ -8,6 +8,7 @@ from ._differences import Estimate, Vector
 from ._jacobian import compare
 from ._modes import Mode
 from ._report import Failure, NotRun
+from ._space import Space
 from ._subject import Subject
 from ._tolerance import USELESS, largest, worst
 
@@ -118,11 +119,12 @@ def cauchy_riemann_hold(mode: Mode) -> str | None:
     if not getattr(call.rule.function, "holomorphic", False):
         message = "the rule does not claim to be holomorphic"
         raise NotRun(message)
-    space, out = subject.complexified
+    space, out = subject.complexified(mode.missing)
     v = space.random(subject.rng)
-    along, across = (subject.slope_in(space, out, u) for u in (v, _times_i(v)))
+    w = _times_i(space, v)
+    along, across = (subject.slope_in(space, out, u) for u in (-_times_i(space, w), w))
     scale = max(largest(along.value), largest(across.value))
-    turned = _times_i(along.value)
+    turned = _times_i(out, along.value)
     error = along.error + across.error
     excess = subject.tolerance.excess(across.value, turned, error, scale)
     if worst(excess) is not None:
@@ -134,7 +136,16 @@ def cauchy_riemann_hold(mode: Mode) -> str | None:
     return None
 
 
-def _times_i(v: Vector) -> Vector:
-    """Multiplication by i of the complex vector with these coordinates."""
+def _times_i(space: Space, v: Vector) -> Vector:
+    """Multiplication by i of the complex entries; real ones become zero."""
+    ends = np.cumsum([leaf.dim for leaf in space.leaves])
+    pieces = zip(space.leaves, np.split(v, ends[:-1]), strict=True)
+    turned = [
+        _turned(piece) if leaf.is_complex else 0.0 * piece for leaf, piece in pieces
+    ]
+    return np.concatenate([np.zeros(0), *turned])
+
+
+def _turned(v: Vector) -> Vector:
     pairs = v.reshape(-1, 2)
     return np.stack([-pairs[:, 1], pairs[:, 0]], axis=1).ravel()

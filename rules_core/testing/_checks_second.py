@@ -17,9 +17,9 @@ from ._checks_linear import seeds
 from ._checks_result import tips
 from ._differences import Estimate, Vector, differentiate
 from ._duals import Dual, dual_point, tangent_of
-from ._leaf import StructureMismatch
+from ._leaf import Leaf, StructureMismatch
 from ._modes import Mode
-from ._nodes import Tip
+from ._nodes import DerivativeMissing, Tip
 from ._report import Failure, NotRun, Refused
 from ._space import Space
 from ._tolerance import USELESS, Tolerance, largest, worst
@@ -60,7 +60,8 @@ def slope_at_zero_is_right(mode: Mode) -> None:
     u = seeds(mode)[0]
     zero = Space(mode.domain.tangent(np.zeros(mode.domain.dim)))
     given = dual_point(zero, u)
-    through = _through(mode, given, mode.subject.space.copy())
+    # Arrays throughout: a rule may make its cotangent of a number a number.
+    through = _through(mode, given, mode.subject.space.map(_as_array))
     image = mode.image(u)
     finite = np.isfinite(image)
     excess = DIGITS.excess(through[finite], image[finite], 0.0, largest(image))
@@ -100,10 +101,17 @@ def _through(mode: Mode, given: Any, at: Any) -> Vector:
         return mode.read(_tangents(mode, raw))
     except UnsupportedError:
         raise
+    except DerivativeMissing as missing:
+        raise Refused(missing.tangent.info) from None
     except Exception as reason:
         # On plain arrays the body runs: other checks have seen that.
         message = f"the body is no array code: {type(reason).__name__}: {reason}"
         raise NotRun(message) from None
+
+
+def _as_array(leaf: Leaf) -> Any:
+    is_number = isinstance(leaf.primal, (float, complex))
+    return np.asarray(leaf.primal) if is_number else leaf.copy()
 
 
 def _tangents(mode: Mode, raw: Any) -> Any:

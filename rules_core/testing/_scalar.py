@@ -144,7 +144,8 @@ def _complex_point(subject: Subject, options: dict[str, Any]) -> str:
     if not claims or subject.space.is_complex:
         message = "no rule claims holomorphic=True at a real point"
         raise NotRun(message)
-    space, _ = subject.complexified
+    claims[0].find_missing()
+    space, _ = subject.complexified(claims[0].missing)
     other = Subject(subject.f, space.primal[1:], subject.kwargs, **options)
     report = examine(_entrywise(other), "quick", (), required=True)
     if report.failed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, final
 
@@ -133,13 +133,17 @@ class Subject:
 
         return along
 
-    @cached_property
-    def complexified(self) -> tuple[Space, Space]:
-        """The spaces at a complex point near this one, all leaves complex."""
-        primals = self.space.map(_off_the_axis)
+    def complexified(self, kept: Collection[int] = ()) -> tuple[Space, Space]:
+        """The spaces at a complex point near this one.
+
+        All leaves are complex but those of the primals in `kept`.
+        """
+        primals = tuple(
+            x if i in kept else self.space.part(i).map(_off_the_axis)
+            for i, x in enumerate(self.primals)
+        )
         space = Space.product(primals, self.names)
-        y = self.call(space.copy())
-        out = Space(y, "y")
+        out = Space(self.call(space.copy()), "y")
         return space, Space(out.map(_complexified), "y")
 
     @cached_property
