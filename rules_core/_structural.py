@@ -53,6 +53,11 @@ class StructuralTangent(Entries, AbstractTangent):
     Structural tangents of one primal class can be added and subtracted, negated and
     scaled by a number, and added to the primal, which gives a new primal. They are
     equal where their entries are, an absent field being a `ZeroTangent()`.
+
+    >>> from rules_core import StructuralTangent, Tangent, thunk
+    >>> dx = Tangent(list, 1.0, thunk(lambda: 2.0))
+    >>> isinstance(dx, StructuralTangent), dx[1], dx - 0.5 * dx
+    (True, 2.0, Tangent(list, 0.5, 1.0))
     """
 
     __slots__ = ()
@@ -161,8 +166,11 @@ class Tangent(StructuralTangent):
     (2.0, Tangent(tuple, 3.0, 6.0), (11.0, 22.0))
     >>> Tangent(dict, {"w": 1.0})["w"]
     1.0
-    >>> from fractions import Fraction
-    >>> Tangent(Fraction, numerator=1.0).denominator
+    >>> from typing import NamedTuple
+    >>> class Line(NamedTuple):
+    ...     slope: float
+    ...     offset: float
+    >>> Tangent(Line, slope=1.0).offset
     ZeroTangent()
     """
 

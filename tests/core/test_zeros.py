@@ -194,6 +194,14 @@ class TestArrays:
         with pytest.raises(TypeError):
             function(z)
 
+    @pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "coo_array"])
+    def test_sparse_matrices(self, z, kind):
+        sparse = pytest.importorskip("scipy.sparse")
+        x = getattr(sparse, kind)(np.eye(2))
+        assert x + z is z + x is x - z is x
+        assert x * z is z * x is x @ z is z @ x is z
+        assert (z - x).toarray().tolist() == [[-1.0, 0.0], [0.0, -1.0]]
+
     def test_traced(self, z):
         jax = pytest.importorskip("jax")
 
