@@ -13,7 +13,7 @@ from examples.co2.model import predict
 from examples.co2.record import Record
 
 FORECAST = 12 * 14  # months beyond the record
-STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
+STYLE: Any = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
 BLUE, GREY = "#1f5fa8", "#555555"
 
 

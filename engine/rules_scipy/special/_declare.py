@@ -35,7 +35,13 @@ def arrays(*xs: Any) -> tuple[Any, ...]:
         if rc.is_array(x) and xp.isdtype(x.dtype, ("real floating", "complex floating"))
     ]
     dtype = xp.result_type(*floating) if floating else xp.float64
-    return xp, *(x if rc.is_array(x) else xp.asarray(x, dtype=dtype) for x in xs)
+    wide = xp.result_type(dtype, xp.complex64)
+    return xp, *(
+        x
+        if rc.is_array(x)
+        else xp.asarray(x, dtype=wide if isinstance(x, complex) else dtype)
+        for x in xs
+    )
 
 
 def is_complex(x: Any) -> bool:

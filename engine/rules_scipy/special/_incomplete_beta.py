@@ -74,30 +74,30 @@ def _density(a: Any, b: Any, x: Any) -> Any:
     return beta_power(a - 1, b - 1, a, b, x)
 
 
-def _betainc_a(_y: Any, a: Any, b: Any, x: Any) -> Any:
+def _betainc_a(a: Any, b: Any, x: Any) -> Any:
     return betainc_da(a, b, x)
 
 
-def _betainc_b(_y: Any, a: Any, b: Any, x: Any) -> Any:
+def _betainc_b(a: Any, b: Any, x: Any) -> Any:
     return betainc_db(a, b, x)
 
 
-def _betainc_x(_y: Any, a: Any, b: Any, x: Any) -> Any:
+def _betainc_x(a: Any, b: Any, x: Any) -> Any:
     r"""$\partial_x I_x(a, b) = x^{a-1} (1 - x)^{b-1} / B(a, b)$ (DLMF 8.17.1)."""
     return _density(a, b, x)
 
 
-def _no_second(_y: Any, a: Any, b: Any, x: Any) -> Any:
+def _no_second(a: Any, b: Any, x: Any) -> Any:
     return rc.not_implemented(_TWICE)
 
 
-def _betainc_da_x(_y: Any, a: Any, b: Any, x: Any) -> Any:
+def _betainc_da_x(a: Any, b: Any, x: Any) -> Any:
     r"""$\partial_x \partial_a I = p(x)\, (\ln x - \psi(a) + \psi(a + b))$."""
     density = _density(a, b, x)
     return xlogy(density, x) + density * digamma_increment(a, b)
 
 
-def _betainc_db_x(_y: Any, a: Any, b: Any, x: Any) -> Any:
+def _betainc_db_x(a: Any, b: Any, x: Any) -> Any:
     r"""$\partial_x \partial_b I = p(x)\, (\ln(1 - x) - \psi(b) + \psi(a + b))$."""
     density = _density(a, b, x)
     return xlog1py(density, -x) + density * digamma_increment(b, a)

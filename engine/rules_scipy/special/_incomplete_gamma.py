@@ -62,29 +62,29 @@ def _density(a: Any, x: Any) -> Any:
     return gamma_power(a - 1, a, x)
 
 
-def _gammainc_x(_y: Any, a: Any, x: Any) -> Any:
+def _gammainc_x(a: Any, x: Any) -> Any:
     r"""$\partial_x P(a, x) = x^{a-1} e^{-x} / \Gamma(a)$ (DLMF 8.8.13)."""
     return _density(a, x)
 
 
-def _gammaincc_x(_y: Any, a: Any, x: Any) -> Any:
+def _gammaincc_x(a: Any, x: Any) -> Any:
     r"""$\partial_x Q(a, x) = -\partial_x P(a, x)$."""
     return -_density(a, x)
 
 
-def _gammainc_a(_y: Any, a: Any, x: Any) -> Any:
+def _gammainc_a(a: Any, x: Any) -> Any:
     return gammainc_da(a, x)
 
 
-def _gammaincc_a(_y: Any, a: Any, x: Any) -> Any:
+def _gammaincc_a(a: Any, x: Any) -> Any:
     return -gammainc_da(a, x)
 
 
-def _no_second_a(_y: Any, a: Any, x: Any) -> Any:
+def _no_second_a(a: Any, x: Any) -> Any:
     return rc.not_implemented(_TWICE.format("gammainc and gammaincc"))
 
 
-def _gammainc_da_x(_y: Any, a: Any, x: Any) -> Any:
+def _gammainc_da_x(a: Any, x: Any) -> Any:
     r"""$\partial_x \partial_a P = p(x)\, (\ln x - \psi(a))$, $p$ the density."""
     density = _density(a, x)
     return xlogy(density, x) - density * digamma(a)

@@ -16,44 +16,44 @@ __all__ = ["lazy_rule"]
 def lazy_rule(f: rc.Primitive, *partials: Callable[..., Any]) -> None:
     """Define frule and rrule of a real elementwise function, computing what is wanted.
 
-    Like `rc.scalar_rule`, but with one function `partial(y, *args)` for each argument,
-    which is called only if that argument's derivative is wanted.
+    Like `rc.scalar_rule`, but with one function `partial(*args)` for each argument,
+    which is called only where that argument's derivative is wanted, and for the rrule
+    in the pullback: nothing but the arguments is kept.
 
     Args:
         f: The handle of the function.
         *partials: One per argument; may return `rc.not_implemented(…)`.
     """
 
-    @np.errstate(all="ignore")
-    def lazy_frule(tangents: Any, *args: Any, needs: tuple[bool, ...]) -> Any:
+    def lazy_frule(tangents: Any, *args: Any) -> Any:
         y = f(*args)
         dy: Any = rc.ZeroTangent()
-        for partial, dx, needed in zip(partials, tangents[1:], needs, strict=True):
-            if needed and not isinstance(dx, rc.AbstractZero):
-                dy = dy + _times(partial(y, *args), dx)
+        for partial, dx in zip(partials, tangents[1:], strict=True):
+            if not isinstance(dx, rc.AbstractZero):
+                dy = dy + _times(partial, args, dx)
         return y, dy if isinstance(dy, rc.AbstractTangent) else rc.ProjectTo(y)(dy)
 
-    @np.errstate(all="ignore")
     def lazy_rrule(*args: Any, needs: tuple[bool, ...]) -> Any:
-        y = f(*args)
-        slopes = tuple(
-            partial(y, *args) if needed else rc.ZeroTangent()
-            for partial, needed in zip(partials, needs, strict=True)
+        return f(*args), rc.Pullback(lazy_pullback, needs, *args)
+
+    def lazy_pullback(needs: tuple[bool, ...], *args_and_dy: Any) -> tuple[Any, ...]:
+        *args, dy = args_and_dy
+        cotangents = (
+            rc.ProjectTo(x)(_times(partial, args, dy)) if needed else rc.ZeroTangent()
+            for x, partial, needed in zip(args, partials, needs, strict=True)
         )
-        return y, rc.Pullback(_pull, args, slopes)
+        return rc.NoTangent(), *cotangents
 
     name = getattr(f.fun, "__name__", "function")
-    for function, kind in ((lazy_frule, "frule"), (lazy_rrule, "rrule")):
-        function.__name__ = function.__qualname__ = f"{name}_{kind}"
+    for function in (lazy_frule, lazy_rrule, lazy_pullback):
+        function.__name__ = function.__name__.replace("lazy", name)
+        function.__qualname__ = function.__name__
     rc.frule.define(f, symbolic_zeros=True)(lazy_frule)
     rc.rrule.define(f)(lazy_rrule)
 
 
-def _times(partial: Any, dx: Any) -> Any:
-    special = isinstance(partial, rc.AbstractTangent)
-    return partial if special else strong(partial, dx)
-
-
-def _pull(args: tuple[Any, ...], slopes: tuple[Any, ...], dy: Any) -> tuple[Any, ...]:
-    pairs = zip(args, slopes, strict=True)
-    return rc.NoTangent(), *(rc.ProjectTo(x)(_times(p, dy)) for x, p in pairs)
+@np.errstate(all="ignore")
+def _times(partial: Callable[..., Any], args: Any, dx: Any) -> Any:
+    """The partial, if it has no number, or its product with `dx`."""
+    slope = partial(*args)
+    return slope if isinstance(slope, rc.AbstractTangent) else strong(slope, dx)
