@@ -133,7 +133,7 @@ class Batched:
         )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _batched(inner: Any, axis: Any, dims: tuple[Any, ...]) -> Batched:
     return Batched(inner, axis, dims)
 

@@ -176,7 +176,7 @@ class _OutKey:
         return isinstance(other, _OutKey) and self.out is other.out
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _spec(
     primitive: Any,
     heads: tuple[Template, ...],

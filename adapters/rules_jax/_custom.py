@@ -61,7 +61,7 @@ def _filled(found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
     ]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _custom_jvp(spec: Any) -> Any:
     function = jax.custom_jvp(_named(spec))
 
@@ -75,7 +75,7 @@ def _custom_jvp(spec: Any) -> Any:
     return function
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _with_linear(spec: Any) -> Any:
     function = jax.custom_jvp(_named(spec))
 
@@ -92,7 +92,7 @@ def _with_linear(spec: Any) -> Any:
     return function
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _custom_vjp(spec: Any) -> Any:
     function = jax.custom_vjp(_named(spec))
 

@@ -159,7 +159,7 @@ def _checked(
     return host.check(_run(host, size, batched, given), avals)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _callback(
     host: HostFunction, size: Any, batched: Any, avals: tuple[Any, ...]
 ) -> Callable[..., Any]:

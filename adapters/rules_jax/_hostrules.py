@@ -130,7 +130,7 @@ class _HostMap:
         return make(self.spec, self.wanted, self.avals, self.results)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _rrule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
 ) -> HostFunction:
@@ -158,7 +158,7 @@ def _rrule_host(
     return HostFunction(rule.name, run, _like(promised), refusal=_refusal(rule))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _frule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
 ) -> HostFunction:

@@ -299,8 +299,8 @@ def test_no_shape_rule():
     assert f(jnp.asarray(0.0)) == 0
     text = (
         "the host function f is traced by JAX, which must know the shapes and dtypes "
-        "of its results. Add @shape_rule.define(f), declare it with elementwise=True, or "
-        "call it through to_jax(…, out=…)."
+        "of its results. Add @shape_rule.define(f), declare it with elementwise=True, "
+        "or call it through to_jax(…, out=…)."
     )
     with pytest.raises(UnsupportedError) as error:
         jax.jit(f)(jnp.asarray(0.0))

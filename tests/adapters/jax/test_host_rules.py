@@ -98,7 +98,8 @@ def test_second_derivative_is_refused():
     text = (
         r"rrule .*square_rrule for .*square at test_host_rules.py:\d+ is NumPy-only "
         r"\(host=True\), so its result cannot be differentiated again. Write the "
-        r"rule's body with array_namespace and primitives that have rules, and drop host=True."
+        r"rule's body with array_namespace and primitives that have rules, and drop "
+        r"host=True."
     )
     for second in (jax.grad(lambda A: jax.grad(total)(A).sum()), jax.hessian(total)):
         with pytest.raises(UnsupportedError, match=text):

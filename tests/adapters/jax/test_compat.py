@@ -1,0 +1,157 @@
+"""Each private or experimental name of JAX that the adapter touches, on its own."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+
+from rules_jax import _compat
+
+
+def test_hijax_is_found_and_takes_the_perturbed_inputs():
+    assert _compat.HAS_HIJAX == (_compat.VJPHiPrimitive is not None)
+    version = tuple(int(part) for part in jax.__version__.split(".")[:2])
+    assert _compat.HAS_HIJAX == (version >= (0, 9))
+
+
+def test_the_methods_of_hijax_that_are_used():
+    names = "expand jvp lin linearized vjp_fwd vjp_bwd_retval transpose batch".split()
+    assert all(callable(getattr(_compat.VJPHiPrimitive, name)) for name in names)
+
+
+def test_zeros_and_cotangent_types():
+    aval = jax.typeof(jnp.ones((2, 3), jnp.bfloat16))
+    zeros = _compat.zeros_of(aval)
+    assert (zeros.shape, zeros.dtype) == ((2, 3), jnp.bfloat16)
+    integer = jax.typeof(jnp.arange(3))
+    assert _compat.cotangent_aval(integer).dtype == jax.dtypes.float0
+    assert _compat.float0_zeros(integer).dtype == jax.dtypes.float0
+    assert isinstance(_compat.Zero(aval), _compat.Zero)
+
+
+def test_trace_key_follows_what_tracing_depends_on():
+    first = _compat.trace_key()
+    assert hash(first) == hash(_compat.trace_key())
+    with jax.enable_x64(not jax.config.jax_enable_x64):
+        assert _compat.trace_key() != first
+    seen = []
+    jax.vmap(lambda x: seen.append(_compat.trace_key()) or x, axis_name="i")(
+        jnp.ones(2)
+    )
+    assert seen[0] != first
+
+
+def test_top_level():
+    seen = [_compat.at_top_level()]
+    jax.jit(lambda x: seen.append(_compat.at_top_level()) or x)(1.0)
+    jax.vmap(lambda x: seen.append(_compat.at_top_level()) or x)(jnp.ones(1))
+    assert seen == [True, False, False]
+
+
+def test_partial_evaluation():
+    closed = jax.make_jaxpr(lambda x, t: (jnp.sin(x), jnp.cos(x) * t))(1.0, 1.0)
+    known, unknown, depends = _compat.partial_eval(closed, [False, True], [False, True])
+    assert depends == [False, True]
+    assert {e.primitive.name for e in known.jaxpr.eqns} == {"sin", "cos"}
+    assert {e.primitive.name for e in unknown.jaxpr.eqns} == {"mul"}
+
+
+def test_axis_keywords_make_the_same_axis_again():
+    p = Primitive("test_axis")
+    seen = []
+
+    def batch(axis, args, dims):
+        seen.append(_compat.axis_keywords(axis))
+        return args[0], dims[0]
+
+    _compat.fancy_batcher(p, batch)
+    jax.vmap(p.bind)(jnp.ones(3))
+    jax.vmap(p.bind, axis_name="i")(jnp.ones(2))
+    assert [s["axis_size"] for s in seen] == [3, 2]
+    assert [s["axis_name"] for s in seen] == [None, "i"]
+
+
+def test_derivatives_and_lowering_of_an_own_primitive():
+    p = Primitive("test_twice")
+    p.multiple_results = True
+    p.def_abstract_eval(lambda x: [x])
+    p.def_impl(lambda x: [x * 2])
+    _compat.lower_by_tracing(p, lambda x: [x * 2])
+    _compat.raise_by_tracing(p, lambda x: [x * 2])
+
+    def jvp(primals, tangents):
+        return p.bind(*primals), p.bind(*tangents)
+
+    def transpose(cts, x):
+        assert _compat.is_undefined_primal(x)
+        return [cts[0] * 2]
+
+    _compat.set_derivatives(p, jvp=jvp, transpose=transpose)
+    assert jax.jit(lambda x: p.bind(x)[0])(3.0) == 6
+    assert jax.jit(jax.grad(lambda x: p.bind(x)[0]))(3.0) == 2
+
+
+def test_accumulators():
+    seen = []
+
+    class P(_compat.VJPHiPrimitive):
+        def __init__(self, aval):
+            self.in_avals, self.out_aval, self.params = (aval,), aval, {}
+            super().__init__()
+
+        def expand(self, x):
+            return x
+
+        def transpose(self, ct, operand):
+            seen.append(_compat.is_accumulator(operand))
+            operand.accum(ct)
+
+    aval = jax.typeof(jnp.ones(()))
+    jax.linear_transpose(P(aval), aval)(jnp.ones(()))
+    assert seen == [True]
+    assert not _compat.is_accumulator(jnp.ones(()))
+
+
+def test_varying_axes():
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("d")
+    seen = {}
+
+    def body(x):
+        aval = jax.typeof(x)
+        like = _compat.varying_like((2, 3), np.dtype("float32"), [aval])
+        plain = jnp.ones(1)
+        seen.update(
+            aval=_compat.varying_axes(aval),
+            like=(_compat.varying_axes(like), like.shape, str(like.dtype)),
+            spread=_compat.varying_axes(jax.typeof(_compat.match_varying(plain, aval))),
+            summed=_compat.varying_axes(
+                jax.typeof(_compat.match_varying(x, jax.typeof(plain)))
+            ),
+        )
+        return x
+
+    jax.jit(jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec))(jnp.ones(1))
+    axis = frozenset({"d"})
+    assert seen["aval"] == seen["spread"] == axis
+    assert seen["like"] == (axis, (2, 3), "float32")
+    assert seen["summed"] == frozenset()
+    assert _compat.varying_axes(jax.typeof(jnp.ones(1))) == frozenset()
+
+
+def test_double_precision_context():
+    with _compat.enable_x64(False):
+        assert jnp.ones(1).dtype == jnp.float32
+    with _compat.enable_x64(True):
+        assert jnp.ones(1).dtype == jnp.float64
+
+
+def test_no_other_module_touches_private_names():
+    from pathlib import Path
+
+    import rules_jax
+
+    for path in Path(rules_jax.__file__).parent.glob("*.py"):
+        text = path.read_text()
+        private = "jax._src" in text or "jax.experimental" in text
+        assert private == (path.name == "_compat.py"), path.name

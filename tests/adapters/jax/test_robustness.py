@@ -1,0 +1,210 @@
+"""Leaks, threads, checks of JAX, memory over many calls and many primitives."""
+
+import gc
+import threading
+import tracemalloc
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent
+
+X = jnp.asarray(0.7)
+COS = float(jnp.cos(X))
+
+DERIVATIVES = {
+    "grad": jax.grad,
+    "jacfwd": jax.jacfwd,
+    "jit(grad)": lambda f: jax.jit(jax.grad(f)),
+    "grad(jit)": lambda f: jax.grad(jax.jit(f)),
+    "grad(checkpoint)": lambda f: jax.grad(jax.checkpoint(f)),
+    "vmap(grad)": lambda f: lambda x: jax.vmap(jax.grad(f))(x[None])[0],
+    "grad(vmap)": lambda f: jax.grad(lambda x: jax.vmap(f)(x[None])[0]),
+    "grad(scan)": lambda f: jax.grad(
+        lambda x: jax.lax.scan(lambda c, _: (f(c), None), x, None, length=1)[0]
+    ),
+    "hessian": jax.hessian,
+}
+
+
+@pytest.mark.parametrize("host", [False, True])
+@pytest.mark.parametrize("name", list(DERIVATIVES))
+def test_no_tracer_leaks(marked, name, host):
+    f = marked(host=host).f
+    with jax.checking_leaks():
+        DERIVATIVES[name](f)(X)
+
+
+@pytest.mark.parametrize("option", ["jax_enable_checks", "jax_debug_nans"])
+@pytest.mark.parametrize("host", [False, True])
+def test_with_checks_of_jax(marked, option, host):
+    f = marked(host=host).f
+    previous = getattr(jax.config, option)
+    jax.config.update(option, True)
+    try:
+        for derivative in DERIVATIVES.values():
+            derivative(f)(X)
+    finally:
+        jax.config.update(option, previous)
+
+
+def test_debug_nans_points_into_the_rule():
+    @rc.primitive
+    def f(x):
+        return x * 1.0
+
+    @rc.rrule.define(f)
+    def f_rrule(x):
+        return f(x), lambda dy: (NoTangent(), (x - x) / (x - x) * dy)
+
+    with jax.debug_nans(True), pytest.raises(FloatingPointError, match="nan"):
+        jax.grad(f)(X)
+
+
+def test_threads(marked):
+    f = marked().f
+    wrong = []
+
+    def work(i):
+        for derivative in DERIVATIVES.values():
+            found = derivative(f)(X + 0 * i)
+            if not np.isfinite(found):
+                wrong.append(found)
+        moved = jax.jit(jax.vmap(jax.grad(f)))(jnp.full(i + 1, X))
+        if not np.allclose(moved, 3 * COS):
+            wrong.append(moved)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def fresh(host):
+    flags = {"host": True, "elementwise": True} if host else {}
+
+    def body(x):
+        return np.sin(x) if host else jnp.sin(x)
+
+    f = rc.primitive(body, **flags)
+
+    @rc.rrule.define(f)
+    def body_rrule(x):
+        return f(x), lambda dy: (NoTangent(), dy * jnp.cos(x))
+
+    return f
+
+
+@pytest.mark.parametrize("host", [False, True])
+def test_primitives_are_collected(host):
+    """After use, bounded caches of JAX and of the adapter hold the last ones only."""
+    dead = []
+    for _ in range(20):
+        f = fresh(host)
+        jax.grad(f)(X)
+        dead.append(weakref.ref(f.fun))
+        del f
+    from rules_jax import _call, _host
+
+    _call._spec.cache_clear()
+    _host._callback.cache_clear()
+    jax.clear_caches()
+    gc.collect()
+    alive = sum(ref() is not None for ref in dead)
+    assert alive <= 1
+
+
+@pytest.mark.slow
+def test_no_growth_over_many_calls(marked):
+    f = marked().f
+    step = jax.jit(jax.value_and_grad(f))
+
+    def run(count):
+        for _ in range(count):
+            step(X)
+
+    run(1000)
+    gc.collect()
+    tracemalloc.start()
+    run(2000)
+    gc.collect()
+    before, _ = tracemalloc.get_traced_memory()
+    run(5_000)
+    gc.collect()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 100_000
+
+
+@pytest.mark.slow
+def test_no_growth_over_many_eager_calls(marked):
+    f = marked().f
+    g = marked(host=True).f
+
+    def run(count):
+        for _ in range(count):
+            f(X), g(X), jax.grad(f)(X)
+
+    run(100)
+    gc.collect()
+    tracemalloc.start()
+    run(50)
+    gc.collect()
+    before, _ = tracemalloc.get_traced_memory()
+    run(300)
+    gc.collect()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 300_000
+
+
+@pytest.mark.nightly
+def test_no_growth_over_a_hundred_thousand_calls(marked):
+    f = marked().f
+    step = jax.jit(jax.value_and_grad(f))
+    for _ in range(2000):
+        step(X)
+    gc.collect()
+    tracemalloc.start()
+    for _ in range(100_000):
+        step(X)
+    gc.collect()
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert grown < 200_000
+
+
+@pytest.mark.nightly
+def test_no_growth_over_a_thousand_primitives():
+    refs = []
+    for i in range(1000):
+        f = fresh(host=False)
+        assert float(jax.grad(f)(X)) == pytest.approx(COS)
+        if i < 500:
+            refs.append(weakref.ref(f.fun))
+    gc.collect()
+    assert sum(ref() is not None for ref in refs) == 0
+
+
+def test_a_rule_defined_again_is_used(marked):
+    """Eager calls look the rules up each time; compiled ones keep what they traced."""
+
+    @rc.primitive
+    def f(x):
+        return x * 1.0
+
+    def define(scale):
+        @rc.rrule.define(f)
+        def f_rrule(x):
+            return f(x), lambda dy: (NoTangent(), scale * dy)
+
+    define(2.0)
+    assert jax.grad(f)(X) == 2
+    define(5.0)
+    assert jax.grad(f)(X) == 5
