@@ -27,7 +27,7 @@ class NumPyHost:
 
 class JaxHost:
     name = "jax"
-    modes = ("f", "r", "ff", "rr", "rf", "fff", "rrr", "frf")
+    modes = ("f", "r", "ff", "rr", "fff", "rrr", "frf")
 
     def array(self, x):
         import jax.numpy as jnp
