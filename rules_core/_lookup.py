@@ -7,11 +7,12 @@ from typing import Any
 
 from ._keys import Target, describe, target_of
 from ._primitive import Primitive
-from ._registry import PACKS, find_table
+from ._registry import PACKS, find_again, find_table
+from ._rule import Rule
 from ._signature import binder_of
 from ._table import Table
 
-__all__ = ["normal_form", "table_of", "unwrap"]
+__all__ = ["find_rule", "handle_of", "normal_form", "table_of", "unwrap"]
 
 
 def unwrap(f: Any) -> tuple[Target, partial[Any] | None]:
@@ -41,6 +42,17 @@ def table_of(f: Any) -> Table | None:
         PACKS.ensure(target.key)
         table = find_table(target.key)
     return table
+
+
+def handle_of(key: Any) -> Any:
+    """The primitive of a key if it has one, otherwise the key itself."""
+    table = find_table(key)
+    return key if table is None or table.primitive is None else table.primitive
+
+
+def find_rule(kind: str, f: Any, module: str, name: str, signature: str) -> Rule:
+    """The registered rule with this description; how a `Rule` unpickles."""
+    return find_again(kind, unwrap(f)[0].key, module, name, signature)
 
 
 def normal_form(

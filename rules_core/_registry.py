@@ -141,12 +141,13 @@ def being_imported(module: str) -> bool:
 
 
 def find_again(kind: str, key: Any, module: str, name: str, signature: str) -> Rule:
-    """The registered rule with this description; how a `Rule` unpickles."""
+    """The registered rule of a key with this description."""
     PACKS.ensure(key)
     table = find_table(key)
-    for rule in () if table is None else getattr(table, kind).rules:
-        if (rule.module, rule.name, rule.signature) == (module, name, signature):
-            return rule  # type: ignore[no-any-return]
+    wanted = kind, module, name, signature
+    for rule in () if table is None else table.rules():
+        if (rule.kind, rule.module, rule.name, rule.signature) == wanted:
+            return rule
     message = f"{kind} {name} for {describe(key)}({signature}) is not registered here."
     raise RulesCoreError(message)
 

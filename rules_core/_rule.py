@@ -185,9 +185,11 @@ class Rule:
         return new
 
     def __reduce__(self) -> Any:
-        from ._registry import find_again
+        from ._lookup import find_rule, handle_of
 
-        return find_again, (self.kind, self.key, self.module, self.name, self.signature)
+        # Under the name of a decorated function there is its handle.
+        named = handle_of(self.key)
+        return find_rule, (self.kind, named, self.module, self.name, self.signature)
 
     def __repr__(self) -> str:
         state = "opt-out of " if self.opted_out else ""

@@ -195,6 +195,13 @@ def test_pickling_and_copying():
     assert copy.copy(module_level) is module_level
 
 
+def test_rules_of_a_decorated_function_pickle():
+    with isolated_rules():
+        rc.rrule.define(module_level)(lambda x, mode: (x, None))
+        (rule,) = (rule for rule in rc.rules() if rule.key is module_level.fun)
+        assert pickle.loads(pickle.dumps(rule)) is rule
+
+
 def test_fresh_primitives_are_collected():
     def make():
         @primitive
