@@ -22,6 +22,7 @@ from ._modes import Mode
 from ._nodes import DerivativeMissing, Tip
 from ._report import Failure, NotRun, Refused
 from ._space import Space
+from ._subject import Subject
 from ._tolerance import USELESS, Tolerance, largest, worst
 
 __all__ = ["rate_by_value", "second_order_is_right", "slope_at_zero_is_right"]
@@ -32,7 +33,7 @@ DIGITS = Tolerance(2.0**-52, rtol=1e-7)
 
 def second_order_is_right(mode: Mode) -> None:
     """The derivative of the rule along a direction, through its body and by value."""
-    _check_traceable(mode)
+    mode = _traceable(mode)
     u = seeds(mode)[0]
     for v in mode.directions():
         through = _through(
@@ -56,7 +57,7 @@ def second_order_is_right(mode: Mode) -> None:
 
 def slope_at_zero_is_right(mode: Mode) -> None:
     """Differentiated in the tangent at zero, a linear map gives itself."""
-    _check_traceable(mode)
+    mode = _traceable(mode)
     u = seeds(mode)[0]
     zero = Space(mode.domain.tangent(np.zeros(mode.domain.dim)))
     given = dual_point(zero, u)
@@ -76,11 +77,10 @@ def slope_at_zero_is_right(mode: Mode) -> None:
         raise Failure(message)
 
 
-def _check_traceable(mode: Mode) -> None:
+def _traceable(mode: Mode) -> Mode:
+    """The rule in double precision, if its body can be differentiated."""
+    mode = _in_double(mode)
     subject = mode.subject
-    if subject.space.eps > 2.0**-52 or subject.out.eps > 2.0**-52:
-        message = "needs double precision"
-        raise NotRun(message)
     duals = dual_point(subject.space, np.zeros(subject.space.dim))
     call = mode.resolve(duals)
     if call is None:
@@ -92,6 +92,21 @@ def _check_traceable(mode: Mode) -> None:
     if call.rule.config is not None:
         message = "the rule calls back into AD: its order is that of the AD system"
         raise NotRun(message)
+    return mode
+
+
+def _in_double(mode: Mode) -> Mode:
+    """The same rule at the same point in double precision."""
+    old = mode.subject
+    if max(old.space.eps, old.out.eps) <= 2.0**-52:
+        return mode
+    args = old.space.wide()[1:]
+    other = type(mode)(Subject(old.f, args, old.kwargs, config=old.config))
+    other.missing = dict(mode.missing)
+    if max(other.subject.space.eps, other.subject.out.eps) > 2.0**-52:
+        message = "the function does not compute in double precision"
+        raise NotRun(message)
+    return other
 
 
 def _through(mode: Mode, given: Any, at: Any) -> Vector:

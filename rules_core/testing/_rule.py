@@ -7,25 +7,13 @@ from typing import Any, Literal
 
 from rules_core import RuleConfig
 
-from . import _checks_derivative as derivative
-from ._checks import Spec, execute
-from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
-from ._checks_form import (
-    device_is_right,
-    dtype_is_right,
-    no_tangent_is_right,
-    shape_is_right,
-)
-from ._checks_lazy import accumulates, needs_are_met, thunks_keep_their_promise
-from ._checks_linear import adjoints, is_linear, repeats, zeros_are_strong
-from ._checks_result import exists, implemented, returns_a_pair, value_is_right
-from ._checks_second import second_order_is_right, slope_at_zero_is_right
-from ._checks_writes import given_unwritten, inputs_unwritten, output_unwritten
+from ._checklist import common_checks, rule_checks
+from ._checks import execute
 from ._config import FiniteDifferenceConfig
 from ._hosts import host_checks
 from ._modes import Mode, Pull, Push
 from ._reference import Reference
-from ._report import NotRun, Report
+from ._report import Report
 from ._subject import Subject
 
 __all__ = ["check_frule", "check_rrule", "check_rule", "examine", "has_rule"]
@@ -33,60 +21,6 @@ __all__ = ["check_frule", "check_rrule", "check_rule", "examine", "has_rule"]
 Level = Literal["quick", "full"]
 
 TRIES = {"quick": 2, "full": 5}
-
-
-def _moving(check: Callable[[Mode], str | None]) -> Callable[[Mode], str | None]:
-    """A check that says nothing where there is nothing to differentiate."""
-
-    def run(mode: Mode) -> str | None:
-        if mode.subject.space.dim == 0 or mode.subject.out.dim == 0:
-            message = "no argument has a tangent, or the value has none"
-            raise NotRun(message)
-        return check(mode)
-
-    return run
-
-
-def _table(kind: str) -> list[Spec[Mode]]:
-    """The checks of one rule, in order, with the checks on which each rests."""
-    result, shape = f"{kind}.result", f"{kind}.shape"
-    slope = f"{kind}.derivative", f"{kind}.complex-derivative"
-    form = result, f"{kind}.implemented", shape, f"{kind}.no-tangent"
-    sorts = f"{kind}.dtype", f"{kind}.device"
-    written = f"{kind}.inputs-unwritten", f"{kind}.given-unwritten"
-    trusted = *form, *slope, f"{kind}.linearity", f"{kind}.strong-zeros", *written
-    rows: list[tuple[str, Callable[[Mode], str | None], tuple[str, ...]]] = [
-        ("result", returns_a_pair, ()),
-        ("implemented", implemented, (result,)),
-        ("value", value_is_right, (result,)),
-        ("shape", shape_is_right, (result,)),
-        ("no-tangent", no_tangent_is_right, (shape,)),
-        ("dtype", dtype_is_right, (shape,)),
-        ("device", device_is_right, (shape,)),
-        ("inputs-unwritten", inputs_unwritten, (shape,)),
-        ("given-unwritten", given_unwritten, (shape,)),
-        ("output-unwritten", output_unwritten, (shape, f"{kind}.value")),
-        ("cauchy-riemann", derivative.cauchy_riemann_hold, form),
-        ("derivative", derivative.derivative_is_right, form),
-        (
-            "complex-derivative",
-            derivative.complex_derivative_is_right,
-            (*form, f"{kind}.cauchy-riemann"),
-        ),
-        ("linearity", is_linear, (*form, *slope)),
-        ("strong-zeros", zeros_are_strong, (*form, *slope)),
-        ("repeat", repeats, (*form, *written)),
-        ("thunks", thunks_keep_their_promise, form),
-        ("accumulation", accumulates, (*form, *sorts, f"{kind}.thunks")),
-        ("needs", needs_are_met, (*form, *slope)),
-        ("batching", rule_batches, (*form, *slope)),
-        ("second-order", second_order_is_right, trusted),
-        ("slope-at-zero", slope_at_zero_is_right, trusted),
-    ]
-    return [
-        Spec(f"{kind}.{name}", _moving(run), (f"{kind}.exists", *rests_on))
-        for name, run, rests_on in rows
-    ]
 
 
 def check_rule(
@@ -264,8 +198,7 @@ def _options(
 
 
 def _run_mode(mode: Mode, report: Report, skip: Collection[str]) -> None:
-    first: Spec[Mode] = Spec(f"{mode.kind}.exists", exists)
-    execute([first, *_table(mode.kind)], mode, report, skip)
+    execute(rule_checks(mode.kind), mode, report, skip)
 
 
 def _subject(
@@ -286,12 +219,6 @@ def _run_common(
     subject: Subject, modes: dict[str, Mode], report: Report, skip: Collection[str]
 ) -> None:
     """Checks of both rules together, and of the shape and batch rules."""
-    slopes = tuple(
-        f"{kind}.{name}"
-        for kind in ("rrule", "frule")
-        for name in ("result", "implemented", "derivative", "complex-derivative")
-    )
-    adjoint: Spec[dict[str, Mode]] = Spec("adjoint", adjoints, slopes)
+    adjoint, *side_rules = common_checks()
     execute([adjoint], modes, report, skip)
-    own = Spec("shape-rule", shapes_are_right), Spec("batch-rule", batches_are_right)
-    execute(own, subject, report, skip)
+    execute(side_rules, subject, report, skip)

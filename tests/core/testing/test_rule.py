@@ -254,6 +254,32 @@ def test_single_precision_is_judged_by_its_own_digits():
         check_rule(square, VECTOR.astype(np.float32), hosts=())
 
 
+def test_second_order_of_single_precision_is_looked_at_in_double():
+    define()
+    report = check_rule(square, VECTOR.astype(np.float32), hosts=())
+    assert report["rrule.second-order"].status == "passed"
+    assert report["frule.slope-at-zero"].status == "passed"
+
+
+def test_empty_arrays_have_a_form_but_no_derivative():
+    define()
+    report = check_rule(square, np.zeros((0, 2)), hosts=())
+    assert report["rrule.shape"].status == "passed"
+    assert report["rrule.derivative"].status == "not run"
+
+
+def test_functions_without_tangents_are_checked_for_their_value():
+    def largest(x):
+        return int(np.argmax(x))
+
+    rc.non_differentiable(largest)
+    report = check_rule(largest, VECTOR, hosts=())
+    assert report["rrule.value"].status == report["frule.value"].status == "passed"
+    assert report["rrule.no-tangent"].detail == (
+        "no argument has a tangent, or the value has none"
+    )
+
+
 def test_structures_in_and_out():
     def mix(pair, scale):
         return {"sum": pair[0] + scale * pair[1], "n": 3}

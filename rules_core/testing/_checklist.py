@@ -1,0 +1,124 @@
+"""The checks of a rule: their names, their order, and on which others each rests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from . import (
+    _checks_derivative as derivative,
+    _checks_form as form,
+    _checks_lazy as lazy,
+    _checks_linear as linear,
+    _checks_result as result,
+    _checks_writes as writes,
+)
+from ._checks import Spec
+from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
+from ._checks_second import second_order_is_right, slope_at_zero_is_right
+from ._modes import Mode
+from ._report import NotRun
+
+__all__ = ["common_checks", "rule_checks"]
+
+Run: TypeAlias = Callable[[Mode], "str | None"]
+
+SLOPE = ("derivative", "complex-derivative")
+FORM = ("result", "implemented", "shape", "no-tangent")
+OWNED = ("inputs-unwritten", "given-unwritten")
+LINEAR = (*FORM, *SLOPE, "linearity", "strong-zeros", *OWNED)
+
+
+def _with_leaves(check: Run) -> Run:
+    """A check that needs something with a tangent on both sides."""
+
+    def run(mode: Mode) -> str | None:
+        if not mode.domain.leaves or not mode.codomain.leaves:
+            message = "no argument has a tangent, or the value has none"
+            raise NotRun(message)
+        return check(mode)
+
+    return run
+
+
+def _with_numbers(check: Run) -> Run:
+    """A check that needs at least one number on both sides."""
+
+    def run(mode: Mode) -> str | None:
+        if not mode.domain.dim or not mode.codomain.dim:
+            message = "there is no number to differentiate"
+            raise NotRun(message)
+        return check(mode)
+
+    return run
+
+
+# Name, check, and the checks that must not have failed.
+ALWAYS: list[tuple[str, Run, tuple[str, ...]]] = [
+    ("result", result.returns_a_pair, ()),
+    ("value", result.value_is_right, ("result",)),
+    ("inputs-unwritten", writes.inputs_unwritten, ("result", "shape")),
+]
+WITH_LEAVES: list[tuple[str, Run, tuple[str, ...]]] = [
+    ("implemented", result.implemented, ("result",)),
+    ("shape", form.shape_is_right, ("result",)),
+    ("no-tangent", form.no_tangent_is_right, ("shape",)),
+    ("dtype", form.dtype_is_right, ("shape",)),
+    ("device", form.device_is_right, ("shape",)),
+    ("given-unwritten", writes.given_unwritten, ("shape",)),
+    ("output-unwritten", writes.output_unwritten, ("shape", "value")),
+]
+WITH_NUMBERS: list[tuple[str, Run, tuple[str, ...]]] = [
+    ("cauchy-riemann", derivative.cauchy_riemann_hold, FORM),
+    ("derivative", derivative.derivative_is_right, FORM),
+    (
+        "complex-derivative",
+        derivative.complex_derivative_is_right,
+        (*FORM, "cauchy-riemann"),
+    ),
+    ("linearity", linear.is_linear, (*FORM, *SLOPE)),
+    ("strong-zeros", linear.zeros_are_strong, (*FORM, *SLOPE)),
+    ("repeat", linear.repeats, (*FORM, *OWNED)),
+    ("thunks", lazy.thunks_keep_their_promise, FORM),
+    ("accumulation", lazy.accumulates, (*FORM, "dtype", "device", "thunks")),
+    ("needs", lazy.needs_are_met, (*FORM, *SLOPE)),
+    ("batching", rule_batches, (*FORM, *SLOPE)),
+    ("second-order", second_order_is_right, LINEAR),
+    ("slope-at-zero", slope_at_zero_is_right, LINEAR),
+]
+
+
+def rule_checks(kind: str) -> list[Spec[Mode]]:
+    """The checks of an `"rrule"` or an `"frule"`, in order."""
+    rows = [
+        *ALWAYS[:1],
+        *(
+            (name, _with_leaves(run), rests_on)
+            for name, run, rests_on in WITH_LEAVES[:2]
+        ),
+        *ALWAYS[1:],
+        *(
+            (name, _with_leaves(run), rests_on)
+            for name, run, rests_on in WITH_LEAVES[2:]
+        ),
+        *((name, _with_numbers(run), rests_on) for name, run, rests_on in WITH_NUMBERS),
+    ]
+    specs: list[Spec[Mode]] = [Spec(f"{kind}.exists", result.exists)]
+    for name, run, rests_on in rows:
+        below = tuple(f"{kind}.{other}" for other in ("exists", *rests_on))
+        specs.append(Spec(f"{kind}.{name}", run, below))
+    return specs
+
+
+def common_checks() -> list[Spec[Any]]:
+    """The check of both rules together, and those of the shape and batch rules."""
+    below = tuple(
+        f"{kind}.{name}"
+        for kind in ("rrule", "frule")
+        for name in ("result", "implemented", *SLOPE)
+    )
+    return [
+        Spec("adjoint", linear.adjoints, below),
+        Spec("shape-rule", shapes_are_right),
+        Spec("batch-rule", batches_are_right),
+    ]
