@@ -176,7 +176,7 @@ def _name_inside(x: Any) -> str:
 def _names_of_hosts(values: Iterable[Any]) -> list[str]:
     found: list[str] = []
     for x in values:
-        name = _name_of_host(x.__class__)
+        name = _name_of_host(type(x))
         if name != "inside":
             found.append(name)
         elif isinstance(x, dict):

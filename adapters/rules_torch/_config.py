@@ -10,8 +10,9 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._compat import unwrap_dead
 from ._leaves import differentiable, flatten, pair, tangent_of, unflatten
-from ._transpose import pull_back
+from ._transpose import pull_back, push_forward
 
 __all__ = ["CONFIG", "TorchConfig"]
 
@@ -42,10 +43,12 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
         run = _Flat(f, args, kw)
         seeds = list(pair(run.layout[3][0], rc.Tangent(tuple, *tangents)))
         chosen = run.chosen()
-        points = tuple(run.tensors[i] for i in chosen)
-        dxs = tuple(_concrete(seeds[i], run.tensors[i]) for i in chosen)
-        ys, dys = torch.func.jvp(run.on(chosen), points, dxs)
-        return run.read(ys), run.tangent(dys)
+        if not chosen:
+            return f(*args, **kw), rc.NoTangent()
+        points = [run.tensors[i] for i in chosen]
+        dxs = [_concrete(seeds[i], run.tensors[i]) for i in chosen]
+        ys, dys = push_forward(run.smooth(chosen), points, dxs)
+        return run.primal(ys), run.tangent(dys)
 
 
 class _Flat:
@@ -54,43 +57,49 @@ class _Flat:
     def __init__(self, f: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
         self.tensors: list[Tensor] = []
         self.layout = flatten(((f, *args), kw), self.tensors)
-        if self.layout[0] == "static":
-            parts = tuple(("static", x) for x in (f, *args))
-            names = tuple(range(len(parts)))
-            whole = (("sequence", tuple, names, parts), ("static", kw))
-            self.layout = ("sequence", tuple, (0, 1), whole)
 
     def chosen(self) -> list[int]:
         """The tensors among the positional arguments that have a tangent."""
         return [i for i, x in enumerate(self.tensors) if differentiable(x)]
 
-    def on(self, chosen: Sequence[int]) -> Any:
-        """The function of the chosen tensors, to the tensors of the result."""
+    def smooth(self, chosen: Sequence[int]) -> Any:
+        """The function of the chosen tensors, to the differentiable ones it returns."""
 
         def run(*xs: Tensor) -> tuple[Tensor, ...]:
             filled = list(self.tensors)
             for i, x in zip(chosen, xs, strict=True):
                 filled[i] = x
             (f, *args), kw = unflatten(self.layout, filled)
-            outputs: list[Tensor] = []
-            self.result = flatten(f(*args, **kw), outputs)
-            self.floating = [differentiable(y) for y in outputs]
-            return tuple(outputs)
+            self.leaves: list[Tensor] = []
+            self.result = flatten(f(*args, **kw), self.leaves)
+            self.floating = [differentiable(y) for y in self.leaves]
+            return tuple(y for y in self.leaves if differentiable(y))
 
         return run
 
-    def read(self, ys: Sequence[Tensor]) -> Any:
-        """The result again from its tensors."""
-        return unflatten(self.result, ys)
+    def primal(self, ys: Sequence[Tensor]) -> Any:
+        """The result, from its differentiable tensors."""
+        rest = iter(ys)
+        pairs = zip(self.leaves, self.floating, strict=True)
+        return unflatten(self.result, [next(rest) if ok else unwrap_dead(y) for y, ok in pairs])
+
+    def seeds(self, dy: Any, outputs: Sequence[Tensor]) -> list[Tensor]:
+        """Cotangents of the differentiable tensors of the result."""
+        pairs = zip(pair(self.result, dy), self.floating, strict=True)
+        smooth = [seed for seed, ok in pairs if ok]
+        return [_concrete(s, y) for s, y in zip(smooth, outputs, strict=True)]
 
     def tangent(self, dys: Sequence[Tensor]) -> Any:
         """The tangent of the result."""
-        pairs = zip(dys, self.floating, strict=True)
-        return tangent_of(self.result, (dy if ok else rc.NoTangent() for dy, ok in pairs))
+        rest = iter(dys)
+        leaves = (next(rest) if ok else rc.NoTangent() for ok in self.floating)
+        return tangent_of(self.result, leaves)
 
 
 def _concrete(dx: Any, x: Tensor) -> Tensor:
     dx = rc.unthunk(dx)
+    if isinstance(dx, rc.NotImplementedTangent):
+        dx.throw("a rule calls back into torch with it")
     return torch.zeros_like(x) if isinstance(dx, rc.AbstractZero) else dx
 
 
@@ -98,17 +107,10 @@ def _pull_back(f: Any, args: tuple[Any, ...], kw: dict[str, Any], dy: Any) -> An
     """Cotangents `(df, dx1, …)` of a call, by torch's own reverse mode."""
     run = _Flat(f, args, kw)
     chosen = run.chosen()
-
-    def seeded(*xs: Tensor) -> tuple[Tensor, ...]:
-        outputs = run.on(chosen)(*xs)
-        return tuple(y for y, ok in zip(outputs, run.floating, strict=True) if ok)
-
     points = [run.tensors[i] for i in chosen]
-    outputs = seeded(*points)
-    seeds = [s for s, ok in zip(pair(run.result, dy), run.floating, strict=True) if ok]
-    seeds = [_concrete(s, y) for s, y in zip(seeds, outputs, strict=True)]
+    cotangents = pull_back(run.smooth(chosen), points, lambda ys: run.seeds(dy, ys))
     found: list[Any] = [rc.NoTangent()] * len(run.tensors)
-    for i, dx in zip(chosen, pull_back(seeded, points, seeds), strict=True):
+    for i, dx in zip(chosen, cotangents, strict=True):
         found[i] = rc.ZeroTangent() if dx is None else dx
     leaves = iter(found)
     return tuple(tangent_of(part, leaves) for part in run.layout[3][0][3])

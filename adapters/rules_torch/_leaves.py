@@ -178,4 +178,6 @@ def _entry(layout: Any, tangent: Any, name: Any) -> Any:
     kind = layout[0]
     if kind == "named" or (kind == "struct" and layout[1].keyed == "field"):
         return getattr(tangent, name)
+    if kind == "mapping" and name not in tangent:
+        return rc.ZeroTangent()
     return tangent[name]

@@ -128,7 +128,8 @@ class ResidualCall(Call):
         chosen = [i for i, _ in pairs]
         fn = self._extra_map(tensors, chosen)
         primals = [tensors[i] for i in chosen]
-        found = iter(push_forward(fn, primals, [dx for _, dx in pairs]))
+        _, pushed = push_forward(fn, primals, [dx for _, dx in pairs])
+        found = iter(pushed)
         return [next(found) if differentiable(extra) else None for extra in extras]
 
 

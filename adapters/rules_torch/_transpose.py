@@ -13,23 +13,28 @@ from ._compat import NESTED_FORWARD, functorch_active
 __all__ = ["pull_back", "push_forward", "transpose"]
 
 Outputs = tuple[Tensor, ...]
+Cotangents = Sequence[Tensor | None]
 
 
 def pull_back(
     fn: Callable[..., Outputs],
     primals: Sequence[Tensor],
-    cotangents: Sequence[Tensor | None],
+    cotangents: Cotangents | Callable[[Outputs], Cotangents],
 ) -> list[Tensor | None]:
-    """`J(primals)* cotangents` of a function to a tuple of tensors; differentiable."""
+    """`J(primals)* cotangents` of a function to a tuple of tensors; differentiable.
+
+    The cotangents may be a function of the outputs.
+    """
     if functorch_active():
         return _pull_back_functorch(fn, primals, cotangents)
     create = torch.is_grad_enabled()
     with torch.enable_grad():
         inputs = [_fresh(x, create) for x in primals]
         outputs = fn(*inputs)
+        given = cotangents(outputs) if callable(cotangents) else cotangents
         pairs = [
             (y, dy)
-            for y, dy in zip(outputs, cotangents, strict=True)
+            for y, dy in zip(outputs, given, strict=True)
             if dy is not None and y.requires_grad
         ]
         if not pairs:
@@ -49,35 +54,35 @@ def _fresh(x: Tensor, create: bool) -> Tensor:
 def _pull_back_functorch(
     fn: Callable[..., Outputs],
     primals: Sequence[Tensor],
-    cotangents: Sequence[Tensor | None],
+    cotangents: Cotangents | Callable[[Outputs], Cotangents],
 ) -> list[Tensor | None]:
     outputs, back = torch.func.vjp(fn, *primals)
-    seeds = tuple(
-        torch.zeros_like(y) if dy is None else dy
-        for y, dy in zip(outputs, cotangents, strict=True)
-    )
+    given = cotangents(outputs) if callable(cotangents) else cotangents
+    pairs = zip(outputs, given, strict=True)
+    seeds = tuple(torch.zeros_like(y) if dy is None else dy for y, dy in pairs)
     return list(back(seeds))
 
 
 def push_forward(
     fn: Callable[..., Outputs], primals: Sequence[Tensor], tangents: Sequence[Tensor]
-) -> Outputs:
-    """`J(primals) tangents` of a function to a tuple of tensors; differentiable.
+) -> tuple[Outputs, Outputs]:
+    """`fn(primals)` and `J(primals) tangents`, for tuples of tensors; differentiable.
 
     Where torch refuses a second forward-mode level, the reverse mode is transposed.
     """
     try:
-        _, found = torch.func.jvp(fn, tuple(primals), tuple(tangents))
+        # A tangent gets the strides of its primal and is written to: no expanded views.
+        own = (tuple(x.clone() for x in xs) for xs in (primals, tangents))
+        return torch.func.jvp(fn, *own)  # type: ignore[no-any-return]
     except RuntimeError as error:
         if NESTED_FORWARD not in str(error):
             raise
         return _push_by_reverse(fn, primals, tangents)
-    return found  # type: ignore[no-any-return]
 
 
 def _push_by_reverse(
     fn: Callable[..., Outputs], primals: Sequence[Tensor], tangents: Sequence[Tensor]
-) -> Outputs:
+) -> tuple[Outputs, Outputs]:
     outputs, back = torch.func.vjp(fn, *primals)
 
     def back_flat(*seeds: Tensor) -> Outputs:
@@ -85,7 +90,7 @@ def _push_by_reverse(
 
     seeds = tuple(torch.ones_like(y) for y in outputs)
     _, forth = torch.func.vjp(back_flat, *seeds)
-    return forth(tuple(tangents))  # type: ignore[no-any-return]
+    return outputs, forth(tuple(tangents))
 
 
 def transpose(
