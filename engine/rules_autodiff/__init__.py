@@ -3,7 +3,12 @@
 This page is the contents of the package; each name lives in the module beside it.
 """
 
-from rules_autodiff import _containers, _inplace, _matmul  # noqa: F401  (they register)
+from rules_autodiff import (  # noqa: F401  (they register)
+    _containers,
+    _inplace,
+    _matmul,
+    _views,
+)
 from rules_autodiff._builtins import stop_gradient
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._duals import (

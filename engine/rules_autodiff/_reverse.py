@@ -6,6 +6,7 @@ only moves objects about (lists, attributes, `sorted`, C code) keeps them, so no
 container needs a shadow of its own and no value is ever wrapped.
 """
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from rules_autodiff._entries import (
 from rules_autodiff._explain import refuse
 from rules_autodiff._memory import overlaps_itself, owner_of, same_place
 from rules_autodiff._mutating import call_mutating_reverse, rrule_mutating
-from rules_autodiff._plain import PLAIN
-from rules_autodiff._run import Run
+from rules_autodiff._plain import PLAIN, boxed
+from rules_autodiff._quick import QUICK, QuickEntry, is_quick
+from rules_autodiff._scalars import ScalarTape
 from rules_autodiff._slots import Branch, Shadow, Window
 from rules_autodiff._state import state_functions
 from rules_autodiff._transpose import transposed_frule
@@ -41,13 +43,14 @@ REINTERPRETED = (
     "reinterpreted by a view of another dtype"
 )
 
+OPERATIONS = {name: getattr(operator, name) for name in QUICK}
 NEW_ARRAY = (
     "The fdata of an array that a mutating rule returns must be an array of zeros with "
     "the same shape and strides (numpy.zeros_like), but got {!r}."
 )
 
 
-class ReverseRun(Run):
+class ReverseRun(ScalarTape):
     """One forward pass with its tape.
 
     Attributes:
@@ -155,6 +158,30 @@ class ReverseRun(Run):
             if self.array_slot(y) is not None or overlaps_itself(y):
                 return self.below.copied(y)
         return y
+
+    def binary(self, name: str, x: Any, y: Any) -> Any:
+        if self.plain and name in QUICK and is_quick(x) and is_quick(y):
+            return self.quick(name, x, y)
+        return super().binary(name, x, y)
+
+    def quick(self, name: str, x: Any, y: Any) -> Any:
+        """Arithmetic on real scalars and arrays at first order."""
+        one, other = self.quick_slot(x), self.quick_slot(y)
+        if name == "matmul" and (x.ndim > 2 or y.ndim > 2):
+            return super().binary(name, x, y)
+        z = OPERATIONS[name](x, y)
+        if one is None and other is None:
+            return z
+        out: Any = [0.0, z] if type(z) is not np.ndarray else Shadow(z)
+        if type(out) is list:
+            self.nodes[id(z)] = out
+        else:
+            self.shadows[id(z)] = out
+        self.tape.append(QuickEntry(QUICK[name], x, y, z, one, other, out))
+        return z
+
+    def quick_slot(self, x: Any) -> Any:
+        return self.array_slot(x) if type(x) is np.ndarray else self.nodes.get(id(x))
 
     def core(self, key: Any, args: tuple[Any, ...]) -> Any:
         rule = CORE[key]

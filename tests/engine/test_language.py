@@ -6,6 +6,9 @@ from tests.engine.programs import PROGRAMS
 from rules_autodiff.testing import check_program
 
 
-@pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
+IDS = [f"{number}-{f.__name__}" for number, (f, _) in enumerate(PROGRAMS)]
+
+
+@pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=IDS)
 def test_program(f, args):
     check_program(f, *args)
