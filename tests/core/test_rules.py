@@ -4,6 +4,7 @@ import functools
 import math
 import pickle
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -131,18 +132,19 @@ def test_wrong_calls_raise_as_the_function_would():
 
 
 def test_builtins_and_ufuncs_are_keys():
-    @rrule.define(math.exp)
-    def exp_rrule(x: float):
-        y = math.exp(x)
-        return y, lambda dy: (NoTangent(), y * dy)
+    double = np.frompyfunc(lambda x: 2 * x, 1, 1)  # a ufunc that no pack serves
 
-    @rrule.define(np.cosh)
-    def cosh_rrule(x: rc.Array):
-        return np.cosh(x), lambda dy: (NoTangent(), np.sinh(x) * dy)
+    @rrule.define(zlib.crc32)
+    def crc32_rrule(data: bytes):
+        return zlib.crc32(data), lambda dy: (NoTangent(), NoTangent())
 
-    assert rrule(math.exp, 0.0)[1](2.0) == (NoTangent(), 2.0)
-    assert rrule(np.cosh, np.zeros(1))[1](np.ones(1))[1] == 0.0
-    assert rrule(np.cosh, 0.0) is None
+    @rrule.define(double)
+    def double_rrule(x: rc.Array):
+        return double(x), lambda dy: (NoTangent(), 2 * dy)
+
+    assert rrule(zlib.crc32, b"")[1](2.0) == (NoTangent(), NoTangent())
+    assert rrule(double, np.zeros(1))[1](np.ones(1))[1] == 2.0
+    assert rrule(double, 0.0) is None
 
 
 def test_methods_have_the_instance_first_and_its_cotangent_as_dself():
