@@ -89,14 +89,16 @@ def _flatten_object(value: Any, tensors: list[Tensor]) -> Any:
         )
         raise rc.UnsupportedError(message)
     items = [flatten(item, tensors) for item in level.values]
-    return ("struct", _hollow(level), level.names, tuple(items))
+    return ("struct", _hollow(level, items), level.names, tuple(items))
 
 
-def _hollow(level: rc.Structure) -> rc.Structure:
-    """The structure of a copy without entries: a layout must not keep tensors alive."""
+def _hollow(level: rc.Structure, layouts: list[Any]) -> rc.Structure:
+    """The structure of a copy without tensors: a layout must not keep them alive."""
     if level.keyed != "field":
         return level
-    copy = level.rebuild([0.0] * len(level.values))
+    numbers = [sum(1 for _ in leaf_names(layout, "")) for layout in layouts]
+    pairs = zip(layouts, numbers, strict=True)
+    copy = level.rebuild([unflatten(layout, [0.0] * n) for layout, n in pairs])
     return rc.structure(copy) or level
 
 
