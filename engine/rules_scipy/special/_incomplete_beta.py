@@ -36,7 +36,7 @@ def betainc_da(a: Any, b: Any, x: Any) -> Any:
 
     >>> from rules_scipy.special import betainc_da
     >>> round(float(betainc_da(2.3, 1.7, 0.4)), 12)
-    -0.173459271872
+    -0.173459271862
     """
     return _parameters.beta_parameter(a, b, x, 1 - x)
 

@@ -1,0 +1,72 @@
+"""The project's own tester on every function of the pack."""
+
+import numpy as np
+import pytest
+
+from rules_core.testing import check_rule
+from rules_scipy import special
+
+REAL = {
+    "gamma": (2.5,),
+    "gammaln": (2.5,),
+    "digamma": (2.5,),
+    "polygamma": (1, 2.5),
+    "beta": (2.3, 1.7),
+    "betaln": (2.3, 1.7),
+    "erf": (0.3,),
+    "erfc": (0.3,),
+    "erfinv": (0.3,),
+    "expit": (0.3,),
+    "logit": (0.3,),
+    "xlogy": (0.5, 2.0),
+    "xlog1py": (0.5, 2.0),
+    "zeta": (2, 1.5),
+    "jv": (1, 1.5),
+    "yv": (1, 1.5),
+    "iv": (1, 1.5),
+    "kv": (2.8, 1.5),
+    "ive": (1, 1.5),
+    "kve": (1, 1.5),
+    "gammainc": (1.5, 2.0),
+    "gammaincc": (1.5, 2.0),
+    "betainc": (2.3, 1.7, 0.4),
+    "gammainc_da": (1.5, 2.0),
+    "betainc_da": (2.3, 1.7, 0.4),
+    "betainc_db": (2.3, 1.7, 0.4),
+}
+COMPLEX = {"jv": 2, "yv": 2, "iv": 2, "kv": 2, "kve": 2, "ive": 2, "gamma": None,
+           "erf": None, "erfc": None}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real(name):
+    args = [x if isinstance(x, int) else np.array([x, 1.1 * x]) for x in REAL[name]]
+    report = check_rule(getattr(special, name), *args, level="quick", hosts=())
+    assert "passed   adjoint" in str(report)
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex(name):
+    z = np.array([1 + 2j, -0.5 + 0.3j])
+    args = (z,) if COMPLEX[name] is None else (COMPLEX[name], z)
+    report = check_rule(getattr(special, name), *args, level="quick", hosts=())
+    assert "passed   adjoint" in str(report)
+
+
+@pytest.mark.parametrize("options", [(), (0, None, True, False)], ids=str)
+def test_logsumexp(options):
+    x = np.array([[0.3, -1.0], [2.0, 0.5]])
+    check_rule(special.logsumexp, x, *options, level="quick", hosts=())
+
+
+def test_in_every_host():
+    report = check_rule(special.kv, 1, np.array([0.7, 1.5]), level="quick")
+    assert "passed   jax: jvp(vjp)" in str(report)
+    assert "passed   torch: backward twice" in str(report)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", REAL)
+def test_in_every_host_and_transformation(name):
+    args = [x if isinstance(x, int) else np.array([x, 1.1 * x]) for x in REAL[name]]
+    check_rule(getattr(special, name), *args, level="full")
