@@ -87,7 +87,7 @@ class Plan(NamedTuple):
     obstacle: str | None
 
 
-def convert(pullback: Any, leaf: type = Tensor) -> tuple[Plan, list[Any]]:
+def convert(pullback: Any, leaf: Any = Tensor) -> tuple[Plan, list[Any]]:
     """The plan of a pullback and the tensors that it captures, in order.
 
     The common kinds, a closure or a `Pullback` over tensors and constants, take a short
@@ -169,7 +169,7 @@ def _make_general(template: Any, tensors: Iterable[Tensor]) -> Any:
 class _Walker:
     """Takes the tensors out of a value; each object is visited once."""
 
-    def __init__(self, leaf: type) -> None:
+    def __init__(self, leaf: Any) -> None:
         self.tensors: list[Any] = []
         self.obstacle: str | None = None
         self._leaf = leaf
@@ -333,7 +333,7 @@ def _hides_something(value: Any, known: Iterable[Any]) -> bool:
     )
 
 
-def reaches_tensor(root: Any, leaf: type = Tensor) -> bool:
+def reaches_tensor(root: Any, leaf: Any = Tensor) -> bool:
     """Whether a tensor (or NumPy array) can be reached from an object."""
     queue, seen = deque([root]), set()
     for _ in count():

@@ -25,6 +25,11 @@ from ._numpy import from_numpy, to_numpy
 
 __all__ = ["pull_host", "push_host", "start_host"]
 
+_NUMBERS = (bool, int, float, complex)
+
+
+_HostPlan = tuple[Plan, list[type | None]]
+
 
 class _RuleJob(Job):
     """Something that a NumPy-only rule does."""
@@ -50,6 +55,7 @@ class _Forward(_RuleJob):
     """`(y, residuals)` by an rrule in NumPy."""
 
     plan: Plan
+    kinds: list[type | None]
 
     def __init__(self, primitive: rc.Primitive, layout: Any, needs: Any, rule: Any) -> None:
         super().__init__(rule)
@@ -67,26 +73,33 @@ class _Forward(_RuleJob):
         assert found is not None
         y, pullback = found.run(self.needs)
         outputs = self.primal.read(y, arrays, tensors)
-        self.plan, captured = convert(pullback, leaf=np.ndarray)
+        # Numbers are taken out as well: in a batch each example has its own.
+        leaf = (np.ndarray, np.generic, bool, int, float, complex)
+        self.plan, captured = convert(pullback, leaf=leaf)
         if self.plan.obstacle is not None:
             raise UnconvertibleClosureError(self.rule, self.plan.obstacle)
         self.count = len(outputs)
+        self.kinds = [type(x) if type(x) in _NUMBERS else None for x in captured]
         device = tensors[0].device
-        return [*outputs, *[from_numpy(x.copy(), (), device) for x in captured]]
+        return [*outputs, *[from_numpy(np.array(x), (), device) for x in captured]]
 
 
 class _Pull(_RuleJob):
     """Cotangents by a pullback in NumPy, one for every input."""
 
-    def __init__(self, rule: Any, plan: Plan, layout: Any, spread: Callable[..., Any]) -> None:
+    def __init__(
+        self, rule: Any, plan: _HostPlan, layout: Any, spread: Callable[..., Any]
+    ) -> None:
         super().__init__(rule)
-        self.plan, self.layout, self.spread = plan, layout, spread
-        self.count = 0
+        self.plan, self.kinds = plan
+        self.layout, self.spread = layout, spread
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Rebuild the pullback and call it."""
-        residuals = [to_numpy(x) for x in tensors[: self.count]]
-        seeds = iter([to_numpy(x) for x in tensors[self.count :]])
+        count = len(self.kinds)
+        pairs = zip(tensors[:count], self.kinds, strict=True)
+        residuals = [to_numpy(x) if kind is None else kind(x.item()) for x, kind in pairs]
+        seeds = iter([to_numpy(x) for x in tensors[count:]])
         dy = next(seeds) if self.layout is None else tangent_of(self.layout, seeds)
         result = rebuild(self.plan, residuals)(dy)
         return self.spread(_to_tensors(result))  # type: ignore[no-any-return]
@@ -138,7 +151,7 @@ def start_host(call: Any, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tens
     layout = call.full_layout()
     job = _Forward(call.primitive, layout, call.needs, call.rrule)
     found = run_opaque(job, tensors)
-    call.plan = job.plan
+    call.plan = (job.plan, job.kinds)
     outputs, result = found[: job.count], job.primal.result
     y = outputs[0] if result is None else unflatten(result, outputs)
     return y, found[job.count :]
@@ -158,7 +171,6 @@ def pull_host(
         return [zeros(meta) if dx is None else dx for dx, meta, want in chosen if want]
 
     job = _Pull(call.rrule, call.plan, call.result, spread)
-    job.count = len(residuals)
     filled = [_seed(dy, meta) for dy, meta in zip(seeds, call.outputs, strict=True)]
     found = iter(run_opaque(job, [*residuals, *filled]))
     return [next(found) if want else None for want in wanted]
