@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import WRAPPER_ASSIGNMENTS
 from types import MethodType
 from typing import Any, cast, final, overload
@@ -16,6 +18,9 @@ from ._registry import being_imported, find_table, table_for
 from ._table import LOCK, Table
 
 __all__ = ["Primitive", "as_primitive", "primitive"]
+
+# Unregistered handles whose rules a host is running, by the function they wrap.
+_ACTING: ContextVar[dict[int, Primitive] | None] = ContextVar("acting", default=None)
 
 _FLAGS = ("host", "elementwise", "static_argnames", "pure")
 _DEFAULTS: dict[str, Any] = {
@@ -94,6 +99,20 @@ class Primitive:
         """Names of the positional parameters, None where the function has none."""
         return self.table.binder.names
 
+    @contextmanager
+    def acting(self) -> Iterator[None]:
+        """Let rules of `fun` that are not ours to write reach this handle.
+
+        `to_jax` and `to_torch` wrap a function that has no handle of its own; a rule
+        made by `scalar_rule` then calls the handle that is at work, so that the rule
+        applies again at the next order.
+        """
+        token = _ACTING.set({**(_ACTING.get() or {}), id(self.fun): self})
+        try:
+            yield
+        finally:
+            _ACTING.reset(token)
+
     @property
     def shape_rule(self) -> Callable[..., Any] | None:
         """`(*ShapeDtype) → ShapeDtype`, registered or supplied by `elementwise`."""
@@ -146,6 +165,12 @@ class Primitive:
             if value != _DEFAULTS[name]
         )
         return f"<primitive {describe(self.fun)}{flags}>"
+
+
+def acting_handle(f: Any) -> Primitive | None:
+    """The unregistered handle of `f` whose rules a host is running, if there is one."""
+    acting = _ACTING.get()
+    return None if acting is None else acting.get(id(f))
 
 
 def _names(static_argnames: str | Iterable[str]) -> frozenset[str]:

@@ -12,6 +12,7 @@ from ._definition import check_arity
 from ._errors import RuleDefinitionError, RuleNotFound
 from ._generated import register_pair
 from ._lookup import table_of
+from ._primitive import acting_handle
 from ._project import ProjectTo
 from ._pullback import Pullback
 from ._rule import Location
@@ -132,6 +133,9 @@ def _make(
 
 def _handle(f: Any) -> Any:
     """The primitive of `f` if it has one, so that its rule applies again."""
+    acting = acting_handle(f)
+    if acting is not None:
+        return acting
     table = table_of(f)
     return f if table is None or table.primitive is None else table.primitive
 

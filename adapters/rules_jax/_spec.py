@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
+from types import TracebackType
 from typing import Any, NamedTuple, final
 
 import jax
@@ -161,7 +162,7 @@ class Spec:
             return HostRules(self).push(wanted, leaves, tangents)
         call = self._resolve(rc.frule, self.frule, leaves)
         given = self._tangents(leaves, tangents, self.frule.symbolic_zeros)
-        with self._explained(self.frule):
+        with _Running(self, self.frule):
             y, dy = call.run((rc.NoTangent(), *given), needs=self.needs(wanted, call))
         outs = self.outs(leaves)
         results = self._results(self.frule, y, outs)
@@ -174,7 +175,7 @@ class Spec:
         if self.rrule.host:
             return HostRules(self).save(wanted, leaves)
         call = self._resolve(rc.rrule, self.rrule, leaves)
-        with self._explained(self.rrule):
+        with _Running(self, self.rrule):
             y, pullback = call.run(needs=self.needs(wanted, call))
         outs = self.outs(leaves)
         results = self._results(self.rrule, y, outs)
@@ -260,9 +261,6 @@ class Spec:
             for t, aval in zip(found, outs.avals, strict=True)
         ]
 
-    def _explained(self, rule: Any) -> Any:
-        return _Explained(rule)
-
 
 @final
 class Pull:
@@ -289,7 +287,7 @@ class Pull:
                 for aval, ct in zip(self.outs.avals, cotangents, strict=True)
             ],
         )
-        with _Explained(self.spec.rrule):
+        with _Running(self.spec, self.spec.rrule):
             answer = pullback(dy)
         self._check_count(answer)
         out: list[Any] = []
@@ -317,25 +315,38 @@ class Pull:
         ]
 
 
-class _Explained:
-    """Adds to JAX's tracer errors which rule could not be traced, and why."""
+class _Running:
+    """While an author's code runs: it reaches the handle; errors say whose they are."""
 
-    def __init__(self, rule: Any) -> None:
+    def __init__(self, spec: Spec, rule: Any) -> None:
         self.rule = rule
+        primitive = spec.primitive
+        own = primitive.table.primitive is primitive
+        self.acting = None if own else primitive.acting()
 
     def __enter__(self) -> None:
-        pass
+        if self.acting is not None:
+            self.acting.__enter__()
 
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.acting is not None:
+            self.acting.__exit__(kind, error, trace)
         if isinstance(error, jax.errors.TracerArrayConversionError):
-            rule = self.rule
-            message = (
-                f"{rule.kind} {rule.name} for {rule.target} at {rule.location} calls "
-                "NumPy on a traced JAX array, but rule bodies must be generic: use "
-                "rules_core.array_namespace(x) and primitives, or declare the rule "
-                f"NumPy-only with @{rule.kind}.define(…, host=True)."
-            )
-            raise rc.UnsupportedError(message) from error
+            raise rc.UnsupportedError(_numpy_text(self.rule)) from error
+
+
+def _numpy_text(rule: Any) -> str:
+    return (
+        f"{rule.kind} {rule.name} for {rule.target} at {rule.location} calls NumPy on "
+        "a traced JAX array, but rule bodies must be generic: use "
+        "rules_core.array_namespace(x) and primitives, or declare the rule NumPy-only "
+        f"with @{rule.kind}.define(…, host=True)."
+    )
 
 
 def _given(aval: Any, value: Any, symbolic: bool) -> Any:

@@ -74,7 +74,7 @@ def cases(f, mesh):
     yield "grad(shard_map)", reverse(sharded(f))(xs, W), want
     yield "jit(grad(shard_map))", jax.jit(reverse(sharded(f)))(xs, W), want
     yield "jvp(shard_map)", along(sharded(f)), moved
-    kept = sharded(jax.checkpoint(lambda x, w: f(x, w)))
+    kept = sharded(jax.checkpoint(f))
     yield "checkpoint", jax.jit(reverse(kept))(xs, W), want
     unchecked = sharded(f, check_vma=False)
     yield "check_vma=False", jax.jit(reverse(unchecked))(xs, W), want

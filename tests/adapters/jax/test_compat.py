@@ -9,13 +9,22 @@ from rules_jax import _compat
 
 
 def test_hijax_is_found_and_takes_the_perturbed_inputs():
-    assert _compat.HAS_HIJAX == (_compat.VJPHiPrimitive is not None)
+    assert (_compat.VJPHiPrimitive is not None) == _compat.HAS_HIJAX
     version = tuple(int(part) for part in jax.__version__.split(".")[:2])
-    assert _compat.HAS_HIJAX == (version >= (0, 9))
+    assert (version >= (0, 9)) == _compat.HAS_HIJAX
 
 
 def test_the_methods_of_hijax_that_are_used():
-    names = "expand jvp lin linearized vjp_fwd vjp_bwd_retval transpose batch".split()
+    names = [
+        "expand",
+        "jvp",
+        "lin",
+        "linearized",
+        "vjp_fwd",
+        "vjp_bwd_retval",
+        "transpose",
+        "batch",
+    ]
     assert all(callable(getattr(_compat.VJPHiPrimitive, name)) for name in names)
 
 

@@ -392,3 +392,19 @@ def test_impure_functions_are_refused_under_transformations():
 def test_export_of_a_host_primal_is_refused(counted):
     with pytest.raises(NotImplementedError, match="callback"):
         jax.export.export(jax.jit(counted.f))(jnp.ones(2)).serialize()
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, lambda f: jax.vmap(f)])
+def test_scalar_rule_of_a_function_that_has_no_handle(wrap):
+    """The rule calls the function itself, and reaches the handle of `to_jax`."""
+
+    def cube(x):
+        assert isinstance(x, np.ndarray)
+        return x**3
+
+    rc.scalar_rule(cube, lambda y, x: (3 * x**2,))
+    f = to_jax(cube, host=True, elementwise=True)
+    x = jnp.full(2, 2.0) if wrap not in (jax.jit,) else jnp.asarray(2.0)
+    grad = jax.grad(lambda x: f(x).sum())
+    assert jnp.ravel(wrap(grad)(x))[0] == 12
+    assert jnp.ravel(wrap(jax.grad(lambda x: grad(x).sum()))(x))[0] == 12
