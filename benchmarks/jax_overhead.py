@@ -129,7 +129,7 @@ def over(
 
 def lower(f: Any) -> Callable[[], Any]:
     """Tracing and lowering a fresh function."""
-    return lambda: jax.jit(lambda x: f(x)).lower(X) and None
+    return lambda: jax.jit(f).lower(X) and None
 
 
 def many(f: Any) -> Any:
@@ -150,7 +150,8 @@ def main() -> None:
     reverse = {"custom_vjp": by_custom_vjp(), **ours}
     forward = {"custom_jvp": by_custom_jvp(), "rules": ours["closure"]}
     batch = jnp.stack([X, 2 * X])
-    call = lambda f: lambda: f(X)
+    def call(f):
+        return lambda: f(X)
     row("eager call", over(call, reverse))
     row("eager grad", over(lambda f: lambda: jax.grad(f)(X), reverse))
     row("eager jvp", over(lambda f: lambda: jax.jvp(f, (X,), (X,)), forward))
