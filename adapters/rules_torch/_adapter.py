@@ -136,7 +136,10 @@ def _transformed(
     reverse, forward = (any(mode) for mode in zip(*modes, strict=True))
     if not reverse and not forward:
         return run_primal(primitive, args, kwargs)
-    rule, pushes = find_rrule(primitive, args, kwargs), _has_frule(primitive, args, kwargs)
+    rule, pushes = (
+        find_rrule(primitive, args, kwargs),
+        _has_frule(primitive, args, kwargs),
+    )
     if rule is None and not pushes and not primitive.host:
         return run_primal(primitive, args, kwargs)
     call = TransformCall(primitive, layout, rule)

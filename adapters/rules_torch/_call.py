@@ -26,7 +26,15 @@ from ._errors import (
 )
 from ._host import run_primal
 from ._hostrule import pull_host, push_host, start_host
-from ._leaves import LEAF, differentiable, flatten, leaf_names, pair, tangent_of, unflatten
+from ._leaves import (
+    LEAF,
+    differentiable,
+    flatten,
+    leaf_names,
+    pair,
+    tangent_of,
+    unflatten,
+)
 from ._meta import Meta, has_tangent_space, stand_in, zeros
 from ._transpose import transpose
 
@@ -70,7 +78,9 @@ class Call:
         if self.layout is None:
             return tuple(wanted)
         left = iter(wanted)
-        return tuple(any([next(left) for _ in leaf_names(p, "")]) for p in self._parts())
+        return tuple(
+            any([next(left) for _ in leaf_names(p, "")]) for p in self._parts()
+        )
 
     def arguments(
         self, tensors: Sequence[Tensor]
@@ -166,7 +176,9 @@ class Call:
         filled = (_fill(meta, dy, symbolic) for meta, dy in pairs)
         return next(filled) if self.result is None else tangent_of(self.result, filled)
 
-    def spread(self, result: Any, wanted: Sequence[bool], node: Any = None) -> Cotangents:
+    def spread(
+        self, result: Any, wanted: Sequence[bool], node: Any = None
+    ) -> Cotangents:
         """The cotangent of each tensor out of what a pullback returned."""
         if self.layout is not None:
             return self._spread_structured(result, wanted, node)
@@ -314,7 +326,8 @@ class Call:
     ) -> tuple[Any, ...]:
         pairs = zip(tensors, tangents, strict=True)
         filled = [
-            _fill((x.shape, x.dtype, x.device), dx, rule.symbolic_zeros) for x, dx in pairs
+            _fill((x.shape, x.dtype, x.device), dx, rule.symbolic_zeros)
+            for x, dx in pairs
         ]
         if self.layout is None:
             return (rc.NoTangent(), *filled)

@@ -273,8 +273,14 @@ def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
         return (lambda *items: cls(items)), list(value)
     if cls is dict:
         keys = list(value)
-        return (lambda *items: dict(zip(keys, items, strict=True))), list(value.values())
-    if isinstance(value, tuple) and hasattr(cls, "_make") and not hasattr(value, "__dict__"):
+        return (lambda *items: dict(zip(keys, items, strict=True))), list(
+            value.values()
+        )
+    if (
+        isinstance(value, tuple)
+        and hasattr(cls, "_make")
+        and not hasattr(value, "__dict__")
+    ):
         return cls, list(value)
     if cls is rc.Pullback:
         return rc.Pullback, [value.fn, *value.residuals]
@@ -282,7 +288,9 @@ def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
         keys = list(value.keywords)
         n = len(value.args) + 1
         return (
-            lambda *items: partial(*items[:n], **dict(zip(keys, items[n:], strict=True))),
+            lambda *items: partial(
+                *items[:n], **dict(zip(keys, items[n:], strict=True))
+            ),
             [value.func, *value.args, *value.keywords.values()],
         )
     if cls is MethodType:
@@ -311,6 +319,10 @@ def _attributes(value: Any) -> dict[str, Any] | None:
     fields = {name: getattr(value, name) for name in names}
     fields.update(getattr(value, "__dict__", {}))
     if not fields or _hides_something(value, fields.values()):
+        return None
+    try:  # a class written in C does not let itself be made like this
+        object.__new__(type(value))
+    except TypeError:
         return None
     return fields
 

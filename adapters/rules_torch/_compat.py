@@ -58,7 +58,9 @@ def _find(path: str) -> Any:
 
 functorch_active: Callable[[], bool] = _find("_C._are_functorch_transforms_active")
 unwrap_dead: Callable[[Tensor], Tensor] = _find("_C._functorch.unwrap_if_dead")
-is_wrapped: Callable[[Tensor], bool] = _find("_C._functorch.is_functorch_wrapped_tensor")
+is_wrapped: Callable[[Tensor], bool] = _find(
+    "_C._functorch.is_functorch_wrapped_tensor"
+)
 is_batched: Callable[[Tensor], bool] = _find("_C._functorch.is_batchedtensor")
 is_legacy_batched: Callable[[Tensor], bool] = _find(
     "_C._functorch.is_legacy_batchedtensor"
@@ -69,7 +71,9 @@ set_forward_enabled: Callable[[bool], AbstractContextManager[None]] = _find(
 call_function: Callable[..., Any] = _find(
     "_functorch.autograd_function.custom_function_call"
 )
-add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find("_C._functorch._add_batch_dim")
+add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find(
+    "_C._functorch._add_batch_dim"
+)
 
 _forward_ad = _find("autograd.forward_ad")
 _find("autograd.forward_ad._current_level")

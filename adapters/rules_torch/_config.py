@@ -81,7 +81,9 @@ class _Flat:
         """The result, from its differentiable tensors."""
         rest = iter(ys)
         pairs = zip(self.leaves, self.floating, strict=True)
-        return unflatten(self.result, [next(rest) if ok else unwrap_dead(y) for y, ok in pairs])
+        return unflatten(
+            self.result, [next(rest) if ok else unwrap_dead(y) for y, ok in pairs]
+        )
 
     def seeds(self, dy: Any, outputs: Sequence[Tensor]) -> list[Tensor]:
         """Cotangents of the differentiable tensors of the result."""

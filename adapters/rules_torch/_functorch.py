@@ -26,6 +26,7 @@ from ._residuals import ResidualCall
 
 __all__ = ["RuleFunction", "TransformCall"]
 
+
 class TransformCall(ResidualCall):
     """A call under transforms.
 

@@ -21,7 +21,14 @@ from ._config import CONFIG
 from ._leaves import flatten, leaf_names, unflatten
 from ._numpy import from_numpy, to_numpy
 
-__all__ = ["Job", "Opaque", "PrimalJob", "elementwise_dtype", "run_opaque", "run_primal"]
+__all__ = [
+    "Job",
+    "Opaque",
+    "PrimalJob",
+    "elementwise_dtype",
+    "run_opaque",
+    "run_primal",
+]
 
 
 def run_primal(
@@ -64,7 +71,9 @@ class Job:
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
         """Do it for a whole batch: one by one, unless there is a better way."""
         runs = [
-            run_opaque(self, [_slice(x, d, i) for x, d in zip(tensors, dims, strict=True)])
+            run_opaque(
+                self, [_slice(x, d, i) for x, d in zip(tensors, dims, strict=True)]
+            )
             for i in range(size)
         ]
         outputs = [torch.stack(column) for column in zip(*runs, strict=True)]
@@ -99,7 +108,9 @@ class PrimalJob(Job):
         y = self.primitive.fun(*args, **kwargs)
         return self.read(y, arrays, tensors)
 
-    def read(self, y: Any, arrays: Sequence[Any], tensors: Sequence[Tensor]) -> list[Tensor]:
+    def read(
+        self, y: Any, arrays: Sequence[Any], tensors: Sequence[Tensor]
+    ) -> list[Tensor]:
         """The tensors of a NumPy result; keeps its layout."""
         device = tensors[0].device
         if not isinstance(y, (tuple, list, dict)):
@@ -124,7 +135,9 @@ class PrimalJob(Job):
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
         """By the batch rule; an elementwise function takes the batch as it is."""
         if self.primitive.elementwise and self.primitive.table.batches is None:
-            rank = max(x.ndim - (d is not None) for x, d in zip(tensors, dims, strict=True))
+            rank = max(
+                x.ndim - (d is not None) for x, d in zip(tensors, dims, strict=True)
+            )
             pairs = zip(tensors, dims, strict=True)
             outputs = run_opaque(self, [_align(x, d, rank) for x, d in pairs])
             return outputs, [0] * len(outputs)
@@ -132,7 +145,9 @@ class PrimalJob(Job):
             return super().batch(size, dims, tensors)
         job = BatchJob(self, size, [d is not None for d in dims])
         pairs = zip(tensors, dims, strict=True)
-        outputs = run_opaque(job, [x if d is None else x.movedim(d, 0) for x, d in pairs])
+        outputs = run_opaque(
+            job, [x if d is None else x.movedim(d, 0) for x, d in pairs]
+        )
         return outputs, [0] * len(outputs)
 
     def refuse(self) -> NoReturn:
@@ -157,7 +172,9 @@ class BatchJob(PrimalJob):
         self.single, self.size = single, size
         left = iter(batched)
         parts = single.layout[3][0][3]
-        self.batched = tuple(any([next(left) for _ in leaf_names(p, "")]) for p in parts)
+        self.batched = tuple(
+            any([next(left) for _ in leaf_names(p, "")]) for p in parts
+        )
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the batch rule; what it did not batch is repeated."""

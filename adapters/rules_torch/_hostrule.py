@@ -57,7 +57,9 @@ class _Forward(_RuleJob):
     plan: Plan
     kinds: list[type | None]
 
-    def __init__(self, primitive: rc.Primitive, layout: Any, needs: Any, rule: Any) -> None:
+    def __init__(
+        self, primitive: rc.Primitive, layout: Any, needs: Any, rule: Any
+    ) -> None:
         super().__init__(rule)
         self.needs = needs
         self.primal = PrimalJob(primitive, layout)
@@ -98,7 +100,9 @@ class _Pull(_RuleJob):
         """Rebuild the pullback and call it."""
         count = len(self.kinds)
         pairs = zip(tensors[:count], self.kinds, strict=True)
-        residuals = [to_numpy(x) if kind is None else kind(x.item()) for x, kind in pairs]
+        residuals = [
+            to_numpy(x) if kind is None else kind(x.item()) for x, kind in pairs
+        ]
         seeds = iter([to_numpy(x) for x in tensors[count:]])
         dy = next(seeds) if self.layout is None else tangent_of(self.layout, seeds)
         result = rebuild(self.plan, residuals)(dy)
@@ -125,7 +129,9 @@ class _Push(_RuleJob):
         outputs = self.primal.read(y, arrays, tensors)
         (canonical,) = rc.normalise((y,), (rc.unthunk(dy),))
         leaves = pair(self.primal.result or LEAF, canonical)
-        return [_like(x, _to_tensors(dx)) for x, dx in zip(outputs, leaves, strict=True)]
+        return [
+            _like(x, _to_tensors(dx)) for x, dx in zip(outputs, leaves, strict=True)
+        ]
 
 
 def _to_tensors(value: Any) -> Any:

@@ -130,7 +130,9 @@ def leaf_names(layout: Any, name: str) -> Iterator[str]:
     elif kind != "static":
         dotted = kind == "named" or (kind == "struct" and layout[1].keyed == "field")
         for key, child in zip(layout[2], layout[3], strict=True):
-            yield from leaf_names(child, f"{name}.{key}" if dotted else f"{name}[{key!r}]")
+            yield from leaf_names(
+                child, f"{name}.{key}" if dotted else f"{name}[{key!r}]"
+            )
 
 
 def tangent_of(layout: Any, tangents: Iterator[Any]) -> Any:

@@ -239,7 +239,11 @@ def _backward_twice(
 ) -> Any:
     """`J t` of the first derivative `g(x)`, as the derivative of `u ↦ ⟨Jᵀu, t⟩`."""
     flat = _Flat(f, primals, kwargs)
-    seeds, leaves, dxs = flat.cotangents(cotangent), _leaves_of(flat), flat.given(tangents)
+    seeds, leaves, dxs = (
+        flat.cotangents(cotangent),
+        _leaves_of(flat),
+        flat.given(tangents),
+    )
     first = _grad(flat(*leaves), leaves, seeds, create_graph=True)
     dummies = [torch.zeros_like(g, requires_grad=True) for g in first]
     second = _grad(first, leaves, dummies, create_graph=True)
@@ -260,7 +264,9 @@ def _batched(wrap: Wrap, f: Any, examples: Any, kwargs: Any) -> Any:
     return [unflatten(first.out, [to_numpy(y) for y in row]) for row in rows]
 
 
-def _batched_vjp(wrap: Wrap, f: Any, examples: Any, kwargs: Any, cotangents: Any) -> Any:
+def _batched_vjp(
+    wrap: Wrap, f: Any, examples: Any, kwargs: Any, cotangents: Any
+) -> Any:
     calls = [_Flat(f, primals, kwargs) for primals in examples]
     pairs = zip(calls, cotangents, strict=True)
     seeds = [call.cotangents(cotangent) for call, cotangent in pairs]

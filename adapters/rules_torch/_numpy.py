@@ -31,8 +31,11 @@ def from_numpy(value: Any, arrays: Sequence[Any], device: Any) -> Tensor:
     if array.ndim and _must_copy(array, arrays, np):
         array = array.copy()
     if array.dtype.char in "gG" or not array.dtype.isnative:  # no such type in torch
-        array = array.astype(array.dtype.newbyteorder("=") if array.dtype.char not in "gG"
-                             else {"g": "f8", "G": "c16"}[array.dtype.char])
+        array = array.astype(
+            array.dtype.newbyteorder("=")
+            if array.dtype.char not in "gG"
+            else {"g": "f8", "G": "c16"}[array.dtype.char]
+        )
     if not array.flags.writeable:
         array = array.copy()
     out = torch.from_numpy(array)

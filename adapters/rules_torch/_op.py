@@ -33,7 +33,9 @@ def call_operator(job: PrimalJob, tensors: Sequence[Tensor]) -> Sequence[Tensor]
             "Call it outside of the compiled function.",
         )
     shapes, job.result = _shapes(job, tensors)
-    operator = _find((primitive, job.layout, len(shapes)), lambda: _define_host(job, len(shapes)))
+    operator = _find(
+        (primitive, job.layout, len(shapes)), lambda: _define_host(job, len(shapes))
+    )
     outputs = operator(*tensors)
     return [outputs] if isinstance(outputs, Tensor) else outputs
 
@@ -163,5 +165,3 @@ def call_exported(
 
 
 def _define_exported(primitive: rc.Primitive, layout: Any, outputs: int) -> Any: ...
-
-

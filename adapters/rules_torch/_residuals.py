@@ -81,7 +81,10 @@ class ResidualCall(Call):
         return extras
 
     def saved(
-        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], extras: Sequence[Tensor]
+        self,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        extras: Sequence[Tensor],
     ) -> tuple[Tensor, ...]:
         """What to save, in the order that `sources` counts by."""
         return (*inputs, *extras, *[outputs[i] for i in reversed(self.kept)])

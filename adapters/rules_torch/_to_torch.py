@@ -58,7 +58,11 @@ def to_torch(
         )
         raise rc.UnsupportedError(message)
     handle = rc.as_primitive(
-        f, host=host, elementwise=elementwise, static_argnames=static_argnames, pure=pure
+        f,
+        host=host,
+        elementwise=elementwise,
+        static_argnames=static_argnames,
+        pure=pure,
     )
     if out is None:
         return handle

@@ -40,7 +40,9 @@ def pull_back(
         if not pairs:
             return [None] * len(inputs)
         ys, dys = zip(*pairs, strict=True)
-        found = torch.autograd.grad(ys, inputs, dys, create_graph=create, allow_unused=True)
+        found = torch.autograd.grad(
+            ys, inputs, dys, create_graph=create, allow_unused=True
+        )
     return list(found)
 
 
@@ -105,5 +107,3 @@ def transpose(
     """
     ones = [torch.ones_like(x, requires_grad=False) for x in points]
     return pull_back(linear, ones, cotangents)
-
-

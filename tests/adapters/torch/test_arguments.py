@@ -200,7 +200,9 @@ def test_integer_and_boolean_tensors_strings_and_none_have_no_tangent():
 
     torch.testing.assert_close(jacfwd(f)(x.detach()), torch.func.jacrev(f)(x.detach()))
     rows = torch.stack([index, index.flip(0)])
-    batched = vmap(lambda i: grad(lambda x: pick(x, i, mask, "n", None).sum())(x.detach()))
+    batched = vmap(
+        lambda i: grad(lambda x: pick(x, i, mask, "n", None).sum())(x.detach())
+    )
     assert batched(rows).shape == (2, 3)
 
 
@@ -417,7 +419,11 @@ def shared_pullback(dy):
 
 def test_modules_parameters_deepcopy_pickle_and_functional_call():
     x = torch.tensor([1.0, 2.0], dtype=torch.float64)
-    for module in (Module(), copy.deepcopy(Module()), pickle.loads(pickle.dumps(Module()))):
+    for module in (
+        Module(),
+        copy.deepcopy(Module()),
+        pickle.loads(pickle.dumps(Module())),
+    ):
         module(x).sum().backward()
         assert module.w.grad.tolist() == [3, 6]
     parameters = {"w": torch.ones(2, dtype=torch.float64)}
@@ -454,7 +460,9 @@ def test_ignored_derivatives_are_dropped_in_both_modes(kind):
     leafx = x.clone().requires_grad_()
     f(leafx).backward()
     torch.testing.assert_close(leafx.grad, expected)
-    assert grad(lambda x: rc.ignore_derivatives(lambda: made.f(x)) * x)(x) == made.native(x)
+    assert grad(lambda x: rc.ignore_derivatives(lambda: made.f(x)) * x)(
+        x
+    ) == made.native(x)
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(x, torch.ones_like(x))
         dy = torch.autograd.forward_ad.unpack_dual(f(dual)).tangent
@@ -484,9 +492,13 @@ def test_wrong_answers_of_a_pullback_are_named(transform):
 
     with pytest.raises(rc.CotangentCountError, match="tuple of 3 cotangents"):
         run(lambda dy, x, y: (NoTangent(), dy))
-    with pytest.raises(CotangentError, match=r"wrong_rrule .* argument 'y' does not fit"):
+    with pytest.raises(
+        CotangentError, match=r"wrong_rrule .* argument 'y' does not fit"
+    ):
         run(lambda dy, x, y: (NoTangent(), dy, torch.ones(3, 5)))
-    with pytest.raises(rc.DerivativeNotImplemented, match=r"wrong_rrule .*argument 'y'"):
+    with pytest.raises(
+        rc.DerivativeNotImplemented, match=r"wrong_rrule .*argument 'y'"
+    ):
         run(lambda dy, x, y: (NoTangent(), dy, rc.not_implemented("nobody knows")))
 
 

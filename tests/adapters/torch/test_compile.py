@@ -31,9 +31,7 @@ def fresh() -> Iterator[None]:
 
 @pytest.fixture(params=BACKENDS)
 def compiled(request):
-    return lambda f, **kw: torch.compile(
-        f, fullgraph=True, backend=request.param, **kw
-    )
+    return lambda f, **kw: torch.compile(f, fullgraph=True, backend=request.param, **kw)
 
 
 X = torch.tensor([0.3, 0.7], dtype=torch.float64)
@@ -108,7 +106,9 @@ def test_the_graph_is_what_native_code_gives():
     made = sinmul()
     x = X.clone().requires_grad_()
     compiled = torch.compile(
-        lambda x: made.f(x * 2), backend=aot_autograd(fw_compiler=backend), fullgraph=True
+        lambda x: made.f(x * 2),
+        backend=aot_autograd(fw_compiler=backend),
+        fullgraph=True,
     )
     compiled(x).sum().backward()
     names = {str(target) for graph in graphs for target in graph}
@@ -204,13 +204,16 @@ def test_a_shape_rule_or_out_makes_it_compile(compiled):
 
     A = torch.rand(3, 2, dtype=torch.float64)
     torch.testing.assert_close(compiled(gram)(A), A.T @ A)
-    total = to_torch(lambda A: np.sum(A), host=True, out=rc.ShapeDtype((), torch.float64))
+    total = to_torch(
+        lambda A: np.sum(A), host=True, out=rc.ShapeDtype((), torch.float64)
+    )
     torch.testing.assert_close(compiled(total)(A), A.sum())
 
 
 def test_an_impure_host_function_is_refused():
-    noise = rc.primitive(lambda x: np.random.rand(*x.shape), host=True, pure=False,
-                         elementwise=True)
+    noise = rc.primitive(
+        lambda x: np.random.rand(*x.shape), host=True, pure=False, elementwise=True
+    )
     with pytest.raises(Exception, match="declared pure=False"):
         torch.compile(noise, fullgraph=True, backend="aot_eager")(X)
     assert issubclass(UntraceableError, rc.UnsupportedError)
@@ -242,6 +245,10 @@ def test_the_first_call_ever_may_be_compiled():
     )
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]

@@ -100,11 +100,11 @@ def test_fixed_point_under_torch_func():
     reference = total(lambda a: native(a, X0))
     torch.testing.assert_close(grad(total(f))(A), grad(reference)(A))
     torch.testing.assert_close(hessian(total(f))(A), hessian(reference)(A))
-    torch.testing.assert_close(jvp(f, (A,), (A,))[1], jvp(lambda a: native(a, X0), (A,), (A,))[1])
-    rows = torch.stack([A, A + 0.1])
     torch.testing.assert_close(
-        vmap(grad(total(f)))(rows), vmap(grad(reference))(rows)
+        jvp(f, (A,), (A,))[1], jvp(lambda a: native(a, X0), (A,), (A,))[1]
     )
+    rows = torch.stack([A, A + 0.1])
+    torch.testing.assert_close(vmap(grad(total(f)))(rows), vmap(grad(reference))(rows))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -41,13 +41,22 @@ def test_a_result_that_shares_memory_with_an_argument_is_copied():
         lambda x: float(x.sum()),
         lambda x: x.sum(),
     ],
-    ids=["negative strides", "read-only", "byte order", "long double", "float", "scalar"],
+    ids=[
+        "negative strides",
+        "read-only",
+        "byte order",
+        "long double",
+        "float",
+        "scalar",
+    ],
 )
 def test_results_that_torch_cannot_hold_as_they_are(make):
     f = rc.primitive(make, host=True)
     x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
     y = f(x)
-    torch.testing.assert_close(y, torch.as_tensor(np.array(make(x.numpy()), dtype=float)))
+    torch.testing.assert_close(
+        y, torch.as_tensor(np.array(make(x.numpy()), dtype=float))
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +109,9 @@ def test_batches_of_different_ranks_line_up():
     f = rc.primitive(np.hypot, host=True, elementwise=True)
     a, b = torch.rand(4, 3), torch.rand(4)
     torch.testing.assert_close(vmap(f)(a, b), torch.hypot(a, b[:, None]))
-    torch.testing.assert_close(vmap(f, (None, 0))(a, b), torch.hypot(a[None], b[:, None, None]))
+    torch.testing.assert_close(
+        vmap(f, (None, 0))(a, b), torch.hypot(a[None], b[:, None, None])
+    )
     torch.testing.assert_close(vmap(f, (1, None), 1)(a, b), torch.hypot(a, b[:, None]))
 
 
@@ -270,7 +281,9 @@ def test_numpy_rules_may_capture_numbers_and_branch_on_them():
 def test_numpy_rules_cannot_be_transposed():
     with pytest.raises(HostRuleError) as info:
         jvp(numpy_rules("rrule"), (X,), (X,))
-    assert "cannot be transposed, but forward mode is wanted. Add an frule" in str(info.value)
+    assert "cannot be transposed, but forward mode is wanted. Add an frule" in str(
+        info.value
+    )
     with pytest.raises(HostRuleError, match="but reverse mode is wanted. Add an rrule"):
         grad(lambda x: numpy_rules("frule")(x).sum())(X)
 

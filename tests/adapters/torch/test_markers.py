@@ -106,5 +106,3 @@ def test_the_primal_runs_once_per_first_derivative():
     made = marker("both")
     vmap(grad(made.f))(torch.ones(3))
     assert made.calls == {"primal": 1, "frule": 0, "rrule": 1, "pullback": 1}
-
-

@@ -1,0 +1,145 @@
+"""What each private name of torch is relied on for."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.autograd import forward_ad
+
+import rules_core as rc
+from rules_torch import _compat
+
+X = torch.tensor([1.0, 2.0])
+
+
+def test_a_missing_name_is_an_error_that_names_torch_and_the_cure():
+    with pytest.raises(rc.UnsupportedError) as info:
+        _compat._find("_C._no_such_name")
+    assert str(info.value) == (
+        f"rules_torch needs torch._C._no_such_name, which torch {torch.__version__} does "
+        "not have. Install a version that rules-core is tested with (torch 2.13)."
+    )
+
+
+def test_functorch_active_and_levels():
+    seen = []
+
+    def look(x):
+        levels = _compat.Levels()
+        seen.append(
+            (len(levels.reverse), len(levels.forward), _compat.functorch_active())
+        )
+        return x.sum()
+
+    look(X)
+    torch.func.grad(look)(X)
+    torch.func.jvp(torch.func.grad(look), (X,), (X,))
+    torch.vmap(look)(X)
+    assert seen == [(0, 0, False), (1, 0, True), (1, 1, True), (0, 0, True)]
+
+
+def test_tracking_tells_who_takes_part():
+    seen = []
+    constant, variable = torch.ones(2), torch.ones(2, requires_grad=True)
+
+    def look(x):
+        levels = _compat.Levels()
+        seen.append([levels.tracking(t) for t in (x, constant, variable, x * variable)])
+        return x.sum()
+
+    torch.func.grad(look)(X)
+    assert seen[0] == [(True, False), (False, False), (True, False), (True, False)]
+    torch.func.jvp(look, (X,), (X,))
+    assert [forward for _, forward in seen[1]] == [True, False, False, True]
+    torch.vmap(look)(torch.ones(3, 2))
+    assert [reverse for reverse, _ in seen[2]] == [False, False, True, True]
+
+
+def test_forward_mode_and_tangents():
+    assert not _compat.forward_mode_active()
+    with forward_ad.dual_level():
+        assert _compat.forward_mode_active()
+        dual = forward_ad.make_dual(X, X)
+        assert _compat.has_tangent(dual)
+        assert not _compat.has_tangent(X)
+        assert not _compat.has_tangent(_compat.strip_tangent(dual))
+        with _compat.set_forward_enabled(False):
+            assert not _compat.forward_mode_active()
+
+
+def test_strip_tangent_of_a_batched_tensor():
+    def look(x):
+        assert torch.equal(_compat.strip_tangent(x).sum(), x.sum())
+        return x * 1
+
+    with forward_ad.dual_level():
+        stripped = []
+        torch.vmap(lambda x: stripped.append(_compat.strip_tangent(x)) or x)(
+            forward_ad.make_dual(X, X)
+        )
+        assert len(stripped) == 1
+    torch.vmap(lambda x: _compat.strip_tangent(x) * 2)(X)
+
+
+def test_wrappers_and_dead_wrappers():
+    kept = []
+    torch.func.grad(lambda x: kept.append(x) or x.sum())(X)
+    assert _compat.is_wrapped(kept[0])
+    assert _compat.is_dead(kept[0])
+    assert torch.equal(_compat.unwrap_dead(kept[0]), X)
+    assert not _compat.is_dead(X)
+    torch.vmap(lambda x: kept.append(_compat.is_batched(x)) or x)(X)
+    assert kept[1] is True
+
+
+def test_will_execute_asks_the_running_backward_pass():
+    seen = []
+
+    class Ask(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a * b
+
+        @staticmethod
+        def backward(ctx, dy):
+            seen.append([_compat.will_execute(n) for n, _ in ctx.next_functions])
+            return dy, dy
+
+    a, b = (torch.ones(2, requires_grad=True) * 1 for _ in range(2))
+    torch.autograd.grad(Ask.apply(a, b).sum(), a)
+    leaf = torch.ones(2, requires_grad=True)
+    torch.autograd.grad(Ask.apply(leaf, b).sum(), leaf)
+    Ask.apply(leaf, torch.ones(2)).sum().backward()
+    assert seen == [[True, False], [True, False], [True, False]]
+    assert _compat.will_execute(None) is False
+
+
+def test_apply_function_is_apply_without_its_python_layer():
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, dy):
+            return 2 * dy
+
+    x = torch.ones(2, requires_grad=True)
+    _compat.apply_function(Double)(x).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_is_fake():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    assert not _compat.is_fake(X)
+    assert _compat.is_fake(X.to("meta"))
+    with FakeTensorMode() as mode:
+        assert _compat.is_fake(mode.from_tensor(X))
+
+
+def test_nested_forward_mode_is_refused_by_torch_in_these_words():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(X, X)
+        with pytest.raises(RuntimeError, match=_compat.NESTED_FORWARD):
+            torch.func.jvp(torch.sin, (dual,), (X,))
