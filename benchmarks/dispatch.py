@@ -58,6 +58,7 @@ def main() -> None:
         "rule": work_rrule,
         "rrule": rc.rrule,
         "resolve": rc.rrule.resolve,
+        "methods": rc.rrule.table(work),
         "work": work,
         "other": other,
         "args": (1.0, 2.0),
@@ -65,6 +66,7 @@ def main() -> None:
     }
     rows = {
         "dict look-up by types": "table[tuple(map(type, args))]",
+        "rrule.table(f)[types]": "methods[tuple(map(type, args))]",
         "the rule, called directly": "rule(1.0, 2.0)",
         "multipledispatch, called": "dispatcher(1.0, 2.0)",
         "rrule.resolve(f, args, kw)": "resolve(work, args, empty)",
