@@ -12,7 +12,7 @@ import numpy as np
 import rules_core
 
 from rules_autodiff._access import python_method
-from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj
 from rules_autodiff._operators import BINARY, COMPARISONS, method_of
 from rules_autodiff._values import is_number
@@ -83,6 +83,26 @@ def core_handler(key: Any) -> Callable[..., Any]:
         return run.core(key, args)
 
     return handle
+
+
+REFLECTED = {f"__r{name.strip('_')}__": name for name in BINARY}
+DIRECT = {f"__{name.strip('_')}__": name for name in (*BINARY, *COMPARISONS, "neg", "abs")}
+
+
+def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """A bound special method of C code, as `(2.0).__mul__` or `slot.__get__`."""
+    owner, name = f.__self__, f.__name__
+    if isinstance(owner, float | complex | np.ndarray | np.generic):
+        if name in DIRECT:
+            return getattr(run, DIRECT[name])(owner, *args)
+        if name in REFLECTED:
+            return getattr(run, REFLECTED[name])(*args, owner)
+        if isinstance(owner, np.ndarray):
+            return run.call(getattr(np.ndarray, name), owner, *args, **kwargs)
+    return run.below.call(f, *args, **kwargs)
+
+
+CALLABLES[type((1.0).__add__)] = call_slot
 
 
 # numbers

@@ -173,6 +173,7 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
         )
         raise RuleDefinitionError(message)
     out, pullback = result
+    check_aliases(rule, duals, out)
     y = out.primal
     fdata = None
     slot = None
@@ -183,6 +184,26 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
         fdata = run.adopt_shadow(y, out.fdata)
     run.note_mutating(MutatingEntry(pullback, slots, slot, y, fdata))
     return y
+
+
+def check_aliases(rule: Any, duals: Any, out: CoDual[Any, Any]) -> None:
+    """What aliases in the program must alias in the derivative, and nothing else."""
+    if not (is_float_array(out.primal) and isinstance(out.fdata, np.ndarray)):
+        return
+    for place, given in enumerate(duals):
+        if not is_float_array(given.primal):
+            continue
+        primal = np.may_share_memory(out.primal, given.primal)
+        fdata = np.may_share_memory(out.fdata, given.fdata)
+        if primal != fdata:
+            message = (
+                f"The result of the mutating rule {rule.__qualname__} must alias "
+                f"argument {place} in its fdata where it does in its primal, but the "
+                f"primals {'share' if primal else 'do not share'} memory and the fdata "
+                f"{'do' if fdata else 'do not'}. Return CoDual(x.primal, x.fdata) of "
+                "the argument, or the same view of both."
+            )
+            raise RuleDefinitionError(message)
 
 
 def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
