@@ -145,6 +145,7 @@ def _transformed(
     call = TransformCall(primitive, layout, rule)
     call.reverse, call.pushes = reverse, pushes
     call.forward = max(len(levels.forward), 1) if forward else 0
+    call.levels = None if forward and not levels.forward else levels
     if rule is not None and rule.needs:
         call.needs = call.needs_of([r or f for r, f in modes])
     return _result(call, RuleFunction.apply(call, *tensors))

@@ -95,14 +95,16 @@ class Levels:
     Attributes:
         reverse: Levels of `grad` and `vjp`.
         forward: Levels of `jvp`.
+        order: Levels of both, outermost first.
     """
 
-    __slots__ = ("forward", "reverse")
+    __slots__ = ("forward", "order", "reverse")
 
     def __init__(self) -> None:
         stack = _stack() or ()
         self.reverse = {i.level() for i in stack if i.key() == _Kind.Grad}
         self.forward = {i.level() for i in stack if i.key() == _Kind.Jvp}
+        self.order = sorted(self.reverse | self.forward)
 
     def tracking(self, x: Tensor) -> tuple[bool, bool]:
         """Whether `x` may be wanted in reverse mode, and in forward mode.

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from ._compat import (
+    Levels,
     apply_function,
     call_function,
     functorch_active,
@@ -34,9 +35,11 @@ class TransformCall(ResidualCall):
         reverse: Whether a reverse-mode transform may ask for cotangents.
         forward: How many forward-mode transforms are active.
         pushes: Whether forward mode has an frule of its own.
+        levels: Transforms that differentiate, or None where plain forward mode is
+            active besides them.
     """
 
-    __slots__ = ("forward", "pushes", "reverse")
+    __slots__ = ("forward", "levels", "pushes", "reverse")
 
     def start(self, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:
         """`(y, residuals)`; forward mode by an frule needs the arguments only."""
@@ -44,6 +47,22 @@ class TransformCall(ResidualCall):
             return super().start(tensors)
         self.inputs = [(x.shape, x.dtype, x.device) for x in tensors]
         return self.primal(tensors), ()
+
+    def tangents_of_extras_wanted(self) -> bool:
+        """Whether a transform inside the one that pushes now may read the extras.
+
+        Those outside know the extras by their own graphs. To push them regardless would
+        run the rule again, whose own calls would push theirs, without end.
+        """
+        if not self.extras:
+            return False
+        if self.levels is None:
+            return self.reverse or self.forward > 1
+        now = Levels().order  # those outside, and the one that pushes
+        inside = self.levels.order[len(now) :]
+        if self.pushes:
+            return not self.levels.reverse.isdisjoint(inside)
+        return bool(inside)
 
     def split(
         self, saved: Sequence[Tensor]
@@ -113,7 +132,7 @@ class RuleFunction(torch.autograd.Function):
                 dys = call.push(tensors, tangents)
             else:
                 dys = call.transposed_pull(residuals, tensors, tangents)
-            if call.extras and (call.reverse or call.forward > 1):
+            if call.tangents_of_extras_wanted():
                 return (*dys, *call.push_extras(tensors, extras, tangents))
             return (*dys, *map(_zeros, extras))
 
