@@ -11,7 +11,13 @@ array([2., 2., 2.])
 
 from rules_numpy import (
     cumulative,
+    einsum,
     indexing,
+    linalg_decompositions,
+    linalg_norms,
+    linalg_products,
+    linalg_solves,
+    linalg_svd,
     padding,
     rearrange,
     reductions,
@@ -25,7 +31,13 @@ from rules_numpy import (
 
 __all__ = [
     "cumulative",
+    "einsum",
     "indexing",
+    "linalg_decompositions",
+    "linalg_norms",
+    "linalg_products",
+    "linalg_solves",
+    "linalg_svd",
     "padding",
     "rearrange",
     "reductions",

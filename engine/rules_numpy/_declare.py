@@ -35,7 +35,11 @@ DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
 
 
 def derivative(
-    f: Any, argnums: int | tuple[int, ...] | None = 0, *, arrays: bool = True
+    f: Any,
+    argnums: int | tuple[int, ...] | None = 0,
+    *,
+    arrays: bool | tuple[int, ...] = True,
+    call: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]:
     """Define frule and rrule of `f` by its derivative and the adjoint of that.
 
@@ -49,7 +53,9 @@ def derivative(
         f: The function, or a list of functions that share the derivative.
         argnums: Positions of the arguments that the derivative speaks about, None for
             all; any other must be without tangent.
-        arrays: Whether numbers and lists at `argnums` are made arrays beforehand.
+        arrays: Whether numbers and lists at `argnums` are made arrays beforehand, or
+            at which positions.
+        call: What computes `y` in place of `f`, whose signature tells wrong defaults.
     """
     functions = f if isinstance(f, list) else [f]
     bare = isinstance(argnums, int)
@@ -58,7 +64,7 @@ def derivative(
     def declare(maps: F) -> F:
         for function in functions:
             DECLARED[function] = maps, numbers
-            Declaration(function, maps, numbers, bare, arrays).register()
+            Declaration(function, maps, numbers, bare, arrays, call).register()
         return maps
 
     return declare
@@ -130,9 +136,11 @@ class Declaration:
         maps: Any,
         numbers: tuple[int, ...] | None,
         bare: bool,
-        arrays: bool,
+        arrays: bool | tuple[int, ...],
+        call: Any = None,
     ) -> None:
         self.f, self.maps, self._numbers = f, maps, numbers
+        self.run = call or f
         self.bare, self.arrays = bare, arrays
         self.head = () if _is_method(f) else (NoTangent,)
         self.out = _position_of_out(f)
@@ -174,7 +182,8 @@ class Declaration:
         if not self.arrays:
             return args
         plain = list(args)
-        for i in self.numbers(args):
+        numbers = self.numbers(args) if self.arrays is True else self.arrays
+        for i in numbers:
             if i < len(plain) and plain[i] is not None and plain[i] is not NoValue:
                 plain[i] = array_of(plain[i], self.f)
         return tuple(plain)
@@ -198,7 +207,7 @@ def _forward(given: Declaration) -> Callable[..., Any]:
     def forward(tangents: Any, *args: Any, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.f(*plain, **kw)
+        y = given.run(*plain, **kw)
         own = tangents if not given.head else tangents[1:]
         dy: Any = ZeroTangent
         pairs = given.pairs(y, plain, kw)
@@ -241,7 +250,7 @@ def _backward(given: Declaration) -> Callable[..., Any]:
     def backward(*args: Any, needs: Any = None, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.f(*plain, **kw)
+        y = given.run(*plain, **kw)
         pairs = given.pairs(y, plain, kw)
 
         def derivative_pullback(dy: Any) -> Any:
@@ -259,7 +268,7 @@ def _backward(given: Declaration) -> Callable[..., Any]:
     return backward
 
 
-def _pulled(pair: Any, dy: Any, x: Any, arrays: bool) -> Any:
+def _pulled(pair: Any, dy: Any, x: Any, arrays: bool | tuple[int, ...]) -> Any:
     if pair is None or isinstance(dy, rc.AbstractZero):
         return ZeroTangent
     dx = pair[1](dy)
@@ -272,7 +281,7 @@ def _backward_of_one(given: Declaration) -> Callable[..., Any]:
     def backward(*args: Any, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.f(*plain, **kw)
+        y = given.run(*plain, **kw)
         (pair,) = given.pairs(y, plain, kw)
 
         def derivative_pullback(dy: Any) -> Any:
