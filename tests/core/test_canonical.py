@@ -186,7 +186,7 @@ WITHOUT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("x", WITHOUT, ids=lambda x: repr(x)[:30])
+@pytest.mark.parametrize("x", WITHOUT, ids=range(len(WITHOUT)))
 def test_what_has_no_tangent(x):
     assert zero_tangent(x) is D
     assert tangent_type(x) is NoTangent

@@ -21,7 +21,7 @@ from rules_core._registry import isolated_rules
         ("-scipy", {"numpy"}),
         ("-scipy,-numpy", set()),
     ],
-    ids=str,
+    ids=lambda x: str(sorted(x) if isinstance(x, set) else x),
 )
 def test_the_environment_variable(setting, expected):
     assert allowed_packs(setting, {"numpy", "scipy"}) == expected
