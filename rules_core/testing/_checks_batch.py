@@ -15,7 +15,6 @@ from ._nodes import Tip
 from ._report import Failure, NotRun
 from ._space import Space
 from ._subject import Subject
-from ._tolerance import largest
 
 __all__ = ["batches_are_right", "rule_batches", "shapes_are_right"]
 
@@ -129,8 +128,7 @@ def _compare_batch(
         if stack.shape != want.shape:
             message = f"output {k}: {describe(stack)}, one by one {describe(want)}"
             raise Failure(message)
-        scale = largest(want)
-        if np.any(subject.tolerance.excess(stack, want, 0.0, scale) > 0):
+        if np.any(subject.tolerance.excess(stack, want) > 0):
             message = (
                 f"with in_batched={batched} output {k} is not that of each example"
             )

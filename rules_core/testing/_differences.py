@@ -17,7 +17,14 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Curve", "Estimate", "Side", "Vector", "differentiate"]
+__all__ = [
+    "Curve",
+    "Estimate",
+    "Side",
+    "Vector",
+    "differentiate",
+    "differentiate_along",
+]
 
 Vector: TypeAlias = NDArray[np.float64]
 Curve: TypeAlias = Callable[[float], Vector]
@@ -29,6 +36,7 @@ START = 0.0617
 SHRINKS, COLUMNS, SIDED_COLUMNS = 40, 7, 12
 # Exceptions by which functions say that a point lies outside their domain.
 OUTSIDE = (ArithmeticError, ValueError, np.linalg.LinAlgError)
+SHARP = 1e-6  # an estimate with a relative error below this is not improved upon
 NOISE_POINTS = 7
 GROWING = 20  # so many rungs in a row: a vertical tangent, not slow convergence
 SAFETY = 4.0  # the tableau's own error estimate is of the right order, no more
@@ -83,6 +91,30 @@ def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
         rungs = _quotients(guarded, centre, side, noise, eps)
         value, error = _extrapolated(rungs, centre, side)
     return Estimate(value, SAFETY * error, side)
+
+
+def differentiate_along(curve: Curve, speed: float, eps: float = 2.0**-52) -> Estimate:
+    r"""\(c'(0)\) of a curve whose scale may not be that of its parameter.
+
+    Where steps of size 1 drown in the value's round-off (`x + 1` moved by a share of
+    `x = 1e-20`), steps over which the argument moves by 1 are tried as well.
+
+    Args:
+        curve: The function to differentiate.
+        speed: How far the argument moves when the parameter moves by 1.
+        eps: Unit round-off of the arithmetic inside `curve`.
+    """
+    best = differentiate(curve, eps)
+    if speed in (0.0, 1.0) or _largest(best.error) <= SHARP * _largest(best.value):
+        return best
+    other = differentiate(lambda t: curve(t / speed), eps)
+    better = best.error <= speed * other.error
+    value = np.where(better, best.value, speed * other.value)
+    return Estimate(value, np.where(better, best.error, speed * other.error), best.side)
+
+
+def _largest(vector: Vector) -> float:
+    return float(np.max(np.abs(vector), initial=0.0))
 
 
 def _guarded(curve: Curve) -> Callable[[float], Vector | None]:

@@ -19,11 +19,12 @@ import numpy as np
 from rules_core import Primitive, UnsupportedError, frule, rrule, structure
 from rules_core._adapters import LOCAL
 
-from ._differences import Vector, differentiate
-from ._leaf import StructureMismatch
+from ._differences import Vector, differentiate_along
+from ._leaf import spans_of
 from ._modes import Mode, Pull, Push
 from ._space import Space
 from ._subject import Subject
+from ._tolerance import largest
 
 __all__ = ["Dual", "LeavesArrayCode", "tangent_of"]
 
@@ -153,36 +154,27 @@ namespace = _Namespace()
 def apply(f: Callable[..., Any], args: Any, kw: Any) -> Any:
     """`f` on duals, anywhere inside its arguments: value and directional difference."""
     value = f(*_moved(args, 0.0), **_moved(kw, 0.0))
-    duals = [d for d in _leaves((args, kw)) if np.any(d.tangent)]
+    duals = list(_leaves((args, kw)))
     space = _space(value)
-    if space is None or not list(_leaves((args, kw))):
+    if space is None or not duals:
         return value
-    if not duals:
-        return _with_tangent(space, np.zeros(space.dim))
-    reach = 1.0 / max(map(_steepness, duals))
+    if not any(np.any(d.tangent) for d in duals):
+        return dual_point(space, np.zeros(space.dim))
+    steepness = max(largest(d.tangent / spans_of(d.primal)) for d in duals)
+    speed = max(largest(d.tangent) for d in duals)
 
     def along(t: float) -> Vector:
-        step = reach * t
+        step = t / steepness
         return space.values(f(*_moved(args, step), **_moved(kw, step)))
 
-    try:
-        slope = differentiate(along)
-    except StructureMismatch:
-        return _with_tangent(space, np.full(space.dim, np.nan))
-    return _with_tangent(space, np.broadcast_to(slope.value, space.dim) / reach)
+    slope = differentiate_along(along, speed / steepness)
+    return dual_point(space, np.broadcast_to(slope.value, space.dim) * steepness)
 
 
 def _space(value: Any) -> Space | None:
     """The space of a result; None where it has no tangent."""
     space = Space(value, "y")
     return space if space.dim else None
-
-
-def _steepness(d: Dual) -> float:
-    """How fast the array moves, relative to its size."""
-    size = np.abs(d.primal)
-    scale = np.maximum(size, 1e-3 * (np.max(size, initial=0.0) or 1.0))
-    return float(np.max(np.abs(d.tangent) / np.where(np.isfinite(scale), scale, 1.0)))
 
 
 def _moved(x: Any, step: float) -> Any:
@@ -223,10 +215,6 @@ def dual_point(space: Space, tangent: Vector) -> Any:
         return Dual(array, move)
 
     return space.map(dual)
-
-
-def _with_tangent(space: Space, tangent: Vector) -> Any:
-    return dual_point(space, tangent)
 
 
 def tangent_of(x: Any) -> Any:

@@ -74,8 +74,7 @@ def _compare(
     tolerance: Tolerance,
     error: Any = 0.0,
 ) -> None:
-    scale = max(largest(expected), largest(actual))
-    at = worst(tolerance.excess(actual, expected, error, scale))
+    at = worst(tolerance.excess(actual, expected, error))
     if at is not None:
         message = f"{labels[at]}: {actual[at]:.10g} here, {expected[at]:.10g} in NumPy"
         raise Failure(message)

@@ -12,7 +12,19 @@ from rules_core import array_namespace, is_array
 
 from ._differences import Vector
 
-__all__ = ["Leaf", "StructureMismatch", "describe", "dtype_of", "like", "to_numpy"]
+__all__ = [
+    "Leaf",
+    "StructureMismatch",
+    "describe",
+    "dtype_of",
+    "like",
+    "spans_of",
+    "to_numpy",
+]
+
+
+# Below this a number is as good as zero, and says nothing about a scale.
+TINY = 2.0**-330
 
 
 class StructureMismatch(Exception):
@@ -60,6 +72,16 @@ def describe(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
     return repr(value) if len(repr(value)) < 60 else f"a {type(value).__name__}"
+
+
+def spans_of(x: np.ndarray[Any, Any]) -> Vector:
+    """The scale on which each entry of an array varies."""
+    sizes = np.abs(x).astype(np.float64)
+    sizes = np.where(np.isfinite(sizes), sizes, 1.0)
+    sizes = np.where(sizes < TINY, 0.0, sizes)
+    typical = np.max(sizes, initial=0.0) or 1.0
+    spans: Vector = np.where(sizes == 0, typical, np.maximum(sizes, 1e-3 * typical))
+    return spans
 
 
 @final
@@ -125,10 +147,7 @@ class Leaf:
 
         A complex entry's two parts share the modulus.
         """
-        sizes = np.abs(to_numpy(self.primal).reshape(-1)).astype(np.float64)
-        sizes = np.where(np.isfinite(sizes), sizes, 1.0)
-        typical = sizes.max(initial=0.0) or 1.0
-        sizes = np.where(sizes == 0, typical, np.maximum(sizes, 1e-3 * typical))
+        sizes = spans_of(to_numpy(self.primal)).reshape(-1)
         return np.repeat(sizes, 1 + self.is_complex)
 
     def labels(self) -> Iterator[str]:

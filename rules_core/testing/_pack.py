@@ -36,8 +36,13 @@ def check_pack(name: str, /) -> Report:
         CheckFailed: A check failed; the message is the table.
 
     >>> from rules_core.testing import check_pack
-    >>> bool(check_pack("rules_core"))
-    True
+    >>> print(check_pack("fractions"))  # a module without rules
+    pack fractions: 5 passed
+      passed  pack.imports      0 frules, 0 rrules
+      passed  pack.locations
+      passed  pack.ambiguities
+      passed  pack.pickles
+      passed  pack.side-rules
     """
     report = Report(f"pack {name}")
     execute(CHECKS, _Pack(name), report)

@@ -13,11 +13,11 @@ import numpy as np
 
 from rules_core import NoTangent, Primitive, RuleConfig, is_array, normal_form
 
-from ._differences import Curve, Estimate, Vector, differentiate
+from ._differences import Curve, Estimate, Vector, differentiate_along
 from ._leaf import Leaf, StructureMismatch, like, to_numpy
 from ._seeded import Seeded
 from ._space import Space
-from ._tolerance import Tolerance
+from ._tolerance import Tolerance, largest
 
 __all__ = ["Subject"]
 
@@ -109,8 +109,12 @@ class Subject:
     def _cotangents(self, cotangent: Any) -> list[Vector]:
         if cotangent is not None:
             return [self.out.coordinates(cotangent)]
-        dim = self.out.dim
-        return [self.rng.standard_normal(dim) for _ in range(self.tries)]
+        # Large components of the value get small weights, so that all count alike.
+        spans = self.out.spans
+        weights = np.min(spans, initial=np.inf) / spans
+        return [
+            weights * self.rng.standard_normal(self.out.dim) for _ in range(self.tries)
+        ]
 
     def slope(self, direction: Vector) -> Estimate:
         """The derivative of the value along a direction.
@@ -122,7 +126,8 @@ class Subject:
     def slope_in(self, space: Space, out: Space, direction: Vector) -> Estimate:
         """The derivative at another point `space`, whose value lies in `out`."""
         eps = max(space.eps, out.eps, 2.0**-52)
-        return differentiate(self.curve(space, out, direction), eps)
+        curve = self.curve(space, out, direction)
+        return differentiate_along(curve, largest(direction), eps)
 
     def curve(self, space: Space, out: Space, direction: Vector) -> Curve:
         """`t ↦ f(x + t v)` in coordinates."""

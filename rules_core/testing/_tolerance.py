@@ -19,6 +19,8 @@ __all__ = ["Tolerance"]
 
 # Above this share of the derivative's size, an estimated error decides nothing.
 USELESS = 1e-3
+# How many units of round-off of the largest component may be in all the others.
+ROUNDING = 2**8
 
 
 @final
@@ -41,17 +43,23 @@ class Tolerance:
         """The relative tolerance that applies."""
         return self.eps ** (2 / 3) if self.rtol is None else self.rtol
 
-    def excess(self, actual: Any, expected: Any, error: Any, scale: Any) -> Vector:
+    def excess(
+        self, actual: Any, expected: Any, error: Any = 0.0, scale: Any = None
+    ) -> Vector:
         """How much farther apart two vectors are than they may be; positive is wrong.
 
         Args:
             actual: What the rule gives.
             expected: The reference.
             error: How far off the reference may be.
-            scale: Sizes that the relative tolerance refers to.
+            scale: Sizes that the relative tolerance refers to; by default each
+                component's own, besides the round-off that sums leave in all of them.
         """
         actual, expected = np.atleast_1d(actual), np.atleast_1d(expected)
         with np.errstate(all="ignore"):
+            if scale is None:
+                scale = np.maximum(np.abs(actual), np.abs(expected))
+                error = error + ROUNDING * self.eps * largest(actual, expected)
             allowed = self.relative * np.asarray(scale) + self.atol + np.asarray(error)
             excess = np.abs(actual - expected) - allowed
         equal = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
@@ -60,7 +68,7 @@ class Tolerance:
 
     def differs(self, actual: Vector, expected: Vector) -> int | None:
         """Index of the worst component that differs beyond tolerance, or None."""
-        return worst(self.excess(actual, expected, 0.0, largest(actual, expected)))
+        return worst(self.excess(actual, expected))
 
 
 def worst(excess: Vector) -> int | None:

@@ -212,6 +212,38 @@ def test_hosts_that_nobody_knows_are_not_run():
     assert "no adapter for 'nonesuch'" in report["nonesuch: all"].detail
 
 
+@pytest.mark.parametrize("factor", [1.0, 1.001])
+def test_steps_that_drown_in_the_value_are_no_evidence(factor):
+    def successor(x):
+        return x + 1.0
+
+    @rrule.define(successor)
+    def successor_rrule(x):
+        return x + 1.0, lambda dy: (NoTangent(), factor * dy)
+
+    @frule.define(successor)
+    def successor_frule(tangents, x):
+        return x + 1.0, factor * tangents[1]
+
+    for check in (check_rrule, check_frule):
+        if factor == 1.0:
+            assert check(successor, np.array([1e-20, 1e-18]))
+        else:
+            with pytest.raises(CheckFailed, match=r"the rule is 1\.001 times"):
+                check(successor, np.array([1e-20, 1e-18]))
+
+
+def test_a_derivative_that_is_nil_is_accepted_within_round_off():
+    def sine(x):
+        return 1.0 + np.cos(x)
+
+    @rrule.define(sine)
+    def sine_rrule(x):
+        return sine(x), lambda dy: (NoTangent(), -np.sin(x) * dy)
+
+    assert check_rrule(sine, np.array([np.pi, 2 * np.pi]))
+
+
 def test_a_point_without_derivative_is_no_pass():
     def spike(x):
         return np.where(x == 1.0, 0.0, np.nan)

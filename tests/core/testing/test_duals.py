@@ -1,0 +1,142 @@
+"""Duals: a forward mode whose only derivatives are finite differences and rules."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra.numpy import arrays
+
+import rules_core as rc
+from rules_core import NoTangent, frule, rrule
+from rules_core.testing import isolated_rules
+from rules_core.testing._duals import Dual, LeavesArrayCode, tangent_of
+
+X = np.array([[0.5, -1.25], [2.0, 0.75]])
+DX = np.array([[1.0, 0.5], [-0.25, 2.0]])
+
+
+@pytest.fixture(autouse=True)
+def _own_rules():
+    with isolated_rules():
+        yield
+
+
+FUNCTIONS = {
+    "exp": (np.exp, lambda x, dx: np.exp(x) * dx),
+    "namespace": (
+        lambda x: rc.array_namespace(x).sin(x),
+        lambda x, dx: np.cos(x) * dx,
+    ),
+    "linalg": (
+        lambda x: rc.array_namespace(x).linalg.inv(x),
+        lambda x, dx: -np.linalg.inv(x) @ dx @ np.linalg.inv(x),
+    ),
+    "matmul": (lambda x: x @ x, lambda x, dx: x @ dx + dx @ x),
+    "transpose": (lambda x: x.T, lambda x, dx: dx.T),
+    "method": (lambda x: x.sum(axis=0), lambda x, dx: dx.sum(axis=0)),
+    "index": (lambda x: x[1], lambda x, dx: dx[1]),
+    "where": (
+        lambda x: np.where(x > 0, x**2, 0.0),
+        lambda x, dx: np.where(x > 0, 2 * x * dx, 0.0),
+    ),
+    "stack": (lambda x: np.stack([x, 2 * x]), lambda x, dx: np.stack([dx, 2 * dx])),
+    "reflected": (lambda x: 2.0 / (3.0 + x), lambda x, dx: -2.0 * dx / (3.0 + x) ** 2),
+    "numpy scalar": (lambda x: np.float64(3.0) * x, lambda x, dx: 3.0 * dx),
+    "iteration": (lambda x: sum(row for row in x), lambda x, dx: dx.sum(axis=0)),
+    "complex": (lambda x: abs(x + 1j), lambda x, dx: x * dx / abs(x + 1j)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_array_function_is_differentiated(name):
+    f, derivative = FUNCTIONS[name]
+    y = f(Dual(X, DX))
+    np.testing.assert_allclose(y.primal, f(X))
+    np.testing.assert_allclose(y.tangent, derivative(X, DX), rtol=1e-8, atol=1e-10)
+
+
+@given(
+    arrays(np.float64, 3, elements=st.floats(-10, 10)),
+    arrays(np.float64, 3, elements=st.floats(-1e6, 1e6)),
+)
+def test_tangents_are_linear_whatever_their_size(x, dx):
+    y = Dual(x, dx) * 2.0 + 1.0
+    np.testing.assert_allclose(y.tangent, 2.0 * dx, atol=1e-8 * (1 + np.max(abs(dx))))
+
+
+def test_what_has_no_tangent_is_a_plain_array():
+    assert isinstance(Dual(X, DX) > 0, np.ndarray)
+    assert isinstance(np.argmax(Dual(X, DX)), np.integer)
+    assert Dual(X, DX).shape == (2, 2)
+    np.testing.assert_array_equal(tangent_of(np.ones(2)), 0.0)
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        float,
+        complex,
+        int,
+        np.asarray,
+        lambda x: x.tolist(),
+        lambda x: np.add(1, x, out=X),
+    ],
+    ids=["float", "complex", "int", "asarray", "tolist", "out"],
+)
+def test_leaving_array_code_is_an_error(leave):
+    with pytest.raises(LeavesArrayCode):
+        leave(Dual(np.array(1.0), np.array(1.0)))
+
+
+def test_writing_is_an_error():
+    with pytest.raises(LeavesArrayCode, match="written to"):
+        Dual(X, DX)[0] = 1.0
+
+
+def test_a_stopped_gradient_has_no_tangent():
+    assert rc.ignore_derivatives(Dual(X, DX)) is not None
+    np.testing.assert_array_equal(tangent_of(rc.ignore_derivatives(Dual(X, DX))), 0.0)
+
+
+@pytest.mark.parametrize("kind", ["frule", "rrule"])
+def test_primitives_use_their_rules(kind):
+    @rc.primitive
+    def double(x):
+        return 2.0 * x
+
+    if kind == "frule":
+        frule.define(double)(lambda tangents, x: (2.0 * x, 3.0 * tangents[1]))
+    else:
+        rrule.define(double)(lambda x: (2.0 * x, lambda dy: (NoTangent(), 3.0 * dy)))
+    np.testing.assert_allclose(double(Dual(X, DX)).tangent, 3.0 * DX)
+
+
+def test_a_generic_primitive_without_rule_is_differentiated_itself():
+    @rc.primitive
+    def cube(x):
+        return x**3
+
+    np.testing.assert_allclose(cube(Dual(X, DX)).tangent, 3 * X**2 * DX, rtol=1e-9)
+
+
+def test_a_host_primitive_without_rule_is_refused():
+    @rc.primitive(host=True)
+    def cube(x):
+        return np.asarray(x) ** 3
+
+    with pytest.raises(rc.UnsupportedError, match=r"cube.* has no rule"):
+        cube(Dual(X, DX))
+
+
+def test_a_derivative_that_is_not_implemented_stays_so():
+    @rc.primitive
+    def power(v, x):
+        return v * x
+
+    @rrule.define(power)
+    def power_rrule(v, x):
+        dv = rc.not_implemented("in v")
+        return v * x, lambda dy: (NoTangent(), dv, v * dy)
+
+    np.testing.assert_allclose(power(2.0, Dual(X, DX)).tangent, 2.0 * DX)
+    with pytest.raises(Exception, match="in v"):
+        power(Dual(np.array(2.0), np.array(1.0)), X)
