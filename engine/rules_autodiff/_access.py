@@ -82,7 +82,9 @@ class Access(Hooks):
         elif name == "flat":
             self.write(owner, Ellipsis, self.call(np.reshape, value, owner.shape))
         else:
-            setattr(owner, name, value)  # shape, strides: the array object, not its memory
+            setattr(
+                owner, name, value
+            )  # shape, strides: the array object, not its memory
 
     def delattr(self, owner: Any, name: str) -> None:
         method = type(owner).__delattr__
@@ -159,7 +161,9 @@ class Access(Hooks):
     def old_protocol(self, sequence: Any) -> Any:
         """Iteration by `__getitem__` from 0 up, for classes without `__iter__`."""
         method = python_method(type(sequence), "__getitem__")
-        return iterable_or_error(sequence) if method is None else self.by_index(sequence)
+        return (
+            iterable_or_error(sequence) if method is None else self.by_index(sequence)
+        )
 
     def by_index(self, sequence: Any) -> Iterator[Any]:
         index = 0
@@ -202,7 +206,7 @@ class Context:
     def __enter__(self) -> Any:
         return self.run.call(MethodType(type(self.manager).__enter__, self.manager))
 
-    def __exit__(self, *exception: Any) -> Any:
+    def __exit__(self, *exception: object) -> Any:
         leave = MethodType(type(self.manager).__exit__, self.manager)
         return self.run.call(leave, *exception)
 
@@ -260,7 +264,7 @@ def is_standard(f: FunctionType) -> bool:
 
 
 def is_generated(f: FunctionType) -> bool:
-    """Whether `dataclass` or `namedtuple` wrote a method: it does nothing of its own."""
+    """Whether `dataclass` or `namedtuple` wrote a method: it only stores."""
     return f.__code__.co_filename == "<string>"
 
 

@@ -9,8 +9,8 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-import rules_core
 
+import rules_core
 from rules_autodiff._access import python_method
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj
@@ -86,7 +86,9 @@ def core_handler(key: Any) -> Callable[..., Any]:
 
 
 REFLECTED = {f"__r{name.strip('_')}__": name for name in BINARY}
-DIRECT = {f"__{name.strip('_')}__": name for name in (*BINARY, *COMPARISONS, "neg", "abs")}
+DIRECT = {
+    f"__{name.strip('_')}__": name for name in (*BINARY, *COMPARISONS, "neg", "abs")
+}
 
 
 def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -179,7 +181,7 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
 
 def without_derivative(x: Any) -> Any:
     """An equal value that no run knows."""
-    from rules_autodiff._plain import boxed  # noqa: PLC0415
+    from rules_autodiff._plain import boxed
 
     if is_number(x):
         return boxed(x)
@@ -271,8 +273,8 @@ def collecting(cls: Any) -> Callable[..., Any]:
     return handle
 
 
-for _cls in (list, tuple, any, all):
-    HANDLERS[_cls] = collecting(_cls)
+for _collect in (list, tuple, any, all):
+    HANDLERS[_collect] = collecting(_collect)
 
 
 def collecting_set(cls: Any) -> Callable[..., Any]:
@@ -282,8 +284,8 @@ def collecting_set(cls: Any) -> Callable[..., Any]:
     return handle
 
 
-for _cls in (set, frozenset):
-    HANDLERS[_cls] = collecting_set(_cls)
+for _set in (set, frozenset):
+    HANDLERS[_set] = collecting_set(_set)
 
 
 @handler(enumerate)
@@ -331,7 +333,9 @@ def handle_reversed(run: Any, sequence: Any) -> Any:
     if isinstance(sequence, np.ndarray):
         return run.array_items(sequence[::-1])
     method = python_method(type(sequence), "__reversed__")
-    return reversed(sequence) if method is None else run.iter(run.call(method, sequence))
+    return (
+        reversed(sequence) if method is None else run.iter(run.call(method, sequence))
+    )
 
 
 @handler(builtins.iter)
@@ -416,7 +420,7 @@ def iterable(run: Any, x: Any) -> Any:
     return run.iter(x) if hasattr(type(x), "__iter__") else x
 
 
-for _cls in (
+for _mover in (
     itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.repeat,
     itertools.count, itertools.cycle, itertools.product, itertools.permutations,
     itertools.combinations, itertools.combinations_with_replacement,
@@ -424,7 +428,7 @@ for _cls in (
     itertools.filterfalse, itertools.groupby, itertools.tee, itertools.pairwise,
     itertools.compress,
 ):  # fmt: skip
-    HANDLERS[_cls] = moving(_cls)
+    HANDLERS[_mover] = moving(_mover)
 
 
 @handler(itertools.starmap)

@@ -14,14 +14,14 @@ from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from rules_core import Primitive, no_frule, no_rrule
-from rules_core._registry import PACKS, find_table
 
-from rules_autodiff._hooks import Hooks
 from rules_autodiff._errors import SourceNotFound
 from rules_autodiff._explain import keyword_error, no_rule_error
+from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import is_lifted, lifted, rebind
 from rules_autodiff._opaque import is_opaque, is_transparent
+from rules_core import Primitive, no_frule, no_rrule
+from rules_core._registry import PACKS, find_table
 
 __all__ = ["CALLABLES", "HANDLERS", "OVERLAYS", "Calls", "Transform", "handler"]
 
@@ -190,7 +190,7 @@ class Calls(Hooks):
         return bool(asked(f, *args))
 
     def check_keywords(self, found: Any, f: Any) -> None:
-        """Keyword-only arguments have no cotangent, so they must carry no derivative."""
+        """Keyword-only arguments have no cotangent: they must be constants."""
         for name, value in found.kwargs.items():
             if self.is_active(value):
                 raise keyword_error(f, name)
@@ -202,11 +202,8 @@ class Calls(Hooks):
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):
             return self.below.call(f, *args, **kwargs)
-        owner = getattr(f, "__self__", None)
-        inactive = not (self.is_active(args) or self.is_active(kwargs))
-        if inactive and (owner is None or not self.is_active(owner)):
-            if not self.is_active(f):
-                return self.below.call(f, *args, **kwargs)
+        if not self.is_active((f, args, kwargs)):
+            return self.below.call(f, *args, **kwargs)
         result = self.mutating_rule(f, args)
         if result is not NotImplemented:
             return result
@@ -283,7 +280,7 @@ def is_opaque_class(cls: type) -> bool:
 def is_written_for(f: FunctionType) -> bool:
     """Whether `dataclass` or `namedtuple` wrote a constructor: it only stores."""
     name = f.__code__.co_filename
-    return name.startswith("<string>") or name.startswith("<namedtuple")
+    return name.startswith(("<string>", "<namedtuple"))
 
 
 def castable_to(value: Any, target: Any, kwargs: Any) -> Any:

@@ -25,13 +25,13 @@ class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation
 
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, pullback)` of any function, `pullback(dy) = (df, dx1, …)`."""
-        from rules_autodiff._via import rrule_via_engine  # noqa: PLC0415
+        from rules_autodiff._via import rrule_via_engine
 
         return rrule_via_engine(f, args, kw)
 
     def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, dy)` of any function for the tangents `(df, dx1, …)`."""
-        from rules_autodiff._via import frule_via_engine  # noqa: PLC0415
+        from rules_autodiff._via import frule_via_engine
 
         return frule_via_engine(tangents, f, args, kw)
 

@@ -1,4 +1,4 @@
-"""Changes of lists, dicts, sets and deques: done, and noted so that they can be undone."""
+"""Changes of lists, dicts, sets and deques: done, and noted to be undone."""
 
 import copy
 import functools
@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from rules_core import structure
 
 from rules_autodiff._builtins import followed
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
+from rules_core import structure
 
 __all__: list[str] = []
 
@@ -46,8 +46,8 @@ CHANGING = (
 )  # fmt: skip
 for _method in CHANGING:
     HANDLERS[_method] = changing(_method)
-for _method in (list.extend, list.__iadd__, deque.extend, deque.extendleft):
-    HANDLERS[_method] = filling(_method)
+for _filling in (list.extend, list.__iadd__, deque.extend, deque.extendleft):
+    HANDLERS[_filling] = filling(_filling)
 
 
 @handler(list.append)
@@ -63,7 +63,9 @@ def handle_pop(run: Any, owner: Any, index: int = -1) -> Any:
 
 
 @handler(list.sort)
-def handle_sort(run: Any, owner: Any, *, key: Any = None, reverse: bool = False) -> None:
+def handle_sort(
+    run: Any, owner: Any, *, key: Any = None, reverse: bool = False
+) -> None:
     run.changing(owner)
     list.sort(owner, key=followed(run, key), reverse=reverse)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from rules_core import AbstractZero
 
 __all__ = ["CORE", "INERT_FUNCTIONS", "CoreRule", "Space", "space_of"]
@@ -78,7 +79,7 @@ def is_zero(x: Any) -> Any:
 
 @inert
 def both_zero(x: Any, p: Any) -> Any:
-    """Where the derivative of a power would be 0 times infinity, as a number or mask."""
+    """Where a power's derivative would be 0 times infinity, as a number or mask."""
     found = np.logical_and(np.equal(x, 0), np.equal(p, 0))
     return found if found.ndim else int(found)
 

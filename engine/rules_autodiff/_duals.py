@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, final
 
 import numpy as np
-from rules_core import NoTangent, structure, tangent_type
 
 from rules_autodiff._slots import tangent_of
 from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_core import NoTangent, structure, tangent_type
 
 __all__ = [
     "CoDual", "Dual", "NoFData", "NoRData", "fdata_type", "rdata_type", "tangent",

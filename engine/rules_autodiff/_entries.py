@@ -9,13 +9,22 @@ from dataclasses import MISSING
 from typing import Any
 
 import numpy as np
-from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
 
 from rules_autodiff._core import fit
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._slots import Slot, add_to, take_from
+from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
 
-__all__ = ["AddEntry", "AppendEntry", "ItemEntry", "CoreEntry", "ReadEntry", "RuleEntry", "StateEntry", "WriteEntry"]
+__all__ = [
+    "AddEntry",
+    "AppendEntry",
+    "ItemEntry",
+    "CoreEntry",
+    "ReadEntry",
+    "RuleEntry",
+    "StateEntry",
+    "WriteEntry",
+]
 
 
 class CoreEntry:

@@ -1,21 +1,21 @@
 """Errors that name the function and the line of the user's program."""
 
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lift import is_lifted_code
 
-__all__ = ["keyword_error", "no_rule_error", "refuse", "where"]
+__all__ = ["keyword_error", "no_rule_error", "refuse", "refused", "where"]
 
 
 def where() -> str:
     """The place in the user's program that is being differentiated."""
-    frame = sys._getframe(1)  # noqa: SLF001
+    frame: Any = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
         if is_lifted_code(frame.f_code):
             return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return "called from outside of any differentiated function"
 
 
@@ -32,11 +32,11 @@ def no_rule_error(f: Any, kind: str) -> EngineError:
     """The error for a function that has neither a rule nor source of its own."""
     name = name_of(f)
     text = (
-        f"{name} ({where()}) must have a rule to be differentiated: the engine does not "
-        f"look into it, but it was called with a value that carries a derivative and no "
-        f"{kind} for these arguments is known. Define one with "
-        f"@rules_core.{kind}.define({name.rpartition('.')[2]}), install the rule pack of "
-        f"its library, or, if it has no derivative, declare "
+        f"{name} ({where()}) must have a rule to be differentiated: the engine does "
+        "not look into it, but it was called with a value that carries a derivative "
+        f"and no {kind} for these arguments is known. Define one with "
+        f"@rules_core.{kind}.define({name.rpartition('.')[2]}), install the rule pack "
+        f"of its library, or, if it has no derivative, declare "
         f"rules_core.non_differentiable({name.rpartition('.')[2]})."
     )
     return UnsupportedProgram(text)
@@ -49,6 +49,55 @@ def keyword_error(f: Any, name: str) -> EngineError:
         "derivative, because rules give none for it, but it does. Pass "
         f"stop_gradient({name}), or a value that does not depend on the arguments."
     )
+
+
+REFUSALS = {
+    "set": (
+        "A set must hold constants, but an entry carries a derivative",
+        "Sets drop what is equal: use a list or a dict.",
+    ),
+    "objects": (
+        "A value that carries a derivative must not be written into an array of "
+        "objects, but is",
+        "Use an array of floats, or a list.",
+    ),
+    "dtype": (
+        "A value that carries a derivative must be written into a floating array, but "
+        "the dtype is {}, which would cut it off",
+        "Make the array with dtype=float.",
+    ),
+    "overlapping": (
+        "An array must not share memory with itself to be written to, but this view "
+        "does",
+        "Write into a copy.",
+    ),
+    "unbuffered": (
+        "An array must be copied onto itself without overlap, but NumPy does not "
+        "buffer this assignment, so its result is undefined",
+        "Copy the right-hand side first: dest[i] = value.copy().",
+    ),
+    "reinterpreted": (
+        "An array that carries a derivative must be viewed as what it is, but is "
+        "reinterpreted by a view of another dtype",
+        "Use .astype to convert the values.",
+    ),
+    "resized": (
+        "An array that carries a derivative must keep its memory, but is resized in "
+        "place",
+        "Use np.resize, which makes a new one.",
+    ),
+    "lanes": (
+        "A mutating frule must be run with one tangent, but jacfwd carries several at "
+        "once",
+        "Use jvp for each direction, or jacrev.",
+    ),
+}
+
+
+def refused(key: str, *details: Any) -> NoReturn:
+    """Raise the error of a known name."""
+    what, cure = REFUSALS[key]
+    raise refuse(what.format(*details), cure)
 
 
 def refuse(what: str, cure: str) -> EngineError:

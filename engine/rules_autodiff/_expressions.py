@@ -57,7 +57,7 @@ class ExpressionLifter:
             lifted.extend(result if isinstance(result, list) else [result])
         return lifted
 
-    def hook(self, name: str, at: ast.AST, *args: ast.expr) -> ast.Call:
+    def hook(self, name: str, at: ast.AST, *args: ast.expr) -> Any:
         """``hooks.name(*args)``, at the place of ``at`` in the source."""
         base = ast.Name(self.hooks, ast.Load())
         call = ast.Call(ast.Attribute(base, name, ast.Load()), list(args), [])
@@ -80,11 +80,11 @@ class ExpressionLifter:
 
     # operators
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
         left, right = self.visit(node.left), self.visit(node.right)
         return self.hook(BINARY[type(node.op)], node, left, right)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         operand = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
             return place(ast.UnaryOp(node.op, operand), node)
@@ -92,12 +92,14 @@ class ExpressionLifter:
             return node
         return self.hook(UNARY[type(node.op)], node, operand)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """``a < b < c`` is ``a < (t := b) and t < c``: each operand is computed once."""
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """``a < b < c`` is ``a < (t := b) and t < c``: operands are computed once."""
         if len(node.ops) > 1 and self.in_iterable:
             return place(self.visit_parts(node), node)
         left, parts = self.visit(node.left), []
-        for number, (op, item) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        for number, (op, item) in enumerate(
+            zip(node.ops, node.comparators, strict=True)
+        ):
             right = self.visit(item)
             last = number == len(node.ops) - 1
             simple = isinstance(item, ast.Name | ast.Constant)
@@ -108,11 +110,13 @@ class ExpressionLifter:
                 following = ast.Name(name, ast.Load())
             parts.append(self.comparison(op, left, right, node))
             left = following
-        return parts[0] if len(parts) == 1 else place(ast.BoolOp(ast.And(), parts), node)
+        return (
+            parts[0] if len(parts) == 1 else place(ast.BoolOp(ast.And(), parts), node)
+        )
 
     def comparison(
         self, op: ast.cmpop, left: ast.expr, right: ast.expr, at: ast.AST
-    ) -> ast.expr:
+    ) -> Any:
         """One comparison; identity and membership give plain booleans."""
         if type(op) in COMPARE:
             return self.hook(COMPARE[type(op)], at, left, right)
@@ -120,27 +124,29 @@ class ExpressionLifter:
 
     # access
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
         if isinstance(node.value, ast.Name) and node.value.id in self.modules:
             return node
         owner = self.visit(node.value)
         return self.hook("getattr", node, owner, ast.Constant(node.attr))
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return self.hook("getitem", node, self.visit(node.value), self.visit(node.slice))
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        return self.hook(
+            "getitem", node, self.visit(node.value), self.visit(node.slice)
+        )
 
-    def visit_Slice(self, node: ast.Slice) -> ast.expr:
+    def visit_Slice(self, node: ast.Slice) -> Any:
         bounds = (node.lower, node.upper, node.step)
         parts = [ast.Constant(None) if b is None else self.visit(b) for b in bounds]
         return self.hook("slice", node, *parts)
 
-    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+    def visit_Starred(self, node: ast.Starred) -> Any:
         value = self.hook("iter", node, self.visit(node.value))
         return place(ast.Starred(value, node.ctx), node)
 
     # calls
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
+    def visit_Call(self, node: ast.Call) -> Any:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name == "super" and not node.args:
             return self.full_super(node)
@@ -149,9 +155,7 @@ class ExpressionLifter:
         if name == "globals":
             return node
         args = [self.visit(arg) for arg in node.args]
-        keywords = [
-            ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords
-        ]
+        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         if isinstance(node.func, ast.Attribute) and not self.of_module(node.func):
             owner = self.visit(node.func.value)
             attribute = ast.Constant(node.func.attr)
@@ -164,8 +168,8 @@ class ExpressionLifter:
     def of_module(self, node: ast.Attribute) -> bool:
         return isinstance(node.value, ast.Name) and node.value.id in self.modules
 
-    def full_super(self, node: ast.Call) -> ast.expr:
-        """``super()`` looks at its caller's frame; ``super(__class__, self)`` does not."""
+    def full_super(self, node: ast.Call) -> Any:
+        """``super()`` looks at its caller's frame; with arguments it does not."""
         first = self.first_argument[-1] if self.first_argument else None
         if first is None:
             self.unsupported(node, "super() without a first argument")
@@ -174,7 +178,7 @@ class ExpressionLifter:
 
     # functions and comprehensions
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
         self.visit_defaults(node.args)
         self.first_argument.append(first_name(node.args))
         outer, self.in_iterable = self.in_iterable, 0
@@ -200,26 +204,26 @@ class ExpressionLifter:
             self.unsupported(node.target, "async")
         return node
 
-    def iteration(self, iterable: ast.expr, target: ast.expr) -> ast.expr:
+    def iteration(self, iterable: ast.expr, target: ast.expr) -> Any:
         """What a loop runs over: items that the engine can follow."""
         if isinstance(target, ast.Tuple | ast.List):
             return self.hook("unpacked", iterable, iterable, pattern(target))
         return self.hook("iter", iterable, iterable)
 
-    def visit_Set(self, node: ast.Set) -> ast.expr:
+    def visit_Set(self, node: ast.Set) -> Any:
         node.elts = [self.hook("hashed", e, self.visit(e)) for e in node.elts]
         return node
 
-    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+    def visit_SetComp(self, node: ast.SetComp) -> Any:
         node.generators = [self.visit(g) for g in node.generators]
         node.elt = self.hook("hashed", node.elt, self.visit(node.elt))
         return node
 
-    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
         node.value = self.hook("iter", node, self.visit(node.value))
         return node
 
-    def visit_Await(self, node: ast.Await) -> ast.expr:
+    def visit_Await(self, node: ast.Await) -> Any:
         self.unsupported(node, "await")
 
 
@@ -242,7 +246,7 @@ def names_only(target: ast.expr) -> bool:
     return isinstance(inner, ast.Name)
 
 
-def pattern(target: ast.expr) -> ast.expr:
+def pattern(target: ast.expr) -> Any:
     """The shape of a target: ``a, (b, c)`` is ``(None, (None, None))``."""
     if isinstance(target, ast.Tuple | ast.List):
         return ast.Tuple([pattern(item) for item in target.elts], ast.Load())

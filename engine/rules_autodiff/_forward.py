@@ -10,10 +10,21 @@ import weakref
 from typing import Any
 
 import numpy as np
+
+from rules_autodiff._core import CORE, given
+from rules_autodiff._explain import refused
+from rules_autodiff._memory import Memory, overlaps_itself, owner_of
+from rules_autodiff._mutating import call_mutating_forward, frule_mutating
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._reverse import may_mirror
+from rules_autodiff._run import Run
+from rules_autodiff._slots import is_plain_array, tangent_of
+from rules_autodiff._transpose import transposed_rrule
+from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
 from rules_core import (
     AbstractZero,
-    NotImplementedTangent,
     NoTangent,
+    NotImplementedTangent,
     StructuralTangent,
     ZeroTangent,
     backing,
@@ -22,17 +33,6 @@ from rules_core import (
     rrule,
     zero_tangent,
 )
-
-from rules_autodiff._core import CORE, given
-from rules_autodiff._explain import refuse
-from rules_autodiff._memory import Memory, overlaps_itself, owner_of
-from rules_autodiff._mutating import call_mutating_forward, frule_mutating
-from rules_autodiff._plain import PLAIN
-from rules_autodiff._reverse import REINTERPRETED, may_mirror
-from rules_autodiff._run import Run
-from rules_autodiff._slots import tangent_of
-from rules_autodiff._transpose import transposed_rrule
-from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
 
 __all__ = ["ForwardRun"]
 
@@ -87,29 +87,16 @@ class ForwardRun(Run):
             return self.dots.get(id(x))
         if isinstance(x, np.ndarray):
             return self.flow(x)
-        return self.reaches(x, {}) or None
+        return self.is_active(x) or None
 
-    def reaches(self, x: Any, seen: dict[int, Any]) -> bool:
-        """Whether something that a container holds carries a derivative."""
-        if type(x) in INERT or is_number(x) or isinstance(x, np.ndarray):
-            return self.slot(x) is not None
-        if id(x) in seen:
-            return False
-        seen[id(x)] = x
-        level = self.structure(x)
-        return level is not None and any(self.reaches(v, seen) for v in level.values)
-
-    def flow(self, a: Any) -> Flow | None:
+    def flow(self, a: Any) -> Any:
         owner = owner_of(a)
         found = self.flows.get(id(owner))
         if found is None or found.ref() is not owner:
             return None
         if owner is not a and not may_mirror(a.dtype, owner.dtype):
-            raise refuse(REINTERPRETED, "Use .astype to convert the values.")
+            refused("reinterpreted")
         return found
-
-    def is_active(self, x: Any) -> bool:
-        return self.slot(x) is not None
 
     def new_flow(self, a: Any) -> Flow:
         owner = owner_of(a)
@@ -236,9 +223,8 @@ class ForwardRun(Run):
         """A tangent as an author gave it, in canonical form."""
         if is_number(y) and isinstance(dy, float) and isinstance(y, float):
             return dy
-        if type(dy) is np.ndarray and type(y) is np.ndarray:
-            if dy.shape == y.shape and dy.dtype == y.dtype:
-                return dy
+        if type(y) is np.ndarray and is_plain_array(dy, y):
+            return dy
         (found,) = self.below.call(normalise, (y,), (dy,))
         if isinstance(found, NotImplementedTangent):
             found.throw("needed by the engine")
@@ -254,7 +240,8 @@ class ForwardRun(Run):
             return y
         push = transposed_rrule(self.below, y, pullback)
         tangents = [
-            push(tuple(self.tangent(x, lane) for x in args)) for lane in range(self.width)
+            push(tuple(self.tangent(x, lane) for x in args))
+            for lane in range(self.width)
         ]
         y = self.owned(y, found.args)
         self.assign(y, [self.canonical(y, dy) for dy in tangents])
@@ -265,11 +252,7 @@ class ForwardRun(Run):
         if rule is None:
             return NotImplemented
         if self.width > 1:
-            raise refuse(
-                "A mutating frule must be run with one tangent, but jacfwd carries "
-                "several at once",
-                "Use jvp for each direction, or jacrev.",
-            )
+            refused("lanes")
         self.changed = True
         return call_mutating_forward(self, rule, f, args)
 
@@ -290,7 +273,7 @@ class ForwardRun(Run):
 
     def write(self, dest: Any, key: Any, value: Any) -> None:
         active = self.is_active(value)
-        self.check_write(dest, key, value, active=active)
+        self.check_write(dest, active=active)
         if isinstance(value, list | tuple) and active:
             value = self.call(np.asarray, value)
         flow = self.flow(dest)
@@ -319,7 +302,7 @@ class ForwardRun(Run):
         return dv if dv is not None and given(dv) else 0.0
 
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
-        self.check_write(dest, key, value, active=self.is_active(value))
+        self.check_write(dest, active=self.is_active(value))
         self.below.add_at(dest, key, value)
         if not self.is_active(value):
             return

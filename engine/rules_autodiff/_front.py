@@ -1,17 +1,18 @@
 """The front door: JAX's names and argument order."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from rules_core import NoTangent
 
 from rules_autodiff._calls import HANDLERS, Transform
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._inputs import Entrance, as_given
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording, detached, guarded
+from rules_core import NoTangent
 
 __all__ = ["grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"]
 
@@ -51,12 +52,15 @@ def on_plain(run_on: Callable[..., Any]) -> Callable[..., Any]:
         return run_on(PLAIN, *args, **kwargs)
 
     HANDLERS[call] = run_on
+    own = inspect.signature(run_on)
+    seen = list(own.parameters.values())[1:]  # the level is no argument of the user's
+    call.__signature__ = own.replace(parameters=seen)  # type: ignore[attr-defined]
     return call
 
 
 def positions(argnums: Argnums, args: Any, name: str) -> tuple[int, ...]:
     """The positions of the arguments to differentiate, counted from the front."""
-    wanted = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    wanted: Any = argnums if isinstance(argnums, tuple | list) else (argnums,)
     for i in wanted:
         if not isinstance(i, int) or not -len(args) <= i < len(args):
             message = (
@@ -68,7 +72,9 @@ def positions(argnums: Argnums, args: Any, name: str) -> tuple[int, ...]:
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False  # noqa: FBT001, FBT002
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
 ) -> Derived:
     """The function `args ↦ (f(args), ∇f(args))`.
 
@@ -102,7 +108,9 @@ def value_and_grad(
 
 
 def grad(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False  # noqa: FBT001, FBT002
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
 ) -> Derived:
     """The gradient `args ↦ ∇f(args)`; with `has_aux` it returns `(∇f, aux)`.
 
@@ -133,21 +141,25 @@ def grad(
     return Derived("grad", f, run_on)
 
 
-def split_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:  # noqa: FBT001
+def split_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:
     out = recording.output
     if not has_aux:
         return out, None
     if not isinstance(out, tuple) or len(out) != 2:
         recording.leave()
-        message = f"With has_aux the result must be a pair (value, aux), but got {out!r}."
+        message = (
+            f"With has_aux the result must be a pair (value, aux), but got {out!r}."
+        )
         raise TypeError(message)
     return out
 
 
 def check_differentiable(x: Any, place: int) -> None:
     """Refuse an argument without a tangent, as JAX does."""
-    if isinstance(x, int | str | bool | np.integer | np.bool_) or x is None or (
-        isinstance(x, np.ndarray) and x.dtype.kind not in "fc"
+    if (
+        isinstance(x, int | str | bool | np.integer | np.bool_)
+        or x is None
+        or (isinstance(x, np.ndarray) and x.dtype.kind not in "fc")
     ):
         found = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
         message = (
@@ -166,9 +178,11 @@ def seed_of(out: Any, recording: Recording) -> Any:
     if isinstance(out, int | np.integer):
         return 1.0
     recording.leave()
-    found = f"an array of shape {out.shape} and dtype {out.dtype}" if isinstance(
-        out, np.ndarray
-    ) else type(out).__name__
+    found = (
+        f"an array of shape {out.shape} and dtype {out.dtype}"
+        if isinstance(out, np.ndarray)
+        else type(out).__name__
+    )
     message = (
         f"grad: the function must return one real number, but returned {found}. Use "
         "vjp or jacrev for other results."
@@ -199,7 +213,7 @@ class VJP(Transform):
 
 @on_plain
 def vjp(
-    below: Any, f: Callable[..., Any], *primals: Any, has_aux: bool = False
+    _below: Any, f: Callable[..., Any], *primals: Any, has_aux: bool = False
 ) -> Any:
     """`(y, pullback)` with `y = f(*primals)` and `pullback(dy) = (dx1, dx2, …)`.
 
@@ -213,7 +227,7 @@ def vjp(
     >>> y, pullback(1.0), pullback(10.0)
     (6.0, (2.0, 3.0), (20.0, 30.0))
     """
-    recording = Recording(below, f, primals, {}, range(len(primals)))
+    recording = Recording(_below, f, primals, {}, range(len(primals)))
     out, aux = split_aux(recording, has_aux)
     pullback = VJP(recording, out)
     return (out, pullback, aux) if has_aux else (out, pullback)
@@ -221,11 +235,11 @@ def vjp(
 
 @on_plain
 def jvp(
-    below: Any,
+    _below: Any,
     f: Callable[..., Any],
     primals: Any,
     tangents: Any,
-    has_aux: bool = False,  # noqa: FBT001, FBT002
+    has_aux: bool = False,
 ) -> Any:
     """`(y, dy)` with `y = f(*primals)` and `dy = f'(primals) tangents`.
 
@@ -248,7 +262,7 @@ def jvp(
             f"but got {len(tangents)}."
         )
         raise TypeError(message)
-    out, found = forward(below, f, primals, [tuple(tangents)], has_aux=has_aux)
+    out, found = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
     if has_aux:
         return out[0], found[0], out[1]
     return out, found[0]
@@ -283,7 +297,7 @@ def is_nothing(dx: Any) -> bool:
 
 
 @on_plain
-def linearize(below: Any, f: Callable[..., Any], *primals: Any) -> Any:
+def linearize(_below: Any, f: Callable[..., Any], *primals: Any) -> Any:
     """`(y, f_jvp)` with `f_jvp(*tangents) = f'(primals) tangents`.
 
     >>> from rules_autodiff import linearize
@@ -292,10 +306,10 @@ def linearize(below: Any, f: Callable[..., Any], *primals: Any) -> Any:
     (9.0, 6.0, 12.0)
     """
     kept = [x.copy() if isinstance(x, np.ndarray) else x for x in primals]
-    out = below.call(f, *primals)
+    out = _below.call(f, *primals)
 
     def run_on(level: Any, *tangents: Any) -> Any:
-        deepest = level if level.depth > below.depth else below
+        deepest = level if level.depth > _below.depth else _below
         again = [detached(x, {}) for x in kept]
         return forward(deepest, f, again, [tangents])[1][0]
 
@@ -303,9 +317,7 @@ def linearize(below: Any, f: Callable[..., Any], *primals: Any) -> Any:
 
 
 @on_plain
-def hvp(
-    below: Any, f: Callable[..., Any], primals: Any, tangents: Any
-) -> Any:
+def hvp(_below: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """The Hessian of `f` times `tangents`: forward over reverse, `∂²f(primals) v`.
 
     Args:
@@ -322,5 +334,4 @@ def hvp(
     """
     single = len(primals) == 1
     gradient = grad(f, 0 if single else tuple(range(len(primals))))
-    return forward(below, gradient, primals, [tuple(tangents)])[1][0]
-
+    return forward(_below, gradient, primals, [tuple(tangents)])[1][0]

@@ -6,7 +6,7 @@ import numpy as np
 
 from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._core import conj, fit
-from rules_autodiff._explain import refuse
+from rules_autodiff._explain import refused
 
 __all__: list[str] = []
 
@@ -53,7 +53,7 @@ def handle_tolist(run: Any, a: Any) -> Any:
 
 
 @handler(np.ndarray.copy, np.copy, np.ndarray.__copy__)
-def handle_copy(run: Any, a: Any, order: str = "C") -> Any:
+def handle_copy(run: Any, a: Any, order: Any = "C") -> Any:
     if not isinstance(a, np.ndarray) or not run.is_active(a):
         return run.below.call(np.copy, a) if order in "CK" else np.copy(a, order)
     return run.copied(a)
@@ -80,12 +80,12 @@ def along(order: Any, axis: int, a: Any) -> Any:
 
 @handler(np.copyto)
 def handle_copyto(
-    run: Any, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
+    run: Any, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True
 ) -> None:
     source = src if isinstance(src, np.ndarray) else np.asarray(src)
-    if not np.can_cast(source.dtype, dst.dtype, casting):
-        if isinstance(src, np.ndarray | np.generic):
-            np.copyto(dst.copy(), src, casting=casting)  # type: ignore[call-overload]
+    typed = isinstance(src, np.ndarray | np.generic)
+    if typed and not np.can_cast(source.dtype, dst.dtype, casting):
+        np.copyto(dst.copy(), src, casting=casting)  # which words the error
     if where is True:
         run.write(dst, Ellipsis, src)
         return
@@ -134,7 +134,7 @@ def handle_place(run: Any, arr: Any, mask: Any, vals: Any) -> None:
 
 
 @handler(np.fill_diagonal)
-def handle_fill_diagonal(run: Any, a: Any, val: Any, wrap: bool = False) -> None:  # noqa: FBT001, FBT002
+def handle_fill_diagonal(run: Any, a: Any, val: Any, wrap: bool = False) -> None:
     flags = np.zeros(a.shape, bool)
     np.fill_diagonal(flags, val=True, wrap=wrap)
     run.write(a, flags, repeated(run, val, int(flags.sum())))
@@ -174,17 +174,13 @@ def handle_generator_shuffle(run: Any, rng: Any, x: Any, axis: int = 0) -> None:
 
 @handler(np.random.shuffle)
 def handle_global_shuffle(run: Any, x: Any) -> None:
-    shuffle(run, np.random.shuffle, x)  # noqa: NPY002  the program's own choice
+    shuffle(run, np.random.shuffle, x)
 
 
 @handler(np.ndarray.resize)
 def handle_resize(run: Any, a: Any, *args: Any, **kwargs: Any) -> None:
     if run.is_active(a):
-        raise refuse(
-            "An array that carries a derivative must keep its memory, but is resized "
-            "in place",
-            "Use np.resize, which makes a new one.",
-        )
+        refused("resized")
     a.resize(*args, **kwargs)
 
 

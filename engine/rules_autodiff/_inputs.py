@@ -10,6 +10,13 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+
+from rules_autodiff._errors import UnsupportedProgram
+from rules_autodiff._memory import overlaps_itself, owner_of
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._slots import tangent_of
+from rules_autodiff._state import state_functions
+from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import (
     AbstractZero,
     NoTangent,
@@ -18,13 +25,6 @@ from rules_core import (
     has_tangent,
     structure,
 )
-
-from rules_autodiff._errors import UnsupportedProgram
-from rules_autodiff._memory import overlaps_itself, owner_of
-from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import tangent_of
-from rules_autodiff._state import state_functions
-from rules_autodiff._values import INERT, is_float_array, is_number
 
 __all__ = ["Entrance", "alias", "as_given"]
 
@@ -138,7 +138,7 @@ def alias(x: Any) -> Any:
         raise UnsupportedProgram(message)
     if overlaps_itself(x) or not x.dtype.isnative:
         return x.copy()
-    return np.asarray(memoryview(x))
+    return np.asarray(memoryview(x))  # type: ignore[arg-type]
 
 
 # in the form in which arguments were given

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from rules_core import structure
 
 from rules_autodiff._front import (
     Argnums,
@@ -15,6 +14,7 @@ from rules_autodiff._front import (
 )
 from rules_autodiff._recording import Recording
 from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_core import structure
 
 __all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
 

@@ -1,9 +1,9 @@
 """The lift: a function's own source with each operation replaced by a hook.
 
-``x * y`` becomes ``_ad.mul(x, y)`` and ``f(x)`` becomes ``_ad.call(f, x)``. Control flow
-and names stay as they are, so the lifted function computes the same values in the same
-order and with the same objects. What a hook does beside that is the mode's business: one
-lifted form serves forward and reverse mode.
+``x * y`` becomes ``_ad.mul(x, y)`` and ``f(x)`` becomes ``_ad.call(f, x)``. Control
+flow and names stay as they are, so the lifted function computes the same values in the
+same order and with the same objects. What a hook does beside that is the mode's
+business: one lifted form serves forward and reverse mode.
 """
 
 import ast
@@ -24,7 +24,7 @@ FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets
 
 @dataclass(frozen=True)
 class Lifted:
-    """A lifted function: its tree (to be shown), its code, and its name for the hooks."""
+    """A lifted function: its tree, to be shown, its code, and its name for hooks."""
 
     tree: FunctionNode
     code: CodeType

@@ -2,8 +2,8 @@
 
 The shadow of a view is the window onto the owner's shadow with the same offset and
 strides, so whatever aliases in the program aliases in its derivative. The key is the
-owner, never the array object: ``np.reshape(m.T, n)`` copies and yet returns a view, of a
-temporary that nobody else sees.
+owner, never the array object: ``np.reshape(m.T, n)`` copies and yet returns a view, of
+a temporary that nobody else sees.
 """
 
 import weakref

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from typing import Any, TypeVar, final
 
 import numpy as np
+
+from rules_autodiff._duals import CoDual, Dual, NoFData, NoRData
+from rules_autodiff._slots import add_to, take_from
+from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import (
     AbstractZero,
     NoTangent,
     RuleDefinitionError,
     structure,
 )
-
-from rules_autodiff._duals import CoDual, Dual, NoFData, NoRData
-from rules_autodiff._slots import add_to, take_from
-from rules_autodiff._values import INERT, is_float_array, is_number
 
 __all__ = ["MutatingEntry", "codual", "frule_mutating", "rrule_mutating"]
 
@@ -47,10 +47,12 @@ class MutatingRules:
         >>> @rrule_mutating.define(double)
         ... def double_rule(f, x):
         ...     x.primal[...] *= 2
+        ...
         ...     def double_pullback(_):
         ...         x.primal[...] /= 2
         ...         x.fdata[...] *= 2
         ...         return NoRData(), NoRData()
+        ...
         ...     return CoDual(None, NoFData()), double_pullback
         >>> def program(x):
         ...     y = x * 1.0
@@ -126,7 +128,7 @@ class MutatingEntry:
         return found
 
     def undo(self) -> None:
-        from rules_autodiff._plain import PLAIN  # noqa: PLC0415
+        from rules_autodiff._plain import PLAIN
 
         zero = NoRData() if type(self.out) is not list else zero_like(self.value)
         self.results(zero, PLAIN)
@@ -168,8 +170,8 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
     result = run.below.call(rule, *duals)
     if not (isinstance(result, tuple) and isinstance(result[0], CoDual)):
         message = (
-            f"The mutating rule {rule.__qualname__} must return a CoDual and a pullback, "
-            f"but returned {result!r}."
+            f"The mutating rule {rule.__qualname__} must return a CoDual and a "
+            f"pullback, but returned {result!r}."
         )
         raise RuleDefinitionError(message)
     out, pullback = result
@@ -234,4 +236,3 @@ def live_tangent(run: Any, x: Any) -> Any:
         flow = run.flow(x) or run.new_flow(x)
         return flow.window(x, 0)
     return NoTangent() if callable(x) else run.tangent(x, 0)
-

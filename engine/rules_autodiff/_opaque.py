@@ -6,6 +6,15 @@ rule, because the engine knows a number by its identity.
 """
 
 import sys
+from collections import (
+    ChainMap,
+    Counter,
+    OrderedDict,
+    UserDict,
+    UserList,
+    defaultdict,
+    deque,
+)
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
@@ -48,8 +57,6 @@ def is_transparent(f: Any) -> bool:
         return issubclass(f.__objclass__, MOVERS)
     return False
 
-
-from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque  # noqa: E402,E501
 
 MOVERS = (
     list, tuple, dict, str, bytes, frozenset, int, deque, defaultdict, OrderedDict,

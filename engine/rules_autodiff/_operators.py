@@ -1,4 +1,4 @@
-"""Hooks of the operators: numbers and arrays by rule, other classes by their methods."""
+"""Hooks of operators: numbers and arrays by rule, other classes by their methods."""
 
 import operator
 from collections.abc import Callable
@@ -130,7 +130,9 @@ def castable(value: Any, dest: Any) -> Any:
     return value
 
 
-def install(maker: Callable[[str], Callable[..., Any]], names: Any, prefix: str) -> None:
+def install(
+    maker: Callable[[str], Callable[..., Any]], names: Any, prefix: str
+) -> None:
     for name in names:
         setattr(Operators, prefix + name.strip("_") if prefix else name, maker(name))
 

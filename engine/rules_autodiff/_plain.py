@@ -16,9 +16,9 @@ __all__ = ["PLAIN", "Plain", "boxed"]
 
 OPERATORS = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
-    "rshift", "and_", "or_", "xor", "neg", "pos", "invert", "lt", "le", "gt", "ge", "eq",
-    "ne", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul",
-    "ilshift", "irshift", "iand", "ior", "ixor", "getitem", "abs",
+    "rshift", "and_", "or_", "xor", "neg", "pos", "invert", "lt", "le", "gt", "ge",
+    "eq", "ne", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow",
+    "imatmul", "ilshift", "irshift", "iand", "ior", "ixor", "getitem", "abs",
 )  # fmt: skip
 
 

@@ -104,7 +104,7 @@ class QuickEntry:
 
     def followed(self, dz: Any, below: Any) -> None:
         """The same by arithmetic that the level below can follow."""
-        from rules_autodiff._slots import add_to  # noqa: PLC0415
+        from rules_autodiff._slots import add_to
 
         for slot, partial in ((self.into_x, self.by_x), (self.into_y, self.by_y)):
             if slot is not None:

@@ -4,7 +4,6 @@ import sys
 from typing import Any
 
 import numpy as np
-from rules_core import structure
 
 from rules_autodiff._errors import EngineError
 from rules_autodiff._inputs import Entrance, as_given
@@ -13,6 +12,7 @@ from rules_autodiff._reverse import ReverseRun
 from rules_autodiff._slots import Shadow, add_to, take_from
 from rules_autodiff._sweep import redo, sweep, undo
 from rules_autodiff._values import INERT, is_number
+from rules_core import structure
 
 __all__ = ["Recording"]
 
@@ -71,7 +71,7 @@ class Recording:
         self.done = False
 
     def value(self) -> Any:
-        """The output in memory of its own, where the program's writes are taken back."""
+        """The output in memory of its own, if the program's writes are taken back."""
         if not self.run.changes:
             return self.output
         return detached(self.output, {})
@@ -162,7 +162,7 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def detached(x: Any, memo: dict[int, Any]) -> Any:
-    """A copy of arrays and mutable containers, so that undoing writes does not reach it."""
+    """A copy of arrays and mutable containers, which undoing writes does not reach."""
     if type(x) in INERT or is_number(x):
         return x
     if id(x) in memo:
@@ -178,4 +178,3 @@ def detached(x: Any, memo: dict[int, Any]) -> Any:
         return level.fill(shell, [detached(value, memo) for value in level.values])
     memo[id(x)] = level.rebuild([detached(value, memo) for value in level.values])
     return memo[id(x)]
-

@@ -10,7 +10,6 @@ import operator
 from typing import Any
 
 import numpy as np
-from rules_core import RuleDefinitionError, frule, rrule
 
 from rules_autodiff._core import CORE, space_of
 from rules_autodiff._entries import (
@@ -24,24 +23,20 @@ from rules_autodiff._entries import (
     WriteEntry,
     buffer_of,
 )
-from rules_autodiff._explain import refuse
+from rules_autodiff._explain import refused
 from rules_autodiff._memory import overlaps_itself, owner_of, same_place
 from rules_autodiff._mutating import call_mutating_reverse, rrule_mutating
-from rules_autodiff._plain import PLAIN, boxed
+from rules_autodiff._plain import PLAIN
 from rules_autodiff._quick import QUICK, QuickEntry, is_quick
 from rules_autodiff._scalars import ScalarTape
 from rules_autodiff._slots import Branch, Shadow, Window
 from rules_autodiff._state import state_functions
 from rules_autodiff._transpose import transposed_frule
 from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
+from rules_core import RuleDefinitionError, frule, rrule
 
 __all__ = ["ReverseRun"]
 
-
-REINTERPRETED = (
-    "An array that carries a derivative must be viewed as what it is, but is "
-    "reinterpreted by a view of another dtype"
-)
 
 OPERATIONS = {name: getattr(operator, name) for name in QUICK}
 NEW_ARRAY = (
@@ -110,11 +105,8 @@ class ReverseRun(ScalarTape):
         if owner is a:
             return shadow
         if not may_mirror(a.dtype, shadow.dtype):
-            raise refuse(REINTERPRETED, "Use .astype to convert the values.")
+            refused("reinterpreted")
         return Window(shadow, a)
-
-    def is_active(self, x: Any) -> bool:
-        return self.slot(x) is not None
 
     def watch(self, x: Any) -> Any:
         """A slot for a fresh value, which from here on carries a derivative."""
@@ -154,9 +146,8 @@ class ReverseRun(ScalarTape):
         """A result as an object of its own, in memory of its own."""
         if is_number(y):
             return self.below.box(y)
-        if isinstance(y, np.ndarray) and y.dtype.kind in "fc":
-            if self.array_slot(y) is not None or overlaps_itself(y):
-                return self.below.copied(y)
+        if is_float_array(y) and (self.array_slot(y) is not None or overlaps_itself(y)):
+            return self.below.copied(y)
         return y
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
@@ -258,7 +249,7 @@ class ReverseRun(ScalarTape):
 
     def write(self, dest: Any, key: Any, value: Any) -> None:
         value_slot = self.slot(value)
-        self.check_write(dest, key, value, active=value_slot is not None)
+        self.check_write(dest, active=value_slot is not None)
         if isinstance(value, np.ndarray) and self.stays(dest, key, value):
             return
         if isinstance(value, list | tuple) and value_slot is not None:
@@ -291,7 +282,7 @@ class ReverseRun(ScalarTape):
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         """`np.add.at(dest, key, value)`: the shadow of `dest` stays as it is."""
         value_slot = self.slot(value)
-        self.check_write(dest, key, value, active=value_slot is not None)
+        self.check_write(dest, active=value_slot is not None)
         if self.array_slot(dest) is None and value_slot is not None:
             self.watch_late(dest)
         out = self.array_slot(dest)

@@ -3,20 +3,21 @@
 from typing import Any
 
 import numpy as np
-from rules_core import structure
 
 from rules_autodiff._access import Access
 from rules_autodiff._calls import Calls
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._core import CORE
-from rules_autodiff._explain import refuse
+from rules_autodiff._explain import refused
 from rules_autodiff._memory import overlaps_itself, owner_of
 from rules_autodiff._opaque import root_of
 from rules_autodiff._operators import Operators
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_core import structure
 
 __all__ = ["Run"]
+
 
 class Run(Operators, Access, Calls):
     """The hooks of one forward pass over the level ``below``.
@@ -46,6 +47,31 @@ class Run(Operators, Access, Calls):
             return getattr(self.below, key)(*args)
         return self.below.call(key, *args)
 
+    def is_active(self, x: Any) -> bool:
+        if type(x) in INERT:
+            return False
+        if is_number(x) or isinstance(x, np.ndarray):
+            return self.slot(x) is not None
+        return self.reaches(x, {})
+
+    def reaches(self, x: Any, seen: dict[int, Any]) -> bool:
+        """Whether something that a container holds carries a derivative."""
+        if id(x) in seen:
+            return False
+        seen[id(x)] = x
+        level = self.structure(x)
+        if level is None:
+            return False
+        for value in level.values:
+            if type(value) in INERT:
+                continue
+            if is_number(value) or isinstance(value, np.ndarray):
+                if self.slot(value) is not None:
+                    return True
+            elif self.reaches(value, seen):
+                return True
+        return False
+
     def structure(self, x: Any) -> Any:
         """One level of a container; None for a leaf."""
         return structure(x)
@@ -53,10 +79,7 @@ class Run(Operators, Access, Calls):
     def hashed(self, x: Any) -> Any:
         """An entry of a set, which must carry no derivative."""
         if self.is_active(x):
-            raise refuse(
-                "A set must hold constants, but an entry carries a derivative",
-                "Sets drop what is equal: use a list or a dict.",
-            )
+            refused("set")
         return x
 
     def number_attribute(self, x: Any, name: str) -> Any:
@@ -72,36 +95,23 @@ class Run(Operators, Access, Calls):
         return getattr(x, name)
 
     def core_attribute(self, x: Any, name: str) -> Any:
-        from rules_autodiff._core import imag, real  # noqa: PLC0415
+        from rules_autodiff._core import imag, real
 
         return self.core({"real": real, "imag": imag}[name], (x,))
 
     # writes
 
-    def check_write(self, dest: Any, key: Any, value: Any, *, active: bool) -> None:
+    def check_write(self, dest: Any, *, active: bool) -> None:
         """Refuse the writes whose derivative nobody could follow."""
         if not active:
             return
         kind = dest.dtype.kind
         if kind == "O":
-            raise refuse(
-                "A value that carries a derivative must not be written into an array of "
-                "objects, but is",
-                "Use an array of floats, or a list.",
-            )
+            refused("objects")
         if kind not in "fcV":
-            raise refuse(
-                f"A value that carries a derivative must be written into a floating "
-                f"array, but the dtype is {dest.dtype}, which would cut it off",
-                "Make the array with dtype=float.",
-            )
+            refused("dtype", dest.dtype)
         if overlaps_itself(dest):
-            raise refuse(
-                "An array must not share memory with itself to be written to, but this "
-                "view does",
-                "Write into a copy.",
-            )
-        _ = key, value
+            refused("overlapping")
 
     def store(self, dest: Any, key: Any, value: Any) -> None:
         """The write itself; a copy onto itself must be one that NumPy gets right."""
@@ -117,11 +127,7 @@ class Run(Operators, Access, Calls):
         self.below.store_item(copied, dest, key)
         if not np.array_equal(wrong, dest, equal_nan=True):
             dest[...] = before
-            raise refuse(
-                "An array must be copied onto itself without overlap, but NumPy does "
-                "not buffer this assignment, so its result is undefined",
-                "Copy the right-hand side first: dest[i] = value.copy().",
-            )
+            refused("unbuffered")
 
     # results of rules
 
@@ -153,4 +159,3 @@ class Run(Operators, Access, Calls):
             return y
         level = self.structure(y)
         return level.rebuild([self.owned(value, args) for value in level.values])
-

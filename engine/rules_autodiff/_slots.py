@@ -8,6 +8,11 @@ whole or a window of it. A container has a branch of slots.
 from typing import Any
 
 import numpy as np
+
+from rules_autodiff._core import Space, fit, space_of
+from rules_autodiff._memory import Memory, add_into, overlaps_itself
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._values import is_numeric
 from rules_core import (
     AbstractThunk,
     AbstractZero,
@@ -18,11 +23,6 @@ from rules_core import (
     materialise,
     normalise,
 )
-
-from rules_autodiff._core import Space, fit, space_of
-from rules_autodiff._memory import Memory, add_into, overlaps_itself
-from rules_autodiff._plain import PLAIN
-from rules_autodiff._values import is_numeric
 
 __all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "take_from"]
 
@@ -194,4 +194,3 @@ def take_from(slot: Slot, below: Any) -> Any:
 def is_zero(ct: Any, below: Any) -> bool:
     """Whether a number is zero for good: no level below derives anything from it."""
     return ct == 0 and not below.is_active(ct)
-

@@ -40,7 +40,7 @@ class Lifter(ExpressionLifter):
 
     # assignment
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt | Statements:
+    def visit_Assign(self, node: ast.Assign) -> Any:
         value = self.visit(node.value)
         if len(node.targets) == 1:
             return self.assign(node.targets[0], value, node)
@@ -50,7 +50,7 @@ class Lifter(ExpressionLifter):
             lifted += self.assign(target, load(name), node)
         return lifted
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | Statements:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if node.value is None:
             return node
         return self.assign(node.target, self.visit(node.value), node)
@@ -90,10 +90,10 @@ class Lifter(ExpressionLifter):
         later.append((target, name))
         return ast.Name(name, ast.Store())
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt | Statements:
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target, name = node.target, INPLACE[type(node.op)]
         if isinstance(target, ast.Name):
-            old = ast.Name(target.id, ast.Load())
+            old: Any = ast.Name(target.id, ast.Load())
             value = self.hook(name, node, old, self.visit(node.value))
             return place(ast.Assign([target], value), node)
         owner = self.temporary()
@@ -110,10 +110,10 @@ class Lifter(ExpressionLifter):
         value = self.hook(name, node, old, self.visit(node.value))
         return [*lifted, self.effect(write, node, value, load(owner), key)]
 
-    def visit_Delete(self, node: ast.Delete) -> ast.stmt | Statements:
+    def visit_Delete(self, node: ast.Delete) -> Any:
         return [self.delete(target, node) for target in node.targets]
 
-    def delete(self, target: ast.expr, at: ast.AST) -> ast.stmt:
+    def delete(self, target: ast.expr, at: ast.AST) -> Any:
         if isinstance(target, ast.Attribute):
             name = ast.Constant(target.attr)
             return self.effect("delattr", at, self.visit(target.value), name)
@@ -124,7 +124,7 @@ class Lifter(ExpressionLifter):
 
     # compound statements
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
+    def visit_For(self, node: ast.For) -> Any:
         iterable, opening = self.visit(node.iter), Statements()
         if not names_only(node.target):
             name = self.temporary()
@@ -135,7 +135,7 @@ class Lifter(ExpressionLifter):
         node.orelse = self.block(node.orelse)
         return node
 
-    def visit_With(self, node: ast.With) -> ast.stmt:
+    def visit_With(self, node: ast.With) -> Any:
         opening: Statements = []
         for item in node.items:
             manager = self.visit(item.context_expr)
@@ -148,7 +148,7 @@ class Lifter(ExpressionLifter):
         node.body = opening + self.block(node.body)
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | Statements:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         self.visit_defaults(node.args)
         decorators = [(self.temporary(), self.visit(d)) for d in node.decorator_list]
         lifted: Statements = [self.store(n, d, d) for n, d in decorators]
@@ -164,25 +164,25 @@ class Lifter(ExpressionLifter):
         node.body = self.block(node.body)
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         self.unsupported(node, "A class statement")
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
         self.unsupported(node, "async def")
 
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> Any:
         self.unsupported(node, "async for")
 
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.stmt:
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> Any:
         self.unsupported(node, "async with")
 
     # pieces
 
-    def store(self, name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    def store(self, name: str, value: ast.expr, at: ast.AST) -> Any:
         """``name = value``."""
         return place(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
-    def effect(self, name: str, at: ast.AST, *args: ast.expr) -> ast.stmt:
+    def effect(self, name: str, at: ast.AST, *args: ast.expr) -> Any:
         """A hook called for what it does."""
         return place(ast.Expr(self.hook(name, at, *args)), at)
 

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
-from rules_core import frule, rrule
-
 from rules_autodiff import _front, _jacobians, _via
 from rules_autodiff._builtins import plainly
 from rules_autodiff._calls import HANDLERS, key_of_builtin
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._lift import lifted
 from rules_autodiff._mutating import frule_mutating, rrule_mutating
+from rules_core import frule, rrule
 
 __all__ = ["is_primitive", "overlay", "show"]
 

@@ -16,7 +16,7 @@ def sweep(tape: list[Any], below: Any) -> None:
     position = len(tape)
     scalar = scalar_backwards if below is PLAIN else followed_backwards
     try:
-        for position in range(len(tape) - 1, -1, -1):  # noqa: B007
+        for position in range(len(tape) - 1, -1, -1):
             entry = tape[position]
             if type(entry) is list:
                 scalar(entry, below)

@@ -1,5 +1,7 @@
-"""A mode from the rule of the other: both rules are linear maps, and one is the
-other's adjoint, which the engine computes by differentiating the rule.
+"""A mode from the rule of the other.
+
+Both rules are linear maps and one is the other's adjoint, which the engine computes by
+differentiating the rule.
 """
 
 from typing import Any
@@ -11,7 +13,7 @@ __all__ = ["transposed_frule", "transposed_rrule"]
 
 def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
     """``(y, pullback)`` from an frule: the adjoint of dx ↦ dy, at dx = 0."""
-    from rules_autodiff._recording import Recording  # noqa: PLC0415
+    from rules_autodiff._recording import Recording
 
     zeros = [NoTangent() if s is None and callable(x) else zero_tangent(x)
              for x, s in zip(args, slots, strict=True)]  # fmt: skip
@@ -39,7 +41,7 @@ def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
 
 def transposed_rrule(below: Any, y: Any, pullback: Any) -> Any:
     """``dx ↦ dy`` from a pullback: its adjoint, at dy = 0."""
-    from rules_autodiff._recording import Recording  # noqa: PLC0415
+    from rules_autodiff._recording import Recording
 
     def pull(dy: Any) -> Any:
         return tuple([unthunk(dx) for dx in pullback(dy)])

@@ -20,7 +20,9 @@ def apply(f: Any, *args: Any, **kwargs: Any) -> Any:
 def rrule_via_engine(below: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
     given = (f, *args)
-    recording = Recording(below, apply, given, kwargs, range(len(given)), callables=True)
+    recording = Recording(
+        below, apply, given, kwargs, range(len(given)), callables=True
+    )
 
     @on_plain
     def pullback(level: Any, dy: Any) -> Any:

@@ -29,7 +29,7 @@ def scale_into(v, c, out=None):
     return out
 
 
-HEADER = '''
+HEADER = """
 def program(a, b, m):
     s = a[0] * 0.5
     t = b[1] + 0.25
@@ -39,7 +39,7 @@ def program(a, b, m):
         nonlocal s
         c[i] = c[i] * 0.5 + v
         s = s * 0.5 + c[i - 1]
-'''
+"""
 
 N = 5
 
@@ -82,7 +82,11 @@ class Writer:
     def view(self, length):
         base = self.array()
         if self.random.random() < 0.2:
-            return f"{base}[1:][{self.pick(':', '::-1')}][:{length}]" if length < N else base
+            return (
+                f"{base}[1:][{self.pick(':', '::-1')}][:{length}]"
+                if length < N
+                else base
+            )
         return f"{base}[{self.span(length)}]"
 
     def fancy(self, length):
@@ -129,11 +133,15 @@ class Writer:
     def fancy_write(self):
         length = self.random.randint(2, N)
         operator = self.pick("=", "=", "*=", "+=")
-        self.emit(f"{self.array()}[{self.fancy(length)}] {operator} {self.vector(length)}")
+        self.emit(
+            f"{self.array()}[{self.fancy(length)}] {operator} {self.vector(length)}"
+        )
 
     def mask_write(self):
         array = self.pick("a", "b", "c")
-        mask = self.pick("np.arange(5) % 2 == 0", "np.arange(5) > 2", "np.arange(5) < 0")
+        mask = self.pick(
+            "np.arange(5) % 2 == 0", "np.arange(5) > 2", "np.arange(5) < 0"
+        )
         self.emit(f"{array}[{mask}] {self.pick('=', '*=')} {self.scalar()}")
 
     def item_write(self):
@@ -175,7 +183,9 @@ class Writer:
     def add_at(self):
         length = self.random.randint(2, N)
         where = self.fancy(length)
-        self.emit(f"np.add.at({self.pick('a', 'b', 'c')}, {where}, {self.vector(length)})")
+        self.emit(
+            f"np.add.at({self.pick('a', 'b', 'c')}, {where}, {self.vector(length)})"
+        )
 
     def rebind(self):
         self.emit(f"c = {self.vector(N)}")
@@ -242,7 +252,7 @@ def program(seed):
     name = f"<program {seed}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     namespace = {"np": np, "note": note, "scale_into": scale_into, "SCRATCH": SCRATCH}
-    exec(compile(text, name, "exec"), namespace)  # noqa: S102
+    exec(compile(text, name, "exec"), namespace)
     return namespace["program"], text
 
 

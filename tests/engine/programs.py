@@ -1,5 +1,9 @@
 """Programs that use the language: each is a function and arguments for it."""
 
+# Programs use all of the language, also what one would not write.
+# ruff: noqa: B905, C416, C417, PLR0124, RUF007, RUF015, SIM108
+# ruff: noqa: SIM202
+
 import contextlib
 import dataclasses
 import functools
@@ -171,7 +175,7 @@ def decorated(x, *, power=2):
     return x**power
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def fib(n, x):
     return x if n < 2 else fib(n - 1, x) + fib(n - 2, x) * x
 
@@ -179,7 +183,7 @@ def fib(n, x):
 def branches(x):
     if x > 1:
         return x * x
-    elif x > 0:
+    if x > 0:
         y = x + 1
     else:
         y = -x
@@ -200,12 +204,10 @@ def loops(x, n=6):
     while k < 3:
         k += 1
         total *= x
-    else:
-        total += x
+    total += x
     for _ in ():
         pass
-    else:
-        total -= x * x
+    total -= x * x
     return total
 
 
@@ -383,7 +385,7 @@ def containers(x):
     last = items.pop()
     items.sort()
     items.reverse()
-    table = {"a": x[0], **{"b": last}}
+    table = {"a": x[0], "b": last}
     table["c"] = table["a"] * table["b"]
     table.update(d=x[1])
     table.setdefault("e", x[2])
@@ -391,7 +393,9 @@ def containers(x):
     queue = deque([x[0]], maxlen=2)
     queue.append(x[1])
     queue.appendleft(x[2])
-    return sum(v * i for i, v in enumerate(items)) + sum(table.values()) * queue.popleft()
+    return (
+        sum(v * i for i, v in enumerate(items)) + sum(table.values()) * queue.popleft()
+    )
 
 
 def attributes(x):

@@ -47,7 +47,8 @@ def check(seed):
     try:
         check_program(fresh, *args, seed=seed, rtol=1e-5)
     except UnsupportedProgram as error:
-        assert "NumPy does not buffer" in str(error), text
+        if "NumPy does not buffer" not in str(error):
+            raise
         return False
     except AssertionError as error:
         message = f"program {seed} is wrong: {error}\n{text}"

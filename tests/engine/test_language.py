@@ -1,10 +1,9 @@
 """The language: programs in both modes against finite differences."""
 
 import pytest
-from tests.engine.programs import PROGRAMS
 
 from rules_autodiff.testing import check_program
-
+from tests.engine.programs import PROGRAMS
 
 IDS = [f"{number}-{f.__name__}" for number, (f, _) in enumerate(PROGRAMS)]
 

@@ -5,7 +5,6 @@ import pytest
 from rules_autodiff.testing import check_program
 from tests.engine.mutations import PROGRAMS
 
-
 IDS = [f"{number}-{f.__name__}" for number, (f, _) in enumerate(PROGRAMS)]
 
 

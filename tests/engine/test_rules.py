@@ -4,10 +4,8 @@ import math
 
 import numpy as np
 import pytest
-import rules_core as rc
-from rules_core import NoTangent, frule, rrule
-from rules_core.testing import isolated_rules
 
+import rules_core as rc
 from rules_autodiff import (
     CoDual,
     Dual,
@@ -33,6 +31,8 @@ from rules_autodiff import (
     vjp,
 )
 from rules_autodiff.testing import check_program
+from rules_core import NoTangent, frule, rrule
+from rules_core.testing import isolated_rules
 
 X = np.array([0.5, -1.0, 2.0])
 
@@ -84,7 +84,11 @@ def test_rules_are_used_at_every_order():
         return sine(x) * x
 
     check_program(f, 0.7)
-    check_program(lambda x: sine(x) @ x, X)
+
+    def product(x):
+        return sine(x) @ x
+
+    check_program(product, X)
     assert grad(f)(0.7) == pytest.approx(math.cos(0.7) * 0.7 + math.sin(0.7))
     second = 2 * math.cos(0.7) - 0.7 * math.sin(0.7)
     assert grad(grad(f))(0.7) == pytest.approx(second)
@@ -157,7 +161,7 @@ def test_methods_classes_and_instances():
 
     assert grad(lambda c, x: Scale(c).apply(x), (0, 1))(2.0, 3.0) == (30.0, 20.0)
     assert grad(lambda c, x: Scale.apply(Scale(c), x))(2.0, 3.0) == 30.0
-    assert grad(lambda x: Scale(2.0)(x))(3.0) == 7.0
+    assert grad(Scale(2.0))(3.0) == 7.0
 
 
 def test_keywords_reach_the_normal_form():
@@ -212,7 +216,7 @@ def test_captured_values_have_cotangents():
         pairs = [rc.rrule_via_ad(config, f, x) for x in xs]
 
         def map_pullback(dys):
-            found = [pullback(dy) for (_, pullback), dy in zip(pairs, dys)]
+            found = [pullback(dy) for (_, pullback), dy in zip(pairs, dys, strict=True)]
             df = NoTangent()
             for own, _ in found:
                 df = df + own
@@ -297,7 +301,9 @@ def test_quad_and_brentq():
         return integral(lambda t: c * t * t, 0.0, b)
 
     assert grad(area, (0, 1))(3.0, 2.0) == pytest.approx((8 / 3, 12.0))
-    assert grad(lambda c: root(lambda t: t * t - c, 0.0, 9.0))(4.0) == pytest.approx(0.25)
+    assert grad(lambda c: root(lambda t: t * t - c, 0.0, 9.0))(4.0) == pytest.approx(
+        0.25
+    )
 
 
 def test_config_derives_functions():
@@ -305,7 +311,9 @@ def test_config_derives_functions():
     assert (y, pullback(1.0)) == (6.0, (NoTangent(), 3.0, 2.0))
     y, dy = rc.frule_via_ad(EngineConfig(), (NoTangent(), 1.0), lambda x: x * x, 3.0)
     assert (y, dy) == (9.0, 6.0)
-    assert issubclass(EngineConfig, rc.RuleConfig[rc.HasReverseMode, rc.HasForwardsMode])
+    assert issubclass(
+        EngineConfig, rc.RuleConfig[rc.HasReverseMode, rc.HasForwardsMode]
+    )
     assert issubclass(EngineConfig, rc.RuleConfig[rc.SupportsMutation])
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from rules_core import structure
 
 from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_core import structure
 
 __all__ = ["copy_of", "difference", "equal", "inner", "leaves", "moved", "random_like"]
 
