@@ -152,7 +152,7 @@ def cauchy_riemann_hold(mode: Mode) -> str | None:
     w = _times_i(space, v)
     along, across = (subject.slope_in(space, out, u) for u in (-_times_i(space, w), w))
     turned = _times_i(out, along.value)
-    error = along.error + across.error
+    error = np.abs(_times_i(out, along.error)) + across.error
     excess = subject.tolerance.excess(across.value, turned, error)
     if worst(excess) is not None:
         message = (

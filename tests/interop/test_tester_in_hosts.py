@@ -1,0 +1,100 @@
+"""The tester runs one rule in every real host, and finds what is wrong there only."""
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, rrule
+from rules_core.testing import CheckFailed, check_rule, isolated_rules
+
+VECTOR = np.array([0.5, -1.25, 2.0])
+
+
+@pytest.fixture(params=["jax", "torch"])
+def host(request):
+    pytest.importorskip(request.param)
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def _own_rules():
+    with isolated_rules():
+        yield
+
+
+def define(host_factor=1.0):
+    """log Σ exp with its rule, which may be wrong on arrays that are not NumPy's."""
+
+    @rc.primitive
+    def lse(x):
+        xp = rc.array_namespace(x)
+        return xp.log(xp.sum(xp.exp(x)))
+
+    @rrule.define(lse)
+    def lse_rrule(x):
+        xp, y = rc.array_namespace(x), lse(x)
+        is_numpy = type(x).__module__.startswith(("numpy", "rules_core"))
+        factor = 1.0 if is_numpy else host_factor
+
+        def lse_pullback(dy):
+            return NoTangent(), factor * dy * xp.conj(xp.exp(x - y))
+
+        return y, lse_pullback
+
+    return lse
+
+
+def of(host, checks):
+    return {c.name: c for c in checks if c.name.startswith(host)}
+
+
+def test_a_right_rule_passes_every_quick_cell(host):
+    report = check_rule(define(), VECTOR, hosts=(host,))
+    cells = of(host, report)
+    assert len(cells) >= 5
+    assert {c.status for c in cells.values()} == {"passed"}, report
+
+
+@pytest.mark.slow
+def test_a_right_rule_passes_every_full_cell(host):
+    report = check_rule(define(), VECTOR, hosts=(host,), level="full")
+    cells = of(host, report)
+    assert len(cells) >= 10
+    assert {c.status for c in cells.values()} == {"passed"}, report
+
+
+def test_complex_cotangents_follow_one_convention_in_every_host(host):
+    report = check_rule(define(), VECTOR + 0.5j, hosts=(host,))
+    assert {c.status for c in of(host, report).values()} <= {"passed", "refused"}, (
+        report
+    )
+
+
+def test_what_is_wrong_only_in_a_host_is_found_there(host):
+    with pytest.raises(CheckFailed) as caught:
+        check_rule(define(host_factor=2.0), VECTOR, hosts=(host,))
+    report = caught.value.report
+    failed = {c.name for c in report.failed}
+    assert failed == set(of(host, report.failed))
+    assert report[f"{host}: eager"].status == "passed"
+    assert len(failed) >= 3
+
+
+def test_structures_integers_and_keywords_reach_the_host(host):
+    @rc.primitive
+    def mix(pair, n, *, scale):
+        return {"y": scale * pair[0] ** n * pair[1]}
+
+    @rrule.define(mix)
+    def mix_rrule(pair, n, *, scale):
+        a, b = pair
+
+        def mix_pullback(dy):
+            da = scale * n * a ** (n - 1) * b * dy["y"]
+            return NoTangent(), (da, scale * a**n * dy["y"]), NoTangent()
+
+        return mix(pair, n, scale=scale), mix_pullback
+
+    pair = (VECTOR, VECTOR + 3.0)
+    report = check_rule(mix, pair, 3, fkwargs={"scale": 2.0}, hosts=(host,))
+    assert {c.status for c in of(host, report).values()} == {"passed"}, report
