@@ -18,9 +18,9 @@ from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
 from ._from_jax import native_of
 from ._functions import captures_tracer, convert_callables
-from ._hijax import call_hijax
 from ._host import host_call
 from ._leaves import Fixed, Template, is_traced, split
+from ._rule_call import call_primitive_rules
 from ._spec import Spec
 
 __all__ = ["BACK_ENDS", "call_primitive"]
@@ -28,7 +28,7 @@ __all__ = ["BACK_ENDS", "call_primitive"]
 BackEnd = Callable[[Any, Sequence[Any]], list[Any]]
 
 BACK_ENDS: dict[str, BackEnd] = {
-    "hijax": call_hijax,
+    "primitive": call_primitive_rules,
     "linear": call_linear,
     "custom_vjp": call_custom_vjp,
     "custom_jvp": call_custom_jvp,
@@ -115,16 +115,16 @@ def _without_rules(spec: Spec, leaves: Sequence[Any]) -> Any:
 
 def _back_end(spec: Spec, via: str | None) -> BackEnd:
     if via is None:
-        if _compat.HAS_HIJAX:
-            return call_hijax
+        if _compat.HAS_LINEARIZATIONS:
+            return call_primitive_rules
         return call_custom_jvp if spec.rrule is None else call_linear
     if via not in BACK_ENDS:
         message = f"via must be one of {', '.join(BACK_ENDS)}, but got {via!r}."
         raise rc.UnsupportedError(message)
-    if via == "hijax" and not _compat.HAS_HIJAX:
+    if via == "primitive" and not _compat.HAS_LINEARIZATIONS:
         message = (
-            f"via='hijax' needs JAX 0.9 or newer, but this is JAX {jax.__version__}. "
-            "Leave via out, or use via='linear'."
+            f"via='primitive' needs JAX 0.9 or newer, but this is JAX "
+            f"{jax.__version__}. Leave via out, or use via='linear'."
         )
         raise rc.UnsupportedError(message)
     needed = {"custom_jvp": "frule", "custom_vjp": "rrule", "linear": "rrule"}.get(via)

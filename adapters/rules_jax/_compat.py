@@ -1,8 +1,8 @@
 """The one module that touches experimental or private names of JAX.
 
 Everything else in this package uses JAX's public API. Each name here has a test in
-`tests/adapters/jax/test_compat.py`; a JAX version that lacks `hijax` loses the full
-back end and nothing else.
+`tests/adapters/jax/test_compat.py`; a JAX version without linearisation rules loses the
+full back end and nothing else.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 __all__ = [
-    "HAS_HIJAX",
+    "HAS_LINEARIZATIONS",
     "Primitive",
-    "VJPHiPrimitive",
     "Zero",
     "at_top_level",
     "axis_keywords",
@@ -26,13 +25,12 @@ __all__ = [
     "enable_x64",
     "fancy_batcher",
     "float0_zeros",
-    "is_accumulator",
     "is_undefined_primal",
     "lower_by_tracing",
     "match_varying",
     "partial_eval",
-    "raise_by_tracing",
     "set_derivatives",
+    "set_linearization",
     "trace_key",
     "varying_axes",
     "varying_like",
@@ -43,18 +41,29 @@ Zero = ad.Zero
 is_undefined_primal = ad.is_undefined_primal
 
 
-def _find_hijax() -> Any:
+def _find_linearizations() -> Any:
+    """Where JAX looks up how a primitive is linearised, or None.
+
+    Before 0.9 a rule was not told whether its linear half will be transposed.
+    """
     try:
-        from jax.experimental.hijax import VJPHiPrimitive
+        from jax._src.interpreters import ad as private
     except ImportError:
         return None
-    # Before 0.9 the forward half was not told which inputs are perturbed.
-    parameters = inspect.signature(VJPHiPrimitive.vjp_fwd).parameters
-    return VJPHiPrimitive if len(parameters) >= 3 else None
+    fallback = getattr(private, "fallback_linearize_rule", None)
+    if fallback is None or len(inspect.signature(fallback).parameters) < 4:
+        return None
+    return getattr(private, "primitive_linearizations", None)
 
 
-VJPHiPrimitive: Any = _find_hijax()
-HAS_HIJAX = VJPHiPrimitive is not None
+_LINEARIZATIONS: Any = _find_linearizations()
+HAS_LINEARIZATIONS = _LINEARIZATIONS is not None
+
+
+def set_linearization(primitive: Any, rule: Any) -> None:
+    """Register `rule(reverse, nonzero, *primals) → (out, nonzero, residuals, map)`."""
+    if HAS_LINEARIZATIONS:
+        _LINEARIZATIONS[primitive] = rule
 
 
 def zeros_of(aval: Any) -> Any:
@@ -156,23 +165,6 @@ def at_top_level() -> bool:
     from jax._src import core
 
     return bool(core.trace_ctx.is_top_level())
-
-
-def raise_by_tracing(primitive: Any, function: Any) -> None:
-    """Let a primitive disappear into `function` before JAX lowers a jaxpr.
-
-    Needed where the function's own body may hold hijax primitives.
-    """
-    if HAS_HIJAX:
-        primitive.is_high = lambda *avals, **params: True
-        primitive.to_lojax = function
-
-
-def is_accumulator(x: Any) -> bool:
-    """Whether `x` collects the cotangent of an operand in a transposition."""
-    from jax._src.interpreters.ad import GradAccum
-
-    return isinstance(x, GradAccum)
 
 
 def lower_by_tracing(primitive: Any, function: Any) -> None:

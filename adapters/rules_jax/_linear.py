@@ -59,7 +59,6 @@ def _forward(*operands: Any, linear: LinearMap, count: int) -> list[Any]:
 
 rule_linear_p.def_impl(_forward)
 _compat.lower_by_tracing(rule_linear_p, _forward)
-_compat.raise_by_tracing(rule_linear_p, _forward)
 
 
 @rule_linear_p.def_abstract_eval

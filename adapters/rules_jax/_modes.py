@@ -16,27 +16,18 @@ from . import _compat
 from ._leaves import has_tangent
 from ._linear import LinearMap
 from ._project import RuleOutputError
-from ._saved import Saved, expand, instantiate
+from ._saved import expand, instantiate
 
-__all__ = ["linearise", "load", "push_forward", "save"]
+__all__ = ["keep_residuals", "linearise", "push_forward"]
 
 
-def save(
+def keep_residuals(
     spec: Any, wanted: Sequence[bool], leaves: Sequence[Any]
-) -> tuple[list[Any], Any]:
-    """Results, and what the backward pass needs, as a pytree."""
-    if spec.has_rrule:
-        results, saved = spec.save(wanted, leaves)
-        return list(results), saved
-    results, linear, residuals = _split_frule(spec, tuple(wanted), leaves)
-    return results, Saved(residuals, _Transposed(linear))
-
-
-def load(spec: Any, saved: Any, cotangents: Sequence[Any]) -> list[Any]:
-    """Cotangents of the leaves, None for zero or unwanted."""
-    if spec.has_rrule:
-        return list(spec.load(saved, cotangents))
-    return list(saved.run(cotangents))
+) -> tuple[list[Any], LinearMap, Sequence[Any]]:
+    """By the rrule: results, the transposed pullback, and the rrule's residuals."""
+    results, saved = spec.save(wanted, leaves)
+    arrays, structure = jax.tree.flatten(saved)
+    return list(results), _PullbackMap(spec, tuple(wanted), leaves, structure), arrays
 
 
 def linearise(
@@ -45,9 +36,7 @@ def linearise(
     """Results, the map from the wanted tangents to theirs, and its residuals."""
     if spec.has_frule:
         return _split_frule(spec, tuple(wanted), leaves)
-    results, saved = spec.save(wanted, leaves)
-    arrays, structure = jax.tree.flatten(saved)
-    return results, _PullbackMap(spec, tuple(wanted), leaves, structure), arrays
+    return keep_residuals(spec, wanted, leaves)
 
 
 def push_forward(
@@ -154,27 +143,6 @@ class _FruleMap:
             return self.forward(residuals, tangents)
 
         return list(jax.linear_transpose(linear, *self.ins)(given))
-
-
-@final
-class _Transposed:
-    """The backward half of an frule: see `Saved`."""
-
-    def __init__(self, linear: _FruleMap) -> None:
-        self.linear = linear
-
-    def zeros(self) -> list[Any]:
-        """The answer to zero cotangents."""
-        return [None] * len(self.linear.wanted)
-
-    def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        given = [
-            ct
-            for ct, aval in zip(cotangents, self.linear.avals, strict=True)
-            if has_tangent(aval)
-        ]
-        found = iter(self.linear.backward(arrays, given))
-        return [next(found) if w else None for w in self.linear.wanted]
 
 
 def _split_frule(

@@ -14,7 +14,7 @@ from rules_core import NoTangent
 from rules_jax import to_jax
 
 X = jnp.asarray(0.7)
-RULES = {"hijax": "fr", "linear": "fr", "custom_vjp": "r", "custom_jvp": "f"}
+RULES = {"primitive": "fr", "linear": "fr", "custom_vjp": "r", "custom_jvp": "f"}
 
 
 def marked(rules, via):
@@ -117,7 +117,7 @@ def cell(row, via):
 
 def table():
     """The table in Markdown."""
-    heads = ["hijax (default)", *list(RULES)[1:]]
+    heads = ["primitive (default)", *list(RULES)[1:]]
     lines = ["| | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
     for row in ROWS:
         cells = [cell(row, via) for via in RULES]

@@ -8,24 +8,26 @@ from jax.extend.core import Primitive
 from rules_jax import _compat
 
 
-def test_hijax_is_found_and_takes_the_perturbed_inputs():
-    assert (_compat.VJPHiPrimitive is not None) == _compat.HAS_HIJAX
+def test_linearisation_rules_are_found():
     version = tuple(int(part) for part in jax.__version__.split(".")[:2])
-    assert (version >= (0, 9)) == _compat.HAS_HIJAX
+    assert (version >= (0, 9)) == _compat.HAS_LINEARIZATIONS
 
 
-def test_the_methods_of_hijax_that_are_used():
-    names = [
-        "expand",
-        "jvp",
-        "lin",
-        "linearized",
-        "vjp_fwd",
-        "vjp_bwd_retval",
-        "transpose",
-        "batch",
-    ]
-    assert all(callable(getattr(_compat.VJPHiPrimitive, name)) for name in names)
+def test_linearisation_rule():
+    p = Primitive("test_square")
+    p.multiple_results = True
+    p.def_abstract_eval(lambda x: [x])
+    p.def_impl(lambda x: [x * x])
+    seen = []
+
+    def linearize(reverse, nonzero, x):
+        seen.append((reverse, list(nonzero)))
+        return [x * x], [True], [x], lambda saved, dx: [3 * saved[0] * dx]
+
+    _compat.set_linearization(p, linearize)
+    assert jax.grad(lambda x: p.bind(x)[0])(2.0) == 6
+    assert jax.linearize(lambda x: p.bind(x)[0], 2.0)[1](1.0) == 6
+    assert seen == [(True, [True]), (False, [True])]
 
 
 def test_zeros_and_cotangent_types():
@@ -86,7 +88,6 @@ def test_derivatives_and_lowering_of_an_own_primitive():
     p.def_abstract_eval(lambda x: [x])
     p.def_impl(lambda x: [x * 2])
     _compat.lower_by_tracing(p, lambda x: [x * 2])
-    _compat.raise_by_tracing(p, lambda x: [x * 2])
 
     def jvp(primals, tangents):
         return p.bind(*primals), p.bind(*tangents)
@@ -98,27 +99,6 @@ def test_derivatives_and_lowering_of_an_own_primitive():
     _compat.set_derivatives(p, jvp=jvp, transpose=transpose)
     assert jax.jit(lambda x: p.bind(x)[0])(3.0) == 6
     assert jax.jit(jax.grad(lambda x: p.bind(x)[0]))(3.0) == 2
-
-
-def test_accumulators():
-    seen = []
-
-    class P(_compat.VJPHiPrimitive):
-        def __init__(self, aval):
-            self.in_avals, self.out_aval, self.params = (aval,), aval, {}
-            super().__init__()
-
-        def expand(self, x):
-            return x
-
-        def transpose(self, ct, operand):
-            seen.append(_compat.is_accumulator(operand))
-            operand.accum(ct)
-
-    aval = jax.typeof(jnp.ones(()))
-    jax.linear_transpose(P(aval), aval)(jnp.ones(()))
-    assert seen == [True]
-    assert not _compat.is_accumulator(jnp.ones(()))
 
 
 def test_varying_axes():

@@ -10,7 +10,7 @@ from rules_jax import _call, to_jax
 
 X = jnp.asarray(0.7)
 COS, SIN = float(jnp.cos(X)), float(jnp.sin(X))
-BOTH = ["hijax", "linear"]
+BOTH = ["primitive", "linear"]
 
 
 @pytest.mark.parametrize("via", BOTH)
@@ -49,7 +49,7 @@ def test_an_rrule_alone(marked, via):
     assert float(jax.hessian(f)(X)) == pytest.approx(-3 * SIN)
 
 
-@pytest.mark.parametrize("via", ["hijax", "custom_jvp"])
+@pytest.mark.parametrize("via", ["primitive", "custom_jvp"])
 def test_an_frule_alone(marked, via):
     f = to_jax(marked(rrule=False).f, via=via)
     assert float(jax.grad(f)(X)) == pytest.approx(2 * COS)
@@ -78,7 +78,7 @@ def test_linear_runs_the_rrule_again_in_the_backward_pass(marked):
     jax.grad(to_jax(made.f, via="linear"))(X)
     found = made.count()
     assert (found["frule"], found["rrule"]) == (1, 1)
-    jax.grad(to_jax(made.f, via="hijax"))(X)
+    jax.grad(to_jax(made.f, via="primitive"))(X)
     found = made.count()
     assert (found["frule"], found["rrule"]) == (0, 1)
 
@@ -104,18 +104,20 @@ def test_unknown_back_end(marked):
     with pytest.raises(UnsupportedError) as error:
         to_jax(marked().f, via="magic")
     assert str(error.value) == (
-        "via must be one of hijax, linear, custom_vjp, custom_jvp, but got 'magic'."
+        "via must be one of primitive, linear, custom_vjp, custom_jvp, but got 'magic'."
     )
 
 
-def test_without_hijax(marked, monkeypatch):
+def test_without_linearisation_rules(marked, monkeypatch):
     """On a JAX version without it the stable back end is the default."""
-    monkeypatch.setattr(_call._compat, "HAS_HIJAX", False)
+    monkeypatch.setattr(_call._compat, "HAS_LINEARIZATIONS", False)
     f = marked().f
     assert "rule_linear" in str(jax.make_jaxpr(jax.jacfwd(f))(X))
     assert float(jax.grad(f)(X)) == pytest.approx(3 * COS)
-    with pytest.raises(UnsupportedError, match=r"via='hijax' needs JAX 0\.9 or newer"):
-        jax.grad(to_jax(f, via="hijax"))(X)
+    with pytest.raises(
+        UnsupportedError, match=r"via='primitive' needs JAX 0\.9 or newer"
+    ):
+        jax.grad(to_jax(f, via="primitive"))(X)
     g = marked(rrule=False).f
     assert float(jax.grad(g)(X)) == pytest.approx(2 * COS)
 
