@@ -24,10 +24,10 @@ SPREAD = 2.0**-7
 
 
 def _primitive(subject: Subject) -> Primitive:
-    if not isinstance(subject.f, Primitive):
+    if subject.handle is None:
         message = "not a primitive"
         raise NotRun(message)
-    return subject.f
+    return subject.handle
 
 
 def shapes_are_right(subject: Subject) -> None:

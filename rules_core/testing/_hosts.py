@@ -51,7 +51,7 @@ def _obstacle(host: str, known: Collection[str], reference: Reference) -> str | 
         return f"no adapter for {host!r}; there are {', '.join(known) or 'none'}"
     if find_spec(host) is None:
         return f"{host} is not installed"
-    if reference.handle is None:
+    if reference.subject.handle is None:
         return "not a primitive: test rules_core.primitive(f, …) instead"
     if not reference.open:
         return "no argument is left to differentiate"

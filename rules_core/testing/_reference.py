@@ -8,9 +8,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rules_core import Primitive
-from rules_core._registry import find_table
-
 from ._checks_second import rate_by_value
 from ._differences import Estimate, Vector
 from ._jacobian import by_differences
@@ -39,20 +36,10 @@ class Reference:
         everything = range(1, len(subject.primals))
         self.open = [i for i in everything if i not in self.closed]
 
-    @cached_property
-    def handle(self) -> Primitive | None:
-        """The primitive under test, also if the raw function was given."""
-        f = self.subject.f
-        if isinstance(f, Primitive):
-            return f
-        table = find_table(f)
-        known: Primitive | None = None if table is None else table.primitive
-        return known
-
     @property
     def function(self) -> Callable[..., Any]:
         """The primitive, or a function of the arguments that are open."""
-        handle: Any = self.handle
+        handle: Any = self.subject.handle
         if not self.closed:
             return handle  # type: ignore[no-any-return]
         primals, places = list(self.subject.primals), self.open

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from rules_core import NoTangent, Primitive, RuleConfig, is_array, normal_form
+from rules_core._registry import find_table
 
 from ._differences import Curve, Estimate, Vector, differentiate_along
 from ._leaf import Leaf, StructureMismatch, like, to_numpy
@@ -81,6 +82,15 @@ class Subject:
         name = getattr(self.f, "__qualname__", None) or type(self.f).__qualname__
         given = ", ".join(map(_short, self.primals[1:]))
         return f"{name.rpartition('<locals>.')[2]}({given})"
+
+    @cached_property
+    def handle(self) -> Primitive | None:
+        """The primitive under test, also if the function that it wraps was given."""
+        if isinstance(self.f, Primitive):
+            return self.f
+        table = find_table(self.f)
+        known: Primitive | None = None if table is None else table.primitive
+        return known
 
     def target(self, primals: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         """The callable and the arguments of the call that these primals make."""
