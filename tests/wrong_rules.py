@@ -603,6 +603,25 @@ def a_thunk_that_works_once(wrong):
 
 
 @specimen("rrule.thunks")
+def a_thunk_that_changes_its_mind(wrong):
+    def total(pair):
+        return pair[0] + pair[1]
+
+    def pullback(dy, pair):
+        calls = []
+
+        def late():
+            calls.append(dy)
+            factor = len(calls) if wrong else 1
+            return factor * dy, dy
+
+        return NoTangent(), rc.thunk(late)
+
+    rrule_of(total, pullback)
+    return Call(total, ((VECTOR, VECTOR + 1),))
+
+
+@specimen("rrule.thunks")
 def a_thunk_that_is_forced_before_it_is_returned(wrong):
     def product(x, y):
         return x * y

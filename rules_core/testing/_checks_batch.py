@@ -24,10 +24,11 @@ SPREAD = 2.0**-7
 
 
 def _primitive(subject: Subject) -> Primitive:
-    if subject.handle is None:
+    handle: Primitive | None = subject.handle
+    if handle is None:
         message = "not a primitive"
         raise NotRun(message)
-    return subject.handle
+    return handle
 
 
 def shapes_are_right(subject: Subject) -> None:

@@ -21,6 +21,7 @@ from rules_core import (
 
 from ._checks_linear import seeds
 from ._checks_result import first_outcome
+from ._checks_writes import snapshot
 from ._differences import Vector
 from ._leaf import Leaf
 from ._modes import Mode
@@ -66,7 +67,7 @@ def thunks_keep_their_promise(mode: Mode) -> str:
             message = f"the thunk of {path} was forced before it was returned"
             raise Failure(message)
         _check_pure(path, function)
-    return f"{len(lazy)} thunks"
+    return ", ".join(path for path, _ in lazy)
 
 
 def _function_of(item: AbstractThunk) -> Any:
@@ -80,14 +81,14 @@ def _function_of(item: AbstractThunk) -> Any:
 
 def _check_pure(path: str, function: Any) -> None:
     """An adapter may trace the function of a thunk more than once."""
-    first = np.array(forced(function()), copy=True)
+    first = snapshot(forced(function()), path)
     try:
-        second = forced(function())
+        second = snapshot(forced(function()), path)
     except Exception as error:
         message = f"the thunk of {path} cannot be computed twice: {error!r}"
         raise Failure(message) from error
-    if not np.array_equal(first, second, equal_nan=first.dtype.kind in "fc"):
-        message = f"the thunk of {path} gives {first}, and then {second}"
+    if first != second:
+        message = f"the thunk of {path} gives another value when computed again"
         raise Failure(message)
 
 

@@ -84,8 +84,9 @@ def check_rule(
     >>> report["rrule.derivative"].status
     'passed'
     """
-    options = _options(fkwargs, tangents, cotangent, rtol, atol, config, seed)
-    subject = _subject(f, args, level, options)
+    options = {"fkwargs": fkwargs, "tangents": tangents, "cotangent": cotangent}
+    numbers = {"rtol": rtol, "atol": atol, "seed": seed}
+    subject = _subject(f, args, level, config=config, **options, **numbers)
     return examine(subject, level, hosts, skip).raise_if_failed()
 
 
@@ -160,41 +161,14 @@ def _check_one(
     f: Callable[..., Any],
     args: tuple[Any, ...],
     *,
-    fkwargs: dict[str, Any] | None = None,
-    tangents: Sequence[Any] | None = None,
-    cotangent: Any = None,
-    rtol: float | None = None,
-    atol: float = 0.0,
     level: Level = "quick",
-    config: RuleConfig | None = None,
     skip: Collection[str] = (),
-    seed: int = 0,
+    **options: Any,
 ) -> Report:
-    options = _options(fkwargs, tangents, cotangent, rtol, atol, config, seed)
-    mode = kind(_subject(f, args, level, options))
+    mode = kind(_subject(f, args, level, **options))
     report = Report(mode.subject.title)
     _run_mode(mode, report, skip)
     return report.raise_if_failed()
-
-
-def _options(
-    fkwargs: Any,
-    tangents: Any,
-    cotangent: Any,
-    rtol: Any,
-    atol: Any,
-    config: Any,
-    seed: Any,
-) -> dict[str, Any]:
-    return {
-        "fkwargs": fkwargs,
-        "tangents": tangents,
-        "cotangent": cotangent,
-        "rtol": rtol,
-        "atol": atol,
-        "config": FiniteDifferenceConfig() if config is None else config,
-        "seed": seed,
-    }
 
 
 def _run_mode(mode: Mode, report: Report, skip: Collection[str]) -> None:
@@ -202,12 +176,18 @@ def _run_mode(mode: Mode, report: Report, skip: Collection[str]) -> None:
 
 
 def _subject(
-    f: Callable[..., Any], args: tuple[Any, ...], level: Level, options: dict[str, Any]
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    level: Level,
+    *,
+    config: RuleConfig | None = None,
+    **options: Any,
 ) -> Subject:
     if level not in TRIES:
         message = f"level must be 'quick' or 'full', but got {level!r}"
         raise ValueError(message)
-    return Subject(f, args, tries=TRIES[level], **options)
+    config = FiniteDifferenceConfig() if config is None else config
+    return Subject(f, args, tries=TRIES[level], config=config, **options)
 
 
 def has_rule(mode: Mode) -> bool:
