@@ -4,6 +4,7 @@ import builtins
 import functools
 import itertools
 import operator
+import weakref
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
@@ -37,6 +38,9 @@ INERT_BUILTINS = (
     functools.partial, functools.cached_property, functools.total_ordering,
     functools.singledispatch, rules_core.opt_out, rules_core.non_differentiable,
     operator.is_, operator.is_not, operator.not_, operator.truth, operator.index,
+    weakref.ref, np.shape, np.ndim, np.size, np.result_type, np.iscomplexobj,
+    np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
+    np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,
     operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.contains,
 )  # fmt: skip
 for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS):

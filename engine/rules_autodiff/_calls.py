@@ -46,6 +46,15 @@ def handler(*functions: Any) -> Callable[[Handler], Handler]:
     return register
 
 
+# Methods of arrays that are NumPy functions of the same name and arguments.
+METHODS = frozenset({
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip",
+    "compress", "conj", "conjugate", "cumprod", "cumsum", "dot", "max", "mean", "min",
+    "nonzero", "prod", "repeat", "round", "searchsorted", "std", "sum", "take", "trace",
+    "var",
+})  # fmt: skip
+
+
 class Transform:
     """A function made by the engine (`grad(f)`), which runs on top of another run."""
 
@@ -208,9 +217,12 @@ class Calls(Hooks):
         if result is not NotImplemented:
             return result
         result = self.look_up(f, args, kwargs)
-        if result is NotImplemented:
-            raise no_rule_error(f, self.kind.kind)
-        return result
+        if result is not NotImplemented:
+            return result
+        owner = getattr(f, "__self__", None)
+        if isinstance(owner, np.ndarray) and f.__name__ in METHODS:
+            return self.call(getattr(np, f.__name__), owner, *args, **kwargs)
+        raise no_rule_error(f, self.kind.kind)
 
     def call_with_out(self, f: Any, args: Any, kwargs: Any) -> Any:
         """`f(x, out=a)` is `a[...] = f(x)`, where `where=` is true."""

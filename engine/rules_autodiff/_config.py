@@ -20,9 +20,6 @@ class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation
     (9.0, 6.0)
     """
 
-    def __init__(self, run: Any = None):
-        self.run = run
-
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, pullback)` of any function, `pullback(dy) = (df, dx1, …)`."""
         from rules_autodiff._via import rrule_via_engine
@@ -34,12 +31,3 @@ class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation
         from rules_autodiff._via import frule_via_engine
 
         return frule_via_engine(tangents, f, args, kw)
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def __repr__(self) -> str:
-        return "EngineConfig()"

@@ -285,10 +285,12 @@ def forward(
     if run.changed:
         entrance.check_written(run.written_ids)
         entrance.write_back()
+    run.functions.clear()  # their cells hold the run
     main = out[0] if has_aux else out
     found = [
         as_given(main, run.own_tangent(main, lane), below) for lane in range(len(lanes))
     ]
+    run.flows.clear()
     return out, found
 
 

@@ -55,12 +55,14 @@ class Recording:
         self.done = True  # the program's effects are in place
         try:
             self.output = guarded(run, self.f, inner, self.kwargs)
+            written = {id(owner_of(e.dest)) for e in run.changes if hasattr(e, "dest")}
+            self.entrance.check_written(written)
         except BaseException:
             self.leave()
             raise
+        finally:
+            run.functions.clear()  # their cells hold the run: a cycle
         if run.changes:
-            written = {id(owner_of(e.dest)) for e in run.changes if hasattr(e, "dest")}
-            self.entrance.check_written(written)
             self.entrance.write_back()
 
     def leave(self) -> None:

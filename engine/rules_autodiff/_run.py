@@ -31,7 +31,7 @@ class Run(Operators, Access, Calls):
         self.depth = below.depth + 1
         self.functions: dict[Any, Any] = {}
         self.memo: dict[Any, Any] = {}  # of functools.lru_cache, for this run alone
-        self.config = EngineConfig(self)
+        self.config = EngineConfig()
 
     def __tangent_structure__(self) -> None:
         """The cells of lifted functions hold their run: it is no container."""

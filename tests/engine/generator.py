@@ -1,8 +1,8 @@
-"""Random in-place programs: loops, branches, overlapping views, fancy indices, `out=`,
+"""Random in-place programs: loops, branches, views, fancy indices, `out=`,
 writes by callees and closures.
 
 A program is text, registered in `linecache`. What its branches decided is recorded, so
-that a program whose branches flip between the points of a finite difference is left out.
+that a program whose branches flip between the points of a difference is left out.
 """
 
 import linecache
@@ -122,7 +122,8 @@ class Writer:
         self.pick(
             self.write, self.write, self.write, self.fancy_write, self.mask_write,
             self.item_write, self.item_write, self.inplace, self.inplace, self.call_out,
-            self.callee, self.closure, self.scalar_update, self.list_update, self.add_at,
+            self.callee, self.closure, self.scalar_update, self.list_update,
+            self.add_at,
             self.rebind, self.copyto, self.matrix, self.branch, self.loop, self.guarded,
         )()  # fmt: skip
 
