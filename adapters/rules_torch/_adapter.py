@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import FunctionType
 from typing import Any
 
 import torch
@@ -18,11 +17,11 @@ from ._compat import (
     unwrap_dead,
 )
 from ._compile import call_traced
-from ._config import CONFIG
 from ._eager import apply_eager
 from ._functorch import RuleFunction, TransformCall
 from ._host import run_primal
 from ._leaves import flatten, unflatten
+from ._lookup import find_rrule, has_frule
 from ._residuals import ResidualCall
 
 __all__ = ["TorchAdapter", "adapter", "dispatch"]
@@ -63,7 +62,8 @@ def dispatch(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run a primitive by the cheapest mechanism that is right here."""
-    args, kwargs = primitive.bind(args, kwargs)
+    if kwargs or len(args) != primitive.table.arity:
+        args, kwargs = primitive.bind(args, kwargs)
     tensors, layout = _flatten_call(args, kwargs)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
@@ -75,37 +75,12 @@ def dispatch(
     if True not in wanted:
         return run_primal(primitive, args, kwargs)
     rule = find_rrule(primitive, args, kwargs)
-    if rule is None and not primitive.host and not _has_frule(primitive, args, kwargs):
+    if rule is None and not primitive.host and not has_frule(primitive, args, kwargs):
         return run_primal(primitive, args, kwargs)
     call = ResidualCall(primitive, layout, rule)
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return _result(call, apply_eager(call, *map(unwrap_dead, tensors)))
-
-
-def find_rrule(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """The rrule for a call, or None."""
-    methods = primitive.__dict__.get("_rules_torch")
-    if methods is None:
-        if primitive.table.key is not primitive.fun or not _is_direct(primitive.fun):
-            found = rc.rrule.resolve(primitive.fun, args, kwargs, CONFIG)
-            return None if found is None else found.rule
-        methods = rc.rrule.table(primitive.fun, CONFIG)
-        primitive.__dict__["_rules_torch"] = methods
-    return methods[tuple(map(type, args))]
-
-
-def _is_direct(fun: Any) -> bool:
-    """Whether the rules of `fun` take the arguments of the call, and no others."""
-    return isinstance(fun, FunctionType)
-
-
-def _has_frule(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> bool:
-    return rc.frule.resolve(primitive.fun, args, kwargs, CONFIG) is not None
 
 
 def _flatten_call(
@@ -138,7 +113,7 @@ def _transformed(
         return run_primal(primitive, args, kwargs)
     rule, pushes = (
         find_rrule(primitive, args, kwargs),
-        _has_frule(primitive, args, kwargs),
+        has_frule(primitive, args, kwargs),
     )
     if rule is None and not pushes and not primitive.host:
         return run_primal(primitive, args, kwargs)

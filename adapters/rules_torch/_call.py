@@ -25,6 +25,7 @@ from ._errors import (
     rule_label,
 )
 from ._host import run_primal
+from ._lookup import is_direct
 from ._hostrule import pull_host, push_host, start_host
 from ._leaves import (
     LEAF,
@@ -111,8 +112,8 @@ class Call:
             return start_host(self, tensors)
         y, pullback = self._run_rrule(tensors)
         plan, residuals = convert(pullback)
-        if plan.obstacle is not None:
-            return y, self.refuse(plan.obstacle, tensors)
+        if plan[2] is not None:
+            return y, self.refuse(plan[2], tensors)
         self.plan = plan
         return y, residuals
 
@@ -124,12 +125,11 @@ class Call:
         return tensors
 
     def _run_rrule(self, tensors: Sequence[Tensor]) -> Any:
-        args, kwargs = self.arguments(tensors)
-        rule = self.rrule
-        if rule.plain and not kwargs and self.primitive.table.key is self.primitive.fun:
-            pair = rule.function(*args)
+        if self.layout is None and self.rrule.plain and is_direct(self.primitive):
+            pair = self.rrule.function(*tensors)
             if type(pair) is tuple and len(pair) == 2:
                 return pair
+        args, kwargs = self.arguments(tensors)
         found = rc.rrule.resolve(self.primitive.fun, args, kwargs, CONFIG)
         assert found is not None
         needs = self.needs

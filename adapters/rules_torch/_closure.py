@@ -31,6 +31,7 @@ _ATOMS = frozenset(
     )
 )  # fmt: skip
 _TENSORS = frozenset((Tensor, torch.nn.Parameter))
+_ONLY_TENSORS = frozenset((Tensor,))
 _REACH = 10_000
 
 
@@ -73,18 +74,10 @@ class _Cell:
         self.content: Any = None
 
 
-class Plan(NamedTuple):
-    """How to make a pullback again from its tensors.
-
-    Attributes:
-        template: The pullback without its tensors.
-        make: Called with the template and the tensors.
-        obstacle: What could not be looked into, in words; None where all is well.
-    """
-
-    template: Any
-    make: Callable[[Any, Iterable[Tensor]], Any]
-    obstacle: str | None
+# How to make a pullback again: a template without its tensors, the function that fills
+# it, and what could not be looked into, in words (None where all is well). A plain tuple,
+# for it is made in every call.
+Plan = tuple[Any, Callable[[Any, Iterable[Any]], Any], str | None]
 
 
 def convert(pullback: Any, leaf: Any = Tensor) -> tuple[Plan, list[Any]]:
@@ -93,23 +86,32 @@ def convert(pullback: Any, leaf: Any = Tensor) -> tuple[Plan, list[Any]]:
     The common kinds, a closure or a `Pullback` over tensors and constants, take a short
     way; everything else is walked.
     """
-    tensors: list[Tensor] = []
-    if leaf is not Tensor:
-        pass
-    elif type(pullback) is FunctionType:
-        if pullback.__defaults__ is None and pullback.__kwdefaults__ is None:
-            cells = _flat(_contents(pullback), tensors)
-            if cells is not None:
-                code, scope = pullback.__code__, pullback.__globals__
-                template = (code, scope, pullback.__name__, cells)
-                return Plan(template, _make_closure, None), tensors
-    elif type(pullback) is rc.Pullback and _is_plain_function(pullback.fn):
-        residuals = _flat(pullback.residuals, tensors)
-        if residuals is not None:
-            return Plan((pullback.fn, residuals), _make_pullback, None), tensors
+    if leaf is Tensor:
+        short = _convert_shortly(pullback)
+        if short is not None:
+            return short
     walker = _Walker(leaf)
     template = walker.visit(pullback)
-    return Plan(template, _make_general, walker.obstacle), walker.tensors
+    return (template, _make_general, walker.obstacle), walker.tensors
+
+
+def _convert_shortly(pullback: Any) -> tuple[Plan, list[Any]] | None:
+    """A closure or a `Pullback` over tensors and constants; None for all others."""
+    if type(pullback) is FunctionType:
+        if pullback.__defaults__ is not None or pullback.__kwdefaults__ is not None:
+            return None
+        values = _contents(pullback)
+        make: Any = _make_closure
+        head = (pullback.__code__, pullback.__globals__, pullback.__name__)
+    elif type(pullback) is rc.Pullback and _is_plain_function(pullback.fn):
+        values, make, head = list(pullback.residuals), _make_pullback, pullback.fn
+    else:
+        return None
+    if _ONLY_TENSORS.issuperset(map(type, values)):
+        return ((head, None), make, None), values
+    tensors: list[Tensor] = []
+    contents = _flat(values, tensors)
+    return None if contents is None else (((head, contents), make, None), tensors)
 
 
 def _contents(function: FunctionType) -> list[Any]:
@@ -146,20 +148,23 @@ def _is_plain_function(value: Any) -> bool:
 
 def rebuild(plan: Plan, tensors: Iterable[Tensor]) -> Any:
     """The pullback again, with `tensors` in the places of those taken out."""
-    return plan.make(plan.template, tensors)
+    return plan[1](plan[0], tensors)
 
 
 def _make_closure(template: Any, tensors: Iterable[Tensor]) -> Any:
-    code, scope, name, contents = template
-    taken = iter(tensors)
-    cells = [CellType(next(taken) if c is _Slot else c) for c in contents]
-    return FunctionType(code, scope, name, None, tuple(cells))
+    head, contents = template
+    values = tensors if contents is None else _filled(contents, tensors)
+    return FunctionType(*head, None, tuple(map(CellType, values)))
 
 
 def _make_pullback(template: Any, tensors: Iterable[Tensor]) -> Any:
     fn, contents = template
+    return partial(fn, *(tensors if contents is None else _filled(contents, tensors)))
+
+
+def _filled(contents: list[Any], tensors: Iterable[Tensor]) -> list[Any]:
     taken = iter(tensors)
-    return partial(fn, *[next(taken) if c is _Slot else c for c in contents])
+    return [next(taken) if c is _Slot else c for c in contents]
 
 
 def _make_general(template: Any, tensors: Iterable[Tensor]) -> Any:

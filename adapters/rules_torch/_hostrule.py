@@ -78,8 +78,8 @@ class _Forward(_RuleJob):
         # Numbers are taken out as well: in a batch each example has its own.
         leaf = (np.ndarray, np.generic, bool, int, float, complex)
         self.plan, captured = convert(pullback, leaf=leaf)
-        if self.plan.obstacle is not None:
-            raise UnconvertibleClosureError(self.rule, self.plan.obstacle)
+        if self.plan[2] is not None:
+            raise UnconvertibleClosureError(self.rule, self.plan[2])
         self.count = len(outputs)
         self.kinds = [type(x) if type(x) in _NUMBERS else None for x in captured]
         device = tensors[0].device

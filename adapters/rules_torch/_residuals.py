@@ -39,46 +39,52 @@ class ResidualCall(Call):
 
     __slots__ = ("extras", "kept", "sources")
 
+    kept: Sequence[int]
+
     def run(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         """Outputs and extras of the forward pass; notes where the residuals are."""
         y, residuals = self.start(tensors)
-        outputs = [y] if type(y) is Tensor else self.flatten_result(y)
+        outputs = self.flatten_result(y)
+        known = dict(zip(map(id, tensors), range(len(tensors)), strict=True))
         for i, output in enumerate(outputs):
-            for x in tensors:
-                if output is x:  # a Function must not return one of its inputs
-                    outputs[i] = x.view_as(x)
-        if type(y) is Tensor:
-            self.outputs = [(y.shape, y.dtype, y.device)]
-        return outputs, self._locate(residuals, tensors, outputs)
+            if id(output) in known:  # a Function must not return one of its inputs
+                outputs[i] = output.view_as(output)
+        return outputs, self._locate(known, residuals, tensors, outputs)
 
     def _locate(
         self,
+        known: dict[int, int],
         residuals: Sequence[Tensor],
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
     ) -> list[Tensor]:
         """The extras; notes where each residual can be found again."""
-        found = {id(x): i for i, x in enumerate(inputs)}
-        produced = {id(y): i for i, y in enumerate(outputs)}
-        kept: list[int] = []
+        self.kept = ()
         extras: list[Tensor] = []
+        sources = []
         for residual in residuals:
-            key = id(residual)
-            if key in found:
-                continue
-            if key in produced:
-                kept.append(produced[key])
-                found[key] = -len(kept)
-            elif residual.requires_grad or is_dead(residual):
-                obstacle = _DEAD if is_dead(residual) else _OWN_GRAPH
-                again = self.refuse(obstacle, inputs)
-                return self._locate(again, inputs, outputs)
-            else:
-                found[key] = len(inputs) + len(extras)
-                extras.append(residual)
-        self.kept, self.extras = kept, len(extras)
-        self.sources = [found[id(residual)] for residual in residuals]
+            source = known.get(id(residual))
+            if source is None:
+                source = self._keep(residual, outputs)
+                if source is None:
+                    if residual.requires_grad:
+                        obstacle = _DEAD if is_dead(residual) else _OWN_GRAPH
+                        again = self.refuse(obstacle, inputs)
+                        return self._locate(known, again, inputs, outputs)
+                    source = len(inputs) + len(extras)
+                    extras.append(residual)
+                known[id(residual)] = source
+            sources.append(source)
+        self.extras, self.sources = len(extras), sources
         return extras
+
+    def _keep(self, residual: Tensor, outputs: Sequence[Tensor]) -> int | None:
+        """The place, from the end, of a residual that is an output."""
+        for i, output in enumerate(outputs):
+            if output is residual:
+                self.kept = (*self.kept, i)
+                return -len(self.kept)
+        return None
 
     def saved(
         self,
@@ -87,6 +93,8 @@ class ResidualCall(Call):
         extras: Sequence[Tensor],
     ) -> tuple[Tensor, ...]:
         """What to save, in the order that `sources` counts by."""
+        if not self.kept:
+            return (*inputs, *extras)
         return (*inputs, *extras, *[outputs[i] for i in reversed(self.kept)])
 
     def _extra_map(
@@ -143,10 +151,11 @@ class _Again(ResidualCall):
 
     def _locate(
         self,
+        known: dict[int, int],
         residuals: Sequence[Tensor],
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
     ) -> list[Tensor]:
-        known = {id(x) for x in (*inputs, *outputs)}
+        known.update((id(y), -1) for y in outputs)
         extras = {id(r): r for r in residuals if id(r) not in known}
         return list(extras.values())

@@ -62,7 +62,7 @@ CASES = {
 def test_every_kind_of_capture_is_found_and_replaced(name):
     make, read = CASES[name]
     plan, tensors = convert(capture(make(T), read))
-    assert plan.obstacle is None
+    assert plan[2] is None
     assert tensors
     new = [torch.tensor(5.0) for _ in tensors]
     assert rebuild(plan, new)(3.0) == 15
@@ -105,19 +105,19 @@ def test_shared_cells_and_recursion():
 )
 def test_what_cannot_be_looked_into_is_named(value):
     plan, _ = convert(capture(value))
-    assert type(value).__qualname__ in plan.obstacle
+    assert type(value).__qualname__ in plan[2]
 
 
 def test_a_container_that_contains_itself_is_named():
     loop = [T]
     loop.append(loop)
     plan, _ = convert(capture(loop))
-    assert plan.obstacle == "an object of type builtins.list that contains itself"
+    assert plan[2] == "an object of type builtins.list that contains itself"
 
 
 def test_objects_without_tensors_are_no_obstacle():
     plan, tensors = convert(capture((deque([1]), iter([2]), T), lambda v: v[2]))
-    assert plan.obstacle is None
+    assert plan[2] is None
     assert len(tensors) == 1
 
 

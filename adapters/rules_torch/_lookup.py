@@ -1,0 +1,44 @@
+"""Finding the rules of a primitive, by the live tables that the core keeps."""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import rules_core as rc
+
+from ._config import CONFIG
+
+__all__ = ["find_rrule", "has_frule", "is_direct"]
+
+_METHODS = "_rules_torch"
+
+
+def is_direct(primitive: rc.Primitive) -> bool:
+    """Whether rules get the arguments of a call as they are, and no instance before."""
+    return _METHODS in primitive.__dict__
+
+
+def find_rrule(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The rrule for a call in normal form, or None."""
+    methods = primitive.__dict__.get(_METHODS)
+    if methods is None:
+        if not _is_function(primitive.fun):
+            found = rc.rrule.resolve(primitive.fun, args, kwargs, CONFIG)
+            return None if found is None else found.rule
+        methods = primitive.__dict__[_METHODS] = rc.rrule.table(primitive.fun, CONFIG)
+    return methods[tuple(map(type, args))]
+
+
+def _is_function(fun: Any) -> bool:
+    kinds = (FunctionType, BuiltinFunctionType)
+    return isinstance(fun, kinds) or type(fun).__name__ == "ufunc"
+
+
+def has_frule(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
+    """Whether an frule applies to a call in normal form."""
+    return rc.frule.resolve(primitive.fun, args, kwargs, CONFIG) is not None

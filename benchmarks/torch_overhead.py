@@ -1,0 +1,209 @@
+"""What a primitive costs in PyTorch, beside hand-written Functions and native code.
+
+All columns of a row are measured in turn, round by round in one process, and the best
+round counts, so that a busy machine slows all of them alike. Two hand-written Functions
+are compared with: the `setup_context` style, which is right under `torch.func` (and
+computes sine and cosine again in backward), and the older `forward(ctx, …)` style,
+which saves them and is wrong at second order.
+
+Run it by `python benchmarks/torch_overhead.py [--compiled] [--rounds N]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+import rules_core as rc
+
+Timings = dict[str, float]
+
+
+@rc.primitive
+def sinmul(x):
+    """`sin(x) x`."""
+    return torch.sin(x) * x
+
+
+def sinmul_pullback(x, s, c, dy):
+    """`(s + x c) dy`."""
+    return rc.NoTangent(), dy * (s + x * c)
+
+
+@rc.rrule.define(sinmul)
+def sinmul_rrule(x: rc.Array):
+    """Keeps sine and cosine, as the older hand-written Function does."""
+    s, c = torch.sin(x), torch.cos(x)
+    return s * x, rc.Pullback(sinmul_pullback, x, s, c)
+
+
+@rc.primitive
+def sinmul_closure(x):
+    """The same with a closure for a pullback."""
+    return torch.sin(x) * x
+
+
+@rc.rrule.define(sinmul_closure)
+def sinmul_closure_rrule(x: rc.Array):
+    """The pullback captures input, sine and cosine."""
+    s, c = torch.sin(x), torch.cos(x)
+
+    def pullback(dy):
+        return rc.NoTangent(), dy * (s + x * c)
+
+    return s * x, pullback
+
+
+class SetupContext(torch.autograd.Function):
+    """Hand-written for torch.func."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        """`sin(x) x`."""
+        return torch.sin(x) * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Keep the input."""
+        del output
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, dy):
+        """Computes sine and cosine again."""
+        (x,) = ctx.saved_tensors
+        return dy * (torch.sin(x) + x * torch.cos(x))
+
+
+class ForwardContext(torch.autograd.Function):
+    """Hand-written in the older style."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """`sin(x) x`; keeps sine and cosine."""
+        s, c = torch.sin(x), torch.cos(x)
+        ctx.save_for_backward(x, s, c)
+        return s * x
+
+    @staticmethod
+    def backward(ctx, dy):
+        """`(s + x c) dy`."""
+        x, s, c = ctx.saved_tensors
+        return dy * (s + x * c)
+
+
+def native(x):
+    """`sin(x) x`."""
+    return torch.sin(x) * x
+
+
+EAGER = {
+    "native": native,
+    "forward(ctx)": ForwardContext.apply,
+    "setup_context": SetupContext.apply,
+    "primitive": sinmul,
+    "primitive, closure": sinmul_closure,
+}
+FUNC = {name: f for name, f in EAGER.items() if name != "forward(ctx)"}
+
+
+def race(jobs: dict[str, Callable[[], Any]], rounds: int, budget: float = 0.004) -> Timings:
+    """Best time per call of each job, in microseconds; the jobs take turns."""
+    best = dict.fromkeys(jobs, float("inf"))
+    count: dict[str, int] = {}
+    for name, job in jobs.items():
+        for _ in range(3):
+            job()
+        start = time.perf_counter()
+        job()
+        count[name] = max(1, int(budget / (time.perf_counter() - start)))
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            start = time.perf_counter()
+            for _ in range(count[name]):
+                job()
+            taken = (time.perf_counter() - start) / count[name]
+            best[name] = min(best[name], taken * 1e6)
+    return best
+
+
+def show(title: str, times: Timings) -> None:
+    """A row of times and ratios to the hand-written ones."""
+    print(f"\n{title}")
+    for name, taken in times.items():
+        ratios = "".join(
+            f"  {taken / times[base]:6.2f} x {base}"
+            for base in ("setup_context", "forward(ctx)", "native", "bare")
+            if base in times and base != name
+        )
+        print(f"  {name:20s}{taken:9.1f} us{ratios}")
+
+
+def backward(f: Callable[[Any], Any], x: torch.Tensor, seed: torch.Tensor) -> None:
+    """One forward and one backward pass."""
+    torch.autograd.backward(f(x), seed)
+    x.grad = None
+
+
+def eager(n: int, rounds: int) -> None:
+    """No-grad, forward, forward and backward."""
+    x, seed = torch.rand(n), torch.ones(n)
+    leaf = x.clone().requires_grad_()
+    show(f"n={n}, no grad", race({k: lambda f=f: f(x) for k, f in EAGER.items()}, rounds))
+    show(f"n={n}, forward", race({k: lambda f=f: f(leaf) for k, f in EAGER.items()}, rounds))
+    jobs = {k: lambda f=f: backward(f, leaf, seed) for k, f in EAGER.items()}
+    show(f"n={n}, forward and backward", race(jobs, rounds))
+
+
+def transforms(n: int, rounds: int) -> None:
+    """torch.func.grad and vmap of it."""
+    x = torch.rand(n)
+    grads = {k: torch.func.grad(lambda x, f=f: f(x).sum()) for k, f in FUNC.items()}
+    show(f"n={n}, func.grad", race({k: lambda g=g: g(x) for k, g in grads.items()}, rounds))
+    maps = {k: torch.vmap(torch.func.grad(f)) for k, f in FUNC.items()}
+    show(f"n={n}, vmap(grad)", race({k: lambda g=g: g(x) for k, g in maps.items()}, rounds))
+
+
+def compiled(n: int, rounds: int) -> None:
+    """Inductor, forward and backward."""
+    x, seed = torch.rand(n, requires_grad=True), torch.ones(n)
+    fast = {k: torch.compile(f, fullgraph=True) for k, f in EAGER.items()}
+    jobs = {k: lambda f=f: backward(f, x, seed) for k, f in fast.items()}
+    show(f"n={n}, compiled, forward and backward", race(jobs, rounds))
+
+
+def host(n: int, rounds: int) -> None:
+    """A host call beside NumPy's own, with the conversions."""
+    sine = rc.primitive(np.sin, host=True, elementwise=True)
+    x = torch.rand(n)
+    jobs = {
+        "bare": lambda: torch.from_numpy(np.sin(x.numpy())),
+        "primitive": lambda: sine(x),
+    }
+    show(f"n={n}, host call", race(jobs, rounds))
+
+
+def main() -> None:
+    """Print every table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--compiled", action="store_true")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    for n in (4, 100_000):
+        eager(n, given.rounds)
+        transforms(n, given.rounds)
+        host(n, given.rounds)
+        if given.compiled:
+            compiled(n, given.rounds)
+
+
+if __name__ == "__main__":
+    main()
