@@ -67,6 +67,10 @@ def dispatch(
     tensors, layout = _flatten_call(args, kwargs)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
+    if torch.compiler.is_exporting() and _has_rules(primitive, args, kwargs):
+        from ._op import call_exported
+
+        return call_exported(primitive, args, kwargs)
     if functorch_active() or forward_mode_active():
         return _transformed(primitive, args, kwargs, tensors, layout)
     if not torch.is_grad_enabled():
@@ -81,6 +85,15 @@ def dispatch(
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return _result(call, apply_eager(call, *map(unwrap_dead, tensors)))
+
+
+def _has_rules(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
+    """Whether torch's own derivative of the primal would be another one."""
+    if primitive.host or has_frule(primitive, args, kwargs):
+        return True
+    return find_rrule(primitive, args, kwargs) is not None
 
 
 def _flatten_call(

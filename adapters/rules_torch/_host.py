@@ -40,8 +40,9 @@ def run_primal(
     arrays = None if kwargs else _plain_arrays(args)
     if arrays is not None:
         y = primitive.fun(*arrays)
-        if type(y) is type(arrays[0]) and y.dtype == arrays[0].dtype and y.flags.owndata:
-            return torch.from_numpy(y)
+        if type(y) is type(arrays[0]) and y.flags.owndata:
+            if y.dtype == arrays[0].dtype and y.dtype.kind in "fc":
+                return torch.from_numpy(y)
         return _read(primitive, y, arrays, args)
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import Any
 
 import torch
@@ -16,10 +17,11 @@ from ._errors import UntraceableError
 from ._host import PrimalJob, elementwise_dtype
 from ._leaves import flatten, unflatten
 from ._numpy import numpy_dtype, torch_dtype
+from ._transpose import pull_back
 
 __all__ = ["call_exported", "call_operator"]
 
-_numbers = count()
+_TAKEN: Counter[str] = Counter()
 _OPERATORS: dict[Any, Any] = {}
 
 
@@ -110,7 +112,7 @@ def _define_host(job: PrimalJob, outputs: int) -> Any:
         found, dims = job.batch(info.batch_size, in_dims, tensors)
         return _packed(found), dims[0] if outputs == 1 else tuple(dims)
 
-    operator = _define(primitive, run, _arity(layout), outputs)
+    operator = _define(primitive, layout, run, outputs, "host")
     operator.register_fake(fake)
     operator.register_vmap(batch)
     return operator
@@ -139,29 +141,97 @@ def _arity(layout: Any) -> int:
     return sum(1 for _ in leaf_names(layout, ""))
 
 
-def _define(primitive: rc.Primitive, run: Any, inputs: int, outputs: int) -> Any:
+def _define(
+    primitive: rc.Primitive, layout: Any, run: Any, outputs: int, kind: str
+) -> Any:
     """An operator of fixed arity: torch can batch those in every kind of vmap."""
-    label = re.sub(r"\W+", "_", primitive.table.label).strip("_") or "function"
-    taken = ", ".join(f"Tensor x{i}" for i in range(inputs))
+    taken = ", ".join(f"Tensor x{i}" for i in range(_arity(layout)))
     given = ", ".join(["Tensor"] * outputs)
     schema = f"({taken}) -> " + (given if outputs == 1 else f"({given})")
-    name = f"rules_torch::{label}_{next(_numbers)}"
+    name = _name(primitive, f"{layout!r} {outputs} {kind}")
     return torch.library.custom_op(name, run, mutates_args=(), schema=schema)
+
+
+def _name(primitive: rc.Primitive, variant: str) -> str:
+    """A name that is the same in every process, so that programs can be loaded."""
+    fun = primitive.fun
+    whole = f"{getattr(fun, '__module__', '')} {primitive.table.label} {variant}"
+    label = re.sub(r"\W+", "_", primitive.table.label).strip("_") or "function"
+    name = f"{label}_{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+    _TAKEN[name] += 1  # the same definition once more, as in a notebook
+    return f"rules_torch::{name}" + (f"_{_TAKEN[name]}" if _TAKEN[name] > 1 else "")
 
 
 def call_exported(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Call a primitive in a program that is being exported, so that its rules stay."""
+    """Call a primitive in a program that is being exported, so that its rules stay.
+
+    An exported program is differentiated by torch's own formulas of what is in it; so
+    the primitive is one operator there, whose derivative comes back to the rules.
+    """
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)
-    y = primitive.fun(*args, **kwargs)
-    outputs: list[Tensor] = []
-    result = flatten(y, outputs)
-    key = ("exported", primitive, layout, result)
-    operator = _find(key, lambda: _define_exported(primitive, layout, len(outputs)))
+    if primitive.host:
+        job = PrimalJob(primitive, layout)
+        shapes, result = _shapes(job, tensors)
+        count = len(shapes)
+    else:
+        outputs: list[Tensor] = []
+        result = flatten(primitive.fun(*args, **kwargs), outputs)
+        count = len(outputs)
+    key = ("exported", primitive, layout, count)
+    operator = _find(key, lambda: _define_exported(primitive, layout, count))
     found = operator(*tensors)
-    return unflatten(result, [found] if isinstance(found, Tensor) else found)
+    found = [found] if isinstance(found, Tensor) else found
+    return found[0] if result is None else unflatten(result, found)
 
 
-def _define_exported(primitive: rc.Primitive, layout: Any, outputs: int) -> Any: ...
+def _define_exported(primitive: rc.Primitive, layout: Any, outputs: int) -> Any:
+    """The operator; its derivative is that of an ordinary call."""
+
+    def call(*tensors: Tensor) -> list[Tensor]:
+        args, kwargs = unflatten(layout, tensors)
+        found: list[Tensor] = []
+        flatten(primitive(*args, **kwargs), found)
+        return found
+
+    def run(*tensors: Tensor) -> Any:
+        return _packed([_owned(y, tensors) for y in call(*tensors)])
+
+    def fake(*tensors: Tensor) -> Any:
+        if primitive.host:
+            shapes, _ = _shapes(PrimalJob(primitive, layout), tensors)
+            empty = tensors[0].new_empty
+            return _packed([empty(shape, dtype=dtype) for shape, dtype in shapes])
+        args, kwargs = unflatten(layout, tensors)
+        found: list[Tensor] = []
+        flatten(primitive.fun(*args, **kwargs), found)
+        return _packed([y.clone() for y in found])
+
+    def setup(ctx: Any, inputs: tuple[Tensor, ...], output: Any) -> None:
+        del output
+        ctx.save_for_backward(*inputs)
+
+    def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
+        tensors, wanted = ctx.saved_tensors, ctx.needs_input_grad
+        chosen = [i for i, want in enumerate(wanted) if want]
+
+        def fn(*xs: Tensor) -> tuple[Tensor, ...]:
+            filled = dict(enumerate(tensors)) | dict(zip(chosen, xs, strict=True))
+            return tuple(call(*filled.values()))
+
+        found = iter(pull_back(fn, [tensors[i] for i in chosen], seeds))
+        return tuple(next(found) if want else None for want in wanted)
+
+    operator = _define(primitive, layout, run, outputs, "exported")
+    operator.register_fake(fake)
+    operator.register_autograd(backward, setup_context=setup)
+    return operator
+
+
+def _owned(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
+    """An operator must not return what shares memory with an input."""
+    storage = y.untyped_storage().data_ptr()
+    shared = any(storage == x.untyped_storage().data_ptr() for x in inputs)
+    return y.clone() if shared else y
