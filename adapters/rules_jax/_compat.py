@@ -56,14 +56,35 @@ def _find_linearizations() -> Any:
     return getattr(private, "primitive_linearizations", None)
 
 
+def _has_structured_residuals() -> bool:
+    from jax._src.interpreters.ad import LinearizeTrace
+
+    return "structured_residuals" in LinearizeTrace.__init__.__code__.co_names
+
+
 _LINEARIZATIONS: Any = _find_linearizations()
 HAS_LINEARIZATIONS = _LINEARIZATIONS is not None
+_STRUCTURED = HAS_LINEARIZATIONS and _has_structured_residuals()
 
 
 def set_linearization(primitive: Any, rule: Any) -> None:
     """Register `rule(reverse, nonzero, *primals) → (out, nonzero, residuals, map)`."""
     if HAS_LINEARIZATIONS:
-        _LINEARIZATIONS[primitive] = rule
+        _LINEARIZATIONS[primitive] = _with_structure(rule) if _STRUCTURED else rule
+
+
+def _with_structure(rule: Any) -> Any:
+    """The rule as JAX 0.12 calls it: with a place for structured residuals."""
+
+    def linearize(*args: Any, **params: Any) -> Any:
+        out, nonzero, residuals, linear = rule(*args, **params)
+
+        def linearized(residuals: Any, _: Any, *tangents: Any) -> Any:
+            return linear(residuals, *tangents)
+
+        return out, nonzero, residuals, None, linearized
+
+    return linearize
 
 
 def zeros_of(aval: Any) -> Any:
