@@ -18,13 +18,19 @@ from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
 __all__ = [
     "AddEntry",
     "AppendEntry",
-    "ItemEntry",
     "CoreEntry",
+    "ItemEntry",
+    "ItemRead",
+    "ItemWrite",
     "ReadEntry",
     "RuleEntry",
     "StateEntry",
     "WriteEntry",
+    "buffer_of",
+    "is_item",
 ]
+
+DOUBLE = np.dtype(float)
 
 
 class CoreEntry:
@@ -108,7 +114,7 @@ class WriteEntry:
 
     def reverse(self, below: Any) -> None:
         ct = None
-        if self.out is not None and self.out_data() is not None:
+        if self.out is not None and data_of(self.out) is not None:
             shadow = buffer_of(self.out, below)
             ct = below.copied(below.getitem(shadow, self.key))
             below.store_item(0.0, shadow, self.key)
@@ -117,10 +123,6 @@ class WriteEntry:
             if self.winners is not None:
                 ct = below.mul(ct, self.winners)
             add_to(self.value, below.call(fit, ct, self.space), below)
-
-    def out_data(self) -> Any:
-        memory = self.out.memory if hasattr(self.out, "memory") else self.out
-        return memory.data
 
     def exchange(self, below: Any) -> None:
         """Swap what the entries hold with what they held on the other side."""
@@ -134,6 +136,70 @@ class WriteEntry:
         self.exchange(PLAIN)
 
     redo = undo
+
+
+class ItemRead:
+    """`y = a[key]` for one entry of an array of float64, at first order."""
+
+    __slots__ = ("key", "out", "slot")
+
+    def __init__(self, slot: Slot, key: Any, out: list[Any]):
+        self.slot, self.key, self.out = slot, key, out
+
+    def reverse(self, below: Any) -> None:
+        d, self.out[0] = self.out[0], 0.0
+        if below is not PLAIN:
+            if below.is_active(d) or d != 0:
+                below.add_at(buffer_of(self.slot, below), self.key, d)
+        elif d:
+            buffer_of(self.slot, PLAIN)[self.key] += d
+
+
+class ItemWrite:
+    """`dest[key] = value` for one entry of an array of float64, at first order."""
+
+    __slots__ = ("dest", "key", "other", "out", "value")
+
+    def __init__(self, dest: Any, key: Any, other: Any, out: Slot, value: Any):
+        self.dest, self.key, self.other = dest, key, other
+        self.out, self.value = out, value
+
+    def reverse(self, below: Any) -> None:
+        """As `WriteEntry`: take, zero, restore, accumulate."""
+        ct = 0.0
+        if self.out is not None and data_of(self.out) is not None:
+            shadow = buffer_of(self.out, below)
+            ct = below.getitem(shadow, self.key)
+            below.store_item(0.0, shadow, self.key)
+        self.undo()
+        if self.value is not None:
+            self.value[0] = below.add(self.value[0], ct)
+
+    def undo(self) -> None:
+        here = self.dest[self.key]
+        self.dest[self.key] = self.other
+        self.other = here
+
+    redo = undo
+
+
+def is_item(dest: Any, key: Any) -> bool:
+    """Whether an index names one entry of a plain array of float64."""
+    if type(dest) is not np.ndarray or dest.dtype is not DOUBLE:
+        return False
+    if type(key) is int:
+        return dest.ndim == 1
+    return (
+        type(key) is tuple
+        and len(key) == dest.ndim
+        and all(type(part) is int for part in key)
+    )
+
+
+def data_of(slot: Slot) -> Any:
+    """The buffer behind a slot; None where all of it is zero."""
+    memory = slot.memory if hasattr(slot, "memory") else slot
+    return memory.data
 
 
 def last_writes(dest: Any, key: Any) -> Any:

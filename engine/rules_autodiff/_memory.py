@@ -6,8 +6,8 @@ owner, never the array object: ``np.reshape(m.T, n)`` copies and yet returns a v
 a temporary that nobody else sees.
 """
 
-import weakref
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -45,8 +45,10 @@ class Memory:
     __slots__ = ("_start", "data", "dtype", "ref", "shape", "shared", "strides")
 
     def __init__(self, owner: Any):
-        self.ref: Any = weakref.ref(owner)
-        self.shape, self.dtype, self.strides = owner.shape, owner.dtype, owner.strides
+        self.ref: Any = ref(owner)
+        self.shape = owner.shape
+        self.dtype = owner.dtype
+        self.strides = owner.strides
         self.data: Any = None
         self.shared = False
         self._start: int | None = None

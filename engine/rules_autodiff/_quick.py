@@ -4,12 +4,14 @@ The same derivatives as those of `_core`, without its generality: real operands,
 entry class, partial derivatives by two small functions per operator.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._plain import PLAIN
+from rules_autodiff._slots import Shadow, add_to
 
 __all__ = ["QUICK", "QuickEntry", "is_quick"]
 
@@ -62,13 +64,13 @@ def right_factor(dz: Any, x: Any, y: Any, _z: Any) -> Any:
     return x.T @ dz
 
 
-# By hook name: the partial derivatives by the left and by the right operand.
-QUICK: dict[str, tuple[Partial, Partial]] = {
-    "add": (cotangent, cotangent),
-    "sub": (cotangent, negative),
-    "mul": (times_y, times_x),
-    "truediv": (over_y, minus_z_over_y),
-    "matmul": (left_factor, right_factor),
+# By hook name: the operation and its partial derivatives by both operands.
+QUICK: dict[str, tuple[Any, Partial, Partial]] = {
+    "add": (operator.add, cotangent, cotangent),
+    "sub": (operator.sub, cotangent, negative),
+    "mul": (operator.mul, times_y, times_x),
+    "truediv": (operator.truediv, over_y, minus_z_over_y),
+    "matmul": (operator.matmul, left_factor, right_factor),
 }
 
 
@@ -78,11 +80,24 @@ class QuickEntry:
     __slots__ = ("by_x", "by_y", "into_x", "into_y", "out", "x", "y", "z")
 
     def __init__(
-        self, partials: Any, x: Any, y: Any, z: Any, into_x: Any, into_y: Any, out: Any
+        self,
+        by_x: Partial,
+        by_y: Partial,
+        x: Any,
+        y: Any,
+        z: Any,
+        into_x: Any,
+        into_y: Any,
+        out: Any,
     ):
-        self.by_x, self.by_y = partials
-        self.x, self.y, self.z = x, y, z
-        self.into_x, self.into_y, self.out = into_x, into_y, out
+        self.by_x = by_x
+        self.by_y = by_y
+        self.x = x
+        self.y = y
+        self.z = z
+        self.into_x = into_x
+        self.into_y = into_y
+        self.out = out
 
     def reverse(self, below: Any) -> None:
         out = self.out
@@ -91,7 +106,7 @@ class QuickEntry:
             if dz == 0 and not below.is_active(dz):
                 return
         else:
-            dz = out.take(below)
+            dz, out.data = out.data, None
             if dz is None:
                 return
         if below is not PLAIN:
@@ -104,8 +119,6 @@ class QuickEntry:
 
     def followed(self, dz: Any, below: Any) -> None:
         """The same by arithmetic that the level below can follow."""
-        from rules_autodiff._slots import add_to
-
         for slot, partial in ((self.into_x, self.by_x), (self.into_y, self.by_y)):
             if slot is not None:
                 add_to(slot, below.call(partial, dz, self.x, self.y, self.z), below)
@@ -118,7 +131,10 @@ def give(slot: Any, ct: Any) -> None:
         return
     if type(ct) is not np.ndarray or ct.shape != slot.shape:
         ct = summed(np.asarray(ct), slot.shape)
-    slot.add(ct, PLAIN)
+    if slot.__class__ is Shadow and slot.data is None:
+        slot.data, slot.shared = ct, True
+    else:
+        slot.add(ct, PLAIN)
 
 
 def summed(ct: Any, shape: tuple[int, ...]) -> Any:

@@ -6,7 +6,6 @@ only moves objects about (lists, attributes, `sorted`, C code) keeps them, so no
 container needs a shadow of its own and no value is ever wrapped.
 """
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,14 @@ from rules_autodiff._entries import (
     AppendEntry,
     CoreEntry,
     ItemEntry,
+    ItemRead,
+    ItemWrite,
     ReadEntry,
     RuleEntry,
     StateEntry,
     WriteEntry,
     buffer_of,
+    is_item,
 )
 from rules_autodiff._explain import refused
 from rules_autodiff._memory import overlaps_itself, owner_of, same_place
@@ -38,7 +40,6 @@ from rules_core import RuleDefinitionError, frule, rrule
 __all__ = ["ReverseRun"]
 
 
-OPERATIONS = {name: getattr(operator, name) for name in QUICK}
 NEW_ARRAY = (
     "The fdata of an array that a mutating rule returns must be an array of zeros with "
     "the same shape and strides (numpy.zeros_like), but got {!r}."
@@ -151,28 +152,26 @@ class ReverseRun(ScalarTape):
         return y
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
-        if self.plain and name in QUICK and is_quick(x) and is_quick(y):
-            return self.quick(name, x, y)
-        return super().binary(name, x, y)
+        known = self.plain and name in QUICK and is_quick(x) and is_quick(y)
+        if not known or (name == "matmul" and (x.ndim > 2 or y.ndim > 2)):
+            return super().binary(name, x, y)
+        return self.quick(name, x, y)
 
     def quick(self, name: str, x: Any, y: Any) -> Any:
         """Arithmetic on real scalars and arrays at first order."""
-        one, other = self.quick_slot(x), self.quick_slot(y)
-        if name == "matmul" and (x.ndim > 2 or y.ndim > 2):
-            return super().binary(name, x, y)
-        z = OPERATIONS[name](x, y)
+        one = self.array_slot(x) if type(x) is np.ndarray else self.nodes.get(id(x))
+        other = self.array_slot(y) if type(y) is np.ndarray else self.nodes.get(id(y))
+        operation, by_x, by_y = QUICK[name]
+        z = operation(x, y)
         if one is None and other is None:
             return z
-        out: Any = [0.0, z] if type(z) is not np.ndarray else Shadow(z)
-        if type(out) is list:
-            self.nodes[id(z)] = out
+        out: Any
+        if type(z) is np.ndarray:
+            out = self.shadows[id(z)] = Shadow(z)
         else:
-            self.shadows[id(z)] = out
-        self.tape.append(QuickEntry(QUICK[name], x, y, z, one, other, out))
+            out = self.nodes[id(z)] = [0.0, z]
+        self.tape.append(QuickEntry(by_x, by_y, x, y, z, one, other, out))
         return z
-
-    def quick_slot(self, x: Any) -> Any:
-        return self.array_slot(x) if type(x) is np.ndarray else self.nodes.get(id(x))
 
     def core(self, key: Any, args: tuple[Any, ...]) -> Any:
         rule = CORE[key]
@@ -239,6 +238,10 @@ class ReverseRun(ScalarTape):
     def read_array(self, a: Any, key: Any) -> Any:
         value = self.below.getitem(a, key)
         slot = self.array_slot(a)
+        if slot is not None and self.plain and type(value) is np.float64:
+            out = self.nodes[id(value)] = [0.0, value]
+            self.tape.append(ItemRead(slot, key, out))
+            return value
         if slot is None or not (is_number(value) or is_float_array(value)):
             return value
         if isinstance(value, np.ndarray) and owner_of(value) is owner_of(a):
@@ -248,6 +251,9 @@ class ReverseRun(ScalarTape):
         return value
 
     def write(self, dest: Any, key: Any, value: Any) -> None:
+        if type(value) in SCALARS and self.plain and is_item(dest, key):
+            self.write_item(dest, key, value)
+            return
         value_slot = self.slot(value)
         self.check_write(dest, active=value_slot is not None)
         if isinstance(value, np.ndarray) and self.stays(dest, key, value):
@@ -266,6 +272,18 @@ class ReverseRun(ScalarTape):
         entry.space = space_of(value)
         self.store(dest, key, value)
         self.note(entry)
+
+    def write_item(self, dest: Any, key: Any, value: Any) -> None:
+        """One entry of an array of float64, at first order."""
+        node = self.nodes.get(id(value))
+        out = self.array_slot(dest)
+        if out is None and node is not None:
+            self.watch_late(dest)
+            out = self.array_slot(dest)
+        entry = ItemWrite(dest, key, dest[key], out, node)
+        dest[key] = value
+        self.tape.append(entry)
+        self.changes.append(entry)
 
     def watch_late(self, dest: Any) -> None:
         owner = owner_of(dest)

@@ -7,12 +7,17 @@ closure. Everything else goes the general way.
 
 from typing import Any
 
+import numpy as np
+
 from rules_autodiff._run import Run
 
 __all__ = ["ScalarTape"]
 
 # Classes of which products and sums are plain numbers again.
-REAL = frozenset({float, int})
+REAL = frozenset({float, int, np.float64})
+
+
+FLOATS = frozenset({float, np.float64})
 
 
 class ScalarTape(Run):
@@ -56,7 +61,7 @@ class ScalarTape(Run):
         return self.binary("truediv", x, y)
 
     def neg(self, x: Any) -> Any:
-        if type(x) is float and self.plain:
+        if type(x) in FLOATS and self.plain:
             z = -x
             node = self.nodes.get(id(x))
             if node is not None:
@@ -66,7 +71,7 @@ class ScalarTape(Run):
         return self.unary("neg", x)
 
     def pow(self, x: Any, p: Any) -> Any:
-        if type(x) is float and type(p) is int and self.plain:
+        if type(x) in FLOATS and type(p) is int and self.plain:
             z = x**p
             node = self.nodes.get(id(x))
             if node is not None:

@@ -58,6 +58,9 @@ class Shadow(Memory):
 
 def sum_of(a: Any, b: Any, like: Memory) -> Any:
     """`a + b` in fresh memory that lies as the owner's does."""
+    total = a + b
+    if total.strides == like.strides and total.flags.c_contiguous:
+        return total
     return np.add(a, b, out=like.zeros())
 
 
