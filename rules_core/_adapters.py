@@ -153,9 +153,9 @@ def _values(x: Any) -> Iterable[Any]:
     return () if level is None else level.values
 
 
-# torch's Dynamo traces the code that a compiled function calls, and watches every table
-# that it reads. So it is given, by attributes that it looks for, another way to the same
-# answer, which asks about types by functions that it runs and does not trace.
+# torch's Dynamo traces the code that a compiled function calls, and watches every
+# table that it reads. So it is given, by attributes that it looks for, another way to
+# the same answer, which asks about types by functions that it runs and does not trace.
 _NAMED: dict[str, Any] = {}
 
 
@@ -198,9 +198,9 @@ def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return found
 
 
-_name_of_host._dynamo_marked_constant = True  # type: ignore[attr-defined]
-_name_inside._dynamo_marked_constant = True  # type: ignore[attr-defined]
-find_adapter._torchdynamo_inline = _find_adapter_traced  # type: ignore[attr-defined]
+vars(_name_of_host)["_dynamo_marked_constant"] = True
+vars(_name_inside)["_dynamo_marked_constant"] = True
+vars(find_adapter)["_torchdynamo_inline"] = _find_adapter_traced
 
 
 def _mixed(first: Any, second: Any) -> MixedHostsError:

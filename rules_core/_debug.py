@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ._config import RuleConfig, SupportsMutation
 from ._errors import CotangentCountError, DebugError
 from ._inspect import check_dy, check_finite, check_same, check_tangent, snapshot
 from ._keys import is_method_key
@@ -23,6 +24,7 @@ from ._table import LOCK
 __all__ = ["debug_mode", "switch_on_by_environment"]
 
 _depth = 0
+_WRITING = RuleConfig[SupportsMutation]
 
 
 def _switch(on: bool) -> None:
@@ -79,7 +81,10 @@ def switch_on_by_environment() -> None:
 
 def _watched(rule: Rule) -> Rule:
     watch = _watch_rrule if rule.kind == "rrule" else _watch_frule
-    return rule.with_function(watch(rule))
+    function = watch(rule)
+    noted = getattr(rule.function, "__dict__", {})  # by `scalar_rule`, on its functions
+    function.__dict__.update(noted)
+    return rule.with_function(function)
 
 
 def _split(rule: Rule, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -96,6 +101,8 @@ def _say(rule: Rule, text: str) -> str:
 
 @contextmanager
 def _unwritten(rule: Rule, values: dict[str, Any]) -> Iterator[None]:
+    if rule.config is not None and issubclass(rule.config, _WRITING):
+        values = {}  # such rules are there to write
     before = {name: snapshot(value) for name, value in values.items()}
     yield
     for name, value in values.items():
@@ -157,6 +164,16 @@ def _check_cotangents(
         _complain(rule, what, check_finite(dx, [x, dy]))
 
 
+def _check_given(
+    rule: Rule, arguments: dict[str, Any], tangents: tuple[Any, ...]
+) -> None:
+    if rule.symbolic_zeros:
+        return
+    own = tangents[len(tangents) - len(arguments) :]
+    for (name, x), dx in zip(arguments.items(), own, strict=True):
+        _complain(rule, f"the tangent of {name}", check_dy(x, dx))
+
+
 def _watch_frule(rule: Rule) -> Callable[..., Any]:
     function = rule.function
     assert function is not None
@@ -164,6 +181,7 @@ def _watch_frule(rule: Rule) -> Callable[..., Any]:
     def watched_frule(*args: Any, **kw: Any) -> Any:
         arguments = _arguments(rule, args)
         tangents = args[rule.config is not None]
+        _check_given(rule, arguments, tangents)
         given = {f"tangent {i}": t for i, t in enumerate(tangents)}
         with _unwritten(rule, {**arguments, **given}):
             result = function(*args, **kw)

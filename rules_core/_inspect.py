@@ -11,6 +11,7 @@ from typing import Any
 
 from ._arrays import array_namespace, is_array
 from ._canonical import tangent_type
+from ._spaces import is_complex
 from ._structural import StructuralTangent
 from ._structure import entry_path, structure
 from ._thunks import AbstractThunk, InplaceableThunk, unthunk
@@ -37,9 +38,9 @@ def leaves(x: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterat
         yield from leaves(value, sub, seen)
 
 
-def snapshot(x: Any) -> list[Any]:
-    """A copy of the writable arrays in `x`, to see later whether they were changed."""
-    return [_copied(leaf) for _, leaf in leaves(x)]
+def snapshot(x: Any) -> dict[str, Any]:
+    """What `x` holds, with copies of its writable arrays, to compare with later."""
+    return {path: (leaf, _copied(leaf)) for path, leaf in leaves(x)}
 
 
 def _copied(leaf: Any) -> Any:
@@ -50,20 +51,26 @@ def _copied(leaf: Any) -> Any:
     return None
 
 
-def check_same(before: list[Any], x: Any) -> str | None:
-    """The path of the first array that differs from its snapshot."""
-    for old, (path, leaf) in zip(before, leaves(x), strict=False):
-        if old is not None and _changed(old, leaf):
-            return str(path)
+def check_same(before: dict[str, Any], x: Any) -> str | None:
+    """The path of the first entry that differs from its snapshot."""
+    now = dict(leaves(x))
+    for path in before | now:
+        there = path in before and path in now
+        if not there or _changed(*before[path], now[path]):
+            return path
     return None
 
 
-def _changed(old: Any, leaf: Any) -> bool:
-    if hasattr(leaf, "_version"):
-        return bool(leaf._version != old)  # noqa: SLF001  see above
-    if old.shape != leaf.shape or old.dtype != leaf.dtype:
+def _changed(old: Any, copied: Any, leaf: Any) -> bool:
+    if type(old) is not type(leaf):
         return True
-    return bool(old.tobytes() != leaf.tobytes())
+    if hasattr(leaf, "_version"):
+        return leaf is old and bool(leaf._version != copied)  # noqa: SLF001  see above
+    if copied is None:  # numbers and names; JAX's arrays cannot be written to
+        return leaf is not old and not is_array(leaf) and bool(leaf != old)
+    if copied.shape != leaf.shape or copied.dtype != leaf.dtype:
+        return True
+    return bool(copied.tobytes() != leaf.tobytes())
 
 
 def _has_nan(leaf: Any) -> bool:
@@ -131,6 +138,8 @@ def check_tangent(x: Any, dx: Any, path: str = "") -> str | None:
 
 def _check_leaf(x: Any, dx: Any, path: str) -> str | None:
     shape = getattr(x, "shape", ())
+    if is_complex(dx) and not is_complex(x):
+        return f"{path} must be real, like its primal, but is complex"
     if isinstance(dx, (bool, int, float, complex)):
         return (
             None if shape == () else f"{path} must have shape {shape}, but is a number"

@@ -12,7 +12,7 @@ from ._numbers import is_concrete, is_float0, is_numpy
 from ._sparse import Pattern, is_sparse
 from ._zeros import ZeroTangent
 
-__all__ = ["Space", "space_of"]
+__all__ = ["Space", "is_complex", "space_of"]
 
 _CURE = "Sum, broadcast or reshape it in the rule."
 _MIXED = "Compute it with array_namespace of the argument."
@@ -65,7 +65,7 @@ class NumberSpace:
     def _convert(self, dx: Any) -> Any:
         if self.cls is complex:
             return complex(dx)
-        return float(dx) if not _is_complex(dx) else complex(dx).real
+        return float(dx) if not is_complex(dx) else complex(dx).real
 
     def __repr__(self) -> str:
         return self.cls.__name__
@@ -115,7 +115,7 @@ class ArraySpace:
         if any(length != 1 for length in self.shape):
             must = f"have shape {self.shape}"
             raise ProjectionError(path, must, f"the number {dx!r}", _CURE)
-        if _is_complex(dx) and not _is_complex_dtype(self.xp, self.dtype):
+        if is_complex(dx) and not _is_complex_dtype(self.xp, self.dtype):
             dx = complex(dx).real
         return self._asarray(dx, dtype=self.dtype)
 
@@ -223,7 +223,8 @@ def _is_complex_dtype(xp: Any, dtype: Any) -> bool:
         return False
 
 
-def _is_complex(x: Any) -> bool:
+def is_complex(x: Any) -> bool:
+    """Whether a number or array is complex."""
     if is_array(x):
         return _is_complex_dtype(array_namespace(x), x.dtype)
     return isinstance(x, complex)

@@ -110,6 +110,7 @@ class RuleSet:
         "_before",
         "_configured",
         "_decorate",
+        "_decorated",
         "_plain",
         "_volatile",
         "caches",
@@ -124,6 +125,8 @@ class RuleSet:
         # Answers that rest on an ABC hold until the next `ABC.register` anywhere.
         self._volatile: dict[Any, tuple[object, Rule | None]] = {}
         self._before, self._decorate = before, decorate
+        # One object per rule, whatever the types: hosts ask whether it is the same.
+        self._decorated: dict[Rule, Rule] = {}
         self._rebuild()
 
     def add(self, rule: Rule) -> None:
@@ -155,6 +158,7 @@ class RuleSet:
         """Drop every cached answer, in place: call sites may hold the dicts."""
         with LOCK:
             self._volatile.clear()
+            self._decorated.clear()
             for cache in self.caches.values():
                 cache.clear()
 
@@ -170,12 +174,17 @@ class RuleSet:
         self._before()
         with LOCK:
             rule = self.select(config, types)
-            answer = None if rule is None or rule.opted_out else self._decorate(rule)
+            answer = None if rule is None or rule.opted_out else self._ready(rule)
             if self._depends_on_abc():
                 self._volatile[config, types] = (get_cache_token(), answer)
             else:
                 self.caches[config][types] = answer
             return answer
+
+    def _ready(self, rule: Rule) -> Rule:
+        if rule not in self._decorated:
+            self._decorated[rule] = self._decorate(rule)
+        return self._decorated[rule]
 
     def select(self, config: type, types: tuple[type, ...]) -> Rule | None:
         """The winning entry, opt-outs included."""

@@ -91,6 +91,10 @@ CASES = {
         "the cotangent of argument 1 is NoTangent(), but ndarray has tangents; return "
         "ZeroTangent() for zero",
     ),
+    "complex for a real": (
+        lambda x, n, dy: (NoTangent(), dy * 1j, NoTangent()),
+        "the cotangent of argument 1 must be real, like its primal, but is complex",
+    ),
     "number for an array": (
         lambda x, n, dy: (NoTangent(), 1.0, NoTangent()),
         "the cotangent of argument 1 must have shape (3,), but is a number",
@@ -182,6 +186,69 @@ def test_frules_are_watched():
         ),
     ):
         frule((NoTangent(), ONES), scale, ONES)
+
+
+def test_frules_are_given_the_tangents_of_their_arguments():
+    @frule.define(scale)
+    def scale_frule(tangents, x, n):
+        return n * x, n * x
+
+    with (
+        debug_mode(),
+        pytest.raises(
+            DebugError,
+            match=r"the tangent of argument 1 must have shape \(3,\), but has \(2,\)",
+        ),
+    ):
+        frule((NoTangent(), np.ones(2)), scale, ONES)
+
+
+@pytest.mark.parametrize(
+    ("write", "path"),
+    [
+        (lambda x: x["w"].append(1.0), "['w'][1]"),
+        (lambda x: x["w"].clear(), "['w'][0]"),
+        (lambda x: x.update(w=[2.0]), "['w'][0]"),
+        (lambda x: x.update(w=[ONES]), "['w'][0]"),
+        (lambda x: x.pop("b"), "['b']"),
+    ],
+    ids=["append", "clear", "number", "array", "pop"],
+)
+def test_written_containers(write, path):
+    @rrule.define(scale)
+    def scale_rrule(x, n):
+        write(x)
+        return 1.0, None
+
+    with debug_mode(), pytest.raises(DebugError) as caught:
+        rrule(scale, {"w": [1.0], "b": 2.0})
+    assert f": argument 1{path} was written to." in str(caught.value)
+
+
+def test_rules_for_systems_that_follow_writes_may_write():
+    class Writing(rc.RuleConfig, rc.HasReverseMode, rc.SupportsMutation):
+        pass
+
+    @rrule.define(scale, config=rc.RuleConfig[rc.SupportsMutation])
+    def scale_rrule(config, x, n):
+        x *= n
+        return None, None
+
+    with debug_mode():
+        assert rrule(Writing(), scale, np.ones(2))[0] is None
+
+
+def test_a_rule_stays_one_object():
+    """Hosts ask whether the rule for their tracers is the one for the user's arrays."""
+
+    @rrule.define(scale)
+    def scale_rrule(x, n):
+        return n * x, None
+
+    with debug_mode():
+        first, second = (rrule.resolve(scale, (x,)).rule for x in (1.0, ONES))
+        assert first is second
+    assert rrule.resolve(scale, (1.0,)).rule is not first
 
 
 def test_it_ends_and_nests():

@@ -63,7 +63,7 @@ def test_frule_and_rrule_follow_from_the_partials():
 
 def test_several_outputs():
     scalar_rule(both, both_partials)
-    y, pullback = rrule(both, 3.0, 2.0)
+    _, pullback = rrule(both, 3.0, 2.0)
     assert pullback((1.0, 10.0)) == (NoTangent(), 12.0, 13.0)
     assert pullback(rc.Tangent(tuple, 1.0, ZeroTangent())) == (NoTangent(), 2.0, 3.0)
     _, dy = frule((NoTangent(), 1.0, 0.0), both, 3.0, 2.0)
