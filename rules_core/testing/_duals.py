@@ -20,7 +20,7 @@ from rules_core import Primitive, UnsupportedError, frule, rrule, structure
 from rules_core._adapters import LOCAL
 
 from ._differences import Vector, differentiate_along
-from ._leaf import spans_of
+from ._leaf import TINY, spans_of
 from ._modes import Mode, Pull, Push
 from ._space import Space
 from ._subject import Subject
@@ -158,10 +158,12 @@ def apply(f: Callable[..., Any], args: Any, kw: Any) -> Any:
     space = _space(value)
     if space is None or not duals:
         return value
-    if not any(np.any(d.tangent) for d in duals):
+    if not all(np.all(np.isfinite(d.tangent)) for d in duals):
+        return dual_point(space, np.full(space.dim, np.nan))
+    speed = max(largest(d.tangent) for d in duals)
+    if speed < TINY:
         return dual_point(space, np.zeros(space.dim))
     steepness = max(largest(d.tangent / spans_of(d.primal)) for d in duals)
-    speed = max(largest(d.tangent) for d in duals)
 
     def along(t: float) -> Vector:
         step = t / steepness

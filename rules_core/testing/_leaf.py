@@ -13,6 +13,7 @@ from rules_core import array_namespace, is_array
 from ._differences import Vector
 
 __all__ = [
+    "TINY",
     "Leaf",
     "StructureMismatch",
     "describe",
