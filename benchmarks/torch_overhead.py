@@ -114,7 +114,9 @@ EAGER = {
 FUNC = {name: f for name, f in EAGER.items() if name != "forward(ctx)"}
 
 
-def race(jobs: dict[str, Callable[[], Any]], rounds: int, budget: float = 0.004) -> Timings:
+def race(
+    jobs: dict[str, Callable[[], Any]], rounds: int, budget: float = 0.004
+) -> Timings:
     """Best time per call of each job, in microseconds; the jobs take turns."""
     best = dict.fromkeys(jobs, float("inf"))
     count: dict[str, int] = {}
@@ -156,8 +158,13 @@ def eager(n: int, rounds: int) -> None:
     """No-grad, forward, forward and backward."""
     x, seed = torch.rand(n), torch.ones(n)
     leaf = x.clone().requires_grad_()
-    show(f"n={n}, no grad", race({k: lambda f=f: f(x) for k, f in EAGER.items()}, rounds))
-    show(f"n={n}, forward", race({k: lambda f=f: f(leaf) for k, f in EAGER.items()}, rounds))
+    show(
+        f"n={n}, no grad", race({k: lambda f=f: f(x) for k, f in EAGER.items()}, rounds)
+    )
+    show(
+        f"n={n}, forward",
+        race({k: lambda f=f: f(leaf) for k, f in EAGER.items()}, rounds),
+    )
     jobs = {k: lambda f=f: backward(f, leaf, seed) for k, f in EAGER.items()}
     show(f"n={n}, forward and backward", race(jobs, rounds))
 
@@ -166,9 +173,15 @@ def transforms(n: int, rounds: int) -> None:
     """torch.func.grad and vmap of it."""
     x = torch.rand(n)
     grads = {k: torch.func.grad(lambda x, f=f: f(x).sum()) for k, f in FUNC.items()}
-    show(f"n={n}, func.grad", race({k: lambda g=g: g(x) for k, g in grads.items()}, rounds))
+    show(
+        f"n={n}, func.grad",
+        race({k: lambda g=g: g(x) for k, g in grads.items()}, rounds),
+    )
     maps = {k: torch.vmap(torch.func.grad(f)) for k, f in FUNC.items()}
-    show(f"n={n}, vmap(grad)", race({k: lambda g=g: g(x) for k, g in maps.items()}, rounds))
+    show(
+        f"n={n}, vmap(grad)",
+        race({k: lambda g=g: g(x) for k, g in maps.items()}, rounds),
+    )
 
 
 def compiled(n: int, rounds: int) -> None:

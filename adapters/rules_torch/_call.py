@@ -17,15 +17,14 @@ import rules_core as rc
 from ._closure import convert, rebuild
 from ._compat import will_execute
 from ._config import CONFIG
+from ._derive import transposed_push
 from ._errors import (
     CotangentError,
-    HostRuleError,
     KeywordDerivativeError,
     UnconvertibleClosureError,
     rule_label,
 )
 from ._host import run_primal
-from ._lookup import is_direct
 from ._hostrule import pull_host, push_host, start_host
 from ._leaves import (
     LEAF,
@@ -36,8 +35,8 @@ from ._leaves import (
     tangent_of,
     unflatten,
 )
+from ._lookup import is_direct
 from ._meta import Meta, has_tangent_space, stand_in, zeros
-from ._transpose import transpose
 
 __all__ = ["Call"]
 
@@ -72,7 +71,8 @@ class Call:
     def __init__(self, primitive: rc.Primitive, layout: Any, rrule: Any) -> None:
         self.primitive, self.layout, self.rrule = primitive, layout, rrule
         self.needs: tuple[bool, ...] | None = None
-        self.result = self.plan = None
+        self.result: Any = None
+        self.plan: Any = None
 
     def needs_of(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
         """Per argument, whether any of its tensors is wanted."""
@@ -80,7 +80,7 @@ class Call:
             return tuple(wanted)
         left = iter(wanted)
         return tuple(
-            any([next(left) for _ in leaf_names(p, "")]) for p in self._parts()
+            True in [next(left) for _ in leaf_names(p, "")] for p in self._parts()
         )
 
     def arguments(
@@ -164,7 +164,7 @@ class Call:
         elif self.rrule is not None:
             _, pullback = self._run_rrule(residuals)
         else:
-            return self._transposed_push(residuals, seeds, wanted)
+            return transposed_push(self, residuals, seeds, wanted)
         return self.spread(pullback(self.seed(seeds)), wanted, node)
 
     def seed(self, seeds: Sequence[Tensor | None]) -> Any:
@@ -207,11 +207,8 @@ class Call:
                 return None
             return self._project(i, rc.unthunk(dx), node)
         primal = stand_in(self.inputs[i])
-        try:
-            (projected,) = rc.normalise((primal,), (dx,))
-        except (TypeError, ValueError) as error:
-            what = f"cotangent of argument {self.name(i)!r}"
-            raise CotangentError(self.rrule, what, error) from error
+        what = f"cotangent of argument {self.name(i)!r}"
+        projected = _fitted(self.rrule, what, primal, dx)
         if isinstance(projected, rc.AbstractZero):
             return None
         return torch.as_tensor(projected, dtype=primal.dtype, device=primal.device)
@@ -269,40 +266,11 @@ class Call:
     def _leaf_cotangents(self, layout: Any, primal: Any, dx: Any) -> Iterator[Any]:
         if layout[0] == "tensor":
             return iter((dx,))
-        (canonical,) = rc.normalise((primal,), (rc.unthunk(dx),))
-        return pair(layout, canonical)
-
-    def _transposed_push(
-        self,
-        tensors: Sequence[Tensor],
-        seeds: Sequence[Tensor | None],
-        wanted: Sequence[bool],
-    ) -> Cotangents:
-        """Reverse mode of a function that has only an frule."""
-        found_rule = self._frule(tensors)
-        if found_rule is None:
-            raise rc.RuleNotFound.build(
-                "rrule", self.primitive.fun, *self.arguments(tensors), CONFIG
-            )
-        if found_rule.rule.host:
-            raise HostRuleError(found_rule.rule, "reverse", "rrule")
-        chosen = [i for i, want in enumerate(wanted) if want]
-        outputs = [i for i, meta in enumerate(self.outputs) if has_tangent_space(meta)]
-
-        def pushforward(*dxs: Tensor) -> tuple[Tensor, ...]:
-            tangents: Cotangents = [None] * len(tensors)
-            for i, dx in zip(chosen, dxs, strict=True):
-                tangents[i] = dx
-            dys = self.push(tensors, tangents)
-            return tuple(dys[i] for i in outputs)  # type: ignore[misc]
-
-        points = [tensors[i] for i in chosen]
-        found = iter(transpose(pushforward, points, [seeds[i] for i in outputs]))
-        return [next(found) if want else None for want in wanted]
+        return pair(layout, _fitted(self.rrule, "cotangent", primal, rc.unthunk(dx)))
 
     # -- forward mode --------------------------------------------------------------
 
-    def _frule(self, tensors: Sequence[Tensor]) -> Any:
+    def find_frule(self, tensors: Sequence[Tensor]) -> Any:
         args, kwargs = self.arguments(tensors)
         return rc.frule.resolve(self.primitive.fun, args, kwargs, CONFIG)
 
@@ -310,8 +278,7 @@ class Call:
         self, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]
     ) -> Cotangents:
         """Tangents of the result's tensors by the frule; None for integers."""
-        found = self._frule(tensors)
-        assert found is not None
+        found = self.find_frule(tensors)
         needs = None
         if found.rule.needs:
             needs = self.needs_of([dx is not None for dx in tangents])
@@ -340,52 +307,15 @@ class Call:
 
     def _read_tangent(self, rule: Any, y: Any, dy: Any) -> Cotangents:
         ys = self.flatten_result(y)
-        if self.result is None and isinstance(dy, Tensor):
-            if dy.dtype is y.dtype and dy.shape == y.shape:
-                return [dy]
+        alike = isinstance(dy, Tensor) and self.result is None and dy.dtype is y.dtype
+        if alike and dy.shape == y.shape:
+            return [dy]
         dy = rc.unthunk(dy)
         if isinstance(dy, rc.NotImplementedTangent):
             dy.throw(rule_label(rule))
-        try:
-            (canonical,) = rc.normalise((y,), (dy,))
-        except (TypeError, ValueError) as error:
-            raise CotangentError(rule, "tangent of the result", error) from error
+        canonical = _fitted(rule, "tangent of the result", y, dy)
         leaves = [canonical] if self.result is None else pair(self.result, canonical)
         return [_tangent(rule, x, dx) for x, dx in zip(ys, leaves, strict=True)]
-
-    def transposed_pull(
-        self,
-        residuals: Sequence[Tensor],
-        tensors: Sequence[Tensor],
-        tangents: Sequence[Tensor | None],
-    ) -> Cotangents:
-        """Forward mode of a function that has only an rrule."""
-        if self.rrule is None:
-            raise rc.RuleNotFound.build(
-                "frule", self.primitive.fun, *self.arguments(tensors), CONFIG
-            )
-        if self.rrule.host:
-            raise HostRuleError(self.rrule, "forward", "frule")
-        chosen = [i for i, dx in enumerate(tangents) if dx is not None]
-        outputs = [i for i, meta in enumerate(self.outputs) if has_tangent_space(meta)]
-        wanted = [dx is not None for dx in tangents]
-
-        def pullback(*dys: Tensor) -> tuple[Tensor, ...]:
-            seeds: Cotangents = [None] * len(self.outputs)
-            for i, dy in zip(outputs, dys, strict=True):
-                seeds[i] = dy
-            dxs = self.finish(residuals, seeds, wanted)
-            return tuple(
-                torch.zeros_like(tensors[i]) if dx is None else dx
-                for i, dx in ((i, dxs[i]) for i in chosen)
-            )
-
-        points = [zeros(self.outputs[i]) for i in outputs]
-        pushed = transpose(pullback, points, [tangents[i] for i in chosen])
-        found: Cotangents = [None] * len(self.outputs)
-        for i, dy in zip(outputs, pushed, strict=True):
-            found[i] = zeros(self.outputs[i]) if dy is None else dy
-        return found
 
 
 def _tangent(rule: Any, x: Tensor, dx: Any) -> Tensor | None:
@@ -398,6 +328,15 @@ def _tangent(rule: Any, x: Tensor, dx: Any) -> Tensor | None:
     if isinstance(dx, rc.AbstractZero) or dx is None:
         return torch.zeros_like(x)
     return torch.as_tensor(dx, dtype=x.dtype, device=x.device)
+
+
+def _fitted(rule: Any, what: str, primal: Any, dx: Any) -> Any:
+    """A tangent in canonical form, projected on its primal."""
+    try:
+        (canonical,) = rc.normalise((primal,), (dx,))
+    except (TypeError, ValueError) as error:
+        raise CotangentError(rule, what, error) from error
+    return canonical
 
 
 def _fill(meta: Meta, dx: Tensor | None, symbolic: bool) -> Any:

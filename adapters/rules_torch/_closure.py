@@ -27,7 +27,8 @@ _ATOMS = frozenset(
     (
         bool, bytes, complex, float, int, range, slice, str, type, type(None),
         type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
-        torch.device, torch.dtype, torch.Size, torch.layout, rc.Primitive, rc.RuleConfig,
+        torch.device, torch.dtype, torch.layout, torch.Size, rc.Primitive,
+        rc.RuleConfig,
     )
 )  # fmt: skip
 _TENSORS = frozenset((Tensor, torch.nn.Parameter))
@@ -38,7 +39,7 @@ _REACH = 10_000
 class _Slot(NamedTuple):
     """Stands for one of the tensors that were taken out."""
 
-    index: int
+    place: int
 
 
 class _Node:
@@ -75,8 +76,8 @@ class _Cell:
 
 
 # How to make a pullback again: a template without its tensors, the function that fills
-# it, and what could not be looked into, in words (None where all is well). A plain tuple,
-# for it is made in every call.
+# it, and what could not be looked into, in words (None where all is well). A tuple, for
+# it is made in every call.
 Plan = tuple[Any, Callable[[Any, Iterable[Any]], Any], str | None]
 
 
@@ -102,7 +103,7 @@ def _convert_shortly(pullback: Any) -> tuple[Plan, list[Any]] | None:
             return None
         values = _contents(pullback)
         make: Any = _make_closure
-        head = (pullback.__code__, pullback.__globals__, pullback.__name__)
+        head: Any = (pullback.__code__, pullback.__globals__, pullback.__name__)
     elif type(pullback) is rc.Pullback and _is_plain_function(pullback.fn):
         values, make, head = list(pullback.residuals), _make_pullback, pullback.fn
     else:
@@ -154,7 +155,8 @@ def rebuild(plan: Plan, tensors: Iterable[Tensor]) -> Any:
 def _make_closure(template: Any, tensors: Iterable[Tensor]) -> Any:
     head, contents = template
     values = tensors if contents is None else _filled(contents, tensors)
-    return FunctionType(*head, None, tuple(map(CellType, values)))
+    code, scope, name = head
+    return FunctionType(code, scope, name, None, tuple(map(CellType, values)))
 
 
 def _make_pullback(template: Any, tensors: Iterable[Tensor]) -> Any:
@@ -242,7 +244,7 @@ class _Builder:
 
     def build(self, template: Any) -> Any:
         if type(template) is _Slot:
-            return self._tensors[template.index]
+            return self._tensors[template.place]
         if type(template) not in (_Node, _Function):
             return template
         made = self._made.get(id(template))
@@ -268,7 +270,7 @@ class _Builder:
         made = self._made.get(id(template))
         if made is None:
             made = self._made[id(template)] = CellType()
-        return made  # type: ignore[no-any-return]
+        return made
 
 
 def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
@@ -352,7 +354,8 @@ def _hides_something(value: Any, known: Iterable[Any]) -> bool:
 
 def reaches_tensor(root: Any, leaf: Any = Tensor) -> bool:
     """Whether a tensor (or NumPy array) can be reached from an object."""
-    queue, seen = deque([root]), set()
+    queue = deque([root])
+    seen: set[int] = set()
     for _ in count():
         if not queue:
             return False

@@ -171,7 +171,7 @@ def is_fake(x: Tensor) -> bool:
 
 
 def _unbound(cls: Any) -> Callable[..., Any]:
-    return super(torch.autograd.Function, cls).apply  # type: ignore[misc,no-any-return]
+    return super(torch.autograd.Function, cls).apply  # type: ignore[no-any-return]
 
 
 def apply_function(cls: type) -> Callable[..., Any]:

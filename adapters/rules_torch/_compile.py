@@ -11,6 +11,7 @@ and named by a key.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -60,10 +61,8 @@ def _key_of(primitive: rc.Primitive, layout: Any) -> str:
         return known
     key = f"{primitive.table.label}#{next(_numbers)}"
     _CALLS[key] = _Traced(primitive, layout)
-    try:
+    with suppress(TypeError):
         _KEYS[primitive, layout] = key
-    except TypeError:
-        pass
     return key
 
 
@@ -116,7 +115,7 @@ def _restore(described: Any, tensors: Any) -> Any:
 
 
 def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """What Dynamo's graph calls; runs on fake tensors first, then as eager code does."""
+    """What Dynamo's graph calls: on fake tensors first, then as eager code."""
     from ._adapter import dispatch
 
     call = _CALLS[key]
@@ -129,5 +128,5 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
-_key_of._dynamo_marked_constant = True  # type: ignore[attr-defined]
-_result_of._dynamo_marked_constant = True  # type: ignore[attr-defined]
+for _function in (_key_of, _result_of):
+    _function.__dict__["_dynamo_marked_constant"] = True

@@ -52,7 +52,7 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
 
 
 class _Flat:
-    """A call `f(*args, **kw)` as a function of the tensors in it, `f`'s own included."""
+    """A call `f(*args, **kw)` as a function of the tensors in it and in `f`."""
 
     def __init__(self, f: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
         self.tensors: list[Tensor] = []

@@ -64,9 +64,11 @@ class SecondDerivativeError(rc.UnsupportedError):
 
 
 class HostRuleError(rc.UnsupportedError):
-    """A NumPy-only rule cannot serve the mode that is asked for."""
+    """A NumPy-only rule cannot serve the other mode."""
 
-    def __init__(self, rule: Any, mode: str, cure: str) -> None:
+    def __init__(self, rule: Any) -> None:
+        forward = rule.kind == "rrule"
+        mode, cure = ("forward", "frule") if forward else ("reverse", "rrule")
         super().__init__(
             f"{rule_label(rule)} is declared host=True: it runs in NumPy and cannot be "
             f"transposed, but {mode} mode is wanted. Add an {cure} as well, or write "

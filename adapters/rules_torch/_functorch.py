@@ -22,6 +22,7 @@ from ._compat import (
     strip_tangent,
     unwrap_dead,
 )
+from ._derive import transposed_pull
 from ._leaves import differentiable
 from ._residuals import ResidualCall
 
@@ -40,6 +41,11 @@ class TransformCall(ResidualCall):
     """
 
     __slots__ = ("forward", "levels", "pushes", "reverse")
+
+    forward: int
+    levels: Levels | None
+    pushes: bool
+    reverse: bool
 
     def start(self, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:
         """`(y, residuals)`; forward mode by an frule needs the arguments only."""
@@ -131,7 +137,7 @@ class RuleFunction(torch.autograd.Function):
             if call.pushes:
                 dys = call.push(tensors, tangents)
             else:
-                dys = call.transposed_pull(residuals, tensors, tangents)
+                dys = transposed_pull(call, residuals, tensors, tangents)
             if call.tangents_of_extras_wanted():
                 return (*dys, *call.push_extras(tensors, extras, tangents))
             return (*dys, *map(_zeros, extras))

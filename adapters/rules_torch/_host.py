@@ -18,7 +18,7 @@ import rules_core as rc
 
 from ._compat import apply_function, call_function, functorch_active, is_fake
 from ._config import CONFIG
-from ._leaves import LEAF, flatten, leaf_names, unflatten
+from ._leaves import LEAF, flatten, flatten_plain, leaf_names, unflatten
 from ._numpy import from_numpy, to_numpy
 
 __all__ = [
@@ -40,9 +40,9 @@ def run_primal(
     arrays = None if kwargs else _plain_arrays(args)
     if arrays is not None:
         y = primitive.fun(*arrays)
-        if type(y) is type(arrays[0]) and y.flags.owndata:
-            if y.dtype == arrays[0].dtype and y.dtype.kind in "fc":
-                return torch.from_numpy(y)
+        alike = type(y) is type(arrays[0]) and y.dtype == arrays[0].dtype
+        if alike and y.flags.owndata and y.dtype.kind in "fc":
+            return torch.from_numpy(y)
         return _read(primitive, y, arrays, args)
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)
@@ -59,12 +59,10 @@ def _plain_arrays(args: tuple[Any, ...]) -> list[Any] | None:
     for x in args:
         if type(x) is not Tensor or x.dtype is not args[0].dtype:
             return None
-        if x.requires_grad:
-            if torch.is_grad_enabled():
-                return None
-            x = x.detach()
+        if x.requires_grad and torch.is_grad_enabled():
+            return None
         try:
-            arrays.append(x.numpy())
+            arrays.append((x.detach() if x.requires_grad else x).numpy())
         except (RuntimeError, TypeError):  # on another device, conjugate, bfloat16, …
             return None
     return arrays or None
@@ -154,7 +152,7 @@ class PrimalJob(Job):
             outputs = [from_numpy(y, arrays, device)]
         else:
             leaves: list[Any] = []
-            self.result = flatten_arrays(y, leaves)
+            self.result = flatten_plain(y, leaves, _is_array)
             outputs = [from_numpy(leaf, arrays, device) for leaf in leaves]
         if not self.primitive.elementwise:
             return outputs
@@ -190,7 +188,8 @@ class PrimalJob(Job):
     def refuse(self) -> NoReturn:
         """No rule for this function."""
         fun = self.primitive.fun
-        raise rc.RuleNotFound.build("rrule", fun, (), {}, CONFIG)
+        missing = rc.RuleNotFound.build("rrule", fun, (), {}, CONFIG)
+        raise missing
 
 
 def _align(x: Tensor, dim: int | None, rank: int) -> Tensor:
@@ -210,7 +209,7 @@ class BatchJob(PrimalJob):
         left = iter(batched)
         parts = single.layout[3][0][3]
         self.batched = tuple(
-            any([next(left) for _ in leaf_names(p, "")]) for p in parts
+            True in [next(left) for _ in leaf_names(p, "")] for p in parts
         )
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -258,7 +257,7 @@ def elementwise_dtype(layout: Any, tensors: Sequence[Tensor]) -> torch.dtype:
     has_complex = any(
         part[0] == "static" and isinstance(part[1], complex) for part in _parts(layout)
     )
-    return found.to_complex() if has_complex else found  # type: ignore[no-any-return]
+    return found.to_complex() if has_complex else found
 
 
 def _parts(layout: Any) -> Sequence[Any]:
@@ -266,20 +265,8 @@ def _parts(layout: Any) -> Sequence[Any]:
     return positional[3] if positional[0] != "static" else ()
 
 
-def flatten_arrays(value: Any, leaves: list[Any]) -> Any:
-    """The layout of a NumPy result; its arrays and floats are appended to `leaves`."""
-    if isinstance(value, (tuple, list)):
-        children = tuple(flatten_arrays(item, leaves) for item in value)
-        named = hasattr(type(value), "_fields")
-        names = type(value)._fields if named else tuple(range(len(value)))
-        return ("named" if named else "sequence", type(value), names, children)
-    if isinstance(value, dict):
-        children = tuple(flatten_arrays(item, leaves) for item in value.values())
-        return ("mapping", dict, tuple(value), children)
-    if isinstance(value, (float, complex)) or hasattr(value, "__array__"):
-        leaves.append(value)
-        return ("tensor",)
-    return ("static", value)
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (float, complex)) or hasattr(value, "__array__")
 
 
 class Opaque(torch.autograd.Function):
@@ -302,12 +289,12 @@ class Opaque(torch.autograd.Function):
         ctx.job = inputs[0]
 
     @staticmethod
-    def backward(ctx: Any, *_seeds: Any) -> NoReturn:
+    def backward(ctx: Any, *_seeds: Any) -> None:
         """Refused."""
         ctx.job.refuse()
 
     @staticmethod
-    def jvp(ctx: Any, *_tangents: Any) -> NoReturn:
+    def jvp(ctx: Any, *_tangents: Any) -> None:
         """Refused."""
         ctx.job.refuse()
 

@@ -7,7 +7,7 @@ tensors that they belong to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ __all__ = [
     "LEAF",
     "differentiable",
     "flatten",
+    "flatten_plain",
     "leaf_names",
     "pair",
     "tangent_of",
@@ -102,6 +103,24 @@ def _hollow(level: rc.Structure, layouts: list[Any]) -> rc.Structure:
     return rc.structure(copy) or level
 
 
+def flatten_plain(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool]) -> Any:
+    """The layout of nested tuples, lists and dicts whose leaves are no tensors."""
+    if is_leaf(value):
+        leaves.append(value)
+        return LEAF
+    cls: Any = type(value)
+    if isinstance(value, (tuple, list)):
+        children = tuple(flatten_plain(item, leaves, is_leaf) for item in value)
+        if hasattr(cls, "_fields"):
+            return ("named", cls, cls._fields, children)
+        return ("sequence", cls, tuple(range(len(value))), children)
+    if isinstance(value, dict):
+        items = value.values()
+        children = tuple(flatten_plain(item, leaves, is_leaf) for item in items)
+        return ("mapping", dict, tuple(value), children)
+    return ("static", value)
+
+
 def unflatten(layout: Any, tensors: Sequence[Any]) -> Any:
     """The value again, from a list of its tensors."""
     return _restore(layout, iter(tensors))
@@ -157,7 +176,7 @@ def tangent_of(layout: Any, tangents: Iterator[Any]) -> Any:
 def _struct(level: rc.Structure, items: list[Any]) -> Any:
     if level.keyed == "position":
         return rc.Tangent(level.primal, *items)
-    fields = dict(zip(level.names, items, strict=True))
+    fields: dict[Any, Any] = dict(zip(level.names, items, strict=True))
     if level.keyed == "key":
         return rc.Tangent(level.primal, fields)
     return (rc.MutableTangent if level.mutable else rc.Tangent)(level.primal, **fields)

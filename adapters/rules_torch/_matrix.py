@@ -180,7 +180,7 @@ def _grad(
     pairs = [(y, dy) for y, dy in zip(ys, seeds, strict=True) if y.requires_grad]
     if not pairs:
         return [torch.zeros_like(x) for x in leaves]
-    found = torch.autograd.grad(
+    return torch.autograd.grad(  # type: ignore[no-any-return]
         [y for y, _ in pairs],
         leaves,
         [dy for _, dy in pairs],
@@ -188,7 +188,6 @@ def _grad(
         allow_unused=True,
         materialize_grads=True,
     )
-    return found  # type: ignore[no-any-return]
 
 
 def _vjp(wrap: Wrap, f: Any, primals: Any, kwargs: Any, cotangent: Any) -> Any:

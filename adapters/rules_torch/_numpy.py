@@ -62,4 +62,4 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     """The torch dtype of a NumPy dtype."""
     import numpy as np
 
-    return getattr(torch, np.dtype(dtype).name)  # type: ignore[no-any-return]
+    return getattr(torch, np.dtype(dtype).name)

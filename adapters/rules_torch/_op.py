@@ -1,4 +1,4 @@
-"""Custom operators: a host primal in a graph, and a primitive in an exported program."""
+"""Custom operators: a host primal in a graph, a primitive in an exported program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import rules_core as rc
 
 from ._errors import UntraceableError
 from ._host import PrimalJob, elementwise_dtype
-from ._leaves import flatten, unflatten
+from ._leaves import flatten, flatten_plain, unflatten
 from ._numpy import numpy_dtype, torch_dtype
 from ._transpose import pull_back
 
@@ -71,24 +71,13 @@ def _shapes(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
     described = [rc.ShapeDtype(tuple(x.shape), numpy_dtype(x.dtype)) for x in tensors]
     args, kwargs = unflatten(job.layout, described)
     found: list[Any] = []
-    layout = _flatten_shapes(rule(*args, **kwargs), found)
+    layout = flatten_plain(rule(*args, **kwargs), found, _is_described)
     outputs = [(tuple(s.shape), torch_dtype(s.dtype)) for s in found]
     return outputs, None if layout == ("tensor",) else layout
 
 
-def _flatten_shapes(value: Any, found: list[Any]) -> Any:
-    if isinstance(value, rc.ShapeDtype):
-        found.append(value)
-        return ("tensor",)
-    if isinstance(value, (tuple, list)):
-        children = tuple(_flatten_shapes(item, found) for item in value)
-        named = hasattr(type(value), "_fields")
-        names = type(value)._fields if named else tuple(range(len(value)))
-        return ("named" if named else "sequence", type(value), names, children)
-    if isinstance(value, dict):
-        children = tuple(_flatten_shapes(item, found) for item in value.values())
-        return ("mapping", dict, tuple(value), children)
-    return ("static", value)
+def _is_described(value: Any) -> bool:
+    return isinstance(value, rc.ShapeDtype)
 
 
 def _define_host(job: PrimalJob, outputs: int) -> Any:

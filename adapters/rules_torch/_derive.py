@@ -1,0 +1,85 @@
+"""A mode without a rule of its own: the transpose of the other mode's rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import rules_core as rc
+
+from ._config import CONFIG
+from ._errors import HostRuleError
+from ._meta import has_tangent_space, zeros
+from ._transpose import transpose
+
+__all__ = ["transposed_pull", "transposed_push"]
+
+Cotangents = list[Tensor | None]
+
+
+def transposed_push(
+    call: Any,
+    tensors: Sequence[Tensor],
+    seeds: Sequence[Tensor | None],
+    wanted: Sequence[bool],
+) -> Cotangents:
+    """Reverse mode of a function that has only an frule."""
+    found_rule = call.find_frule(tensors)
+    if found_rule is None:
+        raise _not_found(call, tensors, kind="rrule")
+    if found_rule.rule.host:
+        raise HostRuleError(found_rule.rule)
+    chosen = [i for i, want in enumerate(wanted) if want]
+    outputs = [i for i, meta in enumerate(call.outputs) if has_tangent_space(meta)]
+
+    def pushforward(*dxs: Tensor) -> tuple[Tensor, ...]:
+        tangents: Cotangents = [None] * len(tensors)
+        for i, dx in zip(chosen, dxs, strict=True):
+            tangents[i] = dx
+        dys = call.push(tensors, tangents)
+        return tuple(dys[i] for i in outputs)
+
+    points = [tensors[i] for i in chosen]
+    found = iter(transpose(pushforward, points, [seeds[i] for i in outputs]))
+    return [next(found) if want else None for want in wanted]
+
+
+def transposed_pull(
+    call: Any,
+    residuals: Sequence[Tensor],
+    tensors: Sequence[Tensor],
+    tangents: Sequence[Tensor | None],
+) -> Cotangents:
+    """Forward mode of a function that has only an rrule."""
+    if call.rrule is None:
+        raise _not_found(call, tensors, kind="frule")
+    if call.rrule.host:
+        raise HostRuleError(call.rrule)
+    chosen = [i for i, dx in enumerate(tangents) if dx is not None]
+    outputs = [i for i, meta in enumerate(call.outputs) if has_tangent_space(meta)]
+    wanted = [dx is not None for dx in tangents]
+
+    def pullback(*dys: Tensor) -> tuple[Tensor, ...]:
+        seeds: Cotangents = [None] * len(call.outputs)
+        for i, dy in zip(outputs, dys, strict=True):
+            seeds[i] = dy
+        dxs = call.finish(residuals, seeds, wanted)
+        return tuple(
+            torch.zeros_like(tensors[i]) if dx is None else dx
+            for i, dx in ((i, dxs[i]) for i in chosen)
+        )
+
+    points = [zeros(call.outputs[i]) for i in outputs]
+    pushed = transpose(pullback, points, [tangents[i] for i in chosen])
+    found: Cotangents = [None] * len(call.outputs)
+    for i, dy in zip(outputs, pushed, strict=True):
+        found[i] = zeros(call.outputs[i]) if dy is None else dy
+    return found
+
+
+def _not_found(call: Any, tensors: Sequence[Tensor], *, kind: str) -> rc.RuleNotFound:
+    args, kwargs = call.arguments(tensors)
+    return rc.RuleNotFound.build(kind, call.primitive.fun, args, kwargs, CONFIG)
