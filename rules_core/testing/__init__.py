@@ -63,8 +63,6 @@ def __getattr__(name: str) -> Any:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
     value = globals()[name] = getattr(import_module(_MODULES[name]), name)
-    if name != "isolated_rules":
-        value.__module__ = __name__  # tracebacks name what users import
     return value
 
 

@@ -39,6 +39,8 @@ class Cell:
             follow this project's convention.
     """
 
+    __module__ = "rules_core.testing"
+
     name: str
     kind: Kind
     run: Callable[..., Any]

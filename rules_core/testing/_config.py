@@ -38,6 +38,8 @@ class FiniteDifferenceConfig(RuleConfig, HasForwardsMode, HasReverseMode):
     0.083333333
     """
 
+    __module__ = "rules_core.testing"
+
     def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, dy)` by the rule of `f`, or by one directional difference."""
         call = frule.resolve(f, args, kw, self)

@@ -53,6 +53,8 @@ class Estimate:
         side: On which sides of the point the curve is defined.
     """
 
+    __module__ = "rules_core.testing"
+
     value: Vector
     error: Vector
     side: Side

@@ -117,7 +117,7 @@ def _unit(dim: int, k: int) -> Vector:
 
 
 def _matrix(matrix: Vector) -> str:
-    return str(np.array2string(matrix, precision=6, suppress_small=True, prefix="  "))
+    return str(np.array2string(matrix, precision=6, suppress_small=True))
 
 
 def _hint(rule: Vector, true: Vector, rows: list[str], columns: list[str]) -> str:

@@ -23,6 +23,8 @@ class Check:
         detail: What was seen, or why it was not run; may have several lines.
     """
 
+    __module__ = "rules_core.testing"
+
     name: str
     status: Status
     detail: str = ""
@@ -50,6 +52,8 @@ class CheckFailed(AssertionError):
         report: The `Report`.
     """
 
+    __module__ = "rules_core.testing"
+
     def __init__(self, report: Report) -> None:
         self.report = report
         super().__init__(str(report))
@@ -72,6 +76,8 @@ class Report:
     cube(2.0): 1 passed
       passed  rrule.value
     """
+
+    __module__ = "rules_core.testing"
 
     title: str
     checks: list[Check] = field(default_factory=list)

@@ -28,5 +28,7 @@ class Seeded:
     (2, 2)
     """
 
+    __module__ = "rules_core.testing"
+
     primal: Any
     tangent: Any

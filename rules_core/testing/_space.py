@@ -47,6 +47,8 @@ class Space:
     array([1., 0., 5.])
     """
 
+    __module__ = "rules_core.testing"
+
     def __init__(self, primal: Any, name: str = "x", root: Node | None = None) -> None:
         self.primal = primal
         self.root = grow(primal, name) if root is None else root
