@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 
+from rules_autodiff._doctests import example_lines
 from rules_autodiff._errors import SourceNotFound
 
 __all__ = ["Definition", "FunctionNode", "definition"]
@@ -37,7 +38,7 @@ def definition(code: CodeType) -> Definition:
     Raises:
         SourceNotFound: There is no source, or it is not the function's.
     """
-    lines = source_lines(code)
+    lines = example_lines(code) or source_lines(code)
     found = [d for d in candidates(code, lines) if matches(d.node, code)]
     if len(found) > 1:
         found = [d for d in found if spans(d.node, code)]
