@@ -13,7 +13,7 @@ import rules_core as rc
 from rules_numpy._arrays import array_of, name_of
 from rules_numpy._declare import DECLARED, Declaration
 
-__all__ = ["elementwise"]
+__all__ = ["elementwise", "maps_of_partials"]
 
 
 def elementwise(
@@ -46,12 +46,12 @@ def _register_lists(f: Any, partials: Any) -> None:
         2: [(lists, object), (object, lists), (lists, lists)],
     }
     for types in kinds[f.nin]:
-        maps = _maps_of_partials(partials)
+        maps = maps_of_partials(partials)
         given = Declaration(f, maps, tuple(range(f.nin)), bare=False, arrays=True)
         given.register_for(types)
 
 
-def _maps_of_partials(partials: Any) -> Any:
+def maps_of_partials(partials: Any) -> Any:
     @wraps(partials)
     def maps(y: Any, *args: Any) -> Any:
         return tuple(_product_maps(p) for p in partials(y, *args))

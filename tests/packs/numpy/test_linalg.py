@@ -81,7 +81,8 @@ def test_determinant_to_second_order_wherever_it_is(check, a):
 
 
 @pytest.mark.parametrize(
-    "a", [np.zeros((2, 2)), np.outer([1.0, 2.0, 3.0], [1.0, 1.0, 2.0]), np.zeros((3, 3))]
+    "a",
+    [np.zeros((2, 2)), np.outer([1.0, 2.0, 3.0], [1.0, 1.0, 2.0]), np.zeros((3, 3))],
 )
 def test_cofactors_move_rightly_at_low_rank(a):
     """They are polynomials of degree n - 1 ≤ 2: central differences are exact."""
@@ -116,7 +117,8 @@ def test_pinv(check, make, shape):
 
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize(
-    ("left", "right"), [((5, 3), (5,)), ((5, 3), (5, 2)), ((3, 3), (3,)), ((2, 4), (2,))]
+    ("left", "right"),
+    [((5, 3), (5,)), ((5, 3), (5, 2)), ((3, 3), (3,)), ((2, 4), (2,))],
 )
 def test_lstsq(check, make, left, right):
     check(np.linalg.lstsq, make(*left), make(*right))
@@ -197,11 +199,11 @@ def test_symmetric_eigenvalues(check, uplo):
 
 
 def test_eigenvalues(check):
-    check(np.linalg.eigvals, real(3, 3))
-    check(np.linalg.eigvals, complex_(2, 3, 3))
-    check(np.linalg.eig, complex_(3, 3))
+    check(np.linalg.eigvals, np.diag([1.0, 2.0, 4.0]) + 0.3 * real(3, 3))
+    check(np.linalg.eigvals, np.diag([1.0, 2.0j, -1.0]) + 0.3 * complex_(2, 3, 3))
+    check(np.linalg.eig, np.diag([1.0, 2.0j, -1.0]) + 0.1 * complex_(3, 3))
     check(np.linalg.eig, np.diag([1.0, 2.0, 4.0]) + 0.1 * real(3, 3))
-    rotation = np.array([[0.0, -1.0, 0.3], [1.0, 0.2, 0.0], [0.1, 0.0, 2.0]])
+    rotation = np.array([[0.0, -2.0, 0.3], [1.0, 0.2, 0.0], [0.1, 0.0, 2.0]])
     check(np.linalg.eig, rotation)
 
 
@@ -270,7 +272,8 @@ def equal_pair(make):
 
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize(
-    ("together", "apart"), [(square, square_apart), (last_projector, last_projector_apart)]
+    ("together", "apart"),
+    [(square, square_apart), (last_projector, last_projector_apart)],
 )
 def test_functions_of_hermitian_matrices(make, together, apart):
     f = through(np.linalg.eigh, together, apart)

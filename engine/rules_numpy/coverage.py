@@ -1,0 +1,174 @@
+"""What of NumPy is covered, and the page that says so.
+
+`python -m rules_numpy.coverage` prints docs/reference/numpy-pack.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+import rules_numpy  # noqa: F401  declares everything
+from rules_numpy._declare import DECLARED, constant
+
+__all__ = ["MISSING", "MODULES", "page", "public_functions", "state_of"]
+
+_CALLS = "calls a Python function of yours: write the loop out, which an engine follows"
+_WRITES = "writes into its argument: the affair of an engine that knows the memory"
+_MATRIX = "makes an np.matrix, whose products are not those of arrays"
+
+# What has no rule, and why.
+MISSING = {
+    "numpy.apply_along_axis": _CALLS,
+    "numpy.apply_over_axes": _CALLS,
+    "numpy.fromfunction": _CALLS,
+    "numpy.frompyfunc": _CALLS,
+    "numpy.piecewise": _CALLS + ", or use numpy.select",
+    "numpy.asmatrix": _MATRIX,
+    "numpy.bmat": _MATRIX,
+    "numpy.copyto": _WRITES,
+    "numpy.fill_diagonal": _WRITES,
+    "numpy.place": _WRITES,
+    "numpy.put": _WRITES,
+    "numpy.put_along_axis": _WRITES,
+    "numpy.putmask": _WRITES,
+    "numpy.nested_iters": "hands out views to be written to: write the loops out",
+    "numpy.from_dlpack": "takes over the memory of another library: use numpy.asarray",
+    "numpy.fromiter": "uses up an iterator: use numpy.array(list(…))",
+    "numpy.histogram": "its edges rest on extremes: use numpy.digitize and "
+    "numpy.bincount, which has a rule for its weights",
+    "numpy.histogram2d": "as numpy.histogram",
+    "numpy.histogramdd": "as numpy.histogram",
+    "numpy.histogram_bin_edges": "rests on extremes and quartiles: use numpy.linspace",
+    "numpy.polydiv": "the degree of its results depends on values: use numpy.convolve "
+    "and numpy.linalg.solve",
+}
+
+MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
+
+
+def public_functions() -> dict[str, Any]:
+    """Every public function of the modules, by its full name."""
+    found = {}
+    for module, owner in MODULES.items():
+        for name in dir(owner):
+            if name.startswith("_") or name in _DEPRECATED:
+                continue
+            value = getattr(owner, name)
+            if callable(value) and not isinstance(value, type):
+                found[f"{module}.{name}"] = value
+    return found
+
+
+_DEPRECATED = frozenset({"in1d", "trapz"})  # reading them warns
+
+
+def state_of(name: str, f: Any) -> str | None:
+    """`"rule"`, `"constant"`, `"missing"`, or None for what nobody has thought of."""
+    if f in DECLARED:
+        return "constant" if DECLARED[f][0] is constant else "rule"
+    return "missing" if name in MISSING else None
+
+
+def _paragraph(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names)) + "\n"
+
+
+def _table() -> list[str]:
+    """One row per module of the pack: what is declared there."""
+    rows: dict[str, list[str]] = {}
+    for name, f in public_functions().items():
+        if state_of(name, f) == "rule":
+            module = DECLARED[f][0].__module__.partition(".")[2]
+            rows.setdefault(module, []).append(name.removeprefix("numpy."))
+    return [f"### {module}\n\n{_paragraph(rows[module])}" for module in sorted(rows)]
+
+
+def _methods() -> str:
+    names = []
+    for name in dir(np.ndarray):
+        own = getattr(np.ndarray, name)
+        if not name.startswith("_") and callable(own) and own in DECLARED:
+            if DECLARED[own][0] is not constant:
+                names.append(f"ndarray.{name}")
+    ufuncs = ("reduce", "accumulate", "outer", "reduceat")
+    return _paragraph([*names, *(f"ufunc.{name}" for name in ufuncs)])
+
+
+def _standard(module: Any) -> str:
+    names = [
+        name
+        for name in dir(module)
+        if not name.startswith("_") and _hashable(getattr(module, name))
+    ]
+    return _paragraph(
+        [
+            name
+            for name in names
+            if getattr(module, name) in DECLARED
+            and DECLARED[getattr(module, name)][0] is not constant
+        ]
+    )
+
+
+def _hashable(x: Any) -> bool:
+    return callable(x) and type(x).__hash__ is not None
+
+
+_HEAD = """# The NumPy pack
+
+<!-- Made by `python -m rules_numpy.coverage`; do not edit. -->
+
+`rules_numpy` is imported by itself at the first look-up of a rule for a function of
+NumPy, `math`, `cmath` or Python's builtins. Each function has an frule and an rrule,
+for real and complex arrays; the dtype is kept.
+
+Of the {total} public functions of `numpy`, `numpy.linalg` and `numpy.fft`
+{rule} have rules, {constant} carry no derivative, and {missing} have none, for the
+reason that is given. `out=` is refused with an error: an engine that follows writes
+assigns the result. At points where a derivative does not exist the conventions of
+*Points where a derivative does not exist* hold.
+
+Two conventions of NumPy itself show in the derivatives: `eigh`, `eigvalsh` and
+`cholesky` read one triangle of their argument, so the cotangent has zeros in the other;
+and the vectors of equal eigenvalues or singular values are fixed up to a rotation only.
+There a function that treats equal ones alike has the right derivative (projectors,
+traces), and one that does not is refused as far as its cotangent shows it.
+"""
+
+
+def page() -> str:
+    """The reference page."""
+    states = {name: state_of(name, f) for name, f in public_functions().items()}
+    count = {s: list(states.values()).count(s) for s in ("rule", "constant", "missing")}
+    import builtins
+    import cmath
+    import math
+
+    constants = [n for n, s in states.items() if s == "constant"]
+    missing = [f"- `{n}`: {why}." for n, why in sorted(MISSING.items()) if n in states]
+    parts = [
+        _HEAD.format(total=len(states), **count),
+        "## Functions with rules\n",
+        *_table(),
+        "## Methods\n",
+        _methods(),
+        "## Standard library\n",
+        f"`math`: {_standard(math)}\n`cmath`: {_standard(cmath)}\n"
+        f"builtins: {_standard(builtins)}",
+        "## Functions without derivative\n",
+        "Whole numbers, truth values, indices, dtypes, files; and all methods of random "
+        "generators but `permutation` and `choice`, which move with the array that "
+        "they draw from.\n",
+        _paragraph([n.removeprefix("numpy.") for n in constants]),
+        "## Not covered\n",
+        "\n".join(missing) + "\n",
+    ]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
+

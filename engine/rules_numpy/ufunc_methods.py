@@ -1,0 +1,182 @@
+"""`ufunc.reduce`, `.accumulate`, `.outer` and `.reduceat` of add, multiply and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rules_core as rc
+from rules_numpy._arrays import name_of
+from rules_numpy._axes import expand, flag, given
+from rules_numpy._declare import DECLARED, NoValue, derivative
+from rules_numpy.cumulative import cumprod_derivative, cumsum_derivative
+from rules_numpy.reductions import (
+    extreme_derivative,
+    prod_derivative,
+    sum_derivative,
+)
+
+__all__: list[str] = []
+
+
+def _unsupported(ufunc: Any, method: str, known: str) -> rc.UnsupportedError:
+    message = (
+        f"the derivative of numpy.ufunc.{method} must be taken for one of {known}, but "
+        f"got {name_of(ufunc)}. Write the loop out."
+    )
+    return rc.UnsupportedError(message)
+
+
+@derivative(np.ufunc.reduce, argnums=(1, 6), arrays=(1,))
+def reduce_derivative(
+    y: Any,
+    ufunc: Any,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = NoValue,
+    where: Any = True,
+) -> Any:
+    """The reduction of the same name."""
+    if ufunc is np.add:
+        return sum_derivative(y, array, axis, dtype, None, keepdims, initial, where)
+    if ufunc is np.multiply:
+        return prod_derivative(y, array, axis, dtype, None, keepdims, initial, where)
+    if ufunc in (np.maximum, np.minimum):
+        return extreme_derivative(y, array, axis, None, keepdims, initial, where)
+    if ufunc in (np.logaddexp, np.logaddexp2):
+        return _logsumexp(y, ufunc, array, axis, keepdims, initial, where)
+    known = "add, multiply, maximum, minimum, logaddexp, logaddexp2"
+    raise _unsupported(ufunc, "reduce", known)
+
+
+def _logsumexp(
+    y: Any, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any
+) -> Any:
+    power = np.exp if ufunc is np.logaddexp else np.exp2
+    shares = power(a - expand(y, a, axis, keepdims))
+    if where is not True and given(where):
+        shares = np.where(where, shares, 0.0)
+
+    def logsumexp_pushforward(da: Any) -> Any:
+        return np.sum(shares * da, axis=axis, keepdims=flag(keepdims))
+
+    def logsumexp_pullback(dy: Any) -> Any:
+        return shares * expand(dy, a, axis, keepdims)
+
+    def initial_pushforward(d: Any) -> Any:
+        return power(initial - y) * d
+
+    def initial_pullback(dy: Any) -> Any:
+        return np.sum(power(initial - y) * dy)
+
+    first = (initial_pushforward, initial_pullback) if given(initial) else None
+    return (logsumexp_pushforward, logsumexp_pullback), first
+
+
+@derivative(np.ufunc.accumulate, argnums=1)
+def accumulate_derivative(
+    y: Any, ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """Cumulative sum, product, maximum, minimum, logaddexp."""
+    if ufunc is np.add:
+        return cumsum_derivative(y, array, axis, dtype)
+    if ufunc is np.multiply:
+        return cumprod_derivative(y, array, axis, dtype)
+    if ufunc in _STEPS:
+        return _recursion_maps(y, ufunc, array, axis)
+    known = "add, multiply, maximum, minimum, logaddexp, logaddexp2"
+    raise _unsupported(ufunc, "accumulate", known)
+
+
+_STEPS = (np.maximum, np.minimum, np.logaddexp, np.logaddexp2)
+
+
+def _recursion_maps(y: Any, ufunc: Any, a: Any, axis: int) -> Any:
+    """yᵢ = f(yᵢ₋₁, aᵢ) with the partials of the ufunc."""
+    partials = DECLARED[ufunc][0]
+    x, z = np.moveaxis(a, axis, 0), np.moveaxis(y, axis, 0)
+    of_y, of_a = partials(z[1:], z[:-1], x[1:])
+
+    def accumulate_pushforward(da: Any) -> Any:
+        d = np.moveaxis(da, axis, 0)
+        rows = [d[0]]
+        for i in range(1, len(x)):
+            rows.append(of_y[i - 1] * rows[-1] + of_a[i - 1] * d[i])
+        return np.moveaxis(np.stack(rows), 0, axis)
+
+    def accumulate_pullback(dy: Any) -> Any:
+        d = np.moveaxis(dy, axis, 0)
+        seed, rows = d[-1], []
+        for i in range(len(x) - 1, 0, -1):
+            rows.append(of_a[i - 1] * seed)
+            seed = of_y[i - 1] * seed + d[i - 1]
+        return np.moveaxis(np.stack([seed, *reversed(rows)]), 0, axis)
+
+    return accumulate_pushforward, accumulate_pullback
+
+
+@derivative(np.ufunc.outer, argnums=(1, 2))
+def outer_derivative(y: Any, ufunc: Any, a: Any, b: Any, **_kw: Any) -> Any:
+    """The ufunc of every pair of entries."""
+    known = DECLARED.get(ufunc)
+    if known is None or ufunc.nin != 2 or ufunc.nout != 1 or known[1] != (0, 1):
+        raise _unsupported(ufunc, "outer", "the elementwise functions of two arguments")
+    wide = np.reshape(a, a.shape + (1,) * b.ndim)
+    of_a, of_b = known[0](y, wide, b)
+
+    def pair(p: Any, spread: Any, gather: Any) -> Any:
+        if isinstance(p, rc.AbstractZero):
+            return None
+
+        def outer_pushforward(dx: Any) -> Any:
+            return p * spread(dx)
+
+        def outer_pullback(dy: Any) -> Any:
+            return gather(np.conjugate(p) * dy)
+
+        return outer_pushforward, outer_pullback
+
+    def spread_a(da: Any) -> Any:
+        return np.reshape(da, wide.shape)
+
+    def gather_a(d: Any) -> Any:
+        return np.sum(np.broadcast_to(d, y.shape), axis=tuple(range(a.ndim, y.ndim)))
+
+    def spread_b(db: Any) -> Any:
+        return np.broadcast_to(db, y.shape)
+
+    def gather_b(d: Any) -> Any:
+        return np.sum(np.broadcast_to(d, y.shape), axis=tuple(range(a.ndim)))
+
+    return pair(of_a, spread_a, gather_a), pair(of_b, spread_b, gather_b)
+
+
+@derivative(np.ufunc.reduceat, argnums=1)
+def reduceat_derivative(
+    y: Any,
+    ufunc: Any,
+    array: Any,
+    indices: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """Sums over stretches: a matrix of zeros and ones along the axis."""
+    if ufunc is not np.add:
+        raise _unsupported(ufunc, "reduceat", "add")
+    matrix = np.add.reduceat(np.eye(array.shape[axis]), indices, axis=0)
+
+    def reduceat_pushforward(da: Any) -> Any:
+        moved = np.matmul(np.moveaxis(da, axis, -1), matrix.T)
+        return np.moveaxis(moved, -1, axis)
+
+    def reduceat_pullback(dy: Any) -> Any:
+        return np.moveaxis(np.matmul(np.moveaxis(dy, axis, -1), matrix), -1, axis)
+
+    return reduceat_pushforward, reduceat_pullback
+
+

@@ -1,0 +1,103 @@
+"""Sorting, quantiles, and reductions that leave NaN out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+
+RNG = np.random.default_rng(8)
+M = RNG.permutation(np.arange(12.0)).reshape(3, 4) / 3 + RNG.uniform(0, 0.1, (3, 4))
+Z = M + 1j * RNG.normal(size=M.shape)
+HOLES = M.copy()
+HOLES[[0, 1, 1], [1, 0, 3]] = np.nan
+
+
+@pytest.mark.parametrize("axis", [-1, 0, None])
+def test_sort(check, axis):
+    check(np.sort, M, axis)
+    check(np.sort, Z, axis)
+    check(np.partition, M, 1, axis)
+
+
+def test_sort_complex(check):
+    check(np.sort_complex, M)
+    check(np.sort_complex, Z)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_median(check, axis, keepdims):
+    check(np.median, M, axis, keepdims=keepdims)
+    check(np.median, M[:, :3], axis, keepdims=keepdims)
+
+
+METHODS = [
+    "linear", "hazen", "weibull", "median_unbiased", "normal_unbiased",
+    "interpolated_inverted_cdf", "lower", "higher", "nearest", "midpoint",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_quantile(check, method):
+    check(np.quantile, M, 0.37, method=method)
+    check(np.quantile, M, np.array([[0.1, 0.45], [0.78, 0.7]]), 1, method=method)
+    check(np.percentile, M, [13.0, 77.0], 0, keepdims=True, method=method)
+
+
+def test_other_quantiles_are_refused():
+    with pytest.raises(rc.UnsupportedError, match="a method among linear"):
+        rc.rrule(np.quantile, M, 0.3, method="inverted_cdf")
+    with pytest.raises(rc.UnsupportedError, match="no weights"):
+        rc.rrule(np.quantile, M, 0.3, method="inverted_cdf", weights=M)
+
+
+def test_equal_entries_share_the_median():
+    _, pullback = rc.rrule(np.median, np.array([1.0, 2.0, 2.0]))
+    np.testing.assert_allclose(pullback(1.0)[1], [0.0, 0.5, 0.5])
+
+
+def move_numbers(f, a, *args, **kw):
+    """⟨dy, J da⟩ = ⟨Jᵀ dy, da⟩ and central differences, moving the numbers only."""
+    rng = np.random.default_rng(1)
+    da = np.where(np.isnan(a), 0.0, rng.normal(size=a.shape))
+    y, pullback = rc.rrule(f, a, *args, **kw)
+    tangents = (rc.NoTangent(), da, *(rc.NoTangent() for _ in args))
+    _, ahead = rc.frule(tangents, f, a, *args, **kw)
+    h = 1e-6
+    by_differences = (f(a + h * da, *args, **kw) - f(a - h * da, *args, **kw)) / (2 * h)
+    np.testing.assert_allclose(ahead, by_differences, rtol=1e-7, atol=1e-8)
+    dy = rng.normal(size=np.shape(y))
+    back = pullback(dy)[1]
+    assert not np.any(back[np.isnan(a)])
+    np.testing.assert_allclose(np.sum(dy * ahead), np.nansum(back * da))
+
+
+NAN_FUNCTIONS = [
+    np.nansum, np.nanprod, np.nanmax, np.nanmin, np.nanmean, np.nanvar, np.nanstd,
+    np.nanmedian,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("f", NAN_FUNCTIONS)
+def test_nan_is_left_out(f, axis):
+    move_numbers(f, HOLES, axis)
+    move_numbers(f, HOLES, axis, keepdims=True)
+
+
+@pytest.mark.parametrize("f", [np.nancumsum, np.nancumprod])
+def test_cumulative_without_nan(f):
+    move_numbers(f, HOLES)
+    move_numbers(f, HOLES, 1)
+
+
+@pytest.mark.parametrize("f", [*NAN_FUNCTIONS, np.nancumsum, np.nancumprod])
+def test_without_any_nan(check, f):
+    check(f, M, 1)
+
+
+def test_nan_quantiles():
+    move_numbers(np.nanquantile, HOLES, 0.3, 1)
+    move_numbers(np.nanpercentile, HOLES, np.array([20.0, 70.0]), 0)
