@@ -1,0 +1,60 @@
+"""`check_rule` runs PyTorch's whole matrix, and the matrix can fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent
+from rules_core.testing import check_rule
+from tests.adapters.torch.formulas import KINDS, host_sine, sinmul
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+X = np.array([0.3, 0.7])
+
+
+def rows(report):
+    return {name: outcome for name, outcome in outcomes(report) if "torch" in name}
+
+
+def outcomes(report):
+    for line in str(report).splitlines():
+        parts = line.split()
+        if parts and parts[0] in ("passed", "failed", "not", "refused"):
+            yield line.strip().split(None, 1)[1].strip(), parts[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_quick_level(kind):
+    report = check_rule(sinmul(kind).f, X, hosts=["torch"], level="quick")
+    found = rows(report)
+    assert len(found) == 7
+    # The tester has no reference for second derivatives without an rrule.
+    assert set(found.values()) <= {"passed", *(["not"] if kind == "frule" else [])}
+
+
+@pytest.mark.parametrize("make", [sinmul, host_sine])
+def test_full_level_with_compilation(make):
+    report = check_rule(make("both").f, X, hosts=["torch"], level="full")
+    found = rows(report)
+    assert len(found) == 15
+    assert set(found.values()) <= {"passed"}
+
+
+def test_a_rule_that_is_wrong_at_second_order_only_is_found():
+    """The pullback computes outside of torch's sight: right once, wrong twice."""
+
+    @rc.primitive
+    def cubed(x):
+        return x * x * x
+
+    @rc.rrule.define(cubed)
+    def cubed_rrule(x):
+        slope = rc.ignore_derivatives(3 * x * x)
+        return x * x * x, lambda dy: (NoTangent(), dy * slope)
+
+    with pytest.raises(AssertionError) as info:
+        check_rule(cubed, X, hosts=["torch"], level="quick")
+    report = getattr(info.value, "report", info.value)
+    assert "second" in str(report)
