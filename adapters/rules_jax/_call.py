@@ -18,7 +18,7 @@ from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
 from ._from_jax import native_of
 from ._functions import captures_tracer, convert_callables
-from ._host import host_call
+from ._host import host_call, to_device
 from ._leaves import Fixed, Template, is_traced, split
 from ._rule_call import call_primitive_rules
 from ._spec import Spec
@@ -80,7 +80,7 @@ def _call_host(
     host = spec.host_primal
     promised, template = host.results(leaves)
     found = host.function.check(host.run([np.asarray(x) for x in leaves]), promised)
-    return template.fill([jnp.array(x) for x in found])
+    return template.fill([to_device(x, leaves) for x in found])
 
 
 def _to_numpy(x: Any) -> Any:

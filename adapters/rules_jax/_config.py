@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 import jax
 import jax.numpy as jnp
@@ -41,17 +41,8 @@ class JaxConfig(rc.RuleConfig, rc.HasForwardsMode, rc.HasReverseMode):
         """`(y, pullback)` by `jax.vjp`; the function itself has a cotangent."""
         flat = _Flat(f, args, kw)
         y, transposed = jax.vjp(flat, *flat.moving)
-        form, avals = flat.out, [jax.typeof(x) for x in y]
-
-        def via_ad_pullback(dy: Any) -> tuple[Any, ...]:
-            wanted = [has_tangent(aval) for aval in avals]
-            found = read(form, dy, wanted, "the cotangent of rrule_via_ad")
-            cotangents = [
-                _cotangent(x, aval) for x, aval in zip(found, avals, strict=True)
-            ]
-            return flat.cotangents(transposed(cotangents))
-
-        return flat.result(y), via_ad_pullback
+        back = _Back(flat, [jax.typeof(x) for x in y])
+        return flat.result(y), rc.Pullback(back, transposed)
 
 
 CONFIG = JaxConfig()
@@ -104,8 +95,22 @@ class _Flat:
             for i in self.where
         ]
 
-    def cotangents(self, found: Sequence[Any]) -> tuple[Any, ...]:
-        flat: list[Any] = [rc.NoTangent()] * len(self.leaves)
+
+@final
+class _Back:
+    """The static part of a pullback of `rrule_via_ad`; JAX's own is the residual."""
+
+    def __init__(self, flat: _Flat, avals: Sequence[Any]) -> None:
+        self.form, self.avals = flat.out, avals
+        self.templates, self.where = flat.templates, flat.where
+        self.count = len(flat.leaves)
+
+    def __call__(self, transposed: Any, dy: Any) -> tuple[Any, ...]:
+        wanted = [has_tangent(aval) for aval in self.avals]
+        given = read(self.form, dy, wanted, "the cotangent given to rrule_via_ad")
+        pairs = zip(given, self.avals, strict=True)
+        found = transposed([_cotangent(x, aval) for x, aval in pairs])
+        flat: list[Any] = [rc.NoTangent()] * self.count
         for i, x in zip(self.where, found, strict=True):
             flat[i] = jnp.conj(x) if jnp.iscomplexobj(x) else x
         built, start = [], 0

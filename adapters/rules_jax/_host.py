@@ -20,7 +20,7 @@ import rules_core as rc
 from . import _compat
 from ._project import RuleOutputError
 
-__all__ = ["HostFunction", "host_call", "host_call_p"]
+__all__ = ["HostFunction", "host_call", "host_call_p", "to_device"]
 
 
 class HostFunction:
@@ -149,7 +149,26 @@ def _abstract(*avals: Any, host: HostFunction, size: Any, batched: Any) -> list[
 def _eager(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
     avals = _promised(arrays, host, size, batched)
     results = _checked(host, size, batched, avals, arrays)
-    return [jnp.array(x) for x in results]  # a copy: the function may keep its buffer
+    return [to_device(x, arrays) for x in results]
+
+
+def to_device(result: Any, arrays: Sequence[Any]) -> Any:
+    """A host result as a JAX array, placed like the argument of its shape.
+
+    A copy, because the function may keep its buffer.
+    """
+    like = next((x for x in arrays if _shaped(x, result)), None)
+    if like is not None and like.sharding.device_set != {_default_device()}:
+        return jax.device_put(np.array(result), like.sharding)
+    return jnp.array(result)
+
+
+def _shaped(x: Any, result: Any) -> bool:
+    return isinstance(x, jax.Array) and x.shape == result.shape
+
+
+def _default_device() -> Any:
+    return jax.config.jax_default_device or jax.local_devices()[0]
 
 
 def _checked(

@@ -16,11 +16,19 @@ from jax import tree_util
 import rules_core as rc
 
 from . import _compat
+from ._functions import convert_callables
 from ._leaves import Template, has_tangent, split
 
 __all__ = ["Saved", "save_pullback"]
 
 Load = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+
+
+tree_util.register_pytree_node(
+    rc.Pullback,
+    lambda pullback: (pullback.residuals, pullback.fn),
+    lambda fn, residuals: rc.Pullback(fn, *residuals),
+)
 
 
 @tree_util.register_pytree_node_class
@@ -129,7 +137,7 @@ def expand(avals: Sequence[Any], given: Sequence[Any]) -> list[Any]:
 def save_pullback(pull: Any, pullback: Callable[..., Any], *, eager: bool) -> Saved:
     """An author's pullback as a pytree."""
     if type(pullback) is rc.Pullback:
-        arrays, template = split(pullback.residuals)
+        arrays, template = split(convert_callables(pullback.residuals))
         return Saved(arrays, _Explicit(pull, pullback.fn, template))
     if not tree_util.all_leaves([pullback]):
         arrays, template = split(pullback)

@@ -221,7 +221,7 @@ class Spec:
             for x, t in zip(leaves, tangents, strict=True)
         ]
         return [
-            build(template, flat[part])
+            build(template, flat[part], symbolic=symbolic)
             for template, part in zip(self.args, self._slices, strict=True)
         ]
 

@@ -22,26 +22,33 @@ __all__ = ["build", "read"]
 NONE = rc.NoTangent()
 
 
-def build(template: Template, leaves: Sequence[Any]) -> Any:
+def build(template: Template, leaves: Sequence[Any], *, symbolic: bool = False) -> Any:
     """The canonical tangent with these leaves.
 
     `leaves[i]` is an array, a zero, or `NoTangent()` where the primal has no tangent;
-    a container of which every leaf is `NoTangent()` is `NoTangent()` itself.
+    a container of which every leaf is `NoTangent()` is `NoTangent()` itself. A number
+    that is a constant of the call has a zero tangent.
     """
     if template.single():
         return leaves[0]
-    return _build(template.skeleton(), leaves)
+    return _build(template.skeleton(), leaves, symbolic)
 
 
-def _build(node: Any, leaves: Sequence[Any]) -> Any:
+def _build(node: Any, leaves: Sequence[Any], symbolic: bool) -> Any:
     if isinstance(node, Slot):
         return leaves[node.index]
     if isinstance(node, Fixed) or node is None:
-        return NONE
-    children = {key: _build(child, leaves) for key, child in _children(node)}
+        return _of_constant(node, symbolic)
+    children = {key: _build(child, leaves, symbolic) for key, child in _children(node)}
     if all(isinstance(child, rc.NoTangent) for child in children.values()):
         return NONE
     return _tangent_of(node, children)
+
+
+def _of_constant(node: Fixed | None, symbolic: bool) -> Any:
+    if node is None or not isinstance(node.value, (float, complex)):
+        return NONE
+    return rc.ZeroTangent() if symbolic else type(node.value)(0)
 
 
 def _tangent_of(node: Any, children: dict[Any, Any]) -> Any:

@@ -357,3 +357,91 @@ def test_donated_buffers():
         lambda x: x - 0.1 * jax.grad(lambda x: f(x).sum())(x), donate_argnums=0
     )
     assert step(jnp.ones(2)).tolist() == pytest.approx([0.8, 0.8])
+
+
+def test_constants_of_a_call_have_zero_tangents():
+    """A Python number is a constant of the call; its tangent is zero, not absent."""
+    seen = []
+
+    @rc.primitive
+    def f(x, a, n, p):
+        return a * x**n + p[0]
+
+    @rc.frule.define(f)
+    def f_frule(tangents, x, a: float, n: int, p: tuple):
+        seen.append(tangents)
+        _, dx, da, _, dp = tangents
+        return f(x, a, n, p), a * n * x ** (n - 1) * dx + da * x**n + dp[0]
+
+    _, moved = jax.jvp(lambda x: f(x, 3.0, 2, (1.5, "s")), (X2,), (X2,))
+    assert float(moved) == 3 * 2 * 2 * 2
+    _, _, da, dn, dp = seen[0]
+    assert (type(da), da, type(dn)) == (float, 0.0, NoTangent)
+    assert dp[0] == 0.0
+    assert type(dp[1]) is NoTangent
+
+
+X2 = jnp.asarray(2.0)
+
+
+@pytest.mark.parametrize("via", ["primitive", "linear", "custom_vjp"])
+def test_pytrees_and_integers_through_every_back_end(via):
+    from rules_jax import to_jax
+
+    f, _ = several()
+    run = to_jax(f, via=via)
+    x = jnp.asarray(0.5)
+    for wrap in (lambda g: g, jax.jit, jax.vmap):
+        at = jnp.stack([x]) if wrap is jax.vmap else x
+        made = wrap(run)
+        found = jax.grad(lambda x, made=made: made(x)[2].sum())(at)
+        assert jnp.ravel(found)[0] == 1
+        assert made(at)[1].dtype == jnp.int32
+    assert jax.grad(lambda x: run(x)[1] * run(x)[0])(x) == 0
+
+
+def test_integers_through_custom_jvp():
+    from rules_jax import to_jax
+
+    @rc.primitive
+    def f(x, k):
+        return {"y": x * k, "k": k}
+
+    @rc.frule.define(f)
+    def f_frule(tangents, x, k):
+        assert type(tangents[2]) is NoTangent
+        return f(x, k), {"y": tangents[1] * k, "k": NoTangent()}
+
+    run = to_jax(f, via="custom_jvp")
+    assert jax.grad(lambda x: run(x, jnp.arange(3))["y"].sum())(X2) == 3
+    assert jax.jacfwd(lambda x: run(x, jnp.arange(3))["y"])(X2).tolist() == [0, 1, 2]
+
+
+def test_pullbacks_of_ad_as_residuals():
+    """What `rrule_via_ad` returns is a pytree: it may be kept in a `Pullback`."""
+
+    @rc.primitive
+    def apply(f, x):
+        return f(x)
+
+    def apply_pullback(inner, dy):
+        df, dx = inner(dy)
+        return NoTangent(), df, dx
+
+    @rc.rrule.define(apply, config=rc.RuleConfig[rc.HasReverseMode])
+    def apply_rrule(config, f, x):
+        y, inner = rc.rrule_via_ad(config, f, x)
+        return y, rc.Pullback(apply_pullback, inner)
+
+    def total(c, x):
+        return apply(lambda x: jnp.sin(c * x), x)
+
+    c, x = jnp.asarray(0.3), jnp.asarray(0.7)
+    want = jax.grad(lambda c, x: jnp.sin(c * x), (0, 1))(c, x)
+    for run in (
+        jax.grad(total, (0, 1)),
+        jax.jit(jax.grad(total, (0, 1))),
+        jax.grad(jax.jit(total), (0, 1)),
+        jax.grad(jax.checkpoint(total), (0, 1)),
+    ):
+        np.testing.assert_allclose(run(c, x), want)
