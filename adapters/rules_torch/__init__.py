@@ -14,6 +14,7 @@ from ._errors import (
     UnconvertibleClosureError,
     UntraceableError,
 )
+from ._from_torch import from_torch
 from ._to_torch import to_torch
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "UnconvertibleClosureError",
     "UntraceableError",
     "adapter",
+    "from_torch",
     "to_torch",
 ]

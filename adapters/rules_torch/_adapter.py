@@ -18,6 +18,7 @@ from ._compat import (
 )
 from ._compile import call_traced
 from ._eager import apply_eager
+from ._from_torch import native_of
 from ._functorch import RuleFunction, TransformCall
 from ._host import run_primal
 from ._leaves import flatten, unflatten
@@ -62,6 +63,10 @@ def dispatch(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run a primitive by the cheapest mechanism that is right here."""
+    if primitive.host:
+        native = native_of(primitive)
+        if native is not None:  # PyTorch knows the derivatives of its own
+            return native(*args, **kwargs)
     if kwargs or len(args) != primitive.table.arity:
         args, kwargs = primitive.bind(args, kwargs)
     tensors, layout = _flatten_call(args, kwargs)

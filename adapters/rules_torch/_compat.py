@@ -23,6 +23,7 @@ __all__ = [
     "add_batch_dim",
     "apply_function",
     "call_function",
+    "fake_mode",
     "forward_mode_active",
     "functorch_active",
     "has_tangent",
@@ -86,6 +87,7 @@ _unpack_dual: Callable[..., tuple[Tensor, Tensor | None]] = _find("_VF._unpack_d
 _will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
 _Kind = _find("_C._functorch.TransformType")
 _fake: type = _find("_subclasses.fake_tensor.FakeTensor")
+_fake_mode = _find("_subclasses.fake_tensor.FakeTensorMode")
 _functional: type = _find("_subclasses.functional_tensor.FunctionalTensor")
 
 
@@ -168,6 +170,11 @@ def will_execute(node: Any) -> bool:
 def is_fake(x: Tensor) -> bool:
     """Whether `x` has no data because a compiler is tracing."""
     return isinstance(x, (_fake, _functional)) or x.is_meta
+
+
+def fake_mode() -> AbstractContextManager[Any]:
+    """Tensors made in it have no data; those from outside may take part."""
+    return _fake_mode(allow_non_fake_inputs=True)  # type: ignore[no-any-return]
 
 
 def _unbound(cls: Any) -> Callable[..., Any]:

@@ -176,14 +176,31 @@ class PrimalJob(Job):
             pairs = zip(tensors, dims, strict=True)
             outputs = run_opaque(self, [_align(x, d, rank) for x, d in pairs])
             return outputs, [0] * len(outputs)
-        if self.primitive.batch_rule is None:
+        flags = self._batched_arguments(dims)
+        if self.primitive.batch_rule is None or flags is None:
             return super().batch(size, dims, tensors)
-        job = BatchJob(self, size, [d is not None for d in dims])
-        pairs = zip(tensors, dims, strict=True)
-        outputs = run_opaque(
-            job, [x if d is None else x.movedim(d, 0) for x, d in pairs]
-        )
+        wanted = [flag for flag, count in flags for _ in range(count)]
+        moved = [
+            x if not flag else _in_front(x, d, size)
+            for x, d, flag in zip(tensors, dims, wanted, strict=True)
+        ]
+        job = BatchJob(self, size, tuple(flag for flag, _ in flags))
+        outputs = run_opaque(job, moved)
         return outputs, [0] * len(outputs)
+
+    def _batched_arguments(
+        self, dims: Sequence[int | None]
+    ) -> list[tuple[bool, int]] | None:
+        """Per argument whether it is batched, and its number of tensors.
+
+        None where a keyword is batched, of which a batch rule is not told.
+        """
+        left = iter(dims)
+        flags = []
+        for part in _parts(self.layout):
+            own = [next(left) for _ in leaf_names(part, "")]
+            flags.append((any(d is not None for d in own), len(own)))
+        return None if any(d is not None for d in left) else flags
 
     def refuse(self) -> NoReturn:
         """No rule for this function."""
@@ -200,17 +217,17 @@ def _align(x: Tensor, dim: int | None, rank: int) -> Tensor:
     return x.reshape(x.shape[0], *(1,) * (rank - x.ndim + 1), *x.shape[1:])
 
 
+def _in_front(x: Tensor, dim: int | None, size: int) -> Tensor:
+    """The batch axis first; a container is batched as a whole."""
+    return x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
+
+
 class BatchJob(PrimalJob):
     """A host primal on a whole batch, by its batch rule."""
 
-    def __init__(self, single: PrimalJob, size: int, batched: Sequence[bool]) -> None:
+    def __init__(self, single: PrimalJob, size: int, batched: tuple[bool, ...]) -> None:
         super().__init__(single.primitive, single.layout)
-        self.single, self.size = single, size
-        left = iter(batched)
-        parts = single.layout[3][0][3]
-        self.batched = tuple(
-            True in [next(left) for _ in leaf_names(p, "")] for p in parts
-        )
+        self.single, self.size, self.batched = single, size, batched
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the batch rule; what it did not batch is repeated."""
@@ -233,9 +250,10 @@ class BatchJob(PrimalJob):
 
 
 def _flags(batched: Any, count: int) -> list[bool]:
-    if isinstance(batched, (tuple, list)):
-        return [bool(flag) for flag in batched]
-    return [bool(batched)] * count
+    """Per tensor of the result, whether a batch rule has batched it."""
+    found: list[bool] = []
+    flatten_plain(batched, found, lambda flag: isinstance(flag, bool))
+    return found * count if len(found) == 1 else found
 
 
 def _cast(x: Tensor, dtype: torch.dtype) -> Tensor:
