@@ -128,7 +128,7 @@ class ForwardRun(Run):
     def own_tangent(self, x: Any, lane: int) -> Any:
         """The tangent of a result, in memory of its own."""
         dx = self.tangent(x, lane)
-        return self.below.copied(dx) if isinstance(dx, np.ndarray) else detached(dx)
+        return detached(dx, self.below)
 
     def short_tangent(self, x: Any, lane: int) -> Any:
         """The tangent of a number or array, `ZeroTangent()` where it carries none."""
@@ -319,18 +319,20 @@ class ForwardRun(Run):
         return y
 
     def copied(self, x: Any) -> Any:
+        if not isinstance(x, np.ndarray):
+            return self.box(x)
         y = self.below.copied(x)
-        if isinstance(x, np.ndarray) and self.flow(x) is not None:
+        if self.flow(x) is not None:
             self.assign(y, [self.short_tangent(x, lane) for lane in range(self.width)])
         return y
 
 
-def detached(tangent: Any) -> Any:
+def detached(tangent: Any, below: Any) -> Any:
     """A structural tangent whose arrays are copies: buffers may change later."""
     if isinstance(tangent, np.ndarray):
-        return tangent.copy()
+        return below.copied(tangent)
     if isinstance(tangent, StructuralTangent):
         entries = backing(tangent)
         for name, value in entries.items():
-            entries[name] = detached(value)
+            entries[name] = detached(value, below)
     return tangent

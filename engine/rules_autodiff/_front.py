@@ -228,9 +228,10 @@ def vjp(
     (6.0, (2.0, 3.0), (20.0, 30.0))
     """
     recording = Recording(_below, f, primals, {}, range(len(primals)))
-    out, aux = split_aux(recording, has_aux)
+    out, _ = split_aux(recording, has_aux)
     pullback = VJP(recording, out)
-    return (out, pullback, aux) if has_aux else (out, pullback)
+    value = recording.value()
+    return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
 @on_plain
@@ -307,12 +308,12 @@ def linearize(_below: Any, f: Callable[..., Any], *primals: Any) -> Any:
     >>> y, f_jvp(1.0), f_jvp(2.0)
     (9.0, 6.0, 12.0)
     """
-    kept = [x.copy() if isinstance(x, np.ndarray) else x for x in primals]
+    kept = [detached(x, {}, _below) for x in primals]
     out = _below.call(f, *primals)
 
     def run_on(level: Any, *tangents: Any) -> Any:
         deepest = level if level.depth > _below.depth else _below
-        again = [detached(x, {}) for x in kept]
+        again = [detached(x, {}, deepest) for x in kept]
         return forward(deepest, f, again, [tangents])[1][0]
 
     return out, Derived("linearize", f, run_on)

@@ -40,7 +40,7 @@ class Plain:
         return boxed(x)
 
     def copied(self, x: Any) -> Any:
-        return np.array(x, order="K", copy=True)
+        return np.array(x, order="K") if isinstance(x, np.ndarray) else boxed(x)
 
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         np.add.at(dest, key, value)

@@ -76,7 +76,7 @@ class Recording:
         """The output in memory of its own, if the program's writes are taken back."""
         if not self.run.changes:
             return self.output
-        return detached(self.output, {})
+        return detached(self.output, {}, self.below)
 
     def pull(self, out: Any, dy: Any, below: Any) -> tuple[Any, ...]:
         """The cotangents of the active arguments, for one of the output `out`."""
@@ -163,20 +163,24 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
         raise RecursionError(message) from error
 
 
-def detached(x: Any, memo: dict[int, Any]) -> Any:
+def detached(x: Any, memo: dict[int, Any], below: Any) -> Any:
     """A copy of arrays and mutable containers, which undoing writes does not reach."""
     if type(x) in INERT or is_number(x):
         return x
     if id(x) in memo:
         return memo[id(x)]
     if isinstance(x, np.ndarray):
-        memo[id(x)] = x.copy()
+        memo[id(x)] = below.copied(x)
         return memo[id(x)]
     level = None if callable(x) else structure(x)
     if level is None:
         return x
     if level.mutable:
         memo[id(x)] = shell = level.shell()
-        return level.fill(shell, [detached(value, memo) for value in level.values])
-    memo[id(x)] = level.rebuild([detached(value, memo) for value in level.values])
+        return level.fill(
+            shell, [detached(value, memo, below) for value in level.values]
+        )
+    memo[id(x)] = level.rebuild(
+        [detached(value, memo, below) for value in level.values]
+    )
     return memo[id(x)]

@@ -336,7 +336,9 @@ class ReverseRun(ScalarTape):
 
     def copied(self, x: Any) -> Any:
         """A copy of an array, in the tape's eyes too."""
-        slot = self.array_slot(x) if isinstance(x, np.ndarray) else None
+        if not isinstance(x, np.ndarray):
+            return self.box(x)
+        slot = self.array_slot(x)
         y = self.below.copied(x)
         if slot is not None:
             self.tape.append(CoreEntry(copied_pullback, (slot,), self.watch(y)))

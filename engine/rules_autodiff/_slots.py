@@ -16,6 +16,7 @@ from rules_autodiff._values import is_numeric
 from rules_core import (
     AbstractThunk,
     AbstractZero,
+    MutableTangent,
     NotImplementedTangent,
     Tangent,
     ZeroTangent,
@@ -130,7 +131,8 @@ def tangent_of(level: Any, entries: list[Any]) -> Any:
     if level.keyed == "key":
         return Tangent(level.primal, named)
     if level.keyed == "field":
-        return Tangent(level.primal, **named)
+        kind = MutableTangent if level.mutable else Tangent
+        return kind(level.primal, **named)
     return Tangent(level.primal, *entries)
 
 

@@ -10,4 +10,4 @@ IDS = [f"{number}-{f.__name__}" for number, (f, _) in enumerate(PROGRAMS)]
 
 @pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=IDS)
 def test_program(f, args):
-    check_program(f, *args)
+    check_program(f, *args, second=True)

@@ -13,6 +13,7 @@ from rules_autodiff.testing._vectors import (
     equal,
     inner,
     leaves,
+    mapped,
     random_like,
 )
 
@@ -59,6 +60,7 @@ def check_program(
     forward: bool = True,
     reverse: bool = True,
     replay: bool = True,
+    second: bool = False,
 ) -> Report:
     """Differentiate `f(*args)` in both modes and check all that must hold.
 
@@ -75,6 +77,8 @@ def check_program(
         forward: Whether to check forward mode.
         reverse: Whether to check reverse mode.
         replay: Whether to call the pullback twice.
+        second: Whether to check second derivatives too: forward and reverse mode over
+            reverse mode, and reverse over forward.
 
     Raises:
         ProgramError: A check fails.
@@ -104,6 +108,8 @@ def check_program(
         check.reverse(replay=replay)
     if forward and reverse:
         check.adjoint()
+    if second:
+        check.second()
     return check.report
 
 
@@ -166,6 +172,34 @@ class _Check:
         if replay:
             again = pullback(self.seed)
             self.same("reverse mode", "pullback called again", again, pulled)
+
+    def second(self) -> None:
+        """Differentiate `args ↦ J(args)* ȳ` and `args ↦ ⟨ȳ, J(args) ẋ⟩` again."""
+        seed, direction, program = self.seed, self.direction, self.program
+
+        def pulled(*args: Any) -> Any:
+            return vjp(program, *args)[1](seed)
+
+        def pushed(*args: Any) -> Any:
+            return jvp(program, args, direction)[1]
+
+        slope = difference(pulled, self.args, direction)
+        scale = max([1.0, *(float(np.max(np.abs(d), initial=0)) for d in slope)])
+        found = jvp(pulled, copy_of(self.args), direction)[1]
+        for one, wanted in zip(leaves(found), slope, strict=True):
+            gap = float(np.max(np.abs(np.asarray(one) - wanted), initial=0))
+            self.close("forward over reverse", gap, 0.0, scale)
+        wanted = inner(direction, slope)
+        _, pullback = vjp(pulled, *copy_of(self.args))
+        along = iter(leaves(direction))
+        cotangent = mapped(self.pulled, lambda _: next(along), {})
+        again = inner(pullback(cotangent), direction)
+        self.close("reverse over reverse", again, wanted, scale * len(slope))
+        _, pullback = vjp(pushed, *copy_of(self.args))
+        along = iter(leaves(seed))
+        cotangent = mapped(self.pushed, lambda _: next(along), {})
+        again = inner(pullback(cotangent), direction)
+        self.close("reverse over forward", again, wanted, scale * len(slope))
 
     def owned(self, pulled: Any, args: Any) -> None:
         before, kept = copy_of((args, self.seed)), copy_of(pulled)

@@ -7,7 +7,16 @@ import numpy as np
 from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import structure
 
-__all__ = ["copy_of", "difference", "equal", "inner", "leaves", "moved", "random_like"]
+__all__ = [
+    "copy_of",
+    "difference",
+    "equal",
+    "inner",
+    "leaves",
+    "mapped",
+    "moved",
+    "random_like",
+]
 
 
 def leaves(x: Any, seen: dict[int, Any] | None = None) -> list[Any]:
