@@ -55,9 +55,7 @@ def _of_subclass(x: Any, what: Any) -> Any:
 
 
 def _refuse(what: Any, must: str, got: str, cure: str) -> None:
-    message = (
-        f"the derivative of {name_of(what)} must be given {must}, but got {got}. {cure}."
-    )
+    message = f"the derivative of {name_of(what)} must be given {must}, but got {got}. {cure}."
     raise rc.UnsupportedError(message)
 
 

@@ -24,7 +24,15 @@ from rules_numpy._arrays import (
     tangent_array,
 )
 
-__all__ = ["DECLARED", "NoValue", "Declaration", "constant", "derivative", "linear", "method"]
+__all__ = [
+    "DECLARED",
+    "NoValue",
+    "Declaration",
+    "constant",
+    "derivative",
+    "linear",
+    "method",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()

@@ -198,7 +198,7 @@ def unwrap_derivative(
 def gradient_derivative(
     y: Any, f: Any, *spacings: Any, axis: Any = None, edge_order: Any = 1
 ) -> Any:
-    """Linear in f; the spacings must be constants."""
+    """Linear in f; of the spacings, single numbers may move."""
     axes = _axes_of(axis, f.ndim)
     steps = _steps_of(spacings, len(axes))
 
@@ -209,22 +209,44 @@ def gradient_derivative(
         parts = dy if isinstance(y, tuple) else (dy,)
         total: Any = rc.ZeroTangent()
         for d, i, step in zip(parts, axes, steps, strict=True):
-            matrix = np.gradient(np.eye(f.shape[i]), step, axis=0, edge_order=edge_order)
+            matrix = np.gradient(
+                np.eye(f.shape[i]), step, axis=0, edge_order=edge_order
+            )
             moved = np.matmul(np.moveaxis(d, i, -1), matrix.astype(np.real(f).dtype))
             total = total + np.moveaxis(moved, -1, i)
         return total
 
-    constants = [_constant_spacing] * len(spacings)
-    return (gradient_pushforward, gradient_pullback), *constants
+    pairs = [_spacing_maps(y, i, h, len(spacings)) for i, h in enumerate(spacings)]
+    return (gradient_pushforward, gradient_pullback), *pairs
+
+
+def _spacing_maps(y: Any, i: int, h: Any, count: int) -> Any:
+    """y = g / h for a step h; a step alone is that of all axes."""
+    if np.ndim(h):
+        return _refuse_spacing, _refuse_spacing
+    parts = y if isinstance(y, tuple) else (y,)
+    own = [j for j in range(len(parts)) if count == 1 or j == i]
+
+    def spacing_pushforward(dh: Any) -> Any:
+        moved = [
+            -part / h * dh if j in own else np.zeros_like(part)
+            for j, part in enumerate(parts)
+        ]
+        return tuple(moved) if isinstance(y, tuple) else moved[0]
+
+    def spacing_pullback(dy: Any) -> Any:
+        seeds = dy if isinstance(y, tuple) else (dy,)
+        terms = [np.sum(np.real(np.conjugate(-parts[j] / h) * seeds[j])) for j in own]
+        return sum(terms[1:], terms[0])
+
+    return spacing_pushforward, spacing_pullback
 
 
 def _refuse_spacing(_d: Any) -> Any:
     return rc.not_implemented(
-        "derivative of numpy.gradient in its spacings; pass them as constants"
+        "derivative of numpy.gradient in coordinates; give single steps, or write "
+        "the differences out"
     )
-
-
-_constant_spacing = (_refuse_spacing, _refuse_spacing)
 
 
 def _axes_of(axis: Any, ndim: int) -> tuple[int, ...]:

@@ -171,4 +171,3 @@ def page() -> str:
 
 if __name__ == "__main__":
     sys.stdout.write(page())
-

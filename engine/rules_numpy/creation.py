@@ -18,7 +18,9 @@ __all__: list[str] = []
     [np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.require],
     arrays=False,
 )
-def array_derivative(y: Any, a: Any, dtype: Any = None, *_options: Any, **_kw: Any) -> Any:
+def array_derivative(
+    y: Any, a: Any, dtype: Any = None, *_options: Any, **_kw: Any
+) -> Any:
     """The same entries, as an array."""
 
     def array_pushforward(da: Any) -> Any:
@@ -131,7 +133,7 @@ def _with_step(pair: Any, rate: float, end: Any, y: Any) -> Any:
     return step_pushforward, step_pullback
 
 
-@derivative(np.logspace, argnums=(0, 1, 5))
+@derivative(np.logspace, argnums=(0, 1, 4))
 def logspace_derivative(
     y: Any,
     start: Any,
@@ -204,7 +206,7 @@ def _cast(dx: Any, like: Any) -> Any:
     """To the dtype of `like`: the real part where that is real."""
     if like.dtype.kind != "c":
         dx = np.real(dx)
-    return dx.astype(like.dtype)
+    return dx.astype(like.dtype) if rc.is_array(dx) else like.dtype.type(dx)
 
 
 @derivative([np.astype, np.ndarray.astype, np.generic.astype])
@@ -226,15 +228,13 @@ def real_if_close_derivative(y: Any, a: Any, tol: Any = 100) -> Any:
     return part_pushforward, part_pullback
 
 
-
-
 @derivative(
     [
         np.float16, np.float32, np.float64, np.longdouble,
         np.complex64, np.complex128, np.clongdouble,
     ]
 )  # fmt: skip
-def number_derivative(y: Any, x: Any = 0.0) -> Any:
+def number_derivative(y: Any, x: Any = 0.0, *_rest: Any) -> Any:
     """The number in the other precision."""
     return _cast_maps(y, x)
 

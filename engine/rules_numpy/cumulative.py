@@ -62,7 +62,9 @@ def _products(y: Any, flat: Any, axis: int, a: Any) -> Any:
 
     def cumprod_pullback(dy: Any) -> Any:
         d = np.flip(np.moveaxis(dy, axis, 0), 0)
-        factors = np.conjugate(np.concatenate([np.ones_like(x[:1]), np.flip(x, 0)[:-1]]))
+        factors = np.conjugate(
+            np.concatenate([np.ones_like(x[:1]), np.flip(x, 0)[:-1]])
+        )
         sums = np.flip(_recursion(d, factors), 0)
         return np.reshape(np.moveaxis(np.conjugate(before) * sums, 0, axis), a.shape)
 
@@ -122,7 +124,9 @@ def cumulative_prod_derivative(
 
     def cumulative_prod_pushforward(dx: Any) -> Any:
         dy = inner[0](dx)
-        return np.concatenate([np.zeros_like(y[along(0, 1, own, y.ndim)]), dy], axis=own)
+        return np.concatenate(
+            [np.zeros_like(y[along(0, 1, own, y.ndim)]), dy], axis=own
+        )
 
     def cumulative_prod_pullback(dy: Any) -> Any:
         return inner[1](dy[along(1, None, own, y.ndim)])
@@ -189,7 +193,9 @@ def _difference_adjoint(dy: Any, axis: int) -> Any:
 
 
 @derivative(np.ediff1d, argnums=(0, 1, 2))
-def ediff1d_derivative(y: Any, ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d_derivative(
+    y: Any, ary: Any, to_end: Any = None, to_begin: Any = None
+) -> Any:
     """Differences of the flat array between two given ends."""
     head = 0 if to_begin is None else to_begin.size
     core = max(ary.size - 1, 0)

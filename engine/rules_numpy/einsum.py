@@ -57,7 +57,8 @@ def _without_ellipsis(
     widest = max(counts, default=0)
     spare = "".join(free[:widest])
     given = [
-        t.replace("...", spare[widest - n :]) for t, n in zip(terms, counts, strict=True)
+        t.replace("...", spare[widest - n :])
+        for t, n in zip(terms, counts, strict=True)
     ]
     if out is not None:
         return given, out.replace("...", spare)

@@ -140,7 +140,9 @@ def select_derivative(y: Any, condlist: Any, choicelist: Any, default: Any = 0) 
 
     def default_pullback(dy: Any) -> Any:
         own = array_of(default, np.select)
-        return restore(default, rc.ProjectTo(own)(np.where(mask, dy, np.zeros_like(dy))))
+        return restore(
+            default, rc.ProjectTo(own)(np.where(mask, dy, np.zeros_like(dy)))
+        )
 
     maps = _list_maps(masks, choicelist, plain)
     return maps, (default_pushforward, default_pullback)

@@ -111,7 +111,9 @@ def eigh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
         x = np.matmul(vh, dv)
         if v.dtype.kind == "c":
             refuse_phase("eigh", np.imag(diagonal_of(x)), x)
-        return fold(np.matmul(np.matmul(v, diagonal_matrix(shared) + over * x), vh), UPLO)
+        return fold(
+            np.matmul(np.matmul(v, diagonal_matrix(shared) + over * x), vh), UPLO
+        )
 
     return eigh_pushforward, eigh_pullback
 
@@ -237,7 +239,9 @@ def qr_derivative(y: Any, a: Any, mode: Any = "reduced") -> Any:
         change = over_r1(da[..., :k])
         inner = np.matmul(adjoint(q), change)
         below = np.tril(inner, -1)
-        turn = below - adjoint(below) + 1j * diagonal_matrix(np.imag(diagonal_of(inner)))
+        turn = (
+            below - adjoint(below) + 1j * diagonal_matrix(np.imag(diagonal_of(inner)))
+        )
         turn = turn if q.dtype.kind == "c" else np.real(turn)
         dq = change + np.matmul(q, turn - inner)
         dr = np.matmul(inner - turn, r1)

@@ -9,12 +9,12 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._declare import derivative
 from rules_numpy.linalg_decompositions import (
-    diagonal_of,
     diagonal_matrix,
+    diagonal_of,
+    equal_groups,
     refuse_mixture,
     refuse_phase,
     share,
-    equal_groups,
 )
 from rules_numpy.linalg_products import adjoint
 

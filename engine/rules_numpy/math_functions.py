@@ -59,12 +59,12 @@ def polygamma_partials(y: Any, n: Any, x: Any) -> Any:
     return _NONE, polygamma(n + 1, x)
 
 
-def sin_partials(y: Any, x: float) -> Any:
+def sin_partials(y: Any, x: Any) -> Any:
     """∂sin = cos."""
     return (math.cos(x),)
 
 
-def cos_partials(y: Any, x: float) -> Any:
+def cos_partials(y: Any, x: Any) -> Any:
     """∂cos = -sin."""
     return (-math.sin(x),)
 
@@ -74,12 +74,12 @@ def tan_partials(y: Any, x: Any) -> Any:
     return (1.0 + y * y,)
 
 
-def asin_partials(y: Any, x: float) -> Any:
+def asin_partials(y: Any, x: Any) -> Any:
     """∂asin = 1 / √(1 - x²)."""
     return (_over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
 
 
-def acos_partials(y: Any, x: float) -> Any:
+def acos_partials(y: Any, x: Any) -> Any:
     """∂acos = -1 / √(1 - x²)."""
     return (-_over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
 
@@ -89,7 +89,7 @@ def atan_partials(y: Any, x: Any) -> Any:
     return (1.0 / (1.0 + x * x),)
 
 
-def atan2_partials(r: Any, y: float, x: float) -> Any:
+def atan2_partials(r: Any, y: Any, x: Any) -> Any:
     """∂atan2(y, x) = (x, -y) / (x² + y²)."""
     h = math.hypot(x, y)
     if h == 0:
@@ -97,12 +97,12 @@ def atan2_partials(r: Any, y: float, x: float) -> Any:
     return x / h / h, -y / h / h
 
 
-def sinh_partials(y: Any, x: float) -> Any:
+def sinh_partials(y: Any, x: Any) -> Any:
     """∂sinh = cosh."""
     return (math.cosh(x),)
 
 
-def cosh_partials(y: Any, x: float) -> Any:
+def cosh_partials(y: Any, x: Any) -> Any:
     """∂cosh = sinh."""
     return (math.sinh(x),)
 
@@ -112,12 +112,12 @@ def tanh_partials(y: Any, x: Any) -> Any:
     return ((1.0 - y) * (1.0 + y),)
 
 
-def asinh_partials(y: Any, x: float) -> Any:
+def asinh_partials(y: Any, x: Any) -> Any:
     """∂asinh = 1 / √(1 + x²)."""
     return (1.0 / math.hypot(1.0, x),)
 
 
-def acosh_partials(y: Any, x: float) -> Any:
+def acosh_partials(y: Any, x: Any) -> Any:
     """∂acosh = 1 / √(x² - 1)."""
     return (_over(1.0, math.sqrt((x - 1.0) * (x + 1.0))),)
 
@@ -137,7 +137,7 @@ def exp2_partials(y: Any, x: Any) -> Any:
     return (y * _LN2,)
 
 
-def expm1_partials(y: Any, x: float) -> Any:
+def expm1_partials(y: Any, x: Any) -> Any:
     """∂(eˣ - 1) = eˣ."""
     return (math.exp(x),)
 
@@ -175,7 +175,7 @@ def cbrt_partials(y: Any, x: Any) -> Any:
     return (_over(1.0, 3.0 * y * y),)
 
 
-def pow_partials(y: Any, x: float, p: float) -> Any:
+def pow_partials(y: Any, x: Any, p: Any) -> Any:
     """∂xᵖ = (p xᵖ⁻¹, xᵖ ln x)."""
     if x == 0:
         # The limits 0 ln 0 = 0 and, at p = 0, 0 · 0⁻¹ = 0.
@@ -235,22 +235,22 @@ def ulp_partials(y: Any, x: Any) -> Any:
     return (_ZERO,)
 
 
-def erf_partials(y: Any, x: float) -> Any:
+def erf_partials(y: Any, x: Any) -> Any:
     """∂erf = 2 / √π exp(-x²)."""
     return (2.0 / math.sqrt(math.pi) * math.exp(-x * x),)
 
 
-def erfc_partials(y: Any, x: float) -> Any:
+def erfc_partials(y: Any, x: Any) -> Any:
     """∂erfc = -2 / √π exp(-x²)."""
     return (-2.0 / math.sqrt(math.pi) * math.exp(-x * x),)
 
 
-def gamma_partials(y: Any, x: float) -> Any:
+def gamma_partials(y: Any, x: Any) -> Any:
     """∂Γ = Γ ψ."""
     return (y * polygamma(0, x),)
 
 
-def lgamma_partials(y: Any, x: float) -> Any:
+def lgamma_partials(y: Any, x: Any) -> Any:
     """∂ln|Γ| = ψ."""
     return (polygamma(0, x),)
 

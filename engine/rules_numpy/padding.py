@@ -28,7 +28,9 @@ def pad_derivative(
             f"but got {mode!r}. Compute the border and join it by numpy.concatenate."
         )
         raise rc.UnsupportedError(message)
-    options = {k: v for k, v in kw.items() if k not in ("constant_values", "end_values")}
+    options = {
+        k: v for k, v in kw.items() if k not in ("constant_values", "end_values")
+    }
     widths = _widths(pad_width, array.ndim)
 
     def pad_pushforward(dx: Any) -> Any:

@@ -162,7 +162,9 @@ def prod_derivative(
     where: Any = True,
 ) -> Any:
     """∂ᵢ Π aⱼ = Π over j ≠ i, right with zeros among the aⱼ."""
-    used = a if where is True or not given(where) else np.where(where, a, np.ones_like(a))
+    used = (
+        a if where is True or not given(where) else np.where(where, a, np.ones_like(a))
+    )
     others = untail(exclusive_products(tail(used, axis)), a, axis)
     first = initial if given(initial) else 1
     slope = _masked(others * first, where)

@@ -168,7 +168,9 @@ def _each(y: Any, arrays: Any, several: bool, move: Any) -> Any:
             moved = move(dx, outputs[i].shape)
             if not several:
                 return moved
-            return [moved if j == i else np.zeros_like(o) for j, o in enumerate(outputs)]
+            return [
+                moved if j == i else np.zeros_like(o) for j, o in enumerate(outputs)
+            ]
 
         def each_pullback(dy: Any) -> Any:
             own = dy[i] if several else dy
@@ -272,4 +274,3 @@ def unstack_derivative(y: Any, x: Any, /, *, axis: Any = 0) -> Any:
         return np.stack(_pieces(y, dy, x), axis=axis)
 
     return unstack_pushforward, unstack_pullback
-

@@ -57,7 +57,12 @@ def sort_complex_derivative(y: Any, a: Any) -> Any:
 
 @derivative(np.partition)
 def partition_derivative(
-    y: Any, a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+    y: Any,
+    a: Any,
+    kth: Any,
+    axis: Any = -1,
+    kind: Any = "introselect",
+    order: Any = None,
 ) -> Any:
     """The permutation is the one that sorts the argument, undone for the result."""
     flat = np.ravel(a) if axis is None else a
@@ -144,7 +149,10 @@ def _level_maps(weights: Any, slopes: Any, call: Any) -> Any:
         terms = slopes * np.reshape(dy, shape)
         return np.reshape(np.sum(terms, axis=tuple(range(1, len(shape)))), np.shape(q))
 
-    return (quantile_pushforward, quantile_pullback), (level_pushforward, level_pullback)
+    return (quantile_pushforward, quantile_pullback), (
+        level_pushforward,
+        level_pullback,
+    )
 
 
 @derivative([np.quantile, np.nanquantile], argnums=(0, 1))
@@ -211,5 +219,3 @@ def median_derivative(
     """The quantile at one half."""
     half = np.float64(0.5)
     return _quantile_maps(y, a, half, axis, "linear", keepdims, skip_nan=True)[0]
-
-

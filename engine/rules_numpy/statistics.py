@@ -99,7 +99,9 @@ def corrcoef_derivative(
     over = 1.0 / (scale[:, None] * scale)
     r = c * over
     pairs = _covariance(c, rows, count, x, other, rowvar)
-    return tuple(None if p is None else _normalised(p, y, r, over, scale) for p in pairs)
+    return tuple(
+        None if p is None else _normalised(p, y, r, over, scale) for p in pairs
+    )
 
 
 def _normalised(pair: Any, y: Any, r: Any, over: Any, scale: Any) -> Any:

@@ -178,5 +178,3 @@ def reduceat_derivative(
         return np.moveaxis(np.matmul(np.moveaxis(dy, axis, -1), matrix), -1, axis)
 
     return reduceat_pushforward, reduceat_pullback
-
-

@@ -106,7 +106,9 @@ def nan_to_num_derivative(
 ) -> Any:
     """What is finite stays and moves; what is replaced moves with its replacement."""
     if x.dtype.kind == "c" and not np.all(np.isfinite(x)):
-        message = "the derivative of numpy.nan_to_num must be given finite complex numbers"
+        message = (
+            "the derivative of numpy.nan_to_num must be given finite complex numbers"
+        )
         raise rc.UnsupportedError(message + "; replace real and imaginary part apart.")
     return (
         _chosen(y, x, np.isfinite(x)),

@@ -1,0 +1,165 @@
+"""Interpolation, integrals, differences, signals, polynomials, statistics, ranges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+
+RNG = np.random.default_rng(9)
+V = RNG.normal(size=5)
+M = RNG.normal(size=(3, 5))
+Z = M + 1j * RNG.normal(size=M.shape)
+NODES = np.array([0.0, 0.7, 1.1, 2.0, 3.1])
+AT = np.array([[-0.5, 0.3, 1.0], [1.7, 2.9, 3.6]])
+
+CALLS = [
+    (np.interp, (AT, NODES, V)),
+    (np.interp, (AT, NODES, V, 0.5, -0.5)),
+    (np.interp, (0.9, NODES, V)),
+    (np.interp, (AT, NODES, Z[0])),
+    (np.interp, (AT, NODES[::-1] + 0.95, V, None, None, 3.9)),
+    (np.trapezoid, (M,)),
+    (np.trapezoid, (M, NODES)),
+    (np.trapezoid, (Z, M, 1.0, 0)),
+    (np.trapezoid, (M, None, 0.3, 0)),
+    (np.unwrap, (np.array([0.1, 3.0, 6.5, 9.0, -1.0]),)),
+    (np.gradient, (M,)),
+    (np.gradient, (V, 2)),
+    (np.convolve, (V, M[0, :3])),
+    (np.convolve, (M[0, :2], V, "same")),
+    (np.convolve, (V, Z[0, :3], "valid")),
+    (np.convolve, (Z[0, :2], Z[1], "valid")),
+    (np.correlate, (V, M[0, :3], "full")),
+    (np.correlate, (Z[0, :2], Z[1], "same")),
+    (np.correlate, (Z[0], Z[1, :2])),
+    (np.correlate, (Z[0, :3], Z[1], "full")),
+    (np.polyval, (V, M)),
+    (np.polyval, (Z[0], Z[1])),
+    (np.polyval, (V, 0.5)),
+    (np.polyadd, (V, M[0, :3])),
+    (np.polysub, (M[0, :3], V)),
+    (np.polymul, (V, M[0, :3])),
+    (np.polyder, (V, 2)),
+    (np.polyint, (V,)),
+    (np.polyint, (V, 2, np.array([0.5, 1.5]))),
+    (np.polyfit, (NODES, V, 2)),
+    (np.polyfit, (NODES, M.T, 1)),
+    (np.poly, (V,)),
+    (np.roots, (np.array([1.0, -6.0, 10.5, -5.0]),)),
+    (np.vander, (V,)),
+    (np.vander, (Z[0], 3, True)),
+    (np.cov, (M,)),
+    (np.cov, (Z,)),
+    (np.cov, (M, M[:1] ** 2, True, True)),
+    (np.cov, (V,)),
+    (np.cov, (M, None, False)),
+    (np.corrcoef, (M,)),
+    (np.corrcoef, (Z, M)),
+    (np.corrcoef, (V, M[0])),
+    (np.bincount, (np.array([0, 2, 2, 1, 5]), V)),
+    (np.round, (M,)),
+    (np.linspace, (0.5, 2.0, 7)),
+    (np.linspace, (V, 1.5, 4, False)),
+    (np.linspace, (0.5, V, 4, True, True, None, -1)),
+    (np.logspace, (0.5, 1.2, 4)),
+    (np.logspace, (V, 0.5, 3, True, 2.5)),
+    (np.geomspace, (0.5, 8.0, 4)),
+    (np.geomspace, (np.abs(V), 2.0, 4, False)),
+    (np.full, ((2, 3), 1.5)),
+    (np.full, ((3, 5), V)),
+    (np.full_like, (M, 1.5)),
+    (np.zeros_like, (M,)),
+    (np.array, ([1.5, [2.0][0], 3.0],)),
+    (np.array, ([V, [1.0, 2.0, 3.0, 4.0, 5.0]],)),
+    (np.asarray, (M,)),
+    (np.asarray, (1.5,)),
+    (np.array, ([[1.0, 2], [3.0, 4]],)),
+    (np.astype, (M, np.dtype("complex128"))),
+    (np.float32, (1.5,)),
+    (np.complex128, (1.5,)),
+    (np.real_if_close, (M + 0j,)),
+    (np.unique, (M,)),
+    (np.unique, (M[:, 0], True, True, True)),
+    (np.union1d, (V, M[0])),
+    (np.intersect1d, (V, V[:3])),
+    (np.setdiff1d, (V, V[:3])),
+    (np.unique_values, (M,)),
+    (np.unique_counts, (V,)),
+    (np.kaiser, (5, 2.5)),
+    (np.fft.fftfreq, (6, 0.3)),
+]
+
+
+def _label(value):
+    return value.__name__ if callable(value) else None
+
+
+@pytest.mark.parametrize(("f", "args"), CALLS, ids=_label)
+def test_call(check, f, args):
+    if f in (np.intersect1d, np.setdiff1d):  # equal entries must stay equal
+        y, pullback = rc.rrule(f, *args)
+        np.testing.assert_allclose(
+            np.sum(pullback(y)[1] * V), np.sum(y * y) * factor(f)
+        )
+        return
+    check(f, *args)
+
+
+def factor(f):
+    """An entry that both arguments hold is shared between them."""
+    return 0.5 if f is np.intersect1d else 1.0
+
+
+def test_keywords(check):
+    check(np.gradient, M, 0.5, edge_order=2)
+    check(np.gradient, M, 0.5, 2.0)
+    check(np.gradient, M, 0.5, axis=1)
+    check(np.gradient, Z, [0, 1, 3, 4, 6], axis=1)
+    check(np.gradient, M, 2, np.array([0, 1, 3, 4, 6]))
+    check(np.arange, 0.5, 2.95, 0.7)
+    check(np.block, [[M, M[:, :1]], [M[:1], np.array([[2.0]])]])
+    check(np.block, [V, 1.5])
+    check(np.unique, M[:, :2], axis=0)
+
+
+def test_moving_coordinates_are_refused():
+    _, pullback = rc.rrule(np.gradient, V, NODES)
+    assert isinstance(pullback(V)[2], rc.NotImplementedTangent)
+
+
+def test_weighted_covariance_is_refused():
+    with pytest.raises(rc.UnsupportedError, match="without weights"):
+        rc.rrule(np.cov, M, aweights=np.ones(5))
+
+
+def test_a_list_gets_the_cotangent_of_a_list():
+    _, pullback = rc.rrule(np.array, [1.5, 2, [3.0][0]])
+    da = pullback(np.array([1.0, 2.0, 3.0]))[1]
+    assert da == rc.Tangent(list, 1.0, rc.NoTangent(), 3.0)
+
+
+@pytest.mark.parametrize("name", ["permutation", "choice"])
+def test_random_choices_move_with_their_array(name):
+    def draw(a, **kw):
+        return getattr(np.random.default_rng(3), name)(a, **kw)
+
+    y, pullback = rc.rrule(getattr(np.random.default_rng(3), name), M)
+    np.testing.assert_array_equal(y, draw(M))
+    dy = RNG.normal(size=y.shape)
+    np.testing.assert_allclose(np.sum(pullback(dy)[1] * M), np.sum(dy * y))
+
+
+def test_random_choice_with_a_size():
+    generator = np.random.default_rng(4)
+    y, pullback = rc.rrule(generator.choice, V, (2, 3))
+    np.testing.assert_array_equal(y, np.random.default_rng(4).choice(V, (2, 3)))
+    np.testing.assert_allclose(np.sum(pullback(y)[1] * V), np.sum(y * y))
+
+
+def test_random_numbers_carry_no_derivative():
+    generator = np.random.default_rng(5)
+    y, pullback = rc.rrule(generator.normal, 0.5, 2.0)
+    assert y == np.random.default_rng(5).normal(0.5, 2.0)
+    assert all(isinstance(d, rc.NoTangent) for d in pullback(1.0))
