@@ -19,6 +19,7 @@ from ._linear import batched_backward
 __all__ = ["Batched"]
 
 
+@_compat.held_weakly
 @final
 class Batched:
     """`inner` over a batch axis; every result has it in front.

@@ -8,7 +8,7 @@ full back end and nothing else.
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
     "enable_x64",
     "fancy_batcher",
     "float0_zeros",
+    "held_weakly",
     "is_undefined_primal",
     "lower_by_tracing",
     "match_varying",
@@ -34,6 +35,7 @@ __all__ = [
     "trace_key",
     "varying_axes",
     "varying_like",
+    "without_consts",
     "zeros_of",
 ]
 
@@ -148,6 +150,30 @@ def axis_keywords(axis: Any) -> dict[str, Any]:
     name = None if axis.name is core.no_axis_name else axis.name
     mesh_axes = axis.spmd_name or getattr(axis, "explicit_mesh_axis", None)
     return {"axis_size": axis.size, "axis_name": name, "spmd_axis_name": mesh_axes}
+
+
+T = TypeVar("T")
+
+
+def held_weakly(cls: type[T]) -> type[T]:
+    """Class decorator: JAX's tracing caches do not keep instances alive.
+
+    Parameters of a primitive are part of the key of JAX's abstract evaluation, which
+    keeps the last 2,048 of them, with the residuals and closures that they hold.
+    """
+    from jax._src import util
+
+    known = getattr(util, "weakref_cache_key_types", None)
+    if known is not None:
+        known.add(cls)
+    return cls
+
+
+def without_consts(closed: Any) -> Any:
+    """The jaxpr with its constants as leading inputs, holding none of them itself."""
+    from jax._src.interpreters import partial_eval as pe
+
+    return pe.convert_constvars_jaxpr(closed.jaxpr)
 
 
 def partial_eval(closed: Any, unknown: list[bool], instantiate: list[bool]) -> Any:

@@ -23,6 +23,7 @@ from ._project import RuleOutputError
 __all__ = ["HostFunction", "host_call", "host_call_p", "to_device"]
 
 
+@_compat.held_weakly
 class HostFunction:
     """A NumPy function of flat lists of arrays, with what JAX has to know about it.
 
@@ -36,6 +37,7 @@ class HostFunction:
     """
 
     __slots__ = (
+        "__weakref__",
         "batch",
         "elementwise",
         "name",

@@ -86,6 +86,7 @@ class _HostLoad:
         return [next(found) if w else None for w in self.linear.wanted]
 
 
+@_compat.held_weakly
 @final
 class _HostMap:
     """What a NumPy-only rule computes, as a linear map: its callback, and the other's.

@@ -131,6 +131,7 @@ def _batch(
 _compat.fancy_batcher(rule_linear_p, _batch)
 
 
+@_compat.held_weakly
 @final
 class BatchedLinear:
     """A linear map over a batch axis; results have it in front."""

@@ -60,6 +60,7 @@ def _wanted_avals(leaves: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
     return [jax.typeof(x).to_tangent_aval() for x, w in pairs if w]
 
 
+@_compat.held_weakly
 @final
 class _PullbackMap:
     """Forward mode out of the rrule: the transposed pullback."""
@@ -94,6 +95,7 @@ class _PullbackMap:
         return list(jax.linear_transpose(pullback, *self.outs)(list(tangents)))
 
 
+@_compat.held_weakly
 @final
 class _FruleMap:
     """Forward by the linear part of the frule, backward by the rrule."""

@@ -107,7 +107,7 @@ class _Explicit(_Load):
 
 @final
 class _Traced(_Load):
-    """A traced closure: a jaxpr whose constants are the residuals."""
+    """A traced closure: a jaxpr whose leading inputs are the residuals."""
 
     def __init__(self, pull: Any, jaxpr: Any, present: Sequence[bool]) -> None:
         super().__init__(pull)
@@ -115,7 +115,7 @@ class _Traced(_Load):
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         given = instantiate(self.pull.outs.avals, cotangents)
-        found = iter(jax.core.eval_jaxpr(self.jaxpr, arrays, *given))
+        found = iter(jax.core.eval_jaxpr(self.jaxpr, (), *arrays, *given))
         return [next(found) if there else None for there in self.present]
 
 
@@ -158,4 +158,5 @@ def _trace(pull: Any, pullback: Callable[..., Any]) -> Saved:
 
     zeros = [_compat.cotangent_aval(a) for a in avals if has_tangent(a)]
     closed = jax.make_jaxpr(flat)(*zeros)
-    return Saved(closed.consts, _Traced(pull, closed.jaxpr, present))
+    load = _Traced(pull, _compat.without_consts(closed), present)
+    return Saved(closed.consts, load)

@@ -38,6 +38,7 @@ class Outs(NamedTuple):
     template: Template
 
 
+@_compat.held_weakly
 @final
 class Spec:
     """A primitive with the static part of one call, and the rules that serve it.

@@ -67,6 +67,16 @@ def test_partial_evaluation():
     assert {e.primitive.name for e in unknown.jaxpr.eqns} == {"mul"}
 
 
+def test_jaxprs_without_constants():
+    c = jnp.arange(3.0)
+    closed = jax.make_jaxpr(lambda x: x * c)(1.0)
+    jaxpr = _compat.without_consts(closed)
+    assert len(jaxpr.invars) == len(closed.consts) + 1
+    assert list(jaxpr.constvars) == []
+    found = jax.core.eval_jaxpr(jaxpr, (), *closed.consts, 2.0)
+    assert found[0].tolist() == [0, 2, 4]
+
+
 def test_axis_keywords_make_the_same_axis_again():
     p = Primitive("test_axis")
     seen = []
@@ -144,3 +154,21 @@ def test_no_other_module_touches_private_names():
         text = path.read_text()
         private = "jax._src" in text or "jax.experimental" in text
         assert private == (path.name == "_compat.py"), path.name
+
+
+def test_parameters_are_held_weakly():
+    import gc
+    import weakref
+
+    @_compat.held_weakly
+    class Parameter:
+        pass
+
+    p = Primitive("test_parameter")
+    p.def_abstract_eval(lambda x, *, of: x)
+    parameter = Parameter()
+    jax.make_jaxpr(lambda x: p.bind(x, of=parameter))(1.0)
+    gone = weakref.ref(parameter)
+    del parameter
+    gc.collect()
+    assert gone() is None

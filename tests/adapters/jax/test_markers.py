@@ -182,3 +182,14 @@ def test_disabled_jit(marked):
     made = marked()
     with jax.disable_jit():
         assert float(jax.jit(jax.grad(made.f))(X)) == pytest.approx(3 * COS)
+
+
+def test_a_compiled_function_inside_is_linearised_once(marked):
+    made = marked()
+    inner = jax.jit(made.f)
+    for derivative in (jax.grad, jax.jacfwd, lambda f: jax.vmap(jax.grad(f))):
+        at = X[None] if derivative not in (jax.grad, jax.jacfwd) else X
+        derivative(inner)(at)
+        made.count()
+        derivative(inner)(at)
+        assert set(made.count().values()) == {0}

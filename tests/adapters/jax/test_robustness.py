@@ -208,3 +208,34 @@ def test_a_rule_defined_again_is_used(marked):
     assert jax.grad(f)(X) == 2
     define(5.0)
     assert jax.grad(f)(X) == 5
+
+
+class Held:
+    """Something that a pullback captures."""
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda f: f, jax.checkpoint], ids=["plain", "checkpoint"]
+)
+def test_what_a_pullback_captured_is_freed(wrap):
+    held = []
+
+    @rc.primitive
+    def f(x):
+        return x * 1.0
+
+    @rc.rrule.define(f)
+    def f_rrule(x):
+        token = Held()
+        held.append(weakref.ref(token))
+
+        def f_pullback(dy):
+            assert token is not None
+            return NoTangent(), dy
+
+        return f(x), f_pullback
+
+    for _ in range(5):
+        jax.grad(wrap(f))(X)
+    gc.collect()
+    assert [ref() for ref in held] == [None] * len(held)
