@@ -99,6 +99,8 @@ class Access(Hooks):
     def getitem(self, owner: Any, key: Any) -> Any:
         if isinstance(owner, np.ndarray):
             return self.read_array(owner, key)
+        if isinstance(owner, np.generic) and self.is_active(owner):
+            return self.read_array(self.call(np.asarray, owner), key)
         method = python_method(type(owner), "__getitem__")
         if method is not None:
             return self.call(method, owner, key)

@@ -132,8 +132,8 @@ class WriteEntry:
         below.store_item(self.other, self.dest, self.key)
         self.other = here
 
-    def undo(self) -> None:
-        self.exchange(PLAIN)
+    def undo(self, below: Any) -> None:
+        self.exchange(below)
 
     redo = undo
 
@@ -171,13 +171,13 @@ class ItemWrite:
             shadow = buffer_of(self.out, below)
             ct = below.getitem(shadow, self.key)
             below.store_item(0.0, shadow, self.key)
-        self.undo()
+        self.undo(below)
         if self.value is not None:
             self.value[0] = below.add(self.value[0], ct)
 
-    def undo(self) -> None:
-        here = self.dest[self.key]
-        self.dest[self.key] = self.other
+    def undo(self, below: Any) -> None:
+        here = below.getitem(self.dest, self.key)
+        below.store_item(self.other, self.dest, self.key)
         self.other = here
 
     redo = undo
@@ -235,10 +235,10 @@ class StateEntry:
         self.target, self.save, self.load = target, save, load
         self.other = save(target)
 
-    def reverse(self, _below: Any) -> None:
-        self.undo()
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
 
-    def undo(self) -> None:
+    def undo(self, _below: Any) -> None:
         here = self.save(self.target)
         self.load(self.target, self.other)
         self.other = here
@@ -254,13 +254,13 @@ class AppendEntry:
     def __init__(self, owner: Any, item: Any):
         self.owner, self.item = owner, item
 
-    def reverse(self, _below: Any) -> None:
-        self.undo()
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
 
-    def undo(self) -> None:
+    def undo(self, _below: Any) -> None:
         list.pop(self.owner)
 
-    def redo(self) -> None:
+    def redo(self, _below: Any) -> None:
         list.append(self.owner, self.item)
 
 
@@ -278,10 +278,10 @@ class ItemEntry:
             return self.owner[self.key]
         return MISSING
 
-    def reverse(self, _below: Any) -> None:
-        self.undo()
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
 
-    def undo(self) -> None:
+    def undo(self, _below: Any) -> None:
         here = self.read()
         if self.other is MISSING:
             del self.owner[self.key]
@@ -292,25 +292,29 @@ class ItemEntry:
     redo = undo
 
 
-class AddEntry(StateEntry):
+class AddEntry:
     """`np.add.at(dest, key, value)`: the cotangent of `dest` stays as it is."""
 
-    __slots__ = ("dest", "key", "out", "space", "value")
+    __slots__ = ("dest", "key", "other", "out", "space", "value")
 
-    def __init__(self, dest: Any, key: Any, out: Slot, value: Slot, space: Any):
-        super().__init__(dest, np.copy, load_array)
-        self.dest, self.key, self.out = dest, key, out
-        self.value, self.space = value, space
+    def __init__(self, dest: Any, key: Any, other: Any, out: Slot, value: Slot):
+        self.dest, self.key, self.other = dest, key, other
+        self.out, self.value, self.space = out, value, None
 
     def reverse(self, below: Any) -> None:
         if self.value is not None and self.out is not None:
             shadow = buffer_of(self.out, below)
             ct = below.copied(below.getitem(shadow, self.key))
             add_to(self.value, below.call(fit, ct, self.space), below)
+        self.exchange(below)
+
+    def exchange(self, below: Any) -> None:
+        """Swap what the array holds with what it held on the other side."""
         here = below.copied(self.dest)
         below.store_item(self.other, self.dest, Ellipsis)
         self.other = here
 
+    def undo(self, below: Any) -> None:
+        self.exchange(below)
 
-def load_array(dest: Any, state: Any) -> None:
-    dest[...] = state
+    redo = undo

@@ -100,6 +100,7 @@ class Entrance:
         given = {id(inner): x for x, inner, *_ in (*self.copies, *self.arrays)}
         for x, inner in self.copies:
             save, load = state_functions(inner)
+            self.below.changing(x)
             load(x, replaced(save(inner), given))
         if self.below is not PLAIN:
             for x, inner, _ in self.arrays:

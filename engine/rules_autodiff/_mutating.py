@@ -127,11 +127,9 @@ class MutatingEntry:
             raise RuleDefinitionError(message)
         return found
 
-    def undo(self) -> None:
-        from rules_autodiff._plain import PLAIN
-
+    def undo(self, below: Any) -> None:
         zero = NoRData() if type(self.out) is not list else zero_like(self.value)
-        self.results(zero, PLAIN)
+        self.results(zero, below)
 
 
 def zero_like(value: Any) -> Any:

@@ -36,6 +36,9 @@ class Plain:
     def getattr(self, owner: Any, name: str) -> Any:
         return getattr(owner, name)
 
+    def changing(self, container: Any) -> None:
+        """Nobody needs to know."""
+
     def box(self, x: Any) -> Any:
         return boxed(x)
 

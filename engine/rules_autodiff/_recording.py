@@ -68,7 +68,7 @@ class Recording:
     def leave(self) -> None:
         """Take back what the program wrote; of no use where nothing was written."""
         if self.done and self.run.changes:
-            undo(self.run.changes)
+            undo(self.run.changes, self.below)
             self.entrance.write_back()
         self.done = False
 
@@ -81,18 +81,18 @@ class Recording:
     def pull(self, out: Any, dy: Any, below: Any) -> tuple[Any, ...]:
         """The cotangents of the active arguments, for one of the output `out`."""
         if not self.done:
-            out = self.again(out)
+            out = self.again(out, below)
         self.seed(out, dy, below)
         return self.run_back(below)
 
     def pull_leaf(self, row: int, dy: Any, below: Any, leaves: Any) -> tuple[Any, ...]:
         """The cotangents for one leaf of the output alone."""
         if not self.done:
-            self.again(self.output)
+            self.again(self.output, below)
         self.seed(leaves(self.output)[row], dy, below)
         return self.run_back(below)
 
-    def again(self, out: Any) -> Any:
+    def again(self, out: Any, below: Any) -> Any:
         """Bring the program's effects back, for another reverse pass."""
         if self.broken:
             message = (
@@ -101,7 +101,7 @@ class Recording:
             )
             raise EngineError(message)
         if self.run.replayable:
-            redo(self.run.changes)
+            redo(self.run.changes, below)
             self.done = True
             return out
         whole = out is self.output

@@ -304,7 +304,8 @@ class ReverseRun(ScalarTape):
         if self.array_slot(dest) is None and value_slot is not None:
             self.watch_late(dest)
         out = self.array_slot(dest)
-        entry = AddEntry(dest, key, out, value_slot, space_of(value))
+        entry = AddEntry(dest, key, self.below.copied(dest), out, value_slot)
+        entry.space = space_of(value)
         self.below.add_at(dest, key, value)
         self.note(entry)
 

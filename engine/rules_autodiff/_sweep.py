@@ -23,7 +23,7 @@ def sweep(tape: list[Any], below: Any) -> None:
             else:
                 entry.reverse(below)
     except BaseException:
-        undo([e for e in tape[:position] if hasattr(e, "undo")])
+        undo([e for e in tape[:position] if hasattr(e, "undo")], below)
         raise
 
 
@@ -48,13 +48,13 @@ def followed_backwards(entry: list[Any], below: Any) -> None:
         node[0] = below.add(node[0], below.mul(d, entry[place + 1]))
 
 
-def undo(changes: list[Any]) -> None:
+def undo(changes: list[Any], below: Any) -> None:
     """Take back every write, without cotangents."""
     for entry in reversed(changes):
-        entry.undo()
+        entry.undo(below)
 
 
-def redo(changes: list[Any]) -> None:
+def redo(changes: list[Any], below: Any) -> None:
     """Write again what the forward pass wrote."""
     for entry in changes:
-        entry.redo()
+        entry.redo(below)

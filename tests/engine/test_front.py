@@ -300,3 +300,27 @@ def test_derived_functions_are_named():
     assert repr(grad(cubic)) == "grad(cubic)"
     assert grad(cubic).__name__ == "cubic"
     assert grad(cubic).__doc__ == cubic.__doc__
+
+
+def test_second_derivatives_of_vector_programs_that_write():
+    """Each row of the inner Jacobian writes the program's effects again."""
+
+    def f(x):
+        x[1:] = x[:-1] * x[1:]
+        x *= x[0]
+        return x
+
+    def plain(x):
+        y = x * 1.0
+        return f(y)
+
+    for jac in (jacfwd, jacrev):
+        for other in (jacfwd, jacrev):
+            found = jac(other(f))(X)
+            step = 1e-6
+            for i, e in enumerate(np.eye(3)):
+                slope = (
+                    jacfwd(plain)(X + step * e) - jacfwd(plain)(X - step * e)
+                ) / 2e-6
+                np.testing.assert_allclose(found[..., i], slope, atol=1e-7)
+    np.testing.assert_array_equal(X, [0.5, -1.0, 2.0])
