@@ -17,7 +17,14 @@ FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 # What each optional library carries is left out of collection where it is missing.
 CARRIED = {
     "numpy": ["engine/*", "adapters/*", "docs/*", "examples/*", "tests/*", "README.md"],
-    "scipy": ["engine/rules_scipy*", "tests/packs/*scipy*", "docs/*", "README.md"],
+    "scipy": [
+        "engine/rules_scipy*",
+        "tests/packs/*scipy*",
+        "tests/interop/test_co2*",
+        "examples/*",
+        "docs/*",
+        "README.md",
+    ],
     "jax": ["adapters/rules_jax*", "tests/adapters/*jax*", "docs/*", "README.md"],
     "torch": ["adapters/rules_torch*", "tests/adapters/*torch*", "docs/*", "README.md"],
 }
