@@ -166,9 +166,12 @@ def test_parameters_are_held_weakly():
 
     p = Primitive("test_parameter")
     p.def_abstract_eval(lambda x, *, of: x)
-    parameter = Parameter()
-    jax.make_jaxpr(lambda x: p.bind(x, of=parameter))(1.0)
-    gone = weakref.ref(parameter)
-    del parameter
+
+    def use():
+        parameter = Parameter()
+        jax.make_jaxpr(lambda x: p.bind(x, of=parameter))(1.0)
+        return weakref.ref(parameter)
+
+    gone = use()
     gc.collect()
     assert gone() is None
