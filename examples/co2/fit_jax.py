@@ -45,7 +45,7 @@ class JaxHost:
             step(value)
             return value, gradient
 
-        options = {"maxiter": 300, "ftol": 1e-13, "gtol": 1e-5, "maxcor": 20}
+        options = {"maxiter": 300, "ftol": 1e-10, "gtol": 1e-5, "maxcor": 20}
         result = scipy.optimize.minimize(
             told, start, jac=True, method="L-BFGS-B", options=options
         )

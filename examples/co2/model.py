@@ -28,7 +28,7 @@ NAMES = (
 )
 
 # The orders are fixed: K has no derivative in its order. They are not half-integers,
-# for which alone the kernel is elementary. README.md says how they were chosen.
+# for which alone the kernel is elementary.
 TREND, SEASON, WEATHER = 2.8, 1.3, 0.4
 
 

@@ -100,7 +100,12 @@ def scalar_rule(
     f: rc.Primitive, partials: Callable[..., Any], *, holomorphic: bool = False
 ) -> None:
     """`rc.scalar_rule`, as silent at poles as SciPy's functions are."""
-    silent = np.errstate(all="ignore")(partials)
+
+    @wraps(partials)
+    def silent(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return partials(*args)
+
     rc.scalar_rule(f, silent, holomorphic=holomorphic)
 
 

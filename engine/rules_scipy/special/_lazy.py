@@ -52,8 +52,8 @@ def lazy_rule(f: rc.Primitive, *partials: Callable[..., Any]) -> None:
     rc.rrule.define(f)(lazy_rrule)
 
 
-@np.errstate(all="ignore")
 def _times(partial: Callable[..., Any], args: Any, dx: Any) -> Any:
     """The partial, if it has no number, or its product with `dx`."""
-    slope = partial(*args)
-    return slope if isinstance(slope, rc.AbstractTangent) else strong(slope, dx)
+    with np.errstate(all="ignore"):
+        slope = partial(*args)
+        return slope if isinstance(slope, rc.AbstractTangent) else strong(slope, dx)

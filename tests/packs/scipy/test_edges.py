@@ -104,5 +104,7 @@ def test_edge(edge, host, mode):
     for order, limit in enumerate(expected, start=1):
         if mode * order in host.modes:
             f = getattr(special, name)
-            got = host.derivative(f, list(map(np.asarray, args)), argnum, mode * order)
+            got = host.derivative(
+                f, list(map(np.atleast_1d, args)), argnum, mode * order
+            )
             assert np.allclose(got, limit, rtol=1e-12, atol=0, equal_nan=True), order
