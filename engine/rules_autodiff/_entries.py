@@ -238,7 +238,8 @@ class StateEntry:
     def reverse(self, below: Any) -> None:
         self.undo(below)
 
-    def undo(self, _below: Any) -> None:
+    def undo(self, below: Any) -> None:
+        below.changing(self.target)
         here = self.save(self.target)
         self.load(self.target, self.other)
         self.other = here
@@ -257,10 +258,12 @@ class AppendEntry:
     def reverse(self, below: Any) -> None:
         self.undo(below)
 
-    def undo(self, _below: Any) -> None:
+    def undo(self, below: Any) -> None:
+        below.changing(self.owner)
         list.pop(self.owner)
 
-    def redo(self, _below: Any) -> None:
+    def redo(self, below: Any) -> None:
+        below.note_append(self.owner, self.item)
         list.append(self.owner, self.item)
 
 
@@ -281,7 +284,8 @@ class ItemEntry:
     def reverse(self, below: Any) -> None:
         self.undo(below)
 
-    def undo(self, _below: Any) -> None:
+    def undo(self, below: Any) -> None:
+        below.note_item(self.owner, self.key)
         here = self.read()
         if self.other is MISSING:
             del self.owner[self.key]

@@ -290,9 +290,15 @@ class ForwardRun(Run):
 
     def changing(self, container: Any) -> None:
         self.changed = True
+        self.below.changing(container)
 
     def note_append(self, owner: Any, item: Any) -> None:
         self.changed = True
+        self.below.note_append(owner, item)
+
+    def note_item(self, owner: Any, key: Any) -> None:
+        self.changed = True
+        self.below.note_item(owner, key)
 
     def write_tangent(self, value: Any, lane: int) -> Any:
         """The tangent of what is written; a copy, for it may be a view of `dest`."""

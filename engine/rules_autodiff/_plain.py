@@ -39,6 +39,12 @@ class Plain:
     def changing(self, container: Any) -> None:
         """Nobody needs to know."""
 
+    def note_append(self, owner: Any, item: Any) -> None:
+        """Nobody needs to know."""
+
+    def note_item(self, owner: Any, key: Any) -> None:
+        """Nobody needs to know."""
+
     def box(self, x: Any) -> Any:
         return boxed(x)
 

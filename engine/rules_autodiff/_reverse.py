@@ -310,13 +310,16 @@ class ReverseRun(ScalarTape):
         self.note(entry)
 
     def changing(self, container: Any) -> None:
+        self.below.changing(container)
         self.note(StateEntry(container, *state_functions(container)))
 
     def note_append(self, owner: Any, item: Any) -> None:
+        self.below.note_append(owner, item)
         self.note(AppendEntry(owner, item))
 
     def note_item(self, owner: Any, key: Any) -> None:
         if type(owner) is dict or (type(owner) is list and isinstance(key, int)):
+            self.below.note_item(owner, key)
             self.note(ItemEntry(owner, key))
         else:
             self.changing(owner)
