@@ -46,12 +46,12 @@ class HostPrimal:
 
     def run(self, arrays: list[Any]) -> list[Any]:
         """The function on NumPy arrays, flat."""
-        args, kwargs = self.spec.fill(arrays)
+        args, kwargs = self.spec.fill([_native(x) for x in arrays])
         return list(tree_util.tree_leaves(self.primitive.fun(*args, **kwargs)))
 
     def batch(self, size: int, batched: Sequence[bool], arrays: list[Any]) -> list[Any]:
         """The batch rule on NumPy arrays, flat; every result gets the axis in front."""
-        args, kwargs = self.spec.fill(arrays)
+        args, kwargs = self.spec.fill([_native(x) for x in arrays])
         flags, _ = self.spec.fill(list(batched))
         in_batched = tuple(
             jax.tree.map(_flag, template.skeleton(), part)
@@ -67,6 +67,9 @@ class HostPrimal:
 
     def results(self, avals: Sequence[Any]) -> tuple[list[Any], Template]:
         """Types of the results by the shape rule, and their template."""
+        for aval in avals:
+            if dtypes.issubdtype(aval.dtype, dtypes.prng_key):
+                raise rc.UnsupportedError(_key_text(self.spec.name))
         key = tuple((tuple(a.shape), np.dtype(a.dtype)) for a in avals)
         if key not in self._promised:
             self._promised[key] = self._ask(key)
@@ -87,6 +90,12 @@ class HostPrimal:
         if rule is None:
             raise rc.UnsupportedError(_no_shape_text(self.spec.name))
         return rule(*args, **kwargs)
+
+
+def _native(x: Any) -> Any:
+    """NumPy's own dtype in place of an extension such as bfloat16."""
+    is_extension = x.dtype.kind == "V" and dtypes.issubdtype(x.dtype, np.floating)
+    return x.astype(np.float32) if is_extension else x
 
 
 def _flag(place: Any, flag: Any) -> bool:
@@ -121,6 +130,13 @@ def no_rule_text(name: str) -> str:
         "runs in NumPy, so JAX cannot differentiate it either. Define a rule with "
         f"@rrule.define({name}) or @frule.define({name}); for a second derivative let "
         "the rule's body call primitives that have rules."
+    )
+
+
+def _key_text(name: str) -> str:
+    return (
+        f"the host function {name} is called with a random key of JAX, which NumPy "
+        "does not have. Pass jax.random.key_data(key), or numbers drawn from it."
     )
 
 

@@ -407,3 +407,36 @@ def test_scalar_rule_of_a_function_that_has_no_handle(compile_):
     for derivative in (jax.grad(f), jax.grad(jax.grad(f)), jax.jacfwd(f)):
         run = jax.jit(jax.vmap(derivative)) if compile_ else jax.vmap(derivative)
         assert run(jnp.array([2.0])) == 12
+
+
+def test_bfloat16_is_computed_in_single_precision():
+    @rc.primitive(host=True, elementwise=True)
+    def sqrt(x):
+        assert x.dtype == np.float32
+        return np.sqrt(x)
+
+    rc.scalar_rule(sqrt, lambda y, x: (0.5 / y,))
+    x = jnp.full(2, 4.0, jnp.bfloat16)
+    for run in (sqrt, jax.jit(sqrt), jax.vmap(sqrt), jax.jit(jax.vmap(jax.grad(sqrt)))):
+        assert run(x).dtype == jnp.bfloat16
+    assert jax.grad(lambda x: sqrt(x).sum())(x).tolist() == [0.25, 0.25]
+
+
+def test_random_keys_are_refused():
+    @rc.primitive(host=True, elementwise=True)
+    def draw(x, key):
+        return x
+
+    with pytest.raises(UnsupportedError) as error:
+        jax.jit(draw)(jnp.asarray(1.0), jax.random.key(0))
+    assert str(error.value) == (
+        "the host function draw is called with a random key of JAX, which NumPy does "
+        "not have. Pass jax.random.key_data(key), or numbers drawn from it."
+    )
+
+
+def test_concrete_results_stay_on_the_device_of_their_argument(counted):
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
+    x = jax.device_put(jnp.ones(4), sharding)
+    assert counted.f(x).device == x.device or counted.f(x).sharding == sharding
