@@ -218,3 +218,15 @@ def test_a_mask_keeps_the_pole_of_kv_out():
     got = jax.vmap(jax.grad(masked))(jnp.array([0.0, 2.0]))
     assert got[0] == 0
     assert np.isclose(got[1], scipy.special.kvp(1.3, 2.0))
+
+
+def test_second_derivatives_of_numpy_scalars_in_the_engine():
+    from rules_autodiff import grad, jvp
+
+    def slope(x):
+        return jvp(special.erf, (x,), (1.0,))[1]
+
+    x = np.float64(0.5)
+    known = -4 * x * np.exp(-x * x) / np.sqrt(np.pi)
+    assert np.isclose(jvp(slope, (x,), (1.0,))[1], known, rtol=1e-14)
+    assert np.isclose(grad(grad(special.erf))(x), known, rtol=1e-14)
