@@ -125,6 +125,12 @@ class Call:
         return tensors
 
     def _run_rrule(self, tensors: Sequence[Tensor]) -> Any:
+        if self.primitive.table.primitive is self.primitive:
+            return self._call_rrule(tensors)
+        with self.primitive.acting():
+            return self._call_rrule(tensors)
+
+    def _call_rrule(self, tensors: Sequence[Tensor]) -> Any:
         if self.layout is None and self.rrule.plain and is_direct(self.primitive):
             pair = self.rrule.function(*tensors)
             if type(pair) is tuple and len(pair) == 2:
@@ -165,7 +171,10 @@ class Call:
             _, pullback = self._run_rrule(residuals)
         else:
             return transposed_push(self, residuals, seeds, wanted)
-        return self.spread(pullback(self.seed(seeds)), wanted, node)
+        if self.primitive.table.primitive is self.primitive:
+            return self.spread(pullback(self.seed(seeds)), wanted, node)
+        with self.primitive.acting():
+            return self.spread(pullback(self.seed(seeds)), wanted, node)
 
     def seed(self, seeds: Sequence[Tensor | None]) -> Any:
         """The cotangent `dy` as the rule expects it."""
@@ -285,7 +294,8 @@ class Call:
             needs = (False,) * (len(found.args) - len(needs)) + needs
         if found.rule.host:
             return push_host(self, found.rule, tensors, tangents)
-        y, dy = found.run(self._tangents(found.rule, tensors, tangents), needs)
+        with self.primitive.acting():
+            y, dy = found.run(self._tangents(found.rule, tensors, tangents), needs)
         return self._read_tangent(found.rule, y, dy)
 
     def _tangents(

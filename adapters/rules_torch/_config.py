@@ -110,12 +110,21 @@ def _pull_back(f: Any, args: tuple[Any, ...], kw: dict[str, Any], dy: Any) -> An
     run = _Flat(f, args, kw)
     chosen = run.chosen()
     points = [run.tensors[i] for i in chosen]
-    cotangents = pull_back(run.smooth(chosen), points, lambda ys: run.seeds(dy, ys))
+    fn = run.smooth(chosen)
+    with torch.set_grad_enabled(_is_tracked((*run.tensors, dy))):
+        cotangents = pull_back(fn, points, lambda ys: run.seeds(dy, ys))
     found: list[Any] = [rc.NoTangent()] * len(run.tensors)
     for i, dx in zip(chosen, cotangents, strict=True):
         found[i] = rc.ZeroTangent() if dx is None else dx
     leaves = iter(found)
     return tuple(tangent_of(part, leaves) for part in run.layout[3][0][3])
+
+
+def _is_tracked(value: Any) -> bool:
+    """Whether a derivative of the cotangents may be wanted."""
+    tensors: list[Tensor] = []
+    flatten(value, tensors)
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
 
 
 CONFIG = TorchConfig()

@@ -534,6 +534,21 @@ def test_to_torch_wraps_functions_of_others_and_checks_its_flags():
         to_torch(marker().f, host=True)
 
 
+def test_generated_rules_of_others_functions_reach_the_handle():
+    """`scalar_rule` for a NumPy-only function: its rules call the handle at work."""
+
+    def cube(x):
+        return np.asarray(x) ** 3
+
+    rc.scalar_rule(cube, lambda y, x: (3 * x**2,))
+    f = to_torch(cube, host=True, elementwise=True)
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(f, (x,), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(f, (x,))
+    assert vmap(grad(grad(f)))(x.detach()).tolist() == [6, 12]
+    assert jvp(f, (x.detach(),), (x.detach(),))[1].tolist() == [3, 24]
+
+
 def test_tensors_hidden_in_an_argument_are_refused():
     @rc.primitive
     def first(box, x):
