@@ -10,8 +10,10 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._autocast import cast_arguments
 from ._compat import (
     Levels,
+    autocast_active,
     forward_mode_active,
     functorch_active,
     unwrap_dead,
@@ -67,6 +69,11 @@ def dispatch(
         native = native_of(primitive)
         if native is not None:  # PyTorch knows the derivatives of its own
             return native(*args, **kwargs)
+    if (
+        autocast_active()
+        and primitive.__dict__.get("_autocast_torch", "keep") != "keep"
+    ):
+        return _cast(primitive, args, kwargs)
     if kwargs or len(args) != primitive.table.arity:
         args, kwargs = primitive.bind(args, kwargs)
     tensors, layout = _flatten_call(args, kwargs)
@@ -90,6 +97,15 @@ def dispatch(
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return _result(call, apply_eager(call, *map(unwrap_dead, tensors)))
+
+
+def _cast(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A call under autocast, by the policy of `to_torch`; nothing is cast inside."""
+    args, kwargs = cast_arguments(primitive.__dict__["_autocast_torch"], args, kwargs)
+    with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
+        return dispatch(primitive, args, kwargs)
 
 
 def _has_rules(

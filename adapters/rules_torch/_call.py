@@ -14,8 +14,9 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._autocast import State, current, resumed
 from ._closure import convert, rebuild
-from ._compat import will_execute
+from ._compat import autocast_active, will_execute
 from ._config import CONFIG
 from ._derive import transposed_push
 from ._errors import (
@@ -59,12 +60,14 @@ class Call:
         inputs: Shape, dtype and device of each tensor.
         result: Layout of the result; None where it is one tensor.
         outputs: Shape, dtype and device of each tensor of the result.
+        autocast: The autocast under which the forward pass ran.
     """
 
     __slots__ = (
-        "inputs", "layout", "needs", "outputs", "plan", "primitive", "result", "rrule",
+        "autocast", "inputs", "layout", "needs", "outputs", "plan", "primitive", "result", "rrule",
     )  # fmt: skip
 
+    autocast: State
     inputs: list[Meta]
     outputs: list[Meta]
 
@@ -105,6 +108,7 @@ class Call:
 
     def start(self, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:
         """`(y, residuals)`: the forward pass; `finish` takes the residuals up."""
+        self.autocast = current(tensors) if autocast_active() else None
         self.inputs = [(x.shape, x.dtype, x.device) for x in tensors]
         if self.rrule is None:
             return self.primal(tensors), tensors
@@ -163,6 +167,18 @@ class Call:
         node: Any = None,
     ) -> Cotangents:
         """Cotangents of the tensors from those of the result: the backward pass."""
+        if self.autocast is not None or autocast_active():
+            with resumed(self.autocast, self.inputs[0][2].type):
+                return self._finish(residuals, seeds, wanted, node)
+        return self._finish(residuals, seeds, wanted, node)
+
+    def _finish(
+        self,
+        residuals: Sequence[Tensor],
+        seeds: Sequence[Tensor | None],
+        wanted: Sequence[bool],
+        node: Any,
+    ) -> Cotangents:
         if self.rrule is not None and self.rrule.host:
             return pull_host(self, residuals, seeds, wanted)
         if self.plan is not None:

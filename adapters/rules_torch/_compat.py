@@ -22,6 +22,7 @@ __all__ = [
     "NESTED_FORWARD",
     "add_batch_dim",
     "apply_function",
+    "autocast_active",
     "call_function",
     "fake_mode",
     "forward_mode_active",
@@ -57,6 +58,7 @@ def _find(path: str) -> Any:
         raise rc.UnsupportedError(message) from None
 
 
+autocast_active: Callable[[], bool] = _find("_C._is_any_autocast_enabled")
 functorch_active: Callable[[], bool] = _find("_C._are_functorch_transforms_active")
 unwrap_dead: Callable[[Tensor], Tensor] = _find("_C._functorch.unwrap_if_dead")
 is_wrapped: Callable[[Tensor], bool] = _find(

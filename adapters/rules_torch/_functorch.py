@@ -51,6 +51,7 @@ class TransformCall(ResidualCall):
         """`(y, residuals)`; forward mode by an frule needs the arguments only."""
         if self.reverse or not self.pushes:
             return super().start(tensors)
+        self.autocast = None
         self.inputs = [(x.shape, x.dtype, x.device) for x in tensors]
         return self.primal(tensors), ()
 

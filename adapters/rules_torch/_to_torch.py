@@ -9,6 +9,7 @@ import torch
 
 import rules_core as rc
 
+from ._autocast import check_policy
 from ._numpy import numpy_dtype
 
 __all__ = ["to_torch"]
@@ -25,6 +26,7 @@ def to_torch(
     pure: bool | None = None,
     out: Any = None,
     via: str | None = None,
+    autocast: str = "keep",
 ) -> rc.Primitive:
     """`f` as a function of torch tensors that is differentiated by its rules.
 
@@ -40,11 +42,14 @@ def to_torch(
         out: Shape and dtype of the result, for a host function that is compiled: a
             `ShapeDtype` (or a pytree of them), or a function of the arguments'
             `ShapeDtype` that returns one. torch dtypes are accepted.
+        autocast: What `torch.autocast` does to a call. `"keep"`: the body runs under
+            it, and the pullback likewise; `"promote"`: arguments are cast to the widest
+            dtype among them, `"cast"`: to that of the autocast, and it is off inside.
         via: The mechanism; `"autograd.Function"` is the only one and the default.
 
     Raises:
         PrimitiveError: `f` is a primitive with other flags.
-        UnsupportedError: There is no such mechanism.
+        UnsupportedError: There is no such mechanism, or no such policy.
 
     >>> import scipy.special, torch
     >>> from rules_torch import to_torch
@@ -64,10 +69,12 @@ def to_torch(
         static_argnames=static_argnames,
         pure=pure,
     )
-    if out is None:
+    if out is None and check_policy(autocast) == "keep":
         return handle
     own = rc.Primitive(handle.fun, **handle.flags)
-    own.__dict__["_out_torch"] = out if callable(out) else _constant(out)
+    if out is not None:
+        own.__dict__["_out_torch"] = out if callable(out) else _constant(out)
+    own.__dict__["_autocast_torch"] = check_policy(autocast)
     return own
 
 

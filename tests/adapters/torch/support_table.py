@@ -72,7 +72,9 @@ FIRST = {
     "`torch.compile(f)`, `backward()`": lambda f: _backward(_compiled(f)),
     "`torch.compile(grad(f))`": lambda f: _compiled(grad(f))(X),
     "`torch.compile(vmap(grad(f)))`": lambda f: _compiled(vmap(grad(f)))(X[None])[0],
-    "`torch.compile(jvp(f))`": lambda f: _compiled(lambda x: jvp(f, (x,), (ONE,))[1])(X),
+    "`torch.compile(jvp(f))`": lambda f: _compiled(lambda x: jvp(f, (x,), (ONE,))[1])(
+        X
+    ),
     "`torch.export`, `backward()`": lambda f: _backward(_exported(f)),
 }
 SECOND = {
@@ -107,7 +109,10 @@ def table() -> str:
     """The table in Markdown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows = [("| | " + " | ".join(COLUMNS) + " |"), "|---" * (len(COLUMNS) + 1) + "|"]
+        rows = [
+            ("| | " + " | ".join(COLUMNS) + " |"),
+            "|---" * (len(COLUMNS) + 1) + "|",
+        ]
         for read, group in ((_first, FIRST), (_second, SECOND)):
             for name, run in group.items():
                 cells = [_cell(read, run, *column) for column in COLUMNS.values()]

@@ -13,7 +13,9 @@ from tests.adapters.torch.workers import WAYS
 
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.skipif(not torch.distributed.is_available(), reason="no torch.distributed"),
+    pytest.mark.skipif(
+        not torch.distributed.is_available(), reason="no torch.distributed"
+    ),
 ]
 
 

@@ -121,7 +121,9 @@ def main(way: str, rank: int, store: str) -> None:
     """One process of the two; prints what differs."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
+    dist.init_process_group(
+        "gloo", init_method=f"file://{store}", rank=rank, world_size=2
+    )
     for mine, theirs in zip(WAYS[way](rank), single(), strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-5)
     dist.destroy_process_group()
