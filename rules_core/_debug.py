@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ._config import RuleConfig, SupportsMutation
+from ._config import SupportsMutation, requirement
 from ._errors import CotangentCountError, DebugError
 from ._inspect import check_dy, check_finite, check_same, check_tangent, snapshot
 from ._keys import is_method_key
@@ -24,7 +24,7 @@ from ._table import LOCK
 __all__ = ["debug_mode", "switch_on_by_environment"]
 
 _depth = 0
-_WRITING = RuleConfig[SupportsMutation]
+_WRITING = requirement(SupportsMutation)
 
 
 def _switch(on: bool) -> None:

@@ -137,7 +137,7 @@ class TangentCountError(RulesCoreError, TypeError):
     """`frule` was given a wrong number of tangents."""
 
     def __init__(self, target: str, expected: int, tangents: Any) -> None:
-        count = len(tangents) if isinstance(tangents, (tuple, list)) else None
+        count = len(tangents) if type(tangents) is tuple else None
         got = _describe(tangents) if count is None else f"{count} of them"
         super().__init__(
             f"frule for {target}: the tangents must be a tuple of {expected} (one for "

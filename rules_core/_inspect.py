@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 
+_PLAIN = (int, float, complex, str, bytes)
+
+
 def leaves(x: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterator[Any]:
     """`(path, leaf)` of everything in a container; cycles are walked once."""
     level = None if id(x) in seen else structure(x)
@@ -38,7 +41,7 @@ def leaves(x: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterat
         yield from leaves(value, sub, seen)
 
 
-def snapshot(x: Any) -> dict[str, Any]:
+def snapshot(x: Any) -> dict[str, tuple[Any, Any]]:
     """What `x` holds, with copies of its writable arrays, to compare with later."""
     return {path: (leaf, _copied(leaf)) for path, leaf in leaves(x)}
 
@@ -51,7 +54,7 @@ def _copied(leaf: Any) -> Any:
     return None
 
 
-def check_same(before: dict[str, Any], x: Any) -> str | None:
+def check_same(before: dict[str, tuple[Any, Any]], x: Any) -> str | None:
     """The path of the first entry that differs from its snapshot."""
     now = dict(leaves(x))
     for path in before | now:
@@ -65,9 +68,9 @@ def _changed(old: Any, copied: Any, leaf: Any) -> bool:
     if type(old) is not type(leaf):
         return True
     if hasattr(leaf, "_version"):
-        return leaf is old and bool(leaf._version != copied)  # noqa: SLF001  see above
-    if copied is None:  # numbers and names; JAX's arrays cannot be written to
-        return leaf is not old and not is_array(leaf) and bool(leaf != old)
+        return leaf is not old or bool(leaf._version != copied)  # noqa: SLF001  see above
+    if copied is None:  # JAX's arrays cannot be written to
+        return isinstance(leaf, _PLAIN) and leaf is not old and leaf != old
     if copied.shape != leaf.shape or copied.dtype != leaf.dtype:
         return True
     return bool(copied.tobytes() != leaf.tobytes())

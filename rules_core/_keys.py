@@ -14,12 +14,22 @@ from types import (
     FunctionType,
     MethodDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
 
-__all__ = ["Target", "describe", "is_method_key", "module_root", "target_of"]
+__all__ = [
+    "Target",
+    "describe",
+    "is_fleeting",
+    "is_method_key",
+    "is_ufunc",
+    "is_ufunc_method",
+    "module_root",
+    "target_of",
+]
 
 
 class Target(NamedTuple):
@@ -28,6 +38,19 @@ class Target(NamedTuple):
     key: Any
     bound: bool = False
     instance: Any = None
+
+
+def is_ufunc(f: Any) -> bool:
+    """Whether `f` is a NumPy ufunc."""
+    return hasattr(f, "nin") and hasattr(f, "ntypes")
+
+
+def is_ufunc_method(f: Any) -> bool:
+    """Whether `f` is `np.add.reduce` or the like: a key of its own, if one defines it.
+
+    For all ufuncs together `np.ufunc.reduce` is the key, with the ufunc for instance.
+    """
+    return isinstance(f, BuiltinFunctionType) and is_ufunc(f.__self__)
 
 
 def _of_builtin(f: Any) -> Target:
@@ -41,10 +64,15 @@ def _of_builtin(f: Any) -> Target:
 
 
 def _of_instance(f: Any) -> Target:
-    call = getattr(type(f), "__call__", None)  # noqa: B004  the class's, not its own
-    if isinstance(call, FunctionType):
-        return Target(call, True, f)
-    return Target(f)
+    bodies = (vars(base) for base in type(f).__mro__)
+    call = next((body["__call__"] for body in bodies if "__call__" in body), None)
+    if isinstance(call, staticmethod):
+        return Target(call.__func__)
+    if isinstance(call, classmethod):
+        return Target(call.__func__, True, type(f))
+    # Whether a call written in C is the key, or the instance itself (as of a ufunc), is
+    # for the tables to say.
+    return Target(f) if call is None else Target(call, True, f)
 
 
 def target_of(f: Any) -> Target:
@@ -53,14 +81,14 @@ def target_of(f: Any) -> Target:
         return Target(f)
     if isinstance(f, MethodType):
         return Target(f.__func__, True, f.__self__)
-    if isinstance(f, BuiltinFunctionType):
+    if isinstance(f, (BuiltinFunctionType, MethodWrapperType)):
         return _of_builtin(f)
     return _of_instance(f)
 
 
 def _defining_class(f: Any) -> Any:
     """The class whose body holds `f`, where it can be reached by name."""
-    owner: Any = sys.modules.get(f.__module__)
+    owner: Any = sys.modules.get(getattr(f, "__module__", None) or "")
     for name in f.__qualname__.split(".")[:-1]:
         owner = getattr(owner, name, None)
     return owner
@@ -75,21 +103,33 @@ def is_method_key(key: Any) -> bool:
     """
     if isinstance(key, (MethodDescriptorType, WrapperDescriptorType)):
         return True
-    if not isinstance(key, FunctionType):
+    path = getattr(key, "__qualname__", None)
+    if not isinstance(path, str) or isinstance(key, type):
         return False
-    outer, _, name = key.__qualname__.rpartition(".")
+    outer, _, name = path.rpartition(".")
     if not outer or outer.endswith("<locals>"):
         return False
     cls = None if "<locals>" in outer else _defining_class(key)
     if isinstance(cls, type) and name in vars(cls):
         return not isinstance(vars(cls)[name], staticmethod)
-    code = key.__code__
+    # A decorated method (`lru_cache`, `jit`) may be no Python function itself.
+    code = getattr(getattr(key, "__wrapped__", key), "__code__", None)
+    if code is None:
+        return False
     return code.co_argcount > 0 and code.co_varnames[0] in ("self", "cls")
+
+
+def is_fleeting(key: Any) -> bool:
+    """Whether `functools` makes such a function anew each time that it is read."""
+    made = getattr(getattr(key, "__code__", None), "co_qualname", "")
+    return made.startswith(("partialmethod.", "singledispatchmethod."))
 
 
 def module_root(key: Any) -> str | None:
     """Top-level module of a key, or None where it does not say (scipy.special.jv)."""
     owner = getattr(key, "__objclass__", key)  # method descriptors name their class
+    if is_ufunc_method(key):
+        owner = key.__self__
     name = getattr(owner, "__module__", None)
     if isinstance(name, str) and name:
         return name.partition(".")[0]
@@ -103,5 +143,7 @@ def describe(f: Any) -> str:
     fun = getattr(f, "fun", None)
     if fun is not None and hasattr(f, "static_argnames"):
         return describe(fun)
+    if is_ufunc_method(f):
+        return f"{f.__self__.__name__}.{f.__name__}"
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
     return name if isinstance(name, str) else type(f).__qualname__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 from ._keys import Target, describe, target_of
@@ -12,14 +13,23 @@ from ._rule import Rule
 from ._signature import binder_of
 from ._table import Table
 
-__all__ = ["find_rule", "handle_of", "normal_form", "table_of", "unwrap"]
+__all__ = [
+    "all_arguments",
+    "find_rule",
+    "handle_of",
+    "normal_form",
+    "table_of",
+    "unwrap",
+]
 
 
-def unwrap(f: Any) -> tuple[Target, partial[Any] | None]:
-    """The key of any callable, and the partial around it if there is one."""
-    if isinstance(f, partial):
-        return _target(f.func), f
-    return _target(f), None
+def unwrap(f: Any) -> tuple[Target, tuple[partial[Any], ...]]:
+    """The key of any callable, and the partials around it, the outermost first."""
+    partials = []
+    while isinstance(f, partial):
+        partials.append(f)
+        f = f.func
+    return _target(f), tuple(partials)
 
 
 def _target(f: Any) -> Target:
@@ -31,7 +41,19 @@ def _target(f: Any) -> Target:
     # A method that is a primitive: the rules are those of the function inside.
     if type(target.key) is Primitive:
         return target._replace(key=target.key.fun)
+    # The call of a class that is written in C: its instances may be keys themselves.
+    if target.instance is f and not isinstance(target.key, FunctionType):
+        return target if find_table(target.key) else Target(f)
     return target
+
+
+def all_arguments(
+    partials: tuple[partial[Any], ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of the function inside, those that the partials hold included."""
+    for held in partials:
+        args, kwargs = (*held.args, *args), {**held.keywords, **kwargs}
+    return args, kwargs
 
 
 def table_of(f: Any) -> Table | None:
@@ -68,9 +90,8 @@ def normal_form(
     >>> normal_form(scale, (1.0,), {"flag": True})
     ((1.0, 2.0), {'flag': True})
     """
-    target, outer = unwrap(f)
-    if outer is not None:
-        args, kwargs = (*outer.args, *args), {**outer.keywords, **kwargs}
+    target, partials = unwrap(f)
+    args, kwargs = all_arguments(partials, args, kwargs)
     if target.bound:
         args = (target.instance, *args)
     table = find_table(target.key)

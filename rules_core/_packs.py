@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from threading import RLock
+from _thread import RLock, get_ident  # without importing threading
 from typing import Any
 
 from ._errors import PackImportError
@@ -47,27 +47,25 @@ def _can_be_imported(name: str) -> bool:
 class Packs:
     """The packs that are installed, and which of them are in.
 
-    Each pack is imported under a lock of its own, never under the tables' lock: its
-    import registers rules.
+    No lock of ours is held while a pack is imported, for its import registers rules:
+    other threads that need the pack wait for Python's own import lock, which sees
+    deadlocks and lets the importing thread look up rules meanwhile.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._points: dict[str, list[Any]] | None = None
         self._done: set[str] = set()
+        # Full names of modules whose packs are in.
+        self._settled: set[str] = set()
+        # Packs that a thread is importing: it must not import them again.
+        self._busy: set[tuple[int, str]] = set()
 
     def _installed(self) -> dict[str, list[Any]]:
-        if self._points is None:
-            from importlib.metadata import entry_points
-
-            points: dict[str, list[Any]] = {}
-            for point in entry_points(group=GROUP):
-                if point not in points.setdefault(point.name, []):
-                    points[point.name].append(point)
-            allowed = allowed_packs(os.environ.get("RULES_CORE_PACKS"), set(points))
-            allowed = set(filter(_can_be_imported, allowed))
-            self._points = {name: points[name] for name in sorted(allowed)}
-        return self._points
+        with self._lock:
+            if self._points is None:
+                self._points = _discover()
+            return self._points
 
     def names(self) -> list[str]:
         """Names of the packs that are installed and switched on."""
@@ -83,39 +81,51 @@ class Packs:
         Raises:
             PackImportError: A pack cannot be imported.
         """
+        module = getattr(key, "__module__", None)
+        if module in self._settled:
+            return
         root = module_root(key)
-        if root in self._done:
-            return
-        if root is None:
-            for name in self.names():
-                self.load(name)
-            return
-        self.load(root)
+        for name in self.names() if root is None else (root,):
+            self.load(name)
+        if root in self._done and isinstance(module, str):
+            self._settled.add(module)
 
     def load(self, name: str) -> None:
         """Import the packs of one name, once."""
-        if name in self._done:
+        mark = get_ident(), name
+        if name in self._done or mark in self._busy:
             return
-        with self._lock:
-            if name in self._done:
-                return
-            # Marked first: look-ups that the pack makes while it is being imported
-            # must not import it again.
-            self._done.add(name)
-            for point in self._installed().get(name, ()):
-                self._import(name, point)
-
-    def _import(self, name: str, point: Any) -> None:
+        self._busy.add(mark)
         try:
-            point.load()
-        except Exception as error:
-            self._done.discard(name)
-            cause = f"{type(error).__name__}: {error}"
-            raise PackImportError(name, point.value, cause) from error
+            for point in self._installed().get(name, ()):
+                _import(name, point)
+        finally:
+            self._busy.discard(mark)
+        self._done.add(name)
 
     def reload(self) -> None:
         """Look again at what is installed and at the environment variable."""
         with self._lock:
             self._points = None
-            self._done &= set(sys.modules)
             self._done.clear()
+            self._settled.clear()
+
+
+def _discover() -> dict[str, list[Any]]:
+    from importlib.metadata import entry_points
+
+    points: dict[str, list[Any]] = {}
+    for point in entry_points(group=GROUP):
+        if point not in points.setdefault(point.name, []):
+            points[point.name].append(point)
+    allowed = allowed_packs(os.environ.get("RULES_CORE_PACKS"), set(points))
+    allowed = set(filter(_can_be_imported, allowed))
+    return {name: points[name] for name in sorted(allowed)}
+
+
+def _import(name: str, point: Any) -> None:
+    try:
+        point.load()
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PackImportError(name, point.value, cause) from error

@@ -63,6 +63,8 @@ def find_table(key: Any) -> Table | None:
         table = getattr(key, ATTRIBUTE, None)
         if table is not None and table.key is key:
             return table  # type: ignore[no-any-return]
+        if type(key) is FunctionType:  # classes may refuse attributes
+            return None
     try:
         return _fixed.get(key)
     except TypeError:  # unhashable: cannot have been registered

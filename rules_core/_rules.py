@@ -7,28 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
 from typing import Any, Generic, TypeVar, final
 
 from ._annotations import read_signature
 from ._calls import FRuleCall, Outer, RRuleCall, RuleCall
 from ._config import CONFIGS, RuleConfig
 from ._definition import check_arity, check_config, warn_if_hiding
-from ._errors import RuleDefinitionError, TangentCountError
-from ._keys import Target, target_of
-from ._lookup import unwrap
+from ._errors import RuleDefinitionError, RuleResultError
+from ._keys import Target, describe, is_fleeting, is_ufunc_method, target_of
+from ._lookup import all_arguments, unwrap
 from ._primitive import Primitive
-from ._project import materialise
-from ._registry import ATTRIBUTE, HOOKS, PACKS, being_imported, find_table, table_for
+from ._registry import HOOKS, PACKS, being_imported, find_table, table_for
 from ._rule import Location, Rule
-from ._table import MethodCache, Table
-from ._thunks import AbstractThunk
-from ._zeros import AbstractZero
+from ._table import MethodCache, Table, nothing
 
 __all__ = ["RuleKind", "frule", "rrule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 CallT = TypeVar("CallT", bound=RuleCall)
+
+_BOUND = (MethodType, BuiltinFunctionType, MethodWrapperType)
 
 
 class RuleKind(Generic[CallT]):
@@ -127,27 +126,39 @@ class RuleKind(Generic[CallT]):
             AmbiguousRulesError: Two rules fit equally well.
             TypeError: `f` itself would refuse these arguments.
         """
-        target, outer = unwrap(f)
+        target, partials = unwrap(f)
         table = find_table(target.key)
         if table is None:
+            self._check_callable(f)
             PACKS.ensure(target.key)
             table = find_table(target.key)
             if table is None:
                 return None
-        return self._prepare(table, target, outer, args, kwargs or {}, config)
+        return self._prepare(table, target, partials, args, kwargs or {}, config)
+
+    def _check_callable(self, f: Any) -> None:
+        if not callable(f):
+            form = ", ".join((*self._leading, "f", "*args"))
+            message = f"{self.kind}({form}): f must be callable, but got {f!r}."
+            raise TypeError(message)
+        if type(f) is type(RuleConfig):
+            message = (
+                f"{self.kind}: a config must be an instance, but got the class. Pass "
+                f"{f.__qualname__}()."
+            )
+            raise TypeError(message)
 
     def _prepare(
         self,
         table: Table,
         target: Target,
-        outer: partial[Any] | None,
+        partials: tuple[partial[Any], ...],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         config: RuleConfig | None,
     ) -> CallT | None:
         given, used = len(args), kwargs
-        if outer is not None:
-            args, kwargs = (*outer.args, *args), {**outer.keywords, **kwargs}
+        args, kwargs = all_arguments(partials, args, kwargs)
         if target.bound:
             args = (target.instance, *args)
         bound_args, rest = table.binder(args, kwargs)
@@ -155,10 +166,10 @@ class RuleKind(Generic[CallT]):
         rule = self._rules(table).caches[type(config)][types]
         if rule is None:
             return None
-        inner = None
-        if outer is not None:
+        outer = None
+        if partials:
             names = table.binder.names or ()
-            inner = Outer(outer, names, used, bound=target.bound)
+            outer = Outer(partials, names, used, bound=target.bound)
         return self._call(
             rule,
             bound_args,
@@ -166,8 +177,8 @@ class RuleKind(Generic[CallT]):
             config,
             given=given,
             bound=target.bound,
-            unbound=table.method and not target.bound,
-            outer=inner,
+            method=table.method,
+            outer=outer,
         )
 
     def table(self, f: Any, config: RuleConfig | None = None) -> MethodCache:
@@ -196,12 +207,18 @@ class RuleKind(Generic[CallT]):
                 f"rule for {f.func!r}."
             )
             raise RuleDefinitionError(message)
-        key = f.fun if type(f) is Primitive else f
-        if getattr(type(key), "__name__", "") in (
-            "method",
-            "builtin_function_or_method",
-        ):
-            key = target_of(key).key
+        key = (
+            target_of(f).key if isinstance(f, _BOUND) and not is_ufunc_method(f) else f
+        )
+        if type(key) is Primitive:
+            key = key.fun
+        if is_fleeting(key):
+            message = (
+                f"{self.kind}.define: {describe(key)} is made anew each time that it "
+                "is read (partialmethod, singledispatchmethod). Define the rule for "
+                "the method inside."
+            )
+            raise RuleDefinitionError(message)
         return table_for(key, f"{self.kind}.define")
 
     def __reduce__(self) -> str:
@@ -245,25 +262,47 @@ class _RRule(RuleKind[RRuleCall]):
     def __call__(
         self, f: Any, *args: Any, **kw: Any
     ) -> tuple[Any, Callable[..., Any]] | None:
-        config: Any = None
-        if type(f) in CONFIGS:
+        cls, config = type(f), None
+        if cls is not FunctionType and cls in CONFIGS:
+            if not args:
+                message = "rrule must get a function after the config."
+                raise TypeError(message)
             config, f, args = f, args[0], args[1:]
-        # The short path: all arguments given, no keywords, a rule that takes them.
-        table = None
-        if not kw:
-            if type(f) is FunctionType:
-                table = getattr(f, ATTRIBUTE, None)
-            elif type(f) in HOOKS:
-                table = HOOKS[type(f)](f)
-        if table is not None and table.key is f and table.arity in (len(args), None):
-            types = (type(args[0]),) if len(args) == 1 else tuple(map(type, args))
-            rule = table.rrule.caches[type(config)][types]
-            if rule is None:
+            cls = type(f)
+        if kw:
+            return self._slow(config, f, args, kw)
+        # The warm path: types are spelt out because `map` costs more than all the rest.
+        try:
+            table: Any = f.__rules_core__ if cls is FunctionType else HOOKS[cls](f)
+            quick, count, on = table.quick, len(args), type(config)
+            if count == 1:
+                function = quick[on, type(args[0])]
+            elif count == 2:
+                function = quick[on, type(args[0]), type(args[1])]
+            else:
+                function = quick[on, *map(type, args)]
+        except (AttributeError, KeyError, TypeError):
+            return self._slow(config, f, args, kw)
+        if table.key is not f:  # a `functools.wraps` copy
+            return self._slow(config, f, args, kw)
+        pair = function(*args)
+        if type(pair) is tuple and len(pair) == 2:
+            return pair
+        if function is nothing:
+            return None
+        call = self.resolve(f, args, kw, config)
+        raise RuleResultError(call and call.rule, pair)
+
+    def _slow(
+        self, config: Any, f: Any, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Any, Callable[..., Any]] | None:
+        table = find_table(f)
+        if table is None and type(f) is FunctionType:
+            PACKS.ensure(f)
+            if find_table(f) is None:
                 return None
-            if rule.plain and rule.function is not None:
-                pair = rule.function(*args)
-                if type(pair) is tuple and len(pair) == 2:
-                    return pair
+        elif table is not None and not kw and table.arity in (len(args), None):
+            table.rrule.remember(type(config), *map(type, args))
         call = self.resolve(f, args, kw, config)
         return None if call is None else call.run()
 
@@ -307,31 +346,16 @@ class _FRule(RuleKind[FRuleCall]):
 
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, Any] | None:
         config: Any = None
-        if type(args[0]) in CONFIGS:
+        if args and type(args[0]) in CONFIGS:
             config, args = args[0], args[1:]
+        if len(args) < 2:
+            message = "frule must get (tangents, f, *args), a RuleConfig before them."
+            raise TypeError(message)
         tangents, f, *rest = args
         call = self.resolve(f, tuple(rest), kw, config)
         if call is None:
             return None
-        if type(tangents) is not tuple:
-            raise TangentCountError(call.rule.target, len(rest) + 1, tangents)
-        if not call.rule.symbolic_zeros and any(map(_is_lazy, tangents)):
-            instance = call.bound and call.outer is None
-            tangents = _concrete(tangents, call.args[0] if instance else f, rest)
-        return call.run(tangents)
-
-
-def _is_lazy(tangent: Any) -> bool:
-    return isinstance(tangent, (AbstractThunk, AbstractZero))
-
-
-def _concrete(tangents: tuple[Any, ...], f: Any, args: list[Any]) -> tuple[Any, ...]:
-    if len(tangents) != len(args) + 1:
-        return tangents  # the count is reported where the rule's name is known
-    return tuple(
-        materialise(x, dx) if _is_lazy(dx) else dx
-        for x, dx in zip((f, *args), tangents, strict=True)
-    )
+        return call.run_lazy(tangents)
 
 
 rrule = _RRule()

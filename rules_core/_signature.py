@@ -38,9 +38,18 @@ class Binder:
     Attributes:
         names: Names of the positional parameters, None where there is no signature.
         variadic: Whether the function takes `*args`.
+        required: Names of the keyword-only parameters without a default.
     """
 
-    __slots__ = ("_defaults", "_keywords", "_label", "names", "only", "variadic")
+    __slots__ = (
+        "_defaults",
+        "_keywords",
+        "_label",
+        "names",
+        "only",
+        "required",
+        "variadic",
+    )
 
     def __init__(self, f: Callable[..., Any], label: str) -> None:
         signature = _signature_of(f)
@@ -48,6 +57,7 @@ class Binder:
         self.names: tuple[str, ...] | None = None
         self.variadic = signature is None
         self.only = 0
+        self.required: tuple[str, ...] = ()
         if signature is not None:
             self._read(signature)
 
@@ -59,13 +69,10 @@ class Binder:
         self.only = sum(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in positional)
         self.variadic = inspect.Parameter.VAR_POSITIONAL in kinds
         self._defaults = tuple(p.default for p in positional)
-        self._keywords = (
-            None
-            if inspect.Parameter.VAR_KEYWORD in kinds
-            else {
-                p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
-            }
-        )
+        named = [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        opened = inspect.Parameter.VAR_KEYWORD in kinds
+        self._keywords = None if opened else {p.name for p in named}
+        self.required = tuple(p.name for p in named if p.default is _MISSING)
 
     def __call__(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -76,7 +83,7 @@ class Binder:
             TypeError: The function itself would refuse these arguments.
         """
         names = self.names
-        if names is None or (len(args) == len(names) and not kwargs):
+        if names is None or not (len(args) != len(names) or kwargs or self.required):
             return args, kwargs
         if len(args) > len(names):
             self._check_surplus(args)
@@ -93,8 +100,7 @@ class Binder:
         if index >= self.only and name in kwargs:
             return kwargs.pop(name)
         if default is _MISSING:
-            message = f"{self._label}() is missing the required argument {name!r}"
-            raise TypeError(message)
+            raise self._missing(name)
         return default
 
     def _check_surplus(self, args: tuple[Any, ...]) -> None:
@@ -106,7 +112,16 @@ class Binder:
             )
             raise TypeError(message)
 
+    def _check_required(self, kwargs: dict[str, Any]) -> None:
+        for name in self.required:
+            if name not in kwargs:
+                raise self._missing(name)
+
+    def _missing(self, name: str) -> TypeError:
+        return TypeError(f"{self._label}() is missing the required argument {name!r}")
+
     def _check_keywords(self, kwargs: dict[str, Any], taken: tuple[str, ...]) -> None:
+        self._check_required(kwargs)
         for name in kwargs:
             if name in taken[self.only :]:
                 message = f"{self._label}() got multiple values for argument {name!r}"

@@ -21,7 +21,7 @@ from ._keys import describe, is_method_key
 from ._rule import Rule
 from ._signature import Binder, binder_of
 
-__all__ = ["LOCK", "MethodCache", "RuleSet", "Table", "at_most"]
+__all__ = ["LOCK", "MethodCache", "RuleSet", "Table", "at_most", "nothing"]
 
 # Guards every table: registering and missed look-ups are rare, warm ones take no lock.
 LOCK = RLock()
@@ -43,6 +43,13 @@ def _signatures(rule: Rule) -> Iterator[tuple[type, ...]]:
         tail = (Variadic[rule.variadic],)
         for signature in itertools.product(*head, *rule.types):
             yield signature + tail
+
+
+_UNKNOWN: Any = object()
+
+
+def nothing(*_args: Any) -> None:
+    """The answer where no rule applies."""
 
 
 def _same_signature(a: Rule, b: Rule) -> bool:
@@ -114,6 +121,7 @@ class RuleSet:
         "_plain",
         "_volatile",
         "caches",
+        "quick",
         "rules",
     )
 
@@ -122,6 +130,9 @@ class RuleSet:
     ) -> None:
         self.rules: list[Rule] = []
         self.caches = _Caches(self)
+        # Types, that of the config first → the function that answers such a call as it
+        # is: `nothing` where no rule applies.
+        self.quick: dict[tuple[type, ...], Callable[..., Any]] = {}
         # Answers that rest on an ABC hold until the next `ABC.register` anywhere.
         self._volatile: dict[Any, tuple[object, Rule | None]] = {}
         self._before, self._decorate = before, decorate
@@ -159,8 +170,21 @@ class RuleSet:
         with LOCK:
             self._volatile.clear()
             self._decorated.clear()
+            self.quick.clear()
             for cache in self.caches.values():
                 cache.clear()
+
+    def remember(self, config: type, *types: type) -> None:
+        """Keep what answers calls in normal form, where it takes them as they are."""
+        cache = self.caches[config]
+        if types not in cache:
+            return
+        with LOCK:  # so that no rule is added between
+            rule = cache.get(types, _UNKNOWN)
+            if rule is None:
+                self.quick[config, *types] = nothing
+            elif rule is not _UNKNOWN and rule.plain:
+                self.quick[config, *types] = rule.function
 
     def resolve(self, config: type, types: tuple[type, ...]) -> Rule | None:
         """The rule for a call, or None; what a missed look-up runs.
@@ -264,6 +288,7 @@ class Table:
         "label",
         "method",
         "primitive",
+        "quick",
         "rrule",
         "shapes",
     )
@@ -286,6 +311,7 @@ class Table:
 
         self.rrule = RuleSet(before_resolving, decorate)
         self.frule = RuleSet(before_resolving, decorate)
+        self.quick = self.rrule.quick
         # Methods need their own handling of the instance: never the short path.
         self.arity: int | None = -1
 
@@ -294,7 +320,7 @@ class Table:
         """Brings arguments into normal form; made at the first use."""
         if self._binder is None:
             binder = binder_of(self.key, self.label)
-            if not self.method:
+            if not self.method and not binder.required:
                 names = binder.names
                 self.arity = None if names is None else len(names)
                 if names is not None and binder.variadic and not names:

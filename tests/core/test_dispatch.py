@@ -201,8 +201,10 @@ def test_an_annotation_that_is_no_type(annotation, cure):
 
 
 def test_an_annotation_that_names_nothing():
-    def rule(x: "Nowhere"):  # noqa: F821
+    def rule(x):
         return x, None
+
+    rule.__annotations__["x"] = "Nowhere"
 
     with pytest.raises(RuleDefinitionError, match=r"name 'Nowhere' is not defined"):
         rrule.define(one)(rule)
@@ -218,7 +220,7 @@ def test_a_rule_that_can_never_fit():
 
 
 class Unhashable:
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __call__(self, x):
         return x

@@ -1,5 +1,7 @@
 """Each misuse of `frule` and `rrule` has its own error; whole texts."""
 
+import functools
+
 import pytest
 
 import rules_core as rc
@@ -61,8 +63,9 @@ def test_an_frule_that_returns_one_value():
         ((1.0,), "1 of them."),
         ((NoTangent(), 1.0, 1.0), "3 of them."),
         (1.0, "one value of type float. Pass (NoTangent(), dx1, …)."),
+        ([None, 1.0], "one value of type list. Pass (NoTangent(), dx1, …)."),
     ],
-    ids=["one", "three", "bare"],
+    ids=["one", "three", "bare", "list"],
 )
 def test_a_wrong_number_of_tangents(tangents, got):
     @frule.define(square)
@@ -152,3 +155,91 @@ def test_errors_survive_pickling():
     assert str(pickle.loads(pickle.dumps(rc.TangentCountError("f", 2, ())))).startswith(
         "frule for f: the tangents must be a tuple of 2"
     )
+
+
+def test_a_required_keyword_that_the_call_lacks():
+    def shift(x, *, by):
+        return x + by
+
+    @rrule.define(shift)
+    def shift_rrule(x, *, by=0.0):
+        return shift(x, by=by), None
+
+    assert rrule(shift, 1.0, by=3.0)[0] == 4.0
+    name = "test_a_required_keyword_that_the_call_lacks.<locals>.shift"
+    for _ in range(3):  # warm look-ups too
+        with pytest.raises(TypeError) as caught:
+            rrule(shift, 1.0)
+        assert str(caught.value) == f"{name}() is missing the required argument 'by'"
+
+
+class SomeConfig(rc.RuleConfig):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: rrule(3.0, 1.0),
+            "rrule(f, *args): f must be callable, but got 3.0.",
+        ),
+        (
+            lambda: frule(square, 2.0),
+            "frule(tangents, f, *args): f must be callable, but got 2.0.",
+        ),
+        (
+            lambda: frule((NoTangent(), 1.0)),
+            "frule must get (tangents, f, *args), a RuleConfig before them.",
+        ),
+        (
+            lambda: rrule(SomeConfig()),
+            "rrule must get a function after the config.",
+        ),
+        (
+            lambda: rrule(SomeConfig, square, 2.0),
+            "rrule: a config must be an instance, but got the class. Pass "
+            "SomeConfig().",
+        ),
+    ],
+    ids=["number", "no tangents", "no function", "config alone", "config class"],
+)
+def test_calls_that_cannot_be_meant(call, text):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == text
+
+
+def test_a_malformed_pair_is_reported_by_warm_look_ups_too():
+    calls = []
+
+    @rrule.define(square)
+    def bad_rrule(x):
+        calls.append(x)
+        return x
+
+    for _ in range(4):
+        with pytest.raises(rc.RuleResultError, match=r"bad_rrule for square at"):
+            rrule(square, 2.0)
+    assert len(calls) == 4
+
+
+@pytest.mark.parametrize("name", ["half", "kind"])
+def test_what_functools_makes_anew_is_no_key(name):
+    with pytest.raises(rc.RuleDefinitionError) as caught:
+        rrule.define(getattr(Fleeting, name))
+    assert str(caught.value).endswith(
+        "is made anew each time that it is read (partialmethod, singledispatchmethod). "
+        "Define the rule for the method inside."
+    )
+
+
+class Fleeting:
+    def scale(self, factor, x):
+        return factor * x
+
+    half = functools.partialmethod(scale, 0.5)
+
+    @functools.singledispatchmethod
+    def kind(self, x):
+        return x

@@ -1,7 +1,9 @@
 """Packs: which are switched on, when they are imported, how they fail."""
 
 import sys
+import threading
 import types
+from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -111,6 +113,33 @@ def test_a_pack_may_look_up_rules_while_it_is_imported():
     point = Point("lib", "pack", lambda: packs.ensure(key_of("lib")))
     packs._points["lib"] = [point]
     packs.ensure(key_of("lib"))
+
+
+def test_threads_wait_for_the_pack_that_one_of_them_imports(tmp_path, monkeypatch):
+    (tmp_path / "slow_pack.py").write_text(
+        "import time, slow_notes\n"
+        "slow_notes.packs.ensure(slow_notes.key)\n"  # a look-up by the importing thread
+        "time.sleep(0.3)\n"
+        "slow_notes.loaded.append(1)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = EntryPoint("slow_library", "slow_pack", "rules_core.packs")
+    notes = types.ModuleType("slow_notes")
+    notes.packs, notes.key = packs_of(point), key_of("slow_library.sub")
+    notes.loaded = []
+    monkeypatch.setitem(sys.modules, "slow_notes", notes)
+    seen = []
+
+    def look_up():
+        notes.packs.ensure(notes.key)
+        seen.append(len(notes.loaded))
+
+    threads = [threading.Thread(target=look_up) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [1, 1, 1, 1]
 
 
 def test_a_clash_between_packs_names_both():

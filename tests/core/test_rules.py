@@ -1,7 +1,6 @@
 """`frule` and `rrule`: calling, normal form, methods, partials, `needs`."""
 
 import functools
-import math
 import pickle
 import sys
 import zlib
@@ -363,7 +362,7 @@ def test_resolve_describes_the_call():
     assert call.rule.function is power_rrule
     assert call.args == (2.0, 2)
     assert call.kwargs == {"verbose": True}
-    assert (call.bound, call.unbound, call.cotangent_count) == (False, False, 3)
+    assert (call.bound, call.method, call.cotangent_count) == (False, False, 3)
 
 
 def test_the_table_at_a_call_site_is_live():
@@ -389,11 +388,11 @@ def test_rule_objects_and_entry_points_pickle():
     assert pickle.loads(pickle.dumps(rrule)) is rrule
     assert pickle.loads(pickle.dumps(frule)) is frule
 
-    @rrule.define(math.log1p)
-    def log1p_rrule(x):
-        return 0.0, None
+    @rrule.define(zlib.crc32)
+    def crc32_rrule(data, value):
+        return 0, None
 
-    rule = rrule.resolve(math.log1p, (1.0,)).rule
+    rule = rrule.resolve(zlib.crc32, (b"",)).rule
     assert pickle.loads(pickle.dumps(rule)) is rule
 
 
@@ -423,6 +422,34 @@ def test_normal_form():
     assert rc.normal_form(a.scaled, (3.0,), {}) == ((a, 3.0, 1.0), {})
     held = functools.partial(power, p=5)
     assert rc.normal_form(held, (2.0,), {}) == ((2.0, 5), {})
+
+
+def test_warm_look_ups_see_what_is_registered_and_switched():
+    """Whatever the path, the answer is the one that a cold look-up gives."""
+
+    def ran(*args):
+        found = rrule(power, *args)
+        return None if found is None else found[0]
+
+    def define(name, annotation):
+        def rule(x: annotation, p):
+            return name, None
+
+        rule.__qualname__ = name
+        rrule.define(power)(rule)
+
+    define("any", object)
+    for _ in range(4):
+        assert ran(2.0, 3) == "any"
+    define("float", float)
+    for _ in range(4):
+        assert ran(2.0, 3) == "float"
+        assert ran(2, 3) == "any"
+    with rc.debug_mode(), pytest.raises(rc.DebugError):
+        rrule(power, 2.0, 3)[1](1.0)
+    rc.opt_out(rrule, power, int, int)
+    for _ in range(4):
+        assert ran(2, 3) is None
 
 
 def test_no_function_is_left_in_a_global_table():
