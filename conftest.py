@@ -14,19 +14,14 @@ os.environ.setdefault("JAX_ENABLE_X64", "1")
 
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 
-# What each optional library carries is left out of collection where it is missing.
+# What each optional library carries is left out of collection where it is missing; what
+# is shown to readers uses all of them.
+SHOWN = ["docs/*", "examples/*", "tests/interop/test_co2*", "README.md"]
 CARRIED = {
-    "numpy": ["engine/*", "adapters/*", "docs/*", "examples/*", "tests/*", "README.md"],
-    "scipy": [
-        "engine/rules_scipy*",
-        "tests/packs/*scipy*",
-        "tests/interop/test_co2*",
-        "examples/*",
-        "docs/*",
-        "README.md",
-    ],
-    "jax": ["adapters/rules_jax*", "tests/adapters/*jax*", "docs/*", "README.md"],
-    "torch": ["adapters/rules_torch*", "tests/adapters/*torch*", "docs/*", "README.md"],
+    "numpy": ["engine/*", "adapters/*", "tests/*", *SHOWN],
+    "scipy": ["engine/rules_scipy*", "tests/packs/*scipy*", *SHOWN],
+    "jax": ["adapters/rules_jax*", "tests/adapters/*jax*", *SHOWN],
+    "torch": ["adapters/rules_torch*", "tests/adapters/*torch*", *SHOWN],
 }
 
 collect_ignore_glob = [
