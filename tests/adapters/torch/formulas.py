@@ -1,7 +1,7 @@
 """Primitives for the tests of the PyTorch adapter, made afresh for each test.
 
-Each comes with its rules in one of three kinds (`"both"`, `"rrule"`, `"frule"`) and with
-the same formula in plain torch, whose derivatives torch takes by itself.
+Each comes with its rules in one of three kinds (`"both"`, `"rrule"`, `"frule"`) and
+with the same formula in plain torch, whose derivatives torch takes itself.
 """
 
 from __future__ import annotations

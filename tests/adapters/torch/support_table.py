@@ -1,7 +1,7 @@
 """The table of what runs where, found by trying it with marker rules.
 
-`python -m tests.adapters.torch.support_table` prints it for docs/how-to; the test beside
-it compares. A frule 2 times and an rrule 3 times too large say which of them ran.
+`python -m tests.adapters.torch.support_table` prints it for docs/how-to; the test
+beside it compares. A frule 2 times and an rrule 3 times too large say which ran.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import warnings
 
 import torch
 from torch.autograd import forward_ad
-from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 from torch.utils.checkpoint import checkpoint
 
 import rules_core as rc
@@ -121,4 +121,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())
+    print(table())  # noqa: T201

@@ -1,4 +1,4 @@
-"""What may be passed and returned: containers, keywords, statics, dtypes, subclasses."""
+"""What may be passed and returned: containers, keywords, dtypes, subclasses."""
 
 from __future__ import annotations
 
@@ -135,8 +135,10 @@ def test_keywords_defaults_and_positions_reach_the_rule_in_one_form():
 
     x = leaf(1.0)
     for call in (
-        lambda: scale(x), lambda: scale(x=x, factor=3.0), lambda: scale(x, 3.0, mode="b"),
-    ):  # fmt: skip
+        lambda: scale(x),
+        lambda: scale(x=x, factor=3.0),
+        lambda: scale(x, 3.0, mode="b"),
+    ):
         x.grad = None
         call().sum().backward()
         assert x.grad.item() == seen[-1][0]

@@ -16,8 +16,8 @@ def test_a_missing_name_is_an_error_that_names_torch_and_the_cure():
     with pytest.raises(rc.UnsupportedError) as info:
         _compat._find("_C._no_such_name")
     assert str(info.value) == (
-        f"rules_torch needs torch._C._no_such_name, which torch {torch.__version__} does "
-        "not have. Install a version that rules-core is tested with (torch 2.13)."
+        f"rules_torch needs torch._C._no_such_name, which torch {torch.__version__} "
+        "does not have. Install a version that rules-core is tested with (torch 2.13)."
     )
 
 

@@ -152,7 +152,7 @@ def test_nothing_but_what_is_captured_is_saved():
     for made, count in ((expo("rrule"), 1), (cube("rrule"), 1)):
         packed = []
         with torch.autograd.graph.saved_tensors_hooks(
-            lambda t: packed.append(t) or t, lambda t: t
+            lambda t, packed=packed: packed.append(t) or t, lambda t: t
         ):
             made.f(x * 1)
         assert len(packed) == count

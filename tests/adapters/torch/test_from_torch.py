@@ -134,9 +134,7 @@ class TestInJax:
         fast, wrong = jax.jit(jax.grad(f)), []
 
         def work(x):
-            for _ in range(5):
-                if not np.allclose(fast(x), slope(x)):
-                    wrong.append(x)
+            wrong.extend(x for _ in range(5) if not np.allclose(fast(x), slope(x)))
 
         threads = [threading.Thread(target=work, args=(0.1 * i,)) for i in range(8)]
         for thread in threads:

@@ -294,7 +294,7 @@ def test_the_text_of_the_second_derivative_error():
     head, _, tail = str(info.value).partition(" for ")
     assert head == "rrule numpy_rules.<locals>.power_rrule"
     assert tail.endswith(
-        " is declared host=True: it runs in NumPy, at first order only, but a derivative "
-        "of its result is wanted. Write the rule with primitives and array-API functions "
-        "instead."
+        " is declared host=True: it runs in NumPy, at first order only, but a "
+        "derivative of its result is wanted. Write the rule with primitives and "
+        "array-API functions instead."
     )

@@ -14,12 +14,12 @@ SCALES = {"both": (3, 2), "rrule": (3, 3), "frule": (2, 2)}
 
 
 @pytest.fixture(params=[False, True], ids=["generic", "host"])
-def host(request: pytest.FixtureRequest) -> bool:
+def host(request):
     return request.param
 
 
 @pytest.fixture(params=SCALES)
-def kind(request: pytest.FixtureRequest) -> str:
+def kind(request):
     return request.param
 
 
@@ -43,7 +43,7 @@ def test_each_mode_uses_its_own_rule_or_the_transpose_of_the_other(kind, host):
 
 
 def test_second_order_uses_the_rule_of_each_mode(kind, host):
-    """`q(x) = m(x)²` has `q' = 2 m m'` and so `q'' = 2 a b`, with one factor per mode."""
+    """`q(x) = m(x)²` has `q' = 2 m m'` and `q'' = 2 a b`, one factor per mode."""
     reverse, forward = SCALES[kind]
     mark = marker(kind, host=host).f
     x = torch.tensor(0.5, dtype=torch.float64)

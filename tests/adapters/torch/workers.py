@@ -75,7 +75,10 @@ def fsdp(rank: int) -> list[torch.Tensor]:
 def dtensor(rank: int, shard: bool) -> list[torch.Tensor]:
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import (
-        Replicate, Shard, distribute_module, distribute_tensor,
+        Replicate,
+        Shard,
+        distribute_module,
+        distribute_tensor,
     )  # fmt: skip
 
     mesh = init_device_mesh("cpu", (2,))
@@ -95,7 +98,9 @@ def dtensor(rank: int, shard: bool) -> list[torch.Tensor]:
 def tensor_parallel(rank: int) -> list[torch.Tensor]:
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor.parallel import (
-        ColwiseParallel, RowwiseParallel, parallelize_module,
+        ColwiseParallel,
+        RowwiseParallel,
+        parallelize_module,
     )  # fmt: skip
 
     mesh = init_device_mesh("cpu", (2,))
