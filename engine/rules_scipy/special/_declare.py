@@ -34,7 +34,7 @@ def arrays(*xs: Any) -> tuple[Any, ...]:
         for x in xs
         if rc.is_array(x) and xp.isdtype(x.dtype, ("real floating", "complex floating"))
     ]
-    dtype = xp.result_type(*floating) if floating else xp.float64
+    dtype = xp.result_type(*floating) if floating else xp.asarray(0.0).dtype
     wide = xp.result_type(dtype, xp.complex64)
     return xp, *(
         x

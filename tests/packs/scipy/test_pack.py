@@ -230,3 +230,18 @@ def test_second_derivatives_of_numpy_scalars_in_the_engine():
     known = -4 * x * np.exp(-x * x) / np.sqrt(np.pi)
     assert np.isclose(jvp(slope, (x,), (1.0,))[1], known, rtol=1e-14)
     assert np.isclose(grad(grad(special.erf))(x), known, rtol=1e-14)
+
+
+@pytest.mark.usefixtures("x32")
+@pytest.mark.parametrize("name", UFUNCS)
+def test_single_precision_in_jax(name):
+    import jax
+
+    f = getattr(special, name)
+    *fixed, x = arguments(name)
+    value, slope = jax.value_and_grad(lambda x: f(*fixed, x))(x)
+    assert value.dtype == slope.dtype == np.float32
+    known = rc.rrule(getattr(scipy.special, name), *arguments(name))[1](1.0)[-1]
+    assert np.isclose(slope, known, rtol=1e-5)
+    second = jax.grad(jax.grad(lambda x: f(*fixed, x)))(x)
+    assert second.dtype == np.float32
