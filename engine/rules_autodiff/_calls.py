@@ -20,6 +20,7 @@ from rules_autodiff._explain import keyword_error, no_rule_error
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import is_lifted, lifted, rebind
 from rules_autodiff._opaque import is_opaque, is_transparent
+from rules_autodiff._values import INERT
 from rules_core import Primitive, no_frule, no_rrule
 from rules_core._registry import PACKS, find_table
 
@@ -196,7 +197,7 @@ class Calls(Hooks):
 
     def opted_out(self, f: Any, args: Any) -> bool:
         asked = no_rrule if self.kind.kind == "rrule" else no_frule
-        return bool(asked(f, *args))
+        return bool(asked(f, *map(type, args)))
 
     def check_keywords(self, found: Any, f: Any) -> None:
         """Keyword-only arguments have no cotangent: they must be constants."""
@@ -211,8 +212,11 @@ class Calls(Hooks):
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):
             return self.below.call(f, *args, **kwargs)
-        if not self.is_active((f, args, kwargs)):
+        if not self.carries(f, args, kwargs):
             return self.below.call(f, *args, **kwargs)
+        result = self.quick_call(f, args, kwargs)
+        if result is not NotImplemented:
+            return result
         result = self.mutating_rule(f, args)
         if result is not NotImplemented:
             return result
@@ -223,6 +227,20 @@ class Calls(Hooks):
         if isinstance(owner, np.ndarray) and f.__name__ in METHODS:
             return self.call(getattr(np, f.__name__), owner, *args, **kwargs)
         raise no_rule_error(f, self.kind.kind)
+
+    def carries(self, f: Any, args: Any, kwargs: Any) -> bool:
+        """Whether a derivative goes into a call."""
+        for x in args:
+            if type(x) not in INERT and self.is_active(x):
+                return True
+        for x in kwargs.values():
+            if type(x) not in INERT and self.is_active(x):
+                return True
+        return type(f) not in INERT and self.is_active(f)
+
+    def quick_call(self, _f: Any, _args: Any, _kwargs: Any) -> Any:
+        """The result by a mode's fast path, or NotImplemented."""
+        return NotImplemented
 
     def call_with_out(self, f: Any, args: Any, kwargs: Any) -> Any:
         """`f(x, out=a)` is `a[...] = f(x)`, where `where=` is true."""

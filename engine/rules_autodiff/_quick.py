@@ -6,14 +6,15 @@ entry class, partial derivatives by two small functions per operator.
 
 import operator
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import Shadow, add_to
+from rules_autodiff._slots import Shadow, add_to, take_from
 
-__all__ = ["QUICK", "QuickEntry", "is_quick"]
+__all__ = ["QUICK", "UNARY", "QuickEntry", "UnaryEntry", "is_quick"]
 
 DOUBLE = np.dtype(float)
 PLAIN_SCALARS = frozenset({float, int, np.float64})
@@ -50,6 +51,10 @@ def minus_z_over_y(dz: Any, _x: Any, y: Any, z: Any) -> Any:
     return -dz * z / y
 
 
+def power_partial(dz: Any, x: Any, p: Any, _z: Any) -> Any:
+    return dz * (p * x ** (p - 1))
+
+
 def left_factor(dz: Any, x: Any, y: Any, _z: Any) -> Any:
     """dx of `x @ y`, for vectors and matrices."""
     if y.ndim == 1:
@@ -70,8 +75,65 @@ QUICK: dict[str, tuple[Any, Partial, Partial]] = {
     "sub": (operator.sub, cotangent, negative),
     "mul": (operator.mul, times_y, times_x),
     "truediv": (operator.truediv, over_y, minus_z_over_y),
+    "pow": (operator.pow, power_partial, power_partial),
     "matmul": (operator.matmul, left_factor, right_factor),
 }
+
+
+def safely(dz: Any, partial: Any) -> Any:
+    """`dz * partial` with strong zeros: an infinite partial times zero is zero."""
+    product = dz * partial
+    if isfinite(product.sum()):
+        return product
+    return np.where(np.isfinite(partial), product, np.where(dz == 0, 0.0, product))
+
+
+# Elementwise functions: the partial derivative by argument and result. They stand in
+# for the rules of rules_numpy, where no other rule was registered.
+UNARY: dict[Any, Callable[[Any, Any], Any]] = {
+    np.exp: lambda _x, z: z,
+    np.log: lambda x, _z: 1.0 / x,
+    np.sqrt: lambda _x, z: 0.5 / z,
+    np.sin: lambda x, _z: np.cos(x),
+    np.cos: lambda x, _z: -np.sin(x),
+    np.tanh: lambda _x, z: 1.0 - z * z,
+    np.square: lambda x, _z: 2.0 * x,
+    np.sum: lambda x, _z: np.broadcast_to(1.0, np.shape(x)),
+    np.negative: lambda _x, _z: -1.0,
+}
+
+
+class UnaryEntry:
+    """`z = f(x)` for an elementwise function of an array of float64."""
+
+    __slots__ = ("into", "out", "partial", "x", "z")
+
+    def __init__(self, partial: Any, x: Any, z: Any, into: Any, out: Any):
+        self.partial = partial
+        self.x = x
+        self.z = z
+        self.into = into
+        self.out = out
+
+    def is_sum(self) -> bool:
+        return self.partial is UNARY[np.sum]
+
+    def reverse(self, below: Any) -> None:
+        dz = take_from(self.out, below)
+        if dz is None:
+            return
+        with np.errstate(divide="ignore", invalid="ignore"):
+            partial = self.partial(self.x, self.z)
+            if below is PLAIN:
+                ct = spread(dz, partial) if self.is_sum() else safely(dz, partial)
+                give(self.into, ct)
+            else:
+                add_to(self.into, below.mul(dz, partial), below)
+
+
+def spread(dz: Any, like: Any) -> Any:
+    """The cotangent of a sum: the same number everywhere, stored once."""
+    return np.broadcast_to(dz, like.shape) if like.shape else dz
 
 
 class QuickEntry:

@@ -6,6 +6,7 @@ only moves objects about (lists, attributes, `sorted`, C code) keeps them, so no
 container needs a shadow of its own and no value is ever wrapped.
 """
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from rules_autodiff._explain import refused
 from rules_autodiff._memory import overlaps_itself, owner_of, same_place
 from rules_autodiff._mutating import call_mutating_reverse, rrule_mutating
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._quick import QUICK, QuickEntry, is_quick
+from rules_autodiff._quick import QUICK, UNARY, QuickEntry, UnaryEntry, is_quick
 from rules_autodiff._scalars import ScalarTape
 from rules_autodiff._slots import Branch, Shadow, Window
 from rules_autodiff._state import state_functions
@@ -40,6 +41,7 @@ from rules_core import RuleDefinitionError, frule, rrule
 __all__ = ["ReverseRun"]
 
 
+QUICK_KINDS = frozenset({np.ufunc, type(np.sum)})
 NEW_ARRAY = (
     "The fdata of an array that a mutating rule returns must be an array of zeros with "
     "the same shape and strides (numpy.zeros_like), but got {!r}."
@@ -66,6 +68,7 @@ class ReverseRun(ScalarTape):
         self.nodes: dict[int, list[Any]] = {}
         self.shadows: dict[int, Any] = {}
         self.guards = self.shadows
+        self.trusted: dict[Any, bool] = {}
         self.replayable = True  # the writes can be done again without the program
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
         self.late: list[Shadow] = []  # of arrays that were constants before a write
@@ -81,6 +84,8 @@ class ReverseRun(ScalarTape):
             return self.nodes.get(id(x))
         if isinstance(x, np.ndarray):
             return self.array_slot(x)
+        if cls is FunctionType and not x.__closure__:
+            return None
         return self.branch(x, {})
 
     def branch(self, x: Any, seen: dict[int, Any]) -> Any:
@@ -153,7 +158,7 @@ class ReverseRun(ScalarTape):
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         known = self.plain and name in QUICK and is_quick(x) and is_quick(y)
-        if not known or (name == "matmul" and (x.ndim > 2 or y.ndim > 2)):
+        if not known or not fits_quick(name, x, y):
             return super().binary(name, x, y)
         return self.quick(name, x, y)
 
@@ -172,6 +177,32 @@ class ReverseRun(ScalarTape):
             out = self.nodes[id(z)] = [0.0, z]
         self.tape.append(QuickEntry(by_x, by_y, x, y, z, one, other, out))
         return z
+
+    def quick_call(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if not self.plain or kwargs or len(args) != 1 or type(f) not in QUICK_KINDS:
+            return NotImplemented
+        x = args[0]
+        if f not in UNARY or not is_quick(x) or not self.trusts(f, x):
+            return NotImplemented
+        slot = self.slot(x)
+        z = f(x)
+        out: Any
+        if type(z) is np.ndarray:
+            out = self.shadows[id(z)] = Shadow(z)
+        else:
+            out = self.nodes[id(z)] = [0.0, z]
+        self.tape.append(UnaryEntry(UNARY[f], x, z, slot, out))
+        return z
+
+    def trusts(self, f: Any, x: Any) -> bool:
+        """Whether a function has the rule that the fast path stands in for."""
+        known = self.trusted.get((f, type(x)))
+        if known is None:
+            found = rrule.resolve(f, (x,), {}, self.config)
+            module = "" if found is None else found.rule.module
+            known = module.partition(".")[0] == "rules_numpy"
+            self.trusted[f, type(x)] = known
+        return known
 
     def core(self, key: Any, args: tuple[Any, ...]) -> Any:
         rule = CORE[key]
@@ -347,6 +378,13 @@ class ReverseRun(ScalarTape):
         if slot is not None:
             self.tape.append(CoreEntry(copied_pullback, (slot,), self.watch(y)))
         return y
+
+
+def fits_quick(name: str, x: Any, y: Any) -> bool:
+    """Whether the fast path has the derivative for these operands."""
+    if name == "matmul":
+        return bool(x.ndim < 3 and y.ndim < 3)
+    return name != "pow" or (type(y) is int and y > 0 and type(x) is np.ndarray)
 
 
 def may_mirror(view: Any, owner: Any) -> bool:

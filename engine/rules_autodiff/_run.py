@@ -1,5 +1,6 @@
 """What reverse and forward mode have in common: one run of a lifted program."""
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ class Run(Operators, Access, Calls):
             return False
         if is_number(x) or isinstance(x, np.ndarray):
             return self.slot(x) is not None
+        if type(x) is FunctionType and not x.__closure__:
+            return False
         return self.reaches(x, {})
 
     def reaches(self, x: Any, seen: dict[int, Any]) -> bool:

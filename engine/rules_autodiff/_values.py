@@ -10,7 +10,7 @@ __all__ = ["INERT", "NUMBERS", "SCALARS", "is_float_array", "is_number", "is_num
 # What is certainly no part of a derivative; asked first, by class.
 INERT = frozenset({
     int, bool, str, bytes, type(None), type, range, ModuleType, type(Ellipsis),
-    np.bool_, np.int64, np.int32, np.intp, np.dtype, np.ufunc,
+    np.bool_, np.int64, np.int32, np.intp, np.dtype, np.ufunc, type(np.sum),
 })  # fmt: skip
 SCALARS = frozenset({float, np.float64})  # the two classes of the fast path
 NUMBERS = (float, complex, np.inexact)
