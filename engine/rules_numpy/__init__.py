@@ -12,6 +12,7 @@ array([2., 2., 2.])
 from rules_numpy import (
     builtin_functions,
     calculus,
+    cmath_functions,
     compat,
     constants,
     creation,
@@ -20,6 +21,7 @@ from rules_numpy import (
     fourier,
     indexing,
     linalg_decompositions,
+    linalg_matrices,
     linalg_norms,
     linalg_products,
     linalg_solves,
@@ -46,6 +48,7 @@ from rules_numpy import (
 __all__ = [
     "builtin_functions",
     "calculus",
+    "cmath_functions",
     "compat",
     "constants",
     "creation",
@@ -54,6 +57,7 @@ __all__ = [
     "fourier",
     "indexing",
     "linalg_decompositions",
+    "linalg_matrices",
     "linalg_norms",
     "linalg_products",
     "linalg_solves",

@@ -43,7 +43,7 @@ def array_of(x: Any, what: Any) -> Any:
         return x
     a = np.asarray(x)
     if a.dtype.hasobject:
-        _refuse(what, "arrays of numbers", "objects", "Convert them to numbers first")
+        _refuse(what, "arrays of numbers", "objects", "Make them numbers first")
     return a
 
 
@@ -55,7 +55,10 @@ def _of_subclass(x: Any, what: Any) -> Any:
 
 
 def _refuse(what: Any, must: str, got: str, cure: str) -> None:
-    message = f"the derivative of {name_of(what)} must be given {must}, but got {got}. {cure}."
+    message = (
+        f"the derivative of {name_of(what)} must be given {must}, but got {got}. "
+        f"{cure}."
+    )
     raise rc.UnsupportedError(message)
 
 
@@ -77,7 +80,7 @@ def moves(x: Any) -> bool:
 
 
 def fit(x: Any, dx: Any) -> Any:
-    """`dx` projected onto the tangents of the array `x`; quick where it fits already."""
+    """`dx` projected onto the tangents of the array `x`; quick where it fits."""
     if type(dx) is np.ndarray and type(x) is np.ndarray:
         if dx.dtype is x.dtype and dx.shape == x.shape:
             return dx

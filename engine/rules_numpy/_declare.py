@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()
-NoValue = np._NoValue  # type: ignore[attr-defined]  # noqa: SLF001
+NoValue = np._NoValue  # noqa: SLF001
 
 # What is declared: function → (its derivative, the arguments that it moves with).
 DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
@@ -167,19 +167,20 @@ class Declaration:
     def check(self, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
         """Refuse options that the derivative does not know."""
         if self.out is not None and len(args) > self.out and args[self.out] is not None:
-            raise self.unsupported("out=", "Assign the result instead")
-        for name in kw:
-            if name == "out" and kw[name] is None:
+            self.refuse("out=", "Assign the result instead")
+        for name, value in kw.items():
+            if name == "out" and value is None:
                 continue
             if self.keywords is not None and name not in self.keywords:
-                raise self.unsupported(f"{name}=", "Leave that argument out")
+                self.refuse(f"{name}=", "Leave that argument out")
 
-    def unsupported(self, what: str, cure: str) -> rc.UnsupportedError:
+    def refuse(self, what: str, cure: str) -> NoReturn:
+        """Raise the error for an option that the derivative does not know."""
         message = (
             f"rule {self.maps.__qualname__} for {name_of(self.f)} must be called "
             f"without {what}, but got it. {cure}."
         )
-        return rc.UnsupportedError(message)
+        raise rc.UnsupportedError(message)
 
     def numbers(self, args: tuple[Any, ...]) -> Any:
         """Positions of the arguments that move."""
@@ -190,7 +191,7 @@ class Declaration:
         if not self.arrays:
             return args
         plain = list(args)
-        numbers = self.numbers(args) if self.arrays is True else self.arrays
+        numbers = self.arrays if isinstance(self.arrays, tuple) else self.numbers(args)
         for i in numbers:
             if i < len(plain) and plain[i] is not None and plain[i] is not NoValue:
                 plain[i] = array_of(plain[i], self.f)

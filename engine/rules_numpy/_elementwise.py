@@ -40,7 +40,7 @@ def elementwise(
 
 def _register_lists(f: Any, partials: Any) -> None:
     """The same rules where an argument is a list or tuple of numbers."""
-    lists = list | tuple
+    lists: Any = list | tuple
     kinds: dict[int, list[tuple[Any, ...]]] = {
         1: [(lists,)],
         2: [(lists, object), (object, lists), (lists, lists)],

@@ -47,14 +47,15 @@ def complex_partials(y: Any, real: NUMBERS, imag: NUMBERS = 0) -> Any:
     return 1.0, 1j
 
 
-for _f, _partials in {
+_PARTIALS: dict[Any, Any] = {
     abs: abs_partials,
     pow: pow_partials,
     round: round_partials,
     divmod: divmod_partials,
     float: float_partials,
     complex: complex_partials,
-}.items():
+}
+for _f, _partials in _PARTIALS.items():
     rc.scalar_rule(_f, _partials)
     DECLARED[_f] = _partials, (0,)
 
@@ -125,17 +126,14 @@ def extreme_of_one_derivative(y: Any, numbers: Any) -> Any:
     return extreme_pushforward, extreme_pullback
 
 
-_SEQUENCES = list | tuple | np.ndarray
+_SEQUENCES: Any = list | tuple | np.ndarray
 Declaration(sum, sum_derivative, (0, 1), bare=False, arrays=False).register_for(
     (_SEQUENCES, object)
 )
 DECLARED[sum] = sum_derivative, (0, 1)
 for _f in (max, min):
     DECLARED[_f] = extreme_derivative, None
-    for _count in (2, 3, 4):
-        Declaration(
-            _f, extreme_derivative, None, bare=False, arrays=False
-        ).register_for((NUMBERS,) * _count)
+    Declaration(_f, extreme_derivative, None, bare=False, arrays=False).register()
     Declaration(
         _f, extreme_of_one_derivative, (0,), bare=True, arrays=False
     ).register_for((_SEQUENCES,))

@@ -209,9 +209,8 @@ def gradient_derivative(
         parts = dy if isinstance(y, tuple) else (dy,)
         total: Any = rc.ZeroTangent()
         for d, i, step in zip(parts, axes, steps, strict=True):
-            matrix = np.gradient(
-                np.eye(f.shape[i]), step, axis=0, edge_order=edge_order
-            )
+            unit: Any = np.eye(f.shape[i])
+            matrix: Any = np.gradient(unit, step, axis=0, edge_order=edge_order)
             moved = np.matmul(np.moveaxis(d, i, -1), matrix.astype(np.real(f).dtype))
             total = total + np.moveaxis(moved, -1, i)
         return total

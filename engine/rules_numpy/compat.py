@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import array_api_compat.numpy as xp
+import array_api_compat.numpy
 import numpy as np
 
 from rules_numpy import (  # noqa: F401  their declarations are lent here
@@ -12,6 +12,7 @@ from rules_numpy import (  # noqa: F401  their declarations are lent here
     creation,
     fourier,
     linalg_decompositions,
+    linalg_matrices,
     linalg_norms,
     linalg_products,
     linalg_solves,
@@ -25,6 +26,8 @@ from rules_numpy.shape import transpose_adjoint
 from rules_numpy.sorting import permuted
 
 __all__: list[str] = []
+
+xp: Any = array_api_compat.numpy
 
 # Wrapper name → the name in NumPy, where the arguments agree by position and name.
 _SAME = {

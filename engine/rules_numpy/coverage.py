@@ -90,9 +90,10 @@ def _methods() -> str:
     names = []
     for name in dir(np.ndarray):
         own = getattr(np.ndarray, name)
-        if not name.startswith("_") and callable(own) and own in DECLARED:
-            if DECLARED[own][0] is not constant:
-                names.append(f"ndarray.{name}")
+        if name.startswith("_") or not callable(own) or own not in DECLARED:
+            continue
+        if DECLARED[own][0] is not constant:
+            names.append(f"ndarray.{name}")
     ufuncs = ("reduce", "accumulate", "outer", "reduceat")
     return _paragraph([*names, *(f"ufunc.{name}" for name in ufuncs)])
 
@@ -159,9 +160,9 @@ def page() -> str:
         f"`math`: {_standard(math)}\n`cmath`: {_standard(cmath)}\n"
         f"builtins: {_standard(builtins)}",
         "## Functions without derivative\n",
-        "Whole numbers, truth values, indices, dtypes, files; and all methods of random "
-        "generators but `permutation` and `choice`, which move with the array that "
-        "they draw from.\n",
+        "Whole numbers, truth values, indices, dtypes, files; and all methods of "
+        "random generators but `permutation` and `choice`, which move with the array "
+        "that they draw from.\n",
         _paragraph([n.removeprefix("numpy.") for n in constants]),
         "## Not covered\n",
         "\n".join(missing) + "\n",

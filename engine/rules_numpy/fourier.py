@@ -15,7 +15,7 @@ __all__: list[str] = []
 _ADJOINT_NORM = {None: "forward", "backward": "forward", "ortho": "ortho"}
 
 
-def _other(norm: Any) -> str:
+def _other(norm: Any) -> Any:
     return _ADJOINT_NORM.get(norm, "backward")
 
 

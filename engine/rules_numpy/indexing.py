@@ -109,7 +109,7 @@ def _list_maps(masks: Any, arrays: Any, plain: Any) -> Any:
         return total
 
     def choice_pullback(dy: Any) -> Any:
-        pieces = [
+        pieces: list[Any] = [
             rc.ProjectTo(x)(np.where(mask, dy, np.zeros_like(dy))) if moves(x) else None
             for mask, x in zip(masks, plain, strict=True)
         ]

@@ -50,10 +50,12 @@ def _over_gaps(w: Any, groups: Any) -> Any:
 
 
 def diagonal_of(m: Any) -> Any:
+    """The diagonals of a stack of matrices."""
     return np.diagonal(m, axis1=-2, axis2=-1)
 
 
 def diagonal_matrix(d: Any) -> Any:
+    """A stack of matrices with these diagonals."""
     return np.expand_dims(d, -1) * np.eye(d.shape[-1])
 
 
@@ -84,6 +86,7 @@ def refuse_mixture(f: str, dw: Any, shared: Any, dv: Any) -> None:
 
 
 def refuse_phase(f: str, turn: Any, size: Any) -> None:
+    """A complex vector is fixed up to its phase: refuse what depends on that."""
     if np.any(np.abs(turn) > 1e-8 * (1.0 + np.max(np.abs(size), initial=0.0))):
         message = (
             f"the derivative of numpy.linalg.{f} must be wanted for a function that "

@@ -67,7 +67,7 @@ def svd_derivative(
     compute_uv: Any = True,
     hermitian: Any = False,
 ) -> Any:
-    """With P = Uᴴ da V: ds = Re diag(P), and U and V turn by F ∘ (P S + S Pᴴ), …
+    """With P = Uᴴ da V: ds = Re diag(P), U turns by F ∘ (P S + S Pᴴ), V likewise.
 
     Townsend, Differentiating the singular value decomposition, 2016.
     """

@@ -1,8 +1,7 @@
-"""Functions of the standard library's `math` and `cmath`, on Python numbers."""
+"""Functions of the standard library's `math`, on Python numbers."""
 
 from __future__ import annotations
 
-import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,18 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._declare import DECLARED, constant, derivative
 
-__all__ = ["polygamma"]
+__all__ = [
+    "atan_partials",
+    "atanh_partials",
+    "declare",
+    "exp_partials",
+    "log10_partials",
+    "over",
+    "polygamma",
+    "sqrt_partials",
+    "tan_partials",
+    "tanh_partials",
+]
 
 _ZERO, _NONE = rc.ZeroTangent(), rc.NoTangent()
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
@@ -25,7 +35,7 @@ _BERNOULLI = (
 
 
 def polygamma(n: int, x: float) -> float:
-    """ψ⁽ⁿ⁾(x), by recurrence to x + k > 15 + n and the expansion there (DLMF 5.15.8)."""
+    """ψ⁽ⁿ⁾(x), by recurrence to x + k > 15 + n, where it expands (DLMF 5.15.8)."""
     sign, total = -1.0 if n % 2 else 1.0, 0.0
     while x < 15.0 + n:
         total -= sign * math.factorial(n) / x ** (n + 1)
@@ -42,12 +52,13 @@ def polygamma(n: int, x: float) -> float:
     return total - sign * tail
 
 
-def _declare(f: Any, partials: Callable[..., Any], holomorphic: bool = False) -> None:
+def declare(f: Any, partials: Callable[..., Any], *, holomorphic: bool = False) -> None:
+    """Register a scalar rule, and note it for the reference page."""
     rc.scalar_rule(f, partials, holomorphic=holomorphic)
     DECLARED[f] = partials, (0,)
 
 
-def _over(x: Any, y: Any) -> Any:
+def over(x: Any, y: Any) -> Any:
     """x / y, infinite at zero: strong zeros need no exception."""
     if y == 0:
         return math.inf
@@ -76,12 +87,12 @@ def tan_partials(y: Any, x: Any) -> Any:
 
 def asin_partials(y: Any, x: Any) -> Any:
     """∂asin = 1 / √(1 - x²)."""
-    return (_over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
+    return (over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
 
 
 def acos_partials(y: Any, x: Any) -> Any:
     """∂acos = -1 / √(1 - x²)."""
-    return (-_over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
+    return (-over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
 
 
 def atan_partials(y: Any, x: Any) -> Any:
@@ -119,7 +130,7 @@ def asinh_partials(y: Any, x: Any) -> Any:
 
 def acosh_partials(y: Any, x: Any) -> Any:
     """∂acosh = 1 / √(x² - 1)."""
-    return (_over(1.0, math.sqrt((x - 1.0) * (x + 1.0))),)
+    return (over(1.0, math.sqrt((x - 1.0) * (x + 1.0))),)
 
 
 def atanh_partials(y: Any, x: Any) -> Any:
@@ -167,12 +178,12 @@ def log1p_partials(y: Any, x: Any) -> Any:
 
 def sqrt_partials(y: Any, x: Any) -> Any:
     """∂√x = 1 / (2 √x)."""
-    return (_over(0.5, y),)
+    return (over(0.5, y),)
 
 
 def cbrt_partials(y: Any, x: Any) -> Any:
     """∂∛x = 1 / (3 ∛x²)."""
-    return (_over(1.0, 3.0 * y * y),)
+    return (over(1.0, 3.0 * y * y),)
 
 
 def pow_partials(y: Any, x: Any, p: Any) -> Any:
@@ -272,9 +283,9 @@ _ALONE = (
 ).split()
 for _name in _ALONE:
     if hasattr(math, _name):  # cbrt and exp2 came with 3.11, fma with 3.13
-        _declare(getattr(math, _name), globals()[f"{_name}_partials"])
-_declare(math.fmod, remainder_partials)
-_declare(polygamma, polygamma_partials)
+        declare(getattr(math, _name), globals()[f"{_name}_partials"])
+declare(math.fmod, remainder_partials)
+declare(polygamma, polygamma_partials)
 
 
 def _numbers(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -324,84 +335,7 @@ def sumprod_derivative(y: Any, p: Any, q: Any) -> Any:
 
 
 constant([
-    math.ceil, math.floor, math.trunc, math.comb, math.factorial, math.gcd, math.isclose,
+    math.ceil, math.floor, math.trunc, math.comb, math.factorial, math.gcd,
+    math.isclose,
     math.isfinite, math.isinf, math.isnan, math.isqrt, math.lcm, math.perm,
-    cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan,
 ])  # fmt: skip
-
-
-def csin_partials(y: Any, z: Any) -> Any:
-    """∂sin = cos."""
-    return (cmath.cos(z),)
-
-
-def ccos_partials(y: Any, z: Any) -> Any:
-    """∂cos = -sin."""
-    return (-cmath.sin(z),)
-
-
-def csinh_partials(y: Any, z: Any) -> Any:
-    """∂sinh = cosh."""
-    return (cmath.cosh(z),)
-
-
-def ccosh_partials(y: Any, z: Any) -> Any:
-    """∂cosh = sinh."""
-    return (cmath.sinh(z),)
-
-
-def casin_partials(y: Any, z: Any) -> Any:
-    """∂asin = 1 / (√(1 - z) √(1 + z))."""
-    return (_over(1.0, cmath.sqrt(1.0 - z) * cmath.sqrt(1.0 + z)),)
-
-
-def cacos_partials(y: Any, z: Any) -> Any:
-    """∂acos = -1 / (√(1 - z) √(1 + z))."""
-    return (-_over(1.0, cmath.sqrt(1.0 - z) * cmath.sqrt(1.0 + z)),)
-
-
-def casinh_partials(y: Any, z: Any) -> Any:
-    """∂asinh = 1 / √(1 + z²)."""
-    return (_over(1.0, cmath.sqrt(1.0 + z * z)),)
-
-
-def cacosh_partials(y: Any, z: Any) -> Any:
-    """∂acosh = 1 / (√(z - 1) √(z + 1))."""
-    return (_over(1.0, cmath.sqrt(z - 1.0) * cmath.sqrt(z + 1.0)),)
-
-
-def clog_partials(y: Any, z: Any, base: Any = None) -> Any:
-    """∂log_b z = (1 / z, -log_b z / b) / ln b."""
-    if base is None:
-        return (1.0 / z,)
-    scale = cmath.log(base)
-    return 1.0 / (z * scale), -y / (base * scale)
-
-
-def phase_partials(y: Any, z: Any) -> Any:
-    """d arg z = Im(dz / z) = Re(-i dz / z)."""
-    return (-1j / z,)
-
-
-def polar_partials(y: Any, z: Any) -> Any:
-    """Modulus and argument."""
-    return (z.conjugate() / y[0] if y[0] else 0.0,), (-1j / z,)
-
-
-def rect_partials(y: Any, r: Any, phi: Any) -> Any:
-    """r exp(i φ)."""
-    return cmath.rect(1.0, phi), 1j * y
-
-
-for _name, _partials in {
-    "sin": csin_partials, "cos": ccos_partials, "tan": tan_partials,
-    "sinh": csinh_partials, "cosh": ccosh_partials, "tanh": tanh_partials,
-    "asin": casin_partials, "acos": cacos_partials, "atan": atan_partials,
-    "asinh": casinh_partials, "acosh": cacosh_partials, "atanh": atanh_partials,
-    "exp": exp_partials, "log": clog_partials, "log10": log10_partials,
-    "sqrt": sqrt_partials,
-}.items():  # fmt: skip
-    _declare(getattr(cmath, _name), _partials, holomorphic=True)
-_declare(cmath.phase, phase_partials)
-_declare(cmath.polar, polar_partials)
-_declare(cmath.rect, rect_partials)

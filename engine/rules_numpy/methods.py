@@ -13,6 +13,7 @@ import numpy as np
 
 from rules_numpy import (  # noqa: F401  their declarations are lent here
     cumulative,
+    linalg_matrices,
     linalg_products,
     rearrange,
     reductions,
@@ -136,7 +137,7 @@ def item_derivative(y: Any, a: Any, *key: Any) -> Any:
     return item_pushforward, item_pullback
 
 
-# `-a`, `a + b` and their like: the special methods of arrays, and `operator`'s functions.
+# `-a`, `a + b` and their like, as the functions of `operator`.
 _BINARY = {
     "add": np.add,
     "sub": np.subtract,

@@ -18,13 +18,13 @@ __all__ = ["origin", "rearrangement"]
 
 
 def origin(moved: Callable[[Any], Any], a: Any) -> Any:
-    """For every entry of `moved(a)` the flat number of its entry of `a`, -1 for none."""
+    """For each entry of `moved(a)` the flat number of its entry of `a`, -1 for none."""
     numbers = np.reshape(np.arange(1, a.size + 1), a.shape)
     return np.asarray(moved(numbers)) - 1
 
 
 def rearrangement(f: Any, argnums: int | tuple[int, ...] = 0) -> None:
-    """Declare that `f` rearranges the entries of some arguments, with zeros elsewhere."""
+    """Declare that `f` rearranges the entries of some arguments among zeros."""
     bare = isinstance(argnums, int)
     numbers = (argnums,) if isinstance(argnums, int) else argnums
 

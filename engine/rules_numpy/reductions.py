@@ -289,7 +289,7 @@ def average_derivative(
 
 
 def _weights_like(w: Any, a: Any, axis: Any) -> Any:
-    """Weights spread over the array: of its shape, or one-dimensional along the axis."""
+    """Weights spread over the array: of its shape, or vectors along the axis."""
     if w is None:
         return np.ones_like(np.real(a))
     return np.broadcast_to(np.reshape(w, _weights_shape(w, a, axis)), a.shape)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from rules_numpy._arrays import array_of, moves, restore, tangent_array
 from rules_numpy._axes import along
 from rules_numpy._declare import derivative, linear
 
-__all__: list[str] = []
+__all__ = ["joined", "vstack_parts"]
+
+Parts = TypeVar("Parts", bound=Callable[..., Any])
 
 
-def joined(f: Any) -> Any:
+def joined(f: Any) -> Callable[[Parts], Parts]:
     """Declare a function that joins a sequence of arrays, each of them linearly.
 
     Decorates `parts(dy, arrays, *options)`, which cuts the cotangent of the result into
@@ -23,7 +26,7 @@ def joined(f: Any) -> Any:
     """
     functions = f if isinstance(f, list) else [f]
 
-    def declare(parts: Any) -> Any:
+    def declare(parts: Parts) -> Parts:
         for function in functions:
             derivative(function, arrays=False)(_maps(function, parts))
         return parts

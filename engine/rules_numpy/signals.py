@@ -30,7 +30,7 @@ def _full(dy: Any, start: int, length: int) -> Any:
 
 
 def _convolution_maps(f: Any, a: Any, v: Any, mode: Any, turn: Any) -> Any:
-    """y = a * turn(v), cut to a mode; `turn` is linear or conjugates, its own inverse."""
+    """y = a * turn(v), cut to a mode; `turn` is linear up to conj, its own inverse."""
     n, m = a.shape[0], v.shape[0]
     kernel = turn(v)
     start = _start(mode, n, m)

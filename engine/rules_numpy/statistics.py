@@ -144,7 +144,7 @@ def unique_derivative(
     axis: Any = None,
     *,
     equal_nan: Any = True,
-    sorted: Any = True,  # noqa: A002
+    sorted: Any = True,
 ) -> Any:
     """Each distinct entry moves with the mean of those that equal it."""
     values = y[0] if isinstance(y, tuple) else y

@@ -1,4 +1,4 @@
-"""`ufunc.reduce`, `.accumulate`, `.outer` and `.reduceat` of add, multiply and others."""
+"""`ufunc.reduce`, `.accumulate`, `.outer`, `.reduceat` of add, multiply and others."""
 
 from __future__ import annotations
 

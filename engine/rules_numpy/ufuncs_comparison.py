@@ -56,8 +56,8 @@ def clip_derivative(
     a_max: Any = None,
     out: Any = None,
     *,
-    min: Any = None,  # noqa: A002
-    max: Any = None,  # noqa: A002
+    min: Any = None,
+    max: Any = None,
 ) -> Any:
     """The argument within the bounds, theirs included; else the bound that holds."""
     low = _bound(a_min, min)

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rules_core.testing import check_rule
 
 
-@pytest.fixture
-def check() -> Callable[..., Any]:
-    """`check(f, *args, **keywords of f)`: `check_rule` at level quick, no hosts."""
+@pytest.fixture(params=["quick", pytest.param("full", marks=pytest.mark.nightly)])
+def check(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """`check(f, *args, **keywords of f)`: `check_rule` without hosts."""
 
     def run(f: Any, *args: Any, **kwargs: Any) -> Any:
-        return check_rule(f, *args, fkwargs=kwargs, hosts=())
+        return check_rule(f, *args, fkwargs=kwargs, hosts=(), level=request.param)
 
     return run
-
-
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20261121)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
-import array_api_compat.numpy as xp
+import array_api_compat.numpy
 import numpy as np
 import pytest
 
 import rules_core as rc
 
+xp: Any = array_api_compat.numpy
 RNG = np.random.default_rng(10)
 M = RNG.uniform(0.5, 1.5, size=(3, 4))
 T = RNG.uniform(0.5, 1.5, size=(2, 3, 4))
 Z = M + 1j * RNG.normal(size=M.shape)
 
 METHODS = [
-    ("sum", (0,)), ("mean", ()), ("prod", (1,)), ("var", (0,)), ("std", ()), ("max", ()),
-    ("min", (1,)), ("cumsum", (0,)), ("cumprod", (1,)), ("clip", (0.7, 1.2)),
+    ("sum", (0,)), ("mean", ()), ("prod", (1,)), ("var", (0,)), ("std", ()),
+    ("max", ()), ("min", (1,)), ("cumsum", (0,)), ("cumprod", (1,)),
+    ("clip", (0.7, 1.2)),
     ("compress", ([True, False, True], 0)), ("conj", ()), ("conjugate", ()),
     ("copy", ()), ("diagonal", (1,)), ("dot", (M.T,)), ("ravel", ("F",)),
     ("repeat", (2, 1)), ("squeeze", ()), ("swapaxes", (0, 1)),
-    ("take", ([0, 2, 2], 1)), ("trace", ()), ("reshape", (4, 3)), ("reshape", ((2, 6),)),
+    ("take", ([0, 2, 2], 1)), ("trace", ()), ("reshape", (4, 3)),
+    ("reshape", ((2, 6),)),
     ("flatten", ()), ("flatten", ("F",)), ("transpose", ()), ("transpose", (1, 0)),
     ("transpose", ((1, 0),)), ("item", (1, 2)), ("item", (5,)),
     ("astype", (np.dtype("complex128"),)),

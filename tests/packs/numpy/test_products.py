@@ -115,7 +115,7 @@ def test_vecdot_axis(check):
 def test_cross_of_plane_vectors_is_refused():
     with (
         pytest.raises(rc.UnsupportedError, match="three entries"),
-        pytest.warns(DeprecationWarning),
+        pytest.warns(DeprecationWarning, match="2-dimensional"),
     ):
         rc.rrule(np.cross, real(2), real(2))
 

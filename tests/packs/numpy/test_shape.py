@@ -108,11 +108,13 @@ def test_real(check, f, args):
 COMPLEX = [call for call in CALLS if call[1][0] is M]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("f", "args"), COMPLEX, ids=_label)
 def test_complex(check, f, args):
     check(f, Z, *args[1:])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("f", "args"), COMPLEX, ids=_label)
 def test_single_precision(check, f, args):
     check(f, M.astype(np.float32), *args[1:])
@@ -160,7 +162,8 @@ def test_trim_zeros(trim):
     x = np.array([0.0, 0.0, 1.5, 0.0, 2.5, 0.0])
     y, pullback = rc.rrule(np.trim_zeros, x, trim)
     np.testing.assert_array_equal(pullback(y)[1], x)
-    _, dy = rc.frule((rc.NoTangent(), x + 1.0), np.trim_zeros, x, trim)
+    tangents = (rc.NoTangent(), x + 1.0, rc.NoTangent())
+    _, dy = rc.frule(tangents, np.trim_zeros, x, trim)
     np.testing.assert_array_equal(dy, y + 1.0)
 
 

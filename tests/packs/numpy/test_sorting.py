@@ -33,10 +33,17 @@ def test_median(check, axis, keepdims):
     check(np.median, M[:, :3], axis, keepdims=keepdims)
 
 
-METHODS = [
-    "linear", "hazen", "weibull", "median_unbiased", "normal_unbiased",
-    "interpolated_inverted_cdf", "lower", "higher", "nearest", "midpoint",
+METHODS = ["linear", "weibull", "lower", "midpoint"]
+MORE_METHODS = [
+    "hazen", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf",
+    "higher", "nearest",
 ]  # fmt: skip
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("method", MORE_METHODS)
+def test_more_quantiles(check, method):
+    test_quantile(check, method)
 
 
 @pytest.mark.parametrize("method", METHODS)
