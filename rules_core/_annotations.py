@@ -34,14 +34,29 @@ def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
     if annotation is None:
         return (type(None),)
     if isinstance(annotation, type) and typing.get_origin(annotation) is None:
-        return (annotation,)
+        return (_checked(annotation, where),)
     origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _alternatives(annotation.__origin__, where)
     if origin in (typing.Union, types.UnionType):
         parts = (_alternatives(a, where) for a in typing.get_args(annotation))
         return tuple(dict.fromkeys(cls for part in parts for cls in part))
     if isinstance(origin, type) and not typing.get_args(annotation):
         return (origin,)  # typing.Sequence and its like, without a parameter
     raise _not_a_type(annotation, origin, where)
+
+
+def _checked(cls: type, where: str) -> type:
+    """The class, if other classes can be asked whether they belong to it."""
+    try:
+        issubclass(object, cls)
+    except TypeError as error:
+        message = (
+            f"{where}: dispatch asks for subclasses of {cls.__name__}, which refuses "
+            f"to tell ({error}). Use another class, or leave the annotation out."
+        )
+        raise RuleDefinitionError(message) from error
+    return cls
 
 
 def _not_a_type(annotation: Any, origin: Any, where: str) -> RuleDefinitionError:

@@ -76,6 +76,13 @@ class _ConfigMeta(type):
 
     def __getitem__(cls, traits: Any) -> type[RuleConfig]:
         items = traits if isinstance(traits, tuple) else (traits,)
+        if cls is not RuleConfig or not items:
+            names = ", ".join(getattr(item, "__name__", str(item)) for item in items)
+            message = (
+                "only RuleConfig[…] names traits, one or more, but got "
+                f"{cls.__name__}[{names}]. A config class is written without brackets."
+            )
+            raise RuleDefinitionError(message)
         for item in items:
             if not isinstance(item, type) or not issubclass(item, Trait):
                 message = (

@@ -36,11 +36,16 @@ def check_arity(
     raise RuleDefinitionError(message)
 
 
-def check_config(config: Any, kind: str) -> None:
+def check_config(config: Any, where: str) -> None:
+    """Refuse a config that is no class of configs.
+
+    Raises:
+        RuleDefinitionError: It is an instance, a trait, or something else.
+    """
     if config is None or (isinstance(config, type) and issubclass(config, RuleConfig)):
         return
     message = (
-        f"{kind}.define: config must be a RuleConfig class or RuleConfig[traits], but "
+        f"{where}: config must be a RuleConfig class or RuleConfig[traits], but "
         f"got {config!r}. Write config=RuleConfig[HasReverseMode] for a trait."
     )
     raise RuleDefinitionError(message)
@@ -51,9 +56,11 @@ def warn_if_hiding(rules: list[Rule], new: Rule) -> None:
     if new.config is None:
         return
     for old in rules:
-        fits = old.config is None and len(old.types) == len(new.types)
-        if fits and at_most(old, _without_config(new), len(new.types)):
-            if at_most(_without_config(new), old, len(new.types)):
+        count = len(old.types)
+        if old.config is not None or not _takes(new, count):
+            continue
+        if at_most(old, _without_config(new), count):
+            if at_most(_without_config(new), old, count):
                 continue
             warnings.warn(
                 f"{new.kind} {new.name} for {new.target}({new.signature}) at "
@@ -62,6 +69,11 @@ def warn_if_hiding(rules: list[Rule], new: Rule) -> None:
                 "wins over any rule without one.",
                 stacklevel=5,
             )
+
+
+def _takes(rule: Rule, count: int) -> bool:
+    most = count if rule.variadic is not None else len(rule.types)
+    return rule.required <= count <= most
 
 
 def _without_config(rule: Rule) -> Rule:

@@ -38,8 +38,12 @@ def explain(*args: Any, **kw: Any) -> str:
     frule for f(float): no rule applies; none is defined.
     """
     config: Any = None
-    if type(args[0]) in CONFIGS:
+    if args and type(args[0]) in CONFIGS:
         config, args = args[0], args[1:]
+    if not args or not callable(args[0]):
+        got = repr(args[0]) if args else "nothing"
+        message = f"explain(f, *args): f must be callable, but got {got}."
+        raise TypeError(message)
     f, *rest = args
     parts = [_section(kind, f, tuple(rest), kw, config) for kind in ("rrule", "frule")]
     return "\n".join(parts)

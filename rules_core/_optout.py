@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from ._annotations import read_types
@@ -13,11 +14,8 @@ from ._lookup import table_of
 from ._registry import PACKS, being_imported, table_for
 from ._rule import Rule
 from ._rules import RuleKind, frule, rrule
-from ._thunks import AbstractThunk
 
 __all__ = ["no_frule", "no_rrule", "opt_out"]
-
-_ = AbstractThunk
 
 
 def opt_out(
@@ -56,7 +54,7 @@ def opt_out(
         message = f"opt_out must get rrule or frule first, but got {kind!r}."
         raise RuleDefinitionError(message)
     where = caller_location(f"opt_out({kind.kind})")
-    check_config(config, kind.kind)
+    check_config(config, "opt_out")
     table = table_for(kind.table_to_define(f).key, "opt_out")
     label = f"opt_out({kind.kind}, {table.label})"
     read = read_types(types, label)
@@ -73,38 +71,45 @@ def opt_out(
     kind.register(table, rule)
 
 
-def _declined(kind: RuleKind[Any], f: Any, types: tuple[Any, ...]) -> bool:
+def _declined(
+    kind: RuleKind[Any], f: Any, types: tuple[Any, ...], config: type | None
+) -> bool:
+    check_config(config, f"no_{kind.kind}")
     table = table_of(f)
     if table is None:
         return False
     PACKS.ensure(table.key)
-    winner = getattr(table, kind.kind).select(type(None), types)
-    return winner is not None and winner.opted_out
+    read = read_types(types, f"no_{kind.kind}({table.label})")
+    rules = getattr(table, kind.kind)
+    winners = [rules.select(config or type(None), each) for each in product(*read)]
+    return all(rule is not None and rule.opted_out for rule in winners)
 
 
-def no_rrule(f: Any, *types: type) -> bool:
+def no_rrule(f: Any, *types: Any, config: type[RuleConfig] | None = None) -> bool:
     """Whether calls of `f` with arguments of these types are opted out of `rrule`.
 
     Args:
         f: The function.
-        *types: One class per argument in normal form.
+        *types: One class or union per argument in normal form; of a union, all.
+        config: Ask for calls with such a configuration.
 
     >>> from rules_core import no_rrule
     >>> no_rrule(abs, float)
     False
     """
-    return _declined(rrule, f, types)
+    return _declined(rrule, f, types, config)
 
 
-def no_frule(f: Any, *types: type) -> bool:
+def no_frule(f: Any, *types: Any, config: type[RuleConfig] | None = None) -> bool:
     """Whether calls of `f` with arguments of these types are opted out of `frule`.
 
     Args:
         f: The function.
-        *types: One class per argument in normal form.
+        *types: One class or union per argument in normal form; of a union, all.
+        config: Ask for calls with such a configuration.
 
     >>> from rules_core import no_frule
     >>> no_frule(abs, float)
     False
     """
-    return _declined(frule, f, types)
+    return _declined(frule, f, types, config)

@@ -13,12 +13,19 @@ __all__ = ["Location", "Rule"]
 
 
 class Location:
-    """Where something was written: file, line, module and qualified name."""
+    """Where something was written: file, line, module and qualified name.
 
-    __slots__ = ("file", "line", "module", "name")
+    `own` says whether the name is its own: not that of what was called there, nor one
+    that many bear.
+    """
 
-    def __init__(self, file: str, line: int, module: str, name: str) -> None:
+    __slots__ = ("file", "line", "module", "name", "own")
+
+    def __init__(
+        self, file: str, line: int, module: str, name: str, *, own: bool = False
+    ) -> None:
         self.file, self.line, self.module, self.name = file, line, module, name
+        self.own = own
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Location:
@@ -27,11 +34,13 @@ class Location:
         while hasattr(inner, "__wrapped__"):  # a decorator's wrapper tells nothing
             inner = inner.__wrapped__
         code = getattr(inner, "__code__", None)
+        name = getattr(function, "__qualname__", None)
         return cls(
             code.co_filename if code else "?",
             code.co_firstlineno if code else 0,
             getattr(function, "__module__", None) or "?",
-            getattr(function, "__qualname__", None) or repr(function),
+            name or repr(function),
+            own=(name or "_").rpartition(".")[2] not in ("_", "<lambda>"),
         )
 
     def __str__(self) -> str:

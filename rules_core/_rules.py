@@ -76,7 +76,7 @@ class RuleKind(Generic[CallT]):
         (NoTangent(), 6.0)
         """
         table = self.table_to_define(f)
-        check_config(config, self.kind)
+        check_config(config, f"{self.kind}.define")
         leading = (*(() if config is None else ("config",)), *self._leading)
 
         def register(function: F) -> F:

@@ -60,6 +60,18 @@ def _same_signature(a: Rule, b: Rule) -> bool:
     return bool(shape(a) == shape(b))
 
 
+def _replaces(new: Rule, old: Rule) -> bool:
+    """Whether a rule is the old one, defined again: in a notebook, or by a reload.
+
+    One file may hold several rules of one name for different types, made by a loop or
+    called `_`. A cell that is run again with other types has another file.
+    """
+    if (old.module, old.name) != (new.module, new.name):
+        return False
+    elsewhere = old.file != new.file or new.file == "<stdin>"
+    return (new.where.own and elsewhere) or _same_signature(old, new)
+
+
 def _within(a: tuple[type, ...], b: tuple[type, ...]) -> bool:
     return all(any(issubclass(x, y) for y in b) for x in a)
 
@@ -80,7 +92,17 @@ def at_most(a: Rule, b: Rule, count: int) -> bool:
 def _wins(a: Rule, b: Rule, count: int) -> bool:
     if not at_most(a, b, count):
         return False
-    return not at_most(b, a, count) or (a.variadic is None and b.variadic is not None)
+    return not at_most(b, a, count) or _tighter(a, b)
+
+
+def _tighter(a: Rule, b: Rule) -> bool:
+    """Of two that fit a call alike: whether `a` takes fewer calls of other lengths."""
+    if a.variadic is None or b.variadic is None:
+        return b.variadic is not None and a.variadic is None
+    more = max(len(a.types), len(b.types)) + 1
+    if at_most(a, b, more) and at_most(b, a, more):
+        return a.required > b.required
+    return at_most(a, b, more)
 
 
 class MethodCache(dict[tuple[type, ...], "Rule | None"]):
@@ -147,15 +169,16 @@ class RuleSet:
             RuleClashError: The signature is taken by a rule from another place.
         """
         with LOCK:
-            old = next((r for r in self.rules if _same_signature(r, rule)), None)
-            if old is None:
+            kept = [r for r in self.rules if not _replaces(rule, r)]
+            for old in kept:
+                if _same_signature(old, rule):
+                    raise RuleClashError(old, rule)
+            if len(kept) == len(self.rules):
                 self.rules.append(rule)
                 self._enter(rule)
-            elif (old.module, old.name) == (rule.module, rule.name):
-                self.rules[self.rules.index(old)] = rule
-                self._rebuild()
             else:
-                raise RuleClashError(old, rule)
+                self.rules = [*kept, rule]
+                self._rebuild()
             self.forget()
 
     def restore(self, rules: list[Rule]) -> None:

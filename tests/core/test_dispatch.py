@@ -200,6 +200,23 @@ def test_an_annotation_that_is_no_type(annotation, cure):
     assert line.endswith(f"but got {annotation!r}. {cure}")
 
 
+def test_annotated_types_are_their_types():
+    define(one, typing.Annotated[float, "in metres"], name="float")
+    assert (ran(one, 1.0), ran(one, 1)) == ("float", None)
+
+
+class HasShape(typing.Protocol):
+    shape: tuple[int, ...]
+
+
+def test_an_annotation_that_cannot_be_asked():
+    with pytest.raises(RuleDefinitionError) as caught:
+        define(one, HasShape, name="bad")
+    text = str(caught.value)
+    assert ": parameter 'x0': dispatch asks for subclasses of HasShape, whi" in text
+    assert text.endswith("). Use another class, or leave the annotation out.")
+
+
 def test_an_annotation_that_names_nothing():
     def rule(x):
         return x, None
@@ -275,6 +292,15 @@ class TestConfigs:
         assert ran(Reverse(), one, 1.0) == "config"
         assert ran(one, 1.0) == "plain"
 
+    def test_a_variadic_config_rule_may_hide_others(self):
+        define(one, float, name="plain")
+
+        def config_rrule(config, *xs):
+            return "config", None
+
+        with pytest.warns(UserWarning, match=r"hides the more specific plain\(float\)"):
+            rrule.define(one, config=RuleConfig[HasReverseMode])(config_rrule)
+
     def test_equal_signatures_do_not_warn(self):
         define(one, float, name="plain")
         with warnings.catch_warnings():
@@ -313,6 +339,14 @@ class TestConfigs:
     def test_misuse(self):
         with pytest.raises(RuleDefinitionError, match="must name traits"):
             RuleConfig[float]
+        with pytest.raises(RuleDefinitionError) as caught:
+            Both[HasReverseMode]
+        assert str(caught.value) == (
+            "only RuleConfig[…] names traits, one or more, but got "
+            "Both[HasReverseMode]. A config class is written without brackets."
+        )
+        with pytest.raises(RuleDefinitionError, match=r"got RuleConfig\[\]"):
+            RuleConfig[()]
         with pytest.raises(RuleDefinitionError, match="config must be a RuleConfig"):
             rrule.define(one, config=HasReverseMode)
         with pytest.raises(RuleDefinitionError, match="config must be a RuleConfig"):
@@ -330,6 +364,17 @@ class TestOptOut:
         assert not no_rrule(one, int)
         define(one, np.float64, name="scalar")
         assert ran(one, np.float64(1)) == "scalar"
+
+    def test_queries_of_unions_and_configs(self):
+        opt_out(rrule, one, float)
+        opt_out(rrule, one, str, config=Reverse)
+        assert no_rrule(one, float | np.float64)
+        assert not no_rrule(one, float | int)
+        assert not no_rrule(one, str)
+        assert no_rrule(one, str, config=Reverse)
+        assert no_rrule(one, float, config=Reverse)
+        with pytest.raises(RuleDefinitionError, match="must be annotated with a class"):
+            no_rrule(one, 1.0)
 
     def test_the_other_mode_is_untouched(self):
         opt_out(rrule, one, float)
@@ -388,3 +433,74 @@ def test_registering_while_eight_threads_look_up():
         thread.join()
     assert not errors
     assert [ran(one, cls(1.0)) for cls in classes] == [cls.__name__ for cls in classes]
+
+
+class TestVariadics:
+    @staticmethod
+    def define(source, name):
+        scope = {"float": float}
+        exec(f"def {name}{source}: return {name!r}, None", scope)
+        rrule.define(several)(scope[name])
+
+    def test_a_fixed_length_wins(self):
+        self.define("(*xs)", "any_number")
+        self.define("(x)", "single")
+        assert (ran(several, 1.0), ran(several), ran(several, 1, 2)) == (
+            "single",
+            "any_number",
+            "any_number",
+        )
+
+    def test_narrower_types_win_also_where_there_are_none(self):
+        self.define("(*xs)", "any_number")
+        self.define("(*xs: float)", "floats")
+        assert (ran(several), ran(several, 1.0), ran(several, 1)) == (
+            "floats",
+            "floats",
+            "any_number",
+        )
+
+    def test_the_one_that_takes_fewer_lengths_wins(self):
+        self.define("(*xs)", "any_number")
+        self.define("(x, *xs)", "some")
+        self.define("(x, y, *xs: float)", "two_and_floats")
+        assert ran(several) == "any_number"
+        assert ran(several, 1) == "some"
+        assert ran(several, 1, 2) == "two_and_floats"
+        assert ran(several, 1, 2, 3) == "some"
+
+
+def several(*xs):
+    return xs
+
+
+def run_cell(number, source):
+    """What a notebook does: one module, a file name for every text of a cell."""
+    scope = {"__name__": "__main__", "rrule": rrule, "one": one, "opt_out": opt_out}
+    exec(compile(source, f"cell{number}.py", "exec"), scope)
+
+
+CELL = "@rrule.define(one)\ndef my_rrule(x: {}): return {!r}, None"
+
+
+def test_a_cell_that_is_run_again_with_other_types_replaces_its_rule():
+    run_cell(1, CELL.format("float", "old"))
+    run_cell(2, CELL.format("float | int", "new"))
+    assert (ran(one, 1.0), ran(one, 1)) == ("new", "new")
+    run_cell(3, CELL.format("int", "newer"))
+    assert (ran(one, 1.0), ran(one, 1)) == (None, "newer")
+
+
+def test_rules_of_one_name_in_one_file_live_together():
+    run_cell(1, CELL.format("float", "a") + "\n" + CELL.format("int", "b"))
+    assert (ran(one, 1.0), ran(one, 1)) == ("a", "b")
+
+
+def test_what_has_no_name_of_its_own_is_never_the_same():
+    run_cell(1, CELL.format("float", "a").replace("my_rrule", "_"))
+    run_cell(2, CELL.format("int", "b").replace("my_rrule", "_"))
+    assert (ran(one, 1.0), ran(one, 1)) == ("a", "b")
+    run_cell(3, "opt_out(rrule, one, str)")
+    run_cell(4, "opt_out(rrule, one, list)")
+    assert no_rrule(one, str)
+    assert no_rrule(one, list)

@@ -135,3 +135,16 @@ def test_frule_too():
         return 0.0, 0.0
 
     assert "scale_frule(any, any) at" in explain(scale, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("args", "got"),
+    [((), "nothing"), ((3.0,), "3.0"), ((Reverse(),), "nothing")],
+    ids=["nothing", "number", "config"],
+)
+def test_misuse(args, got):
+    with pytest.raises(TypeError) as caught:
+        explain(*args)
+    assert str(caught.value) == (
+        f"explain(f, *args): f must be callable, but got {got}."
+    )
