@@ -11,7 +11,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.utils.checkpoint import checkpoint
 
 import rules_core as rc
-from rules_torch import UnconvertibleClosureError
+from rules_torch import CotangentError, UnconvertibleClosureError
 from tests.adapters.torch.formulas import KINDS, cube, expo, host_sine, sinmul, weighted
 
 ALL = {"sinmul": sinmul, "expo": expo, "cube": cube, "host": host_sine}
@@ -293,3 +293,86 @@ def test_a_pullback_that_keeps_a_dead_vjp_is_refused():
         kept(points(2.0))
     with pytest.raises(UnconvertibleClosureError, match="hidden in"):
         torch.func.grad(kept)(torch.tensor(2.0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ALL)
+def test_backward_through_vmap_to_second_order(name, kind):
+    """A batch of a function of leaves: plain autograd outside, vmap inside."""
+    made = ALL[name](kind)
+    x = points(0.3, 0.7)
+
+    def second(f):
+        (g,) = torch.autograd.grad(torch.vmap(f)(x).sum(), x, create_graph=True)
+        return torch.autograd.grad((g * g).sum(), x)[0]
+
+    torch.testing.assert_close(second(made.f), second(made.native))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_autograd_functional(kind):
+    made = sinmul(kind)
+    x = points(0.3, 0.7).detach()
+    functional = torch.autograd.functional
+
+    def total(f):
+        return lambda x: f(x).sum()
+
+    for options in ({}, {"vectorize": True}):
+        ours = functional.hessian(total(made.f), x, **options)
+        torch.testing.assert_close(ours, functional.hessian(total(made.native), x))
+    forward = functional.jacobian(
+        made.f, x, vectorize=True, strategy="forward-mode"
+    )
+    torch.testing.assert_close(forward, functional.jacobian(made.native, x))
+    ours = functional.jvp(made.f, x, x)[1]
+    torch.testing.assert_close(ours, functional.jvp(made.native, x, x)[1])
+
+
+def test_detached_inference_and_no_grad_modes():
+    f = sinmul().f
+    x = points(0.3, 0.7)
+    with torch.inference_mode():
+        assert not f(x).requires_grad
+    with torch.no_grad():
+        y = f(x)
+    assert not y.requires_grad
+    assert f(x).requires_grad
+
+
+def test_parameters_that_require_grad_beside_a_transform():
+    """`jvp` and `vmap` of a function of leaves keep the graph of the leaves."""
+    made = weighted()
+    w = points(0.5, 1.5)
+    x = points(0.3, 0.7).detach()
+
+    def pushed(f):
+        _, dy = torch.func.jvp(lambda x: f(w, x), (x,), (x,))
+        return torch.autograd.grad(dy.sum(), w)[0]
+
+    torch.testing.assert_close(pushed(made.f), pushed(made.native))
+
+
+def test_wrong_tangents_of_an_frule_are_named():
+    @rc.primitive
+    def bad(x):
+        return x * 2
+
+    @rc.frule.define(bad)
+    def bad_frule(tangents, x):
+        return bad(x), torch.ones(5, 3)
+
+    x = torch.ones(2)
+    with pytest.raises(CotangentError, match=r"bad_frule .*tangent of the result does"):
+        torch.func.jvp(bad, (x,), (x,))
+
+    @rc.primitive
+    def unknown(x):
+        return x * 2
+
+    @rc.frule.define(unknown)
+    def unknown_frule(tangents, x):
+        return unknown(x), rc.not_implemented("nobody knows")
+
+    with pytest.raises(rc.DerivativeNotImplemented, match="unknown_frule"):
+        torch.func.jvp(unknown, (x,), (x,))
