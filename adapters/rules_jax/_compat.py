@@ -53,7 +53,7 @@ def _find_linearizations() -> Any:
     except ImportError:
         return None
     fallback = getattr(private, "fallback_linearize_rule", None)
-    if fallback is None or len(inspect.signature(fallback).parameters) < 4:
+    if fallback is None or "_is_vjp" not in inspect.signature(fallback).parameters:
         return None
     return getattr(private, "primitive_linearizations", None)
 
@@ -122,8 +122,14 @@ def match_varying(x: Any, aval: Any) -> Any:
     if have - want:
         x = jax.lax.psum(x, tuple(sorted(have - want)))
     if want - have:
-        x = jax.lax.pcast(x, tuple(sorted(want - have)), to="varying")
+        x = _vary(x, tuple(sorted(want - have)))
     return x
+
+
+def _vary(x: Any, axes: tuple[str, ...]) -> Any:
+    if hasattr(jax.lax, "pcast"):
+        return jax.lax.pcast(x, axes, to="varying")
+    return jax.lax.pvary(x, axes)
 
 
 def varying_like(shape: tuple[int, ...], dtype: Any, avals: Any) -> Any:
