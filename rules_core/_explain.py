@@ -53,15 +53,20 @@ def not_found(
     kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> RuleNotFound:
     """The error that says that a rule is required, with the nearest candidates."""
-    name = "rrule" if kind == "scalar_rule" else kind
+    scalar = kind == "scalar_rule"
     table, types = _look(f, args, kwargs)
     shown = ", ".join(cls.__name__ for cls in types)
-    rules = [] if table is None else getattr(table, name).rules
+    rules = [] if table is None else getattr(table, "rrule" if scalar else kind).rules
+    if scalar:
+        rules = [rule for rule in rules if rule.partials is not None]
     if not rules:
-        cure = f"None is defined. Write one with @{name}.define({describe(f)})."
-        return RuleNotFound(kind, describe(f), shown, [cure])
+        name = describe(f)
+        cure = f"scalar_rule({name}, partials)" if scalar else f"@{kind}.define({name})"
+        cure = f"None is defined. Write one with {cure}."
+        return RuleNotFound(kind, name, shown, [cure])
     near = sorted(rules, key=lambda r: len(list(_mismatches(r, type(config), types))))
-    notes = [_note(rule, type(config), types) for rule in near[:3]]
+    winner = table.rrule.select(type(config), types) if scalar and table else None
+    notes = [_note(rule, type(config), types, winner) for rule in near[:3]]
     return RuleNotFound(kind, describe(f), shown, notes)
 
 
@@ -149,12 +154,15 @@ def _mismatches(rule: Rule, config: type, types: tuple[type, ...]) -> Iterator[s
             yield f"argument {i + 1} is {cls.__name__}, not {wanted}"
 
 
-def _note(rule: Rule, config: type, types: tuple[type, ...]) -> str:
+def _note(
+    rule: Rule, config: type, types: tuple[type, ...], winner: Rule | None
+) -> str:
     if any(_mismatches(rule, config, types)):
         return _why_not(rule, config, types)
     if rule.opted_out:
         return f"{_named(rule)} declines this call."
-    return f"{_named(rule)} would apply, but the call is opted out."
+    why = "the call is opted out" if winner is None else f"{_named(winner)} wins"
+    return f"{_named(rule)} would apply, but {why}."
 
 
 def _count(rule: Rule) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._errors import CotangentCountError, RuleDefinitionError
+from ._errors import RuleDefinitionError
 from ._generated import register_pair
 from ._keys import describe
 from ._project import ProjectTo
@@ -13,7 +13,7 @@ from ._rule import Location
 from ._rules import rrule
 from ._scalar import _handle
 from ._table import Table
-from ._zeros import AbstractZero, NoTangent, ZeroTangent, not_implemented
+from ._zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
 __all__ = ["linear_rule"]
 
@@ -52,8 +52,9 @@ def linear_rule(
     _check_argnums(table, numbers)
     where = Location.of(adjoint)
     count = table.binder.names
-    forward = _forward(table.key, numbers)
-    backward = _backward(table, adjoint, numbers, isinstance(argnums, int), where)
+    forward = _forward(table, numbers, where)
+    bare = isinstance(argnums, int)
+    backward = _backward(table, adjoint, numbers, where, bare=bare)
     types = None if count is None else tuple((object,) for _ in count)
     register_pair(
         table,
@@ -79,19 +80,23 @@ def _check_argnums(table: Table, numbers: tuple[int, ...]) -> None:
         raise RuleDefinitionError(message)
 
 
-def _forward(f: Any, numbers: tuple[int, ...]) -> Callable[..., Any]:
+def _forward(
+    table: Table, numbers: tuple[int, ...], where: Location
+) -> Callable[..., Any]:
+    f = table.key
+
     def linear_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
         handle = _handle(f)
         y = handle(*args, **kw)
-        for i, dx in enumerate(tangents[1:]):
+        own = tangents if table.method else tangents[1:]
+        for i, dx in enumerate(own):
             if i not in numbers and not isinstance(dx, AbstractZero):
-                return y, _not_linear(f, i)
-        moved = [tangents[1 + i] for i in numbers]
-        if all(isinstance(dx, AbstractZero) for dx in moved):
+                return y, _not_linear(f, i, where)
+        if all(isinstance(own[i], AbstractZero) for i in numbers):
             return y, ZeroTangent()
         shifted = list(args)
-        for i, dx in zip(numbers, moved, strict=True):
-            shifted[i] = _filled(args[i], dx)
+        for i in numbers:
+            shifted[i] = _filled(args[i], own[i])
         return y, handle(*shifted, **kw)
 
     return linear_frule
@@ -103,19 +108,21 @@ def _filled(x: Any, dx: Any) -> Any:
     return zero_tangent(x) if isinstance(dx, AbstractZero) else dx
 
 
-def _not_linear(f: Any, i: int) -> Any:
-    return not_implemented(
+def _not_linear(f: Any, i: int, where: Location) -> NotImplementedTangent:
+    info = (
         f"{describe(f)} is not declared linear in argument {i}, and its linear_rule "
         "says nothing about it"
     )
+    return NotImplementedTangent(info, "", where.module, where.file, where.line)
 
 
 def _backward(
     table: Table,
     adjoint: Callable[..., Any],
     numbers: tuple[int, ...],
-    bare: bool,
     where: Location,
+    *,
+    bare: bool,
 ) -> Callable[..., Any]:
     f, head = table.key, () if table.method else (NoTangent(),)
 
@@ -123,7 +130,7 @@ def _backward(
         projections = {i: ProjectTo(args[i]) for i in numbers}
 
         def linear_pullback(dy: Any) -> tuple[Any, ...]:
-            others = [_other(f, i, x) for i, x in enumerate(args)]
+            others = [_other(f, i, x, where) for i, x in enumerate(args)]
             for i, dx in zip(numbers, cotangents(dy, args, kw), strict=True):
                 others[i] = projections[i](dx)
             return (*head, *others)
@@ -137,16 +144,22 @@ def _backward(
         if bare:
             return (found,)
         if type(found) is not tuple or len(found) != len(numbers):
-            rule = rrule.resolve(f, args, kw)
-            raise CotangentCountError(rule and rule.rule, len(numbers), found)
+            got = type(found).__name__
+            if type(found) is tuple:
+                got = f"a tuple of {len(found)}"
+            message = (
+                f"linear_rule {where.name} for {table.label} at {where}: the adjoint "
+                f"must return a tuple of {len(numbers)} cotangents, one per argnum, "
+                f"but got {got}."
+            )
+            raise RuleDefinitionError(message)
         return found
 
-    _ = where
     return linear_rrule
 
 
-def _other(f: Any, i: int, x: Any) -> Any:
+def _other(f: Any, i: int, x: Any, where: Location) -> Any:
     """Cotangent of an argument that the declaration does not speak about."""
     from ._canonical import tangent_type
 
-    return NoTangent() if tangent_type(x) is NoTangent else _not_linear(f, i)
+    return NoTangent() if tangent_type(x) is NoTangent else _not_linear(f, i, where)

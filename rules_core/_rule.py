@@ -9,7 +9,10 @@ from typing import Any
 from ._errors import RuleDefinitionError, RuleResultError
 from ._keys import describe
 
-__all__ = ["Location", "Rule"]
+__all__ = ["PARTIALS", "Location", "Rule"]
+
+# Where `scalar_rule` keeps the author's partials: on the functions that it makes.
+PARTIALS = "__rules_core_partials__"
 
 
 class Location:
@@ -140,6 +143,11 @@ class Rule:
     def opted_out(self) -> bool:
         """Whether this entry says that no rule applies."""
         return self.function is None
+
+    @property
+    def partials(self) -> Callable[..., Any] | None:
+        """The partials that a `scalar_rule` was made from."""
+        return getattr(self.function, PARTIALS, None)
 
     @property
     def signature(self) -> str:

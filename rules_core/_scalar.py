@@ -9,41 +9,48 @@ from ._annotations import read_signature
 from ._arrays import array_namespace, is_array
 from ._canonical import has_tangent
 from ._definition import check_arity
-from ._errors import RuleDefinitionError, RuleNotFound
+from ._errors import ProjectionError, RuleDefinitionError, RuleNotFound
 from ._generated import register_pair
 from ._lookup import table_of
 from ._primitive import acting_handle
 from ._project import ProjectTo
 from ._pullback import Pullback
-from ._rule import Location
+from ._rule import PARTIALS, Location
 from ._rules import rrule
 from ._strong import conj, strong_product, total
 from ._structural import Tangent
+from ._table import Table
 from ._zeros import AbstractTangent, AbstractZero, NoTangent, ZeroTangent
 
 __all__ = ["derivatives_given_output", "scalar_rule"]
 
-PARTIALS = "__rules_core_partials__"
 
+def _rows(
+    partials: Any, y: Any, label: str, inputs: int
+) -> tuple[tuple[Any, ...], ...]:
+    """Partials as one row per output.
 
-def _rows(partials: Any, y: Any) -> tuple[tuple[Any, ...], ...]:
-    """Partials as one row per output."""
+    Raises:
+        RuleDefinitionError: They do not fit the outputs and arguments.
+    """
     several = isinstance(y, tuple)
-    if not several:
-        return (partials,)
-    return tuple(partials)
-
-
-def _check_rows(rows: Any, label: str, outputs: int, inputs: int) -> None:
-    good = len(rows) == outputs and all(
-        isinstance(row, tuple) and len(row) == inputs for row in rows
-    )
-    if not good:
-        want = f"a tuple of {inputs} partials"
-        if outputs > 1 or len(rows) != 1:
-            want = f"a tuple of {outputs} tuples of {inputs} partials"
-        message = f"{label}: the partials must be {want}, but got {rows!r}."
+    rows = partials if several else (partials,)
+    good = isinstance(rows, tuple) and len(rows) == (len(y) if several else 1)
+    if not good or not all(isinstance(r, tuple) and len(r) == inputs for r in rows):
+        row = f"a tuple of {inputs}, one per argument"
+        if several:
+            row = f"a tuple of {len(y)}, one per output, each {row}"
+        message = f"{label}: the partials must be {row}, but got {_form(partials)}."
         raise RuleDefinitionError(message)
+    return rows
+
+
+def _form(partials: Any) -> str:
+    """Tuples and what they hold, without the numbers."""
+    if not isinstance(partials, tuple):
+        return type(partials).__name__
+    comma = "," if len(partials) == 1 else ""
+    return f"({', '.join(map(_form, partials))}{comma})"
 
 
 def scalar_rule(
@@ -89,7 +96,7 @@ def scalar_rule(
     label = f"scalar_rule {where.name} for {table.label} at {where}"
     read = read_signature(partials, label, ("y",))
     check_arity(table, label, read.required, len(read.types), read.variadic)
-    forward, backward = _make(table.key, partials, label, read.needs)
+    forward, backward = _make(table, partials, label, asks_needs=read.needs)
     for rule in (forward, backward):
         rule.__dict__.update({PARTIALS: partials, "holomorphic": holomorphic})
     register_pair(
@@ -107,26 +114,30 @@ def scalar_rule(
 
 
 def _make(
-    f: Any, partials: Callable[..., Any], label: str, asks_needs: bool
+    table: Table, partials: Callable[..., Any], label: str, *, asks_needs: bool
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    # The rule of a method speaks of the instance, not of the function.
+    pull, head = (_pull, 0) if table.method else (_pull_function, 1)
+
     def evaluate(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Any, Any]:
         own = {k: v for k, v in kw.items() if k != "needs"} if asks_needs else kw
-        y = _handle(f)(*args, **own)
-        rows = _rows(partials(y, *args, **kw), y)
-        _check_rows(rows, label, len(y) if isinstance(y, tuple) else 1, len(args))
-        return y, rows
+        y = _handle(table.key)(*args, **own)
+        if isinstance(y, list):
+            message = f"{label}: several outputs must be a tuple, but got a list."
+            raise RuleDefinitionError(message)
+        return y, _rows(partials(y, *args, **kw), y, label, len(args))
 
     def scalar_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
         y, rows = evaluate(args, kw)
         outputs = y if isinstance(y, tuple) else (y,)
         pairs = zip(rows, outputs, strict=True)
-        dys = [_push(row, tangents[1:], out) for row, out in pairs]
-        return y, Tangent(tuple, *dys) if isinstance(y, tuple) else dys[0]
+        dys = [_push(row, tangents[head:], out) for row, out in pairs]
+        return y, Tangent(type(y), *dys) if isinstance(y, tuple) else dys[0]
 
     def scalar_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
         y, rows = evaluate(args, kw)
         several = isinstance(y, tuple)
-        return y, Pullback(_pull, several, args, rows)
+        return y, Pullback(pull, several, args, rows)
 
     return scalar_frule, scalar_rrule
 
@@ -163,6 +174,12 @@ def _like(primal: Any, tangent: Any) -> Any:
     return ProjectTo(primal)(tangent)
 
 
+def _pull_function(
+    several: bool, args: tuple[Any, ...], rows: Any, dy: Any
+) -> tuple[Any, ...]:
+    return NoTangent(), *_pull(several, args, rows, dy)
+
+
 def _pull(several: bool, args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any, ...]:
     """`Σⱼ conj(pⱼᵢ) dyⱼ` for every argument."""
     dys = _outputs(dy, len(rows)) if several else (dy,)
@@ -174,13 +191,17 @@ def _pull(several: bool, args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any
         column = [row[i] for row in rows]
         terms = [strong_product(conj(p), d) for p, d in zip(column, dys, strict=True)]
         cotangents.append(_like(x, total(terms)))
-    return NoTangent(), *cotangents
+    return tuple(cotangents)
 
 
 def _outputs(dy: Any, count: int) -> tuple[Any, ...]:
     if isinstance(dy, AbstractZero):
         return (ZeroTangent(),) * count
-    return tuple(dy)
+    dys = tuple(dy)
+    if len(dys) != count:
+        whole, must = "", f"be a tuple of {count}, one per output"
+        raise ProjectionError(whole, must, f"a tuple of {len(dys)}")
+    return dys
 
 
 def derivatives_given_output(y: Any, f: Any, *args: Any, **kw: Any) -> Any:
@@ -209,9 +230,10 @@ def derivatives_given_output(y: Any, f: Any, *args: Any, **kw: Any) -> Any:
     ((2.0,),)
     """
     call = rrule.resolve(f, args, kw)
-    partials = getattr(call.rule.function, PARTIALS, None) if call else None
-    if call is None or partials is None:
+    if call is None or call.rule.partials is None:
         kind = "scalar_rule"
         raise RuleNotFound.build(kind, f, args, kw)
     needs = {"needs": (True,) * len(call.args)} if call.rule.needs else {}
-    return _rows(partials(y, *call.args, **call.kwargs, **needs), y)
+    label = f"scalar_rule {call.rule.name} for {call.rule.target}"
+    found = call.rule.partials(y, *call.args, **call.kwargs, **needs)
+    return _rows(found, y, label, len(call.args))

@@ -2,6 +2,7 @@
 
 import cmath
 import math
+import typing
 
 import numpy as np
 import pytest
@@ -212,12 +213,128 @@ def test_derivatives_given_output():
         derivatives_given_output((1.0, 0.0), polar, 1j)
 
 
+def test_derivatives_given_output_without_any():
+    @rrule.define(quotient)
+    def quotient_rrule(x, z):
+        return x / z, None
+
+    with pytest.raises(rc.RuleNotFound) as caught:
+        derivatives_given_output(1.0, quotient, 1.0, 1.0)
+    assert str(caught.value) == (
+        "no scalar_rule applies to quotient(float, float).\n"
+        "  None is defined. Write one with scalar_rule(quotient, partials)."
+    )
+
+
+def test_derivatives_given_output_where_another_rule_wins():
+    scalar_rule(quotient, lambda y, x, z: (1 / z, -x / z**2))
+
+    @rrule.define(quotient)
+    def quotient_rrule(x: float, z: float):
+        return x / z, None
+
+    with pytest.raises(rc.RuleNotFound, match=r"would apply, but .*quotient_rrule\("):
+        derivatives_given_output(1.0, quotient, 1.0, 1.0)
+
+
+def test_derivatives_given_output_while_rules_are_watched():
+    scalar_rule(quotient, lambda y, x, z: (1 / z, -x / z**2))
+    with rc.debug_mode():
+        assert derivatives_given_output(1.0, quotient, 1.0, 1.0) == ((1.0, -1.0),)
+
+
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    def at(self, x):
+        return self.slope * x
+
+
+def test_methods():
+    def partials(y, self, x):
+        return rc.not_implemented("the instance"), self.slope
+
+    scalar_rule(Line.at, partials)
+    line = Line(3.0)
+    dself, dx = rrule(line.at, 2.0)[1](1.0)
+    assert (dself.info, dx) == ("the instance", 3.0)
+    assert len(rrule(Line.at, line, 2.0)[1](1.0)) == 3
+    resting = rc.frule.resolve(line.at, (2.0,))
+    assert resting.run((ZeroTangent(), 5.0)) == (6.0, 15.0)
+
+
+class Pair(typing.NamedTuple):
+    low: float
+    high: float
+
+
+def test_several_outputs_may_have_names():
+    def bounds(x):
+        return Pair(x, 2.0 * x)
+
+    scalar_rule(bounds, lambda y, x: ((1.0,), (2.0,)))
+    _, dy = frule((NoTangent(), 1.0), bounds, 3.0)
+    assert dy == rc.Tangent(Pair, low=1.0, high=2.0)
+    assert rrule(bounds, 3.0)[1](rc.Tangent(Pair, high=1.0)) == (NoTangent(), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "partials", "text"),
+    [
+        (1, 1.0, "a tuple of 2, one per argument, but got float."),
+        (1, [1.0, 1.0], "a tuple of 2, one per argument, but got list."),
+        (
+            2,
+            (1.0, 1.0),
+            "a tuple of 2, one per output, each a tuple of 2, one per argument, but "
+            "got (float, float).",
+        ),
+        (
+            2,
+            ((1.0, 1.0), (1.0,)),
+            "a tuple of 2, one per output, each a tuple of 2, one per argument, but "
+            "got ((float, float), (float,)).",
+        ),
+    ],
+    ids=["bare", "list", "one row", "short row"],
+)
+def test_partials_of_the_wrong_form(outputs, partials, text):
+    def f(x, z):
+        return x if outputs == 1 else (x, z)
+
+    scalar_rule(f, lambda y, x, z: partials)
+    for call in (
+        lambda: rrule(f, 1.0, 2.0),
+        lambda: frule((NoTangent(), 1.0, 1.0), f, 1.0, 2.0),
+        lambda: derivatives_given_output(f(1.0, 2.0), f, 1.0, 2.0),
+    ):
+        with pytest.raises(RuleDefinitionError) as caught:
+            call()
+        assert str(caught.value).endswith(f": the partials must be {text}")
+
+
+def test_outputs_of_the_wrong_form():
+    def f(x):
+        return [x, x]
+
+    scalar_rule(f, lambda y, x: ((1.0,), (1.0,)))
+    with pytest.raises(RuleDefinitionError, match="outputs must be a tuple, but got a"):
+        rrule(f, 1.0)
+    scalar_rule(both, both_partials)
+    with pytest.raises(rc.ProjectionError) as caught:
+        rrule(both, 3.0, 2.0)[1]((1.0,))
+    assert str(caught.value) == (
+        "the cotangents must be a tuple of 2, one per output, but got a tuple of 1."
+    )
+
+
 def test_wrong_counts():
     scalar_rule(quotient, lambda y, x, z: (1.0,))
     with pytest.raises(RuleDefinitionError) as caught:
         rrule(quotient, 3.0, 2.0)
-    assert "the partials must be a tuple of 2 partials, but got ((1.0,),)" in str(
-        caught.value
+    assert str(caught.value).endswith(
+        ": the partials must be a tuple of 2, one per argument, but got (float,)."
     )
     with pytest.raises(RuleDefinitionError, match="normal form quotient has 2"):
         scalar_rule(quotient, lambda y, x: (1.0,))
