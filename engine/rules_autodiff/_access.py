@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
+from rules_autodiff._opaque import MOVERS, is_opaque_module
 from rules_autodiff._values import is_float_array
 
 __all__ = ["Access"]
@@ -117,6 +119,8 @@ class Access(Hooks):
         if method is not None:
             self.call(method, owner, key, value)
             return
+        if not is_known_container(owner) and self.is_active(value):
+            refused("container", type(owner).__name__)
         self.note_item(owner, key)
         owner[key] = value
 
@@ -189,6 +193,15 @@ class Access(Hooks):
         for item in self.iter(iterable):
             yield self.unpack(item, pattern)
 
+    # match
+
+    def check_pattern(self, cls: Any, names: tuple[str, ...], count: int) -> None:
+        """Refuse class patterns that would run a property unseen."""
+        named = (*names, *getattr(cls, "__match_args__", ())[:count])
+        for name in named:
+            if descriptor(cls, name) is not None:
+                refused("pattern", f"{cls.__name__}.{name}")
+
     # with
 
     def context(self, manager: Any) -> Any:
@@ -223,6 +236,14 @@ def unpack_parts(run: Any, items: list[Any], pattern: Any) -> list[Any]:
         if isinstance(part, tuple):
             items[place] = run.unpack(items[place], part)
     return items
+
+
+def is_known_container(x: Any) -> bool:
+    """Whether what is put into a container comes out as the same object."""
+    return isinstance(x, MOVERS) or (
+        isinstance(type(x).__module__, str)
+        and not (is_opaque_module(type(x).__module__))
+    )
 
 
 def iterable_or_error(x: Any) -> Any:

@@ -190,7 +190,7 @@ class Calls(Hooks):
             self.check_keywords(found, f)
             return self.by_rule(found, f)
         other = self.other_kind.resolve(f, args, kwargs, self.config)
-        if other is None or self.opted_out(f, args):
+        if other is None or self.opted_out(f, other.args):
             return NotImplemented
         self.check_keywords(other, f)
         return self.by_other_rule(other, f)
@@ -212,6 +212,7 @@ class Calls(Hooks):
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):
             return self.below.call(f, *args, **kwargs)
+        args = tuple([list(x) if is_stream(x) else x for x in args])
         if not self.carries(f, args, kwargs):
             return self.below.call(f, *args, **kwargs)
         result = self.quick_call(f, args, kwargs)
@@ -288,6 +289,17 @@ def handler_of(f: Any) -> Handler | None:
         return HANDLERS.get(f)
     except TypeError:  # unhashable
         return None
+
+
+def is_stream(x: Any) -> bool:
+    """Whether a value is a builtin iterator or view: nobody sees what it holds.
+
+    C code would take numbers out of it unseen; a list can be searched.
+    """
+    cls = type(x)
+    if cls.__module__ not in ("builtins", "itertools"):
+        return False
+    return hasattr(cls, "__next__") or cls.__name__ in ("dict_values", "dict_items")
 
 
 def key_of_builtin(f: Any) -> Any:

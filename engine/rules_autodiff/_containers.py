@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._builtins import followed
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
+from rules_autodiff._iteration import followed
 from rules_core import structure
 
 __all__: list[str] = []

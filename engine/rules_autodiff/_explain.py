@@ -81,6 +81,19 @@ REFUSALS = {
         "reinterpreted by a view of another dtype",
         "Use .astype to convert the values.",
     ),
+    "flat": (
+        "The attribute .flat of an array that is not contiguous is not supported",
+        "Use numpy.ravel to read, and an index to write.",
+    ),
+    "container": (
+        "A value that carries a derivative must not be put into an object of class {}, "
+        "but is",
+        "Use a list, a dict or an array.",
+    ),
+    "pattern": (
+        "A class pattern must match plain attributes, but {} is a property",
+        "Match the object and read the attribute in the case's body.",
+    ),
     "resized": (
         "An array that carries a derivative must keep its memory, but is resized in "
         "place",

@@ -129,8 +129,10 @@ def compiled(tree: Any, code: CodeType, hooks: str) -> CodeType:
         # Under another name: its own may be global, and must stay so.
         body = ast.FunctionDef(f"{hooks}_function", tree.args, tree.body, [])
     args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    body.type_params = []  # type: ignore[attr-defined]  # needed from Python 3.12 on
     ast.copy_location(body, tree)
     factory = ast.FunctionDef("_factory", args, [body], [])
+    factory.type_params = []  # type: ignore[attr-defined]
     module = ast.Module([ast.copy_location(factory, tree)], [])
     flags = code.co_flags & FUTURE_FLAGS
     text = ast.fix_missing_locations(module)

@@ -3,7 +3,8 @@
 import operator
 from typing import Any
 
-from rules_autodiff._core import CORE, CoreRule, conj, fit, given, ndim, space_of, total
+from rules_autodiff._arithmetic import total
+from rules_autodiff._core import CORE, CoreRule, conj, fit, given, ndim, space_of
 
 __all__: list[str] = []
 

@@ -18,7 +18,7 @@ from collections import (
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
-__all__ = ["is_opaque", "is_transparent"]
+__all__ = ["MOVERS", "is_opaque", "is_opaque_module", "is_transparent", "root_of"]
 
 # Parts of the standard library that call back into user code and are plain Python.
 LIFTED_STANDARD = frozenset({
@@ -37,6 +37,11 @@ def root_of(f: Any) -> str:
         return str(name).partition(".")[0]
     name = getattr(f, "__module__", None) or ""
     return str(name).partition(".")[0]
+
+
+def is_opaque_module(name: str) -> bool:
+    """Whether a module is one that the engine does not look into."""
+    return name.partition(".")[0] in OPAQUE
 
 
 def is_opaque(f: Any) -> bool:

@@ -27,11 +27,10 @@ from rules_autodiff._entries import (
     is_item,
 )
 from rules_autodiff._explain import refused
+from rules_autodiff._fast import FastTape
 from rules_autodiff._memory import overlaps_itself, owner_of, same_place
 from rules_autodiff._mutating import call_mutating_reverse, rrule_mutating
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._quick import QUICK, UNARY, QuickEntry, UnaryEntry, is_quick
-from rules_autodiff._scalars import ScalarTape
 from rules_autodiff._slots import Branch, Shadow, Window
 from rules_autodiff._state import state_functions
 from rules_autodiff._transpose import transposed_frule
@@ -41,14 +40,13 @@ from rules_core import RuleDefinitionError, frule, rrule
 __all__ = ["ReverseRun"]
 
 
-QUICK_KINDS = frozenset({np.ufunc, type(np.sum)})
 NEW_ARRAY = (
     "The fdata of an array that a mutating rule returns must be an array of zeros with "
     "the same shape and strides (numpy.zeros_like), but got {!r}."
 )
 
 
-class ReverseRun(ScalarTape):
+class ReverseRun(FastTape):
     """One forward pass with its tape.
 
     Attributes:
@@ -155,54 +153,6 @@ class ReverseRun(ScalarTape):
         if is_float_array(y) and (self.array_slot(y) is not None or overlaps_itself(y)):
             return self.below.copied(y)
         return y
-
-    def binary(self, name: str, x: Any, y: Any) -> Any:
-        known = self.plain and name in QUICK and is_quick(x) and is_quick(y)
-        if not known or not fits_quick(name, x, y):
-            return super().binary(name, x, y)
-        return self.quick(name, x, y)
-
-    def quick(self, name: str, x: Any, y: Any) -> Any:
-        """Arithmetic on real scalars and arrays at first order."""
-        one = self.array_slot(x) if type(x) is np.ndarray else self.nodes.get(id(x))
-        other = self.array_slot(y) if type(y) is np.ndarray else self.nodes.get(id(y))
-        operation, by_x, by_y = QUICK[name]
-        z = operation(x, y)
-        if one is None and other is None:
-            return z
-        out: Any
-        if type(z) is np.ndarray:
-            out = self.shadows[id(z)] = Shadow(z)
-        else:
-            out = self.nodes[id(z)] = [0.0, z]
-        self.tape.append(QuickEntry(by_x, by_y, x, y, z, one, other, out))
-        return z
-
-    def quick_call(self, f: Any, args: Any, kwargs: Any) -> Any:
-        if not self.plain or kwargs or len(args) != 1 or type(f) not in QUICK_KINDS:
-            return NotImplemented
-        x = args[0]
-        if f not in UNARY or not is_quick(x) or not self.trusts(f, x):
-            return NotImplemented
-        slot = self.slot(x)
-        z = f(x)
-        out: Any
-        if type(z) is np.ndarray:
-            out = self.shadows[id(z)] = Shadow(z)
-        else:
-            out = self.nodes[id(z)] = [0.0, z]
-        self.tape.append(UnaryEntry(UNARY[f], x, z, slot, out))
-        return z
-
-    def trusts(self, f: Any, x: Any) -> bool:
-        """Whether a function has the rule that the fast path stands in for."""
-        known = self.trusted.get((f, type(x)))
-        if known is None:
-            found = rrule.resolve(f, (x,), {}, self.config)
-            module = "" if found is None else found.rule.module
-            known = module.partition(".")[0] == "rules_numpy"
-            self.trusted[f, type(x)] = known
-        return known
 
     def core(self, key: Any, args: tuple[Any, ...]) -> Any:
         rule = CORE[key]
@@ -378,13 +328,6 @@ class ReverseRun(ScalarTape):
         if slot is not None:
             self.tape.append(CoreEntry(copied_pullback, (slot,), self.watch(y)))
         return y
-
-
-def fits_quick(name: str, x: Any, y: Any) -> bool:
-    """Whether the fast path has the derivative for these operands."""
-    if name == "matmul":
-        return bool(x.ndim < 3 and y.ndim < 3)
-    return name != "pow" or (type(y) is int and y > 0 and type(x) is np.ndarray)
 
 
 def may_mirror(view: Any, owner: Any) -> bool:

@@ -87,8 +87,8 @@ class Run(Operators, Access, Calls):
 
     def number_attribute(self, x: Any, name: str) -> Any:
         if isinstance(x, np.ndarray):
-            if name == "flat" and self.slot(x) is not None:
-                return self.call(np.reshape, x, -1)
+            if name == "flat":
+                return self.flat(x)
             found = getattr(x, name)
             if isinstance(found, np.ndarray) and owner_of(found) is not owner_of(x):
                 return self.core_attribute(x, name)
@@ -96,6 +96,13 @@ class Run(Operators, Access, Calls):
         if name in ("real", "imag") and self.slot(x) is not None:
             return self.core_attribute(x, name)
         return getattr(x, name)
+
+    def flat(self, x: Any) -> Any:
+        """`x.flat` as a view, through which writes are followed."""
+        found = x.reshape(-1)
+        if owner_of(found) is owner_of(x):
+            return found
+        return refused("flat")
 
     def core_attribute(self, x: Any, name: str) -> Any:
         from rules_autodiff._core import imag, real
@@ -158,7 +165,7 @@ class Run(Operators, Access, Calls):
             owners = {id(owner_of(a)) for a in args if isinstance(a, np.ndarray)}
             shared = id(owner_of(y)) in owners or self.slot(y) is not None
             return self.below.copied(y) if shared or overlaps_itself(y) else y
-        if not isinstance(y, tuple | list | dict):
+        level = None if callable(y) else self.structure(y)
+        if level is None:
             return y
-        level = self.structure(y)
         return level.rebuild([self.owned(value, args) for value in level.values])

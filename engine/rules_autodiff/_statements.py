@@ -158,6 +158,15 @@ class Lifter(ExpressionLifter):
             lifted.append(self.store(node.name, call, decorator))
         return lifted
 
+    def visit_Match(self, node: ast.Match) -> Any:
+        """Class patterns read attributes natively, so properties must not be among."""
+        checks = [
+            self.effect("check_pattern", part, part.cls, *pattern_names(part))
+            for part in ast.walk(node)
+            if isinstance(part, ast.MatchClass) and (part.kwd_attrs or part.patterns)
+        ]
+        return [*checks, self.visit_parts(node)]
+
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
         """Patterns stay as they are: they read attributes and items, no more."""
         node.guard = node.guard and self.visit(node.guard)
@@ -185,6 +194,12 @@ class Lifter(ExpressionLifter):
     def effect(self, name: str, at: ast.AST, *args: ast.expr) -> Any:
         """A hook called for what it does."""
         return place(ast.Expr(self.hook(name, at, *args)), at)
+
+
+def pattern_names(part: ast.MatchClass) -> list[ast.expr]:
+    """The named attributes of a class pattern, and how many it has by position."""
+    names = ast.Tuple([ast.Constant(n) for n in part.kwd_attrs], ast.Load())
+    return [names, ast.Constant(len(part.patterns))]
 
 
 def load(name: str) -> ast.expr:

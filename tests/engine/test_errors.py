@@ -3,6 +3,7 @@
 import array
 import decimal
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -52,6 +53,46 @@ def boolean_mask_write(x):
     return x
 
 
+class Circle:
+    def __init__(self, r):
+        self.r = r
+
+    @property
+    def area(self):
+        return self.r**2
+
+
+def property_pattern(x):
+    match Circle(x):
+        case Circle(area=a):
+            return a
+    return x
+
+
+def buffer_write(x):
+    a = array.array("d", [1.0])
+    a[0] = x
+    return a[0]
+
+
+def seen_through_memory(x):
+    return memoryview(np.ones(2) * x)[0]
+
+
+def flat_of_transposed(x):
+    a = np.ones((2, 3)).T
+    a.flat[0] = x
+    return a[0, 0]
+
+
+def summed_by_c_code(x):
+    return statistics.fmean(v * x for v in (1.0, 2.0))
+
+
+def summed_values(x):
+    return statistics.fmean({"a": x}.values())
+
+
 def overlapping_write(x):
     v = np.lib.stride_tricks.as_strided(np.zeros(3), (3, 3), (8, 0))
     v[:, 0] = x
@@ -59,7 +100,7 @@ def overlapping_write(x):
 
 
 REFUSED = [
-    (no_rule, r"decimal\.Decimal \(.*test_errors.py, line 16\) must have a rule"),
+    (no_rule, r"decimal\.Decimal \(.*test_errors.py, line 17\) must have a rule"),
     (no_rule_in_a_container, r"array\.array .* must have a rule"),
     (in_a_set, "A set must hold constants"),
     (into_a_set, "A set must hold constants"),
@@ -67,6 +108,12 @@ REFUSED = [
     (integer_array, "the dtype is int64"),
     (boolean_mask_write, "the dtype is bool"),
     (object_array, "array of objects"),
+    (property_pattern, "Circle.area is a property"),
+    (buffer_write, "put into an object of class array"),
+    (seen_through_memory, "memoryview .* must have a rule"),
+    (flat_of_transposed, r"\.flat of an array"),
+    (summed_by_c_code, "fmean .* must have a rule"),
+    (summed_values, "fmean .* must have a rule"),
     (overlapping_write, "must not share memory with itself"),
 ]
 

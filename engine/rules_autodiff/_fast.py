@@ -1,4 +1,4 @@
-"""The fast path: operators on real scalars in reverse mode at first order.
+"""The fast path of reverse mode at first order: scalars, and arrays of float64.
 
 An operation puts one list on the tape, ``[cotangent, value, node, partial, node,
 partial]``, which is at once the node of its result: partial derivatives in place of a
@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._quick import QUICK, UNARY, QuickEntry, UnaryEntry, is_quick
 from rules_autodiff._run import Run
+from rules_autodiff._slots import Shadow
+from rules_core import rrule
 
-__all__ = ["ScalarTape"]
+__all__ = ["FastTape"]
+
+QUICK_KINDS = frozenset({np.ufunc, type(np.sum)})
 
 # Classes of which products and sums are plain numbers again.
 REAL = frozenset({float, int, np.float64})
@@ -20,11 +25,16 @@ REAL = frozenset({float, int, np.float64})
 FLOATS = frozenset({float, np.float64})
 
 
-class ScalarTape(Run):
+class FastTape(Run):
     """Operators that record numbers; for a run whose level below is plain Python."""
 
     tape: list[Any]
     nodes: dict[int, list[Any]]
+    shadows: dict[int, Any]
+    trusted: dict[Any, bool]
+
+    def array_slot(self, a: Any) -> Any:
+        raise NotImplementedError
 
     def add(self, x: Any, y: Any) -> Any:
         if type(x) in REAL and type(y) in REAL and self.plain:
@@ -96,3 +106,60 @@ class ScalarTape(Run):
         nodes[id(z)] = node
         self.tape.append(node)
         return z
+
+    # arrays
+
+    def binary(self, name: str, x: Any, y: Any) -> Any:
+        known = self.plain and name in QUICK and is_quick(x) and is_quick(y)
+        if not known or not fits_quick(name, x, y):
+            return super().binary(name, x, y)
+        return self.quick(name, x, y)
+
+    def quick(self, name: str, x: Any, y: Any) -> Any:
+        """Arithmetic on real scalars and arrays at first order."""
+        one = self.array_slot(x) if type(x) is np.ndarray else self.nodes.get(id(x))
+        other = self.array_slot(y) if type(y) is np.ndarray else self.nodes.get(id(y))
+        operation, by_x, by_y = QUICK[name]
+        z = operation(x, y)
+        if one is None and other is None:
+            return z
+        out: Any
+        if type(z) is np.ndarray:
+            out = self.shadows[id(z)] = Shadow(z)
+        else:
+            out = self.nodes[id(z)] = [0.0, z]
+        self.tape.append(QuickEntry(by_x, by_y, x, y, z, one, other, out))
+        return z
+
+    def quick_call(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if not self.plain or kwargs or len(args) != 1 or type(f) not in QUICK_KINDS:
+            return NotImplemented
+        x = args[0]
+        if f not in UNARY or not is_quick(x) or not self.trusts(f, x):
+            return NotImplemented
+        slot = self.slot(x)
+        z = f(x)
+        out: Any
+        if type(z) is np.ndarray:
+            out = self.shadows[id(z)] = Shadow(z)
+        else:
+            out = self.nodes[id(z)] = [0.0, z]
+        self.tape.append(UnaryEntry(UNARY[f], x, z, slot, out))
+        return z
+
+    def trusts(self, f: Any, x: Any) -> bool:
+        """Whether a function has the rule that the fast path stands in for."""
+        known = self.trusted.get((f, type(x)))
+        if known is None:
+            found = rrule.resolve(f, (x,), {}, self.config)
+            module = "" if found is None else found.rule.module
+            known = module.partition(".")[0] == "rules_numpy"
+            self.trusted[f, type(x)] = known
+        return known
+
+
+def fits_quick(name: str, x: Any, y: Any) -> bool:
+    """Whether the fast path has the derivative for these operands."""
+    if name == "matmul":
+        return bool(x.ndim < 3 and y.ndim < 3)
+    return name != "pow" or (type(y) is int and y > 0 and type(x) is np.ndarray)

@@ -1,0 +1,208 @@
+"""What the engine does in place of builtins that iterate: items are followed."""
+
+import builtins
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._access import python_method
+from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._values import is_number
+
+__all__ = ["followed"]
+
+
+def followed(run: Any, f: Any) -> Any:
+    """A callable for C code to call, whose calls are followed."""
+    if f is None or isinstance(f, type):
+        return f
+
+    def call_followed(*args: Any, **kwargs: Any) -> Any:
+        return run.call(f, *args, **kwargs)
+
+    return call_followed
+
+
+def collecting(cls: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        return cls(*map(run.iter, args))
+
+    return handle
+
+
+for _collect in (list, tuple, any, all):
+    HANDLERS[_collect] = collecting(_collect)
+
+
+def collecting_set(cls: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        return cls(*(map(run.hashed, run.iter(arg)) for arg in args))
+
+    return handle
+
+
+for _set in (set, frozenset):
+    HANDLERS[_set] = collecting_set(_set)
+
+
+@handler(enumerate)
+def handle_enumerate(run: Any, iterable: Any, start: int = 0) -> Any:
+    return enumerate(run.iter(iterable), start)
+
+
+@handler(zip)
+def handle_zip(run: Any, *iterables: Any, strict: bool = False) -> Any:
+    return zip(*map(run.iter, iterables), strict=strict)
+
+
+@handler(dict)
+def handle_dict(run: Any, *args: Any, **kwargs: Any) -> Any:
+    return dict(*(a if hasattr(a, "keys") else run.iter(a) for a in args), **kwargs)
+
+
+@handler(map)
+def handle_map(run: Any, f: Any, *iterables: Any) -> Iterator[Any]:
+    call = followed(run, f) if not isinstance(f, type) else class_caller(run, f)
+    return map(call, *map(run.iter, iterables))
+
+
+def class_caller(run: Any, cls: type) -> Any:
+    def make(*args: Any) -> Any:
+        return run.call(cls, *args)
+
+    return make
+
+
+@handler(filter)
+def handle_filter(run: Any, f: Any, iterable: Any) -> Iterator[Any]:
+    return filter(followed(run, f), run.iter(iterable))
+
+
+@handler(sorted)
+def handle_sorted(
+    run: Any, iterable: Any, *, key: Any = None, reverse: bool = False
+) -> list[Any]:
+    return sorted(run.iter(iterable), key=followed(run, key), reverse=reverse)
+
+
+@handler(reversed)
+def handle_reversed(run: Any, sequence: Any) -> Any:
+    if isinstance(sequence, np.ndarray):
+        return run.array_items(sequence[::-1])
+    method = python_method(type(sequence), "__reversed__")
+    return (
+        reversed(sequence) if method is None else run.iter(run.call(method, sequence))
+    )
+
+
+@handler(builtins.iter)
+def handle_iter(run: Any, source: Any, *sentinel: Any) -> Any:
+    if sentinel:
+        return iter(followed(run, source), *sentinel)
+    return iter(run.iter(source))
+
+
+@handler(builtins.next)
+def handle_next(run: Any, iterator: Any, *default: Any) -> Any:
+    method = python_method(type(iterator), "__next__")
+    if method is None:
+        return next(iterator, *default)
+    try:
+        return run.call(method, iterator)
+    except StopIteration:
+        if not default:
+            raise
+        return default[0]
+
+
+@handler(builtins.sum)
+def handle_sum(run: Any, iterable: Any, start: Any = 0) -> Any:
+    total = start
+    for item in run.iter(iterable):
+        total = run.add(total, item)
+    return total
+
+
+def reduction(native: Any) -> Callable[..., Any]:
+    """`min` and `max`; equal numbers share the derivative equally."""
+
+    def handle(run: Any, *args: Any, key: Any = None, **default: Any) -> Any:
+        items = list(run.iter(args[0])) if len(args) == 1 else list(args)
+        if not items or key is not None or not all(map(is_number, items)):
+            return native(items, key=followed(run, key), **default)
+        best = native(items)
+        ties = [item for item in items if item == best and item is not best]
+        if not ties or not run.is_active([best, *ties]):
+            return best
+        result = best
+        for item in ties:
+            share = run.truediv(run.sub(item, best), float(len(ties) + 1))
+            result = run.add(result, share)
+        return result
+
+    return handle
+
+
+HANDLERS[min] = reduction(min)
+HANDLERS[max] = reduction(max)
+
+
+@handler(functools.reduce)
+def handle_reduce(run: Any, f: Any, iterable: Any, *initial: Any) -> Any:
+    return functools.reduce(followed(run, f), run.iter(iterable), *initial)
+
+
+@handler(itertools.accumulate)
+def handle_accumulate(
+    run: Any, iterable: Any, func: Any = operator.add, *, initial: Any = None
+) -> Any:
+    call = followed(run, func or operator.add)
+    return itertools.accumulate(run.iter(iterable), call, initial=initial)
+
+
+def moving(f: Any) -> Callable[..., Any]:
+    """An iterator of C code: its callables are followed, its arrays read by item."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        given = [
+            followed(run, a) if isinstance(a, FunctionType) else iterable(run, a)
+            for a in args
+        ]
+        return f(*given, **kwargs)
+
+    return handle
+
+
+def iterable(run: Any, x: Any) -> Any:
+    return run.iter(x) if hasattr(type(x), "__iter__") else x
+
+
+for _mover in (
+    itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.repeat,
+    itertools.count, itertools.cycle, itertools.product, itertools.permutations,
+    itertools.combinations, itertools.combinations_with_replacement,
+    itertools.zip_longest, itertools.starmap, itertools.takewhile, itertools.dropwhile,
+    itertools.filterfalse, itertools.groupby, itertools.tee, itertools.pairwise,
+    itertools.compress,
+):  # fmt: skip
+    HANDLERS[_mover] = moving(_mover)
+
+
+@handler(itertools.starmap)
+def handle_starmap(run: Any, f: Any, items: Any) -> Iterator[Any]:
+    return itertools.starmap(followed(run, f), map(run.iter, run.iter(items)))
+
+
+@handler(itertools.chain.from_iterable)
+def handle_from_iterable(run: Any, items: Any) -> Iterator[Any]:
+    return itertools.chain.from_iterable(map(run.iter, run.iter(items)))
+
+
+@handler(itertools.groupby)
+def handle_groupby(run: Any, items: Any, key: Any = None) -> Any:
+    return itertools.groupby(run.iter(items), followed(run, key))
