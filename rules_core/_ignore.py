@@ -7,11 +7,12 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from ._adapters import adapter_of
+from ._primitive import Primitive
 from ._structure import structure
 
 __all__ = ["ignore_derivatives"]
 
-_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial, Primitive)
 
 
 def ignore_derivatives(f: Any) -> Any:

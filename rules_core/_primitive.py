@@ -70,6 +70,7 @@ class Primitive:
         self.host, self.elementwise, self.pure = host, elementwise, pure
         self.static_argnames = _names(static_argnames)
         self.table: Table = table_for(fun, "primitive")
+        self._check_static()
         self.persistent = False
         self.__wrapped__ = fun
         self.__qualname__ = describe(fun)
@@ -78,6 +79,17 @@ class Primitive:
                 fun, name
             ):
                 setattr(self, name, getattr(fun, name))
+
+    def _check_static(self) -> None:
+        known = self.table.binder.parameters if self.static_argnames else None
+        if known is None or self.static_argnames <= known:
+            return
+        message = (
+            f"primitive {describe(self.fun)}: static_argnames must be among its "
+            f"arguments ({', '.join(sorted(known))}), but got "
+            f"{', '.join(sorted(self.static_argnames - known))}."
+        )
+        raise RuleDefinitionError(message)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         adapter = find_adapter(args, kwargs)
@@ -176,7 +188,13 @@ def acting_handle(f: Any) -> Primitive | None:
 def _names(static_argnames: str | Iterable[str]) -> frozenset[str]:
     if isinstance(static_argnames, str):
         return frozenset((static_argnames,))
-    return frozenset(static_argnames)
+    given: Any = static_argnames
+    names = frozenset(given if isinstance(given, Iterable) else (given,))
+    for name in names:
+        if not isinstance(name, str):
+            message = f"static_argnames must be names of arguments, but got {name!r}."
+            raise RuleDefinitionError(message)
+    return names
 
 
 def _found_by_name(handle: Primitive) -> bool:
@@ -292,6 +310,12 @@ def primitive(
 
 
 def _handle(f: Any, flags: dict[str, Any]) -> Primitive:
+    if isinstance(f, (staticmethod, classmethod)):
+        message = (
+            f"primitive must wrap the function of {describe(f)}, but got the "
+            f"{type(f).__name__}. Write @{type(f).__name__} above @primitive."
+        )
+        raise RuleDefinitionError(message)
     if not callable(f):
         message = f"primitive must wrap a callable, but got {f!r}."
         raise RuleDefinitionError(message)
@@ -305,7 +329,14 @@ def _handle(f: Any, flags: dict[str, Any]) -> Primitive:
         return _check_flags(table.primitive, flags)
 
 
-def as_primitive(f: Any, **flags: Any) -> Primitive:
+def as_primitive(
+    f: Any,
+    *,
+    host: bool | None = None,
+    elementwise: bool | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    pure: bool | None = None,
+) -> Primitive:
     """`f` as a primitive without registering it: its handle, or a fresh one.
 
     For `to_jax` and `to_torch`, which may wrap functions that somebody else owns.
@@ -313,7 +344,14 @@ def as_primitive(f: Any, **flags: Any) -> Primitive:
     Raises:
         PrimitiveError: `f` has a handle that was made with other flags.
     """
-    given = _given(flags)
+    given = _given(
+        {
+            "host": host,
+            "elementwise": elementwise,
+            "static_argnames": static_argnames,
+            "pure": pure,
+        }
+    )
     if isinstance(f, Primitive):
         return _check_flags(f, given)
     table = find_table(f)

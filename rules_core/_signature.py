@@ -74,6 +74,13 @@ class Binder:
         self._keywords = None if opened else {p.name for p in named}
         self.required = tuple(p.name for p in named if p.default is _MISSING)
 
+    @property
+    def parameters(self) -> frozenset[str] | None:
+        """Names of all parameters, None where there may be others."""
+        if self.names is None or self._keywords is None:
+            return None
+        return frozenset(self.names) | self._keywords
+
     def __call__(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from rules_core import ignore_derivatives
+from rules_core import Primitive, ignore_derivatives
 
 
 def test_functions_are_called_and_values_kept():
     x = np.ones(2)
     assert ignore_derivatives(lambda: x) is x
+    assert ignore_derivatives(Primitive(lambda: x)) is x
     assert ignore_derivatives(x) is x
     assert ignore_derivatives(3.0) == 3.0
 

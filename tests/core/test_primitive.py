@@ -104,6 +104,41 @@ def test_what_is_not_callable_is_refused():
     assert str(caught.value) == "primitive must wrap a callable, but got 3."
 
 
+@pytest.mark.parametrize("kind", [staticmethod, classmethod])
+def test_decorators_of_classes_stand_above(kind):
+    with pytest.raises(rc.RuleDefinitionError) as caught:
+        primitive(kind(plain))
+    assert str(caught.value) == (
+        f"primitive must wrap the function of plain, but got the {kind.__name__}. "
+        f"Write @{kind.__name__} above @primitive."
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ("mode", "must be among its arguments (k, x), but got mode."),
+        (("k", "b", "a"), "must be among its arguments (k, x), but got a, b."),
+        (1, "must be names of arguments, but got 1."),
+        ((0,), "must be names of arguments, but got 0."),
+    ],
+    ids=["unknown", "two unknown", "number", "position"],
+)
+def test_static_arguments_that_there_are_not(names, text):
+    for make in (primitive, rc.Primitive, rc.as_primitive):
+        with pytest.raises(rc.RuleDefinitionError) as caught:
+            make(plain, static_argnames=names)
+        assert str(caught.value).endswith(f"static_argnames {text}")
+
+
+def test_static_arguments_of_functions_that_take_any():
+    def anything(x, **kw):
+        return x
+
+    assert primitive(anything, static_argnames="mode").static_argnames == {"mode"}
+    assert primitive(math.hypot, static_argnames="z").static_argnames == {"z"}
+
+
 def test_the_rule_key_is_the_function():
     double = primitive(plain)
 
