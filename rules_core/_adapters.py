@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from types import FunctionType
 from typing import Any, Protocol
 
 from ._errors import MixedHostsError, RulesCoreError
@@ -162,7 +163,7 @@ _NAMED: dict[str, Any] = {}
 def _name_of_host(cls: type) -> str:
     host = _hosts[cls]
     name = getattr(host, "name", "inside" if host is _LOOK_INSIDE else "")
-    _NAMED[name] = host
+    _NAMED[name] = None if name == "inside" else host
     return name
 
 
@@ -183,7 +184,7 @@ def _names_of_hosts(values: Iterable[Any]) -> list[str]:
             found.extend(_names_of_hosts(x.values()))
         elif isinstance(x, (tuple, list)):
             found.extend(_names_of_hosts(x))
-        else:
+        elif not isinstance(x, FunctionType):  # Dynamo cannot take a closure apart
             found.append(_name_inside(x))
     return found
 
@@ -198,9 +199,15 @@ def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return found
 
 
+def _adapter_of_traced(cls: type) -> Any:
+    name = _name_of_host(cls)  # first: Dynamo reads a table once
+    return _NAMED[name] if name and name != "inside" else None
+
+
 vars(_name_of_host)["_dynamo_marked_constant"] = True
 vars(_name_inside)["_dynamo_marked_constant"] = True
 vars(find_adapter)["_torchdynamo_inline"] = _find_adapter_traced
+vars(adapter_of)["_torchdynamo_inline"] = _adapter_of_traced
 
 
 def _mixed(first: Any, second: Any) -> MixedHostsError:

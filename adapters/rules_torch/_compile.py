@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import count
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._errors import UntraceableError
 from ._leaves import flatten, unflatten
 
 __all__ = ["call_traced"]
@@ -45,10 +47,22 @@ def call_traced(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a primitive in a frame that Dynamo traces."""
+    for x in (*args, *kwargs.values()):
+        if isinstance(x, FunctionType) and x.__code__.co_freevars:
+            _refuse_closure(primitive)
     tensors: list[Tensor] = []
     key = _key_of(primitive, flatten((args, kwargs), tensors))
     outputs = _entry(key, *tensors)
     return _restore(_result_of(key), iter(outputs))
+
+
+def _refuse_closure(primitive: rc.Primitive) -> None:
+    raise UntraceableError(
+        primitive.table.label,
+        "a function that it is given closes over variables, whose derivatives a "
+        "compiler would lose",
+        "Pass the captured tensors as arguments, or compile around the call.",
+    )
 
 
 def _key_of(primitive: rc.Primitive, layout: Any) -> str:
@@ -128,5 +142,5 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
-for _function in (_key_of, _result_of):
+for _function in (_key_of, _result_of, _refuse_closure):
     _function.__dict__["_dynamo_marked_constant"] = True

@@ -255,3 +255,27 @@ def test_the_first_call_ever_may_be_compiled():
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_ignored_derivatives_inside(compiled):
+    f = marker("both").f
+    x = X.clone().requires_grad_()
+
+    def loss(x):
+        return (f(rc.ignore_derivatives(x)) * x).sum()
+
+    compiled(loss)(x).backward()
+    torch.testing.assert_close(x.grad, X)
+
+
+def test_a_closure_over_traced_tensors_is_refused_in_words():
+    @rc.primitive
+    def apply(f, x):
+        return f(x)
+
+    def loss(w, x):
+        return apply(lambda u: u * w, x).sum()
+
+    with pytest.raises(Exception, match="closes over variables") as info:
+        torch.compile(loss, fullgraph=True, backend="aot_eager")(ONE, X)
+    assert "Pass the captured tensors as arguments" in str(info.value)

@@ -321,9 +321,7 @@ def test_autograd_functional(kind):
     for options in ({}, {"vectorize": True}):
         ours = functional.hessian(total(made.f), x, **options)
         torch.testing.assert_close(ours, functional.hessian(total(made.native), x))
-    forward = functional.jacobian(
-        made.f, x, vectorize=True, strategy="forward-mode"
-    )
+    forward = functional.jacobian(made.f, x, vectorize=True, strategy="forward-mode")
     torch.testing.assert_close(forward, functional.jacobian(made.native, x))
     ours = functional.jvp(made.f, x, x)[1]
     torch.testing.assert_close(ours, functional.jvp(made.native, x, x)[1])

@@ -82,7 +82,9 @@ def database():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
-    return {op.name: op for op in op_db if op.variant_test_name in ("", "no_rounding_mode")}
+    return {
+        op.name: op for op in op_db if op.variant_test_name in ("", "no_rounding_mode")
+    }
 
 
 @pytest.mark.filterwarnings("ignore")
