@@ -23,6 +23,7 @@ from rules_autodiff._duals import (
 )
 from rules_autodiff._errors import EngineError, SourceNotFound, UnsupportedProgram
 from rules_autodiff._front import grad, hvp, jvp, linearize, value_and_grad, vjp
+from rules_autodiff._inputs import Const
 from rules_autodiff._jacobians import hessian, jacfwd, jacobian, jacrev
 from rules_autodiff._mutating import frule_mutating, rrule_mutating
 from rules_autodiff._surface import is_primitive, overlay, show
@@ -40,6 +41,7 @@ __all__ = [
     "jacobian",
     "hessian",
     "hvp",
+    "Const",
     "stop_gradient",
     # Rules
     "EngineConfig",

@@ -9,7 +9,7 @@ import numpy as np
 
 from rules_autodiff._calls import HANDLERS, Transform
 from rules_autodiff._forward import ForwardRun
-from rules_autodiff._inputs import Entrance, as_given
+from rules_autodiff._inputs import Const, Entrance, as_given, without_const
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording, detached, guarded
 from rules_core import NoTangent
@@ -275,8 +275,10 @@ def forward(
     """One forward pass with several tuples of tangents: the output and its tangents."""
     run = ForwardRun(below, len(lanes))
     entrance = Entrance(run)
-    inner = list(primals)
+    inner = without_const(primals)
     for i, x in enumerate(primals):
+        if isinstance(x, Const):
+            continue
         directions = [lane[i] for lane in lanes]
         if all(is_nothing(dx) for dx in directions):
             continue

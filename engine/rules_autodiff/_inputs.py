@@ -6,8 +6,9 @@ object; an array as a new array over the same memory, which is therefore written
 the program writes; a container as a copy, which is written back.
 """
 
+from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -26,7 +27,31 @@ from rules_core import (
     structure,
 )
 
-__all__ = ["Entrance", "alias", "as_given"]
+__all__ = ["Const", "Entrance", "alias", "as_given", "without_const"]
+
+
+@final
+@dataclass(frozen=True)
+class Const:
+    """Marks an argument as a constant: `vjp(f, x, Const(y))`.
+
+    The function gets the value itself; its cotangent is `NoTangent()`.
+
+    Attributes:
+        value: The value.
+
+    >>> from rules_autodiff import Const, vjp
+    >>> y, pullback = vjp(lambda x, c: x * c, 2.0, Const(3.0))
+    >>> y, pullback(1.0)
+    (6.0, (3.0, NoTangent()))
+    """
+
+    value: Any
+
+
+def without_const(args: Any) -> list[Any]:
+    """The arguments as the function takes them."""
+    return [x.value if isinstance(x, Const) else x for x in args]
 
 
 class Entrance:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._errors import EngineError
-from rules_autodiff._inputs import Entrance, as_given
+from rules_autodiff._inputs import Const, Entrance, as_given, without_const
 from rules_autodiff._memory import owner_of
 from rules_autodiff._reverse import ReverseRun
 from rules_autodiff._slots import Shadow, add_to, take_from
 from rules_autodiff._sweep import redo, sweep, undo
 from rules_autodiff._values import INERT, is_number
-from rules_core import structure
+from rules_core import NoTangent, structure
 
 __all__ = ["Recording"]
 
@@ -39,7 +39,9 @@ class Recording:
         *,
         callables: bool = False,
     ):
-        self.below, self.active = below, tuple(active)
+        self.below = below
+        self.active = tuple(i for i in active if not isinstance(args[i], Const))
+        self.asked = tuple(active)
         self.f, self.args, self.kwargs = f, args, kwargs
         self.broken, self.callables = False, callables
         self.record()
@@ -48,7 +50,7 @@ class Recording:
         """Run the program forward, onto a new tape."""
         run = self.run = ReverseRun(self.below)
         self.entrance = Entrance(run, callables=self.callables)
-        inner = list(self.args)
+        inner = without_const(self.args)
         for i in self.active:
             inner[i] = self.entrance.enter(inner[i])
         self.slots = [run.watch(inner[i]) for i in self.active]
@@ -130,10 +132,10 @@ class Recording:
     def collect(self, below: Any) -> tuple[Any, ...]:
         for shadow in self.run.late:
             shadow.data = None
-        found = []
+        found: dict[int, Any] = {}
         for place, slot in zip(self.active, self.slots, strict=True):
-            found.append(as_given(self.args[place], taken(slot, below), below))
-        return tuple(found)
+            found[place] = as_given(self.args[place], taken(slot, below), below)
+        return tuple(found.get(place, NoTangent()) for place in self.asked)
 
 
 def taken(slot: Any, below: Any) -> Any:

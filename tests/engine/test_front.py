@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import (
+    Const,
     grad,
     hessian,
     hvp,
@@ -113,6 +114,12 @@ def test_vjp_and_jvp():
         6.0,
         "aux",
     )
+
+
+def test_const():
+    assert grad(lambda x, y: x * y)(2.0, Const(3.0)) == 3.0
+    assert vjp(lambda x, y: x * y, Const(2.0), 3.0)[1](1.0) == (NoTangent(), 2.0)
+    assert jvp(lambda x, y: x * y, (2.0, Const(3.0)), (1.0, 5.0)) == (6.0, 3.0)
 
 
 def test_linearize():
