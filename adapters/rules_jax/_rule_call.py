@@ -122,7 +122,10 @@ def _batch(axis: Any, operands: Any, dims: Any, *, spec: Any, avals: Any) -> Any
         results = call_primitive_rules(spec, operands)
         return results, [None] * len(results)
     batched = Batched.of(spec, axis, tuple(dims))
-    results = call_primitive_rules(batched, operands)
+    if any(map(is_traced, operands)):
+        results = call_primitive_rules(batched, operands)
+    else:  # nothing above can differentiate this call
+        results = list(batched.primal(*operands))
     return results, [0] * len(results)
 
 
