@@ -64,8 +64,8 @@ class Call:
     """
 
     __slots__ = (
-        "autocast", "inputs", "layout", "needs", "outputs", "plan", "primitive", "result",
-        "rrule",
+        "autocast", "inputs", "layout", "needs", "outputs", "plan", "primitive",
+        "result", "rrule",
     )  # fmt: skip
 
     autocast: State

@@ -279,3 +279,20 @@ def test_a_closure_over_traced_tensors_is_refused_in_words():
     with pytest.raises(Exception, match="closes over variables") as info:
         torch.compile(loss, fullgraph=True, backend="aot_eager")(ONE, X)
     assert "Pass the captured tensors as arguments" in str(info.value)
+
+
+@pytest.mark.nightly
+def test_as_many_kernels_as_native_code():
+    """One kernel forward and one backward for pointwise code with a primitive inside."""
+    from torch._inductor import metrics
+
+    made = sinmul()
+    counts = []
+    for f in (made.native, made.f):
+        torch.compiler.reset()
+        metrics.reset()
+        x = torch.rand(1000, requires_grad=True)
+        fast = torch.compile(lambda x, f=f: f(x * 2).exp(), fullgraph=True)
+        fast(x).backward(torch.ones(1000))
+        counts.append(metrics.generated_kernel_count)
+    assert counts[0] == counts[1]

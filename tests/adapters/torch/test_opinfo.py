@@ -1,6 +1,6 @@
 """torch's own operator database as an outside oracle.
 
-Its sample inputs (broadcast, empty, 0-d, non-contiguous, complex) drive generic rules of
+Its sample inputs (broadcast, 0-d, non-contiguous, complex) drive generic rules of
 array-API functions; values and cotangents are compared with torch's operators.
 """
 
