@@ -59,8 +59,12 @@ class Shadow(Memory):
 
 def sum_of(a: Any, b: Any, like: Memory) -> Any:
     """`a + b` in fresh memory that lies as the owner's does."""
-    total = a + b
-    if total.strides == like.strides and total.flags.c_contiguous:
+    total = a + b  # of 0-d arrays a NumPy scalar, which could not be added to in place
+    if (
+        type(total) is np.ndarray
+        and total.strides == like.strides
+        and total.flags.c_contiguous
+    ):
         return total
     return np.add(a, b, out=like.zeros())
 
