@@ -72,10 +72,23 @@ def name_of(f: Any) -> str:
     return f"{module or 'numpy'}.{name}"
 
 
+# Classes of what is certainly no part of a derivative; asked first, for speed.
+_STILL = frozenset({
+    type(None), type(np._NoValue), bool, int, str, type, slice, type(Ellipsis),  # noqa: SLF001
+    np.bool_, np.int64, np.ufunc, type(np.dtype(float)), type(np.dtype(np.float32)),
+    type(np.dtype(complex)), type(np.dtype(int)),
+})  # fmt: skip
+
+
 def moves(x: Any) -> bool:
     """Whether an argument has a tangent."""
+    cls = type(x)
+    if cls in _STILL:
+        return False
     if isinstance(x, _PLAIN):
         return x.dtype.kind in "fc"
+    if cls in (tuple, list):
+        return any(map(moves, x))
     return rc.tangent_type(x) is not rc.NoTangent
 
 
@@ -99,6 +112,8 @@ def restore(x: Any, dx: Any) -> Any:
         return _entries(x, fit(np.asarray(x), dx))
     if type(x) is float and isinstance(dx, float):
         return dx
+    if type(x) is float and type(dx) is np.ndarray:
+        return np.sum(np.real(dx), dtype=np.float64)
     return rc.ProjectTo(x)(dx)
 
 

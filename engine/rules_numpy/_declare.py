@@ -150,24 +150,26 @@ class Declaration:
         self.f, self.maps, self._numbers = f, maps, numbers
         self.run = call or f
         self.bare, self.arrays = bare, arrays
+        self.first = numbers[0] if numbers else 0
         self.head = () if _is_method(f) else (NoTangent,)
-        self.out = _position_of_out(f)
-        self.keywords = _keywords_of(maps)
+        self.out, self.keywords = _out_and_keywords(f, maps)
 
     def register(self) -> None:
         """Register frule and rrule."""
         for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
-            kind.define(self.f)(_named(make(self), self.maps))
+            kind.define(self.f)(_named(make(self), self, None))
 
     def register_for(self, types: tuple[Any, ...]) -> None:
         """Register them for arguments of these types only."""
         for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
-            kind.define(self.f)(_typed(_named(make(self), self.maps), types))
+            kind.define(self.f)(_named(make(self), self, types))
 
     def check(self, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
         """Refuse options that the derivative does not know."""
         if self.out is not None and len(args) > self.out and args[self.out] is not None:
             self.refuse("out=", "Assign the result instead")
+        if not kw:
+            return
         for name, value in kw.items():
             if name == "out" and value is None:
                 continue
@@ -189,6 +191,8 @@ class Declaration:
     def plain(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments with arrays at the positions that move."""
         if not self.arrays:
+            return args
+        if self.bare and self.arrays is True and type(args[self.first]) is np.ndarray:
             return args
         plain = list(args)
         numbers = self.arrays if isinstance(self.arrays, tuple) else self.numbers(args)
@@ -294,11 +298,7 @@ def _backward_of_one(given: Declaration) -> Callable[..., Any]:
         (pair,) = given.pairs(y, plain, kw)
 
         def derivative_pullback(dy: Any) -> Any:
-            cotangents = [
-                NoTangent if x is None or type(x) is int else given.rest(i, x)
-                for i, x in enumerate(args)
-                if i != number
-            ]
+            cotangents = [given.rest(i, x) for i, x in enumerate(args) if i != number]
             own = NoTangent
             if moves(args[number]):
                 own = _pulled(pair, dy, args[number], given.arrays)
@@ -309,32 +309,27 @@ def _backward_of_one(given: Declaration) -> Callable[..., Any]:
     return backward
 
 
-def _named(rule: Any, maps: Any) -> Any:
-    """The rule with the name and place of what it is made from."""
-    signature = inspect.signature(rule)
-    rule = wraps(maps)(rule)
-    rule.__signature__ = signature.replace(
-        parameters=[
-            p.replace(annotation=inspect.Parameter.empty)
-            for p in signature.parameters.values()
-        ],
-        return_annotation=inspect.Signature.empty,
+_KINDS = inspect.Parameter
+_TANGENTS = _KINDS("tangents", _KINDS.POSITIONAL_ONLY)
+_ARGS = _KINDS("args", _KINDS.VAR_POSITIONAL)
+_NEEDS = _KINDS("needs", _KINDS.KEYWORD_ONLY, default=None)
+_OPTIONS = _KINDS("kw", _KINDS.VAR_KEYWORD)
+
+
+def _named(rule: Any, given: Declaration, types: tuple[Any, ...] | None) -> Any:
+    """The rule with the name and place of what it is made from, for given types."""
+    lead = [_TANGENTS] if rule.__name__ == "forward" else []
+    tail = [_NEEDS] if not lead and not given.bare else []
+    own = (
+        [_ARGS]
+        if types is None
+        else [
+            _KINDS(f"x{i}", _KINDS.POSITIONAL_ONLY, annotation=cls)
+            for i, cls in enumerate(types, 1)
+        ]
     )
-    return rule
-
-
-def _typed(rule: Any, types: tuple[Any, ...]) -> Any:
-    """The rule, for arguments of these types only."""
-    signature = rule.__signature__
-    named = [
-        inspect.Parameter(f"x{i}", inspect.Parameter.POSITIONAL_ONLY, annotation=cls)
-        for i, cls in enumerate(types, 1)
-    ]
-    lead = [p for name, p in signature.parameters.items() if name == "tangents"]
-    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
-    rest = [p for p in signature.parameters.values() if p.kind in kinds]
-    lead = [p.replace(kind=p.POSITIONAL_ONLY) for p in lead]
-    rule.__signature__ = signature.replace(parameters=[*lead, *named, *rest])
+    rule = wraps(given.maps)(rule)
+    rule.__signature__ = inspect.Signature([*lead, *own, *tail, _OPTIONS])
     return rule
 
 
@@ -342,22 +337,24 @@ def _is_method(f: Any) -> bool:
     return hasattr(f, "__objclass__")
 
 
-def _position_of_out(f: Any) -> int | None:
-    if isinstance(f, np.ufunc):
-        return None
-    try:
-        parameters = inspect.signature(f).parameters
-    except (TypeError, ValueError):
-        return None
-    names = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
-    return names.index("out") if "out" in names else None
+def _out_and_keywords(f: Any, maps: Any) -> tuple[int | None, frozenset[str] | None]:
+    """Where `out` stands among the arguments, and the keywords that `maps` takes."""
+    parameters = list(inspect.signature(maps).parameters.values())
+    names = [p.name for p in parameters]
+    kinds = {p.kind for p in parameters}
+    out = names.index("out") - 1 if "out" in names else None
+    if out is None and _KINDS.VAR_POSITIONAL in kinds and f in _WITH_OUT:
+        out = _WITH_OUT[f]
+    if _KINDS.VAR_KEYWORD in kinds:
+        return out, None
+    return out, frozenset(names)
 
 
-def _keywords_of(maps: Any) -> frozenset[str] | None:
-    parameters = inspect.signature(maps).parameters.values()
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return None
-    return frozenset(p.name for p in parameters if p.kind is not p.VAR_POSITIONAL)
+# Functions with a positional `out` whose derivatives take any options.
+_WITH_OUT: dict[Any, int] = {
+    np.take: 3, np.compress: 3, np.ndarray.take: 3, np.generic.take: 3,
+    np.round: 2, np.around: 2, np.fix: 1,
+}  # fmt: skip
 
 
 def constant(functions: list[Any]) -> None:

@@ -45,12 +45,12 @@ def ccosh_partials(y: Any, z: Any) -> Any:
 
 def casin_partials(y: Any, z: Any) -> Any:
     """∂asin = 1 / (√(1 - z) √(1 + z))."""
-    return (over(1.0, cmath.sqrt(1.0 - z) * cmath.sqrt(1.0 + z)),)
+    return (over(1.0, cmath.sqrt(-(z - 1.0)) * cmath.sqrt(1.0 + z)),)
 
 
 def cacos_partials(y: Any, z: Any) -> Any:
     """∂acos = -1 / (√(1 - z) √(1 + z))."""
-    return (-over(1.0, cmath.sqrt(1.0 - z) * cmath.sqrt(1.0 + z)),)
+    return (-over(1.0, cmath.sqrt(-(z - 1.0)) * cmath.sqrt(1.0 + z)),)
 
 
 def casinh_partials(y: Any, z: Any) -> Any:

@@ -71,6 +71,8 @@ def dot_derivative(y: Any, a: Any, b: Any, out: Any = None) -> Any:
     """Sum over the last axis of a and the last but one of b."""
     if a.ndim == 0 or b.ndim == 0:
         return _times_maps(np.dot, a, b)
+    if a.ndim < 3 and b.ndim < 3:
+        return _matmul_maps(np.dot, a, b)
     last = (a.ndim - 1,), (max(b.ndim - 2, 0),)
     return _tensordot_maps(np.dot, a, b, last)
 

@@ -28,10 +28,12 @@ def rearrangement(f: Any, argnums: int | tuple[int, ...] = 0) -> None:
     bare = isinstance(argnums, int)
     numbers = (argnums,) if isinstance(argnums, int) else argnums
 
-    @derivative(f, argnums)
     def rearrangement_derivative(y: Any, *args: Any, **kw: Any) -> Any:
         pairs = tuple(_pair(f, i, numbers, args, kw) for i in numbers)
         return pairs[0] if bare else pairs
+
+    rearrangement_derivative.__qualname__ = f"{f.__name__}_derivative"
+    derivative(f, argnums)(rearrangement_derivative)
 
 
 def _pair(f: Any, i: int, numbers: tuple[int, ...], args: Any, kw: Any) -> Any:

@@ -49,7 +49,10 @@ def tanh_partials(y: Any, x: Any) -> Any:
 
 
 def _over_roots(a: Any, b: Any) -> Any:
-    """1 / (√a √b): the product of roots has the branches that √(a b) has not."""
+    """1 / (√a √b): the product of roots has the branches that √(a b) has not.
+
+    On a cut the sign of a zero imaginary part tells the side: 1 - x would lose it.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(1.0, np.sqrt(a) * np.sqrt(b))
 
@@ -57,13 +60,13 @@ def _over_roots(a: Any, b: Any) -> Any:
 @elementwise(np.arcsin, holomorphic=True)
 def arcsin_partials(y: Any, x: Any) -> Any:
     """∂arcsin = 1 / √(1 - x²)."""
-    return (_over_roots(1.0 - x, 1.0 + x),)
+    return (_over_roots(-(x - 1.0), 1.0 + x),)
 
 
 @elementwise(np.arccos, holomorphic=True)
 def arccos_partials(y: Any, x: Any) -> Any:
     """∂arccos = -1 / √(1 - x²)."""
-    return (-_over_roots(1.0 - x, 1.0 + x),)
+    return (-_over_roots(-(x - 1.0), 1.0 + x),)
 
 
 @elementwise(np.arctan, holomorphic=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
+from hypothesis.extra import numpy as hnp
 
 import rules_core as rc
 
@@ -230,3 +232,53 @@ def test_matrices_are_refused():
         m = np.matrix([[1.0, 2.0], [3.0, 4.0]])
     with pytest.raises(rc.UnsupportedError, match="plain arrays"):
         rc.rrule(np.multiply, m, m)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    shapes=hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3),
+    dtypes=st.tuples(*[st.sampled_from(["f4", "f8", "c8", "c16"])] * 2),
+)
+@pytest.mark.parametrize("f", [np.add, np.multiply, np.divide, np.power])
+def test_any_shapes_and_dtypes(f, shapes, dtypes):
+    """Cotangents are as their arguments, and ⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩."""
+    rng = np.random.default_rng(len(shapes.result_shape))
+    xs = [
+        (1.5 + rng.uniform(size=shape)).astype(dtype)
+        for shape, dtype in zip(shapes.input_shapes, dtypes, strict=True)
+    ]
+    dxs = [rng.normal(size=x.shape).astype(x.dtype) for x in xs]
+    y, pullback = rc.rrule(f, *xs)
+    _, dy = rc.frule((rc.NoTangent(), *dxs), f, *xs)
+    assert (dy.shape, dy.dtype) == (y.shape, y.dtype)
+    seed = rng.normal(size=y.shape).astype(y.dtype)
+    back = pullback(seed)[1:]
+    assert [(b.shape, b.dtype) for b in back] == [(x.shape, x.dtype) for x in xs]
+    ahead = np.sum(np.real(np.conj(seed) * dy))
+    behind = sum(
+        np.sum(np.real(np.conj(b) * dx)) for b, dx in zip(back, dxs, strict=True)
+    )
+    np.testing.assert_allclose(ahead, behind, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["sqrt", "log", "log2", "log10", "arctanh", "arcsin"])
+def test_functions_that_turn_complex(check, name):
+    f = getattr(np.emath, name)
+    check(f, X)
+    check(f, np.array([-1.5, 0.5, 2.5]))
+    check(f, Z)
+
+
+def test_functions_of_two_arguments_that_turn_complex(check):
+    check(np.emath.power, np.array([-1.5, 0.5]), 2.5)
+    check(np.emath.logn, 2.0, np.array([-1.5, 0.5]))
+    check(np.emath.logn, np.array([2.0, 3.0]), X[:, :2])
+
+
+@pytest.mark.parametrize("f", [np.arcsin, np.arccos, np.arctanh, np.arccosh])
+@pytest.mark.parametrize("x", [2.5 + 0.0j, complex(2.5, -0.0), complex(-2.5, 0.0)])
+def test_on_a_branch_cut_the_side_counts(f, x):
+    h = 1e-6
+    _, pullback = rc.rrule(f, np.complex128(x))
+    along = (f(np.complex128(complex(x.real + h, x.imag))) - f(np.complex128(x))) / h
+    np.testing.assert_allclose(np.conj(pullback(1.0)[1]), along, rtol=1e-5)
