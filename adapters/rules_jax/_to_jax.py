@@ -86,7 +86,7 @@ def to_jax(
     if via is not None and via not in BACK_ENDS:
         message = f"via must be one of {', '.join(BACK_ENDS)}, but got {via!r}."
         raise rc.UnsupportedError(message)
-    flags = {
+    flags: dict[str, Any] = {
         "host": host,
         "elementwise": elementwise,
         "static_argnames": static_argnames,
