@@ -74,7 +74,7 @@ def _cases():
                 )
 
 
-@pytest.fixture(params=_cases())
+@pytest.fixture(params=[*_cases()])
 def case(request):
     return request.param
 

@@ -47,9 +47,7 @@ def step(theta, x):
 def solved(theta, x0=None):
     """The same by many plain iterations."""
     x = jnp.zeros_like(theta["b"]) if x0 is None else x0
-    for _ in range(60):
-        x = step(theta, x)
-    return x
+    return jax.lax.scan(lambda x, _: (step(theta, x), None), x, None, length=60)[0]
 
 
 THETA = {"a": jnp.asarray(0.6), "b": jnp.array([0.3, -0.2])}
@@ -112,10 +110,8 @@ def test_function_that_closes_over_a_tracer():
         ).sum()
 
     def plain(c, scale):
-        x = jnp.zeros(2)
-        for _ in range(80):
-            x = scale * step(THETA, x) + c
-        return x.sum()
+        move = lambda x, _: (scale * step(THETA, x) + c, None)  # noqa: E731
+        return jax.lax.scan(move, jnp.zeros(2), None, length=80)[0].sum()
 
     c, scale = jnp.asarray(0.1), jnp.asarray(0.8)
     for derivative in (
