@@ -55,7 +55,7 @@ class Access(Hooks):
             return owner.__dict__[name]
         if type(found).__module__ == "functools":  # cached_property
             value = self.call(found.func, owner)
-            self.changing(owner)
+            self.note_attribute(owner, name)
             owner.__dict__[name] = value
             return value
         return self.call(type(found).__get__, found, owner, cls)
@@ -74,7 +74,7 @@ class Access(Hooks):
         elif type(getattr(type(found), "__set__", None)) is FunctionType:
             self.call(type(found).__set__, found, owner, value)
         else:
-            self.changing(owner)
+            self.note_attribute(owner, name)
             setattr(owner, name, value)
 
     def store_array_attr(self, value: Any, owner: Any, name: str) -> None:
@@ -93,7 +93,7 @@ class Access(Hooks):
         if type(method) is FunctionType:
             self.call(method, owner, name)
             return
-        self.changing(owner)
+        self.note_attribute(owner, name)
         delattr(owner, name)
 
     # items

@@ -241,7 +241,7 @@ def handle_setattr(run: Any, owner: Any, name: str, value: Any) -> None:
 
 @handler(object.__setattr__)
 def handle_object_setattr(run: Any, owner: Any, name: str, value: Any) -> None:
-    run.changing(owner)
+    run.note_attribute(owner, name)
     object.__setattr__(owner, name, value)
 
 

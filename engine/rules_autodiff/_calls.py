@@ -8,6 +8,7 @@ derivative.
 
 import functools
 import inspect
+from collections import deque
 from collections.abc import Callable
 from dataclasses import MISSING
 from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
@@ -54,6 +55,10 @@ METHODS = frozenset({
     "nonzero", "prod", "repeat", "round", "searchsorted", "std", "sum", "take", "trace",
     "var",
 })  # fmt: skip
+
+
+# Classes whose C constructors fill an instance with what they are given.
+FILLED = (list, tuple, dict, deque)
 
 
 class Transform:
@@ -155,12 +160,18 @@ class Calls(Hooks):
             return result
         if issubclass(cls, BaseException | SimpleNamespace) and is_opaque_class(cls):
             return self.below.call(cls, *args, **kwargs)
+        if issubclass(cls, FILLED) and is_opaque_class(cls):
+            return cls(*(self.iter_array(x) for x in args), **kwargs)
         if type(cls).__call__ is not type.__call__ or is_opaque_class(cls):
             return self.call_opaque(cls, args, kwargs)
         made = self.make(cls, args, kwargs)
         if isinstance(made, cls):
             self.initialise(made, args, kwargs)
         return made
+
+    def iter_array(self, x: Any) -> Any:
+        """The items of an array, to be followed; anything else as it is."""
+        return list(self.iter(x)) if isinstance(x, np.ndarray) else x
 
     def make(self, cls: Any, args: Any, kwargs: Any) -> Any:
         new = cls.__new__

@@ -3,7 +3,7 @@
 import copy
 import functools
 import random
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -42,7 +42,9 @@ CHANGING = (
     dict.__setitem__, dict.__delitem__, set.discard, set.remove, set.pop, set.clear,
     set.difference_update, set.intersection_update, deque.append, deque.appendleft,
     deque.pop, deque.popleft, deque.insert, deque.remove, deque.rotate, deque.clear,
-    deque.reverse,
+    deque.reverse, OrderedDict.move_to_end, OrderedDict.pop, OrderedDict.popitem,
+    OrderedDict.clear, OrderedDict.setdefault, OrderedDict.__setitem__,
+    OrderedDict.__delitem__,
 )  # fmt: skip
 for _method in CHANGING:
     HANDLERS[_method] = changing(_method)

@@ -13,11 +13,13 @@ import numpy as np
 from rules_autodiff._core import fit
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._slots import Slot, add_to, take_from
+from rules_autodiff._state import read_attribute, write_attribute
 from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
 
 __all__ = [
     "AddEntry",
     "AppendEntry",
+    "AttributeEntry",
     "CoreEntry",
     "ItemEntry",
     "ItemRead",
@@ -265,6 +267,27 @@ class AppendEntry:
     def redo(self, below: Any) -> None:
         below.note_append(self.owner, self.item)
         list.append(self.owner, self.item)
+
+
+class AttributeEntry:
+    """`owner.name = …` of an instance, a class or a module."""
+
+    __slots__ = ("name", "other", "owner")
+
+    def __init__(self, owner: Any, name: str):
+        self.owner, self.name = owner, name
+        self.other = read_attribute(owner, name)
+
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
+
+    def undo(self, below: Any) -> None:
+        below.note_attribute(self.owner, self.name)
+        here = read_attribute(self.owner, self.name)
+        write_attribute(self.owner, self.name, self.other)
+        self.other = here
+
+    redo = undo
 
 
 class ItemEntry:

@@ -292,6 +292,10 @@ class ForwardRun(Run):
         self.changed = True
         self.below.changing(container)
 
+    def note_attribute(self, owner: Any, name: str) -> None:
+        self.changed = True
+        self.below.note_attribute(owner, name)
+
     def note_append(self, owner: Any, item: Any) -> None:
         self.changed = True
         self.below.note_append(owner, item)

@@ -49,6 +49,10 @@ class Hooks:
         """Called before a list, dict or object changes."""
         raise NotImplementedError
 
+    def iter(self, iterable: Any) -> Any:
+        """What a loop over `iterable` runs over."""
+        raise NotImplementedError
+
     def note_append(self, owner: Any, item: Any) -> None:
         """Called before `owner.append(item)`."""
         raise NotImplementedError
@@ -56,6 +60,10 @@ class Hooks:
     def note_item(self, owner: Any, key: Any) -> None:
         """Called before `owner[key] = …` of a list or dict."""
         self.changing(owner)
+
+    def note_attribute(self, owner: Any, name: str) -> None:
+        """Called before `owner.name = …`."""
+        raise NotImplementedError
 
     def number_attribute(self, x: Any, name: str) -> Any:
         """`.real`, `.imag` of a number, the views and methods of an array."""

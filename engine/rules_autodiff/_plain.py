@@ -39,6 +39,9 @@ class Plain:
     def changing(self, container: Any) -> None:
         """Nobody needs to know."""
 
+    def note_attribute(self, owner: Any, name: str) -> None:
+        """Nobody needs to know."""
+
     def note_append(self, owner: Any, item: Any) -> None:
         """Nobody needs to know."""
 

@@ -15,6 +15,7 @@ from rules_autodiff._core import CORE, space_of
 from rules_autodiff._entries import (
     AddEntry,
     AppendEntry,
+    AttributeEntry,
     CoreEntry,
     ItemEntry,
     ItemRead,
@@ -293,6 +294,10 @@ class ReverseRun(FastTape):
     def changing(self, container: Any) -> None:
         self.below.changing(container)
         self.note(StateEntry(container, *state_functions(container)))
+
+    def note_attribute(self, owner: Any, name: str) -> None:
+        self.below.note_attribute(owner, name)
+        self.note(AttributeEntry(owner, name))
 
     def note_append(self, owner: Any, item: Any) -> None:
         self.below.note_append(owner, item)

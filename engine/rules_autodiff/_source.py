@@ -8,6 +8,7 @@ for a lambda it returns a fragment of a statement that need not parse.
 import ast
 import linecache
 import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,10 +50,19 @@ def definition(code: CodeType) -> Definition:
 
 def source_lines(code: CodeType) -> list[str]:
     """The lines of the file of ``code``, as they were registered or are on disk."""
-    lines = linecache.getlines(code.co_filename)
+    lines = linecache.getlines(file_of(code))
     if not lines:
         raise SourceNotFound(no_source(code))
     return lines
+
+
+def file_of(code: CodeType) -> str:
+    """The file of ``code``, also of modules of the standard library that are frozen."""
+    name = code.co_filename
+    if name.startswith("<frozen "):
+        module = sys.modules.get(name[len("<frozen ") : -1])
+        return getattr(module, "__file__", None) or name
+    return name
 
 
 class Index:

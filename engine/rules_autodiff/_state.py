@@ -1,10 +1,11 @@
 """Saving and loading the state of whatever a program may change."""
 
 from collections import deque
-from types import FunctionType
+from dataclasses import MISSING
+from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["state_functions"]
+__all__ = ["read_attribute", "state_functions", "write_attribute"]
 
 
 def save_list(x: Any) -> Any:
@@ -78,6 +79,29 @@ def load_object(x: Any, state: Any) -> None:
                 continue
     for slot, value in values:
         slot.__set__(x, value)
+
+
+def read_attribute(owner: Any, name: str) -> Any:
+    """An object's own attribute, not its class's; MISSING where it has none."""
+    own = getattr(owner, "__dict__", None)
+    if own is not None and name in own:
+        return own[name]
+    for slot in slots_of(type(owner)):
+        if slot.__name__ == name:
+            try:
+                return slot.__get__(owner)
+            except AttributeError:
+                return MISSING
+    return MISSING
+
+
+def write_attribute(owner: Any, name: str, value: Any) -> None:
+    """Set or remove an object's own attribute, whatever its class thinks of it."""
+    plain = isinstance(owner, type | ModuleType)
+    if value is MISSING:
+        (delattr if plain else object.__delattr__)(owner, name)
+    else:
+        (setattr if plain else object.__setattr__)(owner, name, value)
 
 
 def save_function(f: FunctionType) -> Any:

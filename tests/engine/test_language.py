@@ -3,8 +3,9 @@
 import pytest
 
 from rules_autodiff.testing import check_program
-from tests.engine.programs import PROGRAMS
+from tests.engine import more_programs, programs
 
+PROGRAMS = [*programs.PROGRAMS, *more_programs.PROGRAMS]
 IDS = [f"{number}-{f.__name__}" for number, (f, _) in enumerate(PROGRAMS)]
 
 

@@ -1,0 +1,484 @@
+"""More of the language: classes, protocols, the standard library's helpers."""
+
+# Programs use all of the language, also what one would not write.
+# ruff: noqa: B905, C416, PERF, PLR1704, PLW, RET, RUF, SIM, SLF001, TRY
+
+import abc
+import collections
+import contextlib
+import copy
+import dataclasses
+import enum
+import functools
+import itertools
+import operator
+import types
+import typing
+
+import numpy as np
+
+X = np.array([0.3, -1.2, 2.0, 0.7])
+
+
+class Mode(enum.Enum):
+    DOUBLE = 2.0
+    SQUARE = "square"
+
+    def apply(self, x):
+        return x * 2 if self is Mode.DOUBLE else x * x
+
+
+class Shape(abc.ABC):
+    count = 0
+
+    def __init__(self, scale):
+        type(self).count += 1
+        self.scale = scale
+
+    @abc.abstractmethod
+    def area(self): ...
+
+    def __mul__(self, c):
+        return type(self)(self.scale * c)
+
+    def __eq__(self, other):
+        return self.area() == other.area()
+
+    __hash__ = None
+
+
+class Square(Shape):
+    def __init__(self, scale, *, extra=0.0):
+        super().__init__(scale)
+        self.extra = extra
+
+    def area(self):
+        return self.scale**2 + self.extra
+
+
+class Slotted:
+    __slots__ = ("_x", "y")
+
+    def __init__(self, x, y):
+        self._x, self.y = x, y
+
+    x = property(lambda self: self._x * 2)
+
+    @x.setter
+    def x(self, value):
+        self._x = value / 2
+
+
+class Celsius:
+    """A descriptor written in Python."""
+
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, instance, owner):
+        return self if instance is None else instance.__dict__[self.name] - 273.15
+
+    def __set__(self, instance, value):
+        instance.__dict__[self.name] = value + 273.15
+
+
+class Room:
+    temperature = Celsius()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    x: float
+    y: float = 1.0
+
+    def __post_init__(self):
+        object.__setattr__(self, "y", self.y * self.x)
+
+    def __add__(self, other):
+        return Frozen(self.x + other.x, self.y)
+
+
+class Tally(dict):
+    def __missing__(self, key):
+        self[key] = value = len(key) * 0.5
+        return value
+
+
+class Stack(list):
+    def push(self, x):
+        self.append(x)
+        return self
+
+    def total(self):
+        return sum(self)
+
+
+class Pair(typing.NamedTuple):
+    a: float
+    b: float = 2.0
+
+    @property
+    def product(self):
+        return self.a * self.b
+
+    def swap(self):
+        return Pair(self.b, self.a)
+
+
+class Failure(Exception):
+    def __init__(self, value):
+        super().__init__("failed")
+        self.value = value * 2
+
+
+class Everything:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattribute__(self, name):
+        value = object.__getattribute__(self, name)
+        return value * 2 if name == "x" else value
+
+    def __iadd__(self, other):
+        self.x = self.x / 2 + other
+        return self
+
+    def __matmul__(self, other):
+        return self.x * other.x
+
+    def __rsub__(self, other):
+        return other - self.x
+
+    def __neg__(self):
+        return Everything(-self.x)
+
+    def __pow__(self, n, mod=None):
+        return self.x**n
+
+    def __bool__(self):
+        return self.x > 0
+
+    def __contains__(self, v):
+        return v == self.x
+
+    def __float__(self):
+        return self.x * 1.0
+
+    def __round__(self, n=0):
+        return self.x * 3
+
+    def __reversed__(self):
+        yield self.x
+        yield self.x * self.x
+
+
+class Tower:
+    @functools.singledispatchmethod
+    def show(self, x):
+        return x * 2
+
+    @functools.partialmethod
+    def scaled(self, c, x):
+        return c * x
+
+    triple = functools.partialmethod(lambda self, c, x: c * x, 3.0)
+
+
+def enums(x):
+    return Mode.DOUBLE.apply(x) * Mode["SQUARE"].apply(x) * Mode.DOUBLE.value
+
+
+def inheritance(x):
+    s = Square(x, extra=x * 2)
+    t = s * 3.0
+    assert not s == t
+    return s.area() * t.area() + isinstance(t, Shape) * x
+
+
+def slots_and_properties(x):
+    s = Slotted(x, x * 2)
+    s.x = s.x * s.y
+    s.y += s.x
+    return s.x * s.y
+
+
+def descriptors(x):
+    room = Room()
+    room.temperature = x * 2
+    room.temperature *= x
+    return room.temperature**2
+
+
+def frozen_dataclass(x):
+    a = Frozen(x)
+    b = a + Frozen(x * x, 3.0)
+    c = dataclasses.replace(a, x=2.0)
+    return b.x * b.y + c.y + sum(dataclasses.astuple(a)) + dataclasses.asdict(b)["x"]
+
+
+def builtin_subclasses(x):
+    t = Tally(a=x)
+    value = t["a"] * t["bcd"] + t["bcd"]
+    s = Stack([x]).push(x * x)
+    s.push(value)
+    copied = Stack(s)
+    return s.total() * len(t) + copied[1] + s[-1]
+
+
+def named_tuples(x):
+    p = Pair(x)
+    q = p.swap()._replace(b=x * 3)
+    a, b = q
+    return p.product * q.product + a * b + Pair._make([x, x])[1]
+
+
+def custom_exceptions(x):
+    try:
+        try:
+            raise Failure(x)
+        except Failure as error:
+            raise ValueError(error.value * x) from error
+    except ValueError as error:
+        return error.args[0] + error.__cause__.value
+
+
+def finally_and_return(x):
+    def inner(v):
+        for i in range(3):
+            try:
+                if i == 1:
+                    continue
+                v = v * x
+                if i == 2:
+                    return v
+            finally:
+                v = v + 1
+        return v
+
+    return inner(x)
+
+
+def every_operator(x):
+    e = Everything(x)
+    e += x
+    total = (e @ e) + (1.0 - e) + (-e).x + e**2
+    total += float(e) + round(e) + sum(reversed(e))
+    return total * (2.0 if e and e.x in e else 1.0)
+
+
+def dispatched_methods(x):
+    return Tower().show(x) + Tower().triple(x)
+
+
+def exit_stacks(x):
+    log = []
+
+    @contextlib.contextmanager
+    def opened(v):
+        log.append(v * 2)
+        try:
+            yield v * 3
+        finally:
+            log.append(v * v)
+
+    with contextlib.ExitStack() as stack:
+        a = stack.enter_context(opened(x))
+        b = stack.enter_context(opened(a))
+        stack.callback(lambda: log.append(b))
+    with opened(x) as c, contextlib.nullcontext(c * 2) as d:
+        pass
+    return sum(log) + a * b + c * d
+
+
+def generators_of_generators(x):
+    def numbers():
+        try:
+            for v in x:
+                yield v
+        finally:
+            state.append(x[0])
+
+    def squares(source):
+        yield from (v * v for v in source)
+
+    def pairs(source):
+        previous = None
+        for v in source:
+            if previous is not None:
+                yield previous, v
+            previous = v
+
+    state = []
+    total = sum(a * b for a, b in pairs(squares(numbers())))
+    gen = numbers()
+    next(gen)
+    try:
+        gen.throw(KeyError("stop"))
+    except KeyError:
+        total += 1
+    return total + sum(state)
+
+
+def comprehension_scopes(x):
+    y = [z for z in (lambda: [v * w for v in x for w in x if v > 0])() if z > 0]
+    best = [last := v * 2 for v in y]
+    table = {k: [v, v * last] for k, v in zip("abcd", y)}
+    nested = sum(sum(row) for row in table.values())
+    flat = [e for row in [[v, -v] for v in best] for e in row if e != 0]
+    return nested + sum(flat[::2]) + sum({k: v for k, v in enumerate(y)}.values())
+
+
+def starred_everything(x):
+    def f(a, /, b, *rest, c, d=2.0, **named):
+        return a * b + sum(rest) * c - d * named.get("e", 1.0)
+
+    first, *middle, last = x
+    args = [*middle, last]
+    return f(first, *args, c=x[0], e=x[1], d=x[2]) + f(*x, c=1.0)
+
+
+def returns_starred(x):
+    def f():
+        return *x[:2], x[0] * x[1]
+
+    a, b, c = f()
+    return a * b * c
+
+
+def assignment_chains(x):
+    a = b = c = [x[0], x[1]]
+    a[0] *= b[1]
+    calls = []
+
+    def which():
+        calls.append(1)
+        return 1
+
+    c[which()] += x[2]
+    (d, e), [f, *g] = (x[0], x[1]), x
+    t = types.SimpleNamespace(v=d)
+    t.v, c[0] = c[0], t.v * e
+    assert len(calls) == 1
+    return a[0] * a[1] * t.v + f * sum(g)
+
+
+def higher_functions(x):
+    compose = lambda f, g: lambda *a: f(g(*a))  # noqa: E731
+    square = functools.partial(pow, exp=2)
+    inc = functools.partial(operator.add, x[0])
+    values = list(map(compose(square, inc), x))
+    values += list(map(operator.mul, x, x[::-1]))
+    values.append(functools.reduce(operator.mul, x, 1.0))
+    groups = itertools.groupby(sorted(x, key=abs), key=lambda v: v > 0)
+    values += [sum(items) * key for key, items in groups]
+    values += itertools.accumulate(x, lambda a, b: a * 0.5 + b)
+    values += [a * b for a, b in itertools.combinations(x, 2)]
+    values += itertools.chain.from_iterable([x, x[:1]])
+    values += [v for v in itertools.takewhile(lambda v: v < 1, x)]
+    values += [a - b for a, b in itertools.pairwise(x)]
+    return sum(values) + max(x, key=abs) * min(x, key=lambda v: v * v)
+
+
+def collections_(x):
+    d = collections.defaultdict(lambda: x[0] * 2)
+    d["a"] += x[1]
+    chain = collections.ChainMap({"b": x[2]}, d)
+    order = collections.OrderedDict(z=x[3], y=x[0])
+    order.move_to_end("z")
+    queue = collections.deque(x, maxlen=3)
+    queue.rotate(1)
+    queue[0] *= x[0]
+    count = collections.Counter("aab")
+    user = collections.UserDict(k=x[1])
+    user["m"] = user["k"] * x[0]
+    total = chain["b"] * chain["a"] + list(order.values())[0] * queue[0]
+    return total * count["a"] + user["m"] + sum(queue)
+
+
+def copies_of_objects(x):
+    class_ = types.SimpleNamespace
+    a = class_(v=x[0], w=[x[1]], z=x * 2)
+    b = copy.copy(a)
+    c = copy.deepcopy(a)
+    b.w[0] *= x[2]
+    c.w[0] = c.w[0] * 2 + c.z[3]
+    c.z[0] = 1.0
+    return a.w[0] * c.w[0] + b.v + a.z @ c.z
+
+
+def y_combinator(x):
+    fix = lambda f: (lambda g: g(g))(lambda g: f(lambda *a: g(g)(*a)))  # noqa: E731
+    power = fix(lambda self: lambda n: 1.0 if n == 0 else x * self(n - 1) + 0.5)
+    return power(4)
+
+
+def late_binding(x):
+    fs = []
+    for i in range(3):
+        fs.append(lambda v: v * x * i)
+    first = fs[0](2.0)
+    i = 5
+    return first + fs[1](1.0)
+
+
+def conditional_definitions(x):
+    if x > 0:
+
+        def g(v):
+            return v * x
+
+    else:
+
+        def g(v):
+            return v + x
+
+    import math as m
+
+    return g(x) * m.gcd(4, 6) + m.floor(2.5) * x
+
+
+def shadowed_builtins(x):
+    sum = lambda a, b: a * b  # noqa: E731, A001
+    slice = x * 2  # noqa: A001
+    list = [sum(x, slice)]  # noqa: A001
+    return list[0] + slice
+
+
+def integers_and_bits(x):
+    n = (7 & 3 | 8) ^ (1 << 2) >> 1
+    k = -(-7 // 2) % 3 + (~n)
+    return x**2 * n + k * x + divmod(17, 5)[1] * x
+
+
+def loop_else_and_while(x):
+    total, i = x, 0
+    while True:
+        i += 1
+        for j in range(i):
+            if j == 3:
+                break
+            total = total * 0.9 + x
+        else:
+            continue
+        break
+    return total * i
+
+
+def string_work(x):
+    parts = {f"{k:>3}": v for k, v in zip("ab", (x, x * x))}
+    names = ",".join(sorted(parts)).split(",")
+    return sum(parts[n] for n in names) * len("%.2f|%s" % (x, names[0]))
+
+
+ONE = [
+    enums, inheritance, slots_and_properties, descriptors, frozen_dataclass,
+    builtin_subclasses, named_tuples, custom_exceptions, finally_and_return,
+    every_operator, dispatched_methods, exit_stacks, y_combinator, late_binding,
+    conditional_definitions, shadowed_builtins, integers_and_bits, loop_else_and_while,
+    string_work,
+]  # fmt: skip
+ARRAY = [
+    generators_of_generators, comprehension_scopes, starred_everything, returns_starred,
+    assignment_chains, higher_functions, collections_, copies_of_objects,
+]  # fmt: skip
+PROGRAMS = [*((f, (0.8,)) for f in ONE), *((f, (X.copy(),)) for f in ARRAY)]
