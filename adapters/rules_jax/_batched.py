@@ -57,16 +57,22 @@ class Batched:
     def outs(self, leaves: Sequence[Any]) -> Any:
         """Types of the results."""
         key = (tuple(map(jax.typeof, leaves)), _compat.trace_key())
-        if key not in self._outs:
-            single: list[Any] = []
+        found = self._outs.get(key)
+        if found is None:
+            if len(self._outs) >= 64:
+                self._outs.clear()
+            found = self._outs[key] = self._infer(leaves)
+        return found
 
-            def trace(*row: Any) -> list[Any]:
-                single.append(self.inner.outs(row))
-                return self.inner.primal(*row)  # type: ignore[no-any-return]
+    def _infer(self, leaves: Sequence[Any]) -> Any:
+        single: list[Any] = []
 
-            closed = jax.make_jaxpr(self._map(trace, self.dims))(*leaves)
-            self._outs[key] = single[0]._replace(avals=tuple(closed.out_avals))
-        return self._outs[key]
+        def trace(*row: Any) -> list[Any]:
+            single.append(self.inner.outs(row))
+            return self.inner.primal(*row)  # type: ignore[no-any-return]
+
+        closed = jax.make_jaxpr(self._map(trace, self.dims))(*leaves)
+        return single[0]._replace(avals=tuple(closed.out_avals))
 
     def push(
         self, wanted: Sequence[bool], leaves: Sequence[Any], tangents: Sequence[Any]

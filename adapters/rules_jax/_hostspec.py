@@ -71,9 +71,12 @@ class HostPrimal:
             if dtypes.issubdtype(aval.dtype, dtypes.prng_key):
                 raise rc.UnsupportedError(_key_text(self.spec.name))
         key = tuple((tuple(a.shape), np.dtype(a.dtype)) for a in avals)
-        if key not in self._promised:
-            self._promised[key] = self._ask(key)
-        return self._promised[key]
+        found = self._promised.get(key)
+        if found is None:
+            if len(self._promised) >= 64:
+                self._promised.clear()
+            found = self._promised[key] = self._ask(key)
+        return found
 
     def _ask(self, key: tuple[Any, ...]) -> tuple[list[Any], Template]:
         args, kwargs = self.spec.fill([rc.ShapeDtype(*pair) for pair in key])
