@@ -104,6 +104,13 @@ def main():
     program = jax.jit(jax.grad(total(make(False)))).lower(xs, W).compile()
     found["sharding"] = str(program(xs, W).sharding.spec)
     found["gathers"] = program.as_text().count("all-gather")
+    explicit = jax.make_mesh((8,), ("d",), axis_types=(AxisType.Explicit,))
+    want = jax.grad(total(reference), (0, 1))(X, W)
+    with jax.set_mesh(explicit):
+        xs = jax.device_put(X, NamedSharding(explicit, P("d")))
+        for kind in ("generic", "host"):
+            grad = jax.jit(jax.grad(total(make(kind == "host")), (0, 1)))
+            found[f"{kind} explicit"] = ratios(grad(xs, W), want)
     json.dump(found, sys.stdout)
 
 

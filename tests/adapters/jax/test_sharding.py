@@ -22,6 +22,7 @@ REVERSE = (
     "psum",
     "pmap",
     "vmap(axis_name)",
+    "explicit",
 )
 
 
