@@ -31,6 +31,7 @@ __all__ = [
     "is_dead",
     "is_fake",
     "is_legacy_batched",
+    "is_view_without_history",
     "is_wrapped",
     "set_forward_enabled",
     "strip_tangent",
@@ -134,13 +135,27 @@ def is_dead(x: Tensor) -> bool:
     return unwrap_dead(x) is not x
 
 
+def is_view_without_history(x: Tensor) -> bool:
+    """Whether `x` is a view, made inside a Function, of something differentiable.
+
+    It says that it requires a gradient, and has no history that could give one.
+    """
+    return x.requires_grad and x._is_view() and x.grad_fn is None  # noqa: SLF001
+
+
 def forward_mode_active() -> bool:
     """Whether forward-mode tangents are being propagated here."""
     return _forward_ad._current_level >= 0 and _forward_enabled()  # noqa: SLF001
 
 
 def has_tangent(x: Tensor) -> bool:
-    """Whether `x` carries a tangent of `torch.autograd.forward_ad`."""
+    """Whether `x` carries a tangent of `torch.autograd.forward_ad`.
+
+    A tensor of the older vmap (`is_grads_batched`) is itself a tangent, and cannot be
+    asked.
+    """
+    if is_legacy_batched(x):
+        return False
     return _unpack_dual(x, level=0)[1] is not None
 
 

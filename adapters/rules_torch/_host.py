@@ -16,7 +16,13 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import apply_function, call_function, functorch_active, is_fake
+from ._compat import (
+    apply_function,
+    call_function,
+    functorch_active,
+    is_fake,
+    is_legacy_batched,
+)
 from ._config import CONFIG
 from ._leaves import LEAF, flatten, flatten_plain, leaf_names, unflatten
 from ._numpy import from_numpy, to_numpy
@@ -85,7 +91,7 @@ def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         return call_function(Opaque, job, *tensors)  # type: ignore[no-any-return]
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return _apply(job, *tensors)  # type: ignore[no-any-return]
-    if any(is_fake(x) for x in tensors):
+    if any(is_fake(x) or is_legacy_batched(x) for x in tensors):
         return job.trace(tensors)
     return job.run(tensors)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from ._call import Call
-from ._compat import is_dead
+from ._compat import is_dead, is_view_without_history
 from ._leaves import differentiable
 from ._transpose import pull_back, push_forward
 
@@ -62,18 +62,22 @@ class ResidualCall(Call):
         self.kept = ()
         extras: list[Tensor] = []
         sources = []
-        for residual in residuals:
-            source = known.get(id(residual))
+        for captured in residuals:
+            residual = captured
+            key = id(residual)
+            source = known.get(key)
             if source is None:
                 source = self._keep(residual, outputs)
                 if source is None:
-                    if residual.requires_grad:
+                    if is_view_without_history(residual):
+                        residual = residual.detach()
+                    elif residual.requires_grad:
                         obstacle = _DEAD if is_dead(residual) else _OWN_GRAPH
                         again = self.refuse(obstacle, inputs)
                         return self._locate(known, again, inputs, outputs)
                     source = len(inputs) + len(extras)
                     extras.append(residual)
-                known[id(residual)] = source
+                known[key] = source
             sources.append(source)
         self.extras, self.sources = len(extras), sources
         return extras

@@ -283,7 +283,7 @@ def test_a_closure_over_traced_tensors_is_refused_in_words():
 
 @pytest.mark.nightly
 def test_as_many_kernels_as_native_code():
-    """One kernel forward and one backward for pointwise code with a primitive inside."""
+    """One kernel forward and one backward, with a primitive inside as without."""
     from torch._inductor import metrics
 
     made = sinmul()

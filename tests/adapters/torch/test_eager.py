@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
+import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
@@ -374,3 +375,62 @@ def test_wrong_tangents_of_an_frule_are_named():
 
     with pytest.raises(rc.DerivativeNotImplemented, match="unknown_frule"):
         torch.func.jvp(unknown, (x,), (x,))
+
+
+def test_views_and_aliases_of_the_input_may_be_captured():
+    @rc.primitive
+    def product(x, w):
+        return x @ w
+
+    @rc.rrule.define(product)
+    def product_rrule(x, w):
+        left, right, same = x.mT, w[:].mT, x.contiguous()
+
+        def product_pullback(dy):
+            return rc.NoTangent(), dy @ right, left @ dy + 0 * same.mT @ dy
+
+        return x @ w, product_pullback
+
+    x = torch.rand(2, 3, dtype=torch.float64, requires_grad=True)
+    w = torch.rand(3, 2, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(product, (x, w), check_batched_grad=True)
+    assert gradgradcheck(product, (x, w))
+    hessian = torch.func.hessian(lambda x: (product(x, w.detach()) ** 2).sum())
+    expected = torch.func.hessian(lambda x: ((x @ w.detach()) ** 2).sum())
+    torch.testing.assert_close(hessian(x.detach()), expected(x.detach()))
+
+
+def test_a_result_without_tensors():
+    @rc.primitive
+    def constant(x):
+        return 3.0, "a"
+
+    @rc.rrule.define(constant)
+    def constant_rrule(x):
+        return (3.0, "a"), lambda dy: (rc.NoTangent(), rc.ZeroTangent())
+
+    assert constant(points(1.0)) == (3.0, "a")
+    x = torch.ones(2)
+    assert torch.func.grad(lambda x: constant(x)[0] * x.sum())(x).tolist() == [3, 3]
+
+
+def test_a_host_function_of_the_cotangent_is_batched():
+    """`is_grads_batched` hands a batched cotangent to the pullback."""
+
+    @rc.primitive(host=True, elementwise=True)
+    def double(x):
+        return 2 * np.asarray(x)
+
+    @rc.rrule.define(double)
+    def double_rrule(x):
+        return double(x), lambda dy: (rc.NoTangent(), double(dy))
+
+    x = points(0.3, 0.7)
+    assert gradcheck(
+        double,
+        (x,),
+        check_batched_grad=True,
+        check_forward_ad=True,
+        check_batched_forward_grad=True,
+    )
+    assert gradgradcheck(double, (x,), check_batched_grad=True)
