@@ -186,7 +186,7 @@ class _Fit:
     ) -> Any:
         for name, subtree in backing(tree).items():
             inner = entry_path(path, keyed(tree), name)
-            entry = self.fit(subtree, given.get(name, ZeroTangent()), inner)
+            entry = self.fit(subtree, given.get(name), inner)  # absent: no motion
             backing(result)[name] = entry
         return result
 

@@ -410,7 +410,7 @@ class TestContainers:
             ((1.0, 2), [3j, None], Tangent(tuple, 0.0, D)),
             ((1.0, 2.0), Tangent(tuple, 1, Z), Tangent(tuple, 1.0, Z)),
             ([1.0, 2.0], (1, 2), Tangent(list, 1.0, 2.0)),
-            ({"a": 1.0, "b": 2}, {"a": 3}, Tangent(dict, {"a": 3.0, "b": Z})),
+            ({"a": 1.0, "b": 2}, {"a": 3}, Tangent(dict, {"a": 3.0, "b": D})),
             ({"a": 1.0}, Tangent(dict, {"a": 1j}), Tangent(dict, {"a": 0.0})),
             (
                 collections.OrderedDict(a=1.0),
