@@ -105,6 +105,30 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     return np.reshape(total, shape)
 
 
+@rc.shape_rule.define(scatter_add)
+def scatter_add_shape(values: Any, index: Any, shape: Any) -> Any:
+    """The shape that is asked for."""
+    return rc.ShapeDtype(tuple(shape), values.dtype)
+
+
+@rc.batch_rule.define(scatter_add)
+def scatter_add_batch(
+    axis_size: int, in_batched: Any, values: Any, index: Any, shape: Any
+) -> Any:
+    """One by one: every batch has its own sum."""
+    by_value, by_index, _ = in_batched
+    return np.stack(
+        [
+            scatter_add.fun(
+                values[i] if by_value else values,
+                index[i] if by_index else index,
+                shape,
+            )
+            for i in range(axis_size)
+        ]
+    ), True
+
+
 @derivative(scatter_add)
 def scatter_add_derivative(y: Any, values: Any, index: Any, shape: Any) -> Any:
     """Linear in the values; the adjoint picks them out again."""

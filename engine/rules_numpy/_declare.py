@@ -357,11 +357,11 @@ _WITH_OUT: dict[Any, int] = {
 }  # fmt: skip
 
 
-def constant(functions: list[Any]) -> None:
-    """Declare that the outputs of these functions carry no tangent."""
+def constant(functions: list[Any]) -> list[Any]:
+    """Note that these functions carry no tangent; for `rc.non_differentiable`."""
     for function in functions:
         DECLARED[function] = constant, ()
-    rc.non_differentiable(functions)
+    return functions
 
 
 def method(names: list[str] | str, function: Any) -> None:

@@ -149,10 +149,18 @@ def trapezoid_derivative(
 
     total = np.sum(means, axis=axis)
     by_width = (_scale(total), _scale_back(total))
+    if np.ndim(dx):
+        by_width = (_refuse_widths, _refuse_widths)
     return (
         (y_pushforward, y_pullback),
         None if x is None else (x_pushforward, x_pullback),
-        by_width if x is None and np.ndim(dx) == 0 else None,
+        by_width if x is None else None,
+    )
+
+
+def _refuse_widths(_d: Any) -> Any:
+    return rc.not_implemented(
+        "derivative of numpy.trapezoid in an array of widths; give the points x"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 from typing import Any
 
+import rules_core as rc
 from rules_numpy._declare import constant
 from rules_numpy.math_functions import (
     atan_partials,
@@ -20,7 +21,9 @@ from rules_numpy.math_functions import (
 
 __all__: list[str] = []
 
-constant([cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan])
+rc.non_differentiable(
+    constant([cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan])
+)
 
 
 def csin_partials(y: Any, z: Any) -> Any:

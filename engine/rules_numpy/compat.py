@@ -7,6 +7,7 @@ from typing import Any
 import array_api_compat.numpy
 import numpy as np
 
+import rules_core as rc
 from rules_numpy import (  # noqa: F401  their declarations are lent here
     constants,
     creation,
@@ -84,11 +85,11 @@ def _lend(name: str, original: str) -> None:
 
 for _name, _original in _SAME.items():
     _lend(_name, _original)
-constant([
+rc.non_differentiable(constant([
     f
     for f in (_find(xp, name) for name in _CONSTANT)
     if f is not None and f not in DECLARED
-])  # fmt: skip
+]))  # fmt: skip
 
 
 @derivative([f for f in (xp.ceil, xp.floor, xp.trunc) if f not in DECLARED])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import rules_core as rc
 from rules_numpy._declare import constant, derivative
 
 __all__ = ["NAMES"]
@@ -28,9 +29,9 @@ loadtxt logical_and logical_not logical_or logical_xor mask_indices may_share_me
 min_scalar_type mintypecode nanargmax nanargmin ndim nonzero not_equal ones packbits
 printoptions promote_types ravel_multi_index result_type right_shift save savetxt savez
 savez_compressed searchsorted set_printoptions setbufsize seterr seterrcall shape
-shares_memory show_config show_runtime signbit size test tri tril_indices
+shares_memory show_config show_runtime signbit size tri tril_indices
 tril_indices_from triu_indices triu_indices_from typename unpackbits unravel_index zeros
-linalg.matrix_rank linalg.test fft.test
+linalg.matrix_rank
 """.split()
 
 _METHODS = """
@@ -79,7 +80,7 @@ def _declare() -> None:
                 functions.append(own)
     functions += [getattr(np, name) for name in _INTEGERS if hasattr(np, name)]
     functions += _random_methods()
-    constant(list(dict.fromkeys(functions)))
+    rc.non_differentiable(constant(list(dict.fromkeys(functions))))
 
 
 _declare()

@@ -54,7 +54,7 @@ def public_functions() -> dict[str, Any]:
     found = {}
     for module, owner in MODULES.items():
         for name in dir(owner):
-            if name.startswith("_") or name in _DEPRECATED:
+            if name.startswith("_") or name in _LEFT_OUT:
                 continue
             value = getattr(owner, name)
             if callable(value) and not isinstance(value, type):
@@ -62,7 +62,8 @@ def public_functions() -> dict[str, Any]:
     return found
 
 
-_DEPRECATED = frozenset({"in1d", "trapz"})  # reading them warns
+# Reading the first two warns; the last runs NumPy's own tests.
+_LEFT_OUT = frozenset({"in1d", "trapz", "test"})
 
 
 def state_of(name: str, f: Any) -> str | None:

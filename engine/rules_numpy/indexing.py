@@ -38,6 +38,20 @@ def _is_basic(key: Any) -> bool:
     )
 
 
+@rc.shape_rule.define(put_zeros)
+def put_zeros_shape(values: Any, key: Any, shape: Any) -> Any:
+    """The shape that is asked for."""
+    return rc.ShapeDtype(tuple(shape), values.dtype)
+
+
+@rc.batch_rule.define(put_zeros)
+def put_zeros_batch(
+    axis_size: int, in_batched: Any, values: Any, key: Any, shape: Any
+) -> Any:
+    """One by one, at the one key."""
+    return np.stack([put_zeros.fun(value, key, shape) for value in values]), True
+
+
 @derivative(put_zeros)
 def put_zeros_derivative(y: Any, values: Any, key: Any, shape: Any) -> Any:
     """Linear in the values."""

@@ -76,6 +76,18 @@ def cofactor(a: Any) -> Any:
     return scale[..., None, None] * np.matmul(middle, np.conjugate(vh))
 
 
+@rc.shape_rule.define(cofactor)
+def cofactor_shape(a: Any) -> Any:
+    """As the matrix."""
+    return a
+
+
+@rc.batch_rule.define(cofactor)
+def cofactor_batch(axis_size: int, in_batched: Any, a: Any) -> Any:
+    """A batch is a stack of matrices."""
+    return cofactor.fun(a), True
+
+
 def _far_from_singular(a: Any) -> bool:
     s = np.linalg.svd(a, compute_uv=False)
     return s.size == 0 or bool(np.all(s[..., -1] > 1e-5 * s[..., 0]))

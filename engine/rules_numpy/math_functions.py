@@ -334,8 +334,8 @@ def sumprod_derivative(y: Any, p: Any, q: Any) -> Any:
     return _inner(q), _inner(p)
 
 
-constant([
+rc.non_differentiable(constant([
     math.ceil, math.floor, math.trunc, math.comb, math.factorial, math.gcd,
     math.isclose,
     math.isfinite, math.isinf, math.isnan, math.isqrt, math.lcm, math.perm,
-])  # fmt: skip
+]))  # fmt: skip

@@ -46,4 +46,8 @@ def test_each_rule_has_its_counterpart():
     for rule in rc.rules():
         if rule.module.startswith("rules_numpy"):
             kinds.setdefault((id(rule.key), rule.signature), set()).add(rule.kind)
-    assert [k for k, found in kinds.items() if found != {"frule", "rrule"}] == []
+    for found in kinds.values():
+        found -= {"shape_rule", "batch_rule"}
+    assert [
+        k for k, found in kinds.items() if found not in ({"frule", "rrule"}, set())
+    ] == []
