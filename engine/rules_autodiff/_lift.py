@@ -11,12 +11,13 @@ import copy
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from rules_autodiff._names import free_name, mangle, module_names
 from rules_autodiff._source import FunctionNode, definition
 from rules_autodiff._statements import Lifter
 
-__all__ = ["Lifted", "is_lifted", "is_lifted_code", "lifted", "rebind"]
+__all__ = ["Lifted", "is_lifted", "is_lifted_code", "lifted", "rebind", "shown"]
 
 HOOKS = "_ad"
 FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets
@@ -24,9 +25,8 @@ FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets
 
 @dataclass(frozen=True)
 class Lifted:
-    """A lifted function: its tree, to be shown, its code, and its name for hooks."""
+    """A lifted function: its code, and the name by which that calls the hooks."""
 
-    tree: FunctionNode
     code: CodeType
     hooks: str
 
@@ -40,9 +40,11 @@ class Lifted:
         return like(function, self.code, closure)
 
 
-# By original code and its file: equal code in two files is one key otherwise.
-CACHE: dict[tuple[CodeType, str], Lifted] = {}
-NESTED: dict[CodeType, str] = {}  # lifted code, outer and inner, to its name for hooks
+# By original code, then by its file (equal code of two files is one key). Functions
+# that go out of use take their lifted form with them.
+CACHE: WeakKeyDictionary[CodeType, dict[str, Lifted]] = WeakKeyDictionary()
+# Lifted code, outer and inner, to its name for the hooks.
+NESTED: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()
 
 
 def lifted(function: FunctionType) -> Lifted:
@@ -53,12 +55,20 @@ def lifted(function: FunctionType) -> Lifted:
         UnsupportedProgram: A construct that the engine does not differentiate.
     """
     code = function.__code__
-    key = (code, code.co_filename)
-    found = CACHE.get(key)
+    forms = CACHE.get(code)
+    if forms is None:
+        forms = CACHE[code] = {}
+    found = forms.get(code.co_filename)
     if found is None:
-        found = CACHE[key] = derive(code, function.__globals__)
-        register(found.code, found.hooks)
+        tree, hooks = lifted_tree(code, function.__globals__)
+        found = forms[code.co_filename] = Lifted(compiled(tree, code, hooks), hooks)
+        register(found.code, hooks)
     return found
+
+
+def shown(function: FunctionType) -> str:
+    """The text of the lifted form of a function."""
+    return ast.unparse(lifted_tree(function.__code__, function.__globals__)[0])
 
 
 def is_lifted(function: FunctionType) -> bool:
@@ -97,8 +107,8 @@ def like(
     return made
 
 
-def derive(code: CodeType, namespace: dict[str, Any]) -> Lifted:
-    """Find the source of ``code``, lift it and compile it."""
+def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode, str]:
+    """Find the source of ``code`` and lift it; with the name that the hooks go by."""
     found = definition(code)
     tree = copy.deepcopy(found.node)  # the index keeps its own
     if found.owner:
@@ -106,7 +116,7 @@ def derive(code: CodeType, namespace: dict[str, Any]) -> Lifted:
     hooks = free_name(HOOKS, code)
     tree = Lifter(code, hooks, module_names(code, namespace)).lift_function(tree)
     tree.args = without_defaults(tree.args)
-    return Lifted(tree, compiled(tree, code, hooks), hooks)
+    return tree, hooks
 
 
 def without_defaults(args: ast.arguments) -> ast.arguments:

@@ -10,6 +10,7 @@ import linecache
 import re
 import sys
 import textwrap
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -75,7 +76,8 @@ class Index:
             self.table.setdefault(key(found.node), []).append(found)
 
 
-INDEXES: dict[str, Index] = {}
+INDEXES: OrderedDict[str, Index] = OrderedDict()  # of the files used last
+FILES = 32
 
 
 def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
@@ -85,6 +87,8 @@ def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
     if index is None or index.lines != lines:
         try:
             index = INDEXES[code.co_filename] = Index(lines)
+            while len(INDEXES) > FILES:
+                INDEXES.popitem(last=False)
         except SyntaxError:  # a document with code in it, not a Python file
             return fragment(code, lines)
     return index.table.get(wanted) or fragment(code, lines)

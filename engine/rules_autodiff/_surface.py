@@ -1,6 +1,5 @@
 """The rest of the public surface: overlays, the derived code, and who would answer."""
 
-import ast
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
@@ -9,7 +8,7 @@ from rules_autodiff import _front, _jacobians, _via
 from rules_autodiff._builtins import plainly
 from rules_autodiff._calls import HANDLERS, key_of_builtin
 from rules_autodiff._config import EngineConfig
-from rules_autodiff._lift import lifted
+from rules_autodiff._lift import shown
 from rules_autodiff._mutating import frule_mutating, rrule_mutating
 from rules_core import frule, rrule
 
@@ -70,7 +69,7 @@ def show(f: Any) -> str:
     if not isinstance(function, FunctionType):
         message = f"show: the function must be written in Python, but got {f!r}."
         raise TypeError(message)
-    return ast.unparse(lifted(function).tree)
+    return shown(function)
 
 
 def is_primitive(f: Any, *args: Any) -> bool:

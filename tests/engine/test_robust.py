@@ -1,6 +1,7 @@
 """Threads, exceptions, deep recursion, memory, long tapes."""
 
 import gc
+import linecache
 import queue
 import sys
 import threading
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import grad, jvp, value_and_grad, vjp
+from rules_autodiff._lift import CACHE, NESTED
 
 X = np.array([0.5, -1.0, 2.0])
 
@@ -240,3 +242,23 @@ def test_memoised_in_the_program_itself():
     for _ in range(3):
         assert grad(lambda x: square(x) + square(x))(3.0) == 12.0
     assert cache == {}
+
+
+def test_functions_that_go_out_of_use_are_collected():
+    def make(number):
+        name = f"<made {number}>"
+        text = f"def f(x):\n    g = lambda v: v * x\n    return g(x) + {number}\n"
+        linecache.cache[name] = (0, None, text.splitlines(keepends=True), name)
+        namespace = {}
+        exec(compile(text, name, "exec"), namespace)
+        assert grad(namespace["f"])(3.0) == 6.0
+        del linecache.cache[name]
+
+    for number in range(40):
+        make(number)
+    gc.collect()
+    before = len(NESTED), len(CACHE)
+    for number in range(40, 80):
+        make(number)
+    gc.collect()
+    assert (len(NESTED), len(CACHE)) == before
