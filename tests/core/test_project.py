@@ -422,12 +422,16 @@ class TestContainers:
             (Point(1.0, 2.0), Point(3, 4j), Tangent(Point, x=3.0, y=0.0)),
             (Point(1.0, 2.0), Tangent(Point, y=4), Tangent(Point, y=4.0)),
             (Frozen(1.0), Frozen(2, "b"), Tangent(Frozen, scale=2.0, name=D)),
-            (Frozen(1.0), {"scale": 2}, Tangent(Frozen, scale=2.0)),
+            (Frozen(1.0), {"scale": 2}, Tangent(Frozen, scale=2.0, name=D)),
             (Frozen(1.0), Tangent(Frozen, 2, D), Tangent(Frozen, scale=2.0, name=D)),
             (Layer(1.0), {"w": 2}, MutableTangent(Layer, w=2.0)),
             (Layer(1.0), Layer(2), MutableTangent(Layer, w=2.0)),
             (Layer(1.0), Tangent(Layer, w=2), MutableTangent(Layer, w=2.0)),
-            (Layer(1.0, n=1), MutableTangent(Layer, w=2), MutableTangent(Layer, w=2.0)),
+            (
+                Layer(1.0, n=1),
+                MutableTangent(Layer, w=2),
+                MutableTangent(Layer, w=2.0, n=D),
+            ),
             (Pullback(abs, 1.0), (2,), Tangent(Pullback, 2.0)),
             (
                 (1.0, (2.0, [3.0])),
