@@ -9,7 +9,8 @@ import numpy as np
 
 from rules_autodiff._calls import HANDLERS, Transform
 from rules_autodiff._forward import ForwardRun
-from rules_autodiff._inputs import Const, Entrance, as_given, without_const
+from rules_autodiff._inputs import Const, Entrance, without_const
+from rules_autodiff._outputs import as_given
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording, detached, guarded
 from rules_core import NoTangent

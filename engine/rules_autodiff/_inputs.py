@@ -15,19 +15,14 @@ import numpy as np
 from rules_autodiff._errors import UnsupportedProgram
 from rules_autodiff._memory import overlaps_itself, owner_of
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import tangent_of
 from rules_autodiff._state import state_functions
-from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_autodiff._values import INERT, is_number
 from rules_core import (
-    AbstractZero,
-    NoTangent,
-    StructuralTangent,
-    backing,
     has_tangent,
     structure,
 )
 
-__all__ = ["Const", "Entrance", "alias", "as_given", "without_const"]
+__all__ = ["Const", "Entrance", "alias", "without_const"]
 
 
 @final
@@ -165,36 +160,3 @@ def alias(x: Any) -> Any:
     if overlaps_itself(x) or not x.dtype.isnative:
         return x.copy()
     return np.asarray(memoryview(x))  # type: ignore[arg-type]
-
-
-# in the form in which arguments were given
-
-
-def as_given(primal: Any, tangent: Any, below: Any) -> Any:
-    """A canonical tangent in the form of its primal: lists as lists, and so on."""
-    if is_number(primal):
-        zero = isinstance(tangent, AbstractZero) or tangent is None
-        return like_number(primal, 0.0 if zero else tangent, below)
-    if is_float_array(primal):
-        zero = isinstance(tangent, AbstractZero) or tangent is None
-        return np.zeros(primal.shape, primal.dtype) if zero else tangent
-    level = None if type(primal) in INERT else structure(primal)
-    if level is None:
-        return NoTangent()
-    entries = backing(tangent) if isinstance(tangent, StructuralTangent) else {}
-    parts = [
-        as_given(value, entries.get(name), below)
-        for name, value in zip(level.names, level.values, strict=True)
-    ]
-    if isinstance(primal, tuple | list | dict):
-        return level.rebuild(parts)
-    return tangent_of(level, parts)
-
-
-def like_number(primal: Any, tangent: Any, below: Any) -> Any:
-    """A tangent of a number, of the number's own class."""
-    if type(tangent) is type(primal):
-        return tangent
-    if type(primal) is float:
-        return below.call(float, tangent)
-    return below.call(type(primal), tangent)

@@ -1,15 +1,15 @@
 """One forward pass in reverse mode, and the pullback that it leaves."""
 
-import sys
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._errors import EngineError
-from rules_autodiff._inputs import Const, Entrance, as_given, without_const
+from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._memory import owner_of
+from rules_autodiff._outputs import cotangent_of
 from rules_autodiff._reverse import ReverseRun
-from rules_autodiff._slots import Shadow, add_to, take_from
+from rules_autodiff._slots import add_to
 from rules_autodiff._sweep import redo, sweep, undo
 from rules_autodiff._values import INERT, is_number
 from rules_core import NoTangent, structure
@@ -133,23 +133,10 @@ class Recording:
         for shadow in self.run.late:
             shadow.data = None
         found: dict[int, Any] = {}
+        memo: dict[int, Any] = {}
         for place, slot in zip(self.active, self.slots, strict=True):
-            found[place] = as_given(self.args[place], taken(slot, below), below)
+            found[place] = cotangent_of(self.args[place], slot, below, memo)
         return tuple(found.get(place, NoTangent()) for place in self.asked)
-
-
-def taken(slot: Any, below: Any) -> Any:
-    """What has come together in a slot, in memory that nobody else holds."""
-    if slot is None:
-        return None
-    shared = type(slot) is Shadow and slot.shared
-    ct = take_from(slot, below)
-    if shared and (ct.base is not None or sys.getrefcount(ct) > UNSHARED):
-        return below.copied(ct)
-    return ct
-
-
-UNSHARED = 2  # the variable `ct`, and the argument of getrefcount
 
 
 def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:

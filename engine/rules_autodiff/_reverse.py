@@ -67,6 +67,7 @@ class ReverseRun(FastTape):
         self.nodes: dict[int, list[Any]] = {}
         self.shadows: dict[int, Any] = {}
         self.guards = self.shadows
+        self.watched: dict[int, Branch] = {}  # instances among the arguments
         self.trusted: dict[Any, bool] = {}
         self.replayable = True  # the writes can be done again without the program
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
@@ -123,8 +124,13 @@ class ReverseRun(FastTape):
         level = None if type(x) in INERT else self.structure(x)
         if level is None:
             return None
-        parts = [self.watch(value) for value in level.values]
-        return Branch(x, level, parts) if any(p is not None for p in parts) else None
+        if id(x) in self.watched:
+            return self.watched[id(x)]
+        branch = Branch(x, level, [])
+        if level.mutable:  # may stand in several places, or hold itself
+            self.watched[id(x)] = branch
+        branch.parts = [self.watch(value) for value in level.values]
+        return branch if any(part is not None for part in branch.parts) else None
 
     def watch_array(self, a: Any) -> Any:
         owner = owner_of(a)

@@ -81,6 +81,29 @@ def test_objects_have_tangents():
     assert (found.w, found.n) == (12.0, NoTangent())
 
 
+def test_shared_instances_have_one_tangent():
+    class Layer:
+        def __init__(self, w):
+            self.w = w
+
+    class Model:
+        def __init__(self, w):
+            self.first = self.second = Layer(w)
+            self.me = self
+
+    def f(m):
+        return m.first.w * m.me.second.w * 3
+
+    found = grad(f)(Model(2.0))
+    assert found.first is found.second
+    assert found.me is found
+    assert found.first.w == 12.0
+    layer = Layer(2.0)
+    one, other = grad(lambda a, b: a.w * b.w, (0, 1))(layer, layer)
+    assert one is other
+    assert one.w == 4.0
+
+
 def test_arguments_are_variables_of_their_own():
     """Equal numbers, shared objects and captured arrays are not the argument."""
     c = 1.5
