@@ -51,6 +51,9 @@ def derivative(
 ) -> Callable[[F], F]:
     """Define frule and rrule of `f` by its derivative and the adjoint of that.
 
+    The bodies are NumPy code: JAX and PyTorch run them as opaque calls, at first order;
+    an engine that follows NumPy programs differentiates them again.
+
     Decorates `maps(y, *args, **kw)`, which is called with the known output and the
     arguments in normal form and returns `(pushforward, pullback)`: `dy =
     pushforward(dx)` and `dx = pullback(dy)`; for several argnums a tuple of such pairs,
@@ -157,12 +160,12 @@ class Declaration:
     def register(self) -> None:
         """Register frule and rrule."""
         for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
-            kind.define(self.f)(_named(make(self), self, None))
+            kind.define(self.f, host=True)(_named(make(self), self, None))
 
     def register_for(self, types: tuple[Any, ...]) -> None:
         """Register them for arguments of these types only."""
         for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
-            kind.define(self.f)(_named(make(self), self, types))
+            kind.define(self.f, host=True)(_named(make(self), self, types))
 
     def check(self, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
         """Refuse options that the derivative does not know."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,17 @@ def _random_methods() -> list[Any]:
     return [f for f in found if not hasattr(f, "__self__")]
 
 
+def _standard_random() -> list[Any]:
+    """The numbers of `random`; `choice` and its like hand back what they are given."""
+    names = (
+        "random uniform triangular betavariate expovariate gammavariate gauss "
+        "lognormvariate normalvariate vonmisesvariate paretovariate weibullvariate "
+        "randint randrange getrandbits randbytes seed getstate setstate"
+    )
+    found = [getattr(random.Random, name, None) for name in names.split()]
+    return [f for f in found if f is not None]
+
+
 def _declare() -> None:
     functions = [f for f in map(_find, NAMES) if f is not None]
     for name in _METHODS:
@@ -79,7 +91,7 @@ def _declare() -> None:
             if own is not None:
                 functions.append(own)
     functions += [getattr(np, name) for name in _INTEGERS if hasattr(np, name)]
-    functions += _random_methods()
+    functions += _random_methods() + _standard_random()
     rc.non_differentiable(constant(list(dict.fromkeys(functions))))
 
 

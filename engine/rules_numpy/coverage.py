@@ -125,7 +125,10 @@ _HEAD = """# The NumPy pack
 
 `rules_numpy` is imported by itself at the first look-up of a rule for a function of
 NumPy, `math`, `cmath` or Python's builtins. Each function has an frule and an rrule,
-for real and complex arrays; the dtype is kept.
+for real and complex arrays; the dtype is kept. The bodies are NumPy code: an engine
+that follows NumPy programs differentiates them again; inside JAX and PyTorch
+(`to_jax(f, host=True, out=…)`, `to_torch(f, host=True)`) they run as opaque calls, at
+first order.
 
 Of the {total} public functions of `numpy`, `numpy.linalg` and `numpy.fft`
 {rule} have rules, {constant} carry no derivative, and {missing} have none, for the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -162,4 +164,12 @@ def test_random_numbers_carry_no_derivative():
     generator = np.random.default_rng(5)
     y, pullback = rc.rrule(generator.normal, 0.5, 2.0)
     assert y == np.random.default_rng(5).normal(0.5, 2.0)
+    assert all(isinstance(d, rc.NoTangent) for d in pullback(1.0))
+
+
+@pytest.mark.parametrize(
+    "f", [np.random.normal, random.gauss, random.Random(1).uniform]
+)
+def test_module_level_generators_carry_no_derivative(f):
+    _, pullback = rc.rrule(f, 0.5, 2.0)
     assert all(isinstance(d, rc.NoTangent) for d in pullback(1.0))
