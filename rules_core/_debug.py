@@ -132,33 +132,45 @@ def _watch_rrule(rule: Rule) -> Callable[..., Any]:
             return result  # reported by the call itself
         y, pullback = result
         _complain(rule, "the primal output", check_finite(y, list(arguments.values())))
-        return y, _watch_pullback(rule, y, pullback, arguments)
+        wanted = kw["needs"] if rule.needs else (True,) * len(arguments)
+        return y, _watch_pullback(rule, y, pullback, arguments, wanted)
 
     return watched_rrule
 
 
 def _watch_pullback(
-    rule: Rule, y: Any, pullback: Callable[..., Any], arguments: dict[str, Any]
+    rule: Rule,
+    y: Any,
+    pullback: Callable[..., Any],
+    arguments: dict[str, Any],
+    wanted: tuple[bool, ...],
 ) -> Callable[..., Any]:
     def watched_pullback(dy: Any) -> Any:
         if not rule.symbolic_zeros:
             _complain(rule, "the cotangent of the output", check_dy(y, dy))
         with _unwritten(rule, {**arguments, "the cotangent": dy}):
             found = pullback(dy)
-            _check_cotangents(rule, found, arguments, dy)
+            _check_cotangents(rule, found, arguments, dy, wanted)
         return found
 
     return watched_pullback
 
 
 def _check_cotangents(
-    rule: Rule, found: Any, arguments: dict[str, Any], dy: Any
+    rule: Rule,
+    found: Any,
+    arguments: dict[str, Any],
+    dy: Any,
+    wanted: tuple[bool, ...],
 ) -> None:
     count = len(arguments) + (not is_method_key(rule.key))
     if type(found) is not tuple or len(found) != count:
         raise CotangentCountError(rule, count, found)
     tangents = found[len(found) - len(arguments) :]
-    for (name, x), dx in zip(arguments.items(), tangents, strict=True):
+    triples = zip(arguments.items(), tangents, wanted, strict=True)
+    for (name, x), dx, is_wanted in triples:
+        if not is_wanted:  # whatever stands there is dropped
+            continue
         what = f"the cotangent of {name}"
         _complain(rule, what, check_tangent(x, dx))
         _complain(rule, what, check_finite(dx, [x, dy]))

@@ -137,6 +137,19 @@ def test_broken_pullbacks(name):
     assert complaint(np.ones(3), np.full(3, 0.25)) == expected
 
 
+def test_what_nobody_needs_may_be_anything():
+    @rrule.define(scale)
+    def scale_rrule(x, n, *, needs):
+        return n * x, lambda dy: (NoTangent(), NoTangent(), NoTangent())
+
+    with debug_mode():
+        _, pullback = rrule.resolve(scale, (ONES,)).run(needs=(False, True))
+        pullback(ONES)
+        _, pullback = rrule.resolve(scale, (ONES,)).run(needs=(True, True))
+        with pytest.raises(DebugError, match=r"argument 1 is NoTangent\(\), but"):
+            pullback(ONES)
+
+
 def test_arity():
     define(lambda x, n, dy: (dy,))
     assert complaint(ONES, ONES, rc.CotangentCountError) == (
