@@ -219,6 +219,9 @@ class Calls(Hooks):
     # functions without source
 
     def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if type(f) is np.ufunc and len(args) > f.nin:
+            kwargs = {**kwargs, "out": args[f.nin :]}
+            args = args[: f.nin]
         if "out" in kwargs and kwargs["out"] is not None:
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):

@@ -328,10 +328,10 @@ class ForwardRun(Run):
             self.know(y, found[1])
         return y
 
-    def copied(self, x: Any) -> Any:
+    def copied(self, x: Any, order: str = "K") -> Any:
         if not isinstance(x, np.ndarray):
             return self.box(x)
-        y = self.below.copied(x)
+        y = self.below.copied(x, order)
         if self.flow(x) is not None:
             self.assign(y, [self.short_tangent(x, lane) for lane in range(self.width)])
         return y

@@ -52,10 +52,20 @@ def handle_tolist(run: Any, a: Any) -> Any:
     return [handle_tolist(run, run.read_array(a, i)) for i in range(len(a))]
 
 
-@handler(np.ndarray.copy, np.copy, np.ndarray.__copy__)
-def handle_copy(run: Any, a: Any, order: Any = "C") -> Any:
-    if not isinstance(a, np.ndarray) or not run.is_active(a):
-        return run.below.call(np.copy, a) if order in "CK" else np.copy(a, order)
+@handler(np.ndarray.copy)
+def handle_copy(run: Any, a: Any, order: str = "C") -> Any:
+    return run.copied(a, order)
+
+
+@handler(np.copy)
+def handle_copy_function(run: Any, a: Any, order: Any = "K", **subok: Any) -> Any:
+    if isinstance(a, np.ndarray) and not subok:
+        return run.copied(a, order)
+    return run.copied(run.call(np.asarray, a), order)
+
+
+@handler(np.ndarray.__copy__)
+def handle_shallow_copy(run: Any, a: Any) -> Any:
     return run.copied(a)
 
 

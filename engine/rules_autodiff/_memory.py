@@ -11,16 +11,30 @@ from weakref import ref
 
 import numpy as np
 
-__all__ = ["Memory", "add_into", "overlaps_itself", "owner_of", "same_place"]
+__all__ = [
+    "Memory",
+    "add_into",
+    "overlaps_itself",
+    "owner_of",
+    "places_of",
+    "same_place",
+]
 
 
 def owner_of(a: Any) -> Any:
     """The array that owns the memory of ``a`` (`a` itself unless it is a view)."""
     base = a.base
-    while isinstance(base, np.ndarray):
-        a = base
-        base = a.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            a = base
+        elif type(base) is not STRIDED:
+            break
+        base = base.base
     return a
+
+
+# What `as_strided` puts between a view and the array that it was made from.
+STRIDED = type(np.lib.stride_tricks.as_strided(np.zeros(1)).base)
 
 
 def same_place(a: Any, b: Any) -> bool:
@@ -107,9 +121,16 @@ def overlaps_itself(a: Any) -> bool:
 
 def add_into(window: Any, ct: Any) -> None:
     """``window += ct``, also where entries of the window share memory."""
-    if not overlaps_itself(window):
+    if overlaps_itself(window):
+        np.add.at(
+            owner_of(window), places_of(window), np.broadcast_to(ct, window.shape)
+        )
+    else:
         window += ct
-        return
+
+
+def places_of(window: Any) -> Any:
+    """Where each entry of a window lies in the flat array that owns its memory."""
     flat = owner_of(window)
     start = (window.ctypes.data - flat.ctypes.data) // flat.dtype.itemsize
     places = np.full(window.shape, start)
@@ -118,4 +139,4 @@ def add_into(window: Any, ct: Any) -> None:
         along[axis] = -1
         steps = np.arange(window.shape[axis]) * (stride // flat.dtype.itemsize)
         places += steps.reshape(along)
-    np.add.at(flat, places, np.broadcast_to(ct, window.shape))
+    return places

@@ -51,8 +51,8 @@ class Plain:
     def box(self, x: Any) -> Any:
         return boxed(x)
 
-    def copied(self, x: Any) -> Any:
-        return np.array(x, order="K") if isinstance(x, np.ndarray) else boxed(x)
+    def copied(self, x: Any, order: Any = "K") -> Any:
+        return np.array(x, order=order) if isinstance(x, np.ndarray) else boxed(x)
 
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         np.add.at(dest, key, value)

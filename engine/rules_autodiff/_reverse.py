@@ -330,12 +330,12 @@ class ReverseRun(FastTape):
             self.kept.append(y)
         return y
 
-    def copied(self, x: Any) -> Any:
+    def copied(self, x: Any, order: str = "K") -> Any:
         """A copy of an array, in the tape's eyes too."""
         if not isinstance(x, np.ndarray):
             return self.box(x)
         slot = self.array_slot(x)
-        y = self.below.copied(x)
+        y = self.below.copied(x, order)
         if slot is not None:
             self.tape.append(CoreEntry(copied_pullback, (slot,), self.watch(y)))
         return y

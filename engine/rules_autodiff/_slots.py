@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._core import Space, fit, space_of
-from rules_autodiff._memory import Memory, add_into, overlaps_itself
+from rules_autodiff._memory import (
+    Memory,
+    add_into,
+    overlaps_itself,
+    owner_of,
+    places_of,
+)
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._values import is_numeric
 from rules_core import (
@@ -88,7 +94,7 @@ class Window:
         if below is PLAIN:
             add_into(here, ct)
         elif overlaps_itself(here):
-            below.add_overlapping(here, ct)
+            below.add_at(owner_of(here), places_of(here), ct)
         else:
             below.iadd(here, ct)
 

@@ -22,7 +22,8 @@ VIEWING = (
     np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.diagonal, np.flip,
     np.fliplr, np.flipud, np.rot90, np.split, np.array_split, np.hsplit, np.vsplit,
     np.dsplit, np.real, np.imag, np.asarray, np.asanyarray, np.ascontiguousarray,
-    np.lib.stride_tricks.sliding_window_view, np.matrix_transpose, np.permute_dims,
+    np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided,
+    np.matrix_transpose, np.permute_dims,
     np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, np.ndarray.diagonal,
     np.ndarray.view, np.unstack,
 )  # fmt: skip

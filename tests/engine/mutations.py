@@ -266,6 +266,32 @@ def zero_dimensional(x):
     return acc * x[3]
 
 
+def broadcast_views(x):
+    wide = np.broadcast_to(x, (3, 4))
+    y = np.broadcast_to(x * 2, (2, 4)).copy()
+    v = y.ravel()
+    v[5] = x[0]
+    return (wide @ x) @ wide[:, 1] + y[1] @ x
+
+
+def windows(x):
+    y = np.zeros(4)
+    v = np.lib.stride_tricks.sliding_window_view(y, 2)
+    w = np.lib.stride_tricks.as_strided(y, (2, 2), (8, 16))
+    y[:] = x * x
+    return (v @ x[:2]) @ x[1:] + (w @ w)[0, 1]
+
+
+def layouts(x):
+    m = (x[:, None] * x).T
+    total = 0.0
+    for copied in (m.copy(), np.copy(m), m.copy("F"), copy.copy(m)):
+        flat = copied.reshape(-1)
+        flat[3] = x[0]
+        total = total + copied[0, 3] * x[1] + copied[3, 0]
+    return total
+
+
 def empty_slices(x):
     x[2:2] = 1.0
     x[[]] *= 2.0
@@ -287,7 +313,9 @@ PROGRAMS = [
             item, argument, whole, slices, overlap, self_copy, mask, fancy, add_at,
             views_of_views, complex_parts, out_keyword, fill_and_sort, copyto,
             scalar_loop, closure_array, global_buffer, callee, returned_alias,
-            branch_write, copies, swapped, zero_dimensional, empty_slices,
+            branch_write, copies, swapped, zero_dimensional,
+            broadcast_views, windows, layouts,
+            empty_slices,
         )
     ),
     *((f, (M.copy(),)) for f in (hidden_temporary, transposed)),
