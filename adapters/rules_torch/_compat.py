@@ -7,7 +7,7 @@ forward-mode derivative; every such name is looked up here, once, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import reduce
 from typing import Any
@@ -23,6 +23,8 @@ __all__ = [
     "add_batch_dim",
     "apply_function",
     "autocast_active",
+    "batch_levels",
+    "batched_at",
     "call_function",
     "fake_mode",
     "forward_mode_active",
@@ -128,6 +130,33 @@ class Levels:
             forward_mode_active() and has_tangent(x)
         )
         return reverse, forward
+
+
+def batch_levels(tensors: Sequence[Tensor]) -> dict[int, int]:
+    """The levels of vmap at which any of the tensors is batched, and their sizes."""
+    sizes: dict[int, int] = {}
+    for tensor in tensors:
+        x = tensor
+        while is_wrapped(x):
+            inner = _get_unwrapped(x)
+            if is_batched(x):
+                sizes[_level(x)] = inner.shape[_batch_dim(x)]
+            x = inner
+    return sizes
+
+
+def batched_at(x: Tensor, sizes: dict[int, int]) -> Tensor:
+    """`x` with a batch axis at every level named, repeated where it had none."""
+    if not sizes:
+        return x
+    top = max(sizes)
+    below = {level: size for level, size in sizes.items() if level != top}
+    if is_batched(x) and _level(x) == top:
+        inner = _get_unwrapped(x)
+        fuller = batched_at(inner, below)
+        return x if fuller is inner else add_batch_dim(fuller, _batch_dim(x), top)
+    inner = batched_at(x, below)
+    return add_batch_dim(inner.expand(sizes[top], *inner.shape), 0, top)
 
 
 def is_dead(x: Tensor) -> bool:

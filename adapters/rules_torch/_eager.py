@@ -66,15 +66,21 @@ def _rejoin(
 class Rejoin(torch.autograd.Function):
     """Extras as functions of the inputs, evaluated already."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(
-        ctx: Any, call: ResidualCall, count: int, *tensors: Tensor
-    ) -> tuple[Tensor, ...]:
+    def forward(call: ResidualCall, count: int, *tensors: Tensor) -> tuple[Tensor, ...]:
         """The extras themselves."""
-        ctx.call, ctx.count = call, count
+        del call
+        return tuple(t.view_as(t) for t in tensors[count:])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep the inputs, and the extras for their dtypes."""
+        del output
+        ctx.call, ctx.count, *tensors = inputs
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors)
-        return tuple(t.view_as(t) for t in tensors[count:])
 
     @staticmethod
     def backward(ctx: Any, *seeds: Tensor | None) -> Any:

@@ -16,6 +16,8 @@ from torch import Tensor
 from ._compat import (
     Levels,
     apply_function,
+    batch_levels,
+    batched_at,
     call_function,
     functorch_active,
     set_forward_enabled,
@@ -94,7 +96,18 @@ class RuleFunction(torch.autograd.Function):
     def forward(call: TransformCall, *tensors: Tensor) -> tuple[Tensor, ...]:
         """Result and extra residuals."""
         outputs, extras = call.run(tensors)
-        return (*outputs, *extras)
+        results = (*outputs, *extras)
+        sizes = batch_levels(tensors) if functorch_active() else {}
+        if not sizes:
+            return results
+        # Where one result is batched and another is not, torch's generated rule counts
+        # the cotangent of the other once per example.
+        full = [batched_at(y, sizes) for y in results]
+        if call.forward:  # a tangent gets the strides of its primal and is written to
+            full = [
+                x if x is y else x.clone() for x, y in zip(full, results, strict=True)
+            ]
+        return tuple(full)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

@@ -45,7 +45,9 @@ class ResidualCall(Call):
         """Outputs and extras of the forward pass; notes where the residuals are."""
         y, residuals = self.start(tensors)
         outputs = self.flatten_result(y)
-        known = dict(zip(map(id, tensors), range(len(tensors)), strict=True))
+        known: dict[int, int] = {}
+        for i, x in enumerate(tensors):
+            known[id(x)] = i
         for i, output in enumerate(outputs):
             if id(output) in known:  # a Function must not return one of its inputs
                 outputs[i] = output.view_as(output)
@@ -59,36 +61,28 @@ class ResidualCall(Call):
         outputs: Sequence[Tensor],
     ) -> list[Tensor]:
         """The extras; notes where each residual can be found again."""
-        self.kept = ()
+        kept: list[int] = []
         extras: list[Tensor] = []
         sources = []
-        for captured in residuals:
-            residual = captured
-            key = id(residual)
-            source = known.get(key)
+        for residual in residuals:
+            source = known.get(id(residual))
             if source is None:
-                source = self._keep(residual, outputs)
-                if source is None:
-                    if is_view_without_history(residual):
-                        residual = residual.detach()
-                    elif residual.requires_grad:
+                for i, output in enumerate(outputs):
+                    if output is residual:
+                        kept.append(i)
+                        source = -len(kept)
+                        break
+                else:
+                    if residual.requires_grad and not is_view_without_history(residual):
                         obstacle = _DEAD if is_dead(residual) else _OWN_GRAPH
                         again = self.refuse(obstacle, inputs)
                         return self._locate(known, again, inputs, outputs)
                     source = len(inputs) + len(extras)
                     extras.append(residual)
-                known[key] = source
+                known[id(residual)] = source
             sources.append(source)
-        self.extras, self.sources = len(extras), sources
-        return extras
-
-    def _keep(self, residual: Tensor, outputs: Sequence[Tensor]) -> int | None:
-        """The place, from the end, of a residual that is an output."""
-        for i, output in enumerate(outputs):
-            if output is residual:
-                self.kept = (*self.kept, i)
-                return -len(self.kept)
-        return None
+        self.kept, self.extras, self.sources = kept, len(extras), sources
+        return [x.detach() if x.requires_grad else x for x in extras]
 
     def saved(
         self,

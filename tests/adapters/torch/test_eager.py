@@ -434,3 +434,27 @@ def test_a_host_function_of_the_cotangent_is_batched():
         check_batched_forward_grad=True,
     )
     assert gradgradcheck(double, (x,), check_batched_grad=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ALL)
+def test_debug_mode_lets_right_rules_pass(name, kind):
+    made = ALL[name](kind)
+    with rc.debug_mode():
+        assert gradgradcheck(made.f, (points(0.3, 0.7),))
+        x = points(0.3, 0.7).detach()
+        torch.vmap(torch.func.grad(made.f))(x)
+        torch.func.jvp(made.f, (x,), (x,))
+
+
+def test_debug_mode_sees_a_cotangent_that_is_written_to():
+    @rc.primitive
+    def writes(x):
+        return x * 2
+
+    @rc.rrule.define(writes)
+    def writes_rrule(x):
+        return x * 2, lambda dy: (rc.NoTangent(), dy.mul_(2))
+
+    with rc.debug_mode(), pytest.raises(rc.DebugError, match="cotangent was written"):
+        writes(points(0.3)).backward(torch.ones(1, dtype=torch.float64))

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 
 import pytest
 import torch
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
 
-from tests.adapters.torch.formulas import KINDS, expo, host_sine, sinmul, weighted
+import rules_core as rc
+from tests.adapters.torch.formulas import (
+    KINDS,
+    define,
+    expo,
+    host_sine,
+    sinmul,
+    weighted,
+)
 
 Fun = Callable[[torch.Tensor], torch.Tensor]
 X = torch.tensor([[0.3, 0.7], [1.1, -0.4]], dtype=torch.float64)
@@ -130,3 +139,92 @@ def test_vmap_randomness_reaches_the_rule(randomness):
 
     out = vmap(noisy, randomness=randomness)(torch.ones(3))
     assert (out.unique().numel() == 1) == (randomness == "same")
+
+
+def mixed(kind: str) -> SimpleNamespace:
+    """`(a sin(w), cos(w))`: where only `a` is batched, so is only the first result.
+
+    The pullback captures intermediates that depend on `w` alone.
+    """
+
+    @rc.primitive
+    def mixed(a, w):
+        xp = rc.array_namespace(w)
+        return a * xp.sin(w), xp.cos(w)
+
+    def mixed_rrule(a, w):
+        xp = rc.array_namespace(w)
+        s, c, view = xp.sin(w), xp.cos(w), xp.reshape(w, w.shape)
+
+        def mixed_pullback(dy):
+            da = dy[0] * s
+            dw = dy[0] * a * c - dy[1] * xp.sin(view)
+            return rc.NoTangent(), da, dw
+
+        return (a * s, xp.cos(w)), mixed_pullback
+
+    def mixed_frule(tangents, a, w):
+        _, da, dw = tangents
+        xp = rc.array_namespace(w)
+        s, c = xp.sin(w), xp.cos(w)
+        return (a * s, c), (da * s + a * c * dw, -s * dw)
+
+    define(mixed, kind, mixed_rrule, mixed_frule)
+    return SimpleNamespace(
+        f=mixed, native=lambda a, w: (a * torch.sin(w), torch.cos(w))
+    )
+
+
+A3 = torch.tensor([[0.3, 0.7], [1.1, -0.4], [0.2, 0.9]], dtype=torch.float64)
+W2 = torch.tensor([0.5, 1.5], dtype=torch.float64)
+SHARED = {
+    "vmap": lambda f: vmap(f, (0, None)),
+    "vmap(vmap)": lambda f: lambda a, w: vmap(vmap(f, (0, 0)), (0, None))(a, w),
+    "vmap in the other order": lambda f: (
+        lambda a, w: vmap(lambda w: vmap(lambda a: f(a, w))(a))(torch.stack([w, w + 1]))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_shared_by_a_batch_is_differentiated_once(kind, name):
+    """torch's generated vmap rule would count it once per example."""
+    made = mixed(kind)
+
+    def loss(f):
+        batched = SHARED[name](f)
+
+        def run(a, w):
+            y, z = batched(a, w)
+            return (y * y).sum() + (z * z * z).sum()
+
+        return run
+
+    for argnum in (0, 1):
+        ours, theirs = grad(loss(made.f), argnum), grad(loss(made.native), argnum)
+        torch.testing.assert_close(ours(A3, W2), theirs(A3, W2))
+        for inner, outer in itertools.product((jacrev, jacfwd), repeat=2):
+            ours = outer(inner(loss(made.f), argnum), 1)(A3, W2)
+            theirs = outer(inner(loss(made.native), argnum), 1)(A3, W2)
+            torch.testing.assert_close(ours, theirs)
+    a, w = A3.clone().requires_grad_(), W2.clone().requires_grad_()
+
+    def second(f):
+        first = torch.autograd.grad(loss(f)(a, w), (a, w), create_graph=True)
+        return torch.autograd.grad(sum((g * g).sum() for g in first), (a, w))
+
+    torch.testing.assert_close(second(made.f), second(made.native))
+
+
+def test_a_batch_of_cotangents_with_create_graph():
+    made = sinmul("rrule")
+    x = X[0].clone().requires_grad_()
+
+    def rows(f):
+        y = f(x)
+        back = lambda v: torch.autograd.grad(y, x, v, create_graph=True)[0]  # noqa: E731
+        jacobian = vmap(back)(torch.eye(2, dtype=torch.float64))
+        return torch.autograd.grad((jacobian**2).sum(), x)[0]
+
+    torch.testing.assert_close(rows(made.f), rows(made.native))
