@@ -61,6 +61,7 @@ rearrangement(np.compress, 1)
 rearrangement(np.extract, 1)
 rearrangement(np.delete)
 rearrangement(np.insert, (0, 2))
+rearrangement(np.lib.stride_tricks.sliding_window_view)
 
 
 @derivative(np.trim_zeros)

@@ -93,6 +93,7 @@ CALLS = [
     (np.cumprod, (M, 1)),
     (np.cumprod, (M,)),
     (np.matrix_transpose, (T,)),
+    (np.lib.stride_tricks.sliding_window_view, (M, 2, 1)),
 ]
 
 
