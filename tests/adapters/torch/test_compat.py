@@ -143,3 +143,23 @@ def test_nested_forward_mode_is_refused_by_torch_in_these_words():
         dual = forward_ad.make_dual(X, X)
         with pytest.raises(RuntimeError, match=_compat.NESTED_FORWARD):
             torch.func.jvp(torch.sin, (dual,), (X,))
+
+
+def test_batch_levels_and_a_tensor_batched_at_all_of_them():
+    seen = []
+
+    def look(a, b, c):
+        sizes = _compat.batch_levels((a, b))
+        full = _compat.batched_at(c, sizes)
+        seen.append((sorted(sizes.values()), full.shape))
+        seen.append(_compat.batch_levels((full,)) == sizes)
+        seen.append(_compat.batched_at(full, sizes) is full)
+        return full * 1
+
+    inner = torch.vmap(look, (0, None, None))
+    out = torch.vmap(inner, (None, 0, None))(torch.ones(3), torch.ones(4), X)
+    assert seen == [([3, 4], (2,)), True, True]
+    assert torch.equal(out, X.expand(4, 3, 2))
+    half = torch.vmap(torch.vmap(look, (0, None, 0)), (None, 0, None))
+    assert half(torch.ones(3), torch.ones(4), torch.rand(3, 2)).shape == (4, 3, 2)
+    assert _compat.batched_at(X, {}) is X
