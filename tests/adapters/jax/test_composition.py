@@ -92,10 +92,10 @@ def expected(word):
     return EXPECTED[word]
 
 
-def check(kind, rules, order):
+def check(kind, rules, order, step=1):
     with isolated_rules():
         bell = make(kind, rules)
-        for word in words(order):
+        for word in words(order)[::step]:
             found = compose(word, bell)(jnp.asarray(X))
             assert float(found) == pytest.approx(expected(word), rel=1e-9), word
 
@@ -113,7 +113,8 @@ def test_composition(kind, rules, order):
 
 @pytest.mark.slow
 def test_composition_of_fourth_order():
-    check("host", "both", 4)
+    """A quarter of the words; every one of them is in the nightly run."""
+    check("host", "both", 4, step=4)
 
 
 @pytest.mark.nightly
