@@ -1,7 +1,10 @@
 """Changes of lists, dicts, sets and deques: done, and noted to be undone."""
 
+import bisect
 import copy
 import functools
+import heapq
+import operator
 import random
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -9,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._builtins import plainly
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._iteration import followed
 from rules_core import structure
@@ -50,6 +54,31 @@ for _method in CHANGING:
     HANDLERS[_method] = changing(_method)
 for _filling in (list.extend, list.__iadd__, deque.extend, deque.extendleft):
     HANDLERS[_filling] = filling(_filling)
+
+
+# Heaps and sorted lists compare and move what they hold.
+for _heap in (
+    heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
+    bisect.insort_left, bisect.insort_right,
+):  # fmt: skip
+    HANDLERS[_heap] = changing(_heap)
+for _search in (bisect.bisect_left, bisect.bisect_right):
+    HANDLERS[_search] = plainly(_search)
+
+
+def call_itemgetter(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
+    """`operator.itemgetter(…)(x)`: items read one by one."""
+    keys = f.__reduce__()[1]
+    found = tuple([run.getitem(args[0], key) for key in keys])
+    return found[0] if len(keys) == 1 else found
+
+
+CALLABLES[operator.itemgetter] = call_itemgetter
+
+
+@handler(np.ndenumerate)
+def handle_ndenumerate(run: Any, a: Any) -> Any:
+    return ((index, run.read_array(a, index)) for index in np.ndindex(a.shape))
 
 
 @handler(list.append)

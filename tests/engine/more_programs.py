@@ -5,12 +5,14 @@
 # ruff: noqa: RUF015, SIM201, TRY301, UP028, UP031
 
 import abc
+import bisect
 import collections
 import contextlib
 import copy
 import dataclasses
 import enum
 import functools
+import heapq
 import itertools
 import operator
 import types
@@ -396,6 +398,18 @@ def collections_(x):
     return total * count["a"] + user["m"] + sum(queue)
 
 
+def heaps_and_getters(x):
+    heap = []
+    for v in x:
+        heapq.heappush(heap, v * v)
+    smallest = heapq.heappop(heap)
+    ordered = [0.1, 0.6]
+    bisect.insort(ordered, x[0])
+    a, b = operator.itemgetter(1, 2)(x)
+    indexed = sum(v * i for (i,), v in np.ndenumerate(x))
+    return smallest * heap[0] + ordered[1] * a * b + operator.itemgetter(0)(x) * indexed
+
+
 def copies_of_objects(x):
     class_ = types.SimpleNamespace
     a = class_(v=x[0], w=[x[1]], z=x * 2)
@@ -481,5 +495,6 @@ ONE = [
 ARRAY = [
     generators_of_generators, comprehension_scopes, starred_everything, returns_starred,
     assignment_chains, higher_functions, collections_, copies_of_objects,
+    heaps_and_getters,
 ]  # fmt: skip
 PROGRAMS = [*((f, (0.8,)) for f in ONE), *((f, (X.copy(),)) for f in ARRAY)]
