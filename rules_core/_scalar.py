@@ -154,7 +154,10 @@ def _handle(f: Any) -> Any:
 def _push(row: tuple[Any, ...], tangents: tuple[Any, ...], y: Any) -> Any:
     """`Σᵢ pᵢ dxᵢ`, of the dtype and shape of `y`."""
     terms = [strong_product(p, dx) for p, dx in zip(row, tangents, strict=True)]
-    return _like(y, _broadcast(total(terms), y))
+    dy = _broadcast(total(terms), y)
+    if isinstance(dy, NoTangent) and has_tangent(y):
+        return ZeroTangent()  # nothing that moves has a partial
+    return _like(y, dy)
 
 
 def _broadcast(tangent: Any, y: Any) -> Any:

@@ -181,6 +181,12 @@ def test_needs_reaches_the_partials():
     assert seen == [(True, False)]
 
 
+def test_the_tangent_of_a_float_is_zero_where_nothing_moves():
+    scalar_rule(quotient, lambda y, x, z: (NoTangent(), NoTangent()))
+    _, dy = frule((NoTangent(), 1.0, 1.0), quotient, 3.0, 2.0)
+    assert dy is ZeroTangent()
+
+
 def test_annotations_restrict():
     def partials(y, x: float):
         return (0.5 / y,)
