@@ -14,7 +14,8 @@ __all__ = ["Pattern", "is_sparse", "zero_sparse"]
 def is_sparse(x: object) -> bool:
     """Whether `x` is a SciPy sparse array or matrix."""
     module = sys.modules.get("scipy.sparse")
-    return module is not None and bool(module.issparse(x))
+    # By class, not by SciPy's `issparse`: engines follow this code at higher orders.
+    return module is not None and isinstance(x, (module.sparray, module.spmatrix))
 
 
 @final

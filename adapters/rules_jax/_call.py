@@ -17,7 +17,7 @@ from . import _compat
 from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
 from ._from_jax import native_of
-from ._functions import captures_tracer, convert_callables
+from ._functions import captures_tracer, convert_callables, hidden_tracer
 from ._host import host_call, to_device
 from ._leaves import Fixed, Template, is_traced, split
 from ._rule_call import call_primitive_rules
@@ -63,7 +63,8 @@ def _traced(x: Any) -> bool:
     if isinstance(x, (jax.Array, *_PLAIN)):
         return False
     return any(
-        is_traced(leaf) or captures_tracer(leaf) for leaf in tree_util.tree_leaves(x)
+        is_traced(leaf) or captures_tracer(leaf) or hidden_tracer(leaf) is not None
+        for leaf in tree_util.tree_leaves(x)
     )
 
 
@@ -96,6 +97,7 @@ def _call_traced(
 ) -> Any:
     if primitive.host and not primitive.pure:
         raise rc.UnsupportedError(_impure_text(primitive))
+    _refuse_hidden(primitive, (*args, *kwargs.values()))
     args, kwargs = convert_callables((args, kwargs))
     leaves, spec = _spec_of(primitive, args, kwargs, out, None)
     if spec.frule is None and spec.rrule is None:
@@ -233,6 +235,20 @@ def _fixed(primitive: Any, name: str, x: Any) -> Fixed:
         )
         raise rc.UnsupportedError(message)
     return Fixed(x)
+
+
+def _refuse_hidden(primitive: Any, values: Sequence[Any]) -> None:
+    for leaf in tree_util.tree_leaves(list(values)):
+        cls = None if isinstance(leaf, (jax.Array, *_PLAIN)) else hidden_tracer(leaf)
+        if cls is not None:
+            message = (
+                f"an argument of {primitive.__name__} holds a traced value in an "
+                f"object of type {cls.__qualname__}, which JAX takes for a constant, "
+                "so that its derivative would be lost. Register the class with "
+                "jax.tree_util.register_dataclass or register_pytree_node_class, or "
+                "pass the array itself."
+            )
+            raise rc.UnsupportedError(message)
 
 
 def _impure_text(primitive: Any) -> str:

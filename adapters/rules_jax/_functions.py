@@ -15,6 +15,8 @@ from typing import Any, final
 import jax
 from jax import tree_util
 
+import rules_core as rc
+
 from ._leaves import is_traced
 
 __all__ = ["Captured", "convert_callables", "captures_tracer"]
@@ -81,6 +83,29 @@ def captures_tracer(leaf: Any) -> bool:
     if not isinstance(leaf, (FunctionType, MethodType, partial)):
         return False
     return any(map(is_traced, captured(leaf)))
+
+
+def hidden_tracer(value: Any) -> type | None:
+    """The class of an object that holds a traced value and is closed to JAX.
+
+    JAX takes an instance of a class that is not registered with it for a constant, so
+    what is traced inside would lose its derivative.
+    """
+    return _hidden(value, None, set())
+
+
+def _hidden(value: Any, closed: type | None, seen: set[int]) -> type | None:
+    if is_traced(value):
+        return closed
+    level = None if id(value) in seen else rc.structure(value)
+    if level is None:
+        return None
+    seen.add(id(value))
+    open_to_us = isinstance(value, (FunctionType, MethodType, partial))
+    if not open_to_us and not _is_container(value):
+        closed = type(value)
+    found = (_hidden(child, closed, seen) for child in level.values)
+    return next((cls for cls in found if cls is not None), None)
 
 
 def _convert(leaf: Any) -> Any:

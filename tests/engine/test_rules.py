@@ -502,3 +502,10 @@ def test_show():
     )
     with pytest.raises(TypeError, match="must be written in Python"):
         show(len)
+
+
+def test_scipy_being_loaded_changes_nothing():
+    """The core's own code runs below every level, whatever is in `sys.modules`."""
+    pytest.importorskip("scipy.sparse")
+    cube = grad(lambda x: {"a": [x * x]}["a"][0] * x)
+    assert grad(cube)(2.0) == pytest.approx(12.0)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+NIGHTLY = pytest.mark.nightly
 RNG = np.random.default_rng(7)
 R = RNG.normal(size=(3, 4))
 Z = R + 1j * RNG.normal(size=R.shape)
-NORMS = [None, "backward", "ortho", "forward"]
+NORMS = [None, "ortho", "forward", pytest.param("backward", marks=NIGHTLY)]
+LENGTHS = [1, 4, 7, *(pytest.param(n, marks=NIGHTLY) for n in (3, 6))]
 COMPLEX = [np.fft.fft, np.fft.ifft, np.fft.irfft, np.fft.hfft]
 REAL = [np.fft.rfft, np.fft.ihfft]
 
@@ -19,7 +21,7 @@ def test_norms(check, f, norm):
     check(f, R if f in REAL else Z, None, -1, norm)
 
 
-@pytest.mark.parametrize("n", [1, 3, 4, 6, 7])
+@pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("f", [*COMPLEX, *REAL])
 def test_lengths(check, f, n):
     check(f, R if f in REAL else Z, n, 0)
