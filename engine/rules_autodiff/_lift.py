@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from rules_autodiff._names import free_name, mangle, module_names
-from rules_autodiff._source import FunctionNode, definition
+from rules_autodiff._source import PARSING, FunctionNode, definition
 from rules_autodiff._statements import Lifter
 
 __all__ = ["Lifted", "is_lifted", "is_lifted_code", "lifted", "rebind", "shown"]
@@ -146,7 +146,8 @@ def compiled(tree: Any, code: CodeType, hooks: str) -> CodeType:
     module = ast.Module([ast.copy_location(factory, tree)], [])
     flags = code.co_flags & FUTURE_FLAGS
     text = ast.fix_missing_locations(module)
-    outer = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
+    with PARSING:
+        outer = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
     inner = first_code(first_code(outer))
     return inner.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 

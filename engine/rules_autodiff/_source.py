@@ -13,12 +13,17 @@ import textwrap
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import RLock
 from types import CodeType
 
 from rules_autodiff._doctests import example_lines
 from rules_autodiff._errors import SourceNotFound
 
-__all__ = ["Definition", "FunctionNode", "definition"]
+__all__ = ["PARSING", "Definition", "FunctionNode", "definition"]
+
+# Held while syntax trees are made and compiled: CPython 3.11 counts the depth of both
+# in one place for all threads, and raises SystemError where two do it at once.
+PARSING = RLock()
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Key = tuple[str, int]  # name and first line, decorators included
@@ -82,16 +87,23 @@ FILES = 32
 
 def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
     """The definitions that begin on the line of ``code`` and have its name."""
-    wanted = (code.co_name, code.co_firstlineno)
-    index = INDEXES.get(code.co_filename)
-    if index is None or index.lines != lines:
+    with PARSING:
         try:
-            index = INDEXES[code.co_filename] = Index(lines)
-            while len(INDEXES) > FILES:
-                INDEXES.popitem(last=False)
+            index = indexed(code.co_filename, lines)
         except SyntaxError:  # a document with code in it, not a Python file
             return fragment(code, lines)
-    return index.table.get(wanted) or fragment(code, lines)
+        wanted = (code.co_name, code.co_firstlineno)
+        return index.table.get(wanted) or fragment(code, lines)
+
+
+def indexed(filename: str, lines: list[str]) -> Index:
+    """The index of a file, which may have been made before."""
+    index = INDEXES.get(filename)
+    if index is None or index.lines != lines:
+        index = INDEXES[filename] = Index(lines)
+        while len(INDEXES) > FILES:
+            INDEXES.popitem(last=False)
+    return index
 
 
 def functions(tree: ast.AST, owner: str | None) -> Iterator[Definition]:
