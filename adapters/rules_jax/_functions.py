@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import repeat
 from types import CellType, FunctionType, MethodType
 from typing import Any, final
 
@@ -20,6 +21,8 @@ import rules_core as rc
 from ._leaves import is_traced
 
 __all__ = ["Captured", "convert_callables", "captures_tracer"]
+
+_HOLE = object()  # where an array was
 
 
 @tree_util.register_pytree_node_class
@@ -56,8 +59,8 @@ class _Make:
     """How a function is built from its captured arrays."""
 
     def __init__(self, function: Any) -> None:
-        self.function = function
         self._form = _form(function)
+        self.function = _rebuild(function, repeat(_HOLE))  # keeps no tracer alive
         self._hash = hash(self._form)
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
@@ -146,7 +149,7 @@ def _contents(cell: CellType) -> Any:
 
 
 def _rebuild(value: Any, arrays: Iterator[Any]) -> Any:
-    if isinstance(value, jax.Array):
+    if value is _HOLE or isinstance(value, jax.Array):
         return next(arrays)
     if isinstance(value, FunctionType):
         return _rebuild_function(value, arrays)
