@@ -10,6 +10,11 @@ from multipledispatch import Dispatcher
 
 import rules_core as rc
 
+
+class Config(rc.RuleConfig):
+    """A configuration for which no rule asks."""
+
+
 ROUNDS = 7
 CALLS = 100_000
 
@@ -21,6 +26,11 @@ def work(x, y):
 
 def other(x, y):
     """A function without rules."""
+    return x
+
+
+def single(x):
+    """A function of one argument."""
     return x
 
 
@@ -38,6 +48,12 @@ def work_rrule(x: float, y: float):
 @rc.rrule.define(work)
 def work_int_rrule(x: int, y: int):
     """A rule that it does not."""
+    return x, work_pullback
+
+
+@rc.rrule.define(single)
+def single_rrule(x: float):
+    """A rule of one argument."""
     return x, work_pullback
 
 
@@ -61,16 +77,23 @@ def main() -> None:
         "methods": rc.rrule.table(work),
         "work": work,
         "other": other,
+        "single": single,
+        "one": rc.rrule.table(single),
+        "config": Config(),
         "args": (1.0, 2.0),
+        "x": 1.0,
         "empty": {},
     }
     rows = {
         "dict look-up by types": "table[tuple(map(type, args))]",
         "rrule.table(f)[types]": "methods[tuple(map(type, args))]",
+        "the same, one argument": "one[(type(x),)]",
         "the rule, called directly": "rule(1.0, 2.0)",
         "multipledispatch, called": "dispatcher(1.0, 2.0)",
         "rrule.resolve(f, args, kw)": "resolve(work, args, empty)",
         "rrule(f, x, y)": "rrule(work, 1.0, 2.0)",
+        "rrule(f, x)": "rrule(single, 1.0)",
+        "rrule(config, f, x, y)": "rrule(config, work, 1.0, 2.0)",
         "rrule(f, x, y), no rule": "rrule(other, 1.0, 2.0)",
     }
     unit = None

@@ -10,10 +10,11 @@ from ._caller import caller_location
 from ._config import RuleConfig
 from ._definition import check_arity, check_config
 from ._errors import RuleDefinitionError
+from ._kind import RuleKind
 from ._lookup import table_of
 from ._registry import PACKS, being_imported, table_for
 from ._rule import Rule
-from ._rules import RuleKind, frule, rrule
+from ._rules import frule, rrule
 
 __all__ = ["no_frule", "no_rrule", "opt_out"]
 

@@ -21,12 +21,21 @@ from ._keys import describe, is_method_key
 from ._rule import Rule
 from ._signature import Binder, binder_of
 
-__all__ = ["LOCK", "MethodCache", "RuleSet", "Table", "at_most", "nothing"]
+__all__ = [
+    "LOCK",
+    "MethodCache",
+    "NoConfig",
+    "RuleSet",
+    "Table",
+    "at_most",
+    "nothing",
+]
 
 # Guards every table: registering and missed look-ups are rare, warm ones take no lock.
 LOCK = RLock()
 
 NoConfig = type(None)
+Answer = Callable[..., Any]
 
 
 def _quiet(_dispatcher: Any, _pairs: Any) -> None:
@@ -142,9 +151,11 @@ class RuleSet:
         "_decorated",
         "_plain",
         "_volatile",
+        "binary",
         "caches",
         "quick",
         "rules",
+        "unary",
     )
 
     def __init__(
@@ -153,8 +164,11 @@ class RuleSet:
         self.rules: list[Rule] = []
         self.caches = _Caches(self)
         # Types, that of the config first → the function that answers such a call as it
-        # is: `nothing` where no rule applies.
-        self.quick: dict[tuple[type, ...], Callable[..., Any]] = {}
+        # is: `nothing` where no rule applies. One dict inside the other for one and
+        # two arguments, where making and hashing a tuple would cost the most.
+        self.unary: dict[type, dict[type, Answer]] = {}
+        self.binary: dict[type, dict[type, dict[type, Answer]]] = {}
+        self.quick: dict[tuple[type, ...], Answer] = {}
         # Answers that rest on an ABC hold until the next `ABC.register` anywhere.
         self._volatile: dict[Any, tuple[object, Rule | None]] = {}
         self._before, self._decorate = before, decorate
@@ -193,6 +207,8 @@ class RuleSet:
         with LOCK:
             self._volatile.clear()
             self._decorated.clear()
+            self.unary.clear()
+            self.binary.clear()
             self.quick.clear()
             for cache in self.caches.values():
                 cache.clear()
@@ -205,9 +221,18 @@ class RuleSet:
         with LOCK:  # so that no rule is added between
             rule = cache.get(types, _UNKNOWN)
             if rule is None:
-                self.quick[config, *types] = nothing
+                self._keep(config, types, nothing)
             elif rule is not _UNKNOWN and rule.plain:
-                self.quick[config, *types] = rule.function
+                self._keep(config, types, rule.function)
+
+    def _keep(self, config: type, types: tuple[type, ...], answer: Answer) -> None:
+        if len(types) == 1:
+            self.unary.setdefault(config, {})[types[0]] = answer
+        elif len(types) == 2:
+            first = self.binary.setdefault(config, {})
+            first.setdefault(types[0], {})[types[1]] = answer
+        else:
+            self.quick[config, *types] = answer
 
     def resolve(self, config: type, types: tuple[type, ...]) -> Rule | None:
         """The rule for a call, or None; what a missed look-up runs.
@@ -306,6 +331,7 @@ class Table:
         "_binder",
         "arity",
         "batches",
+        "binary",
         "frule",
         "key",
         "label",
@@ -314,6 +340,7 @@ class Table:
         "quick",
         "rrule",
         "shapes",
+        "unary",
     )
 
     def __init__(
@@ -334,6 +361,7 @@ class Table:
 
         self.rrule = RuleSet(before_resolving, decorate)
         self.frule = RuleSet(before_resolving, decorate)
+        self.unary, self.binary = self.rrule.unary, self.rrule.binary
         self.quick = self.rrule.quick
         # Methods need their own handling of the instance: never the short path.
         self.arity: int | None = -1

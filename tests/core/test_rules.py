@@ -1,6 +1,7 @@
 """`frule` and `rrule`: calling, normal form, methods, partials, `needs`."""
 
 import functools
+import inspect
 import pickle
 import sys
 import zlib
@@ -460,3 +461,41 @@ def test_no_function_is_left_in_a_global_table():
     assert power not in _fixed
     assert not any(k.__class__ is type(power) for k in _fixed)
     assert sys.getrefcount(power) < 50
+
+
+def test_no_argument_is_not_taken_for_an_object():
+    def f(x=1.0):
+        return x
+
+    @rrule.define(f)
+    def f_rrule(x: object):
+        return x, lambda dy: (NoTangent(), dy)
+
+    config = rc.RuleConfig()
+    something = object()
+    for _ in range(2):  # the second look-up is a warm one
+        assert rrule(f, something)[0] is something
+        assert rrule(config, f, something)[0] is something
+    assert rrule(f)[0] == 1.0
+    assert rrule(config, f)[0] == 1.0
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_a_warm_call_with_a_config_passes_every_argument_on(count):
+    def f(*xs):
+        return xs
+
+    @rrule.define(f)
+    def f_rrule(*xs: float):
+        return xs, lambda dy: (NoTangent(), *dy)
+
+    args = tuple(float(i) for i in range(count))
+    for _ in range(3):
+        assert rrule(f, *args)[0] == args
+        assert rrule(rc.RuleConfig(), f, *args)[0] == args
+
+
+def test_both_are_functions_with_their_names_and_signatures():
+    assert str(inspect.signature(rrule)).startswith("(f: 'Any', /, *args")
+    assert inspect.getdoc(frule).startswith("`frule(tangents, f, *args, **kw)`")
+    assert (rrule.__name__, frule.__name__) == ("rrule", "frule")
