@@ -1,0 +1,94 @@
+"""Dtypes, weak types and shapes: what goes in comes out, and derivatives match it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent
+
+
+def double(dtype_seen):
+    @rc.primitive
+    def twice(x):
+        return x * 2
+
+    @rc.rrule.define(twice)
+    def twice_rrule(x):
+        def twice_pullback(dy):
+            dtype_seen.append(dy.dtype)
+            return NoTangent(), dy * 2
+
+        return twice(x), twice_pullback
+
+    return twice
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "bfloat16", "float16", "float64", "complex64"]
+)
+def test_dtype_is_kept(dtype):
+    seen = []
+    f = double(seen)
+    x = jnp.ones(2, dtype)
+    with jax.numpy_dtype_promotion("strict"):
+        y, pullback = jax.vjp(f, x)
+        (found,) = pullback(y)
+        _, moved = jax.jvp(f, (x,), (x,))
+    assert {str(a.dtype) for a in (y, found, moved, *seen[:0])} == {dtype}
+    assert set(map(str, seen)) == {dtype}
+
+
+def test_weak_types_are_kept():
+    f = double([])
+    weak = jax.jit(f)(2.0)
+    assert weak.weak_type
+    assert (jnp.ones((), jnp.bfloat16) * weak).dtype == jnp.bfloat16
+    assert jax.grad(f)(2.0).weak_type
+    carried = jax.lax.scan(lambda c, _: (f(c), None), 1.0, None, length=3)[0]
+    assert carried == 8
+
+
+@pytest.mark.usefixtures("x32")
+def test_single_precision_mode():
+    seen = []
+    f = double(seen)
+    found = jax.grad(lambda x: f(x).sum())(np.ones(3))
+    assert found.dtype == jnp.float32
+    assert set(map(str, seen)) == {"float32"}
+
+
+def test_cotangent_of_another_width_is_cast():
+    @rc.primitive
+    def f(x):
+        return x * 1
+
+    @rc.rrule.define(f)
+    def f_rrule(x):
+        return f(x), lambda dy: (NoTangent(), dy.astype("float64"))
+
+    assert jax.grad(f)(jnp.ones((), "float32")).dtype == jnp.float32
+
+
+def test_broadcast_cotangent_is_summed():
+    @rc.primitive
+    def add(x, y):
+        return x + y
+
+    @rc.rrule.define(add)
+    def add_rrule(x, y):
+        return add(x, y), lambda dy: (NoTangent(), dy, dy)
+
+    total = lambda x, y: add(x, y).sum()  # noqa: E731
+    found = jax.grad(total, argnums=(0, 1))(jnp.ones((3, 1)), jnp.ones(4))
+    assert found[0].tolist() == [[4.0]] * 3
+    assert found[1].tolist() == [3.0] * 4
+
+
+def test_donated_buffers():
+    f = double([])
+    step = jax.jit(
+        lambda x: x - 0.1 * jax.grad(lambda x: f(x).sum())(x), donate_argnums=0
+    )
+    assert step(jnp.ones(2)).tolist() == pytest.approx([0.8, 0.8])

@@ -1,0 +1,167 @@
+"""What a host primal cannot do, or does wrong, is refused in words."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_core import NoTangent, ShapeDtype, UnsupportedError
+from rules_jax import to_jax
+
+
+def test_no_rule():
+    @rc.primitive(host=True, elementwise=True)
+    def f(x):
+        return np.sin(x)
+
+    assert jax.jit(jax.vmap(f))(jnp.ones(2)).shape == (2,)
+    text = (
+        "the host function f is differentiated here, and no rule covers it: it runs in "
+        "NumPy, so JAX cannot differentiate it either. Define a rule with "
+        "@rrule.define(f) or @frule.define(f); for a second derivative let the rule's "
+        "body call primitives that have rules."
+    )
+    for run in (jax.grad, jax.jacfwd, lambda f: jax.jit(jax.grad(jax.checkpoint(f)))):
+        with pytest.raises(UnsupportedError) as error:
+            run(f)(jnp.asarray(1.0))
+        assert str(error.value).startswith(text)
+
+
+def test_second_derivative_that_no_rule_covers():
+    @rc.primitive(host=True, elementwise=True)
+    def f(x):
+        return np.sin(x)
+
+    @rc.primitive(host=True, elementwise=True)
+    def slope(x):
+        return np.cos(x)
+
+    @rc.rrule.define(f)
+    def f_rrule(x):
+        return f(x), lambda dy: (NoTangent(), dy * slope(x))
+
+    assert jax.grad(f)(jnp.asarray(0.0)) == 1
+    for second in (jax.grad(jax.grad(f)), jax.hessian(f), jax.jacrev(jax.jacfwd(f))):
+        with pytest.raises(UnsupportedError, match="host function slope is different"):
+            second(jnp.asarray(0.0))
+
+
+def test_no_shape_rule():
+    @rc.primitive(host=True)
+    def f(x):
+        return np.sin(x)
+
+    assert f(jnp.asarray(0.0)) == 0
+    text = (
+        "the host function f is traced by JAX, which must know the shapes and dtypes "
+        "of its results. Add @shape_rule.define(f), declare it with elementwise=True, "
+        "or call it through to_jax(…, out=…)."
+    )
+    with pytest.raises(UnsupportedError) as error:
+        jax.jit(f)(jnp.asarray(0.0))
+    assert str(error.value) == text
+
+
+def promise(shape, dtype, count=1):
+    def f(x):
+        return x if count == 1 else (x,) * count
+
+    return to_jax(f, host=True, out=ShapeDtype(shape, dtype))
+
+
+@pytest.mark.parametrize(
+    ("f", "text"),
+    [
+        (
+            promise((3,), "float64"),
+            "host function f: output 0 has shape (2,), but its shape rule promises "
+            "(3,). Correct one of the two.",
+        ),
+        (
+            promise((2,), "int32"),
+            "host function f: output 0 has dtype float64, which is not cast to the "
+            "promised int32. Correct its shape rule, or convert in the function.",
+        ),
+        (
+            promise((2,), "float64", 2),
+            "host function f must return 1 arrays as its shape rule promises, but got "
+            "2. Correct one of the two.",
+        ),
+    ],
+    ids=["shape", "dtype", "count"],
+)
+def test_broken_promises(f, text):
+    with pytest.raises(rc.RulesCoreError) as error:
+        f(jnp.ones(2))
+    assert str(error.value) == text
+    with pytest.raises(Exception, match="host function f") as error:
+        jax.block_until_ready(jax.jit(f)(jnp.ones(2)))
+    assert text in str(error.value)
+
+
+def test_an_exception_keeps_its_own_traceback():
+    @rc.primitive(host=True, elementwise=True)
+    def picky(x):
+        message = "not this one"
+        raise ValueError(message)
+
+    with pytest.raises(ValueError, match="not this one"):
+        picky(jnp.asarray(1.0))
+    with pytest.raises(Exception, match="not this one") as error:
+        jax.block_until_ready(jax.jit(picky)(jnp.asarray(1.0)))
+    assert "in picky" in str(error.value)
+
+
+def test_inputs_cannot_be_written():
+    @rc.primitive(host=True, elementwise=True)
+    def writes(x):
+        x += 1
+        return x
+
+    with pytest.raises(ValueError, match="read-only"):
+        writes(jnp.ones(3))
+
+
+def test_impure_functions_are_refused_under_transformations():
+    @rc.primitive(host=True, elementwise=True, pure=False)
+    def noisy(x):
+        return x + 1
+
+    text = (
+        "noisy is a host function with effects (pure=False), and JAX may repeat or "
+        "drop calls under a transformation. Call it outside of jax.jit, jax.grad and "
+        "jax.vmap, or make it pure."
+    )
+    assert noisy(jnp.asarray(1.0)) == 2
+    constant = jnp.asarray(1.0)
+    for run in (
+        jax.jit(noisy),
+        jax.vmap(noisy),
+        jax.jit(lambda x: x + noisy(constant)),
+    ):
+        with pytest.raises(UnsupportedError) as error:
+            run(jnp.ones(2))
+        assert str(error.value) == text
+
+
+def test_export_of_a_host_primal_is_refused():
+    @rc.primitive(host=True, elementwise=True)
+    def cosh(x):
+        return np.cosh(x)
+
+    with pytest.raises(NotImplementedError, match="callback"):
+        jax.export.export(jax.jit(cosh))(jnp.ones(2)).serialize()
+
+
+def test_random_keys_are_refused():
+    @rc.primitive(host=True, elementwise=True)
+    def draw(x, key):
+        return x
+
+    with pytest.raises(UnsupportedError) as error:
+        jax.jit(draw)(jnp.asarray(1.0), jax.random.key(0))
+    assert str(error.value) == (
+        "the host function draw is called with a random key of JAX, which NumPy does "
+        "not have. Pass jax.random.key_data(key), or numbers drawn from it."
+    )
