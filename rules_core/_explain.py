@@ -60,14 +60,20 @@ def not_found(
     if scalar:
         rules = [rule for rule in rules if rule.partials is not None]
     if not rules:
-        name = describe(f)
-        cure = f"scalar_rule({name}, partials)" if scalar else f"@{kind}.define({name})"
+        key = describe(unwrap(f)[0].key)
+        cure = f"scalar_rule({key}, partials)" if scalar else f"@{kind}.define({key})"
         cure = f"None is defined. Write one with {cure}."
-        return RuleNotFound(kind, name, shown, [cure])
+        return RuleNotFound(kind, _name(f), shown, [cure])
     near = sorted(rules, key=lambda r: len(list(_mismatches(r, type(config), types))))
     winner = table.rrule.select(type(config), types) if scalar and table else None
     notes = [_note(rule, type(config), types, winner) for rule in near[:3]]
-    return RuleNotFound(kind, describe(f), shown, notes)
+    return RuleNotFound(kind, _name(f), shown, notes)
+
+
+def _name(f: Any) -> str:
+    """A callable's name; of an instance, that of the method that is its key."""
+    target, partials = unwrap(f)
+    return describe(target.key if target.instance is f and not partials else f)
 
 
 def _look(
@@ -83,7 +89,7 @@ def _section(
     kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> str:
     table, types = _look(f, args, kwargs)
-    call = f"{describe(f)}({', '.join(cls.__name__ for cls in types)})"
+    call = f"{_name(f)}({', '.join(cls.__name__ for cls in types)})"
     head = f"{kind} for {call}" + (f" with {config!r}" if config is not None else "")
     rules = None if table is None else getattr(table, kind)
     if rules is None or not rules.rules:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from types import FunctionType
 from typing import Any
 from weakref import WeakSet
@@ -137,9 +138,13 @@ def rules() -> list[Rule]:
 
 
 def being_imported(module: str) -> bool:
-    """Whether a module's body is running, so that it registers once and for all."""
-    spec = getattr(sys.modules.get(module), "__spec__", None)
-    return bool(getattr(spec, "_initializing", False))
+    """Whether a module's body is running, so that it registers once and for all.
+
+    Or that of a package around it: one module may register what another has written.
+    """
+    names = accumulate(module.split("."), "{}.{}".format)
+    specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
+    return any(getattr(spec, "_initializing", False) for spec in specs)
 
 
 def find_again(kind: str, key: Any, module: str, name: str, signature: str) -> Rule:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ._cells import Cell
     from ._config import FiniteDifferenceConfig
     from ._differences import Estimate, differentiate
+    from ._misuse import CheckCallError
     from ._pack import check_pack
     from ._report import Check, CheckFailed, Report
     from ._rule import check_frule, check_rrule, check_rule
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cell",
     "Check",
+    "CheckCallError",
     "CheckFailed",
     "Estimate",
     "FiniteDifferenceConfig",
@@ -44,6 +46,7 @@ _HOMES = {
     "_cells": ("Cell",),
     "_config": ("FiniteDifferenceConfig",),
     "_differences": ("Estimate", "differentiate"),
+    "_misuse": ("CheckCallError",),
     "_pack": ("check_pack",),
     "_report": ("Check", "CheckFailed", "Report"),
     "_rule": ("check_frule", "check_rrule", "check_rule"),

@@ -16,10 +16,11 @@ from . import (
 from ._checks import Spec
 from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
 from ._checks_second import second_order_is_right, slope_at_zero_is_right
+from ._leaf import describe
 from ._modes import Mode
 from ._report import NotRun
 
-__all__ = ["common_checks", "rule_checks"]
+__all__ = ["ENTRYWISE", "all_names", "common_checks", "rule_checks"]
 
 Run: TypeAlias = Callable[[Mode], "str | None"]
 
@@ -33,8 +34,13 @@ def _with_leaves(check: Run) -> Run:
     """A check that needs something with a tangent on both sides."""
 
     def run(mode: Mode) -> str | None:
-        if not mode.domain.leaves or not mode.codomain.leaves:
-            message = "no argument has a tangent, or the value has none"
+        subject = mode.subject
+        if not subject.out.leaves:
+            message = f"the value has no tangent: it is {describe(subject.y)}"
+            raise NotRun(message)
+        if not subject.space.leaves:
+            given = ", ".join(map(describe, subject.primals[1:]))
+            message = f"no argument has a tangent: there are {given or 'none'}"
             raise NotRun(message)
         return check(mode)
 
@@ -124,3 +130,13 @@ def common_checks() -> list[Spec[Any]]:
         Spec("shape-rule", shapes_are_right),
         Spec("batch-rule", batches_are_right),
     ]
+
+
+# What `check_scalar` adds.
+ENTRYWISE = ("rrule.embedding", "frule.embedding", "complex-point")
+
+
+def all_names() -> tuple[str, ...]:
+    """Names of all checks that run without a host."""
+    specs = [*rule_checks("rrule"), *rule_checks("frule"), *common_checks()]
+    return (*(spec.name for spec in specs), *ENTRYWISE)

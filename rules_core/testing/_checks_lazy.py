@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,9 @@ def needs_are_met(mode: Mode) -> None:
     call = mode.resolve(subject.primals)
     if not call.rule.needs:
         message = "the rule does not ask for needs"
+        raise NotRun(message)
+    if isinstance(subject.f, partial):
+        message = "a partial holds arguments of the rule: check the function inside it"
         raise NotRun(message)
     first = len(subject.primals) - len(call.args)
     for i in range(len(call.args)):

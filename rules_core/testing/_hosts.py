@@ -33,7 +33,11 @@ def installed() -> dict[str, str]:
 
 
 def host_checks(
-    reference: Reference, level: str, hosts: Collection[str] | None, report: Report
+    reference: Reference,
+    level: str,
+    hosts: Collection[str] | None,
+    report: Report,
+    skip: Collection[str] = (),
 ) -> None:
     """Run every cell of every host that is wanted."""
     known = installed()
@@ -43,7 +47,7 @@ def host_checks(
             report.add(f"{host}: all", "not run", reason)
             continue
         cells = load_adapter(known[host]).cells(level)
-        execute(_specs(host, cells), reference, report)
+        execute(_specs(host, cells), reference, report, skip)
 
 
 def _obstacle(host: str, known: Collection[str], reference: Reference) -> str | None:

@@ -72,7 +72,9 @@ def describe(value: Any) -> str:
         return f"{to_numpy(value).dtype} array of shape {tuple(value.shape)}"
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
-    return repr(value) if len(repr(value)) < 60 else f"a {type(value).__name__}"
+    text = repr(value)
+    is_plain = len(text) < 60 and " at 0x" not in text
+    return text if is_plain else f"a {type(value).__name__}"
 
 
 def spans_of(x: np.ndarray[Any, Any]) -> Vector:

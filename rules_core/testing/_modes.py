@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -111,8 +112,11 @@ class Mode(ABC):
         return [v * self.implemented for v in self.subject.directions]
 
     def wanted(self, call: Any) -> Needs:
-        """`needs` for the arguments with a derivative; None if that is all of them."""
-        if not self.missing:
+        """`needs` for the arguments with a derivative; None if that is all of them.
+
+        Those of a partial are not the rule's, which is asked for everything.
+        """
+        if not self.missing or isinstance(self.subject.f, partial):
             return None
         first = len(self.subject.primals) - len(call.args)
         return tuple(i + first not in self.missing for i in range(len(call.args)))

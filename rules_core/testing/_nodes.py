@@ -25,6 +25,8 @@ from rules_core import (
 from ._differences import Vector
 from ._kinds import Branch, branch, strangers
 from ._leaf import Leaf, StructureMismatch, describe, dtype_of
+from ._misuse import CheckCallError
+from ._seeded import Seeded
 
 __all__ = ["DerivativeMissing", "Node", "Reader", "forced", "grow"]
 
@@ -65,6 +67,12 @@ class Reader:
 
 def grow(primal: Any, path: str) -> Node:
     """The tree of a primal."""
+    if isinstance(primal, Seeded):
+        message = (
+            f"{path} is Seeded, but only whole positional arguments can be: give one "
+            "tangent for all that the argument holds."
+        )
+        raise CheckCallError(message)
     dtype = dtype_of(primal)
     if dtype is not None:
         return Tip(Leaf(path, primal, dtype, tuple(np.shape(primal))))

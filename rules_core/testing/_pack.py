@@ -14,6 +14,8 @@ from rules_core._keys import describe
 from rules_core._registry import PACKS, all_tables
 
 from ._checks import Spec, execute
+from ._leaf import describe as describe_value
+from ._misuse import CheckCallError
 from ._report import Failure, Report
 
 __all__ = ["check_pack"]
@@ -34,6 +36,7 @@ def check_pack(name: str, /) -> Report:
 
     Raises:
         CheckFailed: A check failed; the message is the table.
+        CheckCallError: `name` is no name.
 
     >>> from rules_core.testing import check_pack
     >>> print(check_pack("fractions"))  # a module without rules
@@ -44,9 +47,19 @@ def check_pack(name: str, /) -> Report:
       passed  pack.pickles
       passed  pack.side-rules
     """
+    if not _is_name(name):
+        message = (
+            "check_pack(name): name must be that of a pack or of a module, such as "
+            f"'scipy' or 'rules_scipy', but got {describe_value(name)}."
+        )
+        raise CheckCallError(message)
     report = Report(f"pack {name}")
     execute(CHECKS, _Pack(name), report)
     return report.raise_if_failed()
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and all(map(str.isidentifier, name.split(".")))
 
 
 @final

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Literal
+from typing import Any, Never, Unpack
 
 from rules_core import RuleConfig
 
 from ._checklist import common_checks, rule_checks
 from ._checks import execute
-from ._config import FiniteDifferenceConfig
+from ._front import Level, Options, prepare
 from ._hosts import host_checks
 from ._modes import Mode, Pull, Push
 from ._reference import Reference
@@ -17,10 +17,6 @@ from ._report import Report
 from ._subject import Subject
 
 __all__ = ["check_frule", "check_rrule", "check_rule", "examine", "has_rule"]
-
-Level = Literal["quick", "full"]
-
-TRIES = {"quick": 2, "full": 5}
 
 
 def check_rule(
@@ -37,6 +33,7 @@ def check_rule(
     config: RuleConfig | None = None,
     skip: Collection[str] = (),
     seed: int = 0,
+    **unknown: Never,
 ) -> Report:
     """Check the rules of `f` at `args`: frule, rrule, both together, every host.
 
@@ -61,12 +58,15 @@ def check_rule(
         skip: Names of checks to leave out, such as `"rrule.derivative"` at a point
             where there is no derivative.
         seed: Of the random directions.
+        **unknown: Refused; keyword arguments of `f` go into `fkwargs`.
 
     Returns:
         The report; it prints as a table.
 
     Raises:
         CheckFailed: A check failed. It is an `AssertionError`; its text is the table.
+        CheckCallError: The call would tell nothing: `f` is no function, is random or
+            writes to its arguments; an option has no meaning.
 
     >>> import numpy as np
     >>> from rules_core import NoTangent, primitive, rrule
@@ -84,9 +84,14 @@ def check_rule(
     >>> report["rrule.derivative"].status
     'passed'
     """
-    options = {"fkwargs": fkwargs, "tangents": tangents, "cotangent": cotangent}
-    numbers = {"rtol": rtol, "atol": atol, "seed": seed}
-    subject = _subject(f, args, level, config=config, **options, **numbers)
+    options: dict[str, Any] = {
+        "fkwargs": fkwargs,
+        "tangents": tangents,
+        "cotangent": cotangent,
+    }
+    options |= {"rtol": rtol, "atol": atol, "seed": seed, "config": config}
+    options |= {"level": level, "hosts": hosts, "skip": skip, **unknown}
+    subject = prepare("check_rule", f, args, options)
     return examine(subject, level, hosts, skip).raise_if_failed()
 
 
@@ -112,15 +117,18 @@ def examine(
             report.add(f"{kind}.exists", "not run", "no such rule: hosts derive it")
     _run_common(subject, present, report, skip)
     if present:
-        host_checks(Reference(subject, present), level, hosts, report)
+        host_checks(Reference(subject, present), level, hosts, report, skip)
     return report
 
 
-def check_rrule(f: Callable[..., Any], /, *args: Any, **options: Any) -> Report:
+def check_rrule(
+    f: Callable[..., Any], /, *args: Any, **options: Unpack[Options]
+) -> Report:
     """Check the rrule of `f` at `args`, in NumPy alone; options as for `check_rule`.
 
     Raises:
         CheckFailed: A check failed, or there is no rrule.
+        CheckCallError: The call would tell nothing, as for `check_rule`.
 
     >>> import numpy as np
     >>> from rules_core import linear_rule
@@ -133,14 +141,17 @@ def check_rrule(f: Callable[..., Any], /, *args: Any, **options: Any) -> Report:
     >>> bool(check_rrule(total, np.ones(3)))
     True
     """
-    return _check_one(Pull, f, args, **options)
+    return _check_one(Pull, f, args, options)
 
 
-def check_frule(f: Callable[..., Any], /, *args: Any, **options: Any) -> Report:
+def check_frule(
+    f: Callable[..., Any], /, *args: Any, **options: Unpack[Options]
+) -> Report:
     """Check the frule of `f` at `args`, in NumPy alone; options as for `check_rule`.
 
     Raises:
         CheckFailed: A check failed, or there is no frule.
+        CheckCallError: The call would tell nothing, as for `check_rule`.
 
     >>> import numpy as np
     >>> from rules_core import frule
@@ -153,41 +164,20 @@ def check_frule(f: Callable[..., Any], /, *args: Any, **options: Any) -> Report:
     >>> bool(check_frule(square, np.ones(3)))
     True
     """
-    return _check_one(Push, f, args, **options)
+    return _check_one(Push, f, args, options)
 
 
 def _check_one(
-    kind: type[Mode],
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-    *,
-    level: Level = "quick",
-    skip: Collection[str] = (),
-    **options: Any,
+    kind: type[Mode], f: Callable[..., Any], args: tuple[Any, ...], options: Options
 ) -> Report:
-    mode = kind(_subject(f, args, level, **options))
+    mode = kind(prepare(f"check_{kind.kind}", f, args, options))
     report = Report(mode.subject.title)
-    _run_mode(mode, report, skip)
+    _run_mode(mode, report, options.get("skip", ()))
     return report.raise_if_failed()
 
 
 def _run_mode(mode: Mode, report: Report, skip: Collection[str]) -> None:
     execute(rule_checks(mode.kind), mode, report, skip)
-
-
-def _subject(
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-    level: Level,
-    *,
-    config: RuleConfig | None = None,
-    **options: Any,
-) -> Subject:
-    if level not in TRIES:
-        message = f"level must be 'quick' or 'full', but got {level!r}"
-        raise ValueError(message)
-    config = FiniteDifferenceConfig() if config is None else config
-    return Subject(f, args, tries=TRIES[level], config=config, **options)
 
 
 def has_rule(mode: Mode) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from rules_core import RuleConfig
 
+from ._checklist import ENTRYWISE
 from ._checks import Spec, execute
-from ._config import FiniteDifferenceConfig
+from ._front import prepare
 from ._leaf import Leaf
 from ._modes import Mode, Pull, Push
 from ._report import Failure, NotRun, Report
@@ -31,6 +32,7 @@ def check_scalar(
     config: RuleConfig | None = None,
     skip: Collection[str] = (),
     seed: int = 0,
+    **unknown: Never,
 ) -> Report:
     """Check frule and rrule of a function of numbers at one point, entry by entry.
 
@@ -49,12 +51,14 @@ def check_scalar(
         config: What the rules are looked up with.
         skip: Names of checks to leave out.
         seed: Of the random numbers.
+        **unknown: Refused; keyword arguments of `f` go into `fkwargs`.
 
     Returns:
         The report; it prints as a table.
 
     Raises:
         CheckFailed: A check failed; the message is the table.
+        CheckCallError: The call would tell nothing, as for `check_rule`.
 
     >>> import cmath
     >>> from rules_core import scalar_rule
@@ -69,14 +73,10 @@ def check_scalar(
     >>> bool(check_scalar(square, 1.5 - 0.5j))
     True
     """
-    config = FiniteDifferenceConfig() if config is None else config
-    options: dict[str, Any] = {
-        "rtol": rtol,
-        "atol": atol,
-        "config": config,
-        "seed": seed,
-    }
-    subject = _entrywise(Subject(f, args, fkwargs, **options))
+    options = {"rtol": rtol, "atol": atol, "config": config, "seed": seed}
+    more = {"fkwargs": fkwargs, "hosts": hosts, "skip": skip, **unknown}
+    subject = _entrywise(prepare("check_scalar", f, args, {**options, **more}))
+    options["config"] = subject.config
     report = examine(subject, "quick", hosts, skip, required=True)
     execute(_table(options), subject, report, skip)
     return report.raise_if_failed()
@@ -84,9 +84,14 @@ def check_scalar(
 
 def _entrywise(subject: Subject) -> Subject:
     """Unit vectors in place of random ones."""
-    subject.directions = list(np.eye(subject.space.dim) * subject.space.spans)
-    subject.cotangents = list(np.eye(subject.out.dim))
+    subject.directions = list(_units(subject.space.dim) * subject.space.spans)
+    subject.cotangents = list(_units(subject.out.dim))
     return subject
+
+
+def _units(count: int) -> np.ndarray[Any, Any]:
+    """The unit vectors as rows; in a space without any, its one vector."""
+    return np.eye(count) if count else np.zeros((1, 0))
 
 
 def _table(options: dict[str, Any]) -> list[Spec[Subject]]:
@@ -94,11 +99,12 @@ def _table(options: dict[str, Any]) -> list[Spec[Subject]]:
         return _complex_point(subject, options)
 
     rests_on = tuple(f"{kind}.complex-derivative" for kind in ("rrule", "frule"))
-    return [
-        Spec("rrule.embedding", lambda s: _embedding(Pull(s)), rests_on),
-        Spec("frule.embedding", lambda s: _embedding(Push(s)), rests_on),
-        Spec("complex-point", off_the_axis, rests_on),
+    checks: list[Callable[[Subject], str | None]] = [
+        lambda subject: _embedding(Pull(subject)),
+        lambda subject: _embedding(Push(subject)),
+        off_the_axis,
     ]
+    return [Spec(*each, rests_on) for each in zip(ENTRYWISE, checks, strict=True)]
 
 
 def _embedding(mode: Mode) -> None:

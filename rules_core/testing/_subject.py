@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import types
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
-from rules_core import NoTangent, Primitive, RuleConfig, is_array, normal_form
+from rules_core import NoTangent, Primitive, RuleConfig, is_array
+from rules_core._keys import describe as name_of
 from rules_core._registry import find_table
 
+from ._call import bound_to, names_of, primals_of
 from ._differences import Curve, Estimate, Vector, differentiate_along
 from ._leaf import Leaf, StructureMismatch, like, to_numpy
+from ._misuse import CheckCallError
 from ._seeded import Seeded
 from ._space import Space
 from ._tolerance import Tolerance, largest
@@ -58,8 +58,8 @@ class Subject:
     ) -> None:
         self.f, self.config = f, config
         plain, seeds = _unseeded(args, tangents)
-        self.primals, self.kwargs = _primals(f, plain, fkwargs or {})
-        self.names = _names(f, len(self.primals))
+        self.primals, self.kwargs = primals_of(f, plain, fkwargs or {})
+        self.names = names_of(f, len(self.primals))
         self.space = Space.product(self.primals, self.names)
         self.y = self.call(self.space.copy())
         self.out = Space(self.y, "y")
@@ -79,9 +79,8 @@ class Subject:
     @property
     def title(self) -> str:
         """The call in one line."""
-        name = getattr(self.f, "__qualname__", None) or type(self.f).__qualname__
         given = ", ".join(map(_short, self.primals[1:]))
-        return f"{name.rpartition('<locals>.')[2]}({given})"
+        return f"{name_of(self.f).rpartition('<locals>.')[2]}({given})"
 
     @cached_property
     def handle(self) -> Primitive | None:
@@ -95,9 +94,7 @@ class Subject:
     def target(self, primals: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         """The callable and the arguments of the call that these primals make."""
         first, *rest = primals
-        if isinstance(self.f, types.MethodType):
-            first = types.MethodType(self.f.__func__, first)
-        return first, tuple(rest)
+        return bound_to(self.f, first), tuple(rest)
 
     def call(self, primals: tuple[Any, ...]) -> Any:
         """The function's value at other primals."""
@@ -110,7 +107,7 @@ class Subject:
         vector = self.space.random(self.rng)
         for i, place in enumerate(self.space.slices):
             if i in self._seeds:
-                along = self.space.part(i).coordinates(self._seeds[i])
+                along = _read(self.space.part(i), self._seeds[i], "tangent")
                 vector[place] = along * self.rng.choice((-1.0, 1.0))
             if only not in (None, i):
                 vector[place] = 0.0
@@ -118,7 +115,7 @@ class Subject:
 
     def _cotangents(self, cotangent: Any) -> list[Vector]:
         if cotangent is not None:
-            return [self.out.coordinates(cotangent)]
+            return [_given(self.out, cotangent)]
         # Large components of the value get small weights, so that all count alike.
         spans = self.out.spans
         weights = np.min(spans, initial=np.inf) / spans
@@ -176,6 +173,24 @@ class Subject:
         return (space, out) if same else own
 
 
+def _read(space: Space, tangent: Any, what: str) -> Vector:
+    try:
+        return space.coordinates(tangent)
+    except StructureMismatch as mismatch:
+        message = f"the {what} that was given does not fit: {mismatch}."
+        raise CheckCallError(message) from None
+
+
+def _given(out: Space, cotangent: Any) -> Vector:
+    w = _read(out, cotangent, "cotangent")
+    if out.dim and not np.any(w):
+        message = (
+            "the cotangent that was given must not be zero: every rule is right there."
+        )
+        raise CheckCallError(message)
+    return w
+
+
 def _complexified(leaf: Leaf) -> Any:
     return to_numpy(leaf.primal).astype(np.complex128)
 
@@ -199,38 +214,9 @@ def _unseeded(
                 f"tangents must hold one tangent per argument, {len(args)} of them, "
                 f"but got {len(tangents)}. Use None for a random one."
             )
-            raise TypeError(message)
+            raise CheckCallError(message)
         seeds |= {i: dx for i, dx in enumerate(tangents, 1) if dx is not None}
     return tuple(x.primal if isinstance(x, Seeded) else x for x in args), seeds
-
-
-def _primals(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if isinstance(f, functools.partial):
-        return (f, *args), kwargs
-    bound, keywords = normal_form(f, args, kwargs)
-    if isinstance(f, types.MethodType):
-        return tuple(bound), keywords
-    is_instance = not isinstance(f, Primitive) and len(bound) > 0 and bound[0] is f
-    return (tuple(bound) if is_instance else (f, *bound)), keywords
-
-
-def _names(f: Any, count: int) -> list[str]:
-    """Names of the primals: `f` or `self`, then the parameters'."""
-    try:
-        parameters = list(inspect.signature(f).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    names = ["self" if isinstance(f, types.MethodType) else "f"]
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            rest = range(count - len(names))
-            names += [f"{parameter.name}[{i}]" for i in rest]
-        else:
-            names.append(parameter.name)
-    names += [f"x{i}" for i in range(len(names), count)]
-    return names[:count]
 
 
 def _short(x: Any) -> str:

@@ -1,5 +1,6 @@
 """Packs: which are switched on, when they are imported, how they fail."""
 
+import importlib
 import sys
 import threading
 import types
@@ -174,3 +175,25 @@ def test_rules_of_modules_imported_inside_isolation_stay(tmp_path, monkeypatch):
     assert rc.rrule(late_rules.late, 1.0) is not None
     assert rc.frule((None, 1.0), late_rules.late, 1.0) is None
     assert isinstance(sys.modules["late_rules"], types.ModuleType)
+
+
+def test_rules_that_a_package_lends_among_its_modules_stay(tmp_path, monkeypatch):
+    package = tmp_path / "lent_rules"
+    package.mkdir()
+    (package / "written.py").write_text(
+        "def f_rrule(x):\n    return x, lambda dy: (None, dy)\n"
+    )
+    (package / "__init__.py").write_text(
+        "from lent_rules.written import f_rrule\n"
+        "from rules_core import rrule\n"
+        "def f(x):\n    return x\n"
+        "rrule.define(f)(f_rrule)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with isolated_rules():
+        lent = importlib.import_module("lent_rules")
+    assert rc.rrule(lent.f, 1.0) is not None
+    with isolated_rules():
+        lent.g = lambda x: x
+        rc.rrule.define(lent.g)(lent.written.f_rrule)
+    assert rc.rrule(lent.g, 1.0) is None

@@ -108,6 +108,14 @@ def test_every_cell_of_every_host_is_run():
     assert statuses(report) == dict.fromkeys(names, "passed")
 
 
+def test_cells_can_be_left_out(monkeypatch):
+    wrong = Cell("call", "value", lambda f, primals, kwargs: 0.0 * primals[0])
+    monkeypatch.setitem(CELLS, "call", wrong)
+    report = check_rule(define(), VECTOR, rtol=1e-7, skip=("math: call",))
+    assert report["math: call"].detail == "left out by skip="
+    assert report["math: grad"].status == "passed"
+
+
 def test_what_a_host_refuses_stands_as_refused():
     report = check_rule(define(), VECTOR, rtol=1e-7, level="full")
     assert report["math: jit"].status == "refused"
