@@ -17,10 +17,16 @@ from ._project import ProjectTo
 from ._pullback import Pullback
 from ._rule import PARTIALS, Location
 from ._rules import rrule
-from ._strong import conj, strong_product, total
+from ._strong import conj, is_complex, strong_product, total
 from ._structural import Tangent
 from ._table import Table
-from ._zeros import AbstractTangent, AbstractZero, NoTangent, ZeroTangent
+from ._zeros import (
+    AbstractTangent,
+    AbstractZero,
+    NoTangent,
+    NotImplementedTangent,
+    ZeroTangent,
+)
 
 __all__ = ["derivatives_given_output", "scalar_rule"]
 
@@ -59,6 +65,7 @@ def scalar_rule(
     *,
     holomorphic: bool = False,
     symbolic: bool = True,
+    host: bool = False,
 ) -> None:
     """Define frule and rrule of a scalar or elementwise `f` by its partials.
 
@@ -74,8 +81,11 @@ def scalar_rule(
             the types; a keyword-only `needs` tells which arguments are wanted, so that
             costly partials of the others can be left out (`NoTangent()`).
         holomorphic: Claim that `f` satisfies the Cauchy–Riemann equations on complex
-            arguments; the tester checks it.
+            arguments; the tester checks it. Without it the derivative with respect to a
+            complex argument is NotImplemented: one partial could not say it.
         symbolic: Whether a `ZeroTangent()` cotangent passes without arithmetic.
+        host: Whether `partials` is NumPy-only: other hosts run it as an opaque call, at
+            first order.
 
     Raises:
         RuleDefinitionError: The signature of `partials` does not fit `f`.
@@ -96,9 +106,10 @@ def scalar_rule(
     label = f"scalar_rule {where.name} for {table.label} at {where}"
     read = read_signature(partials, label, ("y",))
     check_arity(table, label, read.required, len(read.types), read.variadic)
-    forward, backward = _make(table, partials, label, asks_needs=read.needs)
+    own = partials if holomorphic else _of_reals(partials, label, where)
+    forward, backward = _make(table, own, label, asks_needs=read.needs)
     for rule in (forward, backward):
-        rule.__dict__.update({PARTIALS: partials, "holomorphic": holomorphic})
+        rule.__dict__.update({PARTIALS: own, "holomorphic": holomorphic})
     register_pair(
         table,
         where,
@@ -110,7 +121,39 @@ def scalar_rule(
         keywords=read.keywords,
         needs=read.needs,
         symbolic_zeros=symbolic,
+        host=host,
     )
+
+
+def _of_reals(
+    partials: Callable[..., Any], label: str, where: Location
+) -> Callable[..., Any]:
+    """The partials, NotImplemented with respect to complex arguments."""
+    why = (
+        f"{label} is declared for real arguments; declare it holomorphic=True if the "
+        "function satisfies the Cauchy–Riemann equations, else write an frule and an "
+        "rrule for complex arguments"
+    )
+    missing = NotImplementedTangent(why, "", where.module, where.file, where.line)
+
+    def of_reals(y: Any, *args: Any, **kw: Any) -> Any:
+        found = partials(y, *args, **kw)
+        are_complex = [is_complex(x) for x in args]
+        if not any(are_complex) or not isinstance(found, tuple):
+            return found
+
+        def guarded(row: Any) -> Any:
+            if not isinstance(row, tuple) or len(row) != len(args):
+                return row  # refused later, in words
+            pairs = zip(row, are_complex, strict=True)
+            return tuple(
+                missing if bad and not isinstance(p, AbstractTangent) else p
+                for p, bad in pairs
+            )
+
+        return tuple(map(guarded, found)) if isinstance(y, tuple) else guarded(found)
+
+    return of_reals
 
 
 def _make(

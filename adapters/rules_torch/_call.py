@@ -310,7 +310,7 @@ class Call:
             needs = self.needs_of([dx is not None for dx in tangents])
             needs = (False,) * (len(found.args) - len(needs)) + needs
         if found.rule.host:
-            return push_host(self, found.rule, tensors, tangents)
+            return push_host(self, found.rule, needs, tensors, tangents)
         with self.primitive.acting():
             y, dy = found.run(self._tangents(found.rule, tensors, tangents), needs)
         return self._read_tangent(found.rule, y, dy)

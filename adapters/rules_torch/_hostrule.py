@@ -19,7 +19,7 @@ from ._closure import Plan, convert, rebuild
 from ._config import CONFIG
 from ._errors import SecondDerivativeError, UnconvertibleClosureError, UntraceableError
 from ._host import Job, PrimalJob, run_opaque
-from ._leaves import LEAF, pair, tangent_of, unflatten
+from ._leaves import LEAF, differentiable, pair, tangent_of, unflatten
 from ._meta import Meta, zeros
 from ._numpy import from_numpy, to_numpy
 
@@ -112,9 +112,9 @@ class _Pull(_RuleJob):
 class _Push(_RuleJob):
     """`(y, dy)` by an frule in NumPy: tangents of the result's tensors."""
 
-    def __init__(self, rule: Any, primal: PrimalJob, count: int) -> None:
+    def __init__(self, rule: Any, primal: PrimalJob, needs: Any, count: int) -> None:
         super().__init__(rule)
-        self.primal, self.count = primal, count
+        self.primal, self.needs, self.count = primal, needs, count
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run the rule."""
@@ -125,7 +125,7 @@ class _Push(_RuleJob):
         dxs = tuple(tangent_of(part, tangents) for part in parts)
         found = rc.frule.resolve(self.primal.primitive.fun, args, kwargs, CONFIG)
         assert found is not None
-        y, dy = found.run((rc.NoTangent(), *dxs))
+        y, dy = found.run((rc.NoTangent(), *dxs), self.needs)
         outputs = self.primal.read(y, arrays, tensors)
         (canonical,) = rc.normalise((y,), (rc.unthunk(dy),))
         leaves = pair(self.primal.result or LEAF, canonical)
@@ -187,11 +187,16 @@ def _seed(dy: Tensor | None, meta: Meta) -> Tensor:
 
 
 def push_host(
-    call: Any, rule: Any, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]
+    call: Any,
+    rule: Any,
+    needs: Any,
+    tensors: Sequence[Tensor],
+    tangents: Sequence[Tensor | None],
 ) -> list[Tensor | None]:
     """Forward mode of a call whose frule is NumPy-only."""
     primal = PrimalJob(call.primitive, call.full_layout())
-    job = _Push(rule, primal, len(tensors))
+    job = _Push(rule, primal, needs, len(tensors))
     pairs = zip(tensors, tangents, strict=True)
     filled = [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
-    return list(run_opaque(job, [*tensors, *filled]))
+    found = run_opaque(job, [*tensors, *filled])
+    return [dy if differentiable(dy) else None for dy in found]

@@ -17,12 +17,18 @@ __all__ = ["elementwise", "maps_of_partials"]
 
 
 def elementwise(
-    f: Any, *, holomorphic: bool = False
+    f: Any, *, holomorphic: bool = False, generic: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Define the rules of a ufunc by its partials, `partials(y, *args)`.
 
     The ufunc's options `where`, `dtype`, `casting`, `order` and `subok` are taken; what
     `where` leaves out has derivative zero.
+
+    Args:
+        f: The ufunc, or a list of ufuncs that share the partials.
+        holomorphic: Whether the Cauchy–Riemann equations hold.
+        generic: Whether the partials are arithmetic on whatever array they are given;
+            others are NumPy code, opaque to JAX and PyTorch.
     """
     functions = f if isinstance(f, list) else [f]
 
@@ -30,7 +36,7 @@ def elementwise(
         for function in functions:
             DECLARED[function] = partials, tuple(range(getattr(function, "nin", 1)))
             wrapper = _with_options(function, partials)
-            rc.scalar_rule(function, wrapper, holomorphic=holomorphic)
+            rc.scalar_rule(function, wrapper, holomorphic=holomorphic, host=not generic)
             if getattr(function, "nout", 1) == 1:
                 _register_lists(function, partials)
         return partials

@@ -119,7 +119,7 @@ def _picked(x: Any, mask: Any) -> Any:
     [f for f in (np.trapezoid, getattr(np, "trapz", None)) if f], argnums=(0, 1, 2)
 )
 def trapezoid_derivative(
-    out: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1
+    area: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1
 ) -> Any:
     """Σ (yᵢ + yᵢ₊₁) / 2 (xᵢ₊₁ - xᵢ)."""
     head, tail = along(1, None, axis, y.ndim), along(None, -1, axis, y.ndim)

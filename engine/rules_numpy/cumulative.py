@@ -144,6 +144,8 @@ def diff_derivative(
     append: Any = NoValue,
 ) -> Any:
     """Differences of the array with what is put before and after it."""
+    if n == 0:  # NumPy returns the array without what is put around it
+        return (np.positive, np.positive), None, None
     parts = [_part(x, a, axis) for x in (prepend, a, append)]
     ends = np.cumsum([p.shape[axis] for p in parts])
     spans = zip((0, *ends[:-1]), ends, strict=True)

@@ -72,7 +72,8 @@ def cofactor(a: Any) -> Any:
     n = s.shape[-1]
     others = [np.prod(np.delete(s, i, axis=-1), axis=-1) for i in range(n)]
     scale = np.linalg.det(u) * np.linalg.det(vh)
-    middle = np.conjugate(u) * np.expand_dims(np.stack(others, axis=-1), -2)
+    rest = np.stack(others, axis=-1) if n else s  # det of nothing is 1 and stays so
+    middle = np.conjugate(u) * np.expand_dims(rest, -2)
     return scale[..., None, None] * np.matmul(middle, np.conjugate(vh))
 
 

@@ -16,19 +16,19 @@ __all__: list[str] = []
 _ZERO = rc.ZeroTangent()
 
 
-@elementwise(np.add, holomorphic=True)
+@elementwise(np.add, holomorphic=True, generic=True)
 def add_partials(y: Any, a: Any, b: Any) -> Any:
     """∂(a + b) = (1, 1)."""
     return 1.0, 1.0
 
 
-@elementwise(np.subtract, holomorphic=True)
+@elementwise(np.subtract, holomorphic=True, generic=True)
 def subtract_partials(y: Any, a: Any, b: Any) -> Any:
     """∂(a - b) = (1, -1)."""
     return 1.0, -1.0
 
 
-@elementwise(np.multiply, holomorphic=True)
+@elementwise(np.multiply, holomorphic=True, generic=True)
 def multiply_partials(y: Any, a: Any, b: Any) -> Any:
     """∂(a b) = (b, a)."""
     return b, a
@@ -41,25 +41,25 @@ def divide_partials(y: Any, a: Any, b: Any) -> Any:
         return np.divide(1.0, b), np.divide(-y, b)
 
 
-@elementwise(np.negative, holomorphic=True)
+@elementwise(np.negative, holomorphic=True, generic=True)
 def negative_partials(y: Any, x: Any) -> Any:
     """∂(-x) = -1."""
     return (-1.0,)
 
 
-@elementwise(np.positive, holomorphic=True)
+@elementwise(np.positive, holomorphic=True, generic=True)
 def positive_partials(y: Any, x: Any) -> Any:
     """∂(+x) = 1."""
     return (1.0,)
 
 
-@elementwise(np.reciprocal, holomorphic=True)
+@elementwise(np.reciprocal, holomorphic=True, generic=True)
 def reciprocal_partials(y: Any, x: Any) -> Any:
     """∂(1 / x) = -1 / x²."""
     return (-y * y,)
 
 
-@elementwise(np.square, holomorphic=True)
+@elementwise(np.square, holomorphic=True, generic=True)
 def square_partials(y: Any, x: Any) -> Any:
     """∂x² = 2 x."""
     return (2.0 * x,)
@@ -104,7 +104,7 @@ def remainder_partials(y: Any, a: Any, b: Any) -> Any:
         return 1.0, -np.rint(np.divide(a - y, b))
 
 
-@elementwise(np.divmod)
+@elementwise(np.divmod, generic=True)
 def divmod_partials(y: Any, a: Any, b: Any) -> Any:
     """The quotient is a step function, the remainder as for `np.remainder`."""
     return (_ZERO, _ZERO), (1.0, -y[0])
@@ -122,19 +122,19 @@ def frexp_partials(y: Any, x: Any) -> Any:
     return (np.ldexp(np.ones_like(x), -y[1]),), (rc.NoTangent(),)
 
 
-@elementwise(np.modf)
+@elementwise(np.modf, generic=True)
 def modf_partials(y: Any, x: Any) -> Any:
     """The fractional part moves with x, the whole part is a step function."""
     return (1.0,), (_ZERO,)
 
 
-@elementwise([np.degrees, np.rad2deg])
+@elementwise([np.degrees, np.rad2deg], generic=True)
 def degrees_partials(y: Any, x: Any) -> Any:
     """∂ = 180 / π."""
     return (180.0 / np.pi,)
 
 
-@elementwise([np.radians, np.deg2rad])
+@elementwise([np.radians, np.deg2rad], generic=True)
 def radians_partials(y: Any, x: Any) -> Any:
     """∂ = π / 180."""
     return (np.pi / 180.0,)
@@ -225,13 +225,13 @@ def angle_derivative(y: Any, z: Any, deg: Any = False) -> Any:
     return angle_pushforward, angle_pullback
 
 
-@elementwise([np.floor, np.ceil, np.trunc, np.rint, np.spacing])
+@elementwise([np.floor, np.ceil, np.trunc, np.rint, np.spacing], generic=True)
 def step_partials(y: Any, x: Any) -> Any:
     """Step functions: zero wherever there is a derivative."""
     return (_ZERO,)
 
 
-@elementwise(np.floor_divide)
+@elementwise(np.floor_divide, generic=True)
 def floor_divide_partials(y: Any, a: Any, b: Any) -> Any:
     """A step function in both arguments."""
     return _ZERO, _ZERO
@@ -243,7 +243,7 @@ def heaviside_partials(y: Any, x: Any, middle: Any) -> Any:
     return _ZERO, np.where(x == 0, 1.0, 0.0)
 
 
-@elementwise(np.nextafter)
+@elementwise(np.nextafter, generic=True)
 def nextafter_partials(y: Any, a: Any, b: Any) -> Any:
     """The neighbour moves with a."""
     return 1.0, _ZERO

@@ -15,13 +15,13 @@ LN2 = 0.6931471805599453
 LN10 = 2.302585092994046
 
 
-@elementwise(np.exp, holomorphic=True)
+@elementwise(np.exp, holomorphic=True, generic=True)
 def exp_partials(y: Any, x: Any) -> Any:
     """∂eˣ = eˣ."""
     return (y,)
 
 
-@elementwise(np.exp2, holomorphic=True)
+@elementwise(np.exp2, holomorphic=True, generic=True)
 def exp2_partials(y: Any, x: Any) -> Any:
     """∂2ˣ = 2ˣ ln 2."""
     return (y * LN2,)

@@ -24,7 +24,7 @@ def cos_partials(y: Any, x: Any) -> Any:
     return (-np.sin(x),)
 
 
-@elementwise(np.tan, holomorphic=True)
+@elementwise(np.tan, holomorphic=True, generic=True)
 def tan_partials(y: Any, x: Any) -> Any:
     """∂tan = 1 + tan²."""
     return (1.0 + y * y,)
@@ -42,7 +42,7 @@ def cosh_partials(y: Any, x: Any) -> Any:
     return (np.sinh(x),)
 
 
-@elementwise(np.tanh, holomorphic=True)
+@elementwise(np.tanh, holomorphic=True, generic=True)
 def tanh_partials(y: Any, x: Any) -> Any:
     """∂tanh = (1 - tanh)(1 + tanh)."""
     return ((1.0 - y) * (1.0 + y),)
