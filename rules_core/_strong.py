@@ -9,17 +9,26 @@ from ._arrays import array_namespace, is_array
 from ._thunks import conjugate
 from ._zeros import AbstractTangent
 
-__all__ = ["conj", "strong_product", "total"]
+__all__ = ["conj", "is_complex", "strong_product", "total"]
+
+
+def is_complex(x: Any) -> bool:
+    """Whether `x` is a complex number or an array of them."""
+    if is_array(x):
+        kind = getattr(x.dtype, "kind", None)  # of NumPy and JAX
+        if kind is not None:
+            return bool(kind == "c")
+        return bool(array_namespace(x).isdtype(x.dtype, "complex floating"))
+    return isinstance(x, complex)
 
 
 def conj(p: Any) -> Any:
     """Complex conjugate; real numbers stay as they are."""
-    if is_array(p):
-        xp = array_namespace(p)
-        return xp.conj(p) if xp.isdtype(p.dtype, "complex floating") else p
     if isinstance(p, AbstractTangent):
         return conjugate(p)
-    return p.conjugate() if isinstance(p, complex) else p
+    if not is_complex(p):
+        return p
+    return array_namespace(p).conj(p) if is_array(p) else p.conjugate()
 
 
 def _finite(p: Any) -> bool:
