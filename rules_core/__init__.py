@@ -38,6 +38,7 @@ from ._errors import (
     ViaADError,
 )
 from ._explain import explain
+from ._foreign import Foreign
 from ._home import settle as _settle
 from ._ignore import ignore_derivatives
 from ._linear import linear_rule
@@ -134,6 +135,7 @@ __all__ = [
     "rrule_via_ad",
     # For AD systems and tools
     "Adapter",
+    "Foreign",
     "Rule",
     "RuleCall",
     "FRuleCall",

@@ -81,7 +81,8 @@ def _call_host(
     host = spec.host_primal
     promised, template = host.results(leaves)
     found = host.function.check(host.run([np.asarray(x) for x in leaves]), promised)
-    return template.fill([to_device(x, leaves) for x in found])
+    owned = host.function.owned
+    return template.fill([to_device(x, leaves, owned=owned) for x in found])
 
 
 def _to_numpy(x: Any) -> Any:

@@ -6,8 +6,7 @@ any order is there, in any host; inside JAX the function is simply called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, update_wrapper
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import jax
@@ -18,6 +17,7 @@ from jax import tree_util
 import rules_core as rc
 
 from . import _compat
+from ._exchange import give, take
 from ._leaves import Fixed, Slot, Template
 from ._tangents import build, read
 
@@ -26,7 +26,7 @@ __all__ = ["from_jax", "native_of"]
 
 def native_of(primitive: Any) -> Callable[..., Any] | None:
     """The JAX function inside a primitive made by `from_jax`, or None."""
-    foreign = getattr(primitive.fun, "foreign", None)
+    foreign = rc.Foreign.of(primitive)
     return foreign.f if isinstance(foreign, _Foreign) else None
 
 
@@ -51,36 +51,15 @@ def from_jax(f: Callable[..., Any]) -> Any:
 
 
 @final
-class _Foreign:
+class _Foreign(rc.Foreign):
     """A JAX function, its primitive, and the functions that its rules call."""
 
-    def __init__(self, f: Callable[..., Any]) -> None:
-        self.f = f
-        self.primitive = rc.primitive(self._on_host(), host=True)
-        rc.shape_rule.define(self.primitive)(self.shapes)
-        rc.batch_rule.define(self.primitive)(self.batch)
-        rc.rrule.define(self.primitive)(self._rrule())
-        rc.frule.define(self.primitive)(self._frule())
-
-    @cached_property
-    def pull(self) -> Any:
-        """`(cotangents, args, kwargs) → cotangents`, flat, as a primitive."""
-        return from_jax(_named(_vjp_of(self.f), f"pullback of {_name(self.f)}"))
-
-    @cached_property
-    def push(self) -> Any:
-        """`(tangents, args, kwargs) → tangents`, flat, as a primitive."""
-        return from_jax(_named(_jvp_of(self.f), f"pushforward of {_name(self.f)}"))
-
-    def _on_host(self) -> Callable[..., Any]:
-        def on_host(*args: Any, **kwargs: Any) -> Any:
-            with _precision((args, kwargs)):
-                args, kwargs = jax.tree.map(_to_jax, (args, kwargs))
-                return jax.tree.map(np.asarray, self.f(*args, **kwargs))
-
-        update_wrapper(on_host, self.f)
-        on_host.foreign = self  # type: ignore[attr-defined]
-        return on_host
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`f` of NumPy arrays, in the precision that they have."""
+        with _precision((args, kwargs)):
+            args, kwargs = jax.tree.map(take, (args, kwargs))
+            leaves, treedef = tree_util.tree_flatten(self.f(*args, **kwargs))
+            return treedef.unflatten(give(leaves))
 
     def shapes(self, *args: Any, **kwargs: Any) -> Any:
         """The shape rule: `jax.eval_shape`."""
@@ -107,56 +86,33 @@ class _Foreign:
             return self.f(*args, **kwargs)
 
         with _precision((args, kwargs)):
-            args = jax.tree.map(_to_jax, args)
-            out = jax.vmap(run, in_axes=axes, axis_size=size)(*args)
-            out = jax.tree.map(np.asarray, out)
-        return out, jax.tree.map(lambda _: True, out)
+            args = jax.tree.map(take, args)
+            mapped = jax.vmap(run, in_axes=axes, axis_size=size)
+            leaves, treedef = tree_util.tree_flatten(mapped(*args))
+            flags = treedef.unflatten([True] * len(leaves))
+            return treedef.unflatten(give(leaves)), flags
 
-    def _rrule(self) -> Callable[..., Any]:
-        def from_jax_rrule(*args: Any, **kwargs: Any) -> Any:
-            y = self.primitive(*args, **kwargs)
-            form = _template(y)
+    def vjp(self) -> Callable[..., Any]:
+        """By `jax.vjp`, conjugated to the convention of rules."""
+        return _vjp_of(self.f)
 
-            def from_jax_pullback(dy: Any) -> tuple[Any, ...]:
-                cotangents = _leaves(form, dy, _arrays(y))
-                found = iter(self.pull(cotangents, args, kwargs))
-                return rc.NoTangent(), *(_fill(_template(x), found) for x in args)
+    def jvp(self) -> Callable[..., Any]:
+        """By `jax.jvp`."""
+        return _jvp_of(self.f)
 
-            return y, from_jax_pullback
+    def read(self, primal: Any, tangent: Any) -> tuple[Any, ...]:
+        """Tangents of the leaves of a pytree."""
+        form, leaves = _template(primal), tree_util.tree_leaves(primal)
+        found = read(form, tangent, [True] * form.count, "a tangent of from_jax")
+        pairs = zip(found, filter(rc.Foreign.moves, leaves), strict=True)
+        return tuple(x * 0 if t is None else t for t, x in pairs)
 
-        return from_jax_rrule
-
-    def _frule(self) -> Callable[..., Any]:
-        def from_jax_frule(tangents: Any, *args: Any, **kwargs: Any) -> Any:
-            y = self.primitive(*args, **kwargs)
-            given = tuple(
-                leaf
-                for x, dx in zip(args, tangents[1:], strict=True)
-                for leaf in _leaves(_template(x), dx, _arrays(x))
-            )
-            found = iter(self.push(given, args, kwargs))
-            return y, _fill(_template(y), found)
-
-        return from_jax_frule
-
-
-def _name(f: Any) -> str:
-    return getattr(f, "__name__", repr(f))
-
-
-def _named(f: Callable[..., Any], name: str) -> Callable[..., Any]:
-    f.__name__ = f.__qualname__ = name
-    return f
-
-
-def _moves(x: Any) -> bool:
-    """Whether a leaf, of any host, has a tangent."""
-    if isinstance(x, (bool, int)):
-        return False
-    if isinstance(x, (float, complex)):
-        return True
-    dtype = str(getattr(x, "dtype", "")).rpartition(".")[2]
-    return dtype.startswith(("float", "complex", "bfloat"))
+    def fill(self, primal: Any, found: Iterator[Any]) -> Any:
+        """The tangent of a pytree."""
+        form = _template(primal)
+        if form.count == 0:
+            return rc.NoTangent()
+        return build(form, [next(found) for _ in range(form.count)])
 
 
 def _template(tree: Any) -> Template:
@@ -164,24 +120,9 @@ def _template(tree: Any) -> Template:
     count = 0
     places: list[Slot | Fixed] = []
     for leaf in leaves:
-        places.append(Slot(count) if _moves(leaf) else Fixed(None))
-        count += _moves(leaf)
+        places.append(Slot(count) if rc.Foreign.moves(leaf) else Fixed(None))
+        count += rc.Foreign.moves(leaf)
     return Template(treedef, places)
-
-
-def _arrays(tree: Any) -> list[Any]:
-    return [x for x in tree_util.tree_leaves(tree) if _moves(x)]
-
-
-def _leaves(form: Template, tangent: Any, primals: Sequence[Any]) -> tuple[Any, ...]:
-    found = read(form, tangent, [True] * form.count, "a tangent of from_jax")
-    return tuple(x * 0 if t is None else t for t, x in zip(found, primals, strict=True))
-
-
-def _fill(form: Template, found: Any) -> Any:
-    if form.count == 0:
-        return rc.NoTangent()
-    return build(form, [next(found) for _ in range(form.count)])
 
 
 def _precision(tree: Any) -> Any:
@@ -193,17 +134,13 @@ def _precision(tree: Any) -> Any:
     return _compat.enable_x64(wide or bool(jax.config.jax_enable_x64))
 
 
-def _to_jax(x: Any) -> Any:
-    return jnp.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x
-
-
 class _Flat:
     """A call as a function of its inexact leaves, with its inexact results."""
 
     def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
         self.f, self.kwargs = f, kwargs
         self.leaves, self.treedef = tree_util.tree_flatten(tuple(args))
-        self.where = [i for i, x in enumerate(self.leaves) if _moves(x)]
+        self.where = [i for i, x in enumerate(self.leaves) if rc.Foreign.moves(x)]
         self.moving = tuple(jnp.asarray(self.leaves[i]) for i in self.where)
 
     def __call__(self, *moving: Any) -> tuple[Any, ...]:
@@ -211,7 +148,7 @@ class _Flat:
         for i, x in zip(self.where, moving, strict=True):
             leaves[i] = x
         out = self.f(*self.treedef.unflatten(leaves), **self.kwargs)
-        return tuple(x for x in tree_util.tree_leaves(out) if _moves(x))
+        return tuple(x for x in tree_util.tree_leaves(out) if rc.Foreign.moves(x))
 
 
 def _conj(x: Any) -> Any:

@@ -34,6 +34,7 @@ class HostFunction:
         elementwise: Whether arrays with a further leading axis are one call.
         batch: `batch(size, batched, arrays) -> arrays` with the axis first, or None.
         refusal: Why it cannot be differentiated, and the cure.
+        owned: Whether the arrays that it returns are unknown to everybody else.
     """
 
     __slots__ = (
@@ -41,6 +42,7 @@ class HostFunction:
         "batch",
         "elementwise",
         "name",
+        "owned",
         "promise",
         "refusal",
         "run",
@@ -56,9 +58,11 @@ class HostFunction:
         elementwise: bool = False,
         batch: Callable[..., Sequence[Any]] | None = None,
         refusal: str = "",
+        owned: bool = False,
     ) -> None:
         self.name, self.run, self.promise = name, run, promise
         self.elementwise, self.batch, self.refusal = elementwise, batch, refusal
+        self.owned = owned
 
     def check(self, results: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
         """Results as arrays of the promised types, or an error in words."""
@@ -151,18 +155,18 @@ def _abstract(*avals: Any, host: HostFunction, size: Any, batched: Any) -> list[
 def _eager(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
     avals = _promised(arrays, host, size, batched)
     results = _checked(host, size, batched, avals, arrays)
-    return [to_device(x, arrays) for x in results]
+    return [to_device(x, arrays, owned=host.owned) for x in results]
 
 
-def to_device(result: Any, arrays: Sequence[Any]) -> Any:
+def to_device(result: Any, arrays: Sequence[Any], *, owned: bool = False) -> Any:
     """A host result as a JAX array, placed like the argument of its shape.
 
-    A copy, because the function may keep its buffer.
+    A copy, because the function may keep its buffer, unless the result is owned.
     """
     like = next((x for x in arrays if _shaped(x, result)), None)
     if like is not None and like.sharding.device_set != {_default_device()}:
         return jax.device_put(np.array(result), like.sharding)
-    return jnp.array(result)
+    return jax.device_put(result, may_alias=True) if owned else jnp.array(result)
 
 
 def _shaped(x: Any, result: Any) -> bool:

@@ -29,6 +29,7 @@ class HostPrimal:
         self.spec = spec
         self.primitive = spec.primitive
         self._promised: dict[Any, tuple[list[Any], Template]] = {}
+        self.foreign = rc.Foreign.of(self.primitive) is not None
         batch = self.batch if self._has_batch_rule() else None
         self.function = HostFunction(
             spec.name,
@@ -37,6 +38,7 @@ class HostPrimal:
             elementwise=self.primitive.elementwise,
             batch=batch,
             refusal=no_rule_text(spec.name),
+            owned=self.foreign,
         )
 
     def _has_batch_rule(self) -> bool:
@@ -46,12 +48,12 @@ class HostPrimal:
 
     def run(self, arrays: list[Any]) -> list[Any]:
         """The function on NumPy arrays, flat."""
-        args, kwargs = self.spec.fill([_native(x) for x in arrays])
+        args, kwargs = self.spec.fill(self._native(arrays))
         return list(tree_util.tree_leaves(self.primitive.fun(*args, **kwargs)))
 
     def batch(self, size: int, batched: Sequence[bool], arrays: list[Any]) -> list[Any]:
         """The batch rule on NumPy arrays, flat; every result gets the axis in front."""
-        args, kwargs = self.spec.fill([_native(x) for x in arrays])
+        args, kwargs = self.spec.fill(self._native(arrays))
         flags, _ = self.spec.fill(list(batched))
         in_batched = tuple(
             jax.tree.map(_flag, template.skeleton(), part)
@@ -64,6 +66,10 @@ class HostPrimal:
             x if b else np.broadcast_to(x, (size, *np.shape(x)))
             for x, b in zip(leaves, has_axis, strict=True)
         ]
+
+    def _native(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """NumPy's own dtypes in place of bfloat16, unless the function knows it."""
+        return arrays if self.foreign else [_widened(x) for x in arrays]
 
     def results(self, avals: Sequence[Any]) -> tuple[list[Any], Template]:
         """Types of the results by the shape rule, and their template."""
@@ -95,8 +101,7 @@ class HostPrimal:
         return rule(*args, **kwargs)
 
 
-def _native(x: Any) -> Any:
-    """NumPy's own dtype in place of an extension such as bfloat16."""
+def _widened(x: Any) -> Any:
     is_extension = x.dtype.kind == "V" and dtypes.issubdtype(x.dtype, np.floating)
     return x.astype(np.float32) if is_extension else x
 

@@ -35,9 +35,11 @@ __all__ = [
     "is_legacy_batched",
     "is_view_without_history",
     "is_wrapped",
+    "owns_its_memory",
     "set_forward_enabled",
     "strip_tangent",
     "unwrap_dead",
+    "was_written_to",
     "will_execute",
 ]
 
@@ -89,6 +91,7 @@ _get_unwrapped: Callable[[Tensor], Tensor] = _find("_C._functorch.get_unwrapped"
 _batch_dim: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_bdim")
 _level: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_level")
 _unpack_dual: Callable[..., tuple[Tensor, Tensor | None]] = _find("_VF._unpack_dual")
+_users: Callable[[int], int] = _find("_C._storage_Use_Count")
 _will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
 _Kind = _find("_C._functorch.TransformType")
 _fake: type = _find("_subclasses.fake_tensor.FakeTensor")
@@ -198,6 +201,21 @@ def strip_tangent(x: Tensor) -> Tensor:
         inner = strip_tangent(_get_unwrapped(x))
         return add_batch_dim(inner, _batch_dim(x), _level(x))
     return _unpack_dual(x, level=0)[0]
+
+
+def owns_its_memory(x: Tensor) -> bool:
+    """Whether no other tensor, array or process shares the memory of `x`.
+
+    Memory that torch did not allocate, as that of a NumPy array, cannot be resized.
+    """
+    storage = x.untyped_storage()  # the tensor and this object use it
+    users = _users(storage._cdata)  # noqa: SLF001
+    return bool(users == 2 and storage.resizable())
+
+
+def was_written_to(x: Tensor) -> bool:
+    """Whether a fresh tensor, or a view of it, has been written to since."""
+    return x._version > 0  # noqa: SLF001
 
 
 def will_execute(node: Any) -> bool:

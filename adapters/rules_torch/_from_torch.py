@@ -7,7 +7,6 @@ so any order is there, in any host; on torch tensors the function is simply call
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, update_wrapper
 from typing import Any, final
 
 import torch
@@ -16,15 +15,22 @@ from torch import Tensor
 import rules_core as rc
 
 from ._compat import fake_mode
-from ._leaves import differentiable, flatten, flatten_plain, unflatten
-from ._numpy import from_numpy, numpy_dtype, to_numpy, torch_dtype
+from ._exchange import check_unwritten, exact_dtype, give, take
+from ._leaves import (
+    differentiable,
+    flatten,
+    flatten_plain,
+    struct_tangent,
+    unflatten,
+)
+from ._numpy import torch_dtype
 
 __all__ = ["from_torch", "native_of"]
 
 
 def native_of(primitive: rc.Primitive) -> Callable[..., Any] | None:
     """The PyTorch function inside a primitive made by `from_torch`, or None."""
-    foreign = getattr(primitive.fun, "foreign", None)
+    foreign = rc.Foreign.of(primitive)
     return foreign.f if isinstance(foreign, _Foreign) else None
 
 
@@ -50,36 +56,17 @@ def from_torch(f: Callable[..., Any]) -> rc.Primitive:
 
 
 @final
-class _Foreign:
+class _Foreign(rc.Foreign):
     """A PyTorch function, its primitive, and the functions that its rules call."""
 
-    def __init__(self, f: Callable[..., Any]) -> None:
-        self.f = f
-        self.primitive = rc.primitive(self._on_host(), host=True)
-        rc.shape_rule.define(self.primitive)(self.shapes)
-        rc.batch_rule.define(self.primitive)(self.batch)
-        rc.rrule.define(self.primitive)(self._rrule())
-        rc.frule.define(self.primitive)(self._frule())
-
-    @cached_property
-    def pull(self) -> rc.Primitive:
-        """`(cotangents, args, kwargs) → cotangents`, flat, as a primitive."""
-        return from_torch(_named(_vjp_of(self.f), f"pullback of {_name(self.f)}"))
-
-    @cached_property
-    def push(self) -> rc.Primitive:
-        """`(tangents, args, kwargs) → tangents`, flat, as a primitive."""
-        return from_torch(_named(_jvp_of(self.f), f"pushforward of {_name(self.f)}"))
-
-    def _on_host(self) -> Callable[..., Any]:
-        def on_host(*args: Any, **kwargs: Any) -> Any:
-            args, kwargs = _to_torch((args, kwargs))
-            with torch.no_grad():
-                return _map(self.f(*args, **kwargs), Tensor, to_numpy)
-
-        update_wrapper(on_host, self.f)
-        on_host.foreign = self  # type: ignore[attr-defined]
-        return on_host
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`f` of NumPy arrays."""
+        with torch.inference_mode(mode=False), torch.no_grad():
+            (args, kwargs), taken = _take((args, kwargs))
+            found: list[Tensor] = []
+            layout = _results(self.f(*args, **kwargs), found)
+            check_unwritten(self.name, taken)
+            return unflatten(layout, give(found))
 
     def shapes(self, *args: Any, **kwargs: Any) -> Any:
         """The shape rule: the function on tensors without data."""
@@ -89,49 +76,45 @@ class _Foreign:
 
     def batch(self, size: int, in_batched: Any, *args: Any, **kwargs: Any) -> Any:
         """The batch rule: `torch.vmap`."""
-        args, kwargs = _to_torch((args, kwargs))
-        dims = tuple(_dims(flag, x) for flag, x in zip(in_batched, args, strict=True))
+        result: list[Any] = []
 
         def run(*args: Any) -> Any:
             leaves: list[Tensor] = []
-            self.result = flatten(self.f(*args, **kwargs), leaves)
+            result.append(_results(self.f(*args, **kwargs), leaves))
             return tuple(leaves)
 
-        with torch.no_grad():
-            found = torch.vmap(run, dims)(*args)
-        arrays = [to_numpy(x) for x in found]
-        flags = unflatten(self.result, [True] * len(arrays))
-        return unflatten(self.result, arrays), flags
+        with torch.inference_mode(mode=False), torch.no_grad():
+            (args, kwargs), taken = _take((args, kwargs))
+            pairs = zip(in_batched, args, strict=True)
+            mapped = torch.vmap(run, tuple(_dims(flag, x) for flag, x in pairs))
+            found = list(mapped(*args))
+            check_unwritten(self.name, taken)
+            flags = unflatten(result[0], [True] * len(found))
+            return unflatten(result[0], give(found)), flags
 
-    def _rrule(self) -> Callable[..., Any]:
-        def from_torch_rrule(*args: Any, **kwargs: Any) -> Any:
-            y = self.primitive(*args, **kwargs)
+    def vjp(self) -> Callable[..., Any]:
+        """By `torch.func.vjp`."""
+        return _vjp_of(self.f)
 
-            def from_torch_pullback(dy: Any) -> tuple[Any, ...]:
-                found = iter(self.pull(_read(y, dy), args, kwargs))
-                return rc.NoTangent(), *(_fill(x, found) for x in args)
+    def jvp(self) -> Callable[..., Any]:
+        """By `torch.func.jvp`."""
+        return _jvp_of(self.f)
 
-            return y, from_torch_pullback
+    def read(self, primal: Any, tangent: Any) -> Iterator[Any]:
+        """Tangents of the leaves of a container."""
+        return _pairs(primal, rc.unthunk(tangent))
 
-        return from_torch_rrule
-
-    def _frule(self) -> Callable[..., Any]:
-        def from_torch_frule(tangents: Any, *args: Any, **kwargs: Any) -> Any:
-            y = self.primitive(*args, **kwargs)
-            pairs = zip(args, tangents[1:], strict=True)
-            given = tuple(leaf for x, dx in pairs for leaf in _read(x, dx))
-            return y, _fill(y, iter(self.push(given, args, kwargs)))
-
-        return from_torch_frule
-
-
-def _name(f: Any) -> str:
-    return getattr(f, "__name__", repr(f))
-
-
-def _named(f: Any, name: str) -> Callable[..., Any]:
-    f.__name__ = f.__qualname__ = name
-    return f  # type: ignore[no-any-return]
+    def fill(self, primal: Any, found: Iterator[Any]) -> Any:
+        """The tangent of a container."""
+        if _is_data(primal):
+            return next(found) if self.moves(primal) else rc.NoTangent()
+        level = rc.structure(primal)
+        if level is None:
+            return rc.NoTangent()
+        items = [self.fill(value, found) for value in level.values]
+        if all(isinstance(item, rc.NoTangent) for item in items):
+            return rc.NoTangent()
+        return struct_tangent(level, items)
 
 
 def _map(value: Any, cls: type, fn: Callable[[Any], Any]) -> Any:
@@ -141,10 +124,17 @@ def _map(value: Any, cls: type, fn: Callable[[Any], Any]) -> Any:
     return unflatten(layout, [fn(x) for x in found])
 
 
-def _to_torch(value: Any) -> Any:
+def _take(value: Any) -> tuple[Any, list[Tensor]]:
+    """A value with tensors in place of its NumPy arrays, and these tensors."""
     found: list[Any] = []
     layout = flatten_plain(value, found, lambda x: hasattr(x, "__array__"))
-    return unflatten(layout, [from_numpy(x, (), None) for x in found])
+    taken = [take(x) for x in found]
+    return unflatten(layout, taken), taken
+
+
+def _results(value: Any, found: list[Tensor]) -> Any:
+    """The layout of a result; its tensors are appended."""
+    return flatten_plain(value, found, lambda x: isinstance(x, Tensor))
 
 
 def _empty(shape: rc.ShapeDtype) -> Tensor:
@@ -152,7 +142,7 @@ def _empty(shape: rc.ShapeDtype) -> Tensor:
 
 
 def _described(x: Tensor) -> rc.ShapeDtype:
-    return rc.ShapeDtype(tuple(x.shape), numpy_dtype(x.dtype))
+    return rc.ShapeDtype(tuple(x.shape), exact_dtype(x.dtype))
 
 
 def _dims(flag: Any, value: Any) -> Any:
@@ -162,21 +152,13 @@ def _dims(flag: Any, value: Any) -> Any:
     return 0 if flag else None
 
 
-def _moves(x: Any) -> bool:
-    """Whether an array of any host, or a number, has a tangent."""
-    if not rc.is_array(x):
-        return isinstance(x, (float, complex))
-    return str(x.dtype).rpartition(".")[2].startswith(("float", "complex", "bfloat"))
-
-
-def _read(primal: Any, tangent: Any) -> tuple[Any, ...]:
-    """The tangents of the moving leaves of a value, zeros made concrete."""
-    return tuple(_pairs(primal, rc.unthunk(tangent)))
+def _is_data(x: Any) -> bool:
+    return rc.is_array(x) or isinstance(x, (float, complex))
 
 
 def _pairs(primal: Any, tangent: Any) -> Iterator[Any]:
-    if rc.is_array(primal) or isinstance(primal, (float, complex)):
-        if _moves(primal):
+    if _is_data(primal):
+        if rc.Foreign.moves(primal):
             zero = isinstance(tangent, rc.AbstractZero) or tangent is None
             yield primal * 0 if zero else tangent
         return
@@ -193,24 +175,6 @@ def _entry(level: rc.Structure, tangent: Any, name: Any) -> Any:
     return rc.unthunk(
         getattr(tangent, name) if level.keyed == "field" else tangent[name]
     )
-
-
-def _fill(primal: Any, found: Iterator[Any]) -> Any:
-    """The tangent of a value out of those of its moving leaves."""
-    if rc.is_array(primal) or isinstance(primal, (float, complex)):
-        return next(found) if _moves(primal) else rc.NoTangent()
-    level = rc.structure(primal)
-    if level is None:
-        return rc.NoTangent()
-    items = [_fill(value, found) for value in level.values]
-    if all(isinstance(item, rc.NoTangent) for item in items):
-        return rc.NoTangent()
-    if level.keyed == "position":
-        return rc.Tangent(level.primal, *items)
-    fields: dict[Any, Any] = dict(zip(level.names, items, strict=True))
-    if level.keyed == "key":
-        return rc.Tangent(level.primal, fields)
-    return (rc.MutableTangent if level.mutable else rc.Tangent)(level.primal, **fields)
 
 
 class _Flat:

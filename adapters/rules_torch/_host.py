@@ -24,6 +24,7 @@ from ._compat import (
     is_legacy_batched,
 )
 from ._config import CONFIG
+from ._exchange import lend, take
 from ._leaves import LEAF, flatten, flatten_plain, leaf_names, unflatten
 from ._numpy import from_numpy, to_numpy
 
@@ -140,11 +141,16 @@ class PrimalJob(Job):
 
     def __init__(self, primitive: rc.Primitive, layout: Any) -> None:
         self.primitive, self.layout = primitive, layout
+        self.foreign = rc.Foreign.of(primitive) is not None
         self.result: Any = None
+
+    def arrays(self, tensors: Sequence[Tensor]) -> list[Any]:
+        """The tensors as the function is given them."""
+        return list(map(lend if self.foreign else to_numpy, tensors))
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the function; an elementwise result gets the arguments' dtype."""
-        arrays = [to_numpy(x) for x in tensors]
+        arrays = self.arrays(tensors)
         args, kwargs = unflatten(self.layout, arrays)
         y = self.primitive.fun(*args, **kwargs)
         return self.read(y, arrays, tensors)
@@ -155,15 +161,20 @@ class PrimalJob(Job):
         """The tensors of a NumPy result; keeps its layout."""
         device = tensors[0].device
         if not isinstance(y, (tuple, list, dict)):
-            outputs = [from_numpy(y, arrays, device)]
+            outputs = [self._tensor(y, arrays, device)]
         else:
             leaves: list[Any] = []
             self.result = flatten_plain(y, leaves, _is_array)
-            outputs = [from_numpy(leaf, arrays, device) for leaf in leaves]
+            outputs = [self._tensor(leaf, arrays, device) for leaf in leaves]
         if not self.primitive.elementwise:
             return outputs
         dtype = elementwise_dtype(self.layout, tensors)
         return [_cast(x, dtype) for x in outputs]
+
+    def _tensor(self, value: Any, arrays: Sequence[Any], device: Any) -> Tensor:
+        if self.foreign:  # nobody else knows its memory
+            return take(value).to(device)
+        return from_numpy(value, arrays, device)
 
     def trace(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the custom operator that stands for the function."""
@@ -237,7 +248,7 @@ class BatchJob(PrimalJob):
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the batch rule; what it did not batch is repeated."""
-        arrays = [to_numpy(x) for x in tensors]
+        arrays = self.arrays(tensors)
         args, kwargs = unflatten(self.layout, arrays)
         rule = self.primitive.batch_rule
         assert rule is not None

@@ -24,6 +24,7 @@ __all__ = [
     "flatten_plain",
     "leaf_names",
     "pair",
+    "struct_tangent",
     "tangent_of",
     "unflatten",
 ]
@@ -170,10 +171,15 @@ def tangent_of(layout: Any, tangents: Iterator[Any]) -> Any:
     fields = dict(zip(names, items, strict=True))
     if kind == "mapping":
         return rc.Tangent(dict, fields)
-    return rc.Tangent(builder, **fields) if kind == "named" else _struct(builder, items)
+    return (
+        rc.Tangent(builder, **fields)
+        if kind == "named"
+        else struct_tangent(builder, items)
+    )
 
 
-def _struct(level: rc.Structure, items: list[Any]) -> Any:
+def struct_tangent(level: rc.Structure, items: list[Any]) -> Any:
+    """The tangent of a container from those of its entries."""
     if level.keyed == "position":
         return rc.Tangent(level.primal, *items)
     fields: dict[Any, Any] = dict(zip(level.names, items, strict=True))

@@ -14,6 +14,7 @@ from torch import Tensor
 import rules_core as rc
 
 from ._errors import UntraceableError
+from ._exchange import exact_dtype
 from ._host import PrimalJob, elementwise_dtype
 from ._leaves import flatten, flatten_plain, unflatten
 from ._numpy import numpy_dtype, torch_dtype
@@ -68,7 +69,8 @@ def _shapes(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
             "it runs in NumPy, and the shape of its result is not known beforehand",
             "Register it with @shape_rule.define, or give to_torch(f, out=…).",
         )
-    described = [rc.ShapeDtype(tuple(x.shape), numpy_dtype(x.dtype)) for x in tensors]
+    known = exact_dtype if job.foreign else numpy_dtype
+    described = [rc.ShapeDtype(tuple(x.shape), known(x.dtype)) for x in tensors]
     args, kwargs = unflatten(job.layout, described)
     found: list[Any] = []
     layout = flatten_plain(rule(*args, **kwargs), found, _is_described)

@@ -163,3 +163,23 @@ def test_batch_levels_and_a_tensor_batched_at_all_of_them():
     half = torch.vmap(torch.vmap(look, (0, None, 0)), (None, 0, None))
     assert half(torch.ones(3), torch.ones(4), torch.rand(3, 2)).shape == (4, 3, 2)
     assert _compat.batched_at(X, {}) is X
+
+
+def test_owns_its_memory():
+    x = torch.ones(3)
+    assert _compat.owns_its_memory(x)
+    alias = x.detach()
+    assert not _compat.owns_its_memory(x)
+    del x
+    assert _compat.owns_its_memory(alias)
+    assert not _compat.owns_its_memory(alias[1:])
+    assert not _compat.owns_its_memory(torch.from_numpy(alias.numpy()))
+    assert not _compat.owns_its_memory(torch.nn.Parameter(torch.ones(2)).detach())
+
+
+def test_was_written_to():
+    x = torch.ones(3)
+    view = x.view(torch.int32)
+    assert not _compat.was_written_to(view)
+    torch.vmap(lambda u: u.mul_(2))(x)
+    assert _compat.was_written_to(view)
