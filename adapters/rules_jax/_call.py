@@ -18,8 +18,8 @@ from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
 from ._from_jax import native_of
 from ._functions import captures_tracer, convert_callables, hidden_tracer
-from ._host import host_call, to_device
-from ._leaves import Fixed, Template, is_traced, split
+from ._host import to_device
+from ._leaves import Fixed, Template, is_traced, settle, split
 from ._rule_call import call_primitive_rules
 from ._spec import Spec
 
@@ -82,7 +82,8 @@ def _call_host(
     promised, template = host.results(leaves)
     found = host.function.check(host.run([np.asarray(x) for x in leaves]), promised)
     owned = host.function.owned
-    return template.fill([to_device(x, leaves, owned=owned) for x in found])
+    placed = [to_device(x, leaves, owned=owned) for x in found]
+    return template.fill(spec.typed(placed, leaves))
 
 
 def _to_numpy(x: Any) -> Any:
@@ -110,8 +111,7 @@ def _call_traced(
 def _without_rules(spec: Spec, leaves: Sequence[Any]) -> Any:
     """A generic function is differentiated by JAX, a host function not at all."""
     if spec.primitive.host:
-        results = host_call(spec.host_primal.function, leaves)
-        return spec.outs(leaves).template.fill(results)
+        return spec.outs(leaves).template.fill(spec.primal(*leaves))
     args, kwargs = spec.fill(leaves)
     return spec.primitive.fun(*args, **kwargs)
 
@@ -158,6 +158,8 @@ def _spec_of(
         leaves += arrays
         templates.append(template)
     *heads, tail = templates
+    if primitive.host:
+        leaves = settle(leaves)
     if rules is None:
         rules = _find_rules(primitive.fun, heads, tail, leaves)
     key = _OutKey(out)

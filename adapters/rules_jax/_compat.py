@@ -35,6 +35,7 @@ __all__ = [
     "trace_key",
     "varying_axes",
     "varying_like",
+    "weaken",
     "without_consts",
     "zeros_of",
 ]
@@ -103,6 +104,12 @@ def cotangent_aval(aval: Any) -> Any:
     """The type of a cotangent of a value of this type (float0 for an integer)."""
     to_ct = getattr(aval, "to_ct_aval", None) or aval.to_tangent_aval
     return to_ct()
+
+
+def weaken(x: Any) -> Any:
+    """`x` with a weak type, as JAX gives to Python numbers."""
+    parameters = {"new_dtype": x.dtype, "weak_type": True, "sharding": None}
+    return jax.lax.convert_element_type_p.bind(x, **parameters)
 
 
 def varying_axes(aval: Any) -> frozenset[str]:

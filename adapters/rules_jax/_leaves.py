@@ -7,7 +7,7 @@ share what was traced for the first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 import jax
@@ -15,7 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import tree_util
 
-__all__ = ["Template", "has_tangent", "is_dynamic", "is_traced", "split"]
+__all__ = [
+    "Template",
+    "all_weak",
+    "has_tangent",
+    "is_dynamic",
+    "is_traced",
+    "settle",
+    "split",
+]
 
 
 def is_traced(x: Any) -> bool:
@@ -159,3 +167,31 @@ def split(tree: Any) -> tuple[list[Any], Template]:
         else:
             places.append(leaf if isinstance(leaf, Fixed) else Fixed(leaf))
     return arrays, Template(treedef, places)
+
+
+def settle(arrays: list[Any]) -> list[Any]:
+    """Weakly typed floats in the widest precision of the others.
+
+    What JAX's arithmetic does with them, done before NumPy, which has no weak types,
+    sees them.
+    """
+    strong = [x.dtype for x in arrays if has_tangent(x) and not _is_weak(x)]
+    if not strong:
+        return arrays
+    real = max((jnp.finfo(dtype) for dtype in strong), key=lambda info: info.bits).dtype
+    return [_settled(x, real) if has_tangent(x) and _is_weak(x) else x for x in arrays]
+
+
+def _is_weak(x: Any) -> bool:
+    return bool(jax.typeof(x).weak_type)
+
+
+def _settled(x: Any, real: Any) -> Any:
+    dtype = jnp.promote_types(real, jnp.complex64) if jnp.iscomplexobj(x) else real
+    return x.astype(dtype)
+
+
+def all_weak(avals: Iterable[Any]) -> bool:
+    """Whether there are floats among these types, and only weakly typed ones."""
+    floats = [aval.weak_type for aval in avals if has_tangent(aval)]
+    return bool(floats) and all(floats)

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 
 import rules_core as rc
 
-from ._compat import match_varying
+from ._compat import match_varying, weaken
 
-__all__ = ["RuleOutputError", "project", "project_host"]
+__all__ = ["RuleOutputError", "match_weak", "project", "project_host"]
 
 
 class RuleOutputError(rc.RulesCoreError, TypeError):
@@ -23,7 +23,7 @@ class RuleOutputError(rc.RulesCoreError, TypeError):
 
 
 def project(value: Any, aval: Any, what: str) -> Any:
-    """`value` in the space of `aval`: dtype, shape, sharding.
+    """`value` in the space of `aval`: dtype, weak type, shape, sharding.
 
     Real part for a real primal, sums over broadcast axes, axes of length one added or
     dropped.
@@ -41,7 +41,12 @@ def project(value: Any, aval: Any, what: str) -> Any:
         x = _reshape(x, aval.shape, what)
     if x.dtype != aval.dtype:
         x = _cast(x, aval.dtype, what)
-    return match_varying(x, aval)
+    return match_varying(match_weak(x, aval), aval)
+
+
+def match_weak(x: Any, aval: Any) -> Any:
+    """`x` weakly typed if `aval` is."""
+    return weaken(x) if aval.weak_type and not x.weak_type else x
 
 
 def _as_array(value: Any, what: str) -> Any:

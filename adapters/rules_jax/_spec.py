@@ -23,8 +23,8 @@ from ._config import CONFIG
 from ._host import host_call
 from ._hostrules import HostRules
 from ._hostspec import HostPrimal
-from ._leaves import Fixed, Template, has_tangent, is_traced, split
-from ._project import RuleOutputError, project
+from ._leaves import Fixed, Template, all_weak, has_tangent, is_traced, split
+from ._project import RuleOutputError, match_weak, project
 from ._saved import Saved, save_pullback
 from ._tangents import build, read
 
@@ -104,9 +104,16 @@ class Spec:
     def primal(self, *leaves: Any) -> list[Any]:
         """Results of the function itself, without its rules."""
         if self.primitive.host:
-            return host_call(self.host_primal.function, leaves)
+            return self.typed(host_call(self.host_primal.function, leaves), leaves)
         args, kwargs = self.fill(leaves)
         return flat_results(self.primitive.fun(*args, **kwargs))[0]
+
+    def typed(self, results: list[Any], leaves: Sequence[Any]) -> list[Any]:
+        """A host function's results, weakly typed where its arguments are."""
+        return list(map(_compat.weaken, results)) if self._is_weak(leaves) else results
+
+    def _is_weak(self, leaves: Sequence[Any]) -> bool:
+        return self.primitive.elementwise and all_weak(map(jax.typeof, leaves))
 
     def again(self, leaves: Sequence[Any]) -> list[Any]:
         """Results with the rules attached, one level down."""
@@ -131,7 +138,9 @@ class Spec:
         if self.primitive.host:
             avals = tuple(map(jax.typeof, leaves))
             promised, form = self.host_primal.results(avals)
-            typed = (_compat.varying_like(a.shape, a.dtype, avals) for a in promised)
+            typed = [_compat.varying_like(a.shape, a.dtype, avals) for a in promised]
+            if self._is_weak(leaves):
+                typed = [aval.update(weak_type=True) for aval in typed]
             return Outs(tuple(typed), form)
         template: list[Template] = []
 
@@ -242,7 +251,7 @@ class Spec:
         have = jax.typeof(x)
         if have.shape == aval.shape:
             if have.dtype == aval.dtype:
-                return _compat.match_varying(x, aval)
+                return _compat.match_varying(match_weak(x, aval), aval)
             if have.weak_type:
                 return _compat.match_varying(x.astype(aval.dtype), aval)
         message = (

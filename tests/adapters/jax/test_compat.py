@@ -40,6 +40,14 @@ def test_zeros_and_cotangent_types():
     assert isinstance(_compat.Zero(aval), _compat.Zero)
 
 
+def test_weak_types():
+    x = jnp.arange(2, dtype="float32")
+    for run in (_compat.weaken, jax.jit(_compat.weaken)):
+        assert run(x).weak_type
+        assert run(x).dtype == jnp.float32
+    assert jax.grad(lambda x: _compat.weaken(x).sum())(x).tolist() == [1, 1]
+
+
 def test_trace_key_follows_what_tracing_depends_on():
     first = _compat.trace_key()
     assert hash(first) == hash(_compat.trace_key())

@@ -92,3 +92,58 @@ def test_donated_buffers():
         lambda x: x - 0.1 * jax.grad(lambda x: f(x).sum())(x), donate_argnums=0
     )
     assert step(jnp.ones(2)).tolist() == pytest.approx([0.8, 0.8])
+
+
+def product(kind):
+    flags = {"host": {"host": True, "elementwise": True}, "generic": {}}[kind]
+
+    @rc.primitive(**flags)
+    def times(x, s):
+        return x * s
+
+    @rc.frule.define(times)
+    def times_frule(tangents, x, s):
+        _, dx, ds = tangents
+        return times(x, s), times(dx, s) + times(x, ds)
+
+    @rc.rrule.define(times)
+    def times_rrule(x, s):
+        return times(x, s), lambda dy: (NoTangent(), dy * s, dy * x)
+
+    return times
+
+
+def summed(f):
+    return jax.grad(lambda x, s: f(x, s).sum(), (0, 1))
+
+
+WEAK = {
+    "jit": lambda f, x: jax.jit(f)(x, 2.0),
+    "weak array": lambda f, x: f(x, jnp.asarray(2.0)),
+    "integer": lambda f, x: jax.jit(f)(x, 2),
+    "vmap": lambda f, x: jax.jit(jax.vmap(f, (0, None)))(x, 2.0),
+    "grad": lambda f, x: summed(f)(x, 2.0),
+    "jit(grad)": lambda f, x: jax.jit(summed(f))(x, 2.0),
+    "jvp": lambda f, x: jax.jvp(f, (x, 2.0), (x, 1.0)),
+    "only weak": lambda f, x: jax.jit(jax.value_and_grad(f, (0, 1)))(1.5, 2.0),
+    "beside": lambda f, x: jax.jit(lambda x, s: x * f(s, s))(x, 2.0),
+    "integers and weak": lambda f, x: jax.jit(f)(jnp.arange(3), 2.0),
+}
+
+
+@pytest.mark.parametrize("run", WEAK.values(), ids=WEAK)
+@pytest.mark.parametrize("kind", ["generic", "host"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "complex64"])
+def test_a_python_number_widens_nothing(kind, dtype, run):
+    """Dtypes and weak types are those that JAX gives the formula itself."""
+    x = jnp.ones(3, dtype)
+    if dtype == "complex64" and run in (WEAK["grad"], WEAK["jit(grad)"]):
+        run = lambda f, x: jax.vjp(f, x, 2.0)[1](x)  # noqa: E731
+    found = run(product(kind), x)
+    want = run(lambda x, s: x * s, x)
+    described = [
+        jax.tree.map(lambda a: (a.dtype, a.shape, a.weak_type), tree)
+        for tree in (found, want)
+    ]
+    assert described[0] == described[1]
+    jax.tree.map(np.testing.assert_array_equal, found, want)
