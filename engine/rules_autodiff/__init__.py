@@ -5,9 +5,11 @@ This page is the contents of the package; each name lives in the module beside i
 
 from rules_autodiff import (  # noqa: F401  (they register)
     _arithmetic,
+    _buffers,
     _containers,
     _inplace,
     _matmul,
+    _text,
     _views,
 )
 from rules_autodiff._builtins import stop_gradient

@@ -9,10 +9,15 @@ import numpy as np
 
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
-from rules_autodiff._opaque import MOVERS, is_opaque_module
+from rules_autodiff._lift import is_lifted
+from rules_autodiff._opaque import MOVERS, is_opaque, is_opaque_module
+from rules_autodiff._state import read_attribute
 from rules_autodiff._values import is_float_array
 
 __all__ = ["Access"]
+
+# Of a function that lifted code made they are not what the program's text says.
+PARTS = frozenset({"__closure__", "__code__"})
 
 
 class Access(Hooks):
@@ -35,6 +40,8 @@ class Access(Hooks):
             return self.call(cls.__getattribute__, owner, name)
         if isinstance(owner, type):
             return getattr(owner, name)
+        if cls is FunctionType and name in PARTS and is_lifted(owner):
+            refused("taken apart", name)
         found = descriptor(cls, name)
         if found is not None:
             if isinstance(found, property):
@@ -76,6 +83,8 @@ class Access(Hooks):
         else:
             self.note_attribute(owner, name)
             setattr(owner, name, value)
+            if read_attribute(owner, name) is not value and self.is_active(value):
+                refused("attribute", cls.__name__, name)
 
     def store_array_attr(self, value: Any, owner: Any, name: str) -> None:
         """`a.flat = v`, `a.real = v` and `a.imag = v` are writes into a view."""
@@ -101,6 +110,8 @@ class Access(Hooks):
     def getitem(self, owner: Any, key: Any) -> Any:
         if isinstance(owner, np.ndarray):
             return self.read_array(owner, key)
+        if type(owner) is memoryview:
+            self.check_buffer(owner)
         if isinstance(owner, np.generic) and self.is_active(owner):
             return self.read_array(self.call(np.asarray, owner), key)
         method = python_method(type(owner), "__getitem__")
@@ -109,7 +120,8 @@ class Access(Hooks):
         missing = python_method(type(owner), "__missing__")
         if missing is not None and key not in owner:
             return self.call(missing, owner, key)
-        return self.below.getitem(owner, key)
+        found = self.below.getitem(owner, key)
+        return self.check_memo(owner, key, found) if isinstance(owner, dict) else found
 
     def store_item(self, value: Any, owner: Any, key: Any) -> None:
         if isinstance(owner, np.ndarray):
@@ -121,6 +133,8 @@ class Access(Hooks):
             return
         if not is_known_container(owner) and self.is_active(value):
             refused("container", type(owner).__name__)
+        if isinstance(owner, dict):
+            self.note_key(owner, key)
         self.note_item(owner, key)
         owner[key] = value
 
@@ -132,12 +146,36 @@ class Access(Hooks):
         self.changing(owner)
         del owner[key]
 
+    def contains(self, item: Any, container: Any) -> bool:
+        """`item in container`, where a user's class has a say in it."""
+        cls = type(container)
+        if cls is dict or cls is set or cls is str:
+            return item in container
+        method = python_method(cls, "__contains__")
+        if method is not None:
+            return bool(self.call(method, container, item))
+        if python_method(cls, "__iter__") is None and not self.compares(
+            item, container
+        ):
+            return item in container
+        return any(e is item or self.comparison("eq", e, item)
+                   for e in self.iter(container))  # fmt: skip
+
+    def compares(self, item: Any, container: Any) -> bool:
+        """Whether somebody's own `__eq__` would be asked."""
+        if not isinstance(container, list | tuple):
+            return False
+        classes = {type(item), *map(type, container)}
+        return any(python_method(cls, "__eq__") is not None for cls in classes)
+
     # iteration
 
     def iter(self, iterable: Any) -> Any:
         """What a loop runs over: the items of an array are read one by one."""
         if isinstance(iterable, np.ndarray):
             return self.array_items(iterable)
+        if type(iterable) is memoryview:
+            self.check_buffer(iterable)
         method = python_method(type(iterable), "__iter__")
         if method is not None:
             return self.follow(self.call(method, iterable))
@@ -279,6 +317,18 @@ def python_method(cls: Any, name: str) -> FunctionType | None:
     found = class_attribute(cls, name)
     if isinstance(found, FunctionType) and not is_standard(found):
         return found
+    return None
+
+
+def users_method(x: Any, *names: str) -> FunctionType | None:
+    """The first of these special methods that a class has, if a user wrote it."""
+    for name in names:
+        found = class_attribute(type(x), name)
+        if found is None or found is getattr(object, name, None):
+            continue
+        method = found if isinstance(found, FunctionType) else None
+        known = method is None or is_opaque(method) or is_generated(method)
+        return None if known else method
     return None
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 import rules_core
-from rules_autodiff._access import python_method
+from rules_autodiff._access import python_method, users_method
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj
+from rules_autodiff._explain import refused
 from rules_autodiff._operators import BINARY, COMPARISONS, method_of
 from rules_autodiff._values import is_number
 
@@ -30,9 +31,9 @@ def plainly(f: Any) -> Callable[..., Any]:
 
 
 INERT_BUILTINS = (
-    len, isinstance, issubclass, id, hash, repr, ascii, str, bytes, print, callable,
-    format, ord, chr, bool, int, range, hasattr, bin, hex, oct, input, open, vars, dir,
-    slice, object, property, classmethod, staticmethod, super,
+    isinstance, issubclass, id, callable, ord, chr, range,
+    hasattr, bin, hex, oct, input, open, vars, dir, slice, object, property,
+    classmethod, staticmethod, super,
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.partial, functools.cached_property, functools.total_ordering,
     functools.singledispatch, rules_core.opt_out, rules_core.non_differentiable,
@@ -40,10 +41,37 @@ INERT_BUILTINS = (
     weakref.ref, np.shape, np.ndim, np.size, np.result_type, np.iscomplexobj,
     np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
     np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,
-    operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.contains,
+    operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.countOf,
+    operator.indexOf,
 )  # fmt: skip
 for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS):
     HANDLERS[_function] = plainly(_function)
+
+
+def asking(f: Any, *names: str) -> Callable[..., Any]:
+    """The function, whose result carries no derivative; a user's method is followed."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        method = users_method(args[0], *names) if args else None
+        return f(*args, **kwargs) if method is None else f(run.call(method, args[0]))
+
+    return handle
+
+
+def handle_len(run: Any, x: Any) -> int:
+    method = users_method(x, "__len__")
+    if method is None:
+        return len(x)
+    found = operator.index(run.call(method, x))
+    if found < 0:
+        message = "__len__() should return >= 0"
+        raise ValueError(message)
+    return found
+
+
+HANDLERS[len] = handle_len
+HANDLERS[bool] = asking(bool, "__bool__")
+HANDLERS[int] = asking(int, "__int__")
 
 
 # operators as functions
@@ -78,6 +106,10 @@ def handle_pow(run: Any, base: Any, exp: Any, mod: Any = None) -> Any:
 
 @handler(builtins.divmod)
 def handle_divmod(run: Any, x: Any, y: Any) -> Any:
+    for name, own, other in (("__divmod__", x, y), ("__rdivmod__", y, x)):
+        method = method_of(own, name)
+        if method is not None:
+            return run.call(method, own, other)
     return run.floordiv(x, y), run.mod(x, y)
 
 
@@ -94,16 +126,32 @@ DIRECT = {
 }
 
 
+SPECIAL = {
+    "__divmod__": divmod, "__round__": round, "__float__": float, "__str__": str,
+    "__repr__": repr, "__pos__": operator.pos, "__iadd__": operator.iadd,
+    "__isub__": operator.isub, "__imul__": operator.imul,
+    "__itruediv__": operator.itruediv, "__ipow__": operator.ipow,
+    "__imatmul__": operator.imatmul,
+}  # fmt: skip
+
+
 def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """A bound special method of C code, as `(2.0).__mul__` or `slot.__get__`."""
     owner, name = f.__self__, f.__name__
+    if name == "__call__":
+        return run.call(owner, *args, **kwargs)
     if isinstance(owner, float | complex | np.ndarray | np.generic):
         if name in DIRECT:
             return getattr(run, DIRECT[name])(owner, *args)
         if name in REFLECTED:
             return getattr(run, REFLECTED[name])(*args, owner)
+        if name in SPECIAL:
+            return run.call(SPECIAL[name], owner, *args)
         if isinstance(owner, np.ndarray):
             return run.call(getattr(np.ndarray, name), owner, *args, **kwargs)
+    handle = HANDLERS.get(getattr(f.__objclass__, name, None))
+    if handle is not None:
+        return handle(run, owner, *args, **kwargs)
     return run.below.call(f, *args, **kwargs)
 
 
@@ -144,21 +192,30 @@ def handle_float(run: Any, x: Any = 0.0) -> Any:
     if is_number(x):
         return run.core(to_float, (x,))
     method = method_of(x, "__float__")
-    return float(x) if method is None else run.call(method, x)
+    return run.from_text(float(x)) if method is None else run.call(method, x)
+
+
+@handler(float.__new__)
+def handle_float_new(run: Any, cls: Any, x: Any = 0.0) -> Any:
+    if cls is not float and run.is_active(x):
+        refused("number class", cls.__name__)
+    return run.call(float, x) if cls is float else float.__new__(cls, x)
 
 
 @handler(complex)
 def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
     x, y = named.get("real", x), named.get("imag", y)
     if not run.is_active((x, y)):
-        return complex(x) if y is None else complex(x, y)
+        return run.from_text(complex(x) if y is None else complex(x, y))
+    method = method_of(x, "__complex__")
+    if method is not None:
+        return run.call(method, x)
     return run.add(x, 0j if y is None else run.mul(y, 1j))
 
 
 for _cls in (float, complex, np.float64, np.float32, np.complex128, np.complex64):
     HANDLERS[_cls.conjugate] = core_handler(conj)
-for _function in (float.is_integer, float.as_integer_ratio, float.hex):
-    HANDLERS[_function] = plainly(_function)
+HANDLERS[float.is_integer] = plainly(float.is_integer)
 
 
 @handler(np.float64.item, np.float32.item)

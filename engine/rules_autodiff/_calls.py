@@ -155,9 +155,11 @@ class Calls(Hooks):
     # classes
 
     def call_class(self, cls: Any, args: Any, kwargs: Any) -> Any:
+        if cls.__module__ == "numpy":
+            args = tuple([self.as_entry(x) for x in args])
         result = self.look_up(cls, args, kwargs)
         if result is not NotImplemented:
-            return result
+            return self.from_text(result, cls, args)
         if issubclass(cls, BaseException | SimpleNamespace) and is_opaque_class(cls):
             return self.below.call(cls, *args, **kwargs)
         if issubclass(cls, FILLED) and is_opaque_class(cls):
@@ -225,14 +227,17 @@ class Calls(Hooks):
         if "out" in kwargs and kwargs["out"] is not None:
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):
-            return self.below.call(f, *args, **kwargs)
+            return self.from_text(self.below.call(f, *args, **kwargs), f, args)
         args = tuple([list(x) if is_stream(x) else x for x in args])
         if not self.carries(f, args, kwargs):
-            return self.below.call(f, *args, **kwargs)
+            return self.from_text(self.below.call(f, *args, **kwargs), f, args)
         result = self.quick_call(f, args, kwargs)
         if result is not NotImplemented:
             return result
         result = self.mutating_rule(f, args)
+        if result is not NotImplemented:
+            return result
+        result = self.by_protocol(f, args, kwargs)
         if result is not NotImplemented:
             return result
         result = self.look_up(f, args, kwargs)
@@ -264,6 +269,8 @@ class Calls(Hooks):
         target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         if not isinstance(target, np.ndarray):
             return self.several_out(f, args, rest, out)
+        if isinstance(args[0] if args else None, np.random.Generator):
+            rest.setdefault("size", target.shape)
         where = rest.pop("where", True) if isinstance(f, np.ufunc) else True
         if where is not True:  # the entries that are left out may not be computed
             return self.masked_out(f, args, rest, target, where)

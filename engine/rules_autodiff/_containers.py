@@ -6,6 +6,7 @@ import functools
 import heapq
 import operator
 import random
+import typing
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
@@ -42,8 +43,8 @@ def filling(method: Any) -> Callable[..., Any]:
 
 CHANGING = (
     list.insert, list.remove, list.clear, list.reverse, list.__imul__, list.__setitem__,
-    list.__delitem__, dict.pop, dict.popitem, dict.clear, dict.setdefault,
-    dict.__setitem__, dict.__delitem__, set.discard, set.remove, set.pop, set.clear,
+    list.__delitem__, dict.pop, dict.popitem, dict.clear, dict.__delitem__,
+    set.discard, set.remove, set.pop, set.clear,
     set.difference_update, set.intersection_update, deque.append, deque.appendleft,
     deque.pop, deque.popleft, deque.insert, deque.remove, deque.rotate, deque.clear,
     deque.reverse, OrderedDict.move_to_end, OrderedDict.pop, OrderedDict.popitem,
@@ -76,6 +77,87 @@ def call_itemgetter(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
 CALLABLES[operator.itemgetter] = call_itemgetter
 
 
+def call_attrgetter(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
+    """`operator.attrgetter("a.b", …)(x)`: attributes read one by one."""
+    found = []
+    for path in f.__reduce__()[1]:
+        value = args[0]
+        for name in path.split("."):
+            value = run.getattr(value, name)
+        found.append(value)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+CALLABLES[operator.attrgetter] = call_attrgetter
+
+
+def call_methodcaller(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
+    """`operator.methodcaller("name", *given)(x)`."""
+    make, given = f.__reduce__()
+    named = {}
+    if isinstance(make, functools.partial):  # of methodcaller, with keywords
+        name, named = make.args[0], make.keywords
+    else:
+        name, given = given[0], given[1:]
+    return run.method(args[0], name, *given, **named)
+
+
+CALLABLES[operator.methodcaller] = call_methodcaller
+if hasattr(operator, "call"):  # from Python 3.11 on
+
+    @handler(operator.call)
+    def handle_call(run: Any, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return run.call(f, *args, **kwargs)
+
+
+@handler(typing.cast)
+def handle_cast(_run: Any, _type: Any, x: Any) -> Any:
+    return x
+
+
+def ordering(f: Any) -> Callable[..., Any]:
+    """`heapq.nlargest(n, items, key)`: numbers are handed on as they are."""
+
+    def handle(run: Any, n: Any, items: Any, key: Any = None) -> Any:
+        return f(n, run.iter(items), followed(run, key))
+
+    return handle
+
+
+for _order in (heapq.nlargest, heapq.nsmallest):
+    HANDLERS[_order] = ordering(_order)
+
+
+@handler(heapq.merge)
+def handle_merge(run: Any, *items: Any, key: Any = None, reverse: bool = False) -> Any:
+    given = [run.iter(part) for part in items]
+    return heapq.merge(*given, key=followed(run, key), reverse=reverse)
+
+
+@handler(functools.cmp_to_key)
+def handle_cmp_to_key(run: Any, compare: Any) -> Any:
+    return functools.cmp_to_key(followed(run, compare))
+
+
+@handler(random.Random.choice)
+def handle_choice(run: Any, rng: Any, items: Any) -> Any:
+    return run.getitem(items, rng.choice(range(len(items))))
+
+
+@handler(random.Random.choices)
+def handle_choices(
+    run: Any, rng: Any, items: Any, weights: Any = None, **options: Any
+) -> Any:
+    places = rng.choices(range(len(items)), weights, **options)
+    return [run.getitem(items, i) for i in places]
+
+
+@handler(random.Random.sample)
+def handle_sample(run: Any, rng: Any, items: Any, k: int, **options: Any) -> Any:
+    places = rng.sample(range(len(items)), k, **options)
+    return [run.getitem(items, i) for i in places]
+
+
 @handler(np.ndenumerate)
 def handle_ndenumerate(run: Any, a: Any) -> Any:
     return ((index, run.read_array(a, index)) for index in np.ndindex(a.shape))
@@ -99,6 +181,21 @@ def handle_sort(
 ) -> None:
     run.changing(owner)
     list.sort(owner, key=followed(run, key), reverse=reverse)
+
+
+@handler(dict.__setitem__)
+def handle_dict_setitem(run: Any, owner: Any, key: Any, value: Any) -> None:
+    run.note_key(owner, key)
+    run.changing(owner)
+    dict.__setitem__(owner, key, value)
+
+
+@handler(dict.setdefault)
+def handle_setdefault(run: Any, owner: Any, key: Any, default: Any = None) -> Any:
+    if key in owner:
+        return run.check_memo(owner, key, owner[key])
+    handle_dict_setitem(run, owner, key, default)
+    return default
 
 
 @handler(dict.update)

@@ -99,6 +99,68 @@ REFUSALS = {
         "place",
         "Use np.resize, which makes a new one.",
     ),
+    "text": (
+        "A number that was written to a text or a file with its derivative must not be "
+        "read back, but {} is: a text holds no derivative",
+        "Keep the number itself, or write stop_gradient(x) if it is meant as a "
+        "constant.",
+    ),
+    "digits": (
+        "A value that carries a derivative must stay one number, but as_integer_ratio "
+        "takes it apart",
+        "Use the number itself.",
+    ),
+    "exported": (
+        "The memory of an array that carries a derivative must be reached by arrays "
+        "alone, but a buffer, an iterator or another array over the same memory was "
+        "made ({})",
+        "Use views of the one array, or copies.",
+    ),
+    "subclass": (
+        "An array that carries a derivative must be a plain numpy.ndarray, but is a "
+        "{}, whose class gives operations another meaning",
+        "Convert it by numpy.asarray.",
+    ),
+    "structured": (
+        "A value that carries a derivative must be written to and read from a field of "
+        "a structured array, but the record itself is used",
+        "Write a['field'][i] in place of a[i]['field'] or a[i].",
+    ),
+    "truncated": (
+        "The values of {}, which carry a derivative, must be floating numbers, but "
+        "dtype {} was asked for, which would cut it off",
+        "Ask for dtype=float; .astype(int) says that the derivative is to be zero.",
+    ),
+    "memo": (
+        "A dict must be asked by a value that carries a derivative only for what was "
+        "stored in the same call, but the entry found is a constant of another call",
+        "Use functools.cache, or leave the cache out.",
+    ),
+    "attribute": (
+        "A value that carries a derivative must be stored as the object that it is, "
+        "but the attribute {}.{} keeps a copy",
+        "Use an attribute of a class written in Python.",
+    ),
+    "operand": (
+        "The operands of an array must be numbers and arrays where they carry a "
+        "derivative, but one is a {}",
+        "Convert it by numpy.asarray, or give its class __array__ or __array_ufunc__.",
+    ),
+    "number class": (
+        "A number that carries a derivative must be a float or a NumPy scalar, but is "
+        "made a {}, whose class gives operations another meaning",
+        "Hold the number in an attribute of a class of your own.",
+    ),
+    "taken apart": (
+        "A function that was defined inside of a differentiated one must be called, "
+        "but its {} is read",
+        "Define it outside.",
+    ),
+    "drawn": (
+        "The parameters of a random number must carry no derivative, because the rule "
+        "of a draw is not to have one, but those of {} do",
+        "Draw with constant parameters and scale: mean + scale * rng.normal().",
+    ),
     "lanes": (
         "A mutating frule must be run with one tangent, but jacfwd carries several at "
         "once",

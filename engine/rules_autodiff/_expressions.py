@@ -120,6 +120,13 @@ class ExpressionLifter:
         """One comparison; identity and membership give plain booleans."""
         if type(op) in COMPARE:
             return self.hook(COMPARE[type(op)], at, left, right)
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self.hook("contains", at, left, right)
+            return (
+                found
+                if isinstance(op, ast.In)
+                else place(ast.UnaryOp(ast.Not(), found), at)
+            )
         return place(ast.Compare(left, [op], [right]), at)
 
     # access
@@ -143,6 +150,17 @@ class ExpressionLifter:
     def visit_Starred(self, node: ast.Starred) -> Any:
         value = self.hook("iter", node, self.visit(node.value))
         return place(ast.Starred(value, node.ctx), node)
+
+    # texts
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
+        """``{value!r:spec}`` is ``format(repr(value), spec)``, in place."""
+        spec = ast.Constant("") if node.format_spec is None else node.format_spec
+        conversion = ast.Constant("" if node.conversion < 0 else chr(node.conversion))
+        value = self.visit(node.value)
+        node.value = self.hook("formatted", node, value, conversion, self.visit(spec))
+        node.conversion, node.format_spec = -1, None
+        return node
 
     # calls
 

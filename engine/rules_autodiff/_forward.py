@@ -93,7 +93,11 @@ class ForwardRun(Run):
         owner = owner_of(a)
         found = self.flows.get(id(owner))
         if found is None or found.ref() is not owner:
+            if owner.base is not None:
+                self.check_hidden(owner)
             return None
+        if type(a) is not np.ndarray:
+            self.check_class(a)
         if owner is not a and not may_mirror(a.dtype, owner.dtype):
             refused("reinterpreted")
         return found
@@ -208,6 +212,7 @@ class ForwardRun(Run):
             value, dy = self.below.call(found.run, dx, needs)
             y = value if lane == 0 else y
             tangents.append(dy)
+        self.check_kind(f, (*found.args, *found.kwargs.values()), y)
         if self.is_view(y, f, found.args):
             return y
         y = self.owned(y, found.args)
@@ -272,6 +277,7 @@ class ForwardRun(Run):
         return value
 
     def write(self, dest: Any, key: Any, value: Any) -> None:
+        value = self.written_value(dest, value)
         active = self.is_active(value)
         self.check_write(dest, active=active)
         if isinstance(value, list | tuple) and active:
@@ -283,6 +289,7 @@ class ForwardRun(Run):
         tangents = [self.write_tangent(value, lane) for lane in range(self.width)]
         self.store(dest, key, value)
         if flow is None and active:
+            self.check_exported(owner_of(dest))
             flow = self.new_flow(dest)
         if flow is not None:
             for lane, dv in enumerate(tangents):
@@ -316,7 +323,10 @@ class ForwardRun(Run):
         self.below.add_at(dest, key, value)
         if not self.is_active(value):
             return
-        flow = self.flow(dest) or self.new_flow(dest)
+        flow = self.flow(dest)
+        if flow is None:
+            self.check_exported(owner_of(dest))
+            flow = self.new_flow(dest)
         for lane in range(self.width):
             dv = self.short_tangent(value, lane)
             self.below.add_at(flow.window(dest, lane), key, dv)

@@ -65,6 +65,54 @@ class Hooks:
         """Called before `owner.name = …`."""
         raise NotImplementedError
 
+    def from_text(self, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
+        """What a function of constants gave, which may have read it from a text."""
+        raise NotImplementedError
+
+    def by_protocol(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """The result of a call by an argument's protocol, or NotImplemented."""
+        raise NotImplementedError
+
+    def as_entry(self, x: Any) -> Any:
+        """The number or array that an object stands for."""
+        raise NotImplementedError
+
+    def beside_array(self, name: str, x: Any, y: Any) -> Any:
+        """`x op y` of an array and an object that is no number."""
+        raise NotImplementedError
+
+    def binary(self, name: str, x: Any, y: Any) -> Any:
+        """`x op y`."""
+        raise NotImplementedError
+
+    def is_own_key(self, key: Any) -> bool:
+        """Whether a key says which value with a derivative is meant."""
+        raise NotImplementedError
+
+    def check_memo(self, table: Any, key: Any, value: Any) -> Any:
+        """Called when an entry of a dict was found."""
+        raise NotImplementedError
+
+    def note_key(self, table: Any, key: Any) -> None:
+        """Called when an entry of a dict is stored."""
+        raise NotImplementedError
+
+    def comparison(self, name: str, x: Any, y: Any) -> Any:
+        """`x op y` for a comparison."""
+        raise NotImplementedError
+
+    def contains(self, item: Any, container: Any) -> bool:
+        """`item in container`."""
+        raise NotImplementedError
+
+    def check_buffer(self, view: Any) -> None:
+        """Called when a memoryview is read."""
+        raise NotImplementedError
+
+    def written(self, text: Any, *sources: Any) -> None:
+        """Called when a text was made of some values."""
+        raise NotImplementedError
+
     def number_attribute(self, x: Any, name: str) -> Any:
         """`.real`, `.imag` of a number, the views and methods of an array."""
         raise NotImplementedError

@@ -22,7 +22,7 @@ from rules_core import (
     structure,
 )
 
-__all__ = ["Const", "Entrance", "alias", "without_const"]
+__all__ = ["Const", "Entrance", "Guard", "alias", "without_const"]
 
 
 @final

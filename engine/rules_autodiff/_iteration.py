@@ -128,6 +128,23 @@ def handle_sum(run: Any, iterable: Any, start: Any = 0) -> Any:
     return total
 
 
+@handler(operator.concat)
+def handle_concat(run: Any, one: Any, other: Any) -> Any:
+    return run.add(one, other)
+
+
+@handler(operator.iconcat)
+def handle_iconcat(run: Any, one: Any, other: Any) -> Any:
+    return run.iadd(one, other)
+
+
+def handle_contains(run: Any, container: Any, item: Any) -> bool:
+    return bool(run.contains(item, container))
+
+
+HANDLERS[operator.contains] = handle_contains
+
+
 def reduction(native: Any) -> Callable[..., Any]:
     """`min` and `max`; equal numbers share the derivative equally."""
 
@@ -150,6 +167,14 @@ def reduction(native: Any) -> Callable[..., Any]:
 
 HANDLERS[min] = reduction(min)
 HANDLERS[max] = reduction(max)
+
+
+@handler(itertools.count)
+def handle_count(run: Any, start: Any = 0, step: Any = 1) -> Iterator[Any]:
+    if not run.is_active((start, step)):
+        return itertools.count(start, step)
+    steps = itertools.count()
+    return (run.add(start, run.mul(step, i)) for i in steps)
 
 
 @handler(functools.reduce)
@@ -184,7 +209,7 @@ def iterable(run: Any, x: Any) -> Any:
 
 for _mover in (
     itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.repeat,
-    itertools.count, itertools.cycle, itertools.product, itertools.permutations,
+    itertools.cycle, itertools.product, itertools.permutations,
     itertools.combinations, itertools.combinations_with_replacement,
     itertools.zip_longest, itertools.starmap, itertools.takewhile, itertools.dropwhile,
     itertools.filterfalse, itertools.groupby, itertools.tee, itertools.pairwise,

@@ -54,7 +54,11 @@ class Operators(Hooks):
             one, two = (self.as_array(v) for v in (x, y))
             if one is not None and two is not None:
                 return self.numeric(name, (one, two))
-        return getattr(self.below, name)(x, y)
+            return self.beside_array(name, x, y)
+        result = getattr(self.below, name)(x, y)
+        if isinstance(x, str | bytes):  # "%g" % value
+            self.written(result, y)
+        return result
 
     def as_array(self, x: Any) -> Any:
         """A list or tuple beside an array becomes one; None for what does not."""

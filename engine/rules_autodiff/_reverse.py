@@ -107,7 +107,11 @@ class ReverseRun(FastTape):
         owner = a if base is None else owner_of(a)
         shadow = self.shadows.get(id(owner))
         if shadow is None or shadow.ref() is not owner:
+            if owner.base is not None:
+                self.check_hidden(owner)
             return None
+        if type(a) is not np.ndarray:
+            self.check_class(a)
         if owner is a:
             return shadow
         if not may_mirror(a.dtype, shadow.dtype):
@@ -175,6 +179,7 @@ class ReverseRun(FastTape):
             return self.below.call(f, *self.own_args(found), **found.kwargs)
         needs = tuple(s is not None for s in (slots if found.bound else slots[1:]))
         y, pullback = self.below.call(found.run, needs)
+        self.check_kind(f, (*found.args, *found.kwargs.values()), y)
         if self.is_view(y, f, found.args):
             return y
         y = self.owned(y, found.args)
@@ -242,6 +247,7 @@ class ReverseRun(FastTape):
         if type(value) in SCALARS and self.plain and is_item(dest, key):
             self.write_item(dest, key, value)
             return
+        value = self.written_value(dest, value)
         value_slot = self.slot(value)
         self.check_write(dest, active=value_slot is not None)
         if isinstance(value, np.ndarray) and self.stays(dest, key, value):
@@ -275,6 +281,7 @@ class ReverseRun(FastTape):
 
     def watch_late(self, dest: Any) -> None:
         owner = owner_of(dest)
+        self.check_exported(owner)
         shadow = self.shadows[id(owner)] = Shadow(owner)
         self.late.append(shadow)
 

@@ -1,26 +1,36 @@
 """What reverse and forward mode have in common: one run of a lifted program."""
 
+import random
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._access import Access
+from rules_autodiff._buffers import Buffers
 from rules_autodiff._calls import Calls
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._core import CORE
 from rules_autodiff._explain import refused
+from rules_autodiff._memo import Memos
 from rules_autodiff._memory import overlaps_itself, owner_of
 from rules_autodiff._opaque import root_of
 from rules_autodiff._operators import Operators
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_autodiff._protocols import Protocols
+from rules_autodiff._text import Texts
+from rules_autodiff._values import INERT, is_float_array, is_number, is_numeric
 from rules_core import structure
 
 __all__ = ["Run"]
 
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+MOVING = frozenset({"choice", "permutation", "permuted", "shuffle"})
+# Attributes of arrays that give out their memory.
+BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
 
-class Run(Operators, Access, Calls):
+
+class Run(Operators, Access, Calls, Texts, Buffers, Protocols, Memos):
     """The hooks of one forward pass over the level ``below``.
 
     Nothing of a run is global, so runs nest and run in parallel.
@@ -33,6 +43,11 @@ class Run(Operators, Access, Calls):
         self.functions: dict[Any, Any] = {}
         self.memo: dict[Any, Any] = {}  # of functools.lru_cache, for this run alone
         self.config = EngineConfig()
+        self.texts: set[Any] = set()
+        self.keys: set[Any] = set()
+        self.stored: dict[int, tuple[Any, set[int]]] = {}
+        self.exported: dict[int, tuple[Any, str]] = {}
+        self.outside: list[Any] = []
 
     def __tangent_structure__(self) -> None:
         """The cells of lifted functions hold their run: it is no container."""
@@ -89,6 +104,8 @@ class Run(Operators, Access, Calls):
         if isinstance(x, np.ndarray):
             if name == "flat":
                 return self.flat(x)
+            if name in BUFFERS:
+                self.export(x, f"ndarray.{name}")
             found = getattr(x, name)
             if isinstance(found, np.ndarray) and owner_of(found) is not owner_of(x):
                 return self.core_attribute(x, name)
@@ -123,6 +140,20 @@ class Run(Operators, Access, Calls):
         if overlaps_itself(dest):
             refused("overlapping")
 
+    def written_value(self, dest: Any, value: Any) -> Any:
+        """What is written to an array, objects as the numbers that they stand for."""
+        if dest.dtype.kind == "V" and isinstance(value, tuple | list | np.void):
+            if self.is_active(value):
+                refused("structured")
+            return value
+        if is_numeric(value) or type(value) in INERT:
+            return value
+        entry = self.as_entry(value)
+        known = isinstance(entry, list | tuple) or is_numeric(entry)
+        if not known and dest.dtype.kind != "O" and self.is_active(entry):
+            refused("operand", type(entry).__name__)
+        return entry
+
     def store(self, dest: Any, key: Any, value: Any) -> None:
         """The write itself; a copy onto itself must be one that NumPy gets right."""
         shared = isinstance(value, np.ndarray) and owner_of(value) is owner_of(dest)
@@ -140,6 +171,24 @@ class Run(Operators, Access, Calls):
             refused("unbuffered")
 
     # results of rules
+
+    def check_kind(self, f: Any, args: Any, y: Any) -> None:
+        """Refuse arrays in which values with a derivative would be cut off."""
+        owner = getattr(f, "__self__", args[0] if args else None)
+        drawn = isinstance(owner, GENERATORS) and f.__name__ not in MOVING
+        if drawn and (is_number(y) or is_float_array(y)):
+            refused("drawn", f.__name__)
+        if not isinstance(y, np.ndarray) or y.dtype.kind in "fc":
+            return
+        kind = y.dtype.kind
+        if kind == "O":
+            refused("objects")
+        if kind in "SU":
+            self.written("", *args)
+        elif kind == "V":
+            refused("structured")
+        elif f.__name__ != "astype" and any(names_dtype(x, y.dtype) for x in args):
+            refused("truncated", f.__name__, y.dtype)
 
     def own_args(self, found: Any) -> Any:
         """The arguments of a rule's call as the function itself takes them."""
@@ -169,3 +218,13 @@ class Run(Operators, Access, Calls):
         if level is None:
             return y
         return level.rebuild([self.owned(value, args) for value in level.values])
+
+
+def names_dtype(x: Any, dtype: Any) -> bool:
+    """Whether an argument asks for a dtype."""
+    if not isinstance(x, type | str | np.dtype):
+        return False
+    try:
+        return bool(np.dtype(x) == dtype)
+    except TypeError:
+        return False

@@ -86,22 +86,37 @@ def read_attribute(owner: Any, name: str) -> Any:
     own = getattr(owner, "__dict__", None)
     if own is not None and name in own:
         return own[name]
-    for slot in slots_of(type(owner)):
-        if slot.__name__ == name:
-            try:
-                return slot.__get__(owner)
-            except AttributeError:
-                return MISSING
+    for base in type(owner).__mro__:
+        found = vars(base).get(name)
+        if type(found).__name__ in STORING:
+            return stored(found, owner)
     return MISSING
+
+
+# Descriptors of C code that keep a value in the instance.
+STORING = frozenset({"member_descriptor", "getset_descriptor", "CField", "_CField"})
+
+
+def stored(descriptor: Any, owner: Any) -> Any:
+    try:
+        return descriptor.__get__(owner)
+    except AttributeError:
+        return MISSING
 
 
 def write_attribute(owner: Any, name: str, value: Any) -> None:
     """Set or remove an object's own attribute, whatever its class thinks of it."""
-    plain = isinstance(owner, type | ModuleType)
+    plain = isinstance(owner, type | ModuleType) or not written(type(owner))
     if value is MISSING:
         (delattr if plain else object.__delattr__)(owner, name)
     else:
         (setattr if plain else object.__setattr__)(owner, name, value)
+
+
+def written(cls: type) -> bool:
+    """Whether a class says in Python what setting or deleting an attribute means."""
+    own = (cls.__setattr__, cls.__delattr__)
+    return any(isinstance(method, FunctionType) for method in own)
 
 
 def save_function(f: FunctionType) -> Any:

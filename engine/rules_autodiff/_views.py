@@ -42,8 +42,10 @@ def viewing(f: Any) -> Callable[..., Any]:
             if all_views(result, owner_of(args[0])):
                 return result
         elif not run.is_active((args, kwargs)):
-            return run.below.call(f, *args, **kwargs)
-        result = run.look_up(f, args, kwargs)
+            return run.from_text(run.below.call(f, *args, **kwargs), f, args)
+        result = run.by_protocol(f, args, kwargs)
+        if result is NotImplemented:
+            result = run.look_up(f, args, kwargs)
         if result is NotImplemented:
             raise no_rule_error(f, run.kind.kind)
         return result

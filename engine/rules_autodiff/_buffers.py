@@ -1,0 +1,122 @@
+"""Arrays that the engine cannot follow: their memory is reached by another way.
+
+A buffer, a C iterator or a second array over the same memory would read what was
+written with a derivative, and nobody would know. They are noted when they are made and
+refused when an active value comes into the memory.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._calls import HANDLERS
+from rules_autodiff._explain import refused
+from rules_autodiff._hooks import Hooks
+from rules_autodiff._inputs import Guard
+from rules_autodiff._memory import owner_of
+
+__all__ = ["Buffers", "is_foreign"]
+
+# Classes of arrays whose operations are those of `ndarray`.
+PLAIN_CLASSES = frozenset({np.ndarray, np.memmap, np.recarray})
+MEANINGS = frozenset({
+    "__array_ufunc__", "__array_function__", "__array_wrap__", "__getitem__",
+    "__setitem__", "__iter__", "__add__", "__radd__", "__iadd__", "__sub__", "__rsub__",
+    "__isub__", "__mul__", "__rmul__", "__imul__", "__truediv__", "__rtruediv__",
+    "__itruediv__", "__pow__", "__rpow__", "__ipow__", "__matmul__", "__rmatmul__",
+    "__imatmul__", "__neg__", "__abs__", "__float__",
+})  # fmt: skip
+
+
+def is_foreign(cls: type) -> bool:
+    """Whether a class of arrays gives operations another meaning."""
+    if cls in PLAIN_CLASSES:
+        return False
+    own = cls.__mro__[: cls.__mro__.index(np.ndarray)]
+    return any(name in MEANINGS for base in own for name in vars(base))
+
+
+class Buffers(Hooks):
+    """What a run knows about memory that is reached by other ways than arrays.
+
+    Attributes:
+        exported: By the id of an owner, the owner and what its memory was given to.
+        outside: Owners with derivatives whose memory belongs to no array.
+    """
+
+    guards: dict[int, Any]
+    exported: dict[int, tuple[Any, str]]
+    outside: list[Any]
+
+    def export(self, a: Any, to: str) -> None:
+        """Called when the memory of an array is given out."""
+        if isinstance(a, np.ndarray) and a.dtype.kind in "fcV":
+            if self.is_active(a):
+                refused("exported", to)
+            owner = owner_of(a)
+            self.exported[id(owner)] = owner, to
+
+    def check_exported(self, owner: Any) -> None:
+        """Called when an array that was a constant gets a derivative."""
+        if id(owner) in self.exported:
+            refused("exported", self.exported[id(owner)][1])
+        if owner.base is not None:
+            self.outside.append(owner)
+
+    def check_hidden(self, owner: Any) -> None:
+        """Called for a constant in memory that no array owns."""
+        behind = owner.base
+        if isinstance(behind, memoryview) and not self.is_given(behind.obj):
+            self.check_buffer(behind)
+        for other in self.outside:
+            if other is not owner and np.may_share_memory(other, owner):
+                refused("exported", "another array")
+
+    def is_given(self, x: Any) -> bool:
+        """Whether an array is one that the user gave as an argument."""
+        known = isinstance(x, np.ndarray) and self.guards.get(id(owner_of(x)))
+        return isinstance(known, Guard)
+
+    def check_buffer(self, view: Any) -> None:
+        """Called when a memoryview is read."""
+        if isinstance(view.obj, np.ndarray) and self.slot(view.obj) is not None:
+            refused("exported", "memoryview")
+
+    def check_class(self, a: Any) -> None:
+        """Called for arrays with a derivative whose class is not `ndarray`."""
+        if is_foreign(type(a)):
+            refused("subclass", type(a).__name__)
+
+
+def exporting(f: Any) -> Callable[..., Any]:
+    """A function that keeps the memory of its arrays."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        for x in args:
+            for a in x if isinstance(x, list | tuple) else (x,):
+                run.export(a, getattr(f, "__name__", str(f)))
+        return run.below.call(f, *args, **kwargs)
+
+    return handle
+
+
+for _export in (
+    memoryview, np.from_dlpack, np.ndarray.__dlpack__, np.ctypeslib.as_ctypes,
+    np.nditer, np.nested_iters, np.broadcast,
+):  # fmt: skip
+    HANDLERS[_export] = exporting(_export)
+
+
+def reading(method: Any) -> Callable[..., Any]:
+    """A method of a memoryview that reads it."""
+
+    def handle(run: Any, view: Any, *args: Any) -> Any:
+        run.check_buffer(view)
+        return method(view, *args)
+
+    return handle
+
+
+for _read in (memoryview.tolist, memoryview.tobytes, memoryview.__getitem__):
+    HANDLERS[_read] = reading(_read)

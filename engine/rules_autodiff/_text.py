@@ -1,0 +1,169 @@
+"""Text and bytes: written freely, but no way for a derivative to travel.
+
+A text holds no derivative, so a number that is read back from one would have lost it
+without a word. The numbers that went into texts are noted, and a text (or a file) that
+gives one of them back is refused.
+"""
+
+import builtins
+import re
+from collections.abc import Callable, Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._access import users_method
+from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._explain import refused
+from rules_autodiff._hooks import Hooks
+from rules_autodiff._opaque import root_of
+from rules_autodiff._values import INERT
+
+__all__ = ["Texts"]
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+NOTED = 4096  # entries of an array of which the first are noted, or looked at
+
+# Modules whose functions read no text: they compute, or move what they are given.
+COMPUTING = frozenset({
+    "math", "cmath", "operator", "_operator", "itertools", "functools", "random",
+    "statistics", "scipy", "time", "collections", "heapq", "bisect", "weakref",
+})  # fmt: skip
+READERS = frozenset({
+    np.fromstring, np.frombuffer, np.fromfile, np.loadtxt, np.genfromtxt, np.load,
+    np.lib.npyio.NpzFile.__getitem__,
+})  # fmt: skip
+
+
+def numbers_in(x: Any) -> Iterator[Any]:
+    """The numbers that builtin containers hold, of arrays the first ones."""
+    if isinstance(x, Number):
+        yield x
+    elif isinstance(x, np.ndarray):
+        if x.dtype.kind in "fc":
+            yield from x.ravel()[:NOTED].tolist()
+    elif isinstance(x, list | tuple | dict):
+        for value in x.values() if isinstance(x, dict) else x:
+            yield from numbers_in(value)
+
+
+class Texts(Hooks):
+    """What a run knows about the texts that its program makes.
+
+    Attributes:
+        texts: The numbers with derivatives that went into texts and files.
+    """
+
+    texts: set[Any]
+    keys: set[Any]
+
+    def written(self, text: Any, *sources: Any) -> None:
+        """Remember the numbers of a text that was made of values with derivatives."""
+        sources = tuple(
+            [x.args if isinstance(x, BaseException) else x for x in sources]
+        )
+        if not self.is_active(sources):
+            return
+        noted = {x for x in numbers_in(sources) if not isinstance(x, int)}
+        if isinstance(text, str):
+            noted.update(map(float, NUMBER.findall(text)))
+        if isinstance(text, str | bytes | int):
+            self.keys.add(text)
+        self.texts |= noted - {float("inf"), float("-inf")}
+
+    def from_text(self, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
+        """What a function of constants gave; refused if the run wrote it to a text."""
+        if not self.texts or (f is not str and not may_read(f, args)):
+            return value
+        for x in numbers_in(value):
+            parts = (x, getattr(x, "real", x), getattr(x, "imag", x))
+            known = any(p in self.texts for p in parts if not isinstance(p, int))
+            if known and not self.is_active(x):
+                refused("text", x)
+        return value
+
+    def formatted(self, value: Any, conversion: str, spec: str) -> str:
+        """One replacement field of an f-string."""
+        convert = CONVERSIONS.get(conversion)
+        if convert is not None:
+            value = self.call(convert, value)
+        return str(self.call(format, value, spec))
+
+
+CONVERSIONS = {"s": str, "r": repr, "a": ascii}
+
+
+def may_read(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a function without a derivative may have read numbers from a text."""
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, np.ndarray | np.generic):
+        return owner.dtype.kind in "SUO"
+    root = root_of(f)
+    if root != "numpy":
+        return root not in COMPUTING
+    return f in READERS if not args else f in READERS or is_text(args[0])
+
+
+def is_text(x: Any) -> bool:
+    """Whether a value is a text, or an array or list of texts."""
+    if isinstance(x, list | tuple):
+        return bool(x) and is_text(x[0])
+    if isinstance(x, np.ndarray | np.generic):
+        return x.dtype.kind in "SUO"
+    return isinstance(x, str | bytes | bytearray)
+
+
+# what writes
+
+
+# Special methods that the builtins ask, in this order.
+SPECIAL = {
+    str: ("__str__", "__repr__"),
+    repr: ("__repr__",),
+    format: ("__format__",),
+    hash: ("__hash__",),
+    bytes: ("__bytes__",),
+}
+
+
+def writing(f: Any) -> Callable[..., Any]:
+    """The function as it is, and a note of what was written."""
+    names = SPECIAL.get(f, ())
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        method = users_method(args[0], *names) if names and args else None
+        if method is not None:
+            return run.call(method, *args)
+        text = run.below.call(f, *args, **kwargs)
+        if f is hash and run.is_own_key(args[0]):
+            run.keys.add(text)
+        elif any(type(x) not in INERT for x in (*args, *kwargs.values())):
+            run.written(text, *args, *kwargs.values())
+        return text
+
+    return handle
+
+
+for _write in (
+    str, repr, ascii, format, bytes, bytearray, hash, str.format, str.format_map,
+    float.hex, float.__repr__, float.__str__, float.__format__, np.ndarray.tobytes,
+    np.ndarray.tofile, np.ndarray.dumps, np.ndarray.dump, np.save, np.savez,
+    np.savez_compressed, np.savetxt, np.array2string, np.array_str, np.array_repr,
+    np.format_float_positional, np.format_float_scientific,
+):  # fmt: skip
+    HANDLERS[_write] = writing(_write)
+
+
+@handler(builtins.print)
+def handle_print(run: Any, *args: Any, **kwargs: Any) -> None:
+    run.below.call(print, *args, **kwargs)
+    if kwargs.get("file") is not None:
+        run.written(" ".join(map(str, args)), *args)
+
+
+@handler(float.as_integer_ratio)
+def handle_ratio(run: Any, x: Any) -> Any:
+    if run.is_active(x):
+        refused("digits")
+    return x.as_integer_ratio()
