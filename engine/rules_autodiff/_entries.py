@@ -12,7 +12,7 @@ import numpy as np
 
 from rules_autodiff._core import fit
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import Slot, add_to, take_from
+from rules_autodiff._slots import Branch, Slot, add_to, take_from
 from rules_autodiff._state import read_attribute, write_attribute
 from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
 
@@ -65,9 +65,13 @@ class RuleEntry:
         self.call, self.pullback, self.slots, self.out = call, pullback, slots, out
 
     def reverse(self, below: Any) -> None:
-        dy = take_from(self.out, below)
+        symbolic = self.call.rule.symbolic_zeros
+        if symbolic and type(self.out) is Branch:
+            dy = self.out.take_symbolic(below)
+        else:
+            dy = take_from(self.out, below)
         if dy is None:
-            if not self.call.rule.symbolic_zeros:
+            if not symbolic:
                 return
             dy = ZeroTangent()
         cotangents = below.call(self.pullback, dy)

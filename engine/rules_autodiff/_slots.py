@@ -125,11 +125,16 @@ class Branch:
                 add_to(part, entries.get(name, ZeroTangent()), below)
 
     def take(self, below: Any) -> Any:
+        ct = self.take_symbolic(below)
+        return None if ct is None else below.call(materialise, self.primal, ct)
+
+    def take_symbolic(self, below: Any) -> Any:
+        """The cotangent with `ZeroTangent` for the entries that nothing used."""
         found = [None if p is None else take_from(p, below) for p in self.parts]
         if all(ct is None for ct in found):
             return None
         entries = [ZeroTangent() if ct is None else ct for ct in found]
-        return below.call(materialise, self.primal, tangent_of(self.level, entries))
+        return tangent_of(self.level, entries)
 
 
 Slot = Any  # list (a node) | Shadow | Window | Branch

@@ -40,6 +40,8 @@ NoValue = np._NoValue  # noqa: SLF001
 
 # What is declared: function → (its derivative, the arguments that it moves with).
 DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
+# Those whose pullback tells results that nothing uses from results without weight.
+_SYMBOLIC: set[Callable[..., Any]] = set()
 
 
 def derivative(
@@ -48,6 +50,7 @@ def derivative(
     *,
     arrays: bool | tuple[int, ...] = True,
     call: Callable[..., Any] | None = None,
+    symbolic: bool = False,
 ) -> Callable[[F], F]:
     """Define frule and rrule of `f` by its derivative and the adjoint of that.
 
@@ -67,12 +70,16 @@ def derivative(
         arrays: Whether numbers and lists at `argnums` are made arrays beforehand, or
             at which positions.
         call: What computes `y` in place of `f`, whose signature tells wrong defaults.
+        symbolic: Whether the pullback takes `ZeroTangent` for results that nothing
+            uses, where the AD system tells.
     """
     functions = f if isinstance(f, list) else [f]
     bare = isinstance(argnums, int)
     numbers = (argnums,) if isinstance(argnums, int) else argnums
 
     def declare(maps: F) -> F:
+        if symbolic:
+            _SYMBOLIC.add(maps)
         for function in functions:
             DECLARED[function] = maps, numbers
             Declaration(function, maps, numbers, bare, arrays, call).register()
@@ -159,8 +166,11 @@ class Declaration:
 
     def register(self) -> None:
         """Register frule and rrule."""
-        for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
-            kind.define(self.f, host=True)(_named(make(self), self, None))
+        symbolic = self.maps in _SYMBOLIC
+        rc.frule.define(self.f, host=True)(_named(_forward(self), self, None))
+        rc.rrule.define(self.f, host=True, symbolic_zeros=symbolic)(
+            _named(_backward(self), self, None)
+        )
 
     def register_for(self, types: tuple[Any, ...]) -> None:
         """Register them for arguments of these types only."""
@@ -220,7 +230,7 @@ class Declaration:
 
 
 def _forward(given: Declaration) -> Callable[..., Any]:
-    def forward(tangents: Any, *args: Any, **kw: Any) -> Any:
+    def forward(tangents: Any, *args: Any, needs: Any = None, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
         y = given.run(*plain, **kw)
@@ -228,12 +238,13 @@ def _forward(given: Declaration) -> Callable[..., Any]:
         dy: Any = ZeroTangent
         pairs = given.pairs(y, plain, kw)
         for i, pair in zip(given.numbers(args), pairs, strict=True):
-            if i < len(args) and pair is not None:
+            if i < len(args) and pair is not None and (needs is None or needs[i]):
                 dx = tangent_array(args[i], own[i]) if given.arrays else own[i]
                 if not isinstance(dx, rc.AbstractZero):
                     dy = dy + _wrapped(y, pair[0](dx))
         for i, dx in enumerate(own):
-            if i not in given.numbers(args) and not isinstance(dx, rc.AbstractZero):
+            unmoved = isinstance(dx, rc.AbstractZero) or not (needs is None or needs[i])
+            if i not in given.numbers(args) and not unmoved:
                 dy = dy + given.rest(i, args[i])
         return y, _output(y, dy)
 
@@ -322,7 +333,7 @@ _OPTIONS = _KINDS("kw", _KINDS.VAR_KEYWORD)
 def _named(rule: Any, given: Declaration, types: tuple[Any, ...] | None) -> Any:
     """The rule with the name and place of what it is made from, for given types."""
     lead = [_TANGENTS] if rule.__name__ == "forward" else []
-    tail = [_NEEDS] if not lead and not given.bare else []
+    tail = [_NEEDS] if lead or not given.bare else []
     own = (
         [_ARGS]
         if types is None

@@ -140,7 +140,8 @@ Two conventions of NumPy itself show in the derivatives: `eigh`, `eigvalsh` and
 `cholesky` read one triangle of their argument, so the cotangent has zeros in the other;
 and the vectors of equal eigenvalues or singular values are fixed up to a rotation only.
 There a function that treats equal ones alike has the right derivative (projectors,
-traces), and one that does not is refused as far as its cotangent shows it.
+traces), as far as values and vectors determine it; anything else is an error, in both
+modes, and so is a second derivative. A zero singular value is a symmetric kink.
 """
 
 

@@ -1,8 +1,7 @@
 """Eigenvalues, singular values, QR and Cholesky factors.
 
 Eigenvectors are determined up to a phase, and those of equal eigenvalues up to a
-rotation; a function of them has a derivative if it does not depend on that choice. So
-differences of equal eigenvalues are left out, and their cotangents are shared.
+rotation; a function of them has a derivative if it does not depend on that choice.
 """
 
 from __future__ import annotations
@@ -14,49 +13,21 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._declare import derivative
 from rules_numpy.linalg_products import adjoint
+from rules_numpy.linalg_ties import (
+    antihermitian,
+    diagonal_matrix,
+    diagonal_of,
+    equal_groups,
+    over_gaps,
+    refuse_choice,
+    refuse_phase,
+    refuse_split,
+    refuse_unknown_block,
+    share,
+    tied,
+)
 
-__all__ = [
-    "diagonal_matrix",
-    "diagonal_of",
-    "equal_groups",
-    "fold",
-    "refuse_mixture",
-    "refuse_phase",
-    "share",
-    "unfold",
-]
-
-
-def equal_groups(w: Any) -> Any:
-    """Mask (…, n, n) of the pairs of equal eigenvalues, equal within rounding."""
-    size = np.max(np.abs(w), axis=-1, keepdims=True, initial=0.0)
-    tiny = 8 * w.shape[-1] * np.finfo(w.dtype).eps
-    gap = np.abs(np.expand_dims(w, -1) - np.expand_dims(w, -2))
-    return gap <= tiny * np.expand_dims(size, -1)
-
-
-def share(dw: Any, groups: Any) -> Any:
-    """The mean over every group of equal eigenvalues."""
-    if not np.any(np.sum(groups, axis=-1) > 1):
-        return dw
-    weights = groups / np.sum(groups, axis=-1, keepdims=True)
-    return np.matmul(weights, np.expand_dims(dw, -1))[..., 0]
-
-
-def _over_gaps(w: Any, groups: Any) -> Any:
-    """F[i, j] = 1 / (wⱼ - wᵢ), zero within a group."""
-    gap = np.expand_dims(w, -2) - np.expand_dims(w, -1)
-    return np.where(groups, 0.0, 1.0 / np.where(groups, 1.0, gap))
-
-
-def diagonal_of(m: Any) -> Any:
-    """The diagonals of a stack of matrices."""
-    return np.diagonal(m, axis1=-2, axis2=-1)
-
-
-def diagonal_matrix(d: Any) -> Any:
-    """A stack of matrices with these diagonals."""
-    return np.expand_dims(d, -1) * np.eye(d.shape[-1])
+__all__ = ["fold", "unfold"]
 
 
 def unfold(da: Any, uplo: str) -> Any:
@@ -72,60 +43,52 @@ def fold(h: Any, uplo: str) -> Any:
     return 2.0 * lower + diagonal_matrix(np.real(diagonal_of(h)))
 
 
-def refuse_mixture(f: str, dw: Any, shared: Any, dv: Any) -> None:
-    """With equal eigenvalues, only what treats them alike has a known derivative."""
-    rounding = 1e3 * np.finfo(np.real(dw).dtype).eps * np.max(np.abs(dw), initial=0.0)
-    if np.any(np.abs(dw - shared) > rounding) and np.any(dv != 0):
-        message = (
-            f"the derivative of numpy.linalg.{f} must be wanted for a function that "
-            "treats equal eigenvalues alike, but got different cotangents for equal "
-            "ones: their vectors do not determine it. Use a function of the matrix "
-            "(a solve, matrix_power, scipy.linalg.sqrtm), or make them differ."
-        )
-        raise rc.UnsupportedError(message)
-
-
-def refuse_phase(f: str, turn: Any, size: Any) -> None:
-    """A complex vector is fixed up to its phase: refuse what depends on that."""
-    if np.any(np.abs(turn) > 1e-8 * (1.0 + np.max(np.abs(size), initial=0.0))):
-        message = (
-            f"the derivative of numpy.linalg.{f} must be wanted for a function that "
-            "does not depend on the phase of a complex vector, but got one that does. "
-            "Fix the phase in the function, for instance by one real entry."
-        )
-        raise rc.UnsupportedError(message)
-
-
-@derivative(np.linalg.eigh)
+@derivative(np.linalg.eigh, symbolic=True)
 def eigh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
     """dw = diag(Vᴴ da V), dV = V (F ∘ Vᴴ da V)."""
     w, v = y
-    vh, groups = adjoint(v), equal_groups(w)
-    over = _over_gaps(w, groups)
+    vh, groups = adjoint(v), equal_groups("eigh", w)
+    over = over_gaps(w, groups)
 
     def eigh_pushforward(da: Any) -> Any:
         m = np.matmul(np.matmul(vh, unfold(da, UPLO)), v)
-        return share(np.real(diagonal_of(m)), groups), np.matmul(v, over * m)
+        refuse_split("eigh", m, groups, m)
+        return np.real(diagonal_of(m)), np.matmul(v, over * m)
 
     def eigh_pullback(dy: Any) -> Any:
-        dw, dv = dy
-        shared = share(dw, groups)
-        refuse_mixture("eigh", dw, shared, dv)
-        x = np.matmul(vh, dv)
-        if v.dtype.kind == "c":
-            refuse_phase("eigh", np.imag(diagonal_of(x)), x)
-        return fold(
-            np.matmul(np.matmul(v, diagonal_matrix(shared) + over * x), vh), UPLO
-        )
+        dw, dv = _arrays(dy, y)
+        if dv is None:
+            inner = diagonal_matrix(share(dw, groups))
+        else:
+            x = np.matmul(vh, dv)
+            _check_pulled("eigh", w, dw, x, groups)
+            inner = diagonal_matrix(dw) + over * x
+        return fold(np.matmul(np.matmul(v, inner), vh), UPLO)
 
     return eigh_pushforward, eigh_pullback
 
 
+def _arrays(dy: Any, y: Any) -> Any:
+    """The cotangents of values and vectors; None for vectors that nothing uses."""
+    dw, dv = (None if isinstance(d, rc.AbstractZero) else d for d in dy)
+    return np.zeros_like(y[0]) if dw is None else dw, dv
+
+
+def _check_pulled(f: str, w: Any, dw: Any, x: Any, groups: Any) -> None:
+    if x.dtype.kind == "c":
+        refuse_phase(f, np.imag(diagonal_of(x)), x)
+    if tied(groups):
+        refuse_choice(f, (np.where(groups, antihermitian(x), 0.0), x))
+        scale = np.max(np.abs(w), initial=0.0)
+        refuse_unknown_block(f, dw, x, groups, scale)
+
+
 @derivative(np.linalg.eigvalsh)
 def eigvalsh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
-    """dw = diag(Vᴴ da V)."""
+    """dw = diag(Vᴴ da V), the mean over equal ones."""
+    groups = equal_groups("eigvalsh", y)
     _, v = np.linalg.eigh(a, UPLO)
-    vh, groups = adjoint(v), equal_groups(y)
+    vh = adjoint(v)
 
     def eigvalsh_pushforward(da: Any) -> Any:
         m = np.matmul(np.matmul(vh, unfold(da, UPLO)), v)
@@ -138,22 +101,39 @@ def eigvalsh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
     return eigvalsh_pushforward, eigvalsh_pullback
 
 
-@derivative(np.linalg.eig)
+def _inverse(f: str, v: Any) -> Any:
+    """V⁻¹; refused where the vectors are not independent."""
+    try:
+        inverse = np.linalg.inv(v)
+    except np.linalg.LinAlgError:
+        inverse = np.full_like(v, np.inf)
+    if not np.max(np.abs(inverse), initial=0.0) < 1e-2 / np.finfo(v.dtype).eps:
+        message = (
+            f"the derivative of numpy.linalg.{f} must be taken of a matrix with "
+            "independent eigenvectors, but got one without: its eigenvalues have no "
+            "derivative. Use a function of the matrix, or move it a little."
+        )
+        raise rc.UnsupportedError(message)
+    return inverse
+
+
+@derivative(np.linalg.eig, symbolic=True)
 def eig_derivative(y: Any, a: Any) -> Any:
     """dw = diag(M), dV = V (F ∘ M), M = V⁻¹ da V; vectors of length one.
 
     LAPACK also makes the largest entry of every vector real.
     """
     w, v = y
-    inverse, groups = np.linalg.inv(v), equal_groups(w)
-    over = _over_gaps(w, groups)
+    inverse, groups = _inverse("eig", v), equal_groups("eig", w)
+    over = over_gaps(w, groups)
     lead = np.expand_dims(np.argmax(np.abs(v), axis=-2), -2)
 
     def eig_pushforward(da: Any) -> Any:
         m = np.matmul(np.matmul(inverse, da), v)
+        refuse_split("eig", m, groups, m)
         dv = np.matmul(v, over * m)
         size = np.sum(np.real(np.conjugate(v) * dv), axis=-2, keepdims=True)
-        return share(diagonal_of(m), groups), dv - v * (size + _turn(dv))
+        return diagonal_of(m), dv - v * (size + _turn(dv))
 
     def _turn(dv: Any) -> Any:
         if v.dtype.kind != "c":
@@ -162,26 +142,38 @@ def eig_derivative(y: Any, a: Any) -> Any:
         return 1j * np.imag(np.take_along_axis(dv, lead, -2)) / top
 
     def eig_pullback(dy: Any) -> Any:
-        dw, dv = dy
-        shared = share(dw, groups)
-        refuse_mixture("eig", dw, shared, dv)
+        dw, dv = _arrays(dy, y)
+        if dv is None:
+            m = diagonal_matrix(share(dw, groups))
+            return np.matmul(np.matmul(adjoint(inverse), m), adjoint(v))
         size = np.sum(np.conjugate(v) * dv, axis=-2, keepdims=True)
         free = dv - v * np.real(size)
         if v.dtype.kind == "c":
             top = np.real(np.take_along_axis(v, lead, -2))
             mark = np.arange(v.shape[-2])[:, None] == lead
             free = free - np.where(mark, 1j * np.imag(size) / top, 0.0)
-        m = diagonal_matrix(shared) + np.conjugate(over) * np.matmul(adjoint(v), free)
+        x = np.matmul(adjoint(v), free)
+        _check_eig(dw, x, groups)
+        m = diagonal_matrix(dw) + np.conjugate(over) * x
         return np.matmul(np.matmul(adjoint(inverse), m), adjoint(v))
 
     return eig_pushforward, eig_pullback
 
 
+def _check_eig(dw: Any, x: Any, groups: Any) -> None:
+    """Any basis of a block will do, so x is zero there and shows nothing."""
+    if tied(groups):
+        within = groups & ~np.eye(x.shape[-1], dtype=bool)
+        refuse_choice("eig", (np.where(within, x, 0.0), x))
+        refuse_unknown_block("eig", dw, np.zeros_like(x), groups, 0.0)
+
+
 @derivative(np.linalg.eigvals)
 def eigvals_derivative(y: Any, a: Any) -> Any:
-    """dw = diag(V⁻¹ da V)."""
+    """dw = diag(V⁻¹ da V), the mean over equal ones."""
+    groups = equal_groups("eigvals", y)
     _, v = np.linalg.eig(a)
-    inverse, groups = np.linalg.inv(v), equal_groups(y)
+    inverse = _inverse("eigvals", v)
 
     def eigvals_pushforward(da: Any) -> Any:
         return share(diagonal_of(np.matmul(np.matmul(inverse, da), v)), groups)

@@ -57,15 +57,22 @@ def matrix_slope(y: Any, x: Any, p: Any) -> Any:
 def _spectral_slope(y: Any, x: Any, p: Any) -> Any:
     """U diag(g) Vᴴ, g the derivative in the singular values."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
-    top = np.max(s, axis=-1, keepdims=True)
-    tiny = 8 * max(x.shape[-2:]) * np.finfo(s.dtype).eps
-    if p == "nuc":
-        g = np.where(s > tiny * top, 1.0, 0.0)
-    else:
-        end = top if p == 2 else np.min(s, axis=-1, keepdims=True)
-        g = np.where((np.abs(s - end) <= tiny * top) & (s > 0), 1.0, 0.0)
-        g = g / np.maximum(np.sum(g, axis=-1, keepdims=True), 1.0)
+    tiny = _tiny(s, x)
+    g = np.where(s > tiny, 1.0, 0.0) if p == "nuc" else _end(s, tiny, p)
     return np.matmul(u * np.expand_dims(g, -2), vh)
+
+
+def _tiny(s: Any, x: Any) -> Any:
+    top = np.max(s, axis=-1, keepdims=True)
+    return 8 * max(x.shape[-2:]) * np.finfo(s.dtype).eps * top
+
+
+def _end(s: Any, tiny: Any, p: Any) -> Any:
+    """Weights of the largest (2) or smallest (-2) values: equal ones share."""
+    pick = np.max if p == 2 else np.min
+    end = pick(s, axis=-1, keepdims=True)
+    g = np.where((np.abs(s - end) <= tiny) & (s > 0), 1.0, 0.0)
+    return g / np.maximum(np.sum(g, axis=-1, keepdims=True), 1.0)
 
 
 def _slope_maps(slope: Any, axis: Any, shape: Any) -> Any:
@@ -154,10 +161,7 @@ def cond_derivative(y: Any, x: Any, p: Any = None) -> Any:
     """κ = ‖x‖ ‖x⁻¹‖; for the 2-norm the ratio of singular values."""
     wide = np.expand_dims(np.expand_dims(y, -1), -1)
     if p is None or p in (2, -2):
-        u, s, vh = np.linalg.svd(x, full_matrices=False)
-        first, last = (0, -1) if p != -2 else (-1, 0)
-        below = np.expand_dims(np.expand_dims(s[..., last], -1), -1)
-        slope = (_dyad(u, vh, first) - wide * _dyad(u, vh, last)) / below
+        slope = _spectral_condition(wide, x, p)
     else:
         inverse = np.linalg.inv(x)
         sizes = [np.linalg.norm(m, p, (-2, -1), keepdims=True) for m in (x, inverse)]
@@ -168,6 +172,11 @@ def cond_derivative(y: Any, x: Any, p: Any = None) -> Any:
     return _slope_maps(slope, (-2, -1), np.shape(y)), None
 
 
-def _dyad(u: Any, vh: Any, i: int) -> Any:
-    """uᵢ vᵢᴴ."""
-    return np.expand_dims(u[..., i], -1) * np.expand_dims(vh[..., i, :], -2)
+def _spectral_condition(y: Any, x: Any, p: Any) -> Any:
+    """κ = s₁ / s₂ with the largest and the smallest value, or the other way round."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    ends = (-2, 2) if p == -2 else (2, -2)
+    above, below = (_end(s, _tiny(s, x), end) for end in ends)
+    size = np.sum(below * s, axis=-1, keepdims=True)
+    g = (above - y[..., 0] * below) / size
+    return np.matmul(u * np.expand_dims(g, -2), vh)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
-from rules_numpy.linalg_decompositions import (
+from rules_numpy.linalg_products import adjoint
+from rules_numpy.linalg_ties import (
+    antihermitian,
     diagonal_matrix,
     diagonal_of,
     equal_groups,
-    refuse_mixture,
+    over_gaps,
+    refuse_choice,
     refuse_phase,
+    refuse_split,
+    refuse_unknown_block,
     share,
+    tied,
 )
-from rules_numpy.linalg_products import adjoint
 
 __all__: list[str] = []
 
@@ -27,27 +32,43 @@ class _Factors:
     Attributes:
         u, v: The first k vectors on either side.
         more_u, more_v: The others, of a full decomposition.
-        over: 1 / (sⱼ² - sᵢ²), zero within groups of equal values.
+        null: Where s is zero.
+        groups: Pairs of equal values.
+        over: 1 / (sⱼ - sᵢ), zero within groups.
+        across: 1 / (sⱼ + sᵢ), zero where both are.
         under: 1 / s, zero where s is zero.
     """
 
-    def __init__(self, u: Any, s: Any, vh: Any) -> None:
+    def __init__(self, a: Any, u: Any, s: Any, vh: Any) -> None:
         k = s.shape[-1]
         v = adjoint(vh)
         self.u, self.more_u = u[..., :k], u[..., k:]
         self.s, self.v, self.more_v = s, v[..., :k], v[..., k:]
-        self.groups = equal_groups(s)
-        squares = s * s
-        gap = np.expand_dims(squares, -2) - np.expand_dims(squares, -1)
-        self.over = np.where(self.groups, 0.0, 1.0 / np.where(self.groups, 1.0, gap))
-        size = np.max(s, axis=-1, keepdims=True, initial=0.0)
-        null = s <= 8 * k * np.finfo(s.dtype).eps * size
-        self.under = np.where(null, 0.0, 1.0 / np.where(null, 1.0, s))
+        self.groups, self.null, both = ties(s)
+        self.over = over_gaps(s, self.groups)
+        total = np.expand_dims(s, -2) + np.expand_dims(s, -1)
+        self.across = np.where(both, 0.0, 1.0 / np.where(both, 1.0, total))
+        self.under = np.where(self.null, 0.0, 1.0 / np.where(self.null, 1.0, s))
         self.is_complex = u.dtype.kind == "c"
+        # A real square matrix with one zero: sign(s) s goes through it smoothly.
+        alone = np.sum(self.null, axis=-1, keepdims=True) == 1
+        smooth = a.shape[-2] == a.shape[-1] and not self.is_complex
+        self.open = self.null & ~(alone & smooth)
 
     def off(self, basis: Any, m: Any) -> Any:
         """(I - basis basisᴴ) m."""
         return m - np.matmul(basis, np.matmul(adjoint(basis), m))
+
+
+def ties(s: Any) -> tuple[Any, Any, Any]:
+    """Pairs of equal singular values, the zeros among them, and pairs of zeros.
+
+    A zero is one that equals its negative.
+    """
+    k = s.shape[-1]
+    signed = equal_groups("svd", np.concatenate([s, -s], axis=-1))
+    both = signed[..., :k, k:]
+    return signed[..., :k, :k], diagonal_of(both), both
 
 
 def _checked(a: Any, hermitian: Any) -> None:
@@ -59,7 +80,7 @@ def _checked(a: Any, hermitian: Any) -> None:
         raise rc.UnsupportedError(message)
 
 
-@derivative(np.linalg.svd)
+@derivative(np.linalg.svd, symbolic=True)
 def svd_derivative(
     y: Any,
     a: Any,
@@ -67,34 +88,48 @@ def svd_derivative(
     compute_uv: Any = True,
     hermitian: Any = False,
 ) -> Any:
-    """With P = Uᴴ da V: ds = Re diag(P), U turns by F ∘ (P S + S Pᴴ), V likewise.
+    """With Uᴴ da V = H + K, Hermitian and not: ds = diag(H), dU = U (F ∘ H + E ∘ K).
 
-    Townsend, Differentiating the singular value decomposition, 2016.
+    dV = V (F ∘ H - E ∘ K), with F = 1 / (sⱼ - sᵢ) and E = 1 / (sⱼ + sᵢ), and what
+    leaves the span of either. After Townsend, Differentiating the singular value
+    decomposition, 2016.
     """
     _checked(a, hermitian)
     if not compute_uv:
         return _values_only(a, y)
-    f = _Factors(*y)
+    f = _Factors(a, *y)
 
     def svd_pushforward(da: Any) -> Any:
         return _pushed(f, da)
 
     def svd_pullback(dy: Any) -> Any:
-        return _pulled(f, *dy)
+        du, ds, dvh = (None if isinstance(d, rc.AbstractZero) else d for d in dy)
+        ds = np.zeros_like(f.s) if ds is None else ds
+        if du is None and dvh is None:
+            return _values_back(f.u, adjoint(f.v), f.groups, f.null, ds)
+        du = np.zeros_like(y[0]) if du is None else du
+        dvh = np.zeros_like(y[2]) if dvh is None else dvh
+        return _pulled(f, du, ds, dvh)
 
     return svd_pushforward, svd_pullback
 
 
+def _values_back(u: Any, vh: Any, groups: Any, null: Any, ds: Any) -> Any:
+    moved = np.where(null, 0.0, share(ds, groups))
+    return np.matmul(u * np.expand_dims(moved, -2), vh)
+
+
 def _values_only(a: Any, s: Any) -> Any:
+    """Equal values share; a zero is a symmetric kink."""
+    groups, null, _ = ties(s)
     u, _, vh = np.linalg.svd(a, full_matrices=False)
-    groups = equal_groups(s)
 
     def values_pushforward(da: Any) -> Any:
         terms = np.conjugate(u) * np.matmul(da, adjoint(vh))
-        return share(np.real(np.sum(terms, axis=-2)), groups)
+        return np.where(null, 0.0, share(np.real(np.sum(terms, axis=-2)), groups))
 
     def values_pullback(ds: Any) -> Any:
-        return np.matmul(u * np.expand_dims(share(ds, groups), -2), vh)
+        return _values_back(u, vh, groups, null, ds)
 
     return values_pushforward, values_pullback
 
@@ -108,46 +143,78 @@ if hasattr(np.linalg, "svdvals"):
 
 
 def _pushed(f: _Factors, da: Any) -> Any:
-    row = np.expand_dims(f.s, -2)
-    p = np.matmul(adjoint(f.u), np.matmul(da, f.v))
-    ps, sp = p * row, p * np.expand_dims(f.s, -1)
-    turn_u = f.over * (ps + adjoint(ps))
-    turn_v = f.over * (sp + adjoint(sp))
-    if f.is_complex:
-        twist = 0.5j * diagonal_matrix(np.imag(diagonal_of(p)) * f.under)
-        turn_u, turn_v = turn_u + twist, turn_v - twist
+    dav, dau = np.matmul(da, f.v), np.matmul(adjoint(da), f.u)
+    p = np.matmul(adjoint(f.u), dav)
+    k = antihermitian(p)
+    h = p - k
+    out_u, out_v = f.off(f.u, dav), f.off(f.v, dau)
+    _check_pushed(f, h, p, out_u, out_v)
+    turn, twist = f.over * h, f.across * k
     under = np.expand_dims(f.under, -2)
-    out_u = f.off(f.u, np.matmul(da, f.v)) * under
-    out_v = f.off(f.v, np.matmul(adjoint(da), f.u)) * under
-    du, dv = np.matmul(f.u, turn_u) + out_u, np.matmul(f.v, turn_v) + out_v
+    out_u, out_v = out_u * under, out_v * under
+    du = np.matmul(f.u, turn + twist) + out_u
+    dv = np.matmul(f.v, turn - twist) + out_v
     if f.more_u.shape[-1]:
         more = -np.matmul(f.u, np.matmul(adjoint(out_u), f.more_u))
         du = np.concatenate([du, more], axis=-1)
     if f.more_v.shape[-1]:
         more = -np.matmul(f.v, np.matmul(adjoint(out_v), f.more_v))
         dv = np.concatenate([dv, more], axis=-1)
-    return du, share(np.real(diagonal_of(p)), f.groups), adjoint(dv)
+    return du, np.real(diagonal_of(p)), adjoint(dv)
+
+
+def _check_pushed(f: _Factors, h: Any, p: Any, out_u: Any, out_v: Any) -> None:
+    """A zero singular value must stay zero, but for a single one of a real matrix."""
+    refuse_split("svd", h, f.groups, p)
+    if not np.any(f.open):
+        return
+    column = np.expand_dims(f.open, -2)
+    inner = np.where(column & np.expand_dims(f.open, -1), p, 0.0)
+    parts = [inner, np.where(column, out_u, 0.0), np.where(column, out_v, 0.0)]
+    if max(np.max(np.abs(part)) for part in parts) > 1e-8 * np.max(np.abs(p)):
+        refuse_kink("svd")
 
 
 def _pulled(f: _Factors, du: Any, ds: Any, dvh: Any) -> Any:
-    shared = share(ds, f.groups)
-    refuse_mixture("svd", ds, shared, np.sum(np.abs(du)) + np.sum(np.abs(dvh)))
     k, dv = f.s.shape[-1], adjoint(dvh)
     du1, dv1 = du[..., :k], dv[..., :k]
     x, y = np.matmul(adjoint(f.u), du1), np.matmul(adjoint(f.v), dv1)
-    row, column = np.expand_dims(f.s, -2), np.expand_dims(f.s, -1)
-    inner = diagonal_matrix(shared) + f.over * (x - adjoint(x)) * row
-    inner = inner + column * (f.over * (y - adjoint(y)))
-    if f.is_complex:
-        turn = np.imag(diagonal_of(x) + diagonal_of(y))
-        refuse_phase("svd", turn, [np.max(np.abs(x)), np.max(np.abs(y))])
-        twist = 0.5j * np.imag(diagonal_of(x) - diagonal_of(y)) * f.under
-        inner = inner + diagonal_matrix(twist)
-    under = np.expand_dims(f.under, -2)
     out_u = f.off(f.u, du1) - _crossed(f.u, f.more_u, du[..., k:])
     out_v = f.off(f.v, dv1) - _crossed(f.v, f.more_v, dv[..., k:])
+    _check_pulled(f, ds, x, y, (out_u, out_v))
+    inner = f.over * antihermitian(x + y) + f.across * antihermitian(x - y)
+    inner = inner + diagonal_matrix(ds)
+    under = np.expand_dims(f.under, -2)
     total = np.matmul(np.matmul(f.u, inner) + out_u * under, adjoint(f.v))
     return total + np.matmul(f.u, adjoint(out_v * under))
+
+
+def _check_pulled(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> None:
+    both, size = x + y, [np.max(np.abs(x)), np.max(np.abs(y))]
+    if f.is_complex:
+        refuse_phase("svd", np.imag(diagonal_of(both)), size)
+    if not (tied(f.groups) or np.any(f.null)):
+        return
+    refuse_choice("svd", (np.where(f.groups, antihermitian(both), 0.0), size))
+    refuse_unknown_block("svd", ds, both, f.groups, np.max(f.s))
+    if np.any(f.open):
+        column = np.expand_dims(f.open, -2)
+        for part in (antihermitian(x), antihermitian(y)):
+            zeros = column & np.expand_dims(f.open, -1)
+            refuse_choice("svd", (np.where(zeros, part, 0.0), size))
+        for part in out:
+            refuse_choice("svd", (np.where(column, part, 0.0), size))
+        if np.any(ds[f.open] != 0):
+            refuse_kink("svd")
+
+
+def refuse_kink(f: str) -> NoReturn:
+    message = (
+        f"the derivative of numpy.linalg.{f} must be taken where no singular value is "
+        "zero, or of what does not move with it, but got a zero one that moves: its "
+        "vectors do not determine how. Use svdvals, or numpy.linalg.pinv and norm."
+    )
+    raise rc.UnsupportedError(message)
 
 
 def _crossed(basis: Any, more: Any, dmore: Any) -> Any:
