@@ -11,7 +11,7 @@ from ._keys import describe
 
 __all__ = ["PARTIALS", "Location", "Rule"]
 
-# Where `scalar_rule` keeps the author's partials: on the functions that it makes.
+# Where `scalar_rule` keeps the partials, in rows: on the functions that it makes.
 PARTIALS = "__rules_core_partials__"
 
 
@@ -146,7 +146,7 @@ class Rule:
 
     @property
     def partials(self) -> Callable[..., Any] | None:
-        """The partials that a `scalar_rule` was made from."""
+        """The partials of a `scalar_rule`, one row per output: `(y, *args) -> rows`."""
         return getattr(self.function, PARTIALS, None)
 
     @property

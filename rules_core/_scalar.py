@@ -64,6 +64,7 @@ def scalar_rule(
     partials: Callable[..., Any],
     *,
     holomorphic: bool = False,
+    real_valued: bool = False,
     symbolic: bool = True,
     host: bool = False,
 ) -> None:
@@ -81,14 +82,17 @@ def scalar_rule(
             the types; a keyword-only `needs` tells which arguments are wanted, so that
             costly partials of the others can be left out (`NoTangent()`).
         holomorphic: Claim that `f` satisfies the Cauchy–Riemann equations on complex
-            arguments; the tester checks it. Without it the derivative with respect to a
-            complex argument is NotImplemented: one partial could not say it.
+            arguments; the tester checks it. Without either claim the derivative with
+            respect to a complex argument is NotImplemented.
+        real_valued: Claim that `f` is real at complex arguments too, and that a partial
+            is `∂f/∂Re x - i ∂f/∂Im x` there: `conj(x) / |x|` for `|x|`.
         symbolic: Whether a `ZeroTangent()` cotangent passes without arithmetic.
         host: Whether `partials` is NumPy-only: other hosts run it as an opaque call, at
             first order.
 
     Raises:
-        RuleDefinitionError: The signature of `partials` does not fit `f`.
+        RuleDefinitionError: The signature of `partials` does not fit `f`, or both
+            claims are made.
 
     >>> import numpy as np
     >>> from rules_core import frule, NoTangent, rrule, scalar_rule
@@ -106,10 +110,14 @@ def scalar_rule(
     label = f"scalar_rule {where.name} for {table.label} at {where}"
     read = read_signature(partials, label, ("y",))
     check_arity(table, label, read.required, len(read.types), read.variadic)
-    own = partials if holomorphic else _of_reals(partials, label, where)
-    forward, backward = _make(table, own, label, asks_needs=read.needs)
+    if holomorphic and real_valued:
+        message = f"{label} must be holomorphic or real_valued, but got both."
+        raise RuleDefinitionError(message)
+    claims = {"holomorphic": holomorphic, "real_valued": real_valued}
+    rows = _rows_of(partials, label, where, **claims)
+    forward, backward = _make(table, rows, label, asks_needs=read.needs)
     for rule in (forward, backward):
-        rule.__dict__.update({PARTIALS: own, "holomorphic": holomorphic})
+        rule.__dict__.update({PARTIALS: rows, "holomorphic": holomorphic})
     register_pair(
         table,
         where,
@@ -125,39 +133,53 @@ def scalar_rule(
     )
 
 
-def _of_reals(
-    partials: Callable[..., Any], label: str, where: Location
+def _rows_of(
+    partials: Callable[..., Any],
+    label: str,
+    where: Location,
+    *,
+    holomorphic: bool,
+    real_valued: bool,
 ) -> Callable[..., Any]:
-    """The partials, NotImplemented with respect to complex arguments."""
+    """`partials` in rows, NotImplemented where it does not speak of complex arguments.
+
+    One complex partial says `dy = p dx` of a holomorphic function, or `dy = Re(p dx)`
+    of a real one; other functions need two.
+    """
     why = (
         f"{label} is declared for real arguments; declare it holomorphic=True if the "
-        "function satisfies the Cauchy–Riemann equations, else write an frule and an "
-        "rrule for complex arguments"
+        "function satisfies the Cauchy–Riemann equations, real_valued=True if its "
+        "value is real and its partials are ∂f/∂Re x - i ∂f/∂Im x, else write an frule "
+        "and an rrule for complex arguments"
     )
     missing = NotImplementedTangent(why, "", where.module, where.file, where.line)
 
-    def of_reals(y: Any, *args: Any, **kw: Any) -> Any:
-        found = partials(y, *args, **kw)
-        are_complex = [is_complex(x) for x in args]
-        if not any(are_complex) or not isinstance(found, tuple):
+    def rows(y: Any, *args: Any, **kw: Any) -> tuple[tuple[Any, ...], ...]:
+        found = _rows(partials(y, *args, **kw), y, label, len(args))
+        if holomorphic or not any(map(is_complex, args)):
             return found
+        outputs = y if isinstance(y, tuple) else (y,)
+        return tuple(
+            row
+            if real_valued and not is_complex(out)
+            else _of_reals(row, args, missing)
+            for row, out in zip(found, outputs, strict=True)
+        )
 
-        def guarded(row: Any) -> Any:
-            if not isinstance(row, tuple) or len(row) != len(args):
-                return row  # refused later, in words
-            pairs = zip(row, are_complex, strict=True)
-            return tuple(
-                missing if bad and not isinstance(p, AbstractTangent) else p
-                for p, bad in pairs
-            )
+    return rows
 
-        return tuple(map(guarded, found)) if isinstance(y, tuple) else guarded(found)
 
-    return of_reals
+def _of_reals(
+    row: tuple[Any, ...], args: tuple[Any, ...], missing: NotImplementedTangent
+) -> tuple[Any, ...]:
+    return tuple(
+        missing if is_complex(x) and not isinstance(p, AbstractTangent) else p
+        for p, x in zip(row, args, strict=True)
+    )
 
 
 def _make(
-    table: Table, partials: Callable[..., Any], label: str, *, asks_needs: bool
+    table: Table, rows: Callable[..., Any], label: str, *, asks_needs: bool
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     # The rule of a method speaks of the instance, not of the function.
     pull, head = (_pull, 0) if table.method else (_pull_function, 1)
@@ -168,19 +190,18 @@ def _make(
         if isinstance(y, list):
             message = f"{label}: several outputs must be a tuple, but got a list."
             raise RuleDefinitionError(message)
-        return y, _rows(partials(y, *args, **kw), y, label, len(args))
+        return y, rows(y, *args, **kw)
 
     def scalar_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
-        y, rows = evaluate(args, kw)
+        y, found = evaluate(args, kw)
         outputs = y if isinstance(y, tuple) else (y,)
-        pairs = zip(rows, outputs, strict=True)
+        pairs = zip(found, outputs, strict=True)
         dys = [_push(row, tangents[head:], out) for row, out in pairs]
         return y, Tangent(type(y), *dys) if isinstance(y, tuple) else dys[0]
 
     def scalar_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        y, rows = evaluate(args, kw)
-        several = isinstance(y, tuple)
-        return y, Pullback(pull, several, args, rows)
+        y, found = evaluate(args, kw)
+        return y, Pullback(pull, isinstance(y, tuple), args, found)
 
     return scalar_frule, scalar_rrule
 
@@ -280,6 +301,4 @@ def derivatives_given_output(y: Any, f: Any, *args: Any, **kw: Any) -> Any:
         kind = "scalar_rule"
         raise RuleNotFound.build(kind, f, args, kw)
     needs = {"needs": (True,) * len(call.args)} if call.rule.needs else {}
-    label = f"scalar_rule {call.rule.name} for {call.rule.target}"
-    found = call.rule.partials(y, *call.args, **call.kwargs, **needs)
-    return _rows(found, y, label, len(call.args))
+    return call.rule.partials(y, *call.args, **call.kwargs, **needs)

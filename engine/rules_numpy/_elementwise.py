@@ -17,7 +17,11 @@ __all__ = ["elementwise", "maps_of_partials"]
 
 
 def elementwise(
-    f: Any, *, holomorphic: bool = False, generic: bool = False
+    f: Any,
+    *,
+    holomorphic: bool = False,
+    real_valued: bool = False,
+    generic: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Define the rules of a ufunc by its partials, `partials(y, *args)`.
 
@@ -27,6 +31,7 @@ def elementwise(
     Args:
         f: The ufunc, or a list of ufuncs that share the partials.
         holomorphic: Whether the Cauchy–Riemann equations hold.
+        real_valued: Whether the value is real at complex arguments too.
         generic: Whether the partials are arithmetic on whatever array they are given;
             others are NumPy code, opaque to JAX and PyTorch.
     """
@@ -36,7 +41,8 @@ def elementwise(
         for function in functions:
             DECLARED[function] = partials, tuple(range(getattr(function, "nin", 1)))
             wrapper = _with_options(function, partials)
-            rc.scalar_rule(function, wrapper, holomorphic=holomorphic, host=not generic)
+            claims = {"holomorphic": holomorphic, "real_valued": real_valued}
+            rc.scalar_rule(function, wrapper, **claims, host=not generic)
             if getattr(function, "nout", 1) == 1:
                 _register_lists(function, partials)
         return partials

@@ -47,16 +47,17 @@ def complex_partials(y: Any, real: NUMBERS, imag: NUMBERS = 0) -> Any:
     return 1.0, 1j
 
 
-_PARTIALS: dict[Any, Any] = {
-    abs: abs_partials,
-    pow: pow_partials,
-    round: round_partials,
-    divmod: divmod_partials,
-    float: float_partials,
-    complex: complex_partials,
+# The partials, and what they claim about complex arguments.
+_PARTIALS: dict[Any, tuple[Any, dict[str, bool]]] = {
+    abs: (abs_partials, {"real_valued": True}),
+    pow: (pow_partials, {"holomorphic": True}),
+    round: (round_partials, {}),
+    divmod: (divmod_partials, {}),
+    float: (float_partials, {}),
+    complex: (complex_partials, {"holomorphic": True}),
 }
-for _f, _partials in _PARTIALS.items():
-    rc.scalar_rule(_f, _partials)
+for _f, (_partials, _claims) in _PARTIALS.items():
+    rc.scalar_rule(_f, _partials, **_claims)
     DECLARED[_f] = _partials, (0,)
 
 

@@ -140,7 +140,7 @@ def radians_partials(y: Any, x: Any) -> Any:
     return (np.pi / 180.0,)
 
 
-@elementwise(np.absolute)
+@elementwise(np.absolute, real_valued=True)
 def absolute_partials(y: Any, x: Any) -> Any:
     """∂|x| = conj(x) / |x|, zero at zero."""
     return (np.conjugate(np.sign(x)),)

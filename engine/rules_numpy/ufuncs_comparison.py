@@ -13,19 +13,19 @@ from rules_numpy._elementwise import elementwise
 __all__: list[str] = []
 
 
-@elementwise(np.maximum)
+@elementwise(np.maximum, holomorphic=True)
 def maximum_partials(y: Any, a: Any, b: Any) -> Any:
     """One for the larger argument; equal ones share."""
     return _share(a > b, a == b), _share(b > a, a == b)
 
 
-@elementwise(np.minimum)
+@elementwise(np.minimum, holomorphic=True)
 def minimum_partials(y: Any, a: Any, b: Any) -> Any:
     """One for the smaller argument; equal ones share."""
     return _share(a < b, a == b), _share(b < a, a == b)
 
 
-@elementwise(np.fmax)
+@elementwise(np.fmax, holomorphic=True)
 def fmax_partials(y: Any, a: Any, b: Any) -> Any:
     """As `maximum`; a number wins over NaN."""
     return (
@@ -34,7 +34,7 @@ def fmax_partials(y: Any, a: Any, b: Any) -> Any:
     )
 
 
-@elementwise(np.fmin)
+@elementwise(np.fmin, holomorphic=True)
 def fmin_partials(y: Any, a: Any, b: Any) -> Any:
     """As `minimum`; a number wins over NaN."""
     return (
