@@ -35,6 +35,7 @@ __all__ = [
     "is_legacy_batched",
     "is_view_without_history",
     "is_wrapped",
+    "keep_out_of_graphs",
     "owns_its_memory",
     "set_forward_enabled",
     "strip_tangent",
@@ -215,7 +216,7 @@ def owns_its_memory(x: Tensor) -> bool:
 
 def was_written_to(x: Tensor) -> bool:
     """Whether a fresh tensor, or a view of it, has been written to since."""
-    return x._version > 0  # noqa: SLF001
+    return bool(x._version > 0)  # noqa: SLF001
 
 
 def will_execute(node: Any) -> bool:
@@ -239,6 +240,12 @@ def is_fake(x: Tensor) -> bool:
 def fake_mode() -> AbstractContextManager[Any]:
     """Tensors made in it have no data; those from outside may take part."""
     return _fake_mode(allow_non_fake_inputs=True)  # type: ignore[no-any-return]
+
+
+def keep_out_of_graphs(function: Any, reason: str) -> None:
+    """What `torch.compiler.disable` does, without importing all of Dynamo."""
+    function._torchdynamo_disable = True  # noqa: SLF001
+    function._torchdynamo_disable_msg = reason  # noqa: SLF001
 
 
 def _unbound(cls: Any) -> Callable[..., Any]:

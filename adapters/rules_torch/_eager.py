@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._compat import apply_function
+from ._compat import apply_function, keep_out_of_graphs
 from ._residuals import ResidualCall
 
 __all__ = ["EagerFunction", "apply_eager"]
@@ -52,6 +52,11 @@ class EagerFunction(torch.autograd.Function):
 
 
 apply_eager = apply_function(EagerFunction)
+keep_out_of_graphs(
+    EagerFunction.backward,
+    "a rule of rules_core whose forward pass was not compiled; compile it as well, or "
+    "give compiled autograd a compiler without fullgraph=True",
+)
 
 
 def _rejoin(
