@@ -1,9 +1,13 @@
 """Pytest for the whole repository: documentation examples are tests too."""
 
 import os
+from collections.abc import Iterable
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+import pytest
 from sybil import Sybil
 from sybil.parsers.myst import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
@@ -24,14 +28,12 @@ CARRIED = {
     "torch": ["adapters/rules_torch*", "tests/adapters/*torch*", *SHOWN],
 }
 
-collect_ignore_glob = [
-    pattern
-    for library, patterns in CARRIED.items()
-    if find_spec(library) is None
-    for pattern in patterns
-]
+MISSING = [library for library in CARRIED if find_spec(library) is None]
+LEFT_OUT = sorted({pattern for library in MISSING for pattern in CARRIED[library]})
 
-pytest_collect_file = (
+collect_ignore_glob = LEFT_OUT
+
+collect_examples = (
     Sybil(
         [PythonCodeBlockParser(doctest_optionflags=FLAGS), SkipParser()],
         pattern="*.md",
@@ -42,3 +44,25 @@ pytest_collect_file = (
         excludes=["tests/**", "conftest.py", "docs/conf.py", "examples/**"],
     )
 ).pytest()
+
+
+class LeftOut(pytest.File):
+    """A file that `testpaths` names, so that it is collected whatever is installed."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """Skip it."""
+        pytest.skip(f"needs {', '.join(MISSING)}", allow_module_level=True)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
+    """Examples in documentation and docstrings, where what they show is installed."""
+    if file_path.name in LEFT_OUT:
+        return LeftOut.from_parent(parent, path=file_path)
+    return collect_examples(file_path, parent)
+
+
+def pytest_report_header() -> list[str]:
+    """Say what a run without an optional library does not look at."""
+    if not MISSING:
+        return []
+    return [f"not installed: {', '.join(MISSING)}", f"left out: {', '.join(LEFT_OUT)}"]

@@ -265,8 +265,8 @@ def test_fixed_point():
 
 
 def test_quad_and_brentq():
-    from scipy.integrate import quad
-    from scipy.optimize import brentq
+    quad = pytest.importorskip("scipy.integrate").quad
+    brentq = pytest.importorskip("scipy.optimize").brentq
 
     def integral(f, a, b):
         return quad(f, a, b)[0]
