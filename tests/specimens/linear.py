@@ -1,0 +1,115 @@
+"""What a rule returns is no linear map, or not the same twice."""
+
+import numpy as np
+
+from rules_core import NoTangent, frule, rrule
+from tests.specimens.zoo import VECTOR, Call, rrule_of, specimen
+
+
+@specimen("rrule.linearity")
+def clips_large_cotangents(wrong):
+    def double(x):
+        return 2.0 * x
+
+    def pullback(dy, x):
+        return NoTangent(), 2.0 * (np.clip(dy, -10, 10) if wrong else dy)
+
+    rrule_of(double, pullback)
+    return Call(double, (VECTOR,))
+
+
+@specimen("frule.linearity")
+def drops_small_tangents(wrong):
+    def double(x):
+        return 2.0 * x
+
+    @frule.define(double)
+    def double_frule(tangents, x):
+        dx = tangents[1]
+        return 2.0 * x, 2.0 * (np.where(abs(dx) < 1e-4, 0.0, dx) if wrong else dx)
+
+    return Call(double, (VECTOR,))
+
+
+@specimen("rrule.strong-zeros")
+def zero_times_infinity(wrong):
+    def root(x):
+        return np.sqrt(x)
+
+    def pullback(dy, x):
+        slope = 0.5 / np.sqrt(x)
+        if not wrong:
+            slope = np.where(np.isinf(slope) & (dy == 0), 0.0, slope)
+        return NoTangent(), slope * dy
+
+    rrule_of(root, pullback)
+    return Call(root, (np.array([0.0, 4.0]),))
+
+
+@specimen("frule.strong-zeros")
+def zero_times_infinity_in_forward_mode(wrong):
+    def power(x, p):
+        return x**p
+
+    @frule.define(power)
+    def power_frule(tangents, x, p):
+        _, dx, dp = tangents
+        y = x**p
+        slope = y * np.log(x if wrong else np.where(x == 0, 1.0, x))
+        return y, p * x ** (p - 1) * dx + slope * dp
+
+    options = {"skip": ("frule.derivative",)}
+    return Call(power, (np.array(0.0), np.array(2.0)), options)
+
+
+@specimen("rrule.repeat")
+def one_shot_pullback(wrong):
+    def square(x):
+        return x * x
+
+    @rrule.define(square)
+    def square_rrule(x):
+        residuals = [2.0 * x]
+
+        def square_pullback(dy):
+            slope = residuals.pop() if wrong else residuals[0]
+            return NoTangent(), slope * dy
+
+        return x * x, square_pullback
+
+    return Call(square, (VECTOR,))
+
+
+@specimen("rrule.repeat")
+def accumulates_over_calls(wrong):
+    def double(x):
+        return 2.0 * x
+
+    @rrule.define(double)
+    def double_rrule(x):
+        total = np.zeros_like(x)
+
+        def double_pullback(dy):
+            nonlocal total
+            total = 2.0 * dy + (total if wrong else 0.0)
+            return NoTangent(), total
+
+        return 2.0 * x, double_pullback
+
+    return Call(double, (VECTOR,))
+
+
+@specimen("adjoint")
+def frule_and_rrule_that_disagree(wrong):
+    # Single precision inside: no finite difference sees the seventh digit.
+    def coarse(x):
+        return np.sin(x).astype(np.float32).astype(np.float64)
+
+    factor = 1.0 + 1e-7 if wrong else 1.0
+    rrule_of(coarse, lambda dy, x: (NoTangent(), factor * np.cos(x) * dy))
+
+    @frule.define(coarse)
+    def coarse_frule(tangents, x):
+        return coarse(x), np.cos(x) * tangents[1]
+
+    return Call(coarse, (VECTOR,))

@@ -1,0 +1,111 @@
+"""Wrong beyond the first order, or only in a batch."""
+
+import numpy as np
+
+import rules_core as rc
+from rules_core import NoTangent, frule, rrule
+from tests.specimens.zoo import MATRIX, VECTOR, Call, rrule_of, specimen
+
+
+@specimen("rrule.second-order")
+def right_at_first_order_only(wrong):
+    def cube(x):
+        return x**3
+
+    @rrule.define(cube)
+    def cube_rrule(x):
+        slope = 3.0 * x**2
+        if wrong:
+            slope = rc.ignore_derivatives(slope)
+        return cube(x), lambda dy: (NoTangent(), slope * dy)
+
+    return Call(cube, (VECTOR,))
+
+
+@specimen("frule.second-order")
+def forward_mode_right_at_first_order_only(wrong):
+    def cube(x):
+        return x**3
+
+    @frule.define(cube)
+    def cube_frule(tangents, x):
+        at = rc.ignore_derivatives(x) if wrong else x
+        return cube(x), 3.0 * at**2 * tangents[1]
+
+    return Call(cube, (VECTOR,))
+
+
+@specimen("rrule.slope-at-zero")
+def masks_the_zero_cotangent(wrong):
+    def root(x):
+        return np.sqrt(x)
+
+    def pullback(dy, x):
+        slope = 0.5 / np.sqrt(x)
+        dead = dy == 0 if wrong else np.isinf(slope) & (dy == 0)
+        return NoTangent(), np.where(dead, 0.0, slope) * dy
+
+    rrule_of(root, pullback)
+    return Call(root, (np.array([1.0, 4.0]),))
+
+
+@specimen("frule.slope-at-zero")
+def masks_the_zero_tangent(wrong):
+    def root(x):
+        return np.sqrt(x)
+
+    @frule.define(root)
+    def root_frule(tangents, x):
+        y, dx = np.sqrt(x), tangents[1]
+        slope = np.where(dx == 0, 0.0, 0.5 / y) if wrong else 0.5 / y
+        return y, slope * dx
+
+    return Call(root, (np.array([1.0, 4.0]),))
+
+
+@specimen("rrule.batching")
+def a_rule_that_is_wrong_only_when_batched(wrong):
+    def exponential(x):
+        return np.exp(x)
+
+    def pullback(dy, x):
+        y = np.exp(x)
+        return NoTangent(), np.max(y) * dy if wrong else y * dy
+
+    handle = rc.primitive(exponential, elementwise=True, host=True)
+    rrule_of(handle.fun, pullback)
+    return Call(handle, (np.array(0.5),))
+
+
+@specimen("batch-rule")
+def wrong_only_when_batched(wrong):
+    @rc.primitive(host=True)
+    def centred(x):
+        return x - np.mean(x)
+
+    rrule_of(centred, lambda dy, x: (NoTangent(), dy - np.mean(dy)))
+
+    @rc.batch_rule.define(centred)
+    def centred_batch(axis_size, in_batched, x):
+        axis = None if wrong else 1
+        return x - np.mean(x, axis=axis, keepdims=True), True
+
+    return Call(centred, (VECTOR,))
+
+
+@specimen("shape-rule")
+def wrong_shape_rule(wrong):
+    @rc.primitive(host=True)
+    def total(A):
+        return np.sum(A, axis=0)
+
+    def pullback(dy, A):
+        return NoTangent(), np.broadcast_to(dy, A.shape).copy()
+
+    rrule_of(total, pullback)
+
+    @rc.shape_rule.define(total)
+    def total_shape(A):
+        return rc.ShapeDtype(A.shape[:1] if wrong else A.shape[1:], A.dtype)
+
+    return Call(total, (MATRIX,))
