@@ -7,6 +7,7 @@ from rules_autodiff import (  # noqa: F401  (they register)
     _arithmetic,
     _buffers,
     _containers,
+    _elementary,
     _inplace,
     _matmul,
     _text,

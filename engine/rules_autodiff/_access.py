@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Iterator
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -176,6 +176,8 @@ class Access(Hooks):
             return self.array_items(iterable)
         if type(iterable) is memoryview:
             self.check_buffer(iterable)
+        if type(iterable) is GeneratorType and not self.is_followed(iterable):
+            return self.outer_items(iterable)
         method = python_method(type(iterable), "__iter__")
         if method is not None:
             return self.follow(self.call(method, iterable))

@@ -151,6 +151,11 @@ REFUSALS = {
         "made a {}, whose class gives operations another meaning",
         "Hold the number in an attribute of a class of your own.",
     ),
+    "generator": (
+        "A generator that was started outside of the differentiated function must "
+        "work on constants, but {} holds or is sent a value that carries a derivative",
+        "Start the generator inside of the function.",
+    ),
     "taken apart": (
         "A function that was defined inside of a differentiated one must be called, "
         "but its {} is read",

@@ -89,6 +89,14 @@ class Hooks:
         """Whether a key says which value with a derivative is meant."""
         raise NotImplementedError
 
+    def is_followed(self, generator: Any) -> bool:
+        """Whether a generator runs lifted code."""
+        raise NotImplementedError
+
+    def outer_items(self, generator: Any) -> Any:
+        """The items of a generator of outside."""
+        raise NotImplementedError
+
     def check_memo(self, table: Any, key: Any, value: Any) -> Any:
         """Called when an entry of a dict was found."""
         raise NotImplementedError

@@ -5,7 +5,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator
-from types import FunctionType
+from types import FunctionType, GeneratorType
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,8 @@ def handle_iter(run: Any, source: Any, *sentinel: Any) -> Any:
 
 @handler(builtins.next)
 def handle_next(run: Any, iterator: Any, *default: Any) -> Any:
+    if type(iterator) is GeneratorType:
+        run.check_generator(iterator)
     method = python_method(type(iterator), "__next__")
     if method is None:
         return next(iterator, *default)

@@ -10,6 +10,7 @@ from typing import Any
 from rules_autodiff._calls import HANDLERS
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
+from rules_autodiff._text import NUMBER
 from rules_autodiff._values import INERT, is_float_array, is_number
 
 __all__ = ["Memos"]
@@ -26,10 +27,13 @@ class Memos(Hooks):
     """
 
     keys: set[Any]
+    texts: set[Any]
     stored: dict[int, tuple[Any, set[int]]]
 
     def is_own_key(self, key: Any) -> bool:
         """Whether a key says which value with a derivative is meant."""
+        if type(key) is str and self.texts and key not in self.keys:
+            return any(float(part) in self.texts for part in NUMBER.findall(key))
         if type(key) in TEXTS:
             return key in self.keys
         if type(key) is tuple:

@@ -12,6 +12,7 @@ from rules_autodiff._calls import Calls
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._core import CORE
 from rules_autodiff._explain import refused
+from rules_autodiff._generators import Generators
 from rules_autodiff._memo import Memos
 from rules_autodiff._memory import overlaps_itself, owner_of
 from rules_autodiff._opaque import root_of
@@ -30,7 +31,7 @@ MOVING = frozenset({"choice", "permutation", "permuted", "shuffle"})
 BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
 
 
-class Run(Operators, Access, Calls, Texts, Buffers, Protocols, Memos):
+class Run(Operators, Access, Calls, Texts, Buffers, Protocols, Memos, Generators):
     """The hooks of one forward pass over the level ``below``.
 
     Nothing of a run is global, so runs nest and run in parallel.
@@ -178,7 +179,7 @@ class Run(Operators, Access, Calls, Texts, Buffers, Protocols, Memos):
         drawn = isinstance(owner, GENERATORS) and f.__name__ not in MOVING
         if drawn and (is_number(y) or is_float_array(y)):
             refused("drawn", f.__name__)
-        if not isinstance(y, np.ndarray) or y.dtype.kind in "fc":
+        if not isinstance(y, np.ndarray | np.generic) or y.dtype.kind in "fc":
             return
         kind = y.dtype.kind
         if kind == "O":

@@ -20,7 +20,7 @@ from rules_autodiff._hooks import Hooks
 from rules_autodiff._opaque import root_of
 from rules_autodiff._values import INERT
 
-__all__ = ["Texts"]
+__all__ = ["NUMBER", "Texts"]
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 NOTED = 4096  # entries of an array of which the first are noted, or looked at
