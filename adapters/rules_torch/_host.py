@@ -144,6 +144,24 @@ class PrimalJob(Job):
         self.foreign = rc.Foreign.of(primitive) is not None
         self.result: Any = None
 
+    @property
+    def variant(self) -> Any:
+        """What tells operators of one primitive and layout apart."""
+        return ()
+
+    def again(self) -> PrimalJob:
+        """The same job, not run yet."""
+        return PrimalJob(self.primitive, self.layout)
+
+    def examples(self, tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
+        """The shapes that the shape rule is asked about."""
+        return [tuple(x.shape) for x in tensors]
+
+    def whole(self, shape: Any, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+        """The shape of a result, from what the shape rule said."""
+        del tensors
+        return tuple(shape)
+
     def arrays(self, tensors: Sequence[Tensor]) -> list[Any]:
         """The tensors as the function is given them."""
         return list(map(lend if self.foreign else to_numpy, tensors))
@@ -196,13 +214,16 @@ class PrimalJob(Job):
         flags = self._batched_arguments(dims)
         if self.primitive.batch_rule is None or flags is None:
             return super().batch(size, dims, tensors)
-        wanted = [flag for flag, count in flags for _ in range(count)]
-        moved = [
-            x if not flag else _in_front(x, d, size)
-            for x, d, flag in zip(tensors, dims, wanted, strict=True)
-        ]
-        job = BatchJob(self, size, tuple(flag for flag, _ in flags))
-        outputs = run_opaque(job, moved)
+        job = BatchJob(self.primitive, self.layout, flags)
+        pairs = zip(tensors, dims, strict=True)
+        outputs = run_opaque(
+            job,
+            [
+                _in_front(x, d, size) if flag else x
+                for (x, d), flag in zip(pairs, job.wanted, strict=True)
+            ],
+        )
+        self.result = job.result
         return outputs, [0] * len(outputs)
 
     def _batched_arguments(
@@ -240,24 +261,56 @@ def _in_front(x: Tensor, dim: int | None, size: int) -> Tensor:
 
 
 class BatchJob(PrimalJob):
-    """A host primal on a whole batch, by its batch rule."""
+    """A host primal on a whole batch, by its batch rule.
 
-    def __init__(self, single: PrimalJob, size: int, batched: tuple[bool, ...]) -> None:
-        super().__init__(single.primitive, single.layout)
-        self.single, self.size, self.batched = single, size, batched
+    Attributes:
+        flags: Per argument, whether it is batched, and its number of tensors.
+        wanted: Per tensor, whether it is batched.
+    """
+
+    def __init__(
+        self, primitive: rc.Primitive, layout: Any, flags: Sequence[tuple[bool, int]]
+    ) -> None:
+        super().__init__(primitive, layout)
+        self.flags = tuple(flags)
+        self.wanted = [flag for flag, count in flags for _ in range(count)]
+
+    @property
+    def variant(self) -> Any:
+        """Batches of different arguments are different operators."""
+        return ("batch", self.flags)
+
+    def again(self) -> PrimalJob:
+        """The same job, not run yet."""
+        return BatchJob(self.primitive, self.layout, self.flags)
+
+    def examples(self, tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
+        """Shapes of the tensors of one example."""
+        pairs = zip(tensors, self.wanted, strict=True)
+        return [tuple(x.shape[1:] if flag else x.shape) for x, flag in pairs]
+
+    def whole(self, shape: Any, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+        """The shape of a result of the whole batch."""
+        return (self.size(tensors), *shape)
+
+    def size(self, tensors: Sequence[Tensor]) -> int:
+        """The number of examples."""
+        pairs = zip(tensors, self.wanted, strict=True)
+        size: int = next(x.shape[0] for x, flag in pairs if flag)
+        return size
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the batch rule; what it did not batch is repeated."""
         arrays = self.arrays(tensors)
         args, kwargs = unflatten(self.layout, arrays)
-        rule = self.primitive.batch_rule
+        rule, size = self.primitive.batch_rule, self.size(tensors)
         assert rule is not None
-        y, batched = rule(self.size, self.batched, *args, **kwargs)
+        batched_arguments = tuple(flag for flag, _ in self.flags)
+        y, batched = rule(size, batched_arguments, *args, **kwargs)
         outputs = self.read(y, arrays, tensors)
-        self.single.result = self.result
         flags = _flags(batched, len(outputs))
         pairs = zip(outputs, flags, strict=True)
-        return [x if flag else x.expand(self.size, *x.shape) for x, flag in pairs]
+        return [x if flag else x.expand(size, *x.shape) for x, flag in pairs]
 
     def batch(
         self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]

@@ -62,16 +62,18 @@ def flatten(value: Any, tensors: list[Tensor]) -> Any:
     if cls is dict:
         items = [flatten(item, tensors) for item in value.values()]
         return ("mapping", cls, tuple(value), tuple(items))
-    if hasattr(cls, "_fields") and isinstance(value, tuple):
-        items = [flatten(item, tensors) for item in value]
-        return ("named", cls, cls._fields, tuple(items))
     if cls.__module__ == "numpy" and hasattr(value, "__array__"):
         tensors.append(_from_numpy(value))
         return LEAF
+    if hasattr(cls, "_fields") and isinstance(value, tuple):
+        items = [flatten(item, tensors) for item in value]
+        return ("named", cls, cls._fields, tuple(items))
     return _flatten_object(value, tensors)
 
 
 def _from_numpy(value: Any) -> Tensor:
+    if torch.compiler.is_dynamo_compiling():  # which has made it a tensor already
+        return torch.as_tensor(value)
     flags = getattr(value, "flags", None)
     if flags is None or not flags.writeable or any(s < 0 for s in value.strides):
         value = value.copy()

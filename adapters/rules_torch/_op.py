@@ -36,9 +36,8 @@ def call_operator(job: PrimalJob, tensors: Sequence[Tensor]) -> Sequence[Tensor]
             "Call it outside of the compiled function.",
         )
     shapes, job.result = _shapes(job, tensors)
-    operator = _find(
-        (primitive, job.layout, len(shapes)), lambda: _define_host(job, len(shapes))
-    )
+    key = (primitive, job.layout, len(shapes), job.variant)
+    operator = _find(key, lambda: _define_host(job, len(shapes)))
     outputs = operator(*tensors)
     return [outputs] if isinstance(outputs, Tensor) else outputs
 
@@ -54,9 +53,9 @@ def _find(key: Any, define: Callable[[], Any]) -> Any:
 
 def _shapes(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
     """Shape and dtype of each output by the shape rule, and the result's layout."""
-    primitive = job.primitive
+    primitive, examples = job.primitive, job.examples(tensors)
     if primitive.elementwise and primitive.table.shapes is None:
-        shape = torch.broadcast_shapes(*(x.shape for x in tensors))
+        shape = job.whole(torch.broadcast_shapes(*examples), tensors)
         one = (shape, elementwise_dtype(job.layout, tensors))
         many = getattr(primitive.fun, "nout", 1)
         names = tuple(range(many))
@@ -70,11 +69,12 @@ def _shapes(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
             "Register it with @shape_rule.define, or give to_torch(f, out=…).",
         )
     known = exact_dtype if job.foreign else numpy_dtype
-    described = [rc.ShapeDtype(tuple(x.shape), known(x.dtype)) for x in tensors]
+    pairs = zip(examples, tensors, strict=True)
+    described = [rc.ShapeDtype(shape, known(x.dtype)) for shape, x in pairs]
     args, kwargs = unflatten(job.layout, described)
     found: list[Any] = []
     layout = flatten_plain(rule(*args, **kwargs), found, _is_described)
-    outputs = [(tuple(s.shape), torch_dtype(s.dtype)) for s in found]
+    outputs = [(job.whole(s.shape, tensors), torch_dtype(s.dtype)) for s in found]
     return outputs, None if layout == ("tensor",) else layout
 
 
@@ -84,9 +84,10 @@ def _is_described(value: Any) -> bool:
 
 def _define_host(job: PrimalJob, outputs: int) -> Any:
     primitive, layout = job.primitive, job.layout
+    job = job.again()  # an operator lives for ever: without the results of this call
 
     def run(*tensors: Tensor) -> Any:
-        again = PrimalJob(primitive, layout)
+        again = job.again()
         expected, _ = _shapes(again, tensors)
         found = again.run(tensors)
         return _packed(
@@ -94,16 +95,15 @@ def _define_host(job: PrimalJob, outputs: int) -> Any:
         )
 
     def fake(*tensors: Tensor) -> Any:
-        expected, _ = _shapes(PrimalJob(primitive, layout), tensors)
+        expected, _ = _shapes(job.again(), tensors)
         device = tensors[0].device
         return _packed([torch.empty(s, dtype=d, device=device) for s, d in expected])
 
     def batch(info: Any, in_dims: tuple[Any, ...], *tensors: Tensor) -> Any:
-        job = PrimalJob(primitive, layout)
-        found, dims = job.batch(info.batch_size, in_dims, tensors)
+        found, dims = job.again().batch(info.batch_size, in_dims, tensors)
         return _packed(found), dims[0] if outputs == 1 else tuple(dims)
 
-    operator = _define(primitive, layout, run, outputs, "host")
+    operator = _define(primitive, layout, run, outputs, f"host{job.variant or ''}")
     operator.register_fake(fake)
     operator.register_vmap(batch)
     return operator

@@ -183,6 +183,25 @@ def test_containers_keywords_and_static_arguments(compiled):
     assert (w.grad.item(), x.grad.tolist()) == (-25, [7, 7])
 
 
+def test_numpy_arrays_beside_tensors(compiled):
+    """Those made inside, those from outside, whose values may change, and scalars."""
+    f = weighted().f
+    b = X.clone().requires_grad_()
+    outside = np.array([2.0, 3.0])
+    for fast in (
+        compiled(lambda b: f(np.array([2.0, 3.0]), b)),
+        compiled(lambda b: f(outside, b)),
+        compiled(lambda b: f({"a": outside}["a"] * 1, b)),
+        compiled(lambda b: f(np.float64(2.0), b) + f(np.float64(2.0), b) * 0),
+    ):
+        (db,) = torch.autograd.grad(fast(b)[0], b)
+        assert db[0].item() == pytest.approx(2 * np.cos(0.3))
+    fast = compiled(lambda b: f(outside, b))
+    for scale in (2.0, 5.0):
+        outside[:] = scale
+        torch.testing.assert_close(fast(X), scale * X.sin())
+
+
 def test_a_host_function_without_shapes_is_an_error_that_says_so():
     @rc.primitive(host=True)
     def ordered(x):
