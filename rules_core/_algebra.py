@@ -104,7 +104,8 @@ class AbstractTangent:
 
 def _leader(a: Any, b: Any) -> AbstractTangent:
     """The operand that decides: the higher ranked one, the left one among equals."""
-    return b if _rank(b) > _rank(a) else a  # type: ignore[no-any-return]
+    leader: AbstractTangent = b if _rank(b) > _rank(a) else a
+    return leader
 
 
 def _rank(x: Any) -> int:

@@ -30,8 +30,9 @@ def is_scalar(x: Any) -> bool:
 
 def scaled(tangent: _T, fn: Callable[[Any], Any], memo: dict[int, Any]) -> _T:
     """The tangent with a linear function applied to every number in it."""
-    if (known := memo.get(id(tangent))) is not None:
-        return known  # type: ignore[no-any-return]
+    known: _T | None = memo.get(id(tangent))
+    if known is not None:
+        return known
     result = memo[id(tangent)] = like(tangent, {})
     for name, value in backing(tangent).items():
         inner = isinstance(value, Entries)

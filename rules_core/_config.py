@@ -191,7 +191,8 @@ def frule_via_ad(
     _require_config(config, "frule_via_ad")
     if not isinstance(config, HasForwardsMode):
         raise _not_promised(config, "frule_via_ad", HasForwardsMode)
-    return config.frule_via_ad(tangents, f, *args, **kw)  # type: ignore[no-any-return]
+    pair: tuple[Any, Any] = config.frule_via_ad(tangents, f, *args, **kw)
+    return pair
 
 
 def rrule_via_ad(config: RuleConfig, f: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
@@ -216,4 +217,5 @@ def rrule_via_ad(config: RuleConfig, f: Any, *args: Any, **kw: Any) -> tuple[Any
     _require_config(config, "rrule_via_ad")
     if not isinstance(config, HasReverseMode):
         raise _not_promised(config, "rrule_via_ad", HasReverseMode)
-    return config.rrule_via_ad(f, *args, **kw)  # type: ignore[no-any-return]
+    pair: tuple[Any, Any] = config.rrule_via_ad(f, *args, **kw)
+    return pair

@@ -98,17 +98,20 @@ def backing(tangent: Entries) -> dict[Any, Any]:
     >>> backing(Tangent(tuple, 1.0, 2.0))
     {0: 1.0, 1: 2.0}
     """
-    return _ITEMS(tangent)  # type: ignore[no-any-return]
+    items: dict[Any, Any] = _ITEMS(tangent)
+    return items
 
 
 def keyed(tangent: Entries) -> str:
     """How entries are named: `"position"`, `"key"` or `"field"`."""
-    return _KEYED(tangent)  # type: ignore[no-any-return]
+    how: str = _KEYED(tangent)
+    return how
 
 
 def primal_type(tangent: Entries) -> type:
     """The class that a tangent was made for, the `P` of `Tangent(P, …)`."""
-    return _PRIMAL(tangent)  # type: ignore[no-any-return]
+    cls: type = _PRIMAL(tangent)
+    return cls
 
 
 def titled(tangent: Entries) -> str:

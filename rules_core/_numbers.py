@@ -114,9 +114,9 @@ def number_type(x: Any) -> type:
     if not is_array(x):
         return next((cls for cls in (float, complex) if isinstance(x, cls)), type(x))
     for module, name in _HOST_CLASSES:
-        host = getattr(sys.modules.get(module), name, None)
+        host: type | None = getattr(sys.modules.get(module), name, None)
         if host is not None and isinstance(x, host):
-            return host  # type: ignore[no-any-return]
+            return host
     return type(x)
 
 

@@ -61,9 +61,9 @@ def _hangs_on(key: Any) -> bool:
 def find_table(key: Any) -> Table | None:
     """The table of a key, or None; `functools.wraps` copies do not count."""
     if _hangs_on(key):
-        table = getattr(key, ATTRIBUTE, None)
+        table: Table | None = getattr(key, ATTRIBUTE, None)
         if table is not None and table.key is key:
-            return table  # type: ignore[no-any-return]
+            return table
         if type(key) is FunctionType:  # classes may refuse attributes
             return None
     try:

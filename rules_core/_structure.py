@@ -115,7 +115,8 @@ def structure(x: Any) -> Structure | None:
             return describe(x)
     hook = getattr(cls, "__tangent_structure__", None)
     if hook is not None:
-        return hook(x)  # type: ignore[no-any-return]
+        described: Structure = hook(x)
+        return described
     if (entry := _registered(cls)) is not None:
         return _from_optree(x, entry)
     if hasattr(cls, "__dataclass_fields__"):

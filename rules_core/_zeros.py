@@ -64,7 +64,8 @@ class AbstractZero(AbstractTangent):
         if cls is AbstractZero:
             message = "AbstractZero is abstract: use ZeroTangent() or NoTangent()"
             raise TypeError(message)
-        return cls._instance  # type: ignore[no-any-return]
+        instance: Self = cls._instance
+        return instance
 
     def __tangent_plus__(self, a: Any, b: Any) -> Any:
         return b if a is self else a

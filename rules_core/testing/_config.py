@@ -66,7 +66,8 @@ def _numerical_pullback(subject: Subject) -> Callable[[Any], tuple[Any, ...]]:
     def numerical_pullback(dy: Any) -> tuple[Any, ...]:
         w = subject.out.coordinates(dy)
         cotangent = np.array([column @ w for column in columns]) / spans
-        return subject.space.tangent(cotangent)  # type: ignore[no-any-return]
+        tangents: tuple[Any, ...] = subject.space.tangent(cotangent)
+        return tangents
 
     return numerical_pullback
 

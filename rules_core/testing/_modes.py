@@ -201,7 +201,9 @@ class Push(Mode):
 
         def push(tangents: Any) -> tuple[Any, Any]:
             with np.errstate(all="ignore"):
-                return call.run(self._sparse(tangents, call), needs=needs)  # type: ignore[no-any-return]
+                pair: tuple[Any, Any]
+                pair = call.run(self._sparse(tangents, call), needs=needs)
+                return pair
 
         y, dy = push(given)
         return Outcome(primals, y, given, dy, lambda tangents: push(tangents)[1])

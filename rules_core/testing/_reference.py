@@ -39,9 +39,10 @@ class Reference:
     @property
     def function(self) -> Callable[..., Any]:
         """The primitive, or a function of the arguments that are open."""
-        handle: Any = self.subject.handle
+        handle: Callable[..., Any] | None = self.subject.handle
+        assert handle is not None  # else no host is asked
         if not self.closed:
-            return handle  # type: ignore[no-any-return]
+            return handle
         primals, places = list(self.subject.primals), self.open
 
         def restricted(*xs: Any, **kwargs: Any) -> Any:

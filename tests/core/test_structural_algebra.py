@@ -197,9 +197,9 @@ class TestScaling:
 class TestSumsWithPrimals:
     def test_tuples_lists_and_dicts(self):
         t = Tangent(tuple, 1.0, D)
-        assert (1.0, "a") + t == t + (1.0, "a") == (2.0, "a")  # noqa: RUF005
+        assert (1.0, "a") + t == t + (1.0, "a") == (2.0, "a")  # noqa: RUF005  the sum itself
         dl = Tangent(list, 1.0)
-        assert dl + [1.0] == [1.0] + dl == [2.0]  # noqa: RUF005
+        assert dl + [1.0] == [1.0] + dl == [2.0]  # noqa: RUF005  the sum itself
         d = {4: 3.0, 3: 2.0}
         assert d + Tangent(dict, {4: 5.0}) == {4: 8.0, 3: 2.0}
         assert d == {4: 3.0, 3: 2.0}
