@@ -105,7 +105,10 @@ def _forward(
 def _filled(x: Any, dx: Any) -> Any:
     from ._canonical import zero_tangent
 
-    return zero_tangent(x) if isinstance(dx, AbstractZero) else dx
+    if not isinstance(dx, AbstractZero):
+        return dx
+    zero = zero_tangent(x)
+    return x * 0 if isinstance(zero, NoTangent) else zero  # an integer does not move
 
 
 def _not_linear(f: Any, i: int, where: Location) -> NotImplementedTangent:

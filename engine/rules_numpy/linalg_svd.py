@@ -171,7 +171,8 @@ def _check_pushed(f: _Factors, h: Any, p: Any, out_u: Any, out_v: Any) -> None:
     column = np.expand_dims(f.open, -2)
     inner = np.where(column & np.expand_dims(f.open, -1), p, 0.0)
     parts = [inner, np.where(column, out_u, 0.0), np.where(column, out_v, 0.0)]
-    if max(np.max(np.abs(part)) for part in parts) > 1e-8 * np.max(np.abs(p)):
+    largest = max(np.max(np.abs(part), initial=0.0) for part in parts)
+    if largest > 1e-8 * np.max(np.abs(p), initial=0.0):
         refuse_kink("svd")
 
 
@@ -190,7 +191,7 @@ def _pulled(f: _Factors, du: Any, ds: Any, dvh: Any) -> Any:
 
 
 def _check_pulled(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> None:
-    both, size = x + y, [np.max(np.abs(x)), np.max(np.abs(y))]
+    both, size = x + y, [np.max(np.abs(m), initial=0.0) for m in (x, y)]
     if f.is_complex:
         refuse_phase("svd", np.imag(diagonal_of(both)), size)
     if not (tied(f.groups) or np.any(f.null)):

@@ -52,6 +52,12 @@ def test_jointly_linear():
     assert rc.frule.resolve(difference, (3.0, 1.0)).run(half) == (2.0, -3.0)
 
 
+def test_an_integer_among_the_linear_arguments_does_not_move():
+    linear_rule(difference, lambda dy, x, y: (dy, -dy), argnums=(0, 1))
+    tangents = (NoTangent(), 3.0, NoTangent())
+    assert frule(tangents, difference, 5.0, 2) == (3.0, 3.0)
+
+
 def test_arguments_without_tangent_get_none():
     def pick(x, i):
         return x[i]
