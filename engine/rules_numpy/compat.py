@@ -55,7 +55,7 @@ _SAME = {
     "unique_values": "unique_values",
     **{f"fft.{name}": f"fft.{name}" for name in (
         "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft",
-        "ihfft", "fftshift", "ifftshift", "fftfreq", "rfftfreq",
+        "ihfft", "fftshift", "ifftshift",
     )},
     **{f"linalg.{name}": f"linalg.{name}" for name in (
         "cholesky", "cross", "diagonal", "eig", "eigh", "eigvals", "matmul",
@@ -63,8 +63,11 @@ _SAME = {
         "svd", "svdvals", "tensordot", "trace", "vecdot",
     )},
 }  # fmt: skip
-_CONSTANT = ["argsort", "count_nonzero", "empty", "eye", "finfo", "iinfo", "nonzero",
-             "ones", "zeros", "linalg.matrix_rank"]  # fmt: skip
+# The frequencies have a step by keyword only, which has no cotangent.
+_CONSTANT = """
+argsort count_nonzero empty eye finfo iinfo nonzero ones zeros linalg.matrix_rank
+fft.fftfreq fft.rfftfreq
+""".split()
 
 
 def _find(owner: Any, name: str) -> Any:

@@ -231,12 +231,20 @@ def real_if_close_derivative(y: Any, a: Any, tol: Any = 100) -> Any:
 @derivative(
     [
         np.float16, np.float32, np.float64, np.longdouble,
-        np.complex64, np.complex128, np.clongdouble,
+        np.complex64, np.complex128,
     ]
 )  # fmt: skip
 def number_derivative(y: Any, x: Any = 0.0, *_rest: Any) -> Any:
     """The number in the other precision."""
     return _cast_maps(y, x)
+
+
+def _long_number(real: Any = 0, imag: Any = 0) -> Any:
+    """`np.clongdouble`, which takes one argument, whatever its signature says."""
+    return np.clongdouble(real if imag == 0 else real + 1j * imag)
+
+
+derivative(np.clongdouble, call=_long_number)(number_derivative)
 
 
 @derivative(np.arange, argnums=(0, 1, 2))

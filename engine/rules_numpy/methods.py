@@ -149,10 +149,12 @@ _BINARY = {
     "matmul": np.matmul,
 }
 _UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute}
-_NUMBERS = np.ndarray | np.generic | float | complex | int
+_SCALARS = np.generic | float | complex | int
+_NUMBERS = np.ndarray | _SCALARS
 
 
 def _operators() -> None:
+    """`a += b` writes into an array, which is the affair of an AD system."""
     from rules_numpy._declare import DECLARED
     from rules_numpy._elementwise import maps_of_partials
 
@@ -160,13 +162,17 @@ def _operators() -> None:
         maps, _ = DECLARED[ufunc]
         if ufunc is not np.matmul:
             maps = maps_of_partials(maps)
-        numbers = tuple(range(ufunc.nin))
-        functions = [getattr(operator, name)]
-        if name in _BINARY:
-            functions.append(getattr(operator, f"i{name}"))
-        for function in functions:
-            given = Declaration(function, maps, numbers, bare=False, arrays=True)
-            given.register_for((_NUMBERS,) * ufunc.nin)
+        numbers, types = tuple(range(ufunc.nin)), (_NUMBERS,) * ufunc.nin
+        plain = getattr(operator, name)
+        cases = [(plain, types)]
+        if name in _BINARY and ufunc is not np.matmul:
+            cases.append((getattr(operator, f"i{name}"), (_SCALARS, *types[1:])))
+        for function, kinds in cases:
+            # Of a number made an array, `a += b` would overwrite what partials need.
+            given = Declaration(
+                function, maps, numbers, bare=False, arrays=True, call=plain
+            )
+            given.register_for(kinds)
 
 
 _operators()

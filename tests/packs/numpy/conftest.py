@@ -32,8 +32,11 @@ def followed(f: Any, args: Any, kwargs: Any) -> Iterator[None]:
 @pytest.fixture(params=["quick", pytest.param("full", marks=pytest.mark.nightly)])
 def check(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """`check(f, *args, **keywords of f)`: `check_rule` without hosts."""
+    recorder = request.config.pluginmanager.get_plugin("recorder")
 
     def run(f: Any, *args: Any, **kwargs: Any) -> Any:
+        if recorder is not None:
+            return recorder.note(f, args, kwargs)
         with followed(f, args, kwargs):
             return check_rule(f, *args, fkwargs=kwargs, hosts=(), level=request.param)
 

@@ -44,6 +44,8 @@ def test_other_arities(check):
     check(math.remainder, 5.3, 2.1)
     check(math.ldexp, 0.7, 3)
     check(math.nextafter, 0.7, 1.0)
+    check(polygamma, 1, 0.7)
+    check(math.ulp, 0.7)
     check(math.pow, 0.7, 3)
 
 

@@ -93,6 +93,8 @@ CALLS = [
     (np.cumprod, (M, 1)),
     (np.cumprod, (M,)),
     (np.matrix_transpose, (T,)),
+    (np.linalg.matrix_transpose, (T,)),
+    (np.trim_zeros, (V,)),
     (np.lib.stride_tricks.sliding_window_view, (M, 2, 1)),
 ]
 

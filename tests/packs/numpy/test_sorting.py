@@ -108,3 +108,8 @@ def test_without_any_nan(check, f):
 def test_nan_quantiles():
     move_numbers(np.nanquantile, HOLES, 0.3, 1)
     move_numbers(np.nanpercentile, HOLES, np.array([20.0, 70.0]), 0)
+
+
+def test_quantiles_of_arrays_without_nan(check):
+    check(np.nanquantile, M, 0.3, 1)
+    check(np.nanpercentile, M, np.array([20.0, 70.0]), 0, keepdims=True)

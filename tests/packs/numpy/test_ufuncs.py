@@ -257,7 +257,9 @@ def test_any_shapes_and_dtypes(f, shapes, dtypes):
     np.testing.assert_allclose(ahead, behind, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["sqrt", "log", "log2", "log10", "arctanh", "arcsin"])
+@pytest.mark.parametrize(
+    "name", ["sqrt", "log", "log2", "log10", "arctanh", "arcsin", "arccos"]
+)
 def test_functions_that_turn_complex(check, name):
     f = getattr(np.emath, name)
     check(f, X)

@@ -1,0 +1,90 @@
+"""Every function that HIPS autograd differentiates has a rule here, or a reason."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+from autograd.core import primitive_jvps, primitive_vjps
+
+import rules_core as rc
+import rules_numpy  # noqa: F401  its declarations are looked at
+import rules_scipy.special  # noqa: F401
+from rules_numpy._declare import DECLARED, constant
+
+# autograd registers its rules where it wraps a module.
+for _name in ("numpy", *(f"scipy.{part}" for part in ("special", "stats", "linalg"))):
+    import_module(f"autograd.{_name}")
+import_module("autograd.scipy.integrate")
+
+# What autograd differentiates of SciPy and this project does not, and why.
+NO_RULE = {
+    "scipy.special": "each follows from a function of the pack, see SPECIAL",
+    "scipy.stats": "densities are compositions of special functions: write them so",
+    "scipy.linalg": "no pack yet: numpy.linalg has solve, inv and eigh",
+    "scipy.integrate": "an adjoint solver is a program, not a rule",
+}
+SPECIAL = {
+    "erfcinv": "erfcinv(x) is erfinv(1 - x)",
+    "gammasgn": "a step function",
+    "i0": "iv(0, x)", "i1": "iv(1, x)", "j0": "jv(0, x)", "j1": "jv(1, x)",
+    "y0": "yv(0, x)", "y1": "yv(1, x)", "yn": "yv(n, x)",
+    "multigammaln": "a sum of gammaln",
+    "rgamma": "1 / gamma(x)",
+}  # fmt: skip
+
+
+def functions():
+    found = {p.fun for p in {*primitive_vjps, *primitive_jvps}}
+    return [f for f in found if not _module(f).startswith("autograd")]
+
+
+def _module(f):
+    return getattr(f, "__module__", None) or "scipy.special"
+
+
+def _with_rules():
+    keys = (getattr(rule.key, "fun", rule.key) for rule in rc.rules())
+    return {id(key) for key in keys}
+
+
+def test_numpy_is_covered():
+    missing = [
+        f.__name__
+        for f in functions()
+        if not _module(f).startswith("scipy")
+        and (f not in DECLARED or DECLARED[f][0] is constant)
+    ]
+    assert missing == []
+
+
+def test_enough_is_looked_at():
+    """That autograd's tables are where they were: a hundred functions of NumPy."""
+    own = [f for f in functions() if not _module(f).startswith("scipy")]
+    assert len(own) > 100
+
+
+def test_scipy_is_covered_or_has_a_reason():
+    known = _with_rules()
+    missing = {
+        (_module(f), f.__name__)
+        for f in functions()
+        if _module(f).startswith("scipy") and id(f) not in known
+    }
+    special = {name for module, name in missing if module.startswith("scipy.special")}
+    assert special == set(SPECIAL)
+    rest = {".".join(module.split(".")[:2]) for module, _ in missing}
+    assert rest == set(NO_RULE)
+
+
+@pytest.mark.parametrize("name", ["numpy.linalg.eigh", "numpy.sort", "numpy.einsum"])
+def test_must_fail(name, monkeypatch):
+    """A function without a rule is found."""
+    import numpy as np
+
+    f = np
+    for part in name.split(".")[1:]:
+        f = getattr(f, part)
+    monkeypatch.delitem(DECLARED, f)
+    with pytest.raises(AssertionError, match=name.rpartition(".")[2]):
+        test_numpy_is_covered()

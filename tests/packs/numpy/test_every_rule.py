@@ -1,0 +1,44 @@
+"""Every function with rules is checked by some test, at both levels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Checked by other means than `check_rule`, which cannot look at them.
+OTHERWISE = {
+    "array_api_compat.common._aliases.empty_like": "its value is whatever memory held",
+    "numpy.empty_like": "its value is whatever memory held",
+    "numpy.clongdouble": "its signature is not that of its calls; test_calculus",
+    "numpy.float16": "too coarse for finite differences; test_calculus",
+    "numpy.intersect1d": "equal entries must stay equal; test_calculus",
+    "numpy.setdiff1d": "equal entries must stay equal; test_calculus",
+    "numpy.spacing": "steps of the size of rounding; test_ufuncs",
+    "numpy.row_stack": "NumPy warns of it; it has the rule of vstack",
+    "numpy.random._generator.choice": "draws; test_random",
+    "numpy.random._generator.permutation": "draws; test_random",
+    "numpy.random.choice": "draws; test_random",
+    "numpy.random.permutation": "draws; test_random",
+    "numpy.generic.diagonal": "no scalar has axes; test_methods",
+    "numpy.generic.swapaxes": "no scalar has axes; test_methods",
+    "numpy.generic.trace": "no scalar has axes; test_methods",
+    "rules_numpy.linalg_ties.equal_groups": "a mask; test_ties",
+}
+
+
+@pytest.mark.parametrize(
+    "level", ["quick", pytest.param("full", marks=pytest.mark.nightly)]
+)
+def test_every_rule_is_checked(level):
+    """The tests are run with a `check` that only notes what it is asked to check."""
+    program = Path(__file__).with_name("recorder.py")
+    command = [sys.executable, "-W", "error", str(program), level]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    _, _, found = done.stdout.rpartition("unchecked:")
+    unchecked = found.split()
+    assert [name for name in unchecked if name not in OTHERWISE] == []
+    assert [name for name in OTHERWISE if name not in unchecked] == []
