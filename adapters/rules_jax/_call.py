@@ -18,8 +18,8 @@ from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
 from ._from_jax import native_of
 from ._functions import captures_tracer, convert_callables, hidden_tracer
-from ._host import to_device
 from ._leaves import Fixed, Template, is_traced, settle, split
+from ._placement import to_device
 from ._rule_call import call_primitive_rules
 from ._spec import Spec
 

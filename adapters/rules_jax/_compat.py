@@ -25,16 +25,17 @@ __all__ = [
     "enable_x64",
     "fancy_batcher",
     "float0_zeros",
+    "has_explicit_mesh",
     "held_weakly",
     "is_undefined_primal",
     "lower_by_tracing",
     "match_varying",
     "partial_eval",
+    "placed_like",
     "set_derivatives",
     "set_linearization",
     "trace_key",
     "varying_axes",
-    "varying_like",
     "weaken",
     "without_consts",
     "zeros_of",
@@ -139,14 +140,20 @@ def _vary(x: Any, axes: tuple[str, ...]) -> Any:
     return jax.lax.pvary(x, axes)
 
 
-def varying_like(shape: tuple[int, ...], dtype: Any, avals: Any) -> Any:
-    """An abstract array that varies over every manual axis that one of `avals` does."""
+def placed_like(shape: tuple[int, ...], dtype: Any, avals: Any, spec: Any) -> Any:
+    """An abstract array that varies over every manual axis that one of `avals` does.
+
+    Args:
+        shape: Of the array.
+        dtype: Of the array.
+        avals: Types with the same mesh.
+        spec: How it is spread over the axes of an explicit mesh, one entry per axis.
+    """
     axes = frozenset().union(*map(varying_axes, avals))
-    if not axes:
+    model = next((a for a in avals if varying_axes(a) or has_explicit_mesh(a)), None)
+    if model is None:
         return jax.core.ShapedArray(shape, dtype)
-    model = next(a for a in avals if varying_axes(a))
-    spec = jax.sharding.PartitionSpec(*[None] * len(shape))
-    sharding = model.sharding.update(spec=spec)
+    sharding = model.sharding.update(spec=jax.sharding.PartitionSpec(*spec))
     if hasattr(model, "manual_axis_type"):
         varying = {"manual_axis_type": type(model.manual_axis_type)(varying=axes)}
     else:
@@ -154,6 +161,11 @@ def varying_like(shape: tuple[int, ...], dtype: Any, avals: Any) -> Any:
     return model.update(
         shape=shape, dtype=dtype, weak_type=False, sharding=sharding, **varying
     )
+
+
+def has_explicit_mesh(aval: Any) -> bool:
+    """Whether the type says over which axes of a mesh a value is spread."""
+    return bool(aval.sharding.mesh.explicit_axes)
 
 
 def axis_keywords(axis: Any) -> dict[str, Any]:

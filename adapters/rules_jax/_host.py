@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 import jax
@@ -18,9 +19,10 @@ import numpy as np
 import rules_core as rc
 
 from . import _compat
+from ._placement import aligned_spec, gathered, resharded, to_device
 from ._project import RuleOutputError
 
-__all__ = ["HostFunction", "host_call", "host_call_p", "to_device"]
+__all__ = ["HostFunction", "host_call", "host_call_p", "result_types"]
 
 
 @_compat.held_weakly
@@ -145,36 +147,37 @@ def _run(
     return [np.stack(column) for column in zip(*rows, strict=True)]
 
 
+def result_types(
+    host: HostFunction,
+    avals: Sequence[Any],
+    promised: Sequence[Any],
+    batched: Sequence[bool] = (),
+) -> list[Any]:
+    """Types of the results, with varying axes and shardings, from shapes and dtypes."""
+    axis = next((a.sharding.spec[0] for a in compress(avals, batched)), None)
+    types = []
+    for a in promised:
+        spec = [None] * len(a.shape)
+        if host.elementwise:
+            spec = aligned_spec(a.shape, avals)
+        elif batched:
+            spec[0] = axis
+        types.append(_compat.placed_like(a.shape, a.dtype, avals, spec))
+    return types
+
+
 @host_call_p.def_abstract_eval
 def _abstract(*avals: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
-    results = _promised(avals, host, size, batched)
-    return [_compat.varying_like(a.shape, a.dtype, avals) for a in results]
+    promised = _promised(avals, host, size, batched)
+    return result_types(host, avals, promised, batched)
 
 
 @host_call_p.def_impl
 def _eager(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
-    avals = _promised(arrays, host, size, batched)
+    avals = _abstract(*map(jax.typeof, arrays), host=host, size=size, batched=batched)
     results = _checked(host, size, batched, avals, arrays)
-    return [to_device(x, arrays, owned=host.owned) for x in results]
-
-
-def to_device(result: Any, arrays: Sequence[Any], *, owned: bool = False) -> Any:
-    """A host result as a JAX array, placed like the argument of its shape.
-
-    A copy, because the function may keep its buffer, unless the result is owned.
-    """
-    like = next((x for x in arrays if _shaped(x, result)), None)
-    if like is not None and like.sharding.device_set != {_default_device()}:
-        return jax.device_put(np.array(result), like.sharding)
-    return jax.device_put(result, may_alias=True) if owned else jnp.array(result)
-
-
-def _shaped(x: Any, result: Any) -> bool:
-    return isinstance(x, jax.Array) and x.shape == result.shape
-
-
-def _default_device() -> Any:
-    return jax.config.jax_default_device or jax.local_devices()[0]
+    pairs = zip(results, avals, strict=True)
+    return [to_device(x, arrays, aval, owned=host.owned) for x, aval in pairs]
 
 
 def _checked(
@@ -197,9 +200,11 @@ def _callback(
 
 
 def _compiled(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
-    avals = tuple(_promised(arrays, host, size, batched))
-    callback = _callback(host, size, batched, avals)
-    return list(jax.pure_callback(callback, list(avals), *arrays))
+    promised = tuple(_promised(arrays, host, size, batched))
+    callback = _callback(host, size, batched, promised)
+    results = jax.pure_callback(callback, list(promised), *map(gathered, arrays))
+    avals = _abstract(*map(jax.typeof, arrays), host=host, size=size, batched=batched)
+    return list(map(resharded, results, avals))
 
 
 _compat.lower_by_tracing(host_call_p, _compiled)

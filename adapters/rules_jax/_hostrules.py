@@ -19,6 +19,7 @@ from . import _compat
 from ._host import HostFunction, host_call
 from ._leaves import has_tangent
 from ._linear import apply_linear
+from ._placement import match_placement
 from ._project import RuleOutputError, project_host
 from ._saved import Saved, expand, instantiate
 from ._tangents import build, read
@@ -110,7 +111,8 @@ class _HostMap:
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """The rule's callback."""
         host = self._host(self.kind)
-        return host_call(host, [*residuals, *tangents])
+        results = host_call(host, [*residuals, *tangents])
+        return list(map(match_placement, results, self.outs))
 
     def backward(
         self, residuals: Sequence[Any], cotangents: Sequence[Any]
@@ -124,7 +126,9 @@ class _HostMap:
             _compat.zeros_of(aval) if ct is None else ct
             for ct, aval in zip(cotangents, self.outs, strict=True)
         ]
-        return host_call(self._host(other), [*residuals, *given])
+        results = host_call(self._host(other), [*residuals, *given])
+        ins = [aval.to_tangent_aval() for aval in self.ins]
+        return list(map(match_placement, results, ins))
 
     def _host(self, kind: str) -> HostFunction:
         make = _frule_host if kind == "frule" else _rrule_host

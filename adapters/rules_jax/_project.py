@@ -13,7 +13,8 @@ import jax.numpy as jnp
 
 import rules_core as rc
 
-from ._compat import match_varying, weaken
+from ._compat import weaken
+from ._placement import match_placement
 
 __all__ = ["RuleOutputError", "match_weak", "project", "project_host"]
 
@@ -41,7 +42,7 @@ def project(value: Any, aval: Any, what: str) -> Any:
         x = _reshape(x, aval.shape, what)
     if x.dtype != aval.dtype:
         x = _cast(x, aval.dtype, what)
-    return match_varying(match_weak(x, aval), aval)
+    return match_placement(match_weak(x, aval), aval)
 
 
 def match_weak(x: Any, aval: Any) -> Any:

@@ -20,10 +20,11 @@ import rules_core as rc
 
 from . import _compat
 from ._config import CONFIG
-from ._host import host_call
+from ._host import host_call, result_types
 from ._hostrules import HostRules
 from ._hostspec import HostPrimal
 from ._leaves import Fixed, Template, all_weak, has_tangent, is_traced, split
+from ._placement import match_placement
 from ._project import RuleOutputError, match_weak, project
 from ._saved import Saved, save_pullback
 from ._tangents import build, read
@@ -138,7 +139,7 @@ class Spec:
         if self.primitive.host:
             avals = tuple(map(jax.typeof, leaves))
             promised, form = self.host_primal.results(avals)
-            typed = [_compat.varying_like(a.shape, a.dtype, avals) for a in promised]
+            typed = result_types(self.host_primal.function, avals, promised)
             if self._is_weak(leaves):
                 typed = [aval.update(weak_type=True) for aval in typed]
             return Outs(tuple(typed), form)
@@ -251,9 +252,9 @@ class Spec:
         have = jax.typeof(x)
         if have.shape == aval.shape:
             if have.dtype == aval.dtype:
-                return _compat.match_varying(match_weak(x, aval), aval)
+                return match_placement(match_weak(x, aval), aval)
             if have.weak_type:
-                return _compat.match_varying(x.astype(aval.dtype), aval)
+                return match_placement(x.astype(aval.dtype), aval)
         message = (
             f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: output {i} "
             f"must have the type {aval.str_short()} of {self.name}'s, but got "

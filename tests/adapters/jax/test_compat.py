@@ -126,7 +126,7 @@ def test_varying_axes():
 
     def body(x):
         aval = jax.typeof(x)
-        like = _compat.varying_like((2, 3), np.dtype("float32"), [aval])
+        like = _compat.placed_like((2, 3), np.dtype("float32"), [aval], (None, None))
         plain = jnp.ones(1)
         seen.update(
             aval=_compat.varying_axes(aval),

@@ -280,9 +280,11 @@ def test_bfloat16_is_computed_in_single_precision():
 
 
 def test_concrete_results_go_where_their_argument_is(counted, monkeypatch):
-    from rules_jax import _host
+    from rules_jax import _placement
 
-    monkeypatch.setattr(_host, "_default_device", object)  # as if it were elsewhere
+    monkeypatch.setattr(
+        _placement, "_default_device", object
+    )  # as if it were elsewhere
     mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
     sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
     x = jax.device_put(jnp.ones(4), sharding)

@@ -22,7 +22,6 @@ REVERSE = (
     "psum",
     "pmap",
     "vmap(axis_name)",
-    "explicit",
 )
 
 
@@ -40,7 +39,7 @@ def found():
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("kind", ["generic", "host"])
+@pytest.mark.parametrize("kind", ["generic", "host", "numpy rules"])
 @pytest.mark.parametrize(
     ("case", "scale"),
     [(c, 1) for c in VALUES] + [(c, 2) for c in FORWARD] + [(c, 3) for c in REVERSE],
