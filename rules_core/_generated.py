@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ._lookup import table_of
+from ._primitive import acting_handle
 from ._registry import being_imported
 from ._rule import Location, Rule
 from ._rules import frule, rrule
 from ._table import Table
 
-__all__ = ["register_pair"]
+__all__ = ["called", "register_pair"]
+
+
+def called(f: Any) -> Any:
+    """What the rules of `f` call: its primitive if there is one; they apply again."""
+    acting = acting_handle(f)
+    if acting is not None:
+        return acting
+    table = table_of(f)
+    return f if table is None or table.primitive is None else table.primitive
 
 
 def register_pair(

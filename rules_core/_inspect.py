@@ -11,7 +11,7 @@ from typing import Any
 
 from ._arrays import array_namespace, is_array
 from ._canonical import tangent_type
-from ._spaces import is_complex
+from ._numbers import is_complex
 from ._structural import StructuralTangent
 from ._structure import entry_path, structure
 from ._thunks import AbstractThunk, InplaceableThunk, unthunk

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ._canonical import has_tangent, zero_tangent
 from ._errors import RuleDefinitionError
-from ._generated import register_pair
+from ._generated import called, register_pair
 from ._keys import describe
 from ._project import ProjectTo
 from ._rule import Location
 from ._rules import rrule
-from ._scalar import _handle
 from ._table import Table
 from ._zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
@@ -86,7 +86,7 @@ def _forward(
     f = table.key
 
     def linear_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
-        handle = _handle(f)
+        handle = called(f)
         y = handle(*args, **kw)
         own = tangents if table.method else tangents[1:]
         for i, dx in enumerate(own):
@@ -103,8 +103,6 @@ def _forward(
 
 
 def _filled(x: Any, dx: Any) -> Any:
-    from ._canonical import zero_tangent
-
     if not isinstance(dx, AbstractZero):
         return dx
     zero = zero_tangent(x)
@@ -138,7 +136,7 @@ def _backward(
                 others[i] = projections[i](dx)
             return (*head, *others)
 
-        return _handle(f)(*args, **kw), linear_pullback
+        return called(f)(*args, **kw), linear_pullback
 
     def cotangents(dy: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if isinstance(dy, AbstractZero):
@@ -163,6 +161,4 @@ def _backward(
 
 def _other(f: Any, i: int, x: Any, where: Location) -> Any:
     """Cotangent of an argument that the declaration does not speak about."""
-    from ._canonical import tangent_type
-
-    return NoTangent() if tangent_type(x) is NoTangent else _not_linear(f, i, where)
+    return _not_linear(f, i, where) if has_tangent(x) else NoTangent()

@@ -8,7 +8,7 @@ from typing import Any
 from ._annotations import read_types
 from ._caller import caller_location
 from ._errors import RuleDefinitionError
-from ._generated import register_pair
+from ._generated import called, register_pair
 from ._rule import Location
 from ._rules import rrule
 from ._zeros import NoTangent
@@ -74,7 +74,7 @@ def _rules_for(
     f: Callable[..., Any], *, plus_function: bool
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def constant_frule(_tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
-        return f(*args, **kw), NoTangent()
+        return called(f)(*args, **kw), NoTangent()
 
     def constant_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
         count = len(args) + plus_function
@@ -82,6 +82,6 @@ def _rules_for(
         def constant_pullback(_dy: Any) -> tuple[Any, ...]:
             return (NoTangent(),) * count
 
-        return f(*args, **kw), constant_pullback
+        return called(f)(*args, **kw), constant_pullback
 
     return constant_frule, constant_rrule

@@ -10,6 +10,8 @@ from ._errors import UnsupportedError
 from ._sparse import is_sparse, zero_sparse
 
 __all__ = [
+    "is_complex",
+    "is_complex_dtype",
     "is_concrete",
     "is_float0",
     "is_floating",
@@ -95,6 +97,24 @@ def _ask_floating(xp: Any, dtype: Any) -> bool:
         return bool(xp.isdtype(dtype, _FLOATING))
     except TypeError:  # dtypes that NumPy knows only as foreign, and JAX's keys
         return str(dtype).startswith(("bfloat", "float8", "float6", "float4"))
+
+
+def is_complex(x: Any) -> bool:
+    """Whether a number or array is complex."""
+    if not is_array(x):
+        return isinstance(x, complex)
+    kind = getattr(x.dtype, "kind", None)  # NumPy's and JAX's dtypes tell at once
+    if kind is not None:
+        return bool(kind == "c")
+    return is_complex_dtype(array_namespace(x), x.dtype)
+
+
+def is_complex_dtype(xp: Any, dtype: Any) -> bool:
+    """Whether a dtype is complex floating."""
+    try:
+        return bool(xp.isdtype(dtype, "complex floating"))
+    except TypeError:  # bfloat16 and its like, unknown to NumPy
+        return False
 
 
 def zero_number(x: Any) -> Any:

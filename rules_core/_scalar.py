@@ -10,14 +10,13 @@ from ._arrays import array_namespace, is_array
 from ._canonical import has_tangent
 from ._definition import check_arity
 from ._errors import ProjectionError, RuleDefinitionError, RuleNotFound
-from ._generated import register_pair
-from ._lookup import table_of
-from ._primitive import acting_handle
+from ._generated import called, register_pair
+from ._numbers import is_complex
 from ._project import ProjectTo
 from ._pullback import Pullback
 from ._rule import PARTIALS, Location
 from ._rules import rrule
-from ._strong import conj, is_complex, strong_product, total
+from ._strong import conj, strong_product, total
 from ._structural import Tangent
 from ._table import Table
 from ._zeros import (
@@ -186,7 +185,7 @@ def _make(
 
     def evaluate(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Any, Any]:
         own = {k: v for k, v in kw.items() if k != "needs"} if asks_needs else kw
-        y = _handle(table.key)(*args, **own)
+        y = called(table.key)(*args, **own)
         if isinstance(y, list):
             message = f"{label}: several outputs must be a tuple, but got a list."
             raise RuleDefinitionError(message)
@@ -204,15 +203,6 @@ def _make(
         return y, Pullback(pull, isinstance(y, tuple), args, found)
 
     return scalar_frule, scalar_rrule
-
-
-def _handle(f: Any) -> Any:
-    """The primitive of `f` if it has one, so that its rule applies again."""
-    acting = acting_handle(f)
-    if acting is not None:
-        return acting
-    table = table_of(f)
-    return f if table is None or table.primitive is None else table.primitive
 
 
 def _push(row: tuple[Any, ...], tangents: tuple[Any, ...], y: Any) -> Any:

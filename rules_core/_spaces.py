@@ -8,11 +8,11 @@ from typing import Any, Protocol, final
 
 from ._arrays import array_namespace, is_array
 from ._errors import ProjectionError
-from ._numbers import is_concrete, is_float0, is_numpy
+from ._numbers import is_complex, is_complex_dtype, is_concrete, is_float0, is_numpy
 from ._sparse import Pattern, is_sparse
 from ._zeros import ZeroTangent
 
-__all__ = ["Space", "is_complex", "space_of"]
+__all__ = ["Space", "space_of"]
 
 _CURE = "Sum, broadcast or reshape it in the rule."
 _MIXED = "Compute it with array_namespace of the argument."
@@ -115,7 +115,7 @@ class ArraySpace:
         if any(length != 1 for length in self.shape):
             must = f"have shape {self.shape}"
             raise ProjectionError(path, must, f"the number {dx!r}", _CURE)
-        if is_complex(dx) and not _is_complex_dtype(self.xp, self.dtype):
+        if is_complex(dx) and not is_complex_dtype(self.xp, self.dtype):
             dx = complex(dx).real
         return self._asarray(dx, dtype=self.dtype)
 
@@ -207,27 +207,13 @@ def _differ_by_ones(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 def _cast(xp: Any, dx: Any, dtype: Any, path: str) -> Any:
     if getattr(dx.dtype, "hasobject", False):
         raise ProjectionError(path, "hold numbers", f"dtype {dx.dtype}")
-    if not _is_complex_dtype(xp, dtype):
+    if not is_complex_dtype(xp, dtype):
         dx = _real(xp, dx)
     return dx if dx.dtype == dtype else xp.astype(dx, dtype)
 
 
 def _real(xp: Any, dx: Any) -> Any:
-    return xp.real(dx) if _is_complex_dtype(xp, dx.dtype) else dx
-
-
-def _is_complex_dtype(xp: Any, dtype: Any) -> bool:
-    try:
-        return bool(xp.isdtype(dtype, "complex floating"))
-    except TypeError:  # bfloat16 and its like, unknown to NumPy
-        return False
-
-
-def is_complex(x: Any) -> bool:
-    """Whether a number or array is complex."""
-    if is_array(x):
-        return _is_complex_dtype(array_namespace(x), x.dtype)
-    return isinstance(x, complex)
+    return xp.real(dx) if is_complex_dtype(xp, dx.dtype) else dx
 
 
 def _is_python_number(x: Any) -> bool:

@@ -6,20 +6,11 @@ import cmath
 from typing import Any
 
 from ._arrays import array_namespace, is_array
+from ._numbers import is_complex
 from ._thunks import conjugate
 from ._zeros import AbstractTangent
 
-__all__ = ["conj", "is_complex", "strong_product", "total"]
-
-
-def is_complex(x: Any) -> bool:
-    """Whether `x` is a complex number or an array of them."""
-    if is_array(x):
-        kind = getattr(x.dtype, "kind", None)  # of NumPy and JAX
-        if kind is not None:
-            return bool(kind == "c")
-        return bool(array_namespace(x).isdtype(x.dtype, "complex floating"))
-    return isinstance(x, complex)
+__all__ = ["conj", "strong_product", "total"]
 
 
 def conj(p: Any) -> Any:

@@ -73,3 +73,30 @@ def test_misuse():
         @rrule.define(count)
         def count_rrule(*args, scale=1):
             return 0, None
+
+
+@pytest.fixture
+def stepped():
+    """`x ⌊x⌋`, its step by NumPy alone: `d = ⌊x⌋ dx`."""
+
+    @rc.primitive(host=True, elementwise=True)
+    def steps(x):
+        assert isinstance(x, np.ndarray)
+        return np.floor(x)
+
+    non_differentiable(steps)
+    return lambda x: (x * steps(x)).sum()
+
+
+def test_a_host_primitive_in_jax(stepped):
+    jax = pytest.importorskip("jax")
+    x = jax.numpy.asarray([1.5, 2.5])
+    assert jax.grad(stepped)(x).tolist() == [1.0, 2.0]
+    assert float(jax.jvp(stepped, (x,), (x,))[1]) == 6.5
+
+
+def test_a_host_primitive_in_torch(stepped):
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1.5, 2.5])
+    assert torch.func.grad(stepped)(x).tolist() == [1.0, 2.0]
+    assert float(torch.func.jvp(stepped, (x,), (x,))[1]) == 6.5
