@@ -13,37 +13,27 @@ import numpy as np
 import rules_numpy  # noqa: F401  declares everything
 from rules_numpy._declare import DECLARED, constant
 
-__all__ = ["MISSING", "MODULES", "page", "public_functions", "state_of"]
+__all__ = ["FOLLOWED", "MISSING", "MODULES", "page", "public_functions", "state_of"]
 
-_CALLS = "calls a Python function of yours: write the loop out, which an engine follows"
-_WRITES = "writes into its argument: the affair of an engine that knows the memory"
+# What takes functions of the user, or writes into its arguments: not a matter of one
+# rule but of the program, which the reference engine follows.
+FOLLOWED = """
+apply_along_axis apply_over_axes copyto fill_diagonal fromfunction fromiter piecewise
+place put putmask
+""".split()
+
 _MATRIX = "makes an np.matrix, whose products are not those of arrays"
 
 # What has no rule, and why.
 MISSING = {
-    "numpy.apply_along_axis": _CALLS,
-    "numpy.apply_over_axes": _CALLS,
-    "numpy.fromfunction": _CALLS,
-    "numpy.frompyfunc": _CALLS,
-    "numpy.piecewise": _CALLS + ", or use numpy.select",
     "numpy.asmatrix": _MATRIX,
     "numpy.bmat": _MATRIX,
-    "numpy.copyto": _WRITES,
-    "numpy.fill_diagonal": _WRITES,
-    "numpy.place": _WRITES,
-    "numpy.put": _WRITES,
-    "numpy.put_along_axis": _WRITES,
-    "numpy.putmask": _WRITES,
+    "numpy.frompyfunc": "its ufunc makes arrays of objects: use numpy.vectorize",
+    "numpy.put_along_axis": "writes into its argument: assign by an index",
     "numpy.nested_iters": "hands out views to be written to: write the loops out",
     "numpy.from_dlpack": "takes over the memory of another library: use numpy.asarray",
-    "numpy.fromiter": "uses up an iterator: use numpy.array(list(…))",
-    "numpy.histogram": "its edges rest on extremes: use numpy.digitize and "
-    "numpy.bincount, which has a rule for its weights",
-    "numpy.histogram2d": "as numpy.histogram",
-    "numpy.histogramdd": "as numpy.histogram",
-    "numpy.histogram_bin_edges": "rests on extremes and quartiles: use numpy.linspace",
-    "numpy.polydiv": "the degree of its results depends on values: use numpy.convolve "
-    "and numpy.linalg.solve",
+    "numpy.histogram2d": "use numpy.digitize and numpy.bincount, which has a rule",
+    "numpy.histogramdd": "use numpy.digitize and numpy.bincount, which has a rule",
 }
 
 MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
@@ -67,9 +57,11 @@ _LEFT_OUT = frozenset({"in1d", "trapz", "test"})
 
 
 def state_of(name: str, f: Any) -> str | None:
-    """`"rule"`, `"constant"`, `"missing"`, or None for what nobody has thought of."""
+    """`"rule"`, `"constant"`, `"followed"`, `"missing"`; None: nobody thought of it."""
     if f in DECLARED:
         return "constant" if DECLARED[f][0] is constant else "rule"
+    if name.removeprefix("numpy.") in FOLLOWED:
+        return "followed"
     return "missing" if name in MISSING else None
 
 
@@ -131,10 +123,11 @@ that follows NumPy programs differentiates them again; inside JAX and PyTorch
 first order.
 
 Of the {total} public functions of `numpy`, `numpy.linalg` and `numpy.fft`
-{rule} have rules, {constant} carry no derivative, and {missing} have none, for the
-reason that is given. `out=` is refused with an error: an engine that follows writes
-assigns the result. At points where a derivative does not exist the conventions of
-*Points where a derivative does not exist* hold.
+{rule} have rules, {constant} carry no derivative, {followed} are followed by the
+reference engine without a rule, and {missing} have none, for the reason that is given.
+`out=` is refused with an error: an engine that follows writes assigns the result. At
+points where a derivative does not exist the conventions of *Points where a derivative
+does not exist* hold.
 
 Two conventions of NumPy itself show in the derivatives: `eigh`, `eigvalsh` and
 `cholesky` read one triangle of their argument, so the cotangent has zeros in the other;
@@ -145,10 +138,13 @@ modes, and so is a second derivative. A zero singular value is a symmetric kink.
 """
 
 
+_STATES = ("rule", "constant", "followed", "missing")
+
+
 def page() -> str:
     """The reference page."""
     states = {name: state_of(name, f) for name, f in public_functions().items()}
-    count = {s: list(states.values()).count(s) for s in ("rule", "constant", "missing")}
+    count = {s: list(states.values()).count(s) for s in _STATES}
     import builtins
     import cmath
     import math
@@ -169,6 +165,10 @@ def page() -> str:
         "random generators but `permutation` and `choice`, which move with the array "
         "that they draw from.\n",
         _paragraph([n.removeprefix("numpy.") for n in constants]),
+        "## Followed by the engine\n",
+        "They call functions of the user, or write into their arguments: no rule for "
+        "one call says what that means, but `rules_autodiff` does what they do.\n",
+        _paragraph(FOLLOWED),
         "## Not covered\n",
         "\n".join(missing) + "\n",
     ]

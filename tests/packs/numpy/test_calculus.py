@@ -48,6 +48,16 @@ CALLS = [
     (np.polyfit, (NODES, M.T, 1)),
     (np.poly, (V,)),
     (np.roots, (np.array([1.0, -6.0, 10.5, -5.0]),)),
+    (np.polydiv, (V, M[0, :3])),
+    (np.polydiv, (Z[0], Z[1, :2])),
+    (np.polydiv, (V, M[0, :1])),
+    (np.polydiv, (M[0, :3], V)),
+    (np.histogram, (V, 3)),
+    (np.histogram, (M, 4, None, True, np.abs(M))),
+    (np.histogram, (M, NODES - 1.3, None, True, np.abs(M))),
+    (np.histogram, (M, NODES - 1.3)),
+    (np.histogram, (M, 3, (-0.8, 1.2), None, Z.real)),
+    (np.histogram_bin_edges, (M, 3)),
     (np.vander, (V,)),
     (np.vander, (Z[0], 3, True)),
     (np.cov, (M,)),
@@ -140,6 +150,14 @@ def test_keywords(check):
 def test_moving_coordinates_are_refused():
     _, pullback = rc.rrule(np.gradient, V, NODES)
     assert isinstance(pullback(V)[2], rc.NotImplementedTangent)
+
+
+@pytest.mark.parametrize("f", [np.histogram, np.histogram_bin_edges])
+def test_histograms_with_bins_of_their_own_are_refused(f):
+    with pytest.raises(rc.UnsupportedError, match="a number of bins, or with edges"):
+        rc.rrule(f, V, "auto")
+    with pytest.raises(rc.UnsupportedError, match="given entries that differ"):
+        rc.rrule(f, np.ones(3), 4)
 
 
 def test_weighted_covariance_is_refused():

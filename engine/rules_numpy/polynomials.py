@@ -1,0 +1,252 @@
+"""Polynomials by their coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rules_core as rc
+from rules_numpy._declare import derivative
+from rules_numpy.linalg_products import adjoint
+from rules_numpy.linalg_solves import pinv_derivative
+from rules_numpy.signals import convolve_derivative
+
+__all__: list[str] = []
+
+
+@derivative(np.polyval, argnums=(0, 1))
+def polyval_derivative(y: Any, p: Any, x: Any) -> Any:
+    """dy = p'(x) dx + Σ dpᵢ xⁿ⁻ⁱ."""
+    slope = np.polyval(np.polyder(p), x) if p.size > 1 else np.zeros_like(x * p[0])
+    powers = np.expand_dims(x, -1) ** np.arange(p.size - 1, -1, -1)
+
+    def p_pushforward(dp: Any) -> Any:
+        return np.matmul(powers, dp)
+
+    def p_pullback(dy: Any) -> Any:
+        terms = np.conjugate(powers) * np.expand_dims(dy, -1)
+        return np.sum(terms, axis=tuple(range(x.ndim)))
+
+    def x_pushforward(dx: Any) -> Any:
+        return slope * dx
+
+    def x_pullback(dy: Any) -> Any:
+        return np.conjugate(slope) * dy
+
+    return (p_pushforward, p_pullback), (x_pushforward, x_pullback)
+
+
+def _sum_of_polynomials(f: Any, sign: float) -> None:
+    @derivative(f, argnums=(0, 1))
+    def polynomial_sum_derivative(y: Any, a1: Any, a2: Any) -> Any:
+        """Coefficients are added from the end."""
+        return _tail_pair(y, np.atleast_1d(a1), 1.0), _tail_pair(
+            y, np.atleast_1d(a2), sign
+        )
+
+
+def _tail_pair(y: Any, a: Any, sign: float) -> Any:
+    lead = y.size - a.size
+
+    def tail_pushforward(da: Any) -> Any:
+        return sign * np.concatenate([np.zeros(lead, y.dtype), np.atleast_1d(da)])
+
+    def tail_pullback(dy: Any) -> Any:
+        return sign * dy[lead:]
+
+    return tail_pushforward, tail_pullback
+
+
+@derivative(np.polymul, argnums=(0, 1))
+def polymul_derivative(y: Any, a1: Any, a2: Any) -> Any:
+    """The convolution of the coefficients."""
+    return convolve_derivative(y, a1, a2)
+
+
+@derivative(np.polyder)
+def polyder_derivative(y: Any, p: Any, m: Any = 1) -> Any:
+    """Linear in the coefficients."""
+    n = p.size
+    factors = np.ones(max(n - m, 0))
+    for k in range(m):
+        factors = factors * (np.arange(n - 1, m - 1, -1) - k)
+
+    def polyder_pushforward(dp: Any) -> Any:
+        return dp[: n - m] * factors
+
+    def polyder_pullback(dy: Any) -> Any:
+        return np.concatenate([dy * factors, np.zeros(min(m, n))])
+
+    return polyder_pushforward, polyder_pullback
+
+
+@derivative(np.polyint, argnums=(0, 2))
+def polyint_derivative(y: Any, p: Any, m: Any = 1, k: Any = None) -> Any:
+    """Linear in the coefficients and the constants."""
+    n = p.size
+    factors = np.ones(n)
+    for j in range(1, m + 1):
+        factors = factors / (np.arange(n - 1, -1, -1) + j)
+
+    def polyint_pushforward(dp: Any) -> Any:
+        return np.concatenate([dp * factors, np.zeros(m)])
+
+    def polyint_pullback(dy: Any) -> Any:
+        return dy[:n] * factors
+
+    # The i-th constant is integrated m - 1 - i times more.
+    powers = np.arange(m - 1, -1, -1)
+    weights = 1.0 / np.array([np.prod(np.arange(1, j + 1)) for j in powers])
+
+    def constants_pushforward(dk: Any) -> Any:
+        terms = np.broadcast_to(dk, (m,)) * weights
+        return np.concatenate([np.zeros(n), terms])
+
+    def constants_pullback(dy: Any) -> Any:
+        terms = dy[n:] * weights
+        return terms if np.size(k) == m and np.ndim(k) else np.sum(terms)
+
+    constants = None if k is None else (constants_pushforward, constants_pullback)
+    return (polyint_pushforward, polyint_pullback), constants
+
+
+@derivative(np.vander)
+def vander_derivative(y: Any, x: Any, N: Any = None, increasing: Any = False) -> Any:
+    """Columns xʲ: d xʲ = j xʲ⁻¹ dx."""
+    count = x.shape[0] if N is None else N
+    powers = np.arange(count) if increasing else np.arange(count - 1, -1, -1)
+    slope = powers * x[:, None] ** np.maximum(powers - 1, 0)
+
+    def vander_pushforward(dx: Any) -> Any:
+        return slope * dx[:, None]
+
+    def vander_pullback(dy: Any) -> Any:
+        return np.sum(np.conjugate(slope) * dy, axis=-1)
+
+    return vander_pushforward, vander_pullback
+
+
+_sum_of_polynomials(np.polyadd, 1.0)
+_sum_of_polynomials(np.polysub, -1.0)
+
+
+@derivative(np.poly)
+def poly_derivative(y: Any, zeros: Any) -> Any:
+    """∂ Π (t - rⱼ) / ∂rᵢ = -Π over j ≠ i."""
+    if zeros.ndim != 1:
+        message = (
+            "the derivative of numpy.poly must be given the zeros, but got a matrix. "
+            "Use numpy.linalg.eigvals first."
+        )
+        raise rc.UnsupportedError(message)
+    columns = [np.append(0.0, -np.poly(np.delete(zeros, i))) for i in range(zeros.size)]
+    slope = np.stack(columns, axis=-1)
+
+    def poly_pushforward(dzeros: Any) -> Any:
+        return np.matmul(slope, dzeros)
+
+    def poly_pullback(dy: Any) -> Any:
+        return np.matmul(np.conjugate(slope.T), dy)
+
+    return poly_pushforward, poly_pullback
+
+
+@derivative(np.roots)
+def roots_derivative(y: Any, p: Any) -> Any:
+    """dr = -dp(r) / p'(r), for simple zeros."""
+    powers = y[:, None] ** np.arange(p.size - 1, -1, -1)
+    slope = -powers / np.polyval(np.polyder(p), y)[:, None]
+
+    def roots_pushforward(dp: Any) -> Any:
+        return np.matmul(slope, dp)
+
+    def roots_pullback(dy: Any) -> Any:
+        return np.matmul(np.conjugate(slope.T), dy)
+
+    return roots_pushforward, roots_pullback
+
+
+@derivative(np.polyfit, argnums=(0, 1))
+def polyfit_derivative(
+    c: Any,
+    x: Any,
+    y: Any,
+    deg: Any,
+    rcond: Any = None,
+    full: Any = False,
+    w: Any = None,
+    cov: Any = False,
+) -> Any:
+    """c = V⁺ y with the Vandermonde matrix of x."""
+    if full or cov or w is not None:
+        message = (
+            "the derivative of numpy.polyfit must be taken without full=, cov= and w=, "
+            "but got one of them. Use numpy.linalg.lstsq with numpy.vander."
+        )
+        raise rc.UnsupportedError(message)
+    matrix = np.vander(x, deg + 1)
+    inverse = np.linalg.pinv(matrix)
+    of_x = vander_derivative(matrix, x, deg + 1)
+    of_matrix = pinv_derivative(inverse, matrix)
+    columns = y if y.ndim == 2 else y[:, None]
+
+    def x_pushforward(dx: Any) -> Any:
+        return np.reshape(np.matmul(of_matrix[0](of_x[0](dx)), columns), c.shape)
+
+    def x_pullback(dc: Any) -> Any:
+        seed = np.reshape(dc, (deg + 1, columns.shape[1]))
+        return of_x[1](of_matrix[1](np.matmul(seed, adjoint(columns))))
+
+    def y_pushforward(dy: Any) -> Any:
+        return np.matmul(inverse, dy)
+
+    def y_pullback(dc: Any) -> Any:
+        return np.matmul(adjoint(inverse), dc)
+
+    return (x_pushforward, x_pullback), (y_pushforward, y_pullback)
+
+
+@derivative(np.polydiv, argnums=(0, 1))
+def polydiv_derivative(y: Any, u: Any, v: Any) -> Any:
+    """u = q v + r: (dq, dr) is du - q dv, divided by v; the degrees stay."""
+    q, r = y
+    u, v = np.atleast_1d(u), np.atleast_1d(v)
+    n = u.size - v.size + 1
+    if n <= 0:
+        return _remainder_alone(q, r, u), None
+    columns = np.concatenate([v, np.zeros(n - 1, v.dtype)])
+    shift = np.arange(u.size)[:, None] - np.arange(n)
+    product = np.where(shift >= 0, np.take(columns, np.maximum(shift, 0)), 0.0)
+    front, back = product[:n], product[n:]
+
+    def divided(du: Any) -> Any:
+        dq = np.linalg.solve(front, du[:n])
+        dr = np.concatenate([np.zeros(n, du.dtype), du[n:] - np.matmul(back, dq)])
+        return dq, dr[u.size - r.size :]
+
+    def undivided(dy: Any) -> Any:
+        dq, dr = dy
+        dr = np.concatenate([np.zeros(u.size - r.size, dr.dtype), dr])[n:]
+        lead = np.linalg.solve(adjoint(front), dq - np.matmul(adjoint(back), dr))
+        return np.concatenate([lead, dr])
+
+    def v_pushforward(dv: Any) -> Any:
+        return divided(-np.convolve(q, np.atleast_1d(dv)))
+
+    def v_pullback(dy: Any) -> Any:
+        return -np.convolve(undivided(dy), np.conjugate(q)[::-1], "valid")
+
+    return (divided, undivided), (v_pushforward, v_pullback)
+
+
+def _remainder_alone(q: Any, r: Any, u: Any) -> Any:
+    """A divisor of higher degree: the remainder is the dividend."""
+
+    def alone_pushforward(du: Any) -> Any:
+        return np.zeros_like(q), np.atleast_1d(du)[u.size - r.size :]
+
+    def alone_pullback(dy: Any) -> Any:
+        return np.concatenate([np.zeros(u.size - r.size, r.dtype), dy[1]])
+
+    return alone_pushforward, alone_pullback
