@@ -35,7 +35,7 @@ def unwrap(f: Any) -> tuple[Target, tuple[partial[Any], ...]]:
 def _target(f: Any) -> Target:
     if type(f) is Primitive:
         return Target(f.fun)
-    if find_table(f) is not None:  # an instance that is a key itself
+    if isinstance(f, (FunctionType, type)) or _is_key(f):
         return Target(f)
     target = target_of(f)
     # A method that is a primitive: the rules are those of the function inside.
@@ -45,6 +45,15 @@ def _target(f: Any) -> Target:
     if target.instance is f and not isinstance(target.key, FunctionType):
         return target if find_table(target.key) else Target(f)
     return target
+
+
+def _is_key(f: Any) -> bool:
+    """Whether something is declared for just this object: an instance, `np.add.reduce`.
+
+    A table without any entry is what a test has left behind.
+    """
+    table = find_table(f)
+    return table is not None and (table.primitive is not None or bool(table.rules()))
 
 
 def all_arguments(

@@ -194,3 +194,14 @@ def test_tangents_of_partials_of_partials():
     tangent = Tangent(partial, func=inside, keywords=Tangent(dict, {"d": 40.0}))
     assert frule((tangent,), outer)[1] == (NoTangent(), 10.0, 0.0, 0.0, 40.0)
     assert frule((NoTangent(),), outer)[1] == (NoTangent(), 0.0, 0.0, 0.0, 0.0)
+
+
+def test_a_key_without_rules_hides_no_other():
+    def whole_rrule(ufunc: np.ufunc, *args):
+        return ufunc.reduce(*args), lambda dy: None
+
+    with isolated_rules():
+        rrule.define(np.multiply.reduce)(lambda x, *rest: (0.0, None))
+        assert rrule(np.multiply.reduce, np.ones(3))[0] == 0.0
+    rrule.define(np.ufunc.reduce)(whole_rrule)
+    assert rrule(np.multiply.reduce, np.full(3, 2.0))[0] == 8.0
