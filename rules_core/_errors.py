@@ -29,7 +29,26 @@ __all__ = [
 
 
 class RulesCoreError(Exception):
-    """Base of every error that rules_core and its adapters raise on purpose."""
+    """Base of every error that rules_core and its adapters raise on purpose.
+
+    An error pickles as its class and text, with those of its parts that are words: its
+    rules may be local to the process that raised it.
+    """
+
+    def __reduce__(self) -> Any:
+        words = {name: x for name, x in vars(self).items() if _are_words(x)}
+        return _again, (type(self), str(self), words)
+
+
+def _again(cls: type[RulesCoreError], text: str, words: dict[str, Any]) -> Any:
+    error = cls.__new__(cls, text)
+    error.args = (text,)
+    vars(error).update(words)
+    return error
+
+
+def _are_words(x: Any) -> bool:
+    return isinstance(x, str) or (type(x) is tuple and all(map(_are_words, x)))
 
 
 class UnsupportedError(RulesCoreError, NotImplementedError):
@@ -67,9 +86,6 @@ class RuleClashError(RulesCoreError, ValueError):
             "Remove one of them, or give one a more specific signature."
         )
 
-    def __reduce__(self) -> Any:
-        return RuleClashError, (self.old, self.new)
-
 
 class AmbiguousRulesError(RulesCoreError, TypeError):
     """Two rules fit a call equally well."""
@@ -83,9 +99,6 @@ class AmbiguousRulesError(RulesCoreError, TypeError):
             f"well. Define a rule that is more specific than both."
         )
 
-    def __reduce__(self) -> Any:
-        return AmbiguousRulesError, (self.first, self.second, self.types)
-
 
 class RuleNotFound(RulesCoreError, LookupError):
     """A rule is required here and none applies; lists the nearest candidates."""
@@ -97,9 +110,6 @@ class RuleNotFound(RulesCoreError, LookupError):
         self.notes = tuple(notes)
         head = f"no {kind} applies to {target}({types})."
         super().__init__("\n  ".join((head, *self.notes)))
-
-    def __reduce__(self) -> Any:
-        return RuleNotFound, (self.kind, self.target, self.types, self.notes)
 
     @staticmethod
     def build(
@@ -129,9 +139,6 @@ class RuleResultError(RulesCoreError, TypeError):
             f"{_cure(rule.kind, result)}"
         )
 
-    def __reduce__(self) -> Any:
-        return RulesCoreError, (str(self),)
-
 
 class TangentCountError(RulesCoreError, TypeError):
     """`frule` was given a wrong number of tangents."""
@@ -144,9 +151,6 @@ class TangentCountError(RulesCoreError, TypeError):
             f"the function itself, then one per positional argument), but got {got}."
             + ("" if count is not None else " Pass (NoTangent(), dx1, …).")
         )
-
-    def __reduce__(self) -> Any:
-        return RulesCoreError, (str(self),)
 
 
 class CotangentCountError(RulesCoreError, TypeError):
@@ -162,9 +166,6 @@ class CotangentCountError(RulesCoreError, TypeError):
             "NoTangent() for what has no tangent."
         )
 
-    def __reduce__(self) -> Any:
-        return RulesCoreError, (str(self),)
-
 
 class PackImportError(RulesCoreError, ImportError):
     """A rule pack that a look-up needs cannot be imported."""
@@ -175,9 +176,6 @@ class PackImportError(RulesCoreError, ImportError):
             f"the rule pack {pack!r} ({target}) failed to import: {cause}. Repair or "
             f"uninstall it, or switch it off with RULES_CORE_PACKS=-{pack}."
         )
-
-    def __reduce__(self) -> Any:
-        return PackImportError, (self.pack, self.target, self.cause)
 
 
 def _describe(value: Any) -> str:
@@ -205,6 +203,3 @@ class ProjectionError(RulesCoreError, ValueError):
         subject = f"the tangent of {path}" if path else "the cotangents"
         cure = f" {cure}" if cure else ""
         super().__init__(f"{subject} must {must}, but got {got}.{cure}")
-
-    def __reduce__(self) -> Any:
-        return RulesCoreError, (str(self),)

@@ -103,13 +103,6 @@ class Packs:
             self._busy.discard(mark)
         self._done.add(name)
 
-    def reload(self) -> None:
-        """Look again at what is installed and at the environment variable."""
-        with self._lock:
-            self._points = None
-            self._done.clear()
-            self._settled.clear()
-
 
 def _discover() -> dict[str, list[Any]]:
     from importlib.metadata import entry_points

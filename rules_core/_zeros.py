@@ -189,7 +189,7 @@ class DerivativeNotImplemented(UnsupportedError):
             f"Declared in {tangent.module}, {tangent.file}:{tangent.line}.{issue}"
         )
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Any:  # the tangent is made of words as well
         return DerivativeNotImplemented, (self.tangent, self.context)
 
 

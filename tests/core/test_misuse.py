@@ -147,16 +147,6 @@ def test_a_partial_is_no_key():
         rrule.define(functools.partial(square))
 
 
-def test_errors_survive_pickling():
-    import pickle
-
-    error = rc.RuleNotFound.build("rrule", square, (1.0,))
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
-    assert str(pickle.loads(pickle.dumps(rc.TangentCountError("f", 2, ())))).startswith(
-        "frule for f: the tangents must be a tuple of 2"
-    )
-
-
 def test_a_required_keyword_that_the_call_lacks():
     def shift(x, *, by):
         return x + by
