@@ -5,7 +5,7 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ INERT_BUILTINS = (
     np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
     np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,
     operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.countOf,
-    operator.indexOf,
+    operator.indexOf, MethodType,
 )  # fmt: skip
 for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS):
     HANDLERS[_function] = plainly(_function)
@@ -156,6 +156,30 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 CALLABLES[type((1.0).__add__)] = call_slot
+
+
+def register_methods() -> None:
+    """`float.__mul__(x, y)`, `numpy.ndarray.__iadd__(x, y)`: the operators by name."""
+    for cls in (float, complex, *NUMPY_NUMBERS, np.ndarray):
+        for special, name in DIRECT.items():
+            if special in vars(cls):
+                HANDLERS[vars(cls)[special]] = operator_handler(name)
+        for special, name in REFLECTED.items():
+            if special in vars(cls):
+                HANDLERS[vars(cls)[special]] = reflected_handler(name)
+        for special, f in SPECIAL.items():
+            if special in vars(cls) and f in HANDLERS:
+                HANDLERS[vars(cls)[special]] = HANDLERS[f]
+
+
+def reflected_handler(name: str) -> Callable[..., Any]:
+    def handle(run: Any, x: Any, y: Any) -> Any:
+        return getattr(run, name)(y, x)
+
+    return handle
+
+
+NUMPY_NUMBERS = (np.float64, np.float32, np.complex128, np.complex64, np.generic)
 
 
 # numbers
@@ -310,3 +334,6 @@ def handle_delattr(run: Any, owner: Any, name: str) -> None:
 @handler(type)
 def handle_type(_run: Any, *args: Any, **kwargs: Any) -> Any:
     return type(*args, **kwargs)
+
+
+register_methods()

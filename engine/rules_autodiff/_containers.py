@@ -110,6 +110,14 @@ if hasattr(operator, "call"):  # from Python 3.11 on
         return run.call(f, *args, **kwargs)
 
 
+def call_key(_run: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """`functools.cmp_to_key(compare)(x)`: an object that holds `x`, to be compared."""
+    return f(*args, **kwargs)
+
+
+CALLABLES[type(functools.cmp_to_key(operator.sub))] = call_key
+
+
 @handler(typing.cast)
 def handle_cast(_run: Any, _type: Any, x: Any) -> Any:
     return x

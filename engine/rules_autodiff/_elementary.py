@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._calls import CALLABLES, handler
-from rules_autodiff._explain import refused
+from rules_autodiff._explain import no_rule_error, refused
 
 __all__: list[str] = []
 
@@ -181,3 +181,19 @@ def masks(x: Any, condlist: Any) -> list[Any]:
     )
     listed = [condlist] if single else condlist
     return [np.asarray(c, bool).reshape(x.shape) for c in listed]
+
+
+# numpy.r_ and numpy.c_
+
+
+@handler(type(np.r_).__getitem__)
+def handle_joined(run: Any, maker: Any, key: Any) -> Any:
+    """`numpy.r_[x, 1.0, 0:3]`, `numpy.c_[x, y]`."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if not run.is_active(parts) or any(isinstance(part, str) for part in parts):
+        if run.is_active(parts):
+            raise no_rule_error(type(maker).__getitem__, run.kind.kind)
+        return run.below.call(type(maker).__getitem__, maker, key)
+    ranges = [maker[part] if isinstance(part, slice) else part for part in parts]
+    arrays = [run.call(np.atleast_1d, as_array(run, part)) for part in ranges]
+    return run.call(np.column_stack if maker is np.c_ else np.concatenate, arrays)

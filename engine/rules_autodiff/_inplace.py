@@ -163,6 +163,39 @@ def handle_subtract_at(run: Any, a: Any, indices: Any, b: Any) -> None:
     run.add_at(a, indices, run.neg(b))
 
 
+def applying_at(ufunc: Any) -> Any:
+    """`ufunc.at(a, indices, b)`, one entry after the other, in NumPy's order."""
+
+    def handle(run: Any, a: Any, indices: Any, *b: Any) -> None:
+        if not run.is_active((a, b)):
+            run.write(a, Ellipsis, changed_at(ufunc, a, indices, b))
+            return
+        places = np.arange(a.size).reshape(a.shape)[indices]
+        given = [spread_to(run, value, places.shape) for value in b]
+        for at in np.ndindex(places.shape):
+            key = np.unravel_index(places[at], a.shape)
+            values = [run.read_array(value, at) for value in given]
+            run.write(a, key, run.call(ufunc, run.read_array(a, key), *values))
+
+    return handle
+
+
+def changed_at(ufunc: Any, a: Any, indices: Any, b: Any) -> Any:
+    result = a.copy()
+    ufunc.at(result, indices, *b)
+    return result
+
+
+def spread_to(run: Any, value: Any, shape: tuple[int, ...]) -> Any:
+    value = value if isinstance(value, np.ndarray) else run.call(np.asarray, value)
+    return run.call(np.broadcast_to, value, shape)
+
+
+for _ufunc in vars(np).values():
+    if isinstance(_ufunc, np.ufunc) and _ufunc.nout == 1 and _ufunc.nin < 3:
+        HANDLERS.setdefault(_ufunc.at, applying_at(_ufunc))
+
+
 # random generators: the order is a constant, the generator is never rewound
 
 

@@ -3,10 +3,20 @@
 import pytest
 
 from rules_autodiff.testing import check_program
-from tests.engine import more_programs, programs
+from tests.engine import (
+    language_classes,
+    language_flow,
+    language_library,
+    language_objects,
+)
 
-PROGRAMS = [*programs.PROGRAMS, *more_programs.PROGRAMS]
-IDS = [f"{number}-{f.__name__}" for number, (f, _) in enumerate(PROGRAMS)]
+PROGRAMS = [
+    *language_flow.PROGRAMS,
+    *language_objects.PROGRAMS,
+    *language_classes.PROGRAMS,
+    *language_library.PROGRAMS,
+]
+IDS = [f.__name__ for f, _ in PROGRAMS]
 
 
 @pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=IDS)

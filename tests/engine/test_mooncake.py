@@ -3,9 +3,19 @@
 import pytest
 
 from rules_autodiff.testing import check_program
-from tests.engine import mooncake_steps, mooncake_values
+from tests.engine import (
+    mooncake_arguments,
+    mooncake_steps,
+    mooncake_values,
+    mooncake_writes,
+)
 
-PORTED = [*mooncake_values.PORTED, *mooncake_steps.PORTED]
+PORTED = [
+    *mooncake_values.PORTED,
+    *mooncake_arguments.PORTED,
+    *mooncake_steps.PORTED,
+    *mooncake_writes.PORTED,
+]
 LONG = {"large_tuple_inference", "test_for_loop"}
 
 

@@ -1,0 +1,28 @@
+"""The language at its corners: programs in both modes against finite differences."""
+
+import pytest
+
+from rules_autodiff.testing import check_program
+from tests.engine import (
+    corners_attributes,
+    corners_exceptions,
+    corners_library,
+    corners_operators,
+    corners_records,
+    corners_scopes,
+)
+
+PROGRAMS = [
+    *corners_attributes.PROGRAMS,
+    *corners_exceptions.PROGRAMS,
+    *corners_library.PROGRAMS,
+    *corners_operators.PROGRAMS,
+    *corners_records.PROGRAMS,
+    *corners_scopes.PROGRAMS,
+]
+IDS = [f.__name__ for f, _ in PROGRAMS]
+
+
+@pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=IDS)
+def test_program(f, args):
+    check_program(f, *args)
