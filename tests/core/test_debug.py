@@ -176,6 +176,77 @@ def test_a_lazy_cotangent_must_be_asked_for():
     )
 
 
+def test_a_cotangent_is_no_thunk_and_not_none():
+    define(good)
+    for dy, kind in ((thunk(lambda: ONES), "Thunk"), (None, "NoneType")):
+        assert complaint(ONES, dy) == (
+            f"the cotangent of the output must be concrete, but is {kind}"
+        )
+
+
+def test_an_entry_that_is_missing():
+    define(
+        lambda x, n, dy: (NoTangent(), {"w": 1.0}, NoTangent()),
+        primal=lambda x, n: 1.0,
+    )
+    assert complaint({"w": 1.0, "b": 1.0}, 1.0) == (
+        "the cotangent of argument 1['b'] is missing in dict"
+    )
+
+
+def test_rules_that_take_symbolic_zeros_may_be_given_them():
+    @rrule.define(scale, symbolic_zeros=True)
+    def scale_rrule(x, n):
+        return n * x, lambda dy: (NoTangent(), n * dy, NoTangent())
+
+    @frule.define(scale, symbolic_zeros=True)
+    def scale_frule(tangents, x, n):
+        return n * x, n * tangents[1]
+
+    assert run(ONES, ZeroTangent())[1] is ZeroTangent()
+    with debug_mode():
+        zeros = (NoTangent(), ZeroTangent(), NoTangent())
+        assert frule(zeros, scale, ONES)[1] is ZeroTangent()
+
+
+@pytest.mark.parametrize("kind", [frule, rrule])
+def test_a_rule_without_its_pair_is_the_calls_affair(kind):
+    kind.define(scale)(lambda first, *rest: 3.0)
+    given = ((NoTangent(), ONES),) if kind is frule else ()
+    with debug_mode(), pytest.raises(rc.RuleResultError, match="but got one value"):
+        kind(*given, scale, ONES)
+
+
+def test_a_primal_of_two_libraries_is_not_looked_into():
+    class Odd:
+        """An array without `isnan`."""
+
+        shape, ndim, dtype = (), 0, "float64"
+
+        def __array_namespace__(self, api_version=None):
+            raise TypeError
+
+    odd = Odd()
+    define(lambda x, n, dy: (NoTangent(), ZeroTangent(), NoTangent()), lambda x, n: odd)
+    with debug_mode():
+        assert rrule(scale, 1.0)[0] is odd
+
+
+@pytest.mark.parametrize("host", ["jax.numpy", "torch"])
+def test_arrays_of_hosts_are_watched(host):
+    xp = pytest.importorskip(host)
+    define(good)
+    assert run(xp.ones(2), xp.ones(2))[1].tolist() == [2.0, 2.0]
+
+
+def test_a_tensor_counts_its_writes():
+    torch = pytest.importorskip("torch")
+    define(lambda x, n, dy: (NoTangent(), dy.mul_(n), NoTangent()))
+    assert complaint(torch.ones(2), torch.ones(2)).startswith(
+        "the cotangent was written to."
+    )
+
+
 def test_paths_inside_an_argument():
     define(
         lambda x, n, dy: (NoTangent(), {"w": [np.ones(2)], "b": 1.0}, NoTangent()),

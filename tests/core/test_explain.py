@@ -148,3 +148,48 @@ def test_misuse(args, got):
     assert str(caught.value) == (
         f"explain(f, *args): f must be callable, but got {got}."
     )
+
+
+def test_rules_of_another_length_are_counted():
+    @rrule.define(total)
+    def several_rrule(first, second, *rest: float):
+        return 0.0, None
+
+    @rrule.define(total)
+    def two_or_three_rrule(first, second, third=0.0):
+        return 0.0, None
+
+    @rrule.define(total)
+    def one_rrule(x: str):
+        return 0.0, None
+
+    assert [line.rpartition("does not apply: ")[2] for line in not_fitting(1.0)] == [
+        "it takes at least 2 arguments, but the call has 1.",
+        "it takes 2 to 3 arguments, but the call has 1.",
+        "argument 1 is float, not str.",
+    ]
+    assert not_fitting(1.0, 2.0, 3.0, 4.0)[-1].endswith(
+        "it takes 1 arguments, but the call has 4."
+    )
+
+
+def total(*xs):
+    return sum(xs)
+
+
+def not_fitting(*xs):
+    lines = explain(total, *xs).splitlines()
+    return [line for line in lines if "does not apply" in line]
+
+
+def test_a_required_rule_that_was_opted_out():
+    @rrule.define(scale)
+    def scale_rrule(x, factor):
+        return 0.0, None
+
+    opt_out(rrule, scale, float, float)
+    error = rc.RuleNotFound.build("rrule", scale, (1.0,))
+    applies, declines = error.notes
+    assert applies.endswith("would apply, but the call is opted out.")
+    assert declines.startswith("the opt-out(float, float) at test_explain.py:")
+    assert declines.endswith(" declines this call.")

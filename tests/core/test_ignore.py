@@ -1,6 +1,7 @@
 """`ignore_derivatives` without a host (the adapters' tests cover theirs)."""
 
 import numpy as np
+import pytest
 
 from rules_core import Primitive, ignore_derivatives
 
@@ -25,3 +26,13 @@ def test_a_callable_value_is_not_called():
 
     module = Module()
     assert ignore_derivatives(module) is module
+
+
+def test_containers_are_rebuilt_around_what_a_host_stops():
+    jax = pytest.importorskip("jax")
+
+    def f(x):
+        kept, stopped = ignore_derivatives([1, {"x": x}]), x
+        return kept[1]["x"] * stopped
+
+    assert float(jax.grad(f)(3.0)) == 3.0
