@@ -7,6 +7,7 @@ the adapter conjugates them back: an error in either place shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -35,10 +36,12 @@ def cells(level: str) -> Iterator[Any]:
     yield Cell("linearize", "jvp", _exact(_linearize))
     yield Cell("jit(vjp)", "vjp", _exact(_vjp, jax.jit))
     yield Cell("vjp(checkpoint)", "vjp", _exact(_checkpointed))
+    yield Cell("vjp(scan)", "vjp", _exact(_scanned))
     yield Cell("transpose(linearize)", "vjp", _exact(_transposed))
     yield Cell("jit(jvp(vjp))", "second", _exact(_forward_over_reverse, jax.jit))
     yield Cell("vjp(jvp)", "second", _exact(_reverse_over_forward))
     yield Cell("vjp(vjp)", "second", _exact(_reverse_over_reverse))
+    yield Cell("jvp(jvp)", "second", _exact(_forward_over_forward, jax.jit))
     yield Cell("jit(vmap)", "batched", _exact(_batched, jax.jit))
     yield Cell("vmap(vjp)", "batched_vjp", _exact(_batched_vjp))
     yield Cell("jit(vmap(vjp))", "batched_vjp", _exact(_batched_vjp, jax.jit))
@@ -161,6 +164,16 @@ def _checkpointed(_: Any, f: Any, primals: Any, kwargs: Any, cotangents: Any) ->
     return flat.inputs(_pullback(kept, flat.moving, flat.cotangents(cotangents)))
 
 
+def _scanned(_: Any, f: Any, primals: Any, kwargs: Any, cotangents: Any) -> Any:
+    flat = _Flat(f, primals, kwargs)
+
+    def loop(*x: Any) -> list[Any]:
+        _, rows = jax.lax.scan(lambda _, __: (None, flat(*x)), None, None, length=1)
+        return [row[0] for row in rows]
+
+    return flat.inputs(_pullback(loop, flat.moving, flat.cotangents(cotangents)))
+
+
 def _transposed(_: Any, f: Any, primals: Any, kwargs: Any, cotangents: Any) -> Any:
     flat = _Flat(f, primals, kwargs)
     _, linear = jax.linearize(flat, *flat.moving)
@@ -186,17 +199,47 @@ def _inner(a: Sequence[Any], b: Sequence[Any]) -> Any:
     return sum(terms, jnp.zeros(()))
 
 
-def _reverse_over_forward(
-    _: Any, f: Any, primals: Any, kwargs: Any, tangents: Any, cotangents: Any
-) -> Any:
+def _along(
+    f: Any, primals: Any, kwargs: Any, tangents: Any, cotangents: Any
+) -> tuple[_Flat, Callable[[Any], Any]]:
+    """`x ↦ ⟨ct, f'(x) dx⟩`, whose gradient is the second derivative of a cell."""
     flat = _Flat(f, primals, kwargs)
     ct = [jnp.conj(x) for x in flat.cotangents(cotangents)]
     dx = flat.given(tangents)
+    return flat, lambda x: _inner(ct, jax.jvp(flat, x, dx)[1])
 
-    def along(x: Any) -> Any:
-        return _inner(ct, jax.jvp(flat, x, dx)[1])
 
+def _reverse_over_forward(
+    _: Any, f: Any, primals: Any, kwargs: Any, tangents: Any, cotangents: Any
+) -> Any:
+    flat, along = _along(f, primals, kwargs, tangents, cotangents)
     return flat.inputs(jax.grad(along)(flat.moving))
+
+
+def _forward_over_forward(
+    wrap: Any, f: Any, primals: Any, kwargs: Any, tangents: Any, cotangents: Any
+) -> Any:
+    flat, along = _along(f, primals, kwargs, tangents, cotangents)
+    return flat.inputs(wrap(lambda x: _forward_gradient(along, x))(flat.moving))
+
+
+def _forward_gradient(f: Callable[[Any], Any], x: Sequence[Any]) -> list[Any]:
+    """The gradient of a real function, as `jax.grad` gives it, in forward mode."""
+
+    def slope(i: int, step: Any) -> Any:
+        moved = [jnp.zeros_like(leaf) for leaf in x]
+        moved[i] = step
+        return jax.jvp(f, (list(x),), (moved,))[1]
+
+    return [_slopes(partial(slope, i), leaf) for i, leaf in enumerate(x)]
+
+
+def _slopes(slope: Callable[[Any], Any], leaf: Any) -> Any:
+    units = jnp.eye(leaf.size, dtype=leaf.dtype).reshape(leaf.size, *leaf.shape)
+    found = jax.vmap(slope)(units)
+    if jnp.iscomplexobj(leaf):
+        found = found - 1j * jax.vmap(slope)(1j * units)
+    return found.reshape(leaf.shape)
 
 
 def _reverse_over_reverse(
