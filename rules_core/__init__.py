@@ -19,6 +19,7 @@ from ._config import (
     rrule_via_ad,
 )
 from ._debug import debug_mode, switch_on_by_environment as _switch_on_by_environment
+from ._derived import Deriver, resolve_primitive, why_not_derived
 from ._elementwise import batch_rule, shape_rule
 from ._errors import (
     AmbiguousRulesError,
@@ -136,6 +137,9 @@ __all__ = [
     # For AD systems and tools
     "Adapter",
     "Foreign",
+    "Deriver",
+    "resolve_primitive",
+    "why_not_derived",
     "Rule",
     "RuleCall",
     "FRuleCall",

@@ -92,7 +92,8 @@ class _BatchRule(_SideRule):
     """How to run a host function on a whole batch, as `vmap` does.
 
     The rule `rule(axis_size, in_batched, *args, **kw)` receives NumPy arrays with the
-    batch axis first where `in_batched` says so, and returns `(out, out_batched)`.
+    batch axis first where `in_batched` says so, and returns `(out, out_batched)`. It
+    may return `NotImplemented`; the function is then called once per example.
 
     >>> import numpy as np
     >>> from rules_core import batch_rule, primitive

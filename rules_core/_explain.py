@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ._config import CONFIGS
+from ._derived import derived_rule, why_not_derived
 from ._errors import AmbiguousRulesError, RuleNotFound
 from ._keys import describe
-from ._lookup import normal_form, unwrap
+from ._lookup import handle_of, normal_form, unwrap
+from ._primitive import Primitive
 from ._registry import PACKS, find_table
 from ._rule import Rule
 from ._table import RuleSet, Table
@@ -28,7 +30,8 @@ def explain(*args: Any, **kw: Any) -> str:
     Returns:
         For rrule and frule each: the rule that runs with its file and line, the rules
         that apply as well and why they lost, those that do not apply and why not, and
-        whether the call is opted out.
+        whether the call is opted out. Of a host primal without a rule, what derives
+        one.
 
     >>> from rules_core import explain
     >>> def f(x):
@@ -46,7 +49,26 @@ def explain(*args: Any, **kw: Any) -> str:
         raise TypeError(message)
     f, *rest = args
     parts = [_section(kind, f, tuple(rest), kw, config) for kind in ("rrule", "frule")]
-    return "\n".join(parts)
+    return "\n".join((*parts, *_derived(f, tuple(rest), kw, config)))
+
+
+def _derived(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> Iterator[str]:
+    """What serves a host primal to which no rule applies."""
+    handle = f if type(f) is Primitive else handle_of(unwrap(f)[0].key)
+    if type(handle) is not Primitive or not handle.host:
+        return
+    args, kwargs = handle.bind(args, kwargs)
+    reason = why_not_derived(handle, args, kwargs, config)
+    rule = derived_rule("rrule", handle, args, kwargs, config)
+    if rule is not None:
+        yield (
+            f"{describe(f)} is a host primal without a rule: in JAX and PyTorch both "
+            f"modes use the rule {rule.name} from its code at {rule.location}."
+        )
+    elif reason is not None:
+        yield f"{describe(f)} is a host primal without a derived rule: {reason}."
 
 
 def not_found(
@@ -63,10 +85,12 @@ def not_found(
         key = describe(unwrap(f)[0].key)
         cure = f"scalar_rule({key}, partials)" if scalar else f"@{kind}.define({key})"
         cure = f"None is defined. Write one with {cure}."
-        return RuleNotFound(kind, _name(f), shown, [cure])
+        derived = _derived(f, args, kwargs, config)
+        return RuleNotFound(kind, _name(f), shown, [cure, *derived])
     near = sorted(rules, key=lambda r: len(list(_mismatches(r, type(config), types))))
     winner = table.rrule.select(type(config), types) if scalar and table else None
     notes = [_note(rule, type(config), types, winner) for rule in near[:3]]
+    notes.extend(_derived(f, args, kwargs, config))
     return RuleNotFound(kind, _name(f), shown, notes)
 
 

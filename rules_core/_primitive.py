@@ -150,6 +150,18 @@ class Primitive:
         return cast("Callable[..., Any]", self.__dict__[name])
 
     @property
+    def needs_copies(self) -> bool:
+        """Whether a host must hand over copies of its arrays, and take copies back.
+
+        A function that has rules leaves its arguments alone; any other may write into
+        them, and keep what it returns.
+        """
+        if not self.host:
+            return False
+        rules = (*self.table.rrule.rules, *self.table.frule.rules)
+        return all(rule.opted_out for rule in rules)
+
+    @property
     def flags(self) -> dict[str, Any]:
         """The flags that it was made with."""
         return {name: getattr(self, name) for name in _FLAGS}

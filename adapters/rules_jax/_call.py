@@ -18,12 +18,16 @@ from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
 from ._from_jax import native_of
 from ._functions import captures_tracer, convert_callables, hidden_tracer
+from ._hostspec import no_rule_text
 from ._leaves import Fixed, Template, is_traced, settle, split
 from ._placement import to_device
 from ._rule_call import call_primitive_rules
 from ._spec import Spec
 
-__all__ = ["BACK_ENDS", "call_primitive"]
+__all__ = ["BACK_ENDS", "OUT", "call_primitive"]
+
+# Where a handle keeps the types of results that `to_jax(f, out=…)` was given.
+OUT = "_out_jax"
 
 BackEnd = Callable[[Any, Sequence[Any]], list[Any]]
 
@@ -40,16 +44,15 @@ def call_primitive(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     *,
-    out: Any = None,
     via: str | None = None,
 ) -> Any:
     """Call a primitive on JAX arrays, its rules attached where anything is traced."""
     if primitive.host and (native := native_of(primitive)) is not None:
         return native(*args, **kwargs)
     if any(map(_traced, args)) or (kwargs and any(map(_traced, kwargs.values()))):
-        return _call_traced(primitive, args, kwargs, out, via)
+        return _call_traced(primitive, args, kwargs, via)
     if primitive.host:
-        return _call_host(primitive, args, kwargs, out)
+        return _call_host(primitive, args, kwargs)
     return primitive.fun(*args, **kwargs)
 
 
@@ -68,16 +71,15 @@ def _traced(x: Any) -> bool:
     )
 
 
-def _call_host(
-    primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
-) -> Any:
+def _call_host(primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """NumPy called directly, on concrete arrays."""
     if not primitive.pure and not _compat.at_top_level():
         raise rc.UnsupportedError(_impure_text(primitive))
-    if out is None and primitive.shape_rule is None:
-        args, kwargs = jax.tree.map(_to_numpy, (args, kwargs))
+    if OUT not in primitive.__dict__ and primitive.shape_rule is None:
+        convert = _to_own_numpy if primitive.needs_copies else _to_numpy
+        args, kwargs = jax.tree.map(convert, (args, kwargs))
         return jax.tree.map(_to_jax, primitive.fun(*args, **kwargs))
-    leaves, spec = _spec_of(primitive, args, kwargs, out, (None, None))
+    leaves, spec = _spec_of(primitive, args, kwargs, (None, None))
     host = spec.host_primal
     promised, template = host.results(leaves)
     found = host.function.check(host.run([np.asarray(x) for x in leaves]), promised)
@@ -90,18 +92,22 @@ def _to_numpy(x: Any) -> Any:
     return np.asarray(x) if isinstance(x, jax.Array) else x
 
 
+def _to_own_numpy(x: Any) -> Any:
+    return np.array(x) if isinstance(x, (jax.Array, np.ndarray)) else x
+
+
 def _to_jax(x: Any) -> Any:
     return jnp.array(x) if isinstance(x, (np.ndarray, np.generic)) else x
 
 
 def _call_traced(
-    primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, via: Any
+    primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any], via: Any
 ) -> Any:
     if primitive.host and not primitive.pure:
         raise rc.UnsupportedError(_impure_text(primitive))
     _refuse_hidden(primitive, (*args, *kwargs.values()))
     args, kwargs = convert_callables((args, kwargs))
-    leaves, spec = _spec_of(primitive, args, kwargs, out, None)
+    leaves, spec = _spec_of(primitive, args, kwargs, None)
     if spec.frule is None and spec.rrule is None:
         return _without_rules(spec, leaves)
     results = _back_end(spec, via)(spec, leaves)
@@ -110,9 +116,11 @@ def _call_traced(
 
 def _without_rules(spec: Spec, leaves: Sequence[Any]) -> Any:
     """A generic function is differentiated by JAX, a host function not at all."""
-    if spec.primitive.host:
-        return spec.outs(leaves).template.fill(spec.primal(*leaves))
     args, kwargs = spec.fill(leaves)
+    if spec.primitive.host:
+        reason = rc.why_not_derived(spec.primitive, args, kwargs, CONFIG)
+        spec.host_primal.function.refusal = no_rule_text(spec.name, reason)
+        return spec.outs(leaves).template.fill(spec.primal(*leaves))
     return spec.primitive.fun(*args, **kwargs)
 
 
@@ -144,7 +152,6 @@ def _spec_of(
     primitive: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    out: Any,
     rules: tuple[Any, Any] | None,
 ) -> tuple[list[Any], Spec]:
     """Arrays of a call, and the spec of its form."""
@@ -161,24 +168,8 @@ def _spec_of(
     if primitive.host:
         leaves = settle(leaves)
     if rules is None:
-        rules = _find_rules(primitive.fun, heads, tail, leaves)
-    key = _OutKey(out)
-    return leaves, _spec(primitive, tuple(heads), tail, *rules, key)
-
-
-class _OutKey:
-    """A declared result as a cache key, by identity."""
-
-    __slots__ = ("out",)
-
-    def __init__(self, out: Any) -> None:
-        self.out = out
-
-    def __hash__(self) -> int:
-        return id(self.out)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _OutKey) and self.out is other.out
+        rules = _find_rules(primitive, heads, tail, leaves)
+    return leaves, _spec(primitive, tuple(heads), tail, *rules)
 
 
 @lru_cache(maxsize=256)
@@ -188,16 +179,16 @@ def _spec(
     tail: Template,
     frule: Any,
     rrule: Any,
-    key: _OutKey,
 ) -> Spec:
     def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return call_primitive(primitive, args, kwargs, out=key.out)
+        return call_primitive(primitive, args, kwargs)
 
-    return Spec(primitive, heads, tail, frule, rrule, key.out, again)
+    out = primitive.__dict__.get(OUT)
+    return Spec(primitive, heads, tail, frule, rrule, out, again)
 
 
 def _find_rules(
-    fun: Any, heads: Sequence[Template], tail: Template, leaves: Sequence[Any]
+    primitive: Any, heads: Sequence[Template], tail: Template, leaves: Sequence[Any]
 ) -> tuple[Any, Any]:
     start, args = 0, []
     for template in heads:
@@ -205,7 +196,7 @@ def _find_rules(
         start += template.count
     kwargs = tail.fill(leaves[start:])
     found = (
-        kind.resolve(fun, tuple(args), kwargs, config=CONFIG)
+        rc.resolve_primitive(kind, primitive, tuple(args), kwargs, CONFIG)
         for kind in (rc.frule, rc.rrule)
     )
     frule, rrule = (None if call is None else call.rule for call in found)

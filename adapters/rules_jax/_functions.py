@@ -50,6 +50,14 @@ class Captured:
         """The reverse."""
         return cls(make, arrays)
 
+    def __tangent_structure__(self) -> rc.Structure:
+        """What it captures, by position, as JAX has it."""
+        places = range(len(self.arrays))
+        make = self.make
+        return rc.Structure(
+            Captured, "position", places, self.arrays, lambda x: Captured(make, x)
+        )
+
     def __repr__(self) -> str:
         return f"Captured({self.make.function!r}, {len(self.arrays)} arrays)"
 

@@ -34,7 +34,8 @@ class HostFunction:
         run: `run(arrays) -> arrays`.
         promise: `promise(avals) -> avals`: shapes and dtypes of the results.
         elementwise: Whether arrays with a further leading axis are one call.
-        batch: `batch(size, batched, arrays) -> arrays` with the axis first, or None.
+        batch: `batch(size, batched, arrays) -> arrays` with the axis first, or None
+            where it declines; or None.
         refusal: Why it cannot be differentiated, and the cure.
         owned: Whether the arrays that it returns are unknown to everybody else.
     """
@@ -58,7 +59,7 @@ class HostFunction:
         promise: Callable[[Sequence[Any]], Sequence[Any]],
         *,
         elementwise: bool = False,
-        batch: Callable[..., Sequence[Any]] | None = None,
+        batch: Callable[..., Sequence[Any] | None] | None = None,
         refusal: str = "",
         owned: bool = False,
     ) -> None:
@@ -136,8 +137,9 @@ def _run(
     """The function itself, over the whole batch where there is one."""
     if size is None:
         return host.run(arrays)
-    if host.batch is not None:
-        return host.batch(size, batched, arrays)
+    found = None if host.batch is None else host.batch(size, batched, arrays)
+    if found is not None:
+        return found
     rows = [
         host.run([x[i] if b else x for x, b in zip(arrays, batched, strict=True)])
         for i in range(size)
@@ -174,6 +176,7 @@ def _abstract(*avals: Any, host: HostFunction, size: Any, batched: Any) -> list[
 
 @host_call_p.def_impl
 def _eager(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
+    arrays = tuple(x if hasattr(x, "shape") else jnp.asarray(x) for x in arrays)
     avals = _abstract(*map(jax.typeof, arrays), host=host, size=size, batched=batched)
     results = _checked(host, size, batched, avals, arrays)
     pairs = zip(results, avals, strict=True)

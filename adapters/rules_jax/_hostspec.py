@@ -49,9 +49,12 @@ class HostPrimal:
     def run(self, arrays: list[Any]) -> list[Any]:
         """The function on NumPy arrays, flat."""
         args, kwargs = self.spec.fill(self._native(arrays))
-        return list(tree_util.tree_leaves(self.primitive.fun(*args, **kwargs)))
+        found = tree_util.tree_leaves(self.primitive.fun(*args, **kwargs))
+        return list(map(np.array, found)) if self.primitive.needs_copies else found
 
-    def batch(self, size: int, batched: Sequence[bool], arrays: list[Any]) -> list[Any]:
+    def batch(
+        self, size: int, batched: Sequence[bool], arrays: list[Any]
+    ) -> list[Any] | None:
         """The batch rule on NumPy arrays, flat; every result gets the axis in front."""
         args, kwargs = self.spec.fill(self._native(arrays))
         flags, _ = self.spec.fill(list(batched))
@@ -59,7 +62,10 @@ class HostPrimal:
             jax.tree.map(_flag, template.skeleton(), part)
             for template, part in zip(self.spec.args, flags, strict=True)
         )
-        out, out_batched = self.primitive.batch_rule(size, in_batched, *args, **kwargs)
+        found = self.primitive.batch_rule(size, in_batched, *args, **kwargs)
+        if found is NotImplemented:
+            return None
+        out, out_batched = found
         leaves, treedef = tree_util.tree_flatten(out)
         has_axis = _broadcast_flags(out_batched, treedef)
         return [
@@ -68,8 +74,14 @@ class HostPrimal:
         ]
 
     def _native(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """NumPy's own dtypes in place of bfloat16, unless the function knows it."""
-        return arrays if self.foreign else [_widened(x) for x in arrays]
+        """NumPy's own dtypes in place of bfloat16, unless the function knows it.
+
+        Copies where the function may write into them.
+        """
+        if self.foreign:
+            return arrays
+        copied = np.array if self.primitive.needs_copies else np.asarray
+        return [copied(_widened(x)) for x in arrays]
 
     def results(self, avals: Sequence[Any]) -> tuple[list[Any], Template]:
         """Types of the results by the shape rule, and their template."""
@@ -131,11 +143,13 @@ def _struct(name: str, promise: Any) -> Any:
     return jax.ShapeDtypeStruct(tuple(promise.shape), dtype)
 
 
-def no_rule_text(name: str) -> str:
+def no_rule_text(name: str, reason: str | None = None) -> str:
     """The refusal to differentiate a host call that no rule covers."""
+    none_derived = f" None is derived from its code: {reason}." if reason else ""
     return (
         f"the host function {name} is differentiated here, and no rule covers it: it "
-        "runs in NumPy, so JAX cannot differentiate it either. Define a rule with "
+        f"runs in NumPy, so JAX cannot differentiate it either.{none_derived} Define a "
+        "rule with "
         f"@rrule.define({name}) or @frule.define({name}); for a second derivative let "
         "the rule's body call primitives that have rules."
     )

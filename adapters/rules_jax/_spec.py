@@ -213,7 +213,7 @@ class Spec:
 
     def _resolve(self, kind: Any, rule: Any, leaves: Sequence[Any]) -> Any:
         args, kwargs = self.fill(leaves)
-        call = kind.resolve(self.primitive.fun, args, kwargs, config=CONFIG)
+        call = rc.resolve_primitive(kind, self.primitive, args, kwargs, CONFIG)
         if call is None or call.rule is not rule:
             found = "no rule" if call is None else f"{call.rule.name}"
             message = (

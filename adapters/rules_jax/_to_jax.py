@@ -13,7 +13,7 @@ from jax import tree_util
 
 import rules_core as rc
 
-from ._call import BACK_ENDS, call_primitive
+from ._call import BACK_ENDS, OUT, call_primitive
 
 __all__ = ["to_jax"]
 
@@ -22,15 +22,15 @@ __all__ = ["to_jax"]
 class JaxFunction:
     """What `to_jax` returns: call it on JAX arrays, under any transformation."""
 
-    def __init__(self, primitive: Any, out: Any, via: str | None) -> None:
-        self.primitive, self.out, self.via = primitive, out, via
+    def __init__(self, primitive: Any, via: str | None) -> None:
+        self.primitive, self.via = primitive, via
         update_wrapper(self, primitive.fun)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves = tree_util.tree_leaves((args, kwargs))
         if not any(isinstance(leaf, jax.Array) for leaf in leaves):
             args, kwargs = jax.tree.map(_promote, (args, kwargs))
-        return call_primitive(self.primitive, args, kwargs, out=self.out, via=self.via)
+        return call_primitive(self.primitive, args, kwargs, via=self.via)
 
     def __repr__(self) -> str:
         return f"to_jax({self.primitive!r})"
@@ -92,4 +92,8 @@ def to_jax(
         "static_argnames": static_argnames,
         "pure": pure,
     }
-    return JaxFunction(rc.as_primitive(f, **flags), out, via)
+    handle = rc.as_primitive(f, **flags)
+    if out is not None:  # of this wrapper alone; rules that call the handle see it too
+        handle = rc.Primitive(handle.fun, **handle.flags)
+        handle.__dict__[OUT] = out
+    return JaxFunction(handle, via)

@@ -141,8 +141,8 @@ class Call:
             if type(pair) is tuple and len(pair) == 2:
                 return pair
         args, kwargs = self.arguments(tensors)
-        found = rc.rrule.resolve(self.primitive.fun, args, kwargs, CONFIG)
-        assert found is not None
+        found = rc.resolve_primitive(rc.rrule, self.primitive, args, kwargs, CONFIG)
+        assert isinstance(found, rc.RRuleCall)
         needs = self.needs
         if needs is not None:  # an instance comes first among the rule's arguments
             needs = (False,) * (len(found.args) - len(needs)) + needs
@@ -298,7 +298,7 @@ class Call:
 
     def find_frule(self, tensors: Sequence[Tensor]) -> Any:
         args, kwargs = self.arguments(tensors)
-        return rc.frule.resolve(self.primitive.fun, args, kwargs, CONFIG)
+        return rc.resolve_primitive(rc.frule, self.primitive, args, kwargs, CONFIG)
 
     def push(
         self, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]

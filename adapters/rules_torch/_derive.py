@@ -82,4 +82,4 @@ def transposed_pull(
 
 def _not_found(call: Any, tensors: Sequence[Tensor], *, kind: str) -> rc.RuleNotFound:
     args, kwargs = call.arguments(tensors)
-    return rc.RuleNotFound.build(kind, call.primitive.fun, args, kwargs, CONFIG)
+    return rc.RuleNotFound.build(kind, call.primitive, args, kwargs, CONFIG)

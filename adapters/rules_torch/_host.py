@@ -44,7 +44,7 @@ def run_primal(
     """The primitive's own result, without rules."""
     if not primitive.host:
         return primitive.fun(*args, **kwargs)
-    arrays = None if kwargs else _plain_arrays(args)
+    arrays = None if kwargs or primitive.needs_copies else _plain_arrays(args)
     if arrays is not None:
         y = primitive.fun(*arrays)
         alike = type(y) is type(arrays[0]) and y.dtype == arrays[0].dtype
@@ -163,8 +163,9 @@ class PrimalJob(Job):
         return tuple(shape)
 
     def arrays(self, tensors: Sequence[Tensor]) -> list[Any]:
-        """The tensors as the function is given them."""
-        return list(map(lend if self.foreign else to_numpy, tensors))
+        """The tensors as the function is given them; copies where it may write."""
+        arrays = list(map(lend if self.foreign else to_numpy, tensors))
+        return [x.copy() for x in arrays] if self.primitive.needs_copies else arrays
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the function; an elementwise result gets the arguments' dtype."""
@@ -184,6 +185,8 @@ class PrimalJob(Job):
             leaves: list[Any] = []
             self.result = flatten_plain(y, leaves, _is_array)
             outputs = [self._tensor(leaf, arrays, device) for leaf in leaves]
+        if self.primitive.needs_copies:
+            outputs = [x.clone() for x in outputs]
         if not self.primitive.elementwise:
             return outputs
         dtype = elementwise_dtype(self.layout, tensors)
@@ -306,11 +309,22 @@ class BatchJob(PrimalJob):
         rule, size = self.primitive.batch_rule, self.size(tensors)
         assert rule is not None
         batched_arguments = tuple(flag for flag, _ in self.flags)
-        y, batched = rule(size, batched_arguments, *args, **kwargs)
+        found = rule(size, batched_arguments, *args, **kwargs)
+        if found is NotImplemented:
+            return self._one_by_one(tensors)
+        y, batched = found
         outputs = self.read(y, arrays, tensors)
         flags = _flags(batched, len(outputs))
         pairs = zip(outputs, flags, strict=True)
         return [x if flag else x.expand(size, *x.shape) for x, flag in pairs]
+
+    def _one_by_one(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """What the batch rule declined."""
+        single = PrimalJob(self.primitive, self.layout)
+        dims = [0 if flag else None for flag in self.wanted]
+        outputs, _ = Job.batch(single, self.size(tensors), dims, tensors)
+        self.result = single.result
+        return outputs
 
     def batch(
         self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]

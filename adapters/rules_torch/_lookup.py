@@ -24,12 +24,13 @@ def find_rrule(
 ) -> Any:
     """The rrule for a call in normal form, or None."""
     methods = primitive.__dict__.get(_METHODS)
-    if methods is None:
-        if not _is_function(primitive.fun):
-            found = rc.rrule.resolve(primitive.fun, args, kwargs, CONFIG)
-            return None if found is None else found.rule
+    if methods is None and _is_function(primitive.fun):
         methods = primitive.__dict__[_METHODS] = rc.rrule.table(primitive.fun, CONFIG)
-    return methods[tuple(map(type, args))]
+    rule = None if methods is None else methods[tuple(map(type, args))]
+    if rule is None and (methods is None or primitive.host):
+        found = rc.resolve_primitive(rc.rrule, primitive, args, kwargs, CONFIG)
+        return None if found is None else found.rule
+    return rule
 
 
 def _is_function(fun: Any) -> bool:
@@ -41,4 +42,5 @@ def has_frule(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> bool:
     """Whether an frule applies to a call in normal form."""
-    return rc.frule.resolve(primitive.fun, args, kwargs, CONFIG) is not None
+    found = rc.resolve_primitive(rc.frule, primitive, args, kwargs, CONFIG)
+    return found is not None

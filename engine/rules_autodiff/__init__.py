@@ -25,6 +25,7 @@ from rules_autodiff._duals import (
     tangent,
 )
 from rules_autodiff._errors import EngineError, SourceNotFound, UnsupportedProgram
+from rules_autodiff._exported import deriver
 from rules_autodiff._front import grad, hvp, jvp, linearize, value_and_grad, vjp
 from rules_autodiff._inputs import Const
 from rules_autodiff._jacobians import hessian, jacfwd, jacobian, jacrev
@@ -50,6 +51,7 @@ __all__ = [
     "EngineConfig",
     "derive_frule",
     "derive_rrule",
+    "deriver",
     "is_primitive",
     "overlay",
     "show",

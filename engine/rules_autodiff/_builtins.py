@@ -5,7 +5,7 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,9 @@ INERT_BUILTINS = (
     operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.countOf,
     operator.indexOf, MethodType,
 )  # fmt: skip
-for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS):
+# A function made of parts carries what its cells hold: it is called by its code.
+MAKERS = (CellType, FunctionType)
+for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS, *MAKERS):
     HANDLERS[_function] = plainly(_function)
 
 

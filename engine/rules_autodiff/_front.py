@@ -271,11 +271,17 @@ def jvp(
 
 
 def forward(
-    below: Any, f: Any, primals: Any, lanes: list[Any], *, has_aux: bool = False
+    below: Any,
+    f: Any,
+    primals: Any,
+    lanes: list[Any],
+    *,
+    has_aux: bool = False,
+    callables: bool = False,
 ) -> tuple[Any, list[Any]]:
     """One forward pass with several tuples of tangents: the output and its tangents."""
     run = ForwardRun(below, len(lanes))
-    entrance = Entrance(run)
+    entrance = Entrance(run, callables=callables)
     inner = without_const(primals)
     for i, x in enumerate(primals):
         if isinstance(x, Const):

@@ -18,6 +18,7 @@ X = torch.tensor([0.3, 0.7], dtype=torch.float64)
 def test_no_copy_either_way():
     seen = []
     f = rc.primitive(lambda x: (seen.append(x), np.full(3, 2.0))[1], host=True)
+    rc.non_differentiable(f)  # a function with rules leaves its arguments alone
     x = torch.ones(3)
     y = f(x)
     assert seen[0].__array_interface__["data"][0] == x.data_ptr()
@@ -153,13 +154,14 @@ def test_a_missing_rule_is_an_error_where_a_derivative_is_wanted():
     def bare(x):
         return np.sin(x)
 
+    rc.opt_out(rc.rrule, bare, object)
     assert bare(X).shape == (2,)
     y = bare(X.clone().requires_grad_())
     with pytest.raises(rc.RuleNotFound, match="no rrule applies to .*bare"):
         y.sum().backward()
     with pytest.raises(rc.RuleNotFound, match="no rrule applies to .*bare"):
         grad(lambda x: bare(x).sum())(X)
-    with pytest.raises(rc.RuleNotFound, match="no frule applies to .*bare"):
+    with pytest.raises(rc.RuleNotFound, match="no frule .*bare(?s:.)*opted out at"):
         jvp(bare, (X,), (X,))
 
 
@@ -169,6 +171,8 @@ def first_order_only():
     @rc.primitive(host=True, elementwise=True)
     def slope(x):
         return 3 * x * x
+
+    rc.opt_out(rc.rrule, slope, object)
 
     @rc.primitive(host=True, elementwise=True)
     def power(x):
