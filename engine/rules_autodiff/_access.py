@@ -20,6 +20,10 @@ __all__ = ["Access"]
 PARTS = frozenset({"__closure__", "__code__"})
 
 
+# Attributes of an array that are views of it, or carry no derivative.
+VIEWS_AND_FACTS = frozenset({"T", "mT", "dtype", "ndim", "shape", "size"})
+
+
 class Access(Hooks):
     """Hooks that read from and write to objects.
 
@@ -32,7 +36,7 @@ class Access(Hooks):
 
     def getattr(self, owner: Any, name: str) -> Any:
         cls = type(owner)
-        if cls is ModuleType:
+        if cls is ModuleType or (cls is np.ndarray and name in VIEWS_AND_FACTS):
             return getattr(owner, name)
         if isinstance(owner, np.ndarray | float | complex | np.generic):
             return self.number_attribute(owner, name)

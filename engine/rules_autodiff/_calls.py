@@ -57,6 +57,9 @@ METHODS = frozenset({
 })  # fmt: skip
 
 
+# The classes of ufuncs, of other NumPy functions, and of functions in C.
+NATIVE = frozenset({np.ufunc, type(np.sum), BuiltinFunctionType})
+
 # Classes whose C constructors fill an instance with what they are given.
 FILLED = (list, tuple, dict, deque)
 
@@ -85,7 +88,18 @@ class Calls(Hooks):
             if found is not None:
                 return found(*args, **kwargs)
             return self.call_function(f, args, kwargs)
-        if cls is MethodType:
+        if cls in NATIVE:
+            result = self.quick_call(f, args, kwargs)
+            if result is not NotImplemented:
+                return result
+            if cls is not BuiltinFunctionType:
+                handle = HANDLERS.get(f)
+                if handle is not None:
+                    return handle(self, *args, **kwargs)
+                if not kwargs and INERT.issuperset(map(type, args)):
+                    return self.from_text(self.below.call(f, *args), f, args)
+                return self.call_opaque(f, args, kwargs)
+        elif cls is MethodType:
             return self.call(f.__func__, f.__self__, *args, **kwargs)
         if cls is functools.partial:
             return self.call(f.func, *f.args, *args, **(f.keywords | kwargs))
@@ -231,9 +245,6 @@ class Calls(Hooks):
         args = tuple([list(x) if is_stream(x) else x for x in args])
         if not self.carries(f, args, kwargs):
             return self.from_text(self.below.call(f, *args, **kwargs), f, args)
-        result = self.quick_call(f, args, kwargs)
-        if result is not NotImplemented:
-            return result
         result = self.mutating_rule(f, args)
         if result is not NotImplemented:
             return result
@@ -318,9 +329,12 @@ def is_stream(x: Any) -> bool:
     C code would take numbers out of it unseen; a list can be searched.
     """
     cls = type(x)
-    if cls.__module__ not in ("builtins", "itertools"):
+    if cls in INERT or cls is np.ndarray or cls.__module__ not in STREAM_MODULES:
         return False
     return hasattr(cls, "__next__") or cls.__name__ in ("dict_values", "dict_items")
+
+
+STREAM_MODULES = ("builtins", "itertools")
 
 
 def key_of_builtin(f: Any) -> Any:

@@ -22,13 +22,11 @@ __all__ = [
     "AttributeEntry",
     "CoreEntry",
     "ItemEntry",
-    "ItemRead",
     "ItemWrite",
     "ReadEntry",
     "RuleEntry",
     "StateEntry",
     "WriteEntry",
-    "buffer_of",
     "is_item",
 ]
 
@@ -95,12 +93,7 @@ class ReadEntry:
     def reverse(self, below: Any) -> None:
         dy = take_from(self.out, below)
         if dy is not None:
-            below.add_at(buffer_of(self.slot, below), self.key, dy)
-
-
-def buffer_of(slot: Slot, below: Any) -> Any:
-    """The shadow itself, to be read from and written to in place."""
-    return slot.here(below) if hasattr(slot, "here") else slot.own_by(below)
+            below.add_at(self.slot.here(below), self.key, dy)
 
 
 class WriteEntry:
@@ -121,7 +114,7 @@ class WriteEntry:
     def reverse(self, below: Any) -> None:
         ct = None
         if self.out is not None and data_of(self.out) is not None:
-            shadow = buffer_of(self.out, below)
+            shadow = self.out.here(below)
             ct = below.copied(below.getitem(shadow, self.key))
             below.store_item(0.0, shadow, self.key)
         self.exchange(below)
@@ -144,23 +137,6 @@ class WriteEntry:
     redo = undo
 
 
-class ItemRead:
-    """`y = a[key]` for one entry of an array of float64, at first order."""
-
-    __slots__ = ("key", "out", "slot")
-
-    def __init__(self, slot: Slot, key: Any, out: list[Any]):
-        self.slot, self.key, self.out = slot, key, out
-
-    def reverse(self, below: Any) -> None:
-        d, self.out[0] = self.out[0], 0.0
-        if below is not PLAIN:
-            if below.is_active(d) or d != 0:
-                below.add_at(buffer_of(self.slot, below), self.key, d)
-        elif d:
-            buffer_of(self.slot, PLAIN)[self.key] += d
-
-
 class ItemWrite:
     """`dest[key] = value` for one entry of an array of float64, at first order."""
 
@@ -174,7 +150,7 @@ class ItemWrite:
         """As `WriteEntry`: take, zero, restore, accumulate."""
         ct = 0.0
         if self.out is not None and data_of(self.out) is not None:
-            shadow = buffer_of(self.out, below)
+            shadow = self.out.here(below)
             ct = below.getitem(shadow, self.key)
             below.store_item(0.0, shadow, self.key)
         self.undo(below)
@@ -334,7 +310,7 @@ class AddEntry:
 
     def reverse(self, below: Any) -> None:
         if self.value is not None and self.out is not None:
-            shadow = buffer_of(self.out, below)
+            shadow = self.out.here(below)
             ct = below.copied(below.getitem(shadow, self.key))
             add_to(self.value, below.call(fit, ct, self.space), below)
         self.exchange(below)

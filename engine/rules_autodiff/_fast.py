@@ -1,95 +1,104 @@
-"""The fast path of reverse mode at first order: scalars, and arrays of float64.
+"""The fast path of reverse mode at first order: real scalars, and arrays of float64.
 
-An operation puts one list on the tape, ``[cotangent, value, node, partial, node,
+A scalar operation puts one list on the tape, ``[cotangent, value, node, partial, node,
 partial]``, which is at once the node of its result: partial derivatives in place of a
-closure. Everything else goes the general way.
+closure. An operation on arrays puts one tuple there (see `_quick`). Everything else
+goes the general way.
 """
 
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
-from rules_autodiff._quick import QUICK, UNARY, QuickEntry, UnaryEntry, is_quick
+from rules_autodiff._calls import HANDLERS
+from rules_autodiff._entries import ItemWrite
+from rules_autodiff._quick import ADD, MATMUL, MUL, POW, SUB, TRUEDIV, Linear
 from rules_autodiff._run import Run
-from rules_autodiff._slots import Shadow
+from rules_autodiff._slots import Shadow, Window
+from rules_autodiff._unary import UNARY
 from rules_core import rrule
 
 __all__ = ["FastTape"]
 
-QUICK_KINDS = frozenset({np.ufunc, type(np.sum)})
+DOUBLE = np.dtype(float)
 
 # Classes of which products and sums are plain numbers again.
 REAL = frozenset({float, int, np.float64})
-
-
 FLOATS = frozenset({float, np.float64})
+
+MISS = object()  # not for the fast path
+
+# Functions that are operators under another name.
+BINARY = {
+    np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: TRUEDIV,
+    np.matmul: MATMUL, np.dot: MATMUL,
+}  # fmt: skip
 
 
 class FastTape(Run):
     """Operators that record numbers; for a run whose level below is plain Python."""
 
     tape: list[Any]
+    changes: list[Any]
     nodes: dict[int, list[Any]]
     shadows: dict[int, Any]
-    trusted: dict[Any, bool]
+    trusted: dict[Any, Any]
 
     def array_slot(self, a: Any) -> Any:
         raise NotImplementedError
 
+    def watch_late(self, dest: Any) -> None:
+        raise NotImplementedError
+
+    # numbers
+
     def add(self, x: Any, y: Any) -> Any:
         if type(x) in REAL and type(y) in REAL and self.plain:
             return self.both(x + y, x, 1.0, y, 1.0)
-        return self.binary("add", x, y)
+        return self.linear(ADD, x, y)
 
     def sub(self, x: Any, y: Any) -> Any:
         if type(x) in REAL and type(y) in REAL and self.plain:
             return self.both(x - y, x, 1.0, y, -1.0)
-        return self.binary("sub", x, y)
+        return self.linear(SUB, x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
         if type(x) in REAL and type(y) in REAL and self.plain:
-            z = x * y
-            nodes = self.nodes
-            one, other = nodes.get(id(x)), nodes.get(id(y))
-            if one is None:
-                if other is None:
-                    return z
-                node = [0.0, z, other, x]
-            elif other is None:
-                node = [0.0, z, one, y]
-            else:
-                node = [0.0, z, one, y, other, x]
-            nodes[id(z)] = node
-            self.tape.append(node)
-            return z
-        return self.binary("mul", x, y)
+            return self.both(x * y, x, y, y, x)
+        return self.linear(MUL, x, y)
 
     def truediv(self, x: Any, y: Any) -> Any:
         if type(x) in REAL and type(y) in REAL and self.plain:
             z = x / y
             return self.both(z, x, 1.0 / y, y, -z / y)
-        return self.binary("truediv", x, y)
+        return self.linear(TRUEDIV, x, y)
 
     def neg(self, x: Any) -> Any:
         if type(x) in FLOATS and self.plain:
-            z = -x
-            node = self.nodes.get(id(x))
-            if node is not None:
-                entry = self.nodes[id(z)] = [0.0, z, node, -1.0]
-                self.tape.append(entry)
-            return z
+            return self.one(-x, x, -1.0)
         return self.unary("neg", x)
 
     def pow(self, x: Any, p: Any) -> Any:
-        if type(x) in FLOATS and type(p) is int and self.plain:
-            z = x**p
-            node = self.nodes.get(id(x))
-            if node is not None:
-                partial = p * x ** (p - 1) if p else 0.0
-                entry = self.nodes[id(z)] = [0.0, z, node, partial]
-                self.tape.append(entry)
-            return z
+        if type(p) is int and self.plain:
+            if type(x) in FLOATS:
+                return self.one(x**p, x, p * x ** (p - 1) if p else 0.0)
+            if p > 0 and type(x) is ndarray:
+                return self.linear(POW, x, p)
         return self.binary("pow", x, p)
+
+    def matmul(self, x: Any, y: Any) -> Any:
+        if type(x) is type(y) is ndarray and x.ndim < 3 and y.ndim < 3:
+            return self.linear(MATMUL, x, y)
+        return self.binary("matmul", x, y)
+
+    def one(self, z: Any, x: Any, by_x: Any) -> Any:
+        """Note `z` with its partial derivative."""
+        node = self.nodes.get(id(x))
+        if node is not None:
+            entry = self.nodes[id(z)] = [0.0, z, node, by_x]
+            self.tape.append(entry)
+        return z
 
     def both(self, z: Any, x: Any, by_x: Any, y: Any, by_y: Any) -> Any:
         """Note `z` with its two partial derivatives."""
@@ -109,57 +118,160 @@ class FastTape(Run):
 
     # arrays
 
-    def binary(self, name: str, x: Any, y: Any) -> Any:
-        known = self.plain and name in QUICK and is_quick(x) and is_quick(y)
-        if not known or not fits_quick(name, x, y):
-            return super().binary(name, x, y)
-        return self.quick(name, x, y)
+    def find(self, x: Any) -> Any:
+        """The slot of an operand of the fast path; None for a constant, or `MISS`."""
+        cls = type(x)
+        if cls is ndarray:
+            if x.dtype is not DOUBLE:
+                return MISS
+            found = self.shadows.get(id(x))
+            if found is not None and found.ref() is x:
+                return found
+            return None if x.base is None else self.find_view(x)
+        return self.nodes.get(id(x)) if cls in REAL else MISS
 
-    def quick(self, name: str, x: Any, y: Any) -> Any:
-        """Arithmetic on real scalars and arrays at first order."""
-        one = self.array_slot(x) if type(x) is np.ndarray else self.nodes.get(id(x))
-        other = self.array_slot(y) if type(y) is np.ndarray else self.nodes.get(id(y))
-        operation, by_x, by_y = QUICK[name]
-        z = operation(x, y)
+    def find_view(self, x: Any) -> Any:
+        """The window of a view, found by `find` when it is used again."""
+        slot = self.array_slot(x)
+        if type(slot) is Window:
+            self.shadows[id(x)] = slot
+        return slot
+
+    def linear(self, op: Linear, x: Any, y: Any) -> Any:
+        """An operator with an array among its operands."""
+        if not self.plain:
+            return self.binary(op.name, x, y)
+        shadows = self.shadows
+        # As `find` does, which is asked where that fails.
+        one, other = shadows.get(id(x)), shadows.get(id(y))
+        if one is None or one.ref() is not x or one.dtype is not DOUBLE:
+            one = self.find(x)
+        if other is None or other.ref() is not y or other.dtype is not DOUBLE:
+            other = self.find(y)
+        if one is MISS or other is MISS:
+            return self.binary(op.name, x, y)
+        z = op.operation(x, y)
         if one is None and other is None:
             return z
-        out: Any
-        if type(z) is np.ndarray:
-            out = self.shadows[id(z)] = Shadow(z)
+        if type(z) is ndarray:
+            out: Any = Shadow(z)
+            shadows[id(z)] = out
         else:
             out = self.nodes[id(z)] = [0.0, z]
-        self.tape.append(QuickEntry(by_x, by_y, x, y, z, one, other, out))
+        by_x, for_x, by_y, for_y = op.maps(x, y, z)
+        if other is None:
+            self.tape.append((out, one, by_x, for_x))
+        elif one is None:
+            self.tape.append((out, other, by_y, for_y))
+        else:
+            self.tape.append((out, one, by_x, for_x, other, by_y, for_y))
         return z
+
+    def fresh_slot(self, z: Any) -> Any:
+        """A slot for the result of an operation, which is no view."""
+        if type(z) is ndarray:
+            shadow = self.shadows[id(z)] = Shadow(z)
+            return shadow
+        node = self.nodes[id(z)] = [0.0, z]
+        return node
+
+    # calls
 
     def quick_call(self, f: Any, args: Any, kwargs: Any) -> Any:
-        if not self.plain or kwargs or len(args) != 1 or type(f) not in QUICK_KINDS:
+        """The result by the fast path, or NotImplemented."""
+        if kwargs or not self.plain:
             return NotImplemented
-        x = args[0]
-        if f not in UNARY or not is_quick(x) or not self.trusts(f, x):
+        known = self.trusted.get(f)
+        if known is None:
+            known = self.trusted[f] = self.known(f)
+        if not known:
             return NotImplemented
-        slot = self.slot(x)
+        if len(args) == 1 and f in UNARY:
+            return self.quick_unary(f, known, args[0])
+        if len(args) == 2 and f in BINARY:
+            return self.quick_binary(known, *args)
+        return NotImplemented
+
+    def quick_binary(self, op: Linear, x: Any, y: Any) -> Any:
+        if type(x) is not ndarray or type(y) is not ndarray:
+            return NotImplemented
+        if not (x.ndim and y.ndim):
+            return NotImplemented
+        return getattr(self, op.name)(x, y)
+
+    def quick_unary(self, f: Any, rule: Any, x: Any) -> Any:
+        slot = self.find(x)
+        if slot is MISS or type(x) not in rule.types:
+            return NotImplemented
         z = f(x)
-        out: Any
-        if type(z) is np.ndarray:
-            out = self.shadows[id(z)] = Shadow(z)
+        if slot is None:
+            return z
+        if type(x) is ndarray:
+            self.tape.append((self.fresh_slot(z), slot, *rule.map_of(x, z)))
         else:
-            out = self.nodes[id(z)] = [0.0, z]
-        self.tape.append(UnaryEntry(UNARY[f], x, z, slot, out))
+            node = self.nodes[id(z)] = [0.0, z, slot, rule.at_number(x, z)]
+            self.tape.append(node)
         return z
 
-    def trusts(self, f: Any, x: Any) -> bool:
-        """Whether a function has the rule that the fast path stands in for."""
-        known = self.trusted.get((f, type(x)))
-        if known is None:
-            found = rrule.resolve(f, (x,), {}, self.config)
-            module = "" if found is None else found.rule.module
-            known = module.partition(".")[0] == "rules_numpy"
-            self.trusted[f, type(x)] = known
-        return known
+    def known(self, f: Any) -> Any:
+        """What the fast path knows of a function, if its rules are those of our pack.
+
+        Whoever registered another rule, or an overlay, gets it.
+        """
+        found = UNARY.get(f) or BINARY.get(f)
+        if found is None or f in HANDLERS:
+            return False
+        seen = SEEN.get(f, ())
+        if not seen or any(table.get(types) is not rule for table, types, rule in seen):
+            seen = SEEN[f] = [self.rule_of(f, args) for args in examples(found)]
+        return found if all(is_ours(rule) for _, _, rule in seen) else False
+
+    def rule_of(self, f: Any, args: Any) -> Any:
+        """The live table of a function's rules, an entry of it, and the rule there."""
+        call = rrule.resolve(f, args, {}, self.config)
+        types = () if call is None else tuple(map(type, call.args))
+        table = rrule.table(f, self.config)
+        return table, types, table.get(types)
+
+    # items
+
+    def getitem(self, owner: Any, key: Any) -> Any:
+        if type(owner) is ndarray and self.plain and owner.dtype is DOUBLE:
+            value = owner[key]
+            if type(value) is np.float64:
+                slot = self.find(owner)
+                if slot is not None:
+                    node = self.nodes[id(value)] = [0.0, value]
+                    self.tape.append((node, slot, key))
+                return value
+            base = value.base
+            if base is not None and (base is owner or base is owner.base):
+                return value  # a view
+        return super().getitem(owner, key)
+
+    def write_item(self, dest: Any, key: Any, value: Any) -> None:
+        """One entry of an array of float64, at first order."""
+        node = self.nodes.get(id(value))
+        out = self.array_slot(dest)
+        if out is None and node is not None:
+            self.watch_late(dest)
+            out = self.array_slot(dest)
+        entry = ItemWrite(dest, key, dest[key], out, node)
+        dest[key] = value
+        self.tape.append(entry)
+        self.changes.append(entry)
 
 
-def fits_quick(name: str, x: Any, y: Any) -> bool:
-    """Whether the fast path has the derivative for these operands."""
-    if name == "matmul":
-        return bool(x.ndim < 3 and y.ndim < 3)
-    return name != "pow" or (type(y) is int and y > 0 and type(x) is np.ndarray)
+# By function, the rules that were there when the fast path last looked.
+SEEN: dict[Any, list[Any]] = {}
+
+
+def examples(found: Any) -> list[Any]:
+    """Arguments of each kind that the fast path takes."""
+    if isinstance(found, Linear):
+        return [(np.ones(1), np.ones(1))]
+    return [(np.ones(1) if cls is ndarray else cls(1.0),) for cls in found.types]
+
+
+def is_ours(rule: Any) -> bool:
+    return rule is not None and rule.module.partition(".")[0] == "rules_numpy"

@@ -43,7 +43,7 @@ def same_place(a: Any, b: Any) -> bool:
         a.shape == b.shape
         and a.strides == b.strides
         and a.dtype == b.dtype
-        and a.ctypes.data == b.ctypes.data
+        and address(a) == address(b)
     )
 
 
@@ -53,29 +53,53 @@ class Memory:
     Attributes:
         ref: Weak reference to the owner; ids are used again, so it is compared.
         data: The buffer in the owner's shape, or None where all is zero.
-        shared: Whether `data` is somebody else's array, only to be read.
+        shared: Whether `data` may be somebody else's array, or lie otherwise.
     """
 
-    __slots__ = ("_start", "data", "dtype", "ref", "shape", "shared", "strides")
+    __slots__ = (
+        "_start",
+        "_strides",
+        "data",
+        "dtype",
+        "flat",
+        "ref",
+        "shape",
+        "shared",
+    )
 
     def __init__(self, owner: Any):
         self.ref: Any = ref(owner)
         self.shape = owner.shape
         self.dtype = owner.dtype
-        self.strides = owner.strides
         self.data: Any = None
         self.shared = False
+        self._strides: Any = None
         self._start: int | None = None
+        self.flat: Any = None  # of which array it was asked for, it, and where it lies
 
     def offset(self, view: Any) -> int:
         """Bytes from the first entry of the owner to the first one of a view of it."""
         if self._start is None:
-            self._start = self.ref().ctypes.data
-        return int(view.ctypes.data - self._start)
+            owner = self.ref()
+            self._start, self._strides = address(owner), owner.strides
+        return address(view) - self._start
+
+    def layout(self) -> Any:
+        """The strides of the owner.
+
+        Where it is gone and nobody has asked before, there is no view of it: any will
+        do.
+        """
+        if self._strides is None:
+            owner = self.ref()
+            if owner is None:
+                owner = np.broadcast_to(np.zeros((), self.dtype), self.shape).copy()
+            self._strides = owner.strides
+        return self._strides
 
     def zeros(self) -> Any:
         """A buffer of zeros that lies in memory as the owner does."""
-        return strided_zeros(self.shape, self.dtype, self.strides)
+        return strided_zeros(self.shape, self.dtype, self.layout())
 
     def own(self) -> Any:
         """The buffer, made our own, so that windows of it can be written to."""
@@ -94,9 +118,16 @@ class Memory:
     def window_at(self, offset: int, shape: Any, dtype: Any, strides: Any) -> Any:
         """The part of the buffer at a place that was noted while the view lived."""
         data = self.own()
-        flat = owner_of(data)
-        start = offset + data.ctypes.data - flat.ctypes.data
-        return np.ndarray(shape, dtype, flat, start, strides)
+        if self.flat is None or self.flat[0] is not data:
+            flat = owner_of(data)
+            self.flat = data, flat, address(data) - address(flat)
+        _, flat, start = self.flat
+        return np.ndarray(shape, dtype, flat, start + offset, strides)
+
+
+def address(a: Any) -> int:
+    """Where the first entry of an array lies."""
+    return int(a.__array_interface__["data"][0])
 
 
 def strided_zeros(shape: Any, dtype: Any, strides: Any) -> Any:
@@ -111,6 +142,10 @@ def strided_zeros(shape: Any, dtype: Any, strides: Any) -> Any:
 def overlaps_itself(a: Any) -> bool:
     """Whether two entries of an array may share memory (broadcast, sliding windows)."""
     extent = a.dtype.itemsize
+    if a.ndim == 1:
+        return bool(abs(a.strides[0]) < extent and a.size > 1)
+    if a.flags.forc:  # contiguous one way or the other
+        return False
     for stride, n in sorted(zip(map(abs, a.strides), a.shape, strict=True)):
         if n > 1:
             if stride < extent:
@@ -122,9 +157,8 @@ def overlaps_itself(a: Any) -> bool:
 def add_into(window: Any, ct: Any) -> None:
     """``window += ct``, also where entries of the window share memory."""
     if overlaps_itself(window):
-        np.add.at(
-            owner_of(window), places_of(window), np.broadcast_to(ct, window.shape)
-        )
+        flat = owner_of(window).reshape(-1)
+        np.add.at(flat, places_of(window), np.broadcast_to(ct, window.shape))
     else:
         window += ct
 
@@ -132,7 +166,7 @@ def add_into(window: Any, ct: Any) -> None:
 def places_of(window: Any) -> Any:
     """Where each entry of a window lies in the flat array that owns its memory."""
     flat = owner_of(window)
-    start = (window.ctypes.data - flat.ctypes.data) // flat.dtype.itemsize
+    start = (address(window) - address(flat)) // flat.dtype.itemsize
     places = np.full(window.shape, start)
     for axis, stride in enumerate(window.strides):
         along = [1] * window.ndim

@@ -55,8 +55,8 @@ def is_transparent(f: Any) -> bool:
     Methods of containers, iterators and the like: what they return is among what went
     in, or is no number.
     """
-    owner = getattr(f, "__self__", None)
-    if isinstance(f, BuiltinFunctionType) and owner is not None:
+    if isinstance(f, BuiltinFunctionType):
+        owner = f.__self__
         return isinstance(owner, MOVERS) or type(owner).__name__ in MOVER_NAMES
     if isinstance(f, MethodDescriptorType):
         return issubclass(f.__objclass__, MOVERS)

@@ -1,207 +1,145 @@
-"""The fast path: arithmetic on arrays of float64 in reverse mode at first order.
+"""The linear maps of the fast path: arithmetic on arrays of float64, and numbers.
 
-The same derivatives as those of `_core`, without its generality: real operands, one
-entry class, partial derivatives by two small functions per operator.
+An operation puts one tuple on the tape, ``(out, slot, map, kept)``, with three more
+parts for a second operand: the cotangent of the operand in `slot` is
+``map(dz, kept)``, or `dz` itself where there is no map. What is kept is what the map
+needs, and nothing else stays alive. An item that was read is the shorter tuple
+``(out, slot, key)``.
 """
 
 import operator
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import Shadow, add_to, take_from
+from rules_autodiff._core import Space, fit
+from rules_autodiff._slots import Shadow
 
-__all__ = ["QUICK", "UNARY", "QuickEntry", "UnaryEntry", "is_quick"]
+__all__ = ["ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV", "Linear", "give"]
 
-DOUBLE = np.dtype(float)
-PLAIN_SCALARS = frozenset({float, int, np.float64})
-Partial = Callable[[Any, Any, Any, Any], Any]
-
-
-def is_quick(x: Any) -> bool:
-    """Whether an operand is a plain real scalar or a plain array of float64."""
-    cls = type(x)
-    return cls in PLAIN_SCALARS or (cls is np.ndarray and x.dtype is DOUBLE)
+Map = Callable[[Any, Any], Any]
+Maps = tuple[Map | None, Any, Map | None, Any]
 
 
-def cotangent(dz: Any, _x: Any, _y: Any, _z: Any) -> Any:
-    return dz
+# The maps of arithmetic. An operand may be a number beside an array: its cotangent is
+# then a sum, taken without an array of products.
 
 
-def negative(dz: Any, _x: Any, _y: Any, _z: Any) -> Any:
-    return -dz
+def minus_sum(dz: Any, _kept: Any) -> Any:
+    return -np.sum(dz)
 
 
-def times_y(dz: Any, _x: Any, y: Any, _z: Any) -> Any:
-    return dz * y
+def inner(dz: Any, x: Any) -> Any:
+    return np.vdot(x, dz)
 
 
-def times_x(dz: Any, x: Any, _y: Any, _z: Any) -> Any:
-    return dz * x
-
-
-def over_y(dz: Any, _x: Any, y: Any, _z: Any) -> Any:
-    return dz / y
-
-
-def minus_z_over_y(dz: Any, _x: Any, y: Any, z: Any) -> Any:
+def over(dz: Any, kept: Any) -> Any:
+    """dy of `z = x / y`."""
+    z, y = kept
     return -dz * z / y
 
 
-def power_partial(dz: Any, x: Any, p: Any, _z: Any) -> Any:
+def inner_over(dz: Any, kept: Any) -> Any:
+    z, y = kept
+    return -np.vdot(z, dz) / y
+
+
+def power(dz: Any, kept: Any) -> Any:
+    """dx of `x**p` for a whole p > 0."""
+    x, p = kept
     return dz * (p * x ** (p - 1))
 
 
-def left_factor(dz: Any, x: Any, y: Any, _z: Any) -> Any:
-    """dx of `x @ y`, for vectors and matrices."""
-    if y.ndim == 1:
-        return dz * y if x.ndim == 1 else dz[:, None] * y
-    return y @ dz if x.ndim == 1 else dz @ y.T
+def column_times(dz: Any, y: Any) -> Any:
+    return dz[:, None] * y
 
 
-def right_factor(dz: Any, x: Any, y: Any, _z: Any) -> Any:
-    """dy of `x @ y`, for vectors and matrices."""
-    if x.ndim == 1:
-        return dz * x if y.ndim == 1 else x[:, None] * dz
-    return x.T @ dz
+def times_row(dz: Any, x: Any) -> Any:
+    return x[:, None] * dz
 
 
-# By hook name: the operation and its partial derivatives by both operands.
-QUICK: dict[str, tuple[Any, Partial, Partial]] = {
-    "add": (operator.add, cotangent, cotangent),
-    "sub": (operator.sub, cotangent, negative),
-    "mul": (operator.mul, times_y, times_x),
-    "truediv": (operator.truediv, over_y, minus_z_over_y),
-    "pow": (operator.pow, power_partial, power_partial),
-    "matmul": (operator.matmul, left_factor, right_factor),
-}
+def from_left(dz: Any, xT: Any) -> Any:
+    return xT @ dz
 
 
-def safely(dz: Any, partial: Any) -> Any:
-    """`dz * partial` with strong zeros: an infinite partial times zero is zero."""
-    product = dz * partial
-    if isfinite(product.sum()):
-        return product
-    return np.where(np.isfinite(partial), product, np.where(dz == 0, 0.0, product))
+def add_maps(_x: Any, _y: Any, _z: Any) -> Maps:
+    return None, None, None, None
 
 
-# Elementwise functions: the partial derivative by argument and result. They stand in
-# for the rules of rules_numpy, where no other rule was registered.
-UNARY: dict[Any, Callable[[Any, Any], Any]] = {
-    np.exp: lambda _x, z: z,
-    np.log: lambda x, _z: 1.0 / x,
-    np.sqrt: lambda _x, z: 0.5 / z,
-    np.sin: lambda x, _z: np.cos(x),
-    np.cos: lambda x, _z: -np.sin(x),
-    np.tanh: lambda _x, z: 1.0 - z * z,
-    np.square: lambda x, _z: 2.0 * x,
-    np.sum: lambda x, _z: np.broadcast_to(1.0, np.shape(x)),
-    np.negative: lambda _x, _z: -1.0,
-}
+def sub_maps(_x: Any, y: Any, _z: Any) -> Maps:
+    if type(y) is np.ndarray:
+        return None, None, operator.mul, -1.0
+    return None, None, minus_sum, None
 
 
-class UnaryEntry:
-    """`z = f(x)` for an elementwise function of an array of float64."""
-
-    __slots__ = ("into", "out", "partial", "x", "z")
-
-    def __init__(self, partial: Any, x: Any, z: Any, into: Any, out: Any):
-        self.partial = partial
-        self.x = x
-        self.z = z
-        self.into = into
-        self.out = out
-
-    def is_sum(self) -> bool:
-        return self.partial is UNARY[np.sum]
-
-    def reverse(self, below: Any) -> None:
-        dz = take_from(self.out, below)
-        if dz is None:
-            return
-        with np.errstate(divide="ignore", invalid="ignore"):
-            partial = self.partial(self.x, self.z)
-            if below is PLAIN:
-                ct = spread(dz, partial) if self.is_sum() else safely(dz, partial)
-                give(self.into, ct)
-            else:
-                add_to(self.into, below.mul(dz, partial), below)
+def mul_maps(x: Any, y: Any, _z: Any) -> Maps:
+    if type(y) is not np.ndarray:
+        return operator.mul, y, inner, x
+    return (operator.mul if type(x) is np.ndarray else inner), y, operator.mul, x
 
 
-def spread(dz: Any, like: Any) -> Any:
-    """The cotangent of a sum: the same number everywhere, stored once."""
-    return np.broadcast_to(dz, like.shape) if like.shape else dz
+def truediv_maps(_x: Any, y: Any, z: Any) -> Maps:
+    by_y = over if type(y) is np.ndarray else inner_over
+    return operator.truediv, y, by_y, (z, y)
 
 
-class QuickEntry:
-    """`z = x op y` with an array among the three."""
+def pow_maps(x: Any, p: Any, _z: Any) -> Maps:
+    return power, (x, p), None, None
 
-    __slots__ = ("by_x", "by_y", "into_x", "into_y", "out", "x", "y", "z")
+
+def matmul_maps(x: Any, y: Any, _z: Any) -> Maps:
+    """For vectors and matrices."""
+    if y.ndim == 2:
+        if x.ndim == 2:
+            return operator.matmul, y.T, from_left, x.T
+        return operator.matmul, y.T, times_row, x
+    if x.ndim == 2:
+        return column_times, y, operator.matmul, x
+    return operator.mul, y, operator.mul, x
+
+
+class Linear:
+    """An operator with its maps by both operands.
+
+    Args:
+        name: Its hook.
+        operation: What it does.
+        maps: Of operands and result, the maps of the cotangent and what they keep.
+        dims: The largest number of axes for which the maps are right.
+    """
+
+    __slots__ = ("dims", "maps", "name", "operation")
 
     def __init__(
-        self,
-        by_x: Partial,
-        by_y: Partial,
-        x: Any,
-        y: Any,
-        z: Any,
-        into_x: Any,
-        into_y: Any,
-        out: Any,
+        self, name: str, operation: Any, maps: Callable[..., Maps], dims: int = 99
     ):
-        self.by_x = by_x
-        self.by_y = by_y
-        self.x = x
-        self.y = y
-        self.z = z
-        self.into_x = into_x
-        self.into_y = into_y
-        self.out = out
-
-    def reverse(self, below: Any) -> None:
-        out = self.out
-        if type(out) is list:
-            dz, out[0] = out[0], 0.0
-            if dz == 0 and not below.is_active(dz):
-                return
-        else:
-            dz, out.data = out.data, None
-            if dz is None:
-                return
-        if below is not PLAIN:
-            self.followed(dz, below)
-            return
-        if self.into_x is not None:
-            give(self.into_x, self.by_x(dz, self.x, self.y, self.z))
-        if self.into_y is not None:
-            give(self.into_y, self.by_y(dz, self.x, self.y, self.z))
-
-    def followed(self, dz: Any, below: Any) -> None:
-        """The same by arithmetic that the level below can follow."""
-        for slot, partial in ((self.into_x, self.by_x), (self.into_y, self.by_y)):
-            if slot is not None:
-                add_to(slot, below.call(partial, dz, self.x, self.y, self.z), below)
+        self.name, self.operation, self.maps, self.dims = name, operation, maps, dims
 
 
-def give(slot: Any, ct: Any) -> None:
-    """Add a cotangent, summed over the axes that were broadcast."""
+ADD = Linear("add", operator.add, add_maps)
+SUB = Linear("sub", operator.sub, sub_maps)
+MUL = Linear("mul", operator.mul, mul_maps)
+TRUEDIV = Linear("truediv", operator.truediv, truediv_maps)
+POW = Linear("pow", operator.pow, pow_maps)
+MATMUL = Linear("matmul", operator.matmul, matmul_maps, dims=2)
+
+
+def give(slot: Any, ct: Any, fresh: bool) -> None:
+    """Add a cotangent, summed over the axes that were broadcast.
+
+    Args:
+        slot: Where it goes.
+        ct: The cotangent.
+        fresh: Whether nobody else holds it.
+    """
     if type(slot) is list:
-        slot[0] += float(ct.sum()) if isinstance(ct, np.ndarray) else ct
+        slot[0] += float(ct.sum()) if type(ct) is np.ndarray else float(ct)
         return
     if type(ct) is not np.ndarray or ct.shape != slot.shape:
-        ct = summed(np.asarray(ct), slot.shape)
-    if slot.__class__ is Shadow and slot.data is None:
-        slot.data, slot.shared = ct, True
+        space = Space(slot.shape, "f", array=True)
+        ct = fit(ct, space)
+    if type(slot) is Shadow and slot.data is None:
+        slot.data, slot.shared, slot.fresh = ct, True, fresh
     else:
-        slot.add(ct, PLAIN)
-
-
-def summed(ct: Any, shape: tuple[int, ...]) -> Any:
-    lead = ct.ndim - len(shape)
-    if lead > 0:
-        ct = ct.sum(axis=tuple(range(lead)))
-    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and ct.shape[i] != 1)
-    return ct.sum(axis=stretched, keepdims=True) if stretched else np.asarray(ct)
+        slot.gather(ct, fresh)

@@ -18,13 +18,10 @@ from rules_autodiff._entries import (
     AttributeEntry,
     CoreEntry,
     ItemEntry,
-    ItemRead,
-    ItemWrite,
     ReadEntry,
     RuleEntry,
     StateEntry,
     WriteEntry,
-    buffer_of,
     is_item,
 )
 from rules_autodiff._explain import refused
@@ -215,12 +212,12 @@ class ReverseRun(FastTape):
         """The shadow of an array itself, made if there is none: rules add to it."""
         if self.array_slot(a) is None:
             self.watch_late(a)
-        return buffer_of(self.array_slot(a), self.below)
+        return self.array_slot(a).here(self.below)
 
     def adopt_shadow(self, y: Any, fdata: Any) -> Any:
         """From here on `fdata`, which a rule made, is the shadow of `y`."""
         shadow = self.watch_array(y)
-        buffer = buffer_of(shadow, self.below)
+        buffer = shadow.here(self.below)
         if buffer.strides == fdata.strides and type(shadow) is Shadow:
             shadow.data = fdata
             return fdata
@@ -233,7 +230,7 @@ class ReverseRun(FastTape):
         slot = self.array_slot(a)
         if slot is not None and self.plain and type(value) is np.float64:
             out = self.nodes[id(value)] = [0.0, value]
-            self.tape.append(ItemRead(slot, key, out))
+            self.tape.append((out, slot, key))
             return value
         if slot is None or not (is_number(value) or is_float_array(value)):
             return value
@@ -266,18 +263,6 @@ class ReverseRun(FastTape):
         entry.space = space_of(value)
         self.store(dest, key, value)
         self.note(entry)
-
-    def write_item(self, dest: Any, key: Any, value: Any) -> None:
-        """One entry of an array of float64, at first order."""
-        node = self.nodes.get(id(value))
-        out = self.array_slot(dest)
-        if out is None and node is not None:
-            self.watch_late(dest)
-            out = self.array_slot(dest)
-        entry = ItemWrite(dest, key, dest[key], out, node)
-        dest[key] = value
-        self.tape.append(entry)
-        self.changes.append(entry)
 
     def watch_late(self, dest: Any) -> None:
         owner = owner_of(dest)

@@ -6,6 +6,7 @@ whole or a window of it. A container has a branch of slots.
 """
 
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -35,27 +36,56 @@ __all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "take_from"]
 
 
 class Shadow(Memory):
-    """The cotangent of an owner of memory."""
+    """The cotangent of an owner of memory.
 
-    __slots__ = ()
+    Attributes:
+        fresh: Whether nobody else holds `data`, however it lies.
+    """
+
+    __slots__ = ("fresh",)
+
+    def __init__(self, owner: Any):
+        # As Memory's, in one call: there is one for each array that is computed.
+        self.ref = ref(owner)
+        self.shape = owner.shape
+        self.dtype = owner.dtype
+        self.data = self._strides = self._start = self.flat = None
+        self.shared = self.fresh = False
 
     def add(self, ct: Any, below: Any) -> None:
         """Add a cotangent of the whole array."""
-        if self.data is None:
-            self.data, self.shared = ct, True
-        elif below is not PLAIN or not self.shared:
-            below.iadd(self.own_by(below), ct)
+        if below is PLAIN:
+            self.gather(ct, fresh=False)
+        elif self.data is None:
+            self.data, self.shared, self.fresh = ct, True, False
         else:
-            self.data, self.shared = sum_of(self.data, ct, self), False
+            below.iadd(self.here(below), ct)
 
-    def own_by(self, below: Any) -> Any:
+    def gather(self, ct: Any, fresh: bool) -> None:
+        """Add by plain arithmetic; a fresh cotangent is nobody else's."""
+        if self.data is None:
+            self.data, self.shared, self.fresh = ct, True, fresh
+        elif self.shared and not self.fresh:
+            # Of 0-d arrays the sum is a NumPy scalar.
+            self.data, self.fresh = np.asarray(self.data + ct), True
+        else:
+            self.data += ct
+
+    def here(self, below: Any) -> Any:
         """The buffer, made our own by arithmetic that the level below can follow."""
         if self.data is None or self.shared:
             old = self.data
-            self.data, self.shared = self.zeros(), False
-            if old is not None:
-                below.store_item(old, self.data, Ellipsis)
+            if not (self.fresh and old is not None and self.lies(old)):
+                self.data = self.zeros()
+                if old is not None:
+                    below.store_item(old, self.data, Ellipsis)
+            self.shared = False
         return self.data
+
+    def lies(self, data: Any) -> bool:
+        """Whether a buffer lies as the owner does, in one piece of its own memory."""
+        one_piece = data.base is None and data.flags.c_contiguous
+        return bool(one_piece and data.strides == self.layout())
 
     def take(self, _below: Any) -> Any:
         """The cotangent, which is zero from here on; None where it is zero already."""
@@ -63,40 +93,50 @@ class Shadow(Memory):
         return ct
 
 
-def sum_of(a: Any, b: Any, like: Memory) -> Any:
-    """`a + b` in fresh memory that lies as the owner's does."""
-    total = a + b  # of 0-d arrays a NumPy scalar, which could not be added to in place
-    if (
-        type(total) is np.ndarray
-        and total.strides == like.strides
-        and total.flags.c_contiguous
-    ):
-        return total
-    return np.add(a, b, out=like.zeros())
-
-
 class Window:
-    """The cotangent of a view: a window of its owner's shadow."""
+    """The cotangent of a view: a window of its owner's shadow.
 
-    __slots__ = ("dtype", "memory", "offset", "shape", "strides")
+    Attributes:
+        whole: Where the view is the owner in another shape, its orders and the owner's:
+            a pair of "C" and "F".
+    """
+
+    __slots__ = ("dtype", "memory", "offset", "ref", "shape", "strides", "whole")
 
     def __init__(self, memory: Shadow, view: Any):
-        self.memory, self.offset = memory, memory.offset(view)
+        self.ref = ref(view)
+        self.memory = memory
+        self.whole = whole_of(memory.ref(), view)
+        self.offset = 0 if self.whole else memory.offset(view)
         self.shape, self.dtype, self.strides = view.shape, view.dtype, view.strides
 
     def here(self, below: Any) -> Any:
         """The window itself, to be read and written."""
-        self.memory.own_by(below)
+        self.memory.here(below)
         return self.memory.window_at(self.offset, self.shape, self.dtype, self.strides)
 
     def add(self, ct: Any, below: Any) -> None:
-        here = self.here(below)
         if below is PLAIN:
-            add_into(here, ct)
-        elif overlaps_itself(here):
-            below.add_at(owner_of(here), places_of(here), ct)
+            self.gather(ct, fresh=False)
+            return
+        here = self.here(below)
+        if overlaps_itself(here):
+            below.add_at(owner_of(here).reshape(-1), places_of(here), ct)
         else:
             below.iadd(here, ct)
+
+    def gather(self, ct: Any, fresh: bool) -> None:
+        """Add a cotangent of the view, by plain arithmetic."""
+        if self.whole is None:
+            add_into(self.here(PLAIN), ct)
+            return
+        order, owners = self.whole
+        shape = self.memory.shape
+        turned = ct if order == "C" else ct.T
+        if owners == "C":
+            self.memory.gather(turned.reshape(shape), fresh)
+        else:
+            self.memory.gather(turned.reshape(shape[::-1]).T, fresh)
 
     def take(self, below: Any) -> Any:
         if self.memory.data is None:
@@ -105,6 +145,19 @@ class Window:
         ct = below.copied(here)
         below.store_item(0.0, here, Ellipsis)
         return ct
+
+
+def whole_of(owner: Any, view: Any) -> tuple[str, str] | None:
+    """The orders of a view and its owner, if it is all of the owner in another shape.
+
+    Both lie in one piece, of the same size: they begin at the same place.
+    """
+    if view.size != owner.size or view.dtype is not owner.dtype:
+        return None
+    flags, owners = view.flags, owner.flags
+    if not (flags.forc and owners.forc):
+        return None
+    return "C" if flags.c_contiguous else "F", "C" if owners.c_contiguous else "F"
 
 
 class Branch:

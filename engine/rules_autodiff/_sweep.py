@@ -1,10 +1,17 @@
 """The reverse pass: the tape, backwards."""
 
+from collections.abc import Iterator
+from operator import length_hint
 from typing import Any
 
 from rules_autodiff._plain import PLAIN
+from rules_autodiff._quick import give
+from rules_autodiff._slots import add_to, take_from
+from rules_autodiff._unary import FOLLOWED, SHARED
 
 __all__ = ["redo", "sweep", "undo"]
+
+READ, ONE = 3, 4  # the lengths of tuples for an item that was read, for one operand
 
 
 def sweep(tape: list[Any], below: Any) -> None:
@@ -13,32 +20,67 @@ def sweep(tape: list[Any], below: Any) -> None:
     If an entry raises, the writes before it are undone too, so that the program's state
     is as it was before the forward pass.
     """
-    position = len(tape)
-    scalar = scalar_backwards if below is PLAIN else followed_backwards
+    entries = reversed(tape)
+    walk = plainly if below is PLAIN else followed
     try:
-        for position in range(len(tape) - 1, -1, -1):
-            entry = tape[position]
-            if type(entry) is list:
-                scalar(entry, below)
-            else:
-                entry.reverse(below)
+        walk(entries, below)
     except BaseException:
-        undo([e for e in tape[:position] if hasattr(e, "undo")], below)
+        rest = tape[: length_hint(entries)]
+        undo([e for e in rest if hasattr(e, "undo")], below)
         raise
 
 
-def scalar_backwards(entry: list[Any], _below: Any) -> None:
-    """One scalar operation: ``[cotangent, value, node, partial, node, partial]``."""
-    d = entry[0]
-    if d:
-        entry[0] = 0.0
-        entry[2][0] += d * entry[3]
-        if len(entry) > 4:
-            entry[4][0] += d * entry[5]
+def plainly(entries: Iterator[Any], below: Any) -> None:
+    for entry in entries:
+        kind = type(entry)
+        if kind is list:  # [cotangent, value, node, partial, node, partial]
+            d = entry[0]
+            if d:
+                entry[0] = 0.0
+                entry[2][0] += d * entry[3]
+                if len(entry) > 4:
+                    entry[4][0] += d * entry[5]
+        elif kind is tuple:
+            backwards(entry)
+        else:
+            entry.reverse(below)
 
 
-def followed_backwards(entry: list[Any], below: Any) -> None:
+def followed(entries: Iterator[Any], below: Any) -> None:
     """The same by arithmetic that the level below can follow."""
+    for entry in entries:
+        if type(entry) is list:
+            followed_scalar(entry, below)
+        elif type(entry) is tuple:
+            followed_arrays(entry, below)
+        else:
+            entry.reverse(below)
+
+
+def backwards(entry: tuple[Any, ...]) -> None:
+    """One operation on arrays: ``(out, slot, map, kept, slot, map, kept)``."""
+    out = entry[0]
+    if type(out) is list:
+        dz = out[0]
+        if not dz:
+            return
+        out[0] = 0.0
+    else:
+        dz = out.data
+        if dz is None:
+            return
+        out.data = None
+    if len(entry) == READ:
+        entry[1].here(PLAIN)[entry[2]] += dz
+        return
+    by = entry[2]
+    give(entry[1], dz if by is None else by(dz, entry[3]), by not in SHARED)
+    if len(entry) > ONE:
+        by = entry[5]
+        give(entry[4], dz if by is None else by(dz, entry[6]), by not in SHARED)
+
+
+def followed_scalar(entry: list[Any], below: Any) -> None:
     d = entry[0]
     if d == 0 and not below.is_active(d):
         return
@@ -46,6 +88,21 @@ def followed_backwards(entry: list[Any], below: Any) -> None:
     for place in range(2, len(entry), 2):
         node = entry[place]
         node[0] = below.add(node[0], below.mul(d, entry[place + 1]))
+
+
+def followed_arrays(entry: tuple[Any, ...], below: Any) -> None:
+    dz = take_from(entry[0], below)
+    if dz is None:
+        return
+    if len(entry) == READ:
+        below.add_at(entry[1].here(below), entry[2], dz)
+        return
+    for place in range(1, len(entry), 3):
+        slot, by, kept = entry[place : place + 3]
+        if by is not None:
+            add_to(slot, below.call(FOLLOWED.get(by, by), dz, kept), below)
+        else:
+            add_to(slot, dz, below)
 
 
 def undo(changes: list[Any], below: Any) -> None:

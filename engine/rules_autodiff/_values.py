@@ -1,5 +1,6 @@
 """Which values can carry a derivative, and which certainly carry none."""
 
+import inspect
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
@@ -11,6 +12,7 @@ __all__ = ["INERT", "NUMBERS", "SCALARS", "is_float_array", "is_number", "is_num
 INERT = frozenset({
     int, bool, str, bytes, type(None), type, range, ModuleType, type(Ellipsis),
     np.bool_, np.int64, np.int32, np.intp, np.dtype, np.ufunc, type(np.sum),
+    type(inspect.signature(np.sum).parameters["initial"].default),  # "no value"
 })  # fmt: skip
 SCALARS = frozenset({float, np.float64})  # the two classes of the fast path
 NUMBERS = (float, complex, np.inexact)

@@ -1,0 +1,154 @@
+"""The fast path's functions of one argument: elementwise functions, and the sum.
+
+They stand in for the rules of rules_numpy, where no other rule was registered.
+"""
+
+import math
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._core import CORE, CoreRule, Space, spread, spread_rrule
+
+__all__ = ["FOLLOWED", "SHARED", "UNARY", "Elementwise", "Total"]
+
+DOUBLE = np.dtype(float)
+NUMBERS = (float, np.float64)
+
+# In place of a map, where a level above follows the arithmetic.
+FOLLOWED: dict[Any, Callable[[Any, Any], Any]] = {}
+
+
+def stretched(dz: Any, space: Space) -> Any:
+    """The cotangent of a sum: the same number everywhere, stored once."""
+    strides = (0,) * len(space.shape)
+    return np.ndarray(space.shape, DOUBLE, np.array(dz, DOUBLE), 0, strides)
+
+
+def stretched_frule(tangents: Any, dz: Any, space: Space) -> Any:
+    return spread(dz, space), spread(tangents[0], space)
+
+
+CORE[stretched] = CoreRule(stretched, spread_rrule, stretched_frule)
+
+# Maps whose results others may hold too, or which are no memory of their own.
+SHARED = frozenset({None, stretched})
+
+
+class Total:
+    """The sum over all axes."""
+
+    types = (np.ndarray,)
+
+    def map_of(self, x: Any, _z: Any) -> Any:
+        """The map of the cotangent, and what it keeps."""
+        return stretched, Space(x.shape, "f", array=True)
+
+
+class Elementwise:
+    """A function of numbers and arrays, by its partial derivative.
+
+    Args:
+        partial: The partial derivative, a function of argument or result.
+        result: Whether of the result.
+        divides: Whether it is infinite where the function is not smooth.
+        of_number: The same for a float.
+        types: The classes of arguments.
+    """
+
+    def __init__(
+        self,
+        partial: Callable[[Any], Any],
+        *,
+        result: bool = False,
+        divides: bool = False,
+        of_number: Callable[[float], float] | None = None,
+        types: tuple[type, ...] = (np.ndarray, *NUMBERS),
+    ):
+        self.partial, self.result, self.divides = partial, result, divides
+        self.of_number, self.types = of_number or partial, types
+        self.map = strong_map(self)
+
+    def map_of(self, x: Any, z: Any) -> Any:
+        """The map of the cotangent, and what it keeps."""
+        return self.map, z if self.result else x
+
+    def at_number(self, x: Any, z: Any) -> Any:
+        """The partial derivative at a number."""
+        at = z if self.result else x
+        try:
+            return self.of_number(float(at))
+        except (ArithmeticError, ValueError):  # where NumPy has an infinity or NaN
+            with np.errstate(all="ignore"):
+                return self.partial(np.float64(at))
+
+
+def strong_map(f: Elementwise) -> Callable[[Any, Any], Any]:
+    """dx = f'(x) dz, zero wherever dz is, also where f' is infinite or not a number."""
+    partial_of, divides = f.partial, f.divides
+
+    def elementwise_map(dz: Any, kept: Any) -> Any:
+        if divides:
+            with np.errstate(divide="ignore"):
+                partial = partial_of(kept)
+        else:
+            partial = partial_of(kept)
+        if isfinite(np.vdot(partial, partial)):  # one pass, and nothing is stored
+            return dz * partial
+        with np.errstate(invalid="ignore"):
+            product = dz * partial
+        return np.where(np.isfinite(partial) | (dz != 0), product, 0.0)
+
+    def followed_map(dz: Any, kept: Any) -> Any:
+        return dz * partial_of(kept)
+
+    FOLLOWED[elementwise_map] = followed_map
+    return elementwise_map
+
+
+def itself(z: Any) -> Any:
+    return z
+
+
+def inverse(x: Any) -> Any:
+    return 1.0 / x
+
+
+def half_inverse(z: Any) -> Any:
+    return 0.5 / z
+
+
+def minus_sin(x: Any) -> Any:
+    return -np.sin(x)
+
+
+def minus_sin_of_number(x: float) -> float:
+    return -math.sin(x)
+
+
+def one_minus_square(z: Any) -> Any:
+    return 1.0 - z * z
+
+
+def twice(x: Any) -> Any:
+    return 2.0 * x
+
+
+UNARY: dict[Any, Elementwise | Total] = {
+    np.exp: Elementwise(itself, result=True),
+    np.log: Elementwise(inverse, divides=True),
+    np.sqrt: Elementwise(half_inverse, result=True, divides=True),
+    np.sin: Elementwise(np.cos, of_number=math.cos),
+    np.cos: Elementwise(minus_sin, of_number=minus_sin_of_number),
+    np.tanh: Elementwise(one_minus_square, result=True),
+    np.square: Elementwise(twice),
+    np.sum: Total(),
+    math.exp: Elementwise(itself, result=True, types=NUMBERS),
+    math.log: Elementwise(inverse, types=NUMBERS),
+    math.sqrt: Elementwise(half_inverse, result=True, types=NUMBERS),
+    math.sin: Elementwise(np.cos, of_number=math.cos, types=NUMBERS),
+    math.cos: Elementwise(minus_sin, of_number=minus_sin_of_number, types=NUMBERS),
+    math.tanh: Elementwise(one_minus_square, result=True, types=NUMBERS),
+}
