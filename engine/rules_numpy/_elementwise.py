@@ -12,6 +12,7 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._arrays import array_of, name_of
 from rules_numpy._declare import DECLARED, Declaration
+from rules_numpy._maps import times
 
 __all__ = ["elementwise", "maps_of_partials"]
 
@@ -66,22 +67,12 @@ def _register_lists(f: Any, partials: Any) -> None:
 def maps_of_partials(partials: Any) -> Any:
     @wraps(partials)
     def maps(y: Any, *args: Any) -> Any:
-        return tuple(_product_maps(p) for p in partials(y, *args))
+        found = partials(y, *args)
+        return tuple(
+            None if isinstance(p, rc.AbstractZero) else times(p) for p in found
+        )
 
     return maps
-
-
-def _product_maps(p: Any) -> Any:
-    if isinstance(p, rc.AbstractZero):
-        return None
-
-    def product_pushforward(dx: Any) -> Any:
-        return p * dx
-
-    def product_pullback(dy: Any) -> Any:
-        return np.conjugate(p) * dy
-
-    return product_pushforward, product_pullback
 
 
 def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:

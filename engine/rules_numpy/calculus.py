@@ -9,6 +9,7 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._axes import along, given, scatter_add
 from rules_numpy._declare import derivative
+from rules_numpy._maps import times, times_number
 
 __all__: list[str] = []
 
@@ -38,7 +39,7 @@ def interp_derivative(
     nodes = _node_maps(j, j + 1, -slope * (1.0 - t), -slope * t, xp)
     values = _node_maps(j, j + 1, share * (1.0 - t), share * t, fp)
     ends = [_picked(x_end, m) for x_end, m in ((left, before), (right, after))]
-    return _product(slope), nodes, values, *ends, None
+    return times(slope), nodes, values, *ends, None
 
 
 def _periodic_interp(x: Any, xp: Any, fp: Any, period: Any) -> Any:
@@ -60,33 +61,13 @@ def _periodic_interp(x: Any, xp: Any, fp: Any, period: Any) -> Any:
     of_nodes = turns - np.floor(np.take(xp, index) / period)
     of_period = of_x - (1.0 - t) * np.take(of_nodes, j) - t * np.take(of_nodes, j + 1)
     return (
-        _product(slope),
+        times(slope),
         _node_maps(i0, i1, -slope * (1.0 - t), -slope * t, xp),
         _node_maps(i0, i1, 1.0 - t, t, fp),
         None,
         None,
-        _total(slope * of_period),
+        times_number(slope * of_period),
     )
-
-
-def _product(slope: Any) -> Any:
-    def product_pushforward(dx: Any) -> Any:
-        return slope * dx
-
-    def product_pullback(dy: Any) -> Any:
-        return np.real(np.conjugate(slope) * dy)
-
-    return product_pushforward, product_pullback
-
-
-def _total(slope: Any) -> Any:
-    def total_pushforward(dp: Any) -> Any:
-        return slope * dp
-
-    def total_pullback(dy: Any) -> Any:
-        return np.sum(np.real(np.conjugate(slope) * dy))
-
-    return total_pushforward, total_pullback
 
 
 def _node_maps(i0: Any, i1: Any, w0: Any, w1: Any, nodes: Any) -> Any:
@@ -148,7 +129,7 @@ def trapezoid_derivative(
         return rc.ProjectTo(x)(back)
 
     total = np.sum(means, axis=axis)
-    by_width = (_scale(total), _scale_back(total))
+    by_width = times_number(total)
     if np.ndim(dx):
         by_width = (_refuse_widths, _refuse_widths)
     return (
@@ -162,20 +143,6 @@ def _refuse_widths(_d: Any) -> Any:
     return rc.not_implemented(
         "derivative of numpy.trapezoid in an array of widths; give the points x"
     )
-
-
-def _scale(total: Any) -> Any:
-    def scale_pushforward(d: Any) -> Any:
-        return total * d
-
-    return scale_pushforward
-
-
-def _scale_back(total: Any) -> Any:
-    def scale_pullback(dy: Any) -> Any:
-        return np.sum(np.conjugate(total) * dy)
-
-    return scale_pullback
 
 
 def _widths(x: Any, y: Any, axis: int) -> Any:

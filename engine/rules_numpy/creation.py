@@ -9,6 +9,7 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._arrays import array_of, restore, tangent_array
 from rules_numpy._declare import derivative
+from rules_numpy._maps import times_number
 from rules_numpy.ufuncs_exponential import bessel_i
 
 __all__: list[str] = []
@@ -154,14 +155,8 @@ def logspace_derivative(
     t = np.linspace(start, stop, num, endpoint, axis=axis)
     ends = _affine_in_ends(t, start, stop, _steps(num, endpoint), axis)
 
-    def base_pushforward(dbase: Any) -> Any:
-        return y * t / base * dbase
-
-    def base_pullback(dy: Any) -> Any:
-        return np.sum(y * t / base * dy)
-
     scaled = tuple(_scaled(pair, y * np.log(base)) for pair in ends)
-    return (*scaled, (base_pushforward, base_pullback))
+    return (*scaled, times_number(y * t / base))
 
 
 def _scaled(pair: Any, slope: Any) -> Any:
@@ -252,24 +247,14 @@ def arange_derivative(
     y: Any, start: Any, stop: Any = None, step: Any = 1, **_kw: Any
 ) -> Any:
     """yᵢ = start + i step; the number of entries is a step function of all three."""
-    moved = None if stop is None else _inner(np.ones(y.shape))
-    return moved, None, _inner(np.arange(y.size) * 1.0)
-
-
-def _inner(slope: Any) -> Any:
-    def inner_pushforward(dx: Any) -> Any:
-        return slope * dx
-
-    def inner_pullback(dy: Any) -> Any:
-        return np.sum(slope * dy)
-
-    return inner_pushforward, inner_pullback
+    moved = None if stop is None else times_number(np.ones(y.shape))
+    return moved, None, times_number(np.arange(y.size) * 1.0)
 
 
 @derivative([np.fft.fftfreq, np.fft.rfftfreq], argnums=1)
 def fftfreq_derivative(y: Any, n: Any, d: Any = 1.0, device: Any = None) -> Any:
     """Frequencies k / (n d)."""
-    return _inner(-y / d)
+    return times_number(-y / d)
 
 
 @derivative(np.kaiser, argnums=1)
@@ -279,4 +264,4 @@ def kaiser_derivative(y: Any, M: Any, beta: Any) -> Any:
     t = (np.arange(M) - half) / half if M > 1 else np.zeros(M)
     r = np.sqrt(1.0 - t * t)
     slope = (r * bessel_i(1, beta * r) - y * bessel_i(1, beta)) / np.i0(beta)
-    return _inner(slope)
+    return times_number(slope)

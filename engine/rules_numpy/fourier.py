@@ -29,22 +29,23 @@ def _resized(x: Any, n: int, axis: int) -> Any:
     return np.concatenate([x, np.zeros(shape, x.dtype)], axis=axis)
 
 
-@linear(np.fft.fft)
-def fft_adjoint(
-    dy: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
-) -> Any:
-    """The inverse transform without its factor."""
-    dx = np.fft.ifft(dy, axis=axis, norm=_other(norm))
-    return _resized(dx, a.shape[axis], axis)
+def _complex_transform(f: Any, opposite: Any) -> None:
+    @linear(f)
+    def transform_adjoint(
+        dy: Any,
+        a: Any,
+        n: Any = None,
+        axis: Any = -1,
+        norm: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """The opposite transform, with the other side's factor."""
+        dx = opposite(dy, axis=axis, norm=_other(norm))
+        return _resized(dx, a.shape[axis], axis)
 
 
-@linear(np.fft.ifft)
-def ifft_adjoint(
-    dy: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
-) -> Any:
-    """The transform, with the factor of the inverse."""
-    dx = np.fft.fft(dy, axis=axis, norm=_other(norm))
-    return _resized(dx, a.shape[axis], axis)
+_complex_transform(np.fft.fft, np.fft.ifft)
+_complex_transform(np.fft.ifft, np.fft.fft)
 
 
 @linear(np.fft.rfft)
@@ -117,22 +118,23 @@ def _over_axes(dy: Any, shape: Any, axes: Any, norm: Any, inverse: Any) -> Any:
     return dy
 
 
-@linear([np.fft.fftn, np.fft.fft2])
-def fftn_adjoint(
-    dy: Any, a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None
-) -> Any:
-    """Axis by axis."""
-    axes, _ = _lengths(a, s, axes)
-    return _over_axes(dy, a.shape, axes, _other(norm), np.fft.ifft)
+def _complex_transforms(functions: Any, opposite: Any) -> None:
+    @linear(functions)
+    def transforms_adjoint(
+        dy: Any,
+        a: Any,
+        s: Any = None,
+        axes: Any = None,
+        norm: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Axis by axis."""
+        axes, _ = _lengths(a, s, axes)
+        return _over_axes(dy, a.shape, axes, _other(norm), opposite)
 
 
-@linear([np.fft.ifftn, np.fft.ifft2])
-def ifftn_adjoint(
-    dy: Any, a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None
-) -> Any:
-    """Axis by axis."""
-    axes, _ = _lengths(a, s, axes)
-    return _over_axes(dy, a.shape, axes, _other(norm), np.fft.fft)
+_complex_transforms([np.fft.fftn, np.fft.fft2], np.fft.ifft)
+_complex_transforms([np.fft.ifftn, np.fft.ifft2], np.fft.fft)
 
 
 @linear([np.fft.rfftn, np.fft.rfft2])

@@ -10,6 +10,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import DECLARED, constant, derivative
+from rules_numpy._maps import total_of
 
 __all__ = [
     "atan_partials",
@@ -301,23 +302,13 @@ def _numbers(f: Callable[..., Any]) -> Callable[..., Any]:
 def dist_derivative(y: Any, p: Any, q: Any) -> Any:
     """∂‖p - q‖ = ±(p - q) / ‖p - q‖, zero where they meet."""
     unit = (p - q) / y if y else np.zeros(p.shape)
-    return _inner(unit), _inner(-unit)
-
-
-def _inner(slope: Any) -> Any:
-    def inner_pushforward(dx: Any) -> Any:
-        return np.sum(slope * dx)
-
-    def inner_pullback(dy: Any) -> Any:
-        return slope * dy
-
-    return inner_pushforward, inner_pullback
+    return total_of(unit), total_of(-unit)
 
 
 @derivative(math.fsum, call=_numbers(math.fsum))
 def fsum_derivative(y: Any, seq: Any) -> Any:
     """Every term moves the sum."""
-    return _inner(np.ones(seq.shape))
+    return total_of(np.ones(seq.shape))
 
 
 @derivative(math.prod, call=_numbers(math.prod))
@@ -325,13 +316,13 @@ def prod_derivative(y: Any, iterable: Any, /, *, start: Any = 1) -> Any:
     """∂ᵢ Π xⱼ = Π over j ≠ i."""
     from rules_numpy.cumulative import exclusive_products
 
-    return _inner(start * exclusive_products(iterable))
+    return total_of(start * exclusive_products(iterable))
 
 
 @derivative(getattr(math, "sumprod", None) or [], argnums=(0, 1))
 def sumprod_derivative(y: Any, p: Any, q: Any) -> Any:
     """∂Σ p q = (q, p)."""
-    return _inner(q), _inner(p)
+    return total_of(q), total_of(p)
 
 
 rc.non_differentiable(constant([

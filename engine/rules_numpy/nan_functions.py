@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from rules_numpy._declare import NoValue, derivative
+from rules_numpy._axes import given
+from rules_numpy._declare import derivative
 from rules_numpy.cumulative import cumprod_derivative, cumsum_derivative
 from rules_numpy.reductions import (
     extreme_derivative,
@@ -19,11 +22,8 @@ from rules_numpy.reductions import (
 
 __all__: list[str] = []
 
-
-def _without(a: Any, filler: float) -> tuple[Any, Any]:
-    """The array with NaN replaced, and the mask of what counts."""
-    keep = ~np.isnan(a)
-    return np.where(keep, a, np.full_like(a, filler)), keep
+Maps = Callable[..., Any]
+_NAMES = ("__name__", "__qualname__", "__doc__")  # the module is this one
 
 
 def _masked(maps: Any, keep: Any) -> Any:
@@ -40,134 +40,57 @@ def _masked(maps: Any, keep: Any) -> Any:
     return nan_pushforward, nan_pullback
 
 
+def _filled(plain: Maps, filler: float) -> Maps:
+    """By the same function of the array with NaN replaced."""
+
+    @wraps(plain, assigned=_NAMES)
+    def nan_derivative(y: Any, a: Any, *options: Any) -> Any:
+        keep = ~np.isnan(a)
+        full = np.where(keep, a, np.full_like(a, filler))
+        maps = plain(y, full, *options)
+        if not isinstance(maps[0], tuple):
+            return _masked(maps, keep)
+        return _masked(maps[0], keep), maps[1]
+
+    return nan_derivative
+
+
+def _weighted(plain: Maps) -> Maps:
+    """By the same function with a mask, which counts the entries."""
+
+    @wraps(plain, assigned=_NAMES)
+    def nan_derivative(
+        y: Any, a: Any, *options: Any, where: Any = True, **kw: Any
+    ) -> Any:
+        keep = ~np.isnan(a)
+        full = np.where(keep, a, np.zeros_like(a))
+        return _masked(plain(y, full, *options, where=_both(where, keep), **kw), keep)
+
+    return nan_derivative
+
+
+def _extreme(plain: Maps) -> Maps:
+    """By the same function with a mask, the fifth of the options."""
+
+    @wraps(plain, assigned=_NAMES)
+    def nan_derivative(y: Any, a: Any, *options: Any) -> Any:
+        keep = ~np.isnan(a)
+        where = options[4] if len(options) > 4 else True
+        maps = plain(y, a, *options[:4], where=_both(where, keep))
+        return _masked(maps[0], keep), maps[1]
+
+    return nan_derivative
+
+
 def _both(where: Any, keep: Any) -> Any:
-    return keep if where is True or where is NoValue else keep & where
+    return keep & where if where is not True and given(where) else keep
 
 
-@derivative(np.nansum, argnums=(0, 5))
-def nansum_derivative(
-    y: Any,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = NoValue,
-    where: Any = True,
-) -> Any:
-    """As `sum`."""
-    full, keep = _without(a, 0.0)
-    maps = sum_derivative(y, full, axis, dtype, None, keepdims, initial, where)
-    return _masked(maps[0], keep), maps[1]
-
-
-@derivative(np.nanprod, argnums=(0, 5))
-def nanprod_derivative(
-    y: Any,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = NoValue,
-    where: Any = True,
-) -> Any:
-    """As `prod`."""
-    full, keep = _without(a, 1.0)
-    maps = prod_derivative(y, full, axis, dtype, None, keepdims, initial, where)
-    return _masked(maps[0], keep), maps[1]
-
-
-@derivative([np.nanmax, np.nanmin], argnums=(0, 4))
-def nanextreme_derivative(
-    y: Any,
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = NoValue,
-    where: Any = True,
-) -> Any:
-    """As `max` and `min`."""
-    keep = ~np.isnan(a)
-    mask = _both(where, keep)
-    maps = extreme_derivative(y, a, axis, None, keepdims, initial, mask)
-    return _masked(maps[0], keep), maps[1]
-
-
-@derivative(np.nanmean)
-def nanmean_derivative(
-    y: Any,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    *,
-    where: Any = True,
-) -> Any:
-    """As `mean`."""
-    full, keep = _without(a, 0.0)
-    mask = _both(where, keep)
-    maps = mean_derivative(y, full, axis, dtype, None, keepdims, where=mask)
-    return _masked(maps, keep)
-
-
-@derivative(np.nanvar)
-def nanvar_derivative(
-    y: Any,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    *,
-    where: Any = True,
-    mean: Any = NoValue,
-    correction: Any = NoValue,
-) -> Any:
-    """As `var`."""
-    full, keep = _without(a, 0.0)
-    options = {"where": _both(where, keep), "mean": mean, "correction": correction}
-    maps = var_derivative(y, full, axis, dtype, None, ddof, keepdims, **options)
-    return _masked(maps, keep)
-
-
-@derivative(np.nanstd)
-def nanstd_derivative(
-    y: Any,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    *,
-    where: Any = True,
-    mean: Any = NoValue,
-    correction: Any = NoValue,
-) -> Any:
-    """As `std`."""
-    full, keep = _without(a, 0.0)
-    options = {"where": _both(where, keep), "mean": mean, "correction": correction}
-    maps = std_derivative(y, full, axis, dtype, None, ddof, keepdims, **options)
-    return _masked(maps, keep)
-
-
-@derivative(np.nancumsum)
-def nancumsum_derivative(
-    y: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
-) -> Any:
-    """As `cumsum`."""
-    full, keep = _without(a, 0.0)
-    return _masked(cumsum_derivative(y, full, axis, dtype), keep)
-
-
-@derivative(np.nancumprod)
-def nancumprod_derivative(
-    y: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
-) -> Any:
-    """As `cumprod`."""
-    full, keep = _without(a, 1.0)
-    return _masked(cumprod_derivative(y, full, axis, dtype), keep)
+derivative(np.nansum, argnums=(0, 5))(_filled(sum_derivative, 0.0))
+derivative(np.nanprod, argnums=(0, 5))(_filled(prod_derivative, 1.0))
+derivative(np.nancumsum)(_filled(cumsum_derivative, 0.0))
+derivative(np.nancumprod)(_filled(cumprod_derivative, 1.0))
+derivative(np.nanmean)(_weighted(mean_derivative))
+derivative(np.nanvar)(_weighted(var_derivative))
+derivative(np.nanstd)(_weighted(std_derivative))
+derivative([np.nanmax, np.nanmin], argnums=(0, 4))(_extreme(extreme_derivative))

@@ -8,6 +8,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
+from rules_numpy._maps import times
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_solves import pinv_derivative
 from rules_numpy.signals import convolve_derivative
@@ -28,13 +29,7 @@ def polyval_derivative(y: Any, p: Any, x: Any) -> Any:
         terms = np.conjugate(powers) * np.expand_dims(dy, -1)
         return np.sum(terms, axis=tuple(range(x.ndim)))
 
-    def x_pushforward(dx: Any) -> Any:
-        return slope * dx
-
-    def x_pullback(dy: Any) -> Any:
-        return np.conjugate(slope) * dy
-
-    return (p_pushforward, p_pullback), (x_pushforward, x_pullback)
+    return (p_pushforward, p_pullback), times(slope)
 
 
 def _sum_of_polynomials(f: Any, sign: float) -> None:
@@ -143,13 +138,17 @@ def poly_derivative(y: Any, zeros: Any) -> Any:
     columns = [np.append(0.0, -np.poly(np.delete(zeros, i))) for i in range(zeros.size)]
     slope = np.stack(columns, axis=-1)
 
-    def poly_pushforward(dzeros: Any) -> Any:
-        return np.matmul(slope, dzeros)
+    return _by_matrix(slope)
 
-    def poly_pullback(dy: Any) -> Any:
-        return np.matmul(np.conjugate(slope.T), dy)
 
-    return poly_pushforward, poly_pullback
+def _by_matrix(m: Any) -> Any:
+    def matrix_pushforward(dx: Any) -> Any:
+        return np.matmul(m, dx)
+
+    def matrix_pullback(dy: Any) -> Any:
+        return np.matmul(adjoint(m), dy)
+
+    return matrix_pushforward, matrix_pullback
 
 
 @derivative(np.roots)
@@ -158,13 +157,7 @@ def roots_derivative(y: Any, p: Any) -> Any:
     powers = y[:, None] ** np.arange(p.size - 1, -1, -1)
     slope = -powers / np.polyval(np.polyder(p), y)[:, None]
 
-    def roots_pushforward(dp: Any) -> Any:
-        return np.matmul(slope, dp)
-
-    def roots_pullback(dy: Any) -> Any:
-        return np.matmul(np.conjugate(slope.T), dy)
-
-    return roots_pushforward, roots_pullback
+    return _by_matrix(slope)
 
 
 @derivative(np.polyfit, argnums=(0, 1))
@@ -198,13 +191,7 @@ def polyfit_derivative(
         seed = np.reshape(dc, (deg + 1, columns.shape[1]))
         return of_x[1](of_matrix[1](np.matmul(seed, adjoint(columns))))
 
-    def y_pushforward(dy: Any) -> Any:
-        return np.matmul(inverse, dy)
-
-    def y_pullback(dc: Any) -> Any:
-        return np.matmul(adjoint(inverse), dc)
-
-    return (x_pushforward, x_pullback), (y_pushforward, y_pullback)
+    return (x_pushforward, x_pullback), _by_matrix(inverse)
 
 
 @derivative(np.polydiv, argnums=(0, 1))

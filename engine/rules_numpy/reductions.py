@@ -6,8 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from rules_numpy._axes import count_of, expand, given, kept, spread, tail, untail
+from rules_numpy._axes import (
+    count_of,
+    expand,
+    flag,
+    given,
+    kept,
+    spread,
+    tail,
+    untail,
+)
 from rules_numpy._declare import NoValue, derivative
+from rules_numpy._maps import times_number
 from rules_numpy.cumulative import exclusive_products
 
 __all__ = ["reduced_count"]
@@ -138,16 +148,12 @@ def _weighted(slope: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 
     def weighted_pushforward(da: Any) -> Any:
         terms = np.real(np.conjugate(slope) * da)
-        return np.sum(terms, axis=axis, keepdims=_keep(keepdims))
+        return np.sum(terms, axis=axis, keepdims=flag(keepdims))
 
     def weighted_pullback(dy: Any) -> Any:
         return slope * expand(dy, a, axis, keepdims)
 
     return weighted_pushforward, weighted_pullback
-
-
-def _keep(keepdims: Any) -> bool:
-    return keepdims is not NoValue and bool(keepdims)
 
 
 @derivative([np.prod], argnums=(0, 5))
@@ -170,49 +176,42 @@ def prod_derivative(
     slope = _masked(others * first, where)
 
     def prod_pushforward(da: Any) -> Any:
-        return np.sum(slope * da, axis=axis, keepdims=_keep(keepdims))
+        return np.sum(slope * da, axis=axis, keepdims=flag(keepdims))
 
     def prod_pullback(dy: Any) -> Any:
         return np.conjugate(slope) * expand(dy, a, axis, keepdims)
 
     if not given(initial):
         return (prod_pushforward, prod_pullback), None
-    rest = np.prod(used, axis=axis, keepdims=_keep(keepdims))
-    return (prod_pushforward, prod_pullback), _factor(rest)
-
-
-def _factor(rest: Any) -> Any:
-    def factor_pushforward(dx: Any) -> Any:
-        return rest * dx
-
-    def factor_pullback(dy: Any) -> Any:
-        return np.sum(np.conjugate(rest) * dy)
-
-    return factor_pushforward, factor_pullback
+    rest = np.prod(used, axis=axis, keepdims=flag(keepdims))
+    return (prod_pushforward, prod_pullback), times_number(rest)
 
 
 def _extreme(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Any:
-    """Maximum and minimum: equal entries share."""
-    top = expand(y, a, axis, keepdims)
-    hit = (a == top) | (np.isnan(a) & np.isnan(top))
-    if where is not True and given(where):
-        hit = hit & where
-    count = np.sum(hit, axis=axis, keepdims=True)
-    first = np.asarray(initial == top) if given(initial) else np.asarray(False)
-    count = count + first
-    share = np.where(hit, 1.0, 0.0) / np.maximum(count, 1)
+    """Maximum and minimum: equal entries share. Looked at when it is asked for."""
+
+    def shares() -> tuple[Any, Any]:
+        """Weights of the entries and of the initial value."""
+        top = expand(y, a, axis, keepdims)
+        hit = (a == top) | (np.isnan(a) & np.isnan(top))
+        if where is not True and given(where):
+            hit = hit & where
+        first = np.asarray(given(initial) and initial == top)
+        count = np.maximum(np.sum(hit, axis=axis, keepdims=True) + first, 1)
+        return np.where(hit, 1.0, 0.0) / count, np.where(first, 1.0, 0.0) / count
 
     def extreme_pushforward(da: Any) -> Any:
-        return np.sum(share * da, axis=axis, keepdims=_keep(keepdims))
+        return np.sum(shares()[0] * da, axis=axis, keepdims=flag(keepdims))
 
     def extreme_pullback(dy: Any) -> Any:
-        return share * expand(dy, a, axis, keepdims)
+        return shares()[0] * expand(dy, a, axis, keepdims)
 
     if not given(initial):
         return (extreme_pushforward, extreme_pullback), None
-    lead = np.where(first, 1.0, 0.0) / np.maximum(count, 1)
-    lead = np.reshape(np.broadcast_to(lead, kept(a.shape, axis)), np.shape(y))
-    return (extreme_pushforward, extreme_pullback), _factor(lead)
+    lead = np.broadcast_to(shares()[1], kept(a.shape, axis))
+    return (extreme_pushforward, extreme_pullback), times_number(
+        np.reshape(lead, np.shape(y))
+    )
 
 
 @derivative([np.max, np.min, np.amax, np.amin], argnums=(0, 4))
@@ -268,10 +267,10 @@ def average_derivative(
     def pair(k: int) -> Any:
         def average_pushforward(dx: Any) -> Any:
             dx = dx if k == 0 else _weights_like(dx, a, axis)
-            dmean = np.sum(slopes[k] * dx, axis=axis, keepdims=_keep(keepdims))
+            dmean = np.sum(slopes[k] * dx, axis=axis, keepdims=flag(keepdims))
             if not returned:
                 return dmean
-            dscale = np.sum(dx, axis=axis, keepdims=_keep(keepdims)) if k else 0.0
+            dscale = np.sum(dx, axis=axis, keepdims=flag(keepdims)) if k else 0.0
             return dmean, np.broadcast_to(dscale, np.shape(y[1]))
 
         def average_pullback(dy: Any) -> Any:

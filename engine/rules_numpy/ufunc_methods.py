@@ -10,6 +10,7 @@ import rules_core as rc
 from rules_numpy._arrays import name_of
 from rules_numpy._axes import expand, flag, given
 from rules_numpy._declare import DECLARED, NoValue, derivative
+from rules_numpy._maps import times_number
 from rules_numpy.cumulative import cumprod_derivative, cumsum_derivative
 from rules_numpy.reductions import (
     extreme_derivative,
@@ -67,13 +68,7 @@ def _logsumexp(
     def logsumexp_pullback(dy: Any) -> Any:
         return shares * expand(dy, a, axis, keepdims)
 
-    def initial_pushforward(d: Any) -> Any:
-        return power(initial - y) * d
-
-    def initial_pullback(dy: Any) -> Any:
-        return np.sum(power(initial - y) * dy)
-
-    first = (initial_pushforward, initial_pullback) if given(initial) else None
+    first = times_number(power(initial - y)) if given(initial) else None
     return (logsumexp_pushforward, logsumexp_pullback), first
 
 
