@@ -8,7 +8,8 @@ from typing import Any
 from ._config import RuleConfig
 from ._errors import RuleDefinitionError
 from ._rule import Rule
-from ._table import Table, at_most
+from ._specificity import at_most
+from ._table import Table
 
 __all__ = ["check_arity", "check_config", "warn_if_hiding"]
 

@@ -16,10 +16,11 @@ from typing import Any
 from multipledispatch import Dispatcher
 from multipledispatch.variadic import Variadic
 
-from ._errors import AmbiguousRulesError, RuleClashError
+from ._errors import RuleClashError
 from ._keys import describe, is_method_key
 from ._rule import Rule
 from ._signature import Binder, binder_of
+from ._specificity import best
 
 __all__ = [
     "LOCK",
@@ -27,7 +28,6 @@ __all__ = [
     "NoConfig",
     "RuleSet",
     "Table",
-    "at_most",
     "nothing",
 ]
 
@@ -79,39 +79,6 @@ def _replaces(new: Rule, old: Rule) -> bool:
         return False
     elsewhere = old.file != new.file or new.file == "<stdin>"
     return (new.where.own and elsewhere) or _same_signature(old, new)
-
-
-def _within(a: tuple[type, ...], b: tuple[type, ...]) -> bool:
-    return all(any(issubclass(x, y) for y in b) for x in a)
-
-
-def _alternatives(rule: Rule, count: int) -> Iterator[tuple[type, ...]]:
-    yield from rule.types[:count]
-    for _ in range(count - len(rule.types)):
-        yield rule.variadic or (object,)
-
-
-def at_most(a: Rule, b: Rule, count: int) -> bool:
-    """Whether `a` accepts no call of `count` arguments that `b` refuses."""
-    if b.config is not None and not issubclass(a.config or object, b.config):
-        return False
-    return all(map(_within, _alternatives(a, count), _alternatives(b, count)))
-
-
-def _wins(a: Rule, b: Rule, count: int) -> bool:
-    if not at_most(a, b, count):
-        return False
-    return not at_most(b, a, count) or _tighter(a, b)
-
-
-def _tighter(a: Rule, b: Rule) -> bool:
-    """Of two that fit a call alike: whether `a` takes fewer calls of other lengths."""
-    if a.variadic is None or b.variadic is None:
-        return b.variadic is not None and a.variadic is None
-    more = max(len(a.types), len(b.types)) + 1
-    if at_most(a, b, more) and at_most(b, a, more):
-        return a.required > b.required
-    return at_most(a, b, more)
 
 
 class MethodCache(dict[tuple[type, ...], "Rule | None"]):
@@ -262,7 +229,7 @@ class RuleSet:
         """The winning entry, opt-outs included."""
         for rules in (self.candidates(config, types), self.candidates(NoConfig, types)):
             if rules:
-                return _best(rules, types)
+                return best(rules, types)
         return None
 
     def candidates(self, config: type, types: tuple[type, ...]) -> list[Rule]:
@@ -298,18 +265,6 @@ def _matches(dispatcher: Dispatcher, types: tuple[type, ...]) -> list[Rule]:
     dispatcher.reorder(on_ambiguity=_quiet)
     found = itertools.chain.from_iterable(dispatcher.dispatch_iter(*types))
     return list(dict.fromkeys(found))
-
-
-def _best(rules: list[Rule], types: tuple[type, ...]) -> Rule:
-    count = len(types)
-    for rule in rules:
-        if all(other is rule or _wins(rule, other, count) for other in rules):
-            return rule
-    front = [
-        r for r in rules if not any(_wins(o, r, count) for o in rules if o is not r)
-    ]
-    first, second = list(dict.fromkeys((*front, *rules)))[:2]
-    raise AmbiguousRulesError(first, second, [cls.__name__ for cls in types])
 
 
 class Table:

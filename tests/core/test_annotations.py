@@ -1,0 +1,100 @@
+"""Annotations and keys that cannot be dispatched on: whole texts."""
+
+import typing
+
+import pytest
+
+from rules_core import (
+    RuleDefinitionError,
+    rrule,
+)
+from rules_core.testing import isolated_rules
+from tests.core.named_rules import define, one, ran, two
+
+
+@pytest.fixture(autouse=True)
+def _own_tables():
+    with isolated_rules():
+        yield
+
+
+@pytest.mark.parametrize(
+    ("annotation", "cure"),
+    [
+        (list[float], "Dispatch sees classes only: write list."),
+        (3, "Leave it out to accept any value."),
+        (typing.Literal["a"], "Leave it out to accept any value."),
+    ],
+    ids=["generic", "value", "literal"],
+)
+def test_an_annotation_that_is_no_type(annotation, cure):
+    with pytest.raises(RuleDefinitionError) as caught:
+        define(one, annotation, name="bad")
+    line = str(caught.value)
+    assert line.startswith("rrule bad for one at named_rules.py:")
+    assert (
+        ": parameter 'x0' must be annotated with a class, an ABC, Array or a " in line
+    )
+    assert line.endswith(f"but got {annotation!r}. {cure}")
+
+
+def test_annotated_types_are_their_types():
+    define(one, typing.Annotated[float, "in metres"], name="float")
+    assert (ran(one, 1.0), ran(one, 1)) == ("float", None)
+
+
+class HasShape(typing.Protocol):
+    shape: tuple[int, ...]
+
+
+def test_an_annotation_that_cannot_be_asked():
+    with pytest.raises(RuleDefinitionError) as caught:
+        define(one, HasShape, name="bad")
+    text = str(caught.value)
+    assert ": parameter 'x0': dispatch asks for subclasses of HasShape, whi" in text
+    assert text.endswith("). Use another class, or leave the annotation out.")
+
+
+def test_an_annotation_that_names_nothing():
+    def rule(x):
+        return x, None
+
+    rule.__annotations__["x"] = "Nowhere"
+
+    with pytest.raises(RuleDefinitionError, match=r"name 'Nowhere' is not defined"):
+        rrule.define(one)(rule)
+
+
+def test_a_rule_that_can_never_fit():
+    with pytest.raises(RuleDefinitionError) as caught:
+        define(two, float, name="short")
+    assert str(caught.value).endswith(
+        "takes 1 arguments, but in normal form two has 2: (x, y). The rule must take "
+        "all of them, also those with a default."
+    )
+
+
+class Unhashable:
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, x):
+        return x
+
+
+def test_an_unhashable_key():
+    key = Unhashable()
+    assert rrule(key, 1.0) is None
+    with pytest.raises(RuleDefinitionError) as caught:
+        define(key, object, name="rule")
+    assert str(caught.value) == (
+        "rrule.define: a rule key must be hashable, but got an instance of "
+        "Unhashable, which is not. Define the rule for Unhashable.__call__ instead."
+    )
+
+
+def test_a_key_that_is_not_callable():
+    with pytest.raises(RuleDefinitionError) as caught:
+        rrule.define(3)
+    assert str(caught.value) == (
+        "rrule.define: a rule key must be callable, but got 3."
+    )
