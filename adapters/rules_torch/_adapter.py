@@ -20,6 +20,7 @@ from ._compat import (
 )
 from ._compile import call_traced
 from ._eager import apply_eager
+from ._export import call_exported
 from ._from_torch import native_of
 from ._functorch import RuleFunction, TransformCall
 from ._host import run_primal
@@ -80,8 +81,6 @@ def dispatch(
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
     if torch.compiler.is_exporting() and _has_rules(primitive, args, kwargs):
-        from ._op import call_exported
-
         return call_exported(primitive, args, kwargs)
     if functorch_active() or forward_mode_active():
         return _transformed(primitive, args, kwargs, tensors, layout)

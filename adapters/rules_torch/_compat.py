@@ -25,11 +25,13 @@ __all__ = [
     "autocast_active",
     "batch_levels",
     "batched_at",
+    "below_autograd",
     "call_function",
     "fake_mode",
     "forward_mode_active",
     "functorch_active",
     "has_tangent",
+    "implement",
     "is_dead",
     "is_fake",
     "is_legacy_batched",
@@ -37,8 +39,10 @@ __all__ = [
     "is_wrapped",
     "keep_out_of_graphs",
     "owns_its_memory",
+    "root",
     "set_forward_enabled",
     "strip_tangent",
+    "tracing_or_transforming",
     "unwrap_dead",
     "was_written_to",
     "will_execute",
@@ -85,6 +89,7 @@ add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find(
 )
 
 _forward_ad = _find("autograd.forward_ad")
+_is_exporting: Callable[[], bool] = torch.compiler.is_exporting
 _find("autograd.forward_ad._current_level")
 _forward_enabled: Callable[[], bool] = _find("_C._is_fwd_grad_enabled")
 _stack: Callable[[], list[Any] | None] = _find("_C._functorch.get_interpreter_stack")
@@ -92,6 +97,9 @@ _get_unwrapped: Callable[[Tensor], Tensor] = _find("_C._functorch.get_unwrapped"
 _batch_dim: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_bdim")
 _level: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_level")
 _unpack_dual: Callable[..., tuple[Tensor, Tensor | None]] = _find("_VF._unpack_dual")
+_below_autograd: Callable[[], AbstractContextManager[None]] = _find(
+    "_C._AutoDispatchBelowAutograd"
+)
 _users: Callable[[int], int] = _find("_C._storage_Use_Count")
 _will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
 _Kind = _find("_C._functorch.TransformType")
@@ -181,6 +189,11 @@ def forward_mode_active() -> bool:
     return _forward_ad._current_level >= 0 and _forward_enabled()  # noqa: SLF001
 
 
+def tracing_or_transforming() -> bool:
+    """Whether a call may mean more than computing; asked at every call, so in one."""
+    return functorch_active() or _forward_ad._current_level >= 0 or _is_exporting()  # noqa: SLF001
+
+
 def has_tangent(x: Tensor) -> bool:
     """Whether `x` carries a tangent of `torch.autograd.forward_ad`.
 
@@ -214,6 +227,11 @@ def owns_its_memory(x: Tensor) -> bool:
     return bool(users == 2 and storage.resizable())
 
 
+def root(x: Tensor) -> Tensor:
+    """The tensor that `x` is a view of, or `x`."""
+    return x if x._base is None else x._base  # noqa: SLF001
+
+
 def was_written_to(x: Tensor) -> bool:
     """Whether a fresh tensor, or a view of it, has been written to since."""
     return bool(x._version > 0)  # noqa: SLF001
@@ -240,6 +258,19 @@ def is_fake(x: Tensor) -> bool:
 def fake_mode() -> AbstractContextManager[Any]:
     """Tensors made in it have no data; those from outside may take part."""
     return _fake_mode(allow_non_fake_inputs=True)  # type: ignore[no-any-return]
+
+
+def below_autograd() -> AbstractContextManager[None]:
+    """Operators that are called in it skip what autograd has registered for them."""
+    return _below_autograd()
+
+
+def implement(library: Any, name: str, *, run: Any, autograd: Any, fake: Any) -> None:
+    """Register an operator that transforms look into, by calling `autograd`."""
+    library.impl(name, run, "CompositeExplicitAutograd")
+    library.impl(name, autograd, "Autograd")
+    library.impl(name, autograd, "FuncTorchDynamicLayerFrontMode")
+    torch.library.register_fake(f"{library.ns}::{name}", fake, lib=library)
 
 
 def keep_out_of_graphs(function: Any, reason: str) -> None:

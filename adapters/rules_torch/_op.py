@@ -1,4 +1,4 @@
-"""Custom operators: a host primal in a graph, a primitive in an exported program."""
+"""Custom operators: a host primal in a graph."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ import rules_core as rc
 from ._errors import UntraceableError
 from ._exchange import exact_dtype
 from ._host import PrimalJob, elementwise_dtype
-from ._leaves import flatten, flatten_plain, unflatten
+from ._leaves import flatten_plain, leaf_names, unflatten
 from ._numpy import numpy_dtype, torch_dtype
-from ._transpose import pull_back
 
-__all__ = ["call_exported", "call_operator"]
+__all__ = ["call_operator", "check_pure", "shapes_of"]
 
 _TAKEN: Counter[str] = Counter()
 _OPERATORS: dict[Any, Any] = {}
@@ -29,17 +28,26 @@ _OPERATORS: dict[Any, Any] = {}
 def call_operator(job: PrimalJob, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Call the operator that stands for a host primal on tensors without data."""
     primitive = job.primitive
+    check_pure(primitive)
+    shapes, job.result = shapes_of(job, tensors)
+    key = (primitive, job.layout, len(shapes), job.variant)
+    operator = _find(key, lambda: _define_host(job, len(shapes)))
+    outputs = operator(*tensors)
+    return [outputs] if isinstance(outputs, Tensor) else outputs
+
+
+def check_pure(primitive: rc.Primitive) -> None:
+    """Refuse a function with effects.
+
+    Raises:
+        UntraceableError: It is declared `pure=False`.
+    """
     if not primitive.pure:
         raise UntraceableError(
             primitive.table.label,
             "it is declared pure=False, and a compiler may repeat or drop calls",
             "Call it outside of the compiled function.",
         )
-    shapes, job.result = _shapes(job, tensors)
-    key = (primitive, job.layout, len(shapes), job.variant)
-    operator = _find(key, lambda: _define_host(job, len(shapes)))
-    outputs = operator(*tensors)
-    return [outputs] if isinstance(outputs, Tensor) else outputs
 
 
 def _find(key: Any, define: Callable[[], Any]) -> Any:
@@ -51,7 +59,7 @@ def _find(key: Any, define: Callable[[], Any]) -> Any:
         return define()
 
 
-def _shapes(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
+def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
     """Shape and dtype of each output by the shape rule, and the result's layout."""
     primitive, examples = job.primitive, job.examples(tensors)
     if primitive.elementwise and primitive.table.shapes is None:
@@ -88,14 +96,14 @@ def _define_host(job: PrimalJob, outputs: int) -> Any:
 
     def run(*tensors: Tensor) -> Any:
         again = job.again()
-        expected, _ = _shapes(again, tensors)
+        expected, _ = shapes_of(again, tensors)
         found = again.run(tensors)
         return _packed(
             [_fit(primitive, x, meta) for x, meta in zip(found, expected, strict=True)]
         )
 
     def fake(*tensors: Tensor) -> Any:
-        expected, _ = _shapes(job.again(), tensors)
+        expected, _ = shapes_of(job.again(), tensors)
         device = tensors[0].device
         return _packed([torch.empty(s, dtype=d, device=device) for s, d in expected])
 
@@ -127,8 +135,6 @@ def _packed(tensors: Sequence[Tensor]) -> Any:
 
 
 def _arity(layout: Any) -> int:
-    from ._leaves import leaf_names
-
     return sum(1 for _ in leaf_names(layout, ""))
 
 
@@ -151,78 +157,3 @@ def _name(primitive: rc.Primitive, variant: str) -> str:
     name = f"{label}_{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
     _TAKEN[name] += 1  # the same definition once more, as in a notebook
     return f"rules_torch::{name}" + (f"_{_TAKEN[name]}" if _TAKEN[name] > 1 else "")
-
-
-def call_exported(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Call a primitive in a program that is being exported, so that its rules stay.
-
-    An exported program is differentiated by torch's own formulas of what is in it; so
-    the primitive is one operator there, whose derivative comes back to the rules.
-    """
-    tensors: list[Tensor] = []
-    layout = flatten((args, kwargs), tensors)
-    if primitive.host:
-        job = PrimalJob(primitive, layout)
-        shapes, result = _shapes(job, tensors)
-        count = len(shapes)
-    else:
-        outputs: list[Tensor] = []
-        result = flatten(primitive.fun(*args, **kwargs), outputs)
-        count = len(outputs)
-    key = ("exported", primitive, layout, count)
-    operator = _find(key, lambda: _define_exported(primitive, layout, count))
-    found = operator(*tensors)
-    found = [found] if isinstance(found, Tensor) else found
-    return found[0] if result is None else unflatten(result, found)
-
-
-def _define_exported(primitive: rc.Primitive, layout: Any, outputs: int) -> Any:
-    """The operator; its derivative is that of an ordinary call."""
-
-    def call(*tensors: Tensor) -> list[Tensor]:
-        args, kwargs = unflatten(layout, tensors)
-        found: list[Tensor] = []
-        flatten(primitive(*args, **kwargs), found)
-        return found
-
-    def run(*tensors: Tensor) -> Any:
-        return _packed([_owned(y, tensors) for y in call(*tensors)])
-
-    def fake(*tensors: Tensor) -> Any:
-        if primitive.host:
-            shapes, _ = _shapes(PrimalJob(primitive, layout), tensors)
-            empty = tensors[0].new_empty
-            return _packed([empty(shape, dtype=dtype) for shape, dtype in shapes])
-        args, kwargs = unflatten(layout, tensors)
-        found: list[Tensor] = []
-        flatten(primitive.fun(*args, **kwargs), found)
-        return _packed([y.clone() for y in found])
-
-    def setup(ctx: Any, inputs: tuple[Tensor, ...], output: Any) -> None:
-        del output
-        ctx.save_for_backward(*inputs)
-
-    def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
-        tensors, wanted = ctx.saved_tensors, ctx.needs_input_grad
-        chosen = [i for i, want in enumerate(wanted) if want]
-
-        def fn(*xs: Tensor) -> tuple[Tensor, ...]:
-            filled = dict(enumerate(tensors)) | dict(zip(chosen, xs, strict=True))
-            return tuple(call(*filled.values()))
-
-        found = iter(pull_back(fn, [tensors[i] for i in chosen], seeds))
-        return tuple(next(found) if want else None for want in wanted)
-
-    operator = _define(primitive, layout, run, outputs, "exported")
-    operator.register_fake(fake)
-    operator.register_autograd(backward, setup_context=setup)
-    return operator
-
-
-def _owned(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
-    """An operator must not return what shares memory with an input."""
-    storage = y.untyped_storage().data_ptr()
-    shared = any(storage == x.untyped_storage().data_ptr() for x in inputs)
-    return y.clone() if shared else y

@@ -183,3 +183,42 @@ def test_was_written_to():
     assert not _compat.was_written_to(view)
     torch.vmap(lambda u: u.mul_(2))(x)
     assert _compat.was_written_to(view)
+
+
+def test_root():
+    x = torch.ones(3, requires_grad=True) * 1
+    assert _compat.root(x) is x
+    assert _compat.root(x[1:].view(-1)) is x
+
+
+def test_an_operator_that_transforms_look_into():
+    library = torch.library.Library("rules_torch_test", "FRAGMENT")
+    library.define("double(Tensor x) -> Tensor")
+    seen = []
+
+    def double():
+        return torch.ops.rules_torch_test.double
+
+    def look_inside(x):
+        seen.append("autograd")
+        return 2 * x if x.ndim == 0 else _below(x)
+
+    def _below(x):
+        with _compat.below_autograd():
+            return double()(x)
+
+    def run(x):
+        seen.append("run")
+        return 2 * x
+
+    _compat.implement(
+        library, "double", run=run, autograd=look_inside, fake=torch.empty_like
+    )
+    x = torch.tensor(3.0)
+    assert torch.func.grad(double())(x) == 2
+    assert torch.func.jvp(double(), (x,), (x,))[1] == 6
+    assert torch.vmap(torch.func.grad(double()))(X).tolist() == [2, 2]
+    assert set(seen) == {"autograd"}
+    assert double()(X).tolist() == [2, 4]
+    assert seen[-2:] == ["autograd", "run"]
+    assert double()(X.to("meta")).is_meta

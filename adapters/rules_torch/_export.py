@@ -1,0 +1,143 @@
+"""Exported programs: one operator that stands for calls of primitives with rules.
+
+An exported program is differentiated by torch's own formulas of what is in it. So a
+primitive that has rules is an operator there, and every way to differentiate or batch
+the operator calls the primitive again. The operator is known as soon as this package
+is imported, and its first argument says in text what is called, so that a program can
+be saved and loaded by another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import rules_core as rc
+
+from ._compat import below_autograd, functorch_active, implement, root
+from ._describe import Unspeakable, described, restored
+from ._errors import UntraceableError
+from ._host import PrimalJob, run_primal
+from ._leaves import flatten, unflatten
+from ._op import check_pure, shapes_of
+
+__all__ = ["call_exported"]
+
+_LIBRARY = torch.library.Library("rules_torch", "FRAGMENT")
+_LIBRARY.define("call(str call, Tensor[] tensors) -> Tensor[]")
+_CALLS: dict[str, _Call] = {}
+_numbers = count()
+
+
+class _Call:
+    """A primitive with the layouts of its arguments and, once it ran, its result."""
+
+    def __init__(self, primitive: rc.Primitive, layout: Any) -> None:
+        self.primitive, self.layout = primitive, layout
+        self.result: Any = None
+
+    def with_rules(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """By the adapter, as outside of the program."""
+        args, kwargs = unflatten(self.layout, tensors)
+        return self._flat(self.primitive(*args, **kwargs), tensors)
+
+    def primal(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The function alone."""
+        args, kwargs = unflatten(self.layout, tensors)
+        return self._flat(run_primal(self.primitive, args, kwargs), tensors)
+
+    def fake(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """Tensors like the results, without data."""
+        if not self.primitive.host:
+            return self.primal(tensors)
+        job = PrimalJob(self.primitive, self.layout)
+        shapes, result = shapes_of(job, tensors)
+        self.result = ("tensor",) if result is None else result
+        return [tensors[0].new_empty(shape, dtype=dtype) for shape, dtype in shapes]
+
+    def _flat(self, y: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
+        found: list[Tensor] = []
+        self.result = flatten(y, found)
+        # An operator must not return what it was given, nor a view of it.
+        given = {id(root(x)) for x in tensors}
+        return [y.clone() if id(root(y)) in given else y for y in found]
+
+
+def call_exported(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call a primitive in a program that is being exported, so that its rules stay.
+
+    Raises:
+        UntraceableError: The program transforms the primitive.
+    """
+    check_pure(primitive)
+    if functorch_active():
+        raise UntraceableError(
+            primitive.table.label,
+            "a transform of torch.func inside a module cannot be exported",
+            "Export the module without it, and transform what is exported.",
+        )
+    tensors: list[Tensor] = []
+    name = _name_of(primitive, flatten((args, kwargs), tensors))
+    found = _call(name, tensors)
+    return unflatten(_CALLS[name].result, found)
+
+
+def _call(name: str, tensors: list[Tensor]) -> list[Tensor]:
+    return torch.ops.rules_torch.call(name, tensors)  # type: ignore[no-any-return]
+
+
+def _name_of(primitive: rc.Primitive, layout: Any) -> str:
+    """The call in words; a number where there are none for it, for this process."""
+    try:
+        name = f"{described(primitive)} {described(layout)}"
+    except Unspeakable as reason:
+        label = primitive.table.label.replace(" ", "_")
+        name = f"{label}#{next(_numbers)} {reason}"
+    known = _CALLS.get(name)
+    if known is None or known.primitive is not primitive:  # it may be defined anew
+        _CALLS[name] = _Call(primitive, layout)
+    return name
+
+
+def _find(name: str) -> _Call:
+    """The call that is meant, in the process that exported it or in another.
+
+    Raises:
+        UntraceableError: It cannot be found here.
+    """
+    call = _CALLS.get(name)
+    if call is None:
+        first, _, rest = name.partition(" ")
+        if "#" in first:
+            raise UntraceableError(
+                first.partition("#")[0],
+                f"the program was exported by another process, and {rest}",
+                "Export it again in this process, or change that.",
+            )
+        call = _CALLS[name] = _Call(restored(first), restored(rest))
+    return call
+
+
+def _run(name: str, tensors: list[Tensor]) -> list[Tensor]:
+    with torch.no_grad():
+        return _find(name).primal(tensors)
+
+
+def _run_with_rules(name: str, tensors: list[Tensor]) -> list[Tensor]:
+    if torch.compiler.is_exporting():  # the operator is to stay in the program
+        with below_autograd():
+            return _call(name, tensors)
+    return _find(name).with_rules(tensors)
+
+
+def _run_fake(name: str, tensors: list[Tensor]) -> list[Tensor]:
+    return _find(name).fake(tensors)
+
+
+implement(_LIBRARY, "call", run=_run, autograd=_run_with_rules, fake=_run_fake)
