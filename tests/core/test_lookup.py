@@ -8,6 +8,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
+from tests.core.calls import define_power, power
 
 
 @pytest.fixture(autouse=True)
@@ -16,25 +17,6 @@ def _own_tables():
 
     with isolated_rules():
         yield
-
-
-def power(x, p=2, *, verbose=False):
-    return x**p
-
-
-def define_power():
-    @rrule.define(power)
-    def power_rrule(x: float, p: int, *, verbose=False):
-        def power_pullback(dy):
-            return NoTangent(), p * x ** (p - 1) * dy, NoTangent()
-
-        return power(x, p), power_pullback
-
-    @frule.define(power)
-    def power_frule(tangents, x: float, p: int, *, verbose=False):
-        return power(x, p), p * x ** (p - 1) * tangents[1]
-
-    return power_rrule, power_frule
 
 
 def test_the_table_at_a_call_site_is_live():
