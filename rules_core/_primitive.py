@@ -153,10 +153,10 @@ class Primitive:
     def needs_copies(self) -> bool:
         """Whether a host must hand over copies of its arrays, and take copies back.
 
-        A function that has rules leaves its arguments alone; any other may write into
-        them, and keep what it returns.
+        A function that has rules leaves its arguments alone, and so does a ufunc; any
+        other may write into them, and keep what it returns.
         """
-        if not self.host:
+        if not self.host or type(self.fun).__name__ == "ufunc":
             return False
         rules = (*self.table.rrule.rules, *self.table.frule.rules)
         return all(rule.opted_out for rule in rules)

@@ -25,7 +25,7 @@ from ._compat import (
 )
 from ._config import CONFIG
 from ._exchange import lend, take
-from ._leaves import LEAF, flatten, flatten_plain, leaf_names, unflatten
+from ._leaves import flatten, flatten_plain, leaf_names, unflatten
 from ._numpy import from_numpy, to_numpy
 
 __all__ = [
@@ -44,45 +44,10 @@ def run_primal(
     """The primitive's own result, without rules."""
     if not primitive.host:
         return primitive.fun(*args, **kwargs)
-    arrays = None if kwargs or primitive.needs_copies else _plain_arrays(args)
-    if arrays is not None:
-        y = primitive.fun(*arrays)
-        alike = type(y) is type(arrays[0]) and y.dtype == arrays[0].dtype
-        if alike and y.flags.owndata and y.dtype.kind in "fc":
-            return torch.from_numpy(y)
-        return _read(primitive, y, arrays, args)
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)
     job = PrimalJob(primitive, layout)
     outputs = run_opaque(job, tensors)
-    return outputs[0] if job.result is None else unflatten(job.result, outputs)
-
-
-def _plain_arrays(args: tuple[Any, ...]) -> list[Any] | None:
-    """The arrays of plain tensors with data in memory and of one dtype, else None."""
-    if functorch_active():
-        return None
-    arrays = []
-    for x in args:
-        if type(x) is not Tensor or x.dtype is not args[0].dtype:
-            return None
-        if x.requires_grad and torch.is_grad_enabled():
-            return None
-        try:
-            arrays.append((x.detach() if x.requires_grad else x).numpy())
-        except (RuntimeError, TypeError):  # on another device, conjugate, bfloat16, …
-            return None
-    return arrays or None
-
-
-def _read(
-    primitive: rc.Primitive, y: Any, arrays: Sequence[Any], tensors: Sequence[Tensor]
-) -> Any:
-    """A NumPy result in the general way."""
-    count = len(tensors)
-    args = ("sequence", tuple, tuple(range(count)), (LEAF,) * count)
-    job = PrimalJob(primitive, ("sequence", tuple, (0, 1), (args, ("static", {}))))
-    outputs = job.read(y, arrays, tensors)
     return outputs[0] if job.result is None else unflatten(job.result, outputs)
 
 

@@ -124,6 +124,8 @@ def eig_derivative(y: Any, a: Any) -> Any:
     LAPACK also makes the largest entry of every vector real.
     """
     w, v = y
+    if not v.size:
+        return None
     inverse, groups = _inverse("eig", v), equal_groups("eig", w)
     over = over_gaps(w, groups)
     lead = np.expand_dims(np.argmax(np.abs(v), axis=-2), -2)

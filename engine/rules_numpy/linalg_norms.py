@@ -63,7 +63,7 @@ def _spectral_slope(y: Any, x: Any, p: Any) -> Any:
 
 
 def _tiny(s: Any, x: Any) -> Any:
-    top = np.max(s, axis=-1, keepdims=True)
+    top = np.max(s, axis=-1, keepdims=True, initial=0.0)
     return 8 * max(x.shape[-2:]) * np.finfo(s.dtype).eps * top
 
 

@@ -1,0 +1,113 @@
+"""The short way of host functions: what it must not do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.autograd import forward_ad
+
+import rules_core as rc
+
+KEPT = np.arange(3.0)
+KEPT.flags.writeable = False
+
+
+def host(f, **flags):
+    """A handle of `f` whose calls try the short way: it has a rule and was called."""
+    handle = rc.primitive(f, host=True, **flags)
+    rc.rrule.define(handle)(lambda x: (handle(x), lambda dy: (rc.NoTangent(), dy)))
+    handle(torch.ones(3, dtype=torch.float64))
+    return handle
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x,
+        lambda x: x[::-1],
+        lambda x: x.reshape(1, 3),
+        lambda x: KEPT,
+        lambda x: np.broadcast_to(x, (2, 3)),
+    ],
+    ids=["itself", "reversed", "view", "read-only", "repeated"],
+)
+def test_a_result_that_is_not_new_is_copied(f):
+    x = torch.arange(3.0, dtype=torch.float64)
+    y = host(f)(x)
+    expected = torch.from_numpy(np.array(f(x.numpy())))
+    torch.testing.assert_close(y, expected)
+    y += 1
+    torch.testing.assert_close(x, torch.arange(3.0, dtype=torch.float64))
+    np.testing.assert_array_equal(KEPT, np.arange(3.0))
+
+
+def test_a_function_without_rules_gets_copies_and_keeps_what_it_returned():
+    kept = []
+
+    @rc.primitive(host=True)
+    def careless(x):
+        x += 1
+        kept.append(x)
+        return x
+
+    for _ in range(3):
+        x = torch.zeros(2)
+        y = careless(x)
+        kept[-1][:] = 7
+        assert x.tolist() == [0, 0]
+        assert y.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("x", "dtype"),
+    [
+        (torch.ones(2, dtype=torch.float32), torch.float32),
+        (torch.ones((), dtype=torch.float32), torch.float32),
+        (torch.ones(2, dtype=torch.int64), torch.float64),
+        (torch.ones(2, dtype=torch.bfloat16), torch.bfloat16),
+        (torch.ones(2, dtype=torch.complex64).conj(), torch.complex64),
+    ],
+)
+def test_the_dtype_is_that_of_an_elementwise_function(x, dtype):
+    y = host(lambda x: x * np.int8(2), elementwise=True)(x)
+    assert (y.dtype, y.shape) == (dtype, x.shape)
+    assert (y == 2).all()
+
+
+def test_tangents_and_graphs_are_not_lost():
+    double = host(lambda x: 2 * x)
+    x = torch.ones(3, dtype=torch.float64)
+    with forward_ad.dual_level():
+        y = double(forward_ad.make_dual(x, x))
+        assert forward_ad.unpack_dual(y).tangent is not None
+    assert double(x.clone().requires_grad_()).requires_grad
+    with torch.no_grad():
+        assert not double(x.clone().requires_grad_()).requires_grad
+    assert torch.func.jvp(double, (x,), (x,))[1].tolist() == [1, 1, 1]
+
+
+def test_numbers_among_the_arguments_stay_numbers():
+    seen = []
+
+    @rc.primitive(host=True)
+    def scaled(factor, x, name, rest=None):
+        seen.append((type(factor), type(name), rest))
+        return factor * x
+
+    rc.scalar_rule(scaled, lambda y, factor, x, name, rest: (0.0, factor, 0.0, 0.0))
+    for _ in range(2):
+        y = scaled(2, torch.ones(2), "name")
+        assert y.tolist() == [2, 2]
+    assert seen == [(int, str, None)] * 2
+
+
+def test_an_error_of_the_function_is_its_own():
+    @rc.primitive(host=True)
+    def broken(x):
+        raise RuntimeError("broken")
+
+    rc.rrule.define(broken)(lambda x: None)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="^broken$"):
+            broken(torch.ones(2))
