@@ -6,6 +6,7 @@ arguments are NumPy arrays of one shape, and so is the result.
 """
 
 import numpy as np
+import pytest
 
 import rules_core as rc
 
@@ -30,13 +31,13 @@ class JaxHost:
     modes = ("f", "r", "ff", "rr", "fff", "rrr", "frf")
 
     def array(self, x):
-        import jax.numpy as jnp
+        jnp = pytest.importorskip("jax.numpy")
 
         return jnp.asarray(x)
 
     def once(self, f, mode):
-        import jax
-        import jax.numpy as jnp
+        jax = pytest.importorskip("jax")
+        jnp = pytest.importorskip("jax.numpy")
 
         def forward(x):
             return jax.jvp(f, (x,), (jnp.ones_like(x),))[1]
@@ -87,12 +88,12 @@ class TorchHost(JaxHost):
         return x.detach().resolve_conj().numpy()
 
     def array(self, x):
-        import torch
+        torch = pytest.importorskip("torch")
 
         return torch.as_tensor(np.array(x))
 
     def once(self, f, mode):
-        import torch
+        torch = pytest.importorskip("torch")
 
         def forward(x):
             return torch.func.jvp(f, (x,), (torch.ones_like(x),))[1]

@@ -127,10 +127,10 @@ def test_integer_orders_have_no_tangent(name):
 def grad(host, f, argnums=0):
     """The host's own gradient, of Python numbers."""
     if host == "jax":
-        import jax
+        jax = pytest.importorskip("jax")
 
         return jax.grad(f, argnums)
-    import torch
+    torch = pytest.importorskip("torch")
 
     inner = torch.func.grad(f, argnums)
     return lambda *args: inner(*(torch.as_tensor(x, dtype=torch.double) for x in args))
@@ -182,7 +182,7 @@ def test_scaled_iv_of_complex_arguments_is_not_holomorphic(z):
 
 @pytest.mark.parametrize("name", ["kv", "betainc", "gammaincc", "xlogy", "erfinv"])
 def test_compiled_and_batched_in_jax(name):
-    import jax
+    jax = pytest.importorskip("jax")
 
     f = getattr(special, name)
     *fixed, x = arguments(name)
@@ -195,7 +195,7 @@ def test_compiled_and_batched_in_jax(name):
 
 @pytest.mark.parametrize("name", ["kv", "betainc", "gammaincc", "xlogy", "erfinv"])
 def test_eager_and_batched_in_torch(name):
-    import torch
+    torch = pytest.importorskip("torch")
 
     f = getattr(special, name)
     *fixed, x = arguments(name)
@@ -208,8 +208,8 @@ def test_eager_and_batched_in_torch(name):
 
 def test_a_mask_keeps_the_pole_of_kv_out():
     """The double `where` of the documentation: finite in both branches."""
-    import jax
-    import jax.numpy as jnp
+    jax = pytest.importorskip("jax")
+    jnp = pytest.importorskip("jax.numpy")
 
     def masked(z):
         safe = jnp.where(z == 0, 1.0, z)
@@ -235,7 +235,7 @@ def test_second_derivatives_of_numpy_scalars_in_the_engine():
 @pytest.mark.usefixtures("x32")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_single_precision_in_jax(name):
-    import jax
+    jax = pytest.importorskip("jax")
 
     f = getattr(special, name)
     *fixed, x = arguments(name)
