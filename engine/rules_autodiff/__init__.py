@@ -29,9 +29,10 @@ from rules_autodiff._exported import deriver
 from rules_autodiff._front import grad, hvp, jvp, linearize, value_and_grad, vjp
 from rules_autodiff._inputs import Const
 from rules_autodiff._jacobians import hessian, jacfwd, jacobian, jacrev
-from rules_autodiff._mutating import frule_mutating, rrule_mutating
+from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
 from rules_autodiff._surface import is_primitive, overlay, show
 from rules_autodiff._via import derive_frule, derive_rrule
+from rules_core import tangent_type, zero_tangent
 
 __all__ = [
     # The front door
@@ -63,6 +64,8 @@ __all__ = [
     "fdata_type",
     "rdata_type",
     "tangent",
+    "tangent_type",
+    "zero_tangent",
     "frule_mutating",
     "rrule_mutating",
     # Errors

@@ -243,11 +243,11 @@ class Calls(Hooks):
         if is_transparent(f):
             return self.from_text(self.below.call(f, *args, **kwargs), f, args)
         args = tuple([list(x) if is_stream(x) else x for x in args])
-        if not self.carries(f, args, kwargs):
-            return self.from_text(self.below.call(f, *args, **kwargs), f, args)
         result = self.mutating_rule(f, args)
         if result is not NotImplemented:
             return result
+        if not self.carries(f, args, kwargs):
+            return self.from_text(self.below.call(f, *args, **kwargs), f, args)
         result = self.by_protocol(f, args, kwargs)
         if result is not NotImplemented:
             return result

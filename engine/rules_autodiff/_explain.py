@@ -167,8 +167,8 @@ REFUSALS = {
         "Draw with constant parameters and scale: mean + scale * rng.normal().",
     ),
     "lanes": (
-        "A mutating frule must be run with one tangent, but jacfwd carries several at "
-        "once",
+        "The arguments of {}, whose mutating rule {} is run once for each tangent, "
+        "must be arrays and numbers in jacfwd, but one holds others",
         "Use jvp for each direction, or jacrev.",
     ),
 }

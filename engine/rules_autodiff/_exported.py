@@ -13,7 +13,7 @@ from typing import Any, final
 from rules_autodiff._calls import HANDLERS, OVERLAYS
 from rules_autodiff._lift import lifted
 from rules_autodiff._linear_maps import Form, Held, pull_of, push_of
-from rules_autodiff._mutating import frule_mutating, rrule_mutating
+from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
 from rules_autodiff._opaque import is_opaque
 from rules_autodiff._places import (
     NUMPY,
@@ -111,8 +111,8 @@ def answers(f: Any) -> bool:
     return bool(
         HANDLERS.get(f)
         or OVERLAYS.get(f)
-        or rrule_mutating.find(f)
-        or frule_mutating.find(f)
+        or f in rrule_mutating.rules
+        or f in frule_mutating.rules
     )
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from rules_autodiff._core import CORE, given
 from rules_autodiff._explain import refused
 from rules_autodiff._memory import Memory, overlaps_itself, owner_of
-from rules_autodiff._mutating import call_mutating_forward, frule_mutating
+from rules_autodiff._mutating import call_mutating_forward
+from rules_autodiff._mutating_rules import frule_mutating
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._reverse import may_mirror
 from rules_autodiff._run import Run
@@ -253,13 +254,11 @@ class ForwardRun(Run):
         return y
 
     def mutating_rule(self, f: Any, args: Any) -> Any:
-        rule = frule_mutating.find(f)
-        if rule is None:
+        found = frule_mutating.find(f, args)
+        if found is None:
             return NotImplemented
-        if self.width > 1:
-            refused("lanes")
         self.changed = True
-        return call_mutating_forward(self, rule, f, args)
+        return call_mutating_forward(self, *found)
 
     # arrays
 

@@ -1,109 +1,49 @@
-"""Rules for functions that write into their arguments, in Mooncake's form."""
+"""Calls that a mutating rule answers, in both modes."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar, final
+from typing import Any
 
 import numpy as np
 
 from rules_autodiff._duals import CoDual, Dual, NoFData, NoRData
+from rules_autodiff._explain import refused
+from rules_autodiff._memory import owner_of
 from rules_autodiff._slots import add_to, take_from
-from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_autodiff._values import INERT, is_float_array, is_number, is_numeric
 from rules_core import (
     AbstractZero,
     NoTangent,
     RuleDefinitionError,
+    has_tangent,
     structure,
 )
 
-__all__ = ["MutatingEntry", "codual", "frule_mutating", "rrule_mutating"]
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-@final
-class MutatingRules:
-    """The mutating rules of one mode: `define(f)` registers, `find(f)` looks up."""
-
-    def __init__(self, kind: str):
-        self.kind = kind
-        self.rules: dict[Any, Callable[..., Any]] = {}
-
-    def define(self, f: Any) -> Callable[[F], F]:
-        """Register the decorated function as the mutating rule of `f`.
-
-        `@rrule_mutating.define(f)`: the rule takes a `CoDual` for `f` and one for each
-        argument and returns a `CoDual` and a pullback. The pullback gets the rdata of
-        the result, adds to the fdata of the arguments, undoes what the rule wrote, and
-        returns one rdata per argument, `f` included. `@frule_mutating.define(f)`: the
-        rule takes `Dual`s and returns a `Dual`.
-
-        Raises:
-            RuleDefinitionError: `f` is not hashable, or has a rule from another place.
-
-        >>> import numpy as np
-        >>> from rules_autodiff import CoDual, NoFData, NoRData, grad, rrule_mutating
-        >>> def double(x):
-        ...     x *= 2
-        >>> @rrule_mutating.define(double)
-        ... def double_rule(f, x):
-        ...     x.primal[...] *= 2
-        ...
-        ...     def double_pullback(_):
-        ...         x.primal[...] /= 2
-        ...         x.fdata[...] *= 2
-        ...         return NoRData(), NoRData()
-        ...
-        ...     return CoDual(None, NoFData()), double_pullback
-        >>> def program(x):
-        ...     y = x * 1.0
-        ...     double(y)
-        ...     return y @ y
-        >>> grad(program)(np.array([1.0, 2.0]))
-        array([ 8., 16.])
-        """
-
-        def register(rule: F) -> F:
-            old = self.rules.get(f)
-            if old is not None and place_of(old) != place_of(rule):
-                message = (
-                    f"{self.kind} for {f!r} must be defined once, but is defined by "
-                    f"{'.'.join(place_of(old))} and by {'.'.join(place_of(rule))}."
-                )
-                raise RuleDefinitionError(message)
-            self.rules[f] = rule
-            return rule
-
-        return register
-
-    def find(self, f: Any) -> Callable[..., Any] | None:
-        """The rule of `f`, or None."""
-        if not self.rules:
-            return None
-        try:
-            return self.rules.get(f)
-        except TypeError:
-            return None
-
-
-def place_of(rule: Any) -> tuple[str, str]:
-    return rule.__module__, rule.__qualname__
-
-
-rrule_mutating = MutatingRules("rrule_mutating")
-frule_mutating = MutatingRules("frule_mutating")
-
-
-# reverse mode
+__all__ = ["MutatingEntry", "call_mutating_forward", "call_mutating_reverse"]
 
 
 class MutatingEntry:
-    """A call that a mutating rule answered; its pullback also undoes its writes."""
+    """A call that a mutating rule answered; its pullback also undoes its writes.
 
-    __slots__ = ("fdata", "out", "pullback", "slots", "value")
+    Attributes:
+        written: The ids of the owners of memory that the rule wrote to.
+    """
 
-    def __init__(self, pullback: Any, slots: Any, out: Any, value: Any, fdata: Any):
-        self.pullback, self.slots, self.out = pullback, slots, out
-        self.value, self.fdata = value, fdata
+    __slots__ = (
+        "args",
+        "fdata",
+        "out",
+        "pullback",
+        "rule",
+        "slots",
+        "value",
+        "written",
+    )
+
+    def __init__(self, rule: Any, args: Any, pullback: Any, slots: Any):
+        self.rule, self.args, self.pullback, self.slots = rule, args, pullback, slots
+        self.out: Any = None
+        self.value: Any = None
+        self.fdata: Any = None
+        self.written: set[int] = set()
 
     def reverse(self, below: Any) -> None:
         rdata: Any = NoRData()
@@ -111,7 +51,7 @@ class MutatingEntry:
             found = take_from(self.out, below)
             rdata = zero_like(self.value) if found is None else found
         for slot, ct in zip(self.slots, self.results(rdata, below), strict=True):
-            if type(slot) is list and not isinstance(ct, NoRData):
+            if slot is not None and not isinstance(ct, NoRData):
                 add_to(slot, ct, below)
         if isinstance(self.fdata, np.ndarray):
             below.store_item(0.0, self.fdata, Ellipsis)
@@ -120,16 +60,38 @@ class MutatingEntry:
         found = below.call(self.pullback, rdata)
         if type(found) is not tuple or len(found) != len(self.slots):
             message = (
-                f"The pullback of a mutating rule must return a tuple of "
+                f"The pullback of {self.rule.__qualname__} must return a tuple of "
                 f"{len(self.slots)} rdata, one for the function and one per argument, "
                 f"but returned {found!r}."
             )
             raise RuleDefinitionError(message)
+        for place, (x, ct) in enumerate(zip(self.args, found, strict=True)):
+            check_rdata(self.rule, place, x, ct)
         return found
 
     def undo(self, below: Any) -> None:
         zero = NoRData() if type(self.out) is not list else zero_like(self.value)
         self.results(zero, below)
+
+
+def check_rdata(rule: Any, place: int, x: Any, ct: Any) -> None:
+    """Numbers have rdata that are numbers; arrays have none, but an fdata."""
+    if isinstance(ct, NoRData | AbstractZero) or not (
+        is_number(x) or is_float_array(x)
+    ):
+        return
+    if is_number(x) and is_numeric(ct) and np.ndim(ct) == 0:
+        return
+    wanted = (
+        "a number, as the argument is one"
+        if is_number(x)
+        else "NoRData(), because the cotangent of an array is added to its fdata"
+    )
+    message = (
+        f"The pullback of {rule.__qualname__} must return for argument {place} "
+        f"{wanted}, but returned {ct!r}."
+    )
+    raise RuleDefinitionError(message)
 
 
 def zero_like(value: Any) -> Any:
@@ -163,8 +125,8 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
     """Run a mutating rule and note its pullback."""
     memo: dict[int, Any] = {}
     duals = [codual(run, x, memo) for x in (f, *args)]
-    slots = [run.slot(x) if is_number(x) else None for x in (f, *args)]
-    given = [value.fdata for value in duals]
+    slots = [None if isinstance(x, np.ndarray) else run.slot(x) for x in (f, *args)]
+    before = contents(args)
     result = run.below.call(rule, *duals)
     if not (isinstance(result, tuple) and isinstance(result[0], CoDual)):
         message = (
@@ -173,17 +135,52 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
         )
         raise RuleDefinitionError(message)
     out, pullback = result
+    check_result(rule, args, out.primal, out.fdata)
     check_aliases(rule, duals, out)
-    y = out.primal
-    fdata = None
-    slot = None
-    if is_number(y):
-        y = run.below.box(y)
-        slot = run.watch(y)
-    elif is_float_array(y) and not any(out.fdata is own for own in given):
-        fdata = run.adopt_shadow(y, out.fdata)
-    run.note_mutating(MutatingEntry(pullback, slots, slot, y, fdata))
-    return y
+    entry = MutatingEntry(rule, (f, *args), pullback, slots)
+    entry.written = changed(before)
+    entry.value = out.primal
+    if is_number(out.primal):
+        entry.value = run.below.box(out.primal)
+        entry.out = run.watch(entry.value)
+    elif is_float_array(out.primal) and not any(
+        out.fdata is own.fdata for own in duals
+    ):
+        entry.fdata = run.adopt_shadow(out.primal, out.fdata)
+    run.note_mutating(entry)
+    return entry.value
+
+
+def contents(args: Any) -> list[tuple[Any, Any]]:
+    """The float arrays among the arguments, each with a copy."""
+    return [(a, a.copy()) for a in args if is_float_array(a)]
+
+
+def changed(before: list[tuple[Any, Any]]) -> set[int]:
+    """The ids of the owners of the arrays that have changed since."""
+    return {
+        id(owner_of(a))
+        for a, old in before
+        if not np.array_equal(a, old, equal_nan=True)
+    }
+
+
+def check_result(rule: Any, args: Any, y: Any, fdata: Any) -> None:
+    """A result is a number, an array, one of the arguments, or has no tangent."""
+    known = is_number(y) or is_float_array(y) or any(y is x for x in args)
+    if not known and (callable(y) or has_tangent(y)):
+        message = (
+            f"The mutating rule {rule.__qualname__} must return a number, an array, "
+            f"one of its arguments or something without a tangent, but returned {y!r}. "
+            "Write results into arguments, or define one rule for each result."
+        )
+        raise RuleDefinitionError(message)
+    if is_number(y) and not isinstance(fdata, NoFData):
+        message = (
+            f"The mutating rule {rule.__qualname__} must return CoDual(y, NoFData()) "
+            f"for a number, which has no address, but gave the fdata {fdata!r}."
+        )
+        raise RuleDefinitionError(message)
 
 
 def check_aliases(rule: Any, duals: Any, out: CoDual[Any, Any]) -> None:
@@ -207,30 +204,44 @@ def check_aliases(rule: Any, duals: Any, out: CoDual[Any, Any]) -> None:
 
 
 def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
-    """Run a mutating rule on duals."""
-    duals = [Dual(x, live_tangent(run, x)) for x in (f, *args)]
-    out = run.below.call(rule, *duals)
-    if not isinstance(out, Dual):
-        message = (
-            f"The mutating rule {rule.__qualname__} must return a Dual, but returned "
-            f"{out!r}."
-        )
-        raise RuleDefinitionError(message)
-    y = out.primal
+    """Run a mutating rule on duals, once for each tangent."""
+    if run.width > 1 and not all(map(is_flat, args)):
+        refused("lanes", f.__qualname__, rule.__qualname__)
+    before, y, tangents = contents(args), None, []
+    for lane in range(run.width):
+        for a, old in before if lane else ():
+            run.below.store_item(old, a, Ellipsis)
+        out = run.below.call(rule, *[Dual(x, live(run, x, lane)) for x in (f, *args)])
+        if not isinstance(out, Dual):
+            message = (
+                f"The mutating rule {rule.__qualname__} must return a Dual, but "
+                f"returned {out!r}."
+            )
+            raise RuleDefinitionError(message)
+        y = out.primal if lane == 0 else y
+        tangents.append(out.tangent)
+    run.written_ids |= changed(before)
+    return with_tangents(run, y, tangents)
+
+
+def is_flat(x: Any) -> bool:
+    """Whether a rule that is run again finds the argument as it was."""
+    return is_numeric(x) or callable(x) or not has_tangent(x)
+
+
+def with_tangents(run: Any, y: Any, tangents: list[Any]) -> Any:
+    """The result of a mutating rule, with its tangents."""
     if is_number(y):
         y = run.below.box(y)
-        run.assign(y, [out.tangent])
-    elif is_float_array(y):
-        if run.flow(y) is None and not isinstance(out.tangent, AbstractZero):
-            run.assign(y, [out.tangent])
-    else:
-        run.assign(y, [run.canonical(y, out.tangent)])
+    elif is_float_array(y) and run.flow(y) is not None:
+        return y  # an argument, whose tangent the rule has written
+    run.assign(y, [run.canonical(y, dy) for dy in tangents])
     return y
 
 
-def live_tangent(run: Any, x: Any) -> Any:
+def live(run: Any, x: Any, lane: int) -> Any:
     """The tangent of an argument; for an array one that may be written to."""
     if is_float_array(x):
         flow = run.flow(x) or run.new_flow(x)
-        return flow.window(x, 0)
-    return NoTangent() if callable(x) else run.tangent(x, 0)
+        return flow.window(x, lane)
+    return NoTangent() if callable(x) else run.tangent(x, lane)

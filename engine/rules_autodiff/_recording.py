@@ -58,6 +58,8 @@ class Recording:
         try:
             self.output = guarded(run, self.f, inner, self.kwargs)
             written = {id(owner_of(e.dest)) for e in run.changes if hasattr(e, "dest")}
+            for entry in run.changes:
+                written |= getattr(entry, "written", frozenset())
             self.entrance.check_written(written)
         except BaseException:
             self.leave()

@@ -27,7 +27,8 @@ from rules_autodiff._entries import (
 from rules_autodiff._explain import refused
 from rules_autodiff._fast import FastTape
 from rules_autodiff._memory import overlaps_itself, owner_of, same_place
-from rules_autodiff._mutating import call_mutating_reverse, rrule_mutating
+from rules_autodiff._mutating import call_mutating_reverse
+from rules_autodiff._mutating_rules import rrule_mutating
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._slots import Branch, Shadow, Window
 from rules_autodiff._state import state_functions
@@ -199,10 +200,8 @@ class ReverseRun(FastTape):
         return y
 
     def mutating_rule(self, f: Any, args: Any) -> Any:
-        rule = rrule_mutating.find(f)
-        if rule is None:
-            return NotImplemented
-        return call_mutating_reverse(self, rule, f, args)
+        found = rrule_mutating.find(f, args)
+        return NotImplemented if found is None else call_mutating_reverse(self, *found)
 
     def note_mutating(self, entry: Any) -> None:
         self.replayable = False

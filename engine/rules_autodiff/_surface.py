@@ -9,7 +9,7 @@ from rules_autodiff._builtins import plainly
 from rules_autodiff._calls import HANDLERS, key_of_builtin
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._lift import shown
-from rules_autodiff._mutating import frule_mutating, rrule_mutating
+from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
 from rules_core import frule, rrule
 
 __all__ = ["is_primitive", "overlay", "show"]
@@ -79,7 +79,7 @@ def is_primitive(f: Any, *args: Any) -> bool:
     >>> is_primitive(abs, 1.0), is_primitive(lambda x: x, 1.0)
     (True, False)
     """
-    if rrule_mutating.find(f) or frule_mutating.find(f):
+    if rrule_mutating.find(f, args) or frule_mutating.find(f, args):
         return True
     known = HANDLERS.get(f) or HANDLERS.get(key_of_builtin(f) if is_bound(f) else None)
     config = EngineConfig()

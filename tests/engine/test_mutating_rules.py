@@ -123,9 +123,14 @@ def test_mutating_rules_of_two_places_clash():
     def f(x):
         return x
 
-    rrule_mutating.define(f)(lambda f, x: None)
-    with pytest.raises(rc.RuleDefinitionError, match="must be defined once"):
-        rrule_mutating.define(f)(define_square)
+    def one_rule(f, x): ...
+
+    def other_rule(f, x): ...
+
+    rrule_mutating.define(f)(one_rule)
+    rrule_mutating.define(f)(one_rule)
+    with pytest.raises(rc.RuleClashError, match="is defined twice.*one_rule"):
+        rrule_mutating.define(f)(other_rule)
     rrule_mutating.rules.pop(f)
 
 

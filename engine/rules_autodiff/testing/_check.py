@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._front import jvp, vjp
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._recording import Recording
 from rules_autodiff.testing._vectors import (
     copy_of,
     difference,
@@ -15,9 +18,12 @@ from rules_autodiff.testing._vectors import (
     leaves,
     mapped,
     random_like,
+    shadowed,
 )
 
 __all__ = ["ProgramError", "Report", "check_program"]
+
+ADJOINT = 1e-2  # of the tolerance: the two modes agree better than with differences
 
 
 class ProgramError(AssertionError):
@@ -65,9 +71,11 @@ def check_program(
     """Differentiate `f(*args)` in both modes and check all that must hold.
 
     The outputs are what `f` returns and what it leaves in its arguments. Checked: the
-    values and the state after the forward pass; derivatives along random directions
-    against finite differences; `⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩`; the arguments after the reverse
-    pass; a second call of the pullback; the input cotangents own their memory.
+    values and the state after the forward pass; that shadows alias as their primals;
+    derivatives along random directions against finite differences; the classes,
+    shapes and dtypes of the cotangents; that they are added to what has gathered
+    before, and own their memory; the arguments after the reverse pass; a second call of
+    the pullback; `⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩`.
 
     Args:
         f: The program.
@@ -76,7 +84,7 @@ def check_program(
         seed: Of the random directions.
         forward: Whether to check forward mode.
         reverse: Whether to check reverse mode.
-        replay: Whether to call the pullback twice.
+        replay: Whether to call the pullback again, with other seeds and the same.
         second: Whether to check second derivatives too: forward and reverse mode over
             reverse mode, and reverse over forward.
 
@@ -95,10 +103,14 @@ def check_program(
       ok  forward mode: derivative
       ok  reverse mode: value
       ok  reverse mode: state after the forward pass
+      ok  reverse mode: aliasing
       ok  reverse mode: arguments restored
+      ok  reverse mode: interface types
       ok  reverse mode: derivative
       ok  reverse mode: cotangents own their memory
+      ok  reverse mode: increments are added
       ok  reverse mode: pullback called again
+      ok  reverse mode: arguments restored again
       ok  both modes: adjoint
     """
     check = _Check(f, args, rtol, np.random.default_rng(seed))
@@ -133,10 +145,12 @@ class _Check:
             f"{mode}: {what}", equal(found, wanted), lambda: f"{found} is not {wanted}"
         )
 
-    def close(self, what: str, found: float, wanted: float, scale: float) -> None:
+    def close(
+        self, what: str, found: float, wanted: float, scale: float, part: float = 1.0
+    ) -> None:
         self.report.require(
             what,
-            abs(found - wanted) <= self.rtol * max(scale, abs(wanted)),
+            abs(found - wanted) <= part * self.rtol * max(scale, abs(wanted)),
             lambda: f"{found} is not {wanted}",
         )
 
@@ -144,7 +158,7 @@ class _Check:
         args = copy_of(self.args)
         y, dy = jvp(self.program, args, self.direction)
         self.pushed = dy
-        self.same("forward mode", "value", y, self.expected)
+        self.same("forward mode", "value", y[0], self.expected[0])
         self.same("forward mode", "state after the call", args, self.expected[1])
         for found, wanted in zip(leaves(dy), self.slope, strict=True):
             gap = float(np.max(np.abs(np.asarray(found) - wanted), initial=0))
@@ -157,21 +171,66 @@ class _Check:
 
     def reverse(self, *, replay: bool) -> None:
         args = copy_of(self.args)
-        y, pullback = vjp(self.program, *args)
-        self.same("reverse mode", "value", y, self.expected)
+        recording = Recording(PLAIN, self.program, args, {}, range(len(args)))
+        self.same("reverse mode", "value", recording.value()[0], self.expected[0])
         self.same(
             "reverse mode", "state after the forward pass", args, self.expected[1]
         )
-        pulled = self.pulled = pullback(self.seed)
-        self.same("reverse mode", "arguments restored", args, self.args)
-        wanted = inner(self.seed, self.slope)
-        scale = self.scale * len(leaves(self.seed))
-        found = inner(pulled, self.direction)
-        self.close("reverse mode: derivative", found, wanted, scale)
-        self.owned(pulled, args)
+        self.aliases(recording)
+        self.pulled = self.pull(recording, args, replay=replay)
+        self.owned(self.pulled, args)
         if replay:
-            again = pullback(self.seed)
-            self.same("reverse mode", "pullback called again", again, pulled)
+            self.accumulated(recording, args)
+
+    def pull(self, recording: Recording, args: Any, *, replay: bool) -> Any:
+        """The cotangents; at first those of the result alone, if there is a replay."""
+        seed = (self.seed[0], None) if replay else self.seed
+        pulled = recording.pull(recording.output, seed, PLAIN)
+        self.same("reverse mode", "arguments restored", args, self.args)
+        self.interface(pulled, args)
+        if replay:
+            seed = self.seed[0], mapped(self.seed[1], lambda leaf: leaf * 0, {})
+        self.along("reverse mode: derivative", pulled, seed)
+        return pulled
+
+    def along(self, what: str, pulled: Any, seed: Any) -> None:
+        scale = self.scale * len(leaves(seed))
+        found, wanted = inner(pulled, self.direction), inner(seed, self.slope)
+        self.close(what, found, wanted, scale)
+
+    def accumulated(self, recording: Recording, args: Any) -> None:
+        """Again, with random numbers where the cotangents of the arguments gather."""
+        pulled = recording.pull(recording.output, self.seed, PLAIN)
+        self.along("reverse mode: increments are added", pulled, self.seed)
+        again = recording.pull(recording.output, self.seed, PLAIN)
+        self.same("reverse mode", "pullback called again", again, pulled)
+        self.same("reverse mode", "arguments restored again", args, self.args)
+        self.pulled = pulled
+
+    def interface(self, pulled: Any, args: Any) -> None:
+        kinds = [(type(x), np.shape(x), np.result_type(x)) for x in leaves(args)]
+        found = [(type(x), np.shape(x), np.result_type(x)) for x in leaves(pulled)]
+        self.report.require(
+            "reverse mode: interface types",
+            found == kinds,
+            lambda: f"the cotangents are {found} for arguments {kinds}",
+        )
+
+    def aliases(self, recording: Recording) -> None:
+        """Shadows share memory exactly where their primals do."""
+        pairs = shadowed(recording.run, recording.output)
+        wrong = [
+            (a, b)
+            for (a, da), (b, db) in combinations(pairs, 2)
+            if np.may_share_memory(a, b) != np.may_share_memory(da, db)
+        ]
+        self.report.require(
+            "reverse mode: aliasing",
+            not wrong,
+            lambda: (
+                f"two arrays and their shadows differ in sharing memory: {wrong[0]}"
+            ),
+        )
 
     def second(self) -> None:
         """Differentiate `args ↦ J(args)* ȳ` and `args ↦ ⟨ȳ, J(args) ẋ⟩` again."""
@@ -214,6 +273,13 @@ class _Check:
                 leaf[...] = value
 
     def adjoint(self) -> None:
+        """⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩, closer than finite differences could tell."""
         found = inner(self.pulled, self.direction)
         wanted = inner(self.seed, self.pushed)
-        self.close("both modes: adjoint", found, wanted, self.scale)
+        double = all(
+            np.finfo(np.result_type(x)).bits == 64 for x in leaves(self.pulled)
+        )
+        scale = self.scale * max(1, len(leaves(self.seed)))
+        self.close(
+            "both modes: adjoint", found, wanted, scale, ADJOINT if double else 1
+        )

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._slots import Shadow
 from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import structure
 
@@ -16,6 +17,7 @@ __all__ = [
     "mapped",
     "moved",
     "random_like",
+    "shadowed",
 ]
 
 
@@ -112,3 +114,26 @@ def equal(a: Any, b: Any) -> bool:
     return len(one) == len(other) and all(
         np.array_equal(p, q, equal_nan=True) for p, q in zip(one, other, strict=True)
     )
+
+
+def arrays_in(x: Any, seen: dict[int, Any]) -> list[Any]:
+    """The float arrays that a value holds, each object once."""
+    if id(x) in seen or type(x) in INERT or is_number(x):
+        return []
+    seen[id(x)] = x
+    if isinstance(x, np.ndarray):
+        return [x] if is_float_array(x) else []
+    level = None if callable(x) else structure(x)
+    values = () if level is None else level.values
+    return [a for value in values for a in arrays_in(value, seen)]
+
+
+def shadowed(run: Any, x: Any) -> list[tuple[Any, Any]]:
+    """The arrays of a value that carry a derivative, each with its shadow."""
+    arrays = [a for a in arrays_in(x, {}) if run.array_slot(a) is not None]
+    shadows = [s for s in run.shadows.values() if isinstance(s, Shadow)]
+    before = [s.data for s in shadows]
+    pairs = [(a, run.shadow_of(a)) for a in arrays]
+    for shadow, data in zip(shadows, before, strict=True):
+        shadow.data = data  # nothing has gathered: looking at it makes no difference
+    return pairs
