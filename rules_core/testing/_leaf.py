@@ -132,7 +132,8 @@ class Leaf:
         Raises:
             StructureMismatch: It has another shape, or is no array or number at all.
         """
-        array = to_numpy(value)
+        is_leaf = is_array(value) or isinstance(value, (bool, int, float, complex))
+        array = to_numpy(value) if is_leaf else np.empty(0, object)
         if array.shape != self.shape or array.dtype.kind not in "fciub":
             message = f"{self.path}: shape {self.shape} expected, got {describe(value)}"
             raise StructureMismatch(message)

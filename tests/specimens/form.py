@@ -57,6 +57,46 @@ def wrong_primal(wrong):
     return Call(sine, (VECTOR,))
 
 
+@specimen("rrule.value")
+def a_value_of_another_precision(wrong):
+    def double(x):
+        return 2.0 * x
+
+    def value(x):
+        return double(x).astype(np.float32 if wrong else np.float64)
+
+    rrule_of(double, lambda dy, x: (NoTangent(), 2.0 * dy), value)
+    return Call(double, (np.array([0.5, -1.25]),))
+
+
+@specimen("rrule.value")
+def a_value_of_another_structure(wrong):
+    def with_total(x):
+        return 2.0 * x, np.sum(x)
+
+    def value(x):
+        y = with_total(x)
+        return list(y)[:1] if wrong else y
+
+    def pullback(dy, x):
+        return NoTangent(), 2.0 * dy[0] + dy[1]
+
+    rrule_of(with_total, pullback, value)
+    return Call(with_total, (VECTOR,))
+
+
+@specimen("rrule.value")
+def another_integer_beside_the_value(wrong):
+    def with_count(x):
+        return 2.0 * x, x.size
+
+    def value(x):
+        return 2.0 * x, x.size + wrong
+
+    rrule_of(with_count, lambda dy, x: (NoTangent(), 2.0 * dy[0]), value)
+    return Call(with_count, (VECTOR,))
+
+
 @specimen("frule.value")
 def wrong_primal_in_forward_mode(wrong):
     def square(x):
@@ -79,6 +119,18 @@ def not_summed_over_the_broadcast_axis(wrong):
 
     rrule_of(shifted, pullback)
     return Call(shifted, (MATRIX, VECTOR))
+
+
+@specimen("rrule.shape")
+def a_list_for_an_array(wrong):
+    def double(x):
+        return 2.0 * x
+
+    def pullback(dy, x):
+        return NoTangent(), (2.0 * dy).tolist() if wrong else 2.0 * dy
+
+    rrule_of(double, pullback)
+    return Call(double, (VECTOR,))
 
 
 @specimen("rrule.shape")

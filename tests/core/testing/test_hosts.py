@@ -223,3 +223,48 @@ def test_a_cotangent_of_another_dtype_is_seen(monkeypatch):
     monkeypatch.setitem(CELLS, "grad", Cell("grad", "vjp", widened))
     with pytest.raises(CheckFailed, match="x is float64, its cotangent complex128"):
         check_rule(define(), VECTOR, rtol=1e-7)
+
+
+def test_an_frule_alone_is_compared_with_differences(monkeypatch):
+    @rc.primitive
+    def cube(x):
+        return x**3
+
+    @frule.define(cube)
+    def cube_frule(tangents, x):
+        return x**3, 3.0 * x**2 * tangents[1]
+
+    def pull(f, primals, kwargs, cotangent):
+        return (3.0 * primals[0] ** 2 * cotangent,)
+
+    monkeypatch.setitem(CELLS, "grad", Cell("grad", "vjp", pull))
+    report = check_rule(cube, VECTOR, rtol=1e-7)
+    assert report["math: grad"].status == report["math: jvp"].status == "passed"
+    assert report["math: map(grad)"].detail == "no rrule to compare with"
+    assert report["math: hessian"].detail == (
+        "no reference: it needs an rrule that can be differenced in float64"
+    )
+    wrong = Cell("grad", "vjp", lambda *args: (2.0 * pull(*args)[0],))
+    monkeypatch.setitem(CELLS, "grad", wrong)
+    with pytest.raises(CheckFailed, match=r"failed +math: grad +x\[\d\]: "):
+        check_rule(cube, VECTOR, rtol=1e-7)
+
+
+def test_a_value_of_another_structure_is_seen(monkeypatch):
+    pair = Cell("call", "value", lambda f, primals, kwargs: (f(*primals), 1.0))
+    monkeypatch.setitem(CELLS, "call", pair)
+    with pytest.raises(CheckFailed, match=r"failed +math: call +y: shape \(3,\) expe"):
+        check_rule(define(), VECTOR, rtol=1e-7)
+
+
+def test_nothing_left_to_differentiate_is_not_run():
+    @rc.primitive
+    def order(v):
+        return np.sin(v)
+
+    @rrule.define(order)
+    def order_rrule(v):
+        return order(v), lambda dy: (NoTangent(), rc.not_implemented("in the order"))
+
+    report = check_rule(order, VECTOR)
+    assert report["math: all"].detail == "no argument is left to differentiate"

@@ -85,3 +85,30 @@ def test_a_real_tangent_of_a_complex_number_is_embedded():
     rrule.define(double)(lambda z: (2 * z, lambda dy: (NoTangent(), 2 * dy)))
     with pytest.raises(CheckFailed, match=r"frule.embedding +y.real: 3.0 .* 2.0 for"):
         check_scalar(double, 1j)
+
+
+def test_embedding_is_a_question_about_numbers():
+    import numpy as np
+
+    def double(z):
+        return 2 * z
+
+    scalar_rule(double, lambda y, z: (2.0,), holomorphic=True)
+    report = check_scalar(double, np.array([1j, 2.0]))
+    assert report["rrule.embedding"].detail == "only for numbers"
+    assert check_scalar(double, 1j)["rrule.embedding"].status == "passed"
+    assert (
+        check_scalar(double, 1.0)["rrule.embedding"].detail == "no tangent is complex"
+    )
+
+
+def test_a_rule_that_is_wrong_beside_the_real_axis_only():
+    def double(z):
+        return 2 * z
+
+    def partials(y, z):
+        return (2.0 if not isinstance(z, complex) else 3.0,)
+
+    scalar_rule(double, partials, holomorphic=True)
+    with pytest.raises(CheckFailed, match=r"failed +complex-point +rrule.complex-deri"):
+        check_scalar(double, 0.5)
