@@ -29,7 +29,7 @@ def rrule_via_engine(below: Any, f: Any, args: Any, kwargs: Any) -> Any:
         deepest = level if level.depth > below.depth else below
         return recording.pull(recording.output, dy, deepest)
 
-    return recording.output, pullback
+    return recording.value(), pullback  # the pullback takes the program's writes back
 
 
 @on_plain
