@@ -43,6 +43,13 @@ class Primitive:
         elementwise: Whether it maps broadcast elements one by one.
         static_argnames: Names of arguments that are no data.
         pure: Whether a host may repeat or drop calls.
+
+    >>> from rules_core import primitive
+    >>> @primitive(host=True, elementwise=True)
+    ... def cube(x):
+    ...     return x**3
+    >>> cube, cube.host, cube.fun(2.0)
+    (<primitive cube, host=True, elementwise=True>, True, 8.0)
     """
 
     __slots__ = (
@@ -355,6 +362,15 @@ def as_primitive(
 
     Raises:
         PrimitiveError: `f` has a handle that was made with other flags.
+
+    >>> from rules_core import as_primitive, primitive
+    >>> def cube(x):
+    ...     return x**3
+    >>> as_primitive(cube) is as_primitive(cube)
+    False
+    >>> handle = primitive(cube)
+    >>> as_primitive(cube) is handle
+    True
     """
     given = _given(
         {

@@ -22,6 +22,7 @@ from types import (
 from typing import Any, final
 
 from ._arrays import is_array_type
+from ._errors import UnsupportedError
 from ._pullback import Pullback
 from ._sparse import is_sparse
 
@@ -43,6 +44,21 @@ class Structure:
         keyed: `"position"` (tuple, list), `"key"` (dict) or `"field"` (classes).
         mutable: Whether fields of the container may be set anew (instances of mutable
             classes), so that its tangent is a `MutableTangent`.
+
+    A class of one's own says by `__tangent_structure__` what it is made of, or None:
+
+    >>> from rules_core import Structure, has_tangent, zero_tangent
+    >>> class Angle:
+    ...     def __init__(self, degrees):
+    ...         self.degrees = degrees
+    ...
+    ...     def __tangent_structure__(self):
+    ...         def build(values):
+    ...             return Angle(*values)
+    ...
+    ...         return Structure(Angle, "field", ["degrees"], [self.degrees], build)
+    >>> zero_tangent(Angle(30.0))
+    Tangent(Angle, degrees=0.0)
     """
 
     __slots__ = ("_build", "_shell", "keyed", "mutable", "names", "primal", "values")
@@ -115,7 +131,13 @@ def structure(x: Any) -> Structure | None:
             return describe(x)
     hook = getattr(cls, "__tangent_structure__", None)
     if hook is not None:
-        described: Structure = hook(x)
+        described = hook(x)
+        if not isinstance(described, Structure | None):
+            message = (
+                f"__tangent_structure__ of {cls.__qualname__} must return a Structure "
+                f"or None, but got {described!r}."
+            )
+            raise UnsupportedError(message)
         return described
     if (entry := _registered(cls)) is not None:
         return _from_optree(x, entry)

@@ -341,3 +341,27 @@ def test_zero_belongs_to_the_tangent_type(x):
     assert isinstance(zero, tangent_type(x))
     assert has_tangent(x) == (zero is not D)
     assert zero + zero == zero
+
+
+class TestClassesThatSayWhatTheyAreMadeOf:
+    def test_nothing(self):
+        class Sealed:
+            x = 1.0
+
+            def __tangent_structure__(self):
+                return None
+
+        assert zero_tangent(Sealed()) is NoTangent()
+
+    def test_something_else(self):
+        class Wrong:
+            def __tangent_structure__(self):
+                return ["x"]
+
+        with pytest.raises(UnsupportedError) as caught:
+            zero_tangent(Wrong())
+        assert str(caught.value) == (
+            "__tangent_structure__ of TestClassesThatSayWhatTheyAreMadeOf."
+            "test_something_else.<locals>.Wrong must return a Structure or None, but "
+            "got ['x']."
+        )
