@@ -11,6 +11,7 @@ from rules_autodiff._front import (
     check_differentiable,
     forward,
     positions,
+    split_aux,
 )
 from rules_autodiff._recording import Recording
 from rules_autodiff._values import INERT, is_float_array, is_number
@@ -76,12 +77,15 @@ def empty_block(out: Any, x: Any) -> Any:
     return np.zeros(np.shape(out) + np.shape(x), dtype)
 
 
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Derived:
+def jacfwd(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Derived:
     """The Jacobian by forward mode: one pass that carries a tangent per entry of `x`.
 
     Args:
         f: A function of real arguments.
         argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
 
     Returns:
         A function whose result has the structure of `f(x)`, and inside that of `x`,
@@ -96,21 +100,26 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Derived:
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
         active = positions(argnums, args, "jacfwd")
-        found = [forward_blocks(below, f, args, kwargs, i) for i in active]
-        return assembled(found, argnums)
+        parts = [forward_blocks(below, f, args, kwargs, i, has_aux) for i in active]
+        jacobian = assembled([blocks for blocks, _ in parts], argnums)
+        return (jacobian, parts[0][1]) if has_aux else jacobian
 
     return Derived("jacfwd", f, run_on)
 
 
-def forward_blocks(below: Any, f: Any, args: Any, kwargs: Any, i: int) -> Any:
-    """The output, the argument and the block of each pair of their leaves."""
+def forward_blocks(
+    below: Any, f: Any, args: Any, kwargs: Any, i: int, has_aux: bool
+) -> Any:
+    """The output, the argument and the block of each pair of their leaves; and aux."""
     x = args[i]
     check_differentiable(x, i)
     refuse_complex(x, "jacfwd")
     directions = basis(x)
     lanes = [(*([None] * i), d, *([None] * (len(args) - i - 1))) for d in directions]
     args = (*args[:i], fresh_copy(x, below), *args[i + 1 :])
-    out, tangents = forward(below, bound_keywords(f, kwargs), args, lanes)
+    called = bound_keywords(f, kwargs)
+    out, tangents = forward(below, called, args, lanes, has_aux=has_aux)
+    out, aux = split(out, has_aux)
     refuse_complex(out, "jacfwd")
     rows = leaves(out)
     blocks = [[empty_block(y, leaf) for leaf in leaves(x)] for y in rows]
@@ -120,7 +129,11 @@ def forward_blocks(below: Any, f: Any, args: Any, kwargs: Any, i: int) -> Any:
             for row, dy in enumerate(leaves_like(rows, tangents[lane])):
                 below.store_item(dy, blocks[row][column], (..., *index))
             lane += 1
-    return out, x, blocks
+    return (out, x, blocks), aux
+
+
+def split(out: Any, has_aux: bool) -> tuple[Any, Any]:
+    return out if has_aux else (out, None)
 
 
 def leaves_like(rows: list[Any], tangent: Any) -> list[Any]:
@@ -165,12 +178,15 @@ def assembled(found: list[Any], argnums: Argnums) -> Any:
     return rebuilt(out, iter(rows))
 
 
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Derived:
+def jacrev(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Derived:
     """The Jacobian by reverse mode: one pass forward, one back per entry of `f(x)`.
 
     Args:
         f: A function of real arguments.
         argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
 
     Returns:
         A function whose result has the structure of `f(x)`, and inside that of `x`,
@@ -189,15 +205,19 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Derived:
             check_differentiable(args[i], i)
             refuse_complex(args[i], "jacrev")
         recording = Recording(below, f, args, kwargs, active)
-        found = reverse_blocks(below, recording, [args[i] for i in active])
+        split_aux(recording, has_aux)
+        out, aux = split(recording.value(), has_aux)
+        found = reverse_blocks(below, recording, out, [args[i] for i in active])
         recording.leave()
-        return assembled(found, argnums)
+        jacobian = assembled(found, argnums)
+        return (jacobian, aux) if has_aux else jacobian
 
     return Derived("jacrev", f, run_on)
 
 
-def reverse_blocks(below: Any, recording: Recording, xs: list[Any]) -> list[Any]:
-    out = recording.value()
+def reverse_blocks(
+    below: Any, recording: Recording, out: Any, xs: list[Any]
+) -> list[Any]:
     refuse_complex(out, "jacrev")
     shape = [
         [[empty_block(y, leaf) for leaf in leaves(x)] for y in leaves(out)] for x in xs
@@ -215,12 +235,15 @@ def reverse_blocks(below: Any, recording: Recording, xs: list[Any]) -> list[Any]
 jacobian = jacrev
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Derived:
+def hessian(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Derived:
     """The Hessian of `f`, forward over reverse: `∂²f / ∂x ∂x`.
 
     Args:
         f: A function with one real number (or several) as its result.
         argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
 
     >>> import numpy as np
     >>> from rules_autodiff import hessian
@@ -230,4 +253,4 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Derived:
     array([[4., 2.],
            [2., 0.]])
     """
-    return jacfwd(jacrev(f, argnums), argnums)
+    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux)

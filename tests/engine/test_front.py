@@ -165,6 +165,26 @@ def test_jacobians_of_structures():
         assert jac(lambda x: x**3)(2.0).shape == ()
 
 
+def test_jacobians_with_aux():
+    def f(x, c):
+        y = x * x * c
+        return y, {"y": y, "c": c}
+
+    for jac in (jacfwd, jacrev, jacobian):
+        found, aux = jac(f, has_aux=True)(X, 2.0)
+        np.testing.assert_array_equal(found, np.diag(4 * X))
+        np.testing.assert_array_equal(aux["y"], 2 * X * X)
+        (by_x, by_c), aux = jac(f, (0, 1), has_aux=True)(X, 2.0)
+        np.testing.assert_array_equal(by_x, np.diag(4 * X))
+        np.testing.assert_array_equal(by_c, X * X)
+        assert aux["c"] == 2.0
+    found, aux = hessian(lambda x: ((x * x) @ x, "aux"), has_aux=True)(X)
+    np.testing.assert_allclose(found, np.diag(6 * X))
+    assert aux == "aux"
+    with pytest.raises(TypeError, match="must be a pair"):
+        jacrev(lambda x: x, has_aux=True)(X)
+
+
 def test_hessian_and_hvp():
     expected = np.diag(6 * X)
     np.testing.assert_allclose(hessian(cubic)(X), expected)
