@@ -38,8 +38,14 @@ def shapes_are_right(subject: Subject) -> None:
     if rule is None:
         message = "no shape rule"
         raise NotRun(message)
-    claimed = rule(*map(_shape_of, subject.primals[1:]), **subject.kwargs)
-    for mine, right in zip(_shapes(claimed), _shapes(subject.y), strict=True):
+    claimed = _shapes(rule(*map(_shape_of, subject.primals[1:]), **subject.kwargs))
+    there = _shapes(subject.y)
+    if len(claimed) != len(there):
+        message = (
+            f"the shape rule says {len(claimed)} arrays, the value has {len(there)}"
+        )
+        raise Failure(message)
+    for mine, right in zip(claimed, there, strict=True):
         # Hosts cast the value of an elementwise primitive to the dtype of its rule.
         same = mine[0] == right[0] if handle.elementwise else mine == right
         if not same:
@@ -122,10 +128,17 @@ def _aligned(xs: Any, rank: int) -> Any:
 def _compare_batch(
     subject: Subject, out: Any, out_batched: Any, expected: list[Any], batched: Any
 ) -> None:
-    outs, flags = (
-        (out, out_batched) if isinstance(out, tuple) else ((out,), (out_batched,))
+    several = isinstance(out, tuple)
+    outs, flags = (out, out_batched) if several else ((out,), (out_batched,))
+    columns = list(
+        zip(*(y if isinstance(y, tuple) else (y,) for y in expected), strict=True)
     )
-    columns = zip(*(y if isinstance(y, tuple) else (y,) for y in expected), strict=True)
+    if not isinstance(flags, tuple) or not len(outs) == len(flags) == len(columns):
+        message = (
+            f"the batch rule must return (out, out_batched), {len(columns)} of each, "
+            f"but got {describe(out)} and {describe(out_batched)}"
+        )
+        raise Failure(message)
     for k, (got, flag, column) in enumerate(zip(outs, flags, columns, strict=True)):
         want = _stack(column)
         stack = to_numpy(got) if flag else np.broadcast_to(to_numpy(got), want.shape)

@@ -109,3 +109,46 @@ def wrong_shape_rule(wrong):
         return rc.ShapeDtype(A.shape[:1] if wrong else A.shape[1:], A.dtype)
 
     return Call(total, (MATRIX,))
+
+
+def halves(x):
+    return 0.5 * x, -0.5 * x
+
+
+def halves_of(wrong_batch, wrong_shape):
+    """A host primitive with two outputs, its shape rule and its batch rule."""
+    split = rc.primitive(host=True)(lambda x: halves(x))
+    rrule_of(split, lambda dy, x: (NoTangent(), 0.5 * (dy[0] - dy[1])))
+
+    @rc.shape_rule.define(split)
+    def split_shape(x):
+        shape = rc.ShapeDtype(x.shape, x.dtype)
+        return shape if wrong_shape else (shape, shape)
+
+    @rc.batch_rule.define(split)
+    def split_batch(axis_size, in_batched, x):
+        return halves(x), True if wrong_batch else (True, True)
+
+    return Call(split, (VECTOR,))
+
+
+@specimen("shape-rule")
+def one_shape_for_two_outputs(wrong):
+    return halves_of(wrong_batch=False, wrong_shape=wrong)
+
+
+@specimen("batch-rule")
+def one_flag_for_two_outputs(wrong):
+    return halves_of(wrong_batch=wrong, wrong_shape=False)
+
+
+@specimen("batch-rule")
+def a_batch_without_its_axis(wrong):
+    double = rc.primitive(host=True)(lambda x: 2.0 * x)
+    rrule_of(double, lambda dy, x: (NoTangent(), 2.0 * dy))
+
+    @rc.batch_rule.define(double)
+    def double_batch(axis_size, in_batched, x):
+        return 2.0 * (x[0] if wrong else x), True
+
+    return Call(double, (VECTOR,))
