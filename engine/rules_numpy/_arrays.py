@@ -12,7 +12,15 @@ import numpy as np
 
 import rules_core as rc
 
-__all__ = ["array_of", "fit", "is_number_type", "moves", "restore", "tangent_array"]
+__all__ = [
+    "NoValue",
+    "array_of",
+    "fit",
+    "is_number_type",
+    "moves",
+    "restore",
+    "tangent_array",
+]
 
 NoTangent = rc.NoTangent()
 _PLAIN = (np.ndarray, np.generic)
@@ -72,9 +80,12 @@ def name_of(f: Any) -> str:
     return f"{module or 'numpy'}.{name}"
 
 
+# The default of many public parameters, for which NumPy has no public name.
+NoValue = np._NoValue  # noqa: SLF001
+
 # Classes of what is certainly no part of a derivative; asked first, for speed.
 _STILL = frozenset({
-    type(None), type(np._NoValue), bool, int, str, type, slice, type(Ellipsis),  # noqa: SLF001
+    type(None), type(NoValue), bool, int, str, type, slice, type(Ellipsis),
     np.bool_, np.int64, np.ufunc, type(np.dtype(float)), type(np.dtype(np.float32)),
     type(np.dtype(complex)), type(np.dtype(int)),
 })  # fmt: skip

@@ -16,8 +16,10 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._arrays import (
+    NoValue,
     array_of,
     fit,
+    is_number_type,
     moves,
     name_of,
     restore,
@@ -36,7 +38,6 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()
-NoValue = np._NoValue  # noqa: SLF001
 
 # What is declared: function → (its derivative, the arguments that it moves with).
 DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
@@ -207,12 +208,20 @@ class Declaration:
             return args
         if self.bare and self.arrays is True and type(args[self.first]) is np.ndarray:
             return args
-        plain = list(args)
+        plain, changed = list(args), False
         numbers = self.arrays if isinstance(self.arrays, tuple) else self.numbers(args)
         for i in numbers:
-            if i < len(plain) and plain[i] is not None and plain[i] is not NoValue:
-                plain[i] = array_of(plain[i], self.f)
-        return tuple(plain)
+            x = plain[i] if i < len(plain) else None
+            if x is not None and x is not NoValue and type(x) is not np.ndarray:
+                plain[i], changed = array_of(x, self.f), True
+        return tuple(plain) if changed else args
+
+    def value(self, args: tuple[Any, ...], plain: Any, kw: dict[str, Any]) -> Any:
+        """The function's own value: a Python number leaves a float32 as it is."""
+        if plain is args:
+            return self.run(*args, **kw)
+        pairs = zip(args, plain, strict=True)
+        return self.run(*(x if is_number_type(type(x)) else p for x, p in pairs), **kw)
 
     def pairs(self, y: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if "out" in kw:
@@ -233,7 +242,7 @@ def _forward(given: Declaration) -> Callable[..., Any]:
     def forward(tangents: Any, *args: Any, needs: Any = None, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.run(*plain, **kw)
+        y = given.value(args, plain, kw)
         own = tangents if not given.head else tangents[1:]
         dy: Any = ZeroTangent
         pairs = given.pairs(y, plain, kw)
@@ -277,7 +286,7 @@ def _backward(given: Declaration) -> Callable[..., Any]:
     def backward(*args: Any, needs: Any = None, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.run(*plain, **kw)
+        y = given.value(args, plain, kw)
         pairs = given.pairs(y, plain, kw)
 
         def derivative_pullback(dy: Any) -> Any:
@@ -308,7 +317,7 @@ def _backward_of_one(given: Declaration) -> Callable[..., Any]:
     def backward(*args: Any, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.run(*plain, **kw)
+        y = given.value(args, plain, kw)
         (pair,) = given.pairs(y, plain, kw)
 
         def derivative_pullback(dy: Any) -> Any:

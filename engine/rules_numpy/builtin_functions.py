@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_numpy._arrays import moves, restore
+from rules_numpy._arrays import fit, moves, restore
 from rules_numpy._declare import DECLARED, Declaration, constant
 from rules_numpy.ufuncs_arithmetic import power_partials
 
@@ -119,9 +119,9 @@ def extreme_of_one_derivative(y: Any, numbers: Any) -> Any:
 
     def extreme_pullback(dy: Any) -> Any:
         if isinstance(numbers, np.ndarray):
-            return share * dy
-        pairs = zip(numbers, share, strict=True)
-        found = (weight * dy if moves(x) else _NONE for x, weight in pairs)
+            return fit(numbers, share * dy)
+        pairs = zip(numbers, share.tolist(), strict=True)
+        found = (_spread(x, weight * dy) for x, weight in pairs)
         return rc.Tangent(type(numbers), *found)
 
     return extreme_pushforward, extreme_pullback

@@ -296,7 +296,7 @@ def _weights_like(w: Any, a: Any, axis: Any) -> Any:
 
 def _weights_shape(w: Any, a: Any, axis: Any) -> tuple[int, ...]:
     if w.shape == a.shape:
-        return a.shape  # type: ignore[no-any-return]
+        return tuple(a.shape)
     axes = axis if isinstance(axis, tuple) else (axis,)
     if list(axes) != sorted(axes, key=lambda i: i % a.ndim):
         message = "weights over axes that are not in order"

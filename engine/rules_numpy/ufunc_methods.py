@@ -12,6 +12,7 @@ from rules_numpy._axes import expand, flag, given
 from rules_numpy._declare import DECLARED, NoValue, derivative
 from rules_numpy._maps import times_number
 from rules_numpy.cumulative import cumprod_derivative, cumsum_derivative
+from rules_numpy.indexing import put_zeros
 from rules_numpy.reductions import (
     extreme_derivative,
     prod_derivative,
@@ -19,6 +20,9 @@ from rules_numpy.reductions import (
 )
 
 __all__: list[str] = []
+
+
+_KNOWN = "add, multiply, maximum, minimum, logaddexp, logaddexp2"
 
 
 def _unsupported(ufunc: Any, method: str, known: str) -> rc.UnsupportedError:
@@ -50,8 +54,7 @@ def reduce_derivative(
         return extreme_derivative(y, array, axis, None, keepdims, initial, where)
     if ufunc in (np.logaddexp, np.logaddexp2):
         return _logsumexp(y, ufunc, array, axis, keepdims, initial, where)
-    known = "add, multiply, maximum, minimum, logaddexp, logaddexp2"
-    raise _unsupported(ufunc, "reduce", known)
+    raise _unsupported(ufunc, "reduce", _KNOWN)
 
 
 def _logsumexp(
@@ -83,8 +86,7 @@ def accumulate_derivative(
         return cumprod_derivative(y, array, axis, dtype)
     if ufunc in _STEPS:
         return _recursion_maps(y, ufunc, array, axis)
-    known = "add, multiply, maximum, minimum, logaddexp, logaddexp2"
-    raise _unsupported(ufunc, "accumulate", known)
+    raise _unsupported(ufunc, "accumulate", _KNOWN)
 
 
 _STEPS = (np.maximum, np.minimum, np.logaddexp, np.logaddexp2)
@@ -160,16 +162,50 @@ def reduceat_derivative(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Sums over stretches: a matrix of zeros and ones along the axis."""
-    if ufunc is not np.add:
-        raise _unsupported(ufunc, "reduceat", "add")
-    matrix = np.add.reduceat(np.eye(array.shape[axis]), indices, axis=0)
+    """The reductions of stretches along an axis; sums by one matrix."""
+    if ufunc is np.add:
+        return _sums_of_stretches(array, indices, axis)
+    if ufunc is not np.multiply and ufunc not in _STEPS:
+        raise _unsupported(ufunc, "reduceat", _KNOWN)
+    x, results = np.moveaxis(array, axis, 0), np.moveaxis(y, axis, 0)
+    stretches = _stretches(np.asarray(indices), len(x))
+    pairs = [
+        reduce_derivative(results[k], ufunc, x[part])[0]
+        for k, part in enumerate(stretches)
+    ]
 
     def reduceat_pushforward(da: Any) -> Any:
+        d = np.moveaxis(da, axis, 0)
+        rows = [p[0](d[part]) for p, part in zip(pairs, stretches, strict=True)]
+        return np.moveaxis(np.stack(rows), 0, axis)
+
+    def reduceat_pullback(dy: Any) -> Any:
+        d = np.moveaxis(dy, axis, 0)
+        parts = [
+            put_zeros(p[1](d[k]), part, x.shape)
+            for k, (p, part) in enumerate(zip(pairs, stretches, strict=True))
+        ]
+        return np.moveaxis(sum(parts[1:], parts[0]), 0, axis)
+
+    return reduceat_pushforward, reduceat_pullback
+
+
+def _stretches(indices: Any, length: int) -> list[slice]:
+    """Each from its index to the next; a single entry where that is not larger."""
+    ends = [*indices[1:].tolist(), length]
+    pairs = zip(indices.tolist(), ends, strict=True)
+    return [slice(start, max(end, start + 1)) for start, end in pairs]
+
+
+def _sums_of_stretches(array: Any, indices: Any, axis: int) -> Any:
+    """By a matrix of zeros and ones."""
+    matrix = np.add.reduceat(np.eye(array.shape[axis]), indices, axis=0)
+
+    def sums_pushforward(da: Any) -> Any:
         moved = np.matmul(np.moveaxis(da, axis, -1), matrix.T)
         return np.moveaxis(moved, -1, axis)
 
-    def reduceat_pullback(dy: Any) -> Any:
+    def sums_pullback(dy: Any) -> Any:
         return np.moveaxis(np.matmul(np.moveaxis(dy, axis, -1), matrix), -1, axis)
 
-    return reduceat_pushforward, reduceat_pullback
+    return sums_pushforward, sums_pullback

@@ -25,6 +25,7 @@ class Recorder:
         self.__name__ = "recorder"  # by which the fixture finds it
         self.level = level
         self.seen: set[int] = set()
+        self.cases: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         items[:] = [
@@ -35,7 +36,8 @@ class Recorder:
         ]
 
     def note(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Note the function whose rules such a call finds."""
+        """Note the call, and the function whose rules it finds."""
+        self.cases.append((f, args, kwargs))
         calls = [kind.resolve(f, args, kwargs) for kind in (rc.frule, rc.rrule)]
         if all(call is not None for call in calls):
             self.seen.update(id(_function(call.rule)) for call in calls)
@@ -45,14 +47,20 @@ def _function(rule: rc.Rule) -> Any:
     return getattr(rule.key, "fun", rule.key)
 
 
-def unchecked(level: str) -> list[str]:
-    """Names of the functions with rules that no test checks."""
+def recorded(level: str) -> Recorder:
+    """What the tests of this folder check at a level."""
     recorder = Recorder(level)
     options = ["-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
     folder = Path(__file__).parent
     code = pytest.main([str(folder), *options], plugins=[recorder])
     if code != pytest.ExitCode.OK:
         sys.exit(f"the tests must pass, but pytest ended with {code!r}")
+    return recorder
+
+
+def unchecked(level: str) -> list[str]:
+    """Names of the functions with rules that no test checks."""
+    recorder = recorded(level)
     own = [r for r in rc.rules() if r.module.startswith("rules_numpy")]
     keys = {id(f): f for f in map(_function, own) if not _is_constant(f)}
     return sorted(name_of(f) for i, f in keys.items() if i not in recorder.seen)

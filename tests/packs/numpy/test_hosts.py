@@ -21,7 +21,7 @@ def expected(f):
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_jax(f):
     jax = pytest.importorskip("jax")
-    rules_jax = pytest.importorskip("rules_jax")
+    import rules_jax
 
     def out(a, *_options):
         shape = np.shape(f(np.eye(3)))
@@ -39,7 +39,8 @@ def test_jax(f):
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_torch(f):
     torch = pytest.importorskip("torch")
-    rules_torch = pytest.importorskip("rules_torch")
+    import rules_torch
+
     g = rules_torch.to_torch(f, host=True)
     x = torch.tensor(POSITIVE, requires_grad=True)
     (g(x) ** 2).sum().backward()

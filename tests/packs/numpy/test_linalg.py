@@ -288,14 +288,14 @@ def equal_pair(make):
 )
 def test_functions_of_hermitian_matrices(make, together, apart):
     f = through(np.linalg.eigh, together, apart)
-    check_rrule(f, hermitian(make), skip=("rrule.second-order",))
+    check_rrule(f, hermitian(make))
 
 
 @pytest.mark.parametrize("make", [real, complex_])
 def test_projector_on_equal_eigenvalues(make):
     """The span of two equal eigenvalues moves smoothly, its vectors do not."""
     f = through(np.linalg.eigh, last_projector, last_projector_apart)
-    check_rrule(f, equal_pair(make), skip=("rrule.second-order",))
+    check_rrule(f, equal_pair(make))
 
 
 @pytest.mark.parametrize("make", [real, complex_])
@@ -354,7 +354,7 @@ def test_functions_of_singular_vectors(make, shape):
         through(np.linalg.svd, low_rank, low_rank_apart),
         through(np.linalg.svd, kernel, kernel_apart),
     ):
-        check_rrule(f, make(*shape), skip=("rrule.second-order",))
+        check_rrule(f, make(*shape))
 
 
 def test_kernel_of_a_matrix_with_equal_singular_values():
@@ -362,7 +362,7 @@ def test_kernel_of_a_matrix_with_equal_singular_values():
     a[[0, 1], [0, 1]] = 3.0
     a[2, 2] = 1.0
     f = through(np.linalg.svd, kernel, kernel_apart)
-    check_rrule(f, a, skip=("rrule.second-order",))
+    check_rrule(f, a)
 
 
 def test_forward_and_reverse_agree_for_complex_vectors():

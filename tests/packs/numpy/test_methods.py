@@ -136,8 +136,12 @@ def test_outer(check, ufunc):
     check(np.ufunc.outer, ufunc, M, T[0, 0])
 
 
-def test_reduceat(check):
-    check(np.ufunc.reduceat, np.add, M, [0, 2], 1)
+@pytest.mark.parametrize("ufunc", REDUCERS)
+def test_reduceat(check, ufunc):
+    """A stretch ends where the next begins; one that would be empty is one entry."""
+    check(np.ufunc.reduceat, ufunc, M, [0, 2], 1)
+    check(np.ufunc.reduceat, ufunc, M[:, 0], [1, 0, 2])
+    check(np.ufunc.reduceat, ufunc, T, [0, 3, 1], -1)
 
 
 @pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat"])
