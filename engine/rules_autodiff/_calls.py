@@ -89,17 +89,8 @@ class Calls(Hooks):
                 return found(*args, **kwargs)
             return self.call_function(f, args, kwargs)
         if cls in NATIVE:
-            result = self.quick_call(f, args, kwargs)
-            if result is not NotImplemented:
-                return result
-            if cls is not BuiltinFunctionType:
-                handle = HANDLERS.get(f)
-                if handle is not None:
-                    return handle(self, *args, **kwargs)
-                if not kwargs and INERT.issuperset(map(type, args)):
-                    return self.from_text(self.below.call(f, *args), f, args)
-                return self.call_opaque(f, args, kwargs)
-        elif cls is MethodType:
+            return self.call_native(f, args, kwargs)
+        if cls is MethodType:
             return self.call(f.__func__, f.__self__, *args, **kwargs)
         if cls is functools.partial:
             return self.call(f.func, *f.args, *args, **(f.keywords | kwargs))
@@ -108,10 +99,6 @@ class Calls(Hooks):
         handle = handler_of(f)
         if handle is not None:
             return handle(self, *args, **kwargs)
-        if cls is BuiltinFunctionType:
-            handle = HANDLERS.get(key_of_builtin(f))
-            if handle is not None:
-                return handle(self, f.__self__, *args, **kwargs)
         handle = CALLABLES.get(cls)
         if handle is not None:
             return handle(self, f, args, kwargs)
@@ -122,6 +109,21 @@ class Calls(Hooks):
         special = type(f).__call__
         if isinstance(special, FunctionType):
             return self.call(special, f, *args, **kwargs)
+        return self.call_opaque(f, args, kwargs)
+
+    def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
+        result = self.quick_call(f, args, kwargs)
+        if result is not NotImplemented:
+            return result
+        handle = HANDLERS.get(f)
+        if handle is not None:
+            return handle(self, *args, **kwargs)
+        if type(f) is BuiltinFunctionType:
+            handle = HANDLERS.get(key_of_builtin(f))
+            if handle is not None:
+                return handle(self, f.__self__, *args, **kwargs)
+        elif not kwargs and INERT.issuperset(map(type, args)):
+            return self.from_text(self.below.call(f, *args), f, args)
         return self.call_opaque(f, args, kwargs)
 
     # functions written in Python
@@ -158,8 +160,9 @@ class Calls(Hooks):
         return lifted(f).bind(f, self)
 
     def has_rules(self, f: Any) -> bool:
-        if find_table(f) is None:
-            PACKS.ensure(f)
+        if find_table(f) is not None:
+            return True
+        PACKS.ensure(f)
         return find_table(f) is not None
 
     def call_primitive(self, f: Any, args: Any, kwargs: Any) -> Any:

@@ -36,6 +36,9 @@ BINARY = {
 }  # fmt: skip
 
 
+METHODS = {"sum": np.sum, "dot": np.dot}
+
+
 class FastTape(Run):
     """Operators that record numbers; for a run whose level below is plain Python."""
 
@@ -176,6 +179,13 @@ class FastTape(Run):
         return node
 
     # calls
+
+    def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        if type(owner) is ndarray and name in METHODS:
+            result = self.quick_call(METHODS[name], (owner, *args), kwargs)
+            if result is not NotImplemented:
+                return result
+        return super().method(owner, name, *args, **kwargs)
 
     def quick_call(self, f: Any, args: Any, kwargs: Any) -> Any:
         """The result by the fast path, or NotImplemented."""

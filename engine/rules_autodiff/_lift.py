@@ -32,9 +32,11 @@ class Lifted:
 
     def bind(self, function: FunctionType, hooks: Any) -> FunctionType:
         """The lifted function over the globals and cells of the original one."""
-        cells = dict(
-            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        )
+        captured = function.__closure__
+        if captured is None:
+            own = (CellType(hooks),) if self.code.co_freevars else ()
+            return like(function, self.code, own)
+        cells = dict(zip(function.__code__.co_freevars, captured, strict=True))
         cells[self.hooks] = CellType(hooks)
         closure = tuple(cells[name] for name in self.code.co_freevars)
         return like(function, self.code, closure)
@@ -103,7 +105,8 @@ def like(
     made = FunctionType(code, function.__globals__, name, defaults, closure)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
-    made.__dict__.update(function.__dict__)
+    if function.__dict__:
+        made.__dict__.update(function.__dict__)
     return made
 
 

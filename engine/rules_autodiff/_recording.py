@@ -57,10 +57,8 @@ class Recording:
         self.done = True  # the program's effects are in place
         try:
             self.output = guarded(run, self.f, inner, self.kwargs)
-            written = {id(owner_of(e.dest)) for e in run.changes if hasattr(e, "dest")}
-            for entry in run.changes:
-                written |= getattr(entry, "written", frozenset())
-            self.entrance.check_written(written)
+            if run.changes:
+                self.entrance.check_written(written_by(run.changes))
         except BaseException:
             self.leave()
             raise
@@ -139,6 +137,14 @@ class Recording:
         for place, slot in zip(self.active, self.slots, strict=True):
             found[place] = cotangent_of(self.args[place], slot, below, memo)
         return tuple(found.get(place, NoTangent()) for place in self.asked)
+
+
+def written_by(changes: list[Any]) -> set[int]:
+    """The ids of the owners of memory that entries of the tape wrote to."""
+    written = {id(owner_of(e.dest)) for e in changes if hasattr(e, "dest")}
+    for entry in changes:
+        written |= getattr(entry, "written", frozenset())
+    return written
 
 
 def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
 """What reverse and forward mode have in common: one run of a lifted program."""
 
 import random
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,8 @@ class Run(Operators, Access, Calls, Texts, Buffers, Protocols, Memos, Generators
             return self.slot(x) is not None
         if type(x) is FunctionType and not x.__closure__:
             return False
+        if type(x) is BuiltinFunctionType:
+            return x.__self__ is not None and self.is_active(x.__self__)
         return self.reaches(x, {})
 
     def reaches(self, x: Any, seen: dict[int, Any]) -> bool:

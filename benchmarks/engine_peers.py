@@ -1,0 +1,122 @@
+"""One measurement of `engine.py`, in a process of its own with nothing else imported.
+
+Each system is a function of a case and its arguments that gives a function without
+arguments: the gradient by the first argument.
+"""
+
+import json
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from engine_mooncake import THIRTEEN
+from engine_programs import NINE, Case
+
+Call = Callable[[], Any]
+
+SECONDS = 0.3  # of each measurement
+CASES = {**NINE, **THIRTEEN}
+
+
+def primal(case: Case, args: Any) -> Call:
+    f = case.build(np)
+    return lambda: f(*args)
+
+
+def hand(case: Case, args: Any) -> Call:
+    return lambda: case.hand(*args)
+
+
+def engine(case: Case, args: Any) -> Call:
+    import rules_autodiff
+
+    gradient = rules_autodiff.grad(case.build(np))
+    return lambda: gradient(*args)
+
+
+def autograd(case: Case, args: Any) -> Call:
+    import autograd
+    import autograd.numpy
+
+    gradient = autograd.grad(without_writes(case)(autograd.numpy))
+    return lambda: gradient(*args)
+
+
+def torch(case: Case, args: Any) -> Call:
+    """Eager PyTorch on one thread."""
+    import torch
+
+    torch.set_num_threads(1)
+    f = without_writes(case)(torch)
+    moved = [torch.tensor(a, dtype=torch.float64) for a in args]
+
+    def gradient() -> Any:
+        x = moved[0].detach().requires_grad_()
+        f(x, *moved[1:]).backward()
+        return x.grad
+
+    return gradient
+
+
+def jax(case: Case, args: Any) -> Call:
+    """Compiled JAX in double precision."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    compiled = jax.jit(jax.grad(without_writes(case)(jax.numpy)))
+    moved = jax.tree.map(jax.numpy.asarray, args)
+    return lambda: jax.block_until_ready(compiled(*moved))
+
+
+def without_writes(case: Case) -> Callable[..., Any]:
+    return case.functional or case.build
+
+
+SYSTEMS = {f.__name__: f for f in (primal, hand, engine, autograd, torch, jax)}
+
+
+def best_time(call: Call) -> float:
+    """Seconds of the fastest of several calls; the first ones warm up."""
+    call()
+    call()
+    best, until = float("inf"), time.perf_counter() + SECONDS
+    while time.perf_counter() < until:
+        before = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - before)
+    return best
+
+
+def first_time(call: Call) -> float:
+    """Seconds that the first call takes longer than the next ones."""
+    before = time.perf_counter()
+    call()
+    first = time.perf_counter() - before
+    return first - best_time(call)
+
+
+def peak_memory(call: Call) -> float:
+    """Bytes that a call allocates at most, beside what was there."""
+    call()
+    tracemalloc.start()
+    call()
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    call()
+    return float(tracemalloc.get_traced_memory()[1] - before)
+
+
+KINDS = {"time": best_time, "first": first_time, "memory": peak_memory}
+
+
+def measure(kind: str, name: str, system: str) -> None:
+    """Print one figure as JSON, or the name of an error."""
+    case = CASES[name]
+    try:
+        call = SYSTEMS[system](case, case.make())
+        found: Any = KINDS[kind](call)
+    except Exception as error:  # a system that cannot do a case says so
+        found = type(error).__name__
+    print(json.dumps(found))
