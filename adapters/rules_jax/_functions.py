@@ -68,11 +68,11 @@ class _Make:
 
     def __init__(self, function: Any) -> None:
         self._form = _form(function)
-        self.function = _rebuild(function, repeat(_HOLE))  # keeps no tracer alive
+        self.function = _Rebuild(repeat(_HOLE))(function)  # keeps no tracer alive
         self._hash = hash(self._form)
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
-        return _rebuild(self.function, iter(arrays))
+        return _Rebuild(iter(arrays))(self.function)
 
     def __hash__(self) -> int:
         return self._hash
@@ -127,22 +127,33 @@ def _convert(leaf: Any) -> Any:
 
 def captured(value: Any) -> Iterator[Any]:
     """Arrays that a function captures, in a fixed order."""
-    if isinstance(value, jax.Array):
+    return _captured(value, set())
+
+
+def _captured(value: Any, seen: set[int]) -> Iterator[Any]:
+    if value is _HOLE or isinstance(value, jax.Array):
         yield value
     elif isinstance(value, FunctionType):
-        for cell in value.__closure__ or ():
-            yield from captured(_contents(cell))
-        for default in value.__defaults__ or ():
-            yield from captured(default)
+        if id(value) not in seen:  # a recursive function captures itself
+            seen.add(id(value))
+            for part in parts_of(value):
+                yield from _captured(part, seen)
     elif isinstance(value, MethodType):
-        yield from captured(value.__self__)
-        yield from captured(value.__func__)
+        yield from _captured(value.__self__, seen)
+        yield from _captured(value.__func__, seen)
     elif isinstance(value, partial):
         for part in (value.func, *value.args, *value.keywords.values()):
-            yield from captured(part)
+            yield from _captured(part, seen)
     elif _is_container(value):
         for leaf in tree_util.tree_leaves(value):
-            yield from captured(leaf)
+            yield from _captured(leaf, seen)
+
+
+def parts_of(function: FunctionType) -> Iterator[Any]:
+    """What a function captures: cells of its closure, then defaults."""
+    yield from map(_contents, function.__closure__ or ())
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
 
 
 def _is_container(value: Any) -> bool:
@@ -156,59 +167,83 @@ def _contents(cell: CellType) -> Any:
         return None
 
 
-def _rebuild(value: Any, arrays: Iterator[Any]) -> Any:
-    if value is _HOLE or isinstance(value, jax.Array):
-        return next(arrays)
-    if isinstance(value, FunctionType):
-        return _rebuild_function(value, arrays)
-    if isinstance(value, MethodType):
-        instance = _rebuild(value.__self__, arrays)
-        return MethodType(_rebuild(value.__func__, arrays), instance)
-    if isinstance(value, partial):
-        func = _rebuild(value.func, arrays)
-        args = [_rebuild(x, arrays) for x in value.args]
-        return partial(
-            func, *args, **{k: _rebuild(x, arrays) for k, x in value.keywords.items()}
+@final
+class _Rebuild:
+    """The same function with other arrays; a function met twice is made once."""
+
+    def __init__(self, arrays: Iterator[Any]) -> None:
+        self.arrays = arrays
+        self.made: dict[int, FunctionType] = {}
+
+    def __call__(self, value: Any) -> Any:
+        if value is _HOLE or isinstance(value, jax.Array):
+            return next(self.arrays)
+        if isinstance(value, FunctionType):
+            return self.made.get(id(value)) or self._function(value)
+        if isinstance(value, MethodType):
+            instance = self(value.__self__)
+            return MethodType(self(value.__func__), instance)
+        if isinstance(value, partial):
+            func = self(value.func)
+            args = [self(x) for x in value.args]
+            return partial(
+                func, *args, **{k: self(x) for k, x in value.keywords.items()}
+            )
+        if _is_container(value):
+            leaves, treedef = tree_util.tree_flatten(value)
+            return treedef.unflatten([self(leaf) for leaf in leaves])
+        return value
+
+    def _function(self, function: FunctionType) -> FunctionType:
+        if not _has_arrays(function):
+            return function
+        pairs = [(old, _cell(old)) for old in function.__closure__ or ()]
+        made = FunctionType(
+            function.__code__,
+            function.__globals__,
+            function.__name__,
+            None,
+            tuple(new for _, new in pairs),
         )
-    if _is_container(value):
-        leaves, treedef = tree_util.tree_flatten(value)
-        return treedef.unflatten([_rebuild(leaf, arrays) for leaf in leaves])
-    return value
+        self.made[id(function)] = made
+        for old, new in pairs:
+            if new is not old:
+                new.cell_contents = self(_contents(old))
+        made.__defaults__ = tuple(map(self, function.__defaults__ or ())) or None
+        keywords = (function.__kwdefaults__ or {}).items()
+        made.__kwdefaults__ = {name: self(x) for name, x in keywords} or None
+        made.__dict__.update(function.__dict__)
+        return made
 
 
-def _rebuild_function(function: FunctionType, arrays: Iterator[Any]) -> FunctionType:
-    cells = tuple(
-        CellType(_rebuild(_contents(cell), arrays))
-        for cell in function.__closure__ or ()
-    )
-    defaults = tuple(_rebuild(x, arrays) for x in function.__defaults__ or ())
-    made = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        defaults or None,
-        cells,
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__dict__.update(function.__dict__)
-    return made
+def _has_arrays(value: Any) -> bool:
+    return any(True for _ in captured(value))
 
 
-def _form(value: Any) -> Any:
+def _cell(old: CellType) -> CellType:
+    """A cell for new arrays; one without arrays is shared, and may be written to."""
+    return CellType() if _has_arrays(_contents(old)) else old
+
+
+def _form(value: Any, seen: tuple[int, ...] = ()) -> Any:
     """Hashable description of everything about a function but its arrays."""
     if isinstance(value, jax.Array):
         return "array"
     if isinstance(value, FunctionType):
-        cells = tuple(_form(_contents(cell)) for cell in value.__closure__ or ())
-        return value.__code__, cells, tuple(map(_form, value.__defaults__ or ()))
+        if id(value) in seen:
+            return "itself", seen.index(id(value))
+        seen = (*seen, id(value))
+        parts = tuple(_form(part, seen) for part in parts_of(value))
+        return value.__code__, parts
     if isinstance(value, MethodType):
-        return _form(value.__self__), _form(value.__func__)
+        return _form(value.__self__, seen), _form(value.__func__, seen)
     if isinstance(value, partial):
-        keywords = tuple((k, _form(x)) for k, x in value.keywords.items())
-        return _form(value.func), tuple(map(_form, value.args)), keywords
+        keywords = tuple((k, _form(x, seen)) for k, x in value.keywords.items())
+        args = tuple(_form(x, seen) for x in value.args)
+        return _form(value.func, seen), args, keywords
     if _is_container(value):
         leaves, treedef = tree_util.tree_flatten(value)
-        return treedef, tuple(map(_form, leaves))
+        return treedef, tuple(_form(leaf, seen) for leaf in leaves)
     from ._leaves import static_key
 
     return static_key(value)

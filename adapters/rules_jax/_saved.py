@@ -1,8 +1,9 @@
 """Pullbacks as pytrees, so that JAX can carry them from forward to backward.
 
 In this order: an explicit `Pullback(fn, *residuals)` and any pullback that is a pytree
-itself are taken apart as they are; a closure is kept whole where nothing is traced;
-else it is traced, and what it captured becomes the residuals.
+itself are taken apart as they are; a closure is kept whole where nothing is traced; it
+is taken apart where everything that it holds is known; else it is traced, and what it
+captured becomes the residuals.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from jax import tree_util
 import rules_core as rc
 
 from . import _compat
+from ._closures import is_open
 from ._functions import convert_callables
 from ._leaves import Template, has_tangent, split
 
@@ -144,6 +146,9 @@ def save_pullback(pull: Any, pullback: Callable[..., Any], *, eager: bool) -> Sa
         return Saved(arrays, _Tree(pull, template))
     if eager:
         return Saved((), _Kept(pull, pullback))
+    if is_open(pullback):
+        arrays, template = split(convert_callables(pullback))
+        return Saved(arrays, _Tree(pull, template))
     return _trace(pull, pullback)
 
 
