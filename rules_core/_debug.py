@@ -21,7 +21,7 @@ from ._registry import DECORATORS, all_tables
 from ._rule import Rule
 from ._table import LOCK
 
-__all__ = ["debug_mode", "switch_on_by_environment"]
+__all__ = ["debug_mode", "is_watching", "switch_on_by_environment"]
 
 _depth = 0
 _WRITING = requirement(SupportsMutation)
@@ -71,6 +71,11 @@ def debug_mode() -> Iterator[None]:
         yield
     finally:
         _switch(on=False)
+
+
+def is_watching() -> bool:
+    """Whether debug mode is on: for engines, which watch what only they can see."""
+    return _depth > 0
 
 
 def switch_on_by_environment() -> None:

@@ -244,13 +244,13 @@ class Calls(Hooks):
         if "out" in kwargs and kwargs["out"] is not None:
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):
-            return self.from_text(self.below.call(f, *args, **kwargs), f, args)
+            return self.from_text(self.call_unseen(f, args, kwargs), f, args)
         args = tuple([list(x) if is_stream(x) else x for x in args])
         result = self.mutating_rule(f, args)
         if result is not NotImplemented:
             return result
         if not self.carries(f, args, kwargs):
-            return self.from_text(self.below.call(f, *args, **kwargs), f, args)
+            return self.from_text(self.call_unseen(f, args, kwargs), f, args)
         result = self.by_protocol(f, args, kwargs)
         if result is not NotImplemented:
             return result

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lift import is_lifted_code
 
-__all__ = ["keyword_error", "no_rule_error", "refuse", "refused", "where"]
+__all__ = ["keyword_error", "name_of", "no_rule_error", "refuse", "refused", "where"]
 
 
 def where() -> str:
@@ -165,6 +165,11 @@ REFUSALS = {
         "The parameters of a random number must carry no derivative, because the rule "
         "of a draw is not to have one, but those of {} do",
         "Draw with constant parameters and scale: mean + scale * rng.normal().",
+    ),
+    "unseen": (
+        "The function {} must not write into arrays that nobody told the engine of, "
+        "but an array of shape {} has changed",
+        "Define @rrule_mutating and @frule_mutating for it.",
     ),
     "lanes": (
         "The arguments of {}, whose mutating rule {} is run once for each tangent, "

@@ -69,6 +69,10 @@ class Hooks:
         """What a function of constants gave, which may have read it from a text."""
         raise NotImplementedError
 
+    def call_unseen(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Call a function that nobody looks into."""
+        raise NotImplementedError
+
     def by_protocol(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """The result of a call by an argument's protocol, or NotImplemented."""
         raise NotImplementedError

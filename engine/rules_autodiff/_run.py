@@ -21,7 +21,9 @@ from rules_autodiff._plain import PLAIN
 from rules_autodiff._protocols import Protocols
 from rules_autodiff._text import Texts
 from rules_autodiff._values import INERT, is_float_array, is_number, is_numeric
+from rules_autodiff._watching import Watching
 from rules_core import structure
+from rules_core._debug import is_watching
 
 __all__ = ["Run"]
 
@@ -31,7 +33,9 @@ MOVING = frozenset({"choice", "permutation", "permuted", "shuffle"})
 BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
 
 
-class Run(Operators, Access, Calls, Texts, Buffers, Protocols, Memos, Generators):
+class Run(
+    Operators, Access, Calls, Texts, Buffers, Protocols, Memos, Generators, Watching
+):
     """The hooks of one forward pass over the level ``below``.
 
     Nothing of a run is global, so runs nest and run in parallel.
@@ -49,6 +53,7 @@ class Run(Operators, Access, Calls, Texts, Buffers, Protocols, Memos, Generators
         self.stored: dict[int, tuple[Any, set[int]]] = {}
         self.exported: dict[int, tuple[Any, str]] = {}
         self.outside: list[Any] = []
+        self.debug = is_watching()
 
     def __tangent_structure__(self) -> None:
         """The cells of lifted functions hold their run: it is no container."""
