@@ -127,6 +127,17 @@ def repeated(run: Any, values: Any, count: int) -> Any:
     return run.read_array(values, np.unravel_index(order, values.shape))
 
 
+@handler(np.put_along_axis)
+def handle_put_along_axis(
+    run: Any, arr: Any, indices: Any, values: Any, axis: int | None = -1
+) -> None:
+    if axis is None:
+        places = np.where(indices < 0, indices + arr.size, indices)
+        run.write(arr, np.unravel_index(places, arr.shape), values)
+    else:
+        run.write(arr, along(indices, axis, arr), values)
+
+
 @handler(np.putmask)
 def handle_putmask(run: Any, a: Any, mask: Any, values: Any) -> None:
     mask = np.asarray(mask, bool)

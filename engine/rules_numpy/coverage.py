@@ -19,7 +19,7 @@ __all__ = ["FOLLOWED", "MISSING", "MODULES", "page", "public_functions", "state_
 # rule but of the program, which the reference engine follows.
 FOLLOWED = """
 apply_along_axis apply_over_axes copyto fill_diagonal fromfunction fromiter piecewise
-place put putmask
+place put put_along_axis putmask
 """.split()
 
 _MATRIX = "makes an np.matrix, whose products are not those of arrays"
@@ -29,14 +29,18 @@ MISSING = {
     "numpy.asmatrix": _MATRIX,
     "numpy.bmat": _MATRIX,
     "numpy.frompyfunc": "its ufunc makes arrays of objects: use numpy.vectorize",
-    "numpy.put_along_axis": "writes into its argument: assign by an index",
     "numpy.nested_iters": "hands out views to be written to: write the loops out",
     "numpy.from_dlpack": "takes over the memory of another library: use numpy.asarray",
     "numpy.histogram2d": "use numpy.digitize and numpy.bincount, which has a rule",
     "numpy.histogramdd": "use numpy.digitize and numpy.bincount, which has a rule",
 }
 
-MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
+MODULES = {
+    "numpy": np,
+    "numpy.linalg": np.linalg,
+    "numpy.fft": np.fft,
+    "numpy.emath": np.emath,
+}
 
 
 def public_functions() -> dict[str, Any]:
@@ -122,12 +126,12 @@ that follows NumPy programs differentiates them again; inside JAX and PyTorch
 (`to_jax(f, host=True, out=…)`, `to_torch(f, host=True)`) they run as opaque calls, at
 first order.
 
-Of the {total} public functions of `numpy`, `numpy.linalg` and `numpy.fft`
-{rule} have rules, {constant} carry no derivative, {followed} are followed by the
-reference engine without a rule, and {missing} have none, for the reason that is given.
-`out=` is refused with an error: an engine that follows writes assigns the result. At
-points where a derivative does not exist the conventions of *Points where a derivative
-does not exist* hold.
+Of the {total} public functions of `numpy`, `numpy.linalg`, `numpy.fft` and
+`numpy.emath` {rule} have rules, {constant} carry no derivative, {followed} are followed
+by the reference engine without a rule, and {missing} have none, for the reason that is
+given. `out=` is refused with an error: an engine that follows writes assigns the
+result. Where a derivative does not exist the
+[conventions at kinks](../explanation/conventions-at-kinks.md) hold.
 
 Two conventions of NumPy itself show in the derivatives: `eigh`, `eigvalsh` and
 `cholesky` read one triangle of their argument, so the cotangent has zeros in the other;

@@ -30,6 +30,14 @@ def diagonal(x):
     return np.sum(y * y)
 
 
+def along_axes(x):
+    y = np.ones((3, 2)) * x[0]
+    np.put_along_axis(y, np.array([[0], [1], [1]]), x[1] * x[2], 1)
+    np.put_along_axis(y, np.array([[1, 1]]), x[3:5] ** 2, axis=0)
+    np.put_along_axis(y, np.array([-1, 2]), x[4:] * 3.0, None)
+    return np.sum(y * y * WEIGHTS.reshape(3, 2))
+
+
 PROGRAMS = {
     "apply_along_axis": lambda x: np.sum(np.apply_along_axis(lambda r: r * r, 0, x)),
     "apply_over_axes": lambda x: np.sum(
@@ -44,6 +52,7 @@ PROGRAMS = {
     ),
     "place": written(lambda y, x: np.place(y, y > 1.5, x * x)),
     "put": written(lambda y, x: np.put(y, [0, 2], x[:2] ** 2)),
+    "put_along_axis": along_axes,
     "putmask": written(lambda y, x: np.putmask(y, y > 1.5, x * x)),
 }
 
@@ -64,9 +73,6 @@ REFUSED = {
     "numpy.asmatrix": lambda x: np.sum(np.asarray(np.asmatrix(x))),
     "numpy.bmat": lambda x: np.sum(np.asarray(np.bmat([[x[None], x[None]]]))),
     "numpy.frompyfunc": lambda x: np.sum(np.frompyfunc(lambda t: t * t, 1, 1)(x)),
-    "numpy.put_along_axis": written(
-        lambda y, x: np.put_along_axis(y, np.array([0]), x[1] * x[1], 0)
-    ),
     "numpy.nested_iters": lambda x: sum(
         t for i in np.nested_iters(x, [[0], []])[:1] for t in i
     ),
