@@ -1,10 +1,10 @@
 """What a primitive costs in PyTorch, beside hand-written Functions and native code.
 
-All columns of a row are measured in turn, round by round in one process, and the best
-round counts, so that a busy machine slows all of them alike. Two hand-written Functions
-are compared with: the `setup_context` style, which is right under `torch.func` (and
-computes sine and cosine again in backward), and the older `forward(ctx, …)` style,
-which saves them and is wrong at second order.
+All rows of a table are measured in random turns, in slices of a millisecond of this
+process's own time, and the best slice counts, so that a busy machine slows all of them
+alike. Two hand-written Functions are compared with: the `setup_context` style, which is
+right under `torch.func` (and computes sine and cosine again in backward), and the older
+`forward(ctx, …)` style, which saves them and is wrong at second order.
 
 Run it by `python benchmarks/torch_overhead.py [--compiled] [--rounds N]`.
 """
@@ -12,6 +12,7 @@ Run it by `python benchmarks/torch_overhead.py [--compiled] [--rounds N]`.
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections.abc import Callable
 from typing import Any
@@ -115,23 +116,30 @@ FUNC = {name: f for name, f in EAGER.items() if name != "forward(ctx)"}
 
 
 def race(
-    jobs: dict[str, Callable[[], Any]], rounds: int, budget: float = 0.004
+    jobs: dict[str, Callable[[], Any]], rounds: int, budget: float = 0.001
 ) -> Timings:
     """Best time per call of each job, in microseconds; the jobs take turns."""
     best = dict.fromkeys(jobs, float("inf"))
     count: dict[str, int] = {}
     for name, job in jobs.items():
-        for _ in range(3):
+        for _ in range(20):
             job()
-        start = time.perf_counter()
-        job()
-        count[name] = max(1, int(budget / (time.perf_counter() - start)))
+        start = time.process_time()
+        for _ in range(20):
+            job()
+        count[name] = max(1, int(20 * budget / (time.process_time() - start)))
+    order = list(jobs)
+    shuffle = random.Random(
+        0
+    ).shuffle  # whoever comes after a slow one finds cold caches
     for _ in range(rounds):
-        for name, job in jobs.items():
-            start = time.perf_counter()
+        shuffle(order)
+        for name in order:
+            job = jobs[name]
+            start = time.process_time()
             for _ in range(count[name]):
                 job()
-            taken = (time.perf_counter() - start) / count[name]
+            taken = (time.process_time() - start) / count[name]
             best[name] = min(best[name], taken * 1e6)
     return best
 
@@ -206,7 +214,7 @@ def host(n: int, rounds: int) -> None:
 def main() -> None:
     """Print every table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--compiled", action="store_true")
     given = parser.parse_args()
     torch.set_num_threads(1)

@@ -16,6 +16,7 @@ from ._compat import (
     autocast_active,
     forward_mode_active,
     functorch_active,
+    tracing_or_transforming,
     unwrap_dead,
 )
 from ._compile import call_traced
@@ -32,6 +33,7 @@ from ._residuals import ResidualCall
 __all__ = ["TorchAdapter", "adapter", "dispatch"]
 
 _is_compiling = torch.compiler.is_dynamo_compiling
+_grad_enabled = torch.is_grad_enabled
 
 
 class TorchAdapter:
@@ -89,11 +91,12 @@ def dispatch(
     tensors, layout = _flatten_call(args, kwargs)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
-    if torch.compiler.is_exporting() and _has_rules(primitive, args, kwargs):
-        return call_exported(primitive, args, kwargs)
-    if functorch_active() or forward_mode_active():
-        return _transformed(primitive, args, kwargs, tensors, layout)
-    if not torch.is_grad_enabled():
+    if tracing_or_transforming():
+        if torch.compiler.is_exporting() and _has_rules(primitive, args, kwargs):
+            return call_exported(primitive, args, kwargs)
+        if functorch_active() or forward_mode_active():
+            return _transformed(primitive, args, kwargs, tensors, layout)
+    if not _grad_enabled():
         return run_primal(primitive, args, kwargs)
     wanted = [x.requires_grad for x in tensors]
     if True not in wanted:

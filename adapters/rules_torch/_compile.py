@@ -12,8 +12,9 @@ and named by a key.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from itertools import count
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ from torch import Tensor
 import rules_core as rc
 
 from ._errors import UntraceableError
-from ._leaves import flatten, unflatten
+from ._leaves import LEAF, flatten, unflatten
 
 __all__ = ["call_traced"]
 
@@ -37,6 +38,7 @@ class _Traced:
         self.result: Any = None
 
 
+_CALLABLES = (torch.nn.Module, partial, MethodType)
 _CALLS: dict[str, _Traced] = {}
 _KEYS: dict[Any, str] = {}
 _OBJECTS: dict[str, Any] = {}
@@ -46,13 +48,27 @@ _numbers = count()
 def call_traced(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Call a primitive in a frame that Dynamo traces."""
+    """Call a primitive in a frame that Dynamo traces.
+
+    What this reads, a compiled function checks again at every call. So the common call,
+    of tensors alone, reads little.
+    """
+    if not kwargs and all(isinstance(x, Tensor) for x in args):
+        key = _key_of_tensors(primitive, len(args))
+        outputs = _entry(key, *args)
+        return outputs[0] if _is_tensor(key) else _result(key, outputs)
     for x in (*args, *kwargs.values()):
-        if isinstance(x, FunctionType) and x.__code__.co_freevars:
-            _refuse_closure(primitive)
+        if isinstance(x, FunctionType):
+            if x.__code__.co_freevars:
+                _refuse_closure(primitive)
+        elif isinstance(x, _CALLABLES):
+            _refuse_object(primitive, type(x).__name__)
     tensors: list[Tensor] = []
     key = _key_of(primitive, flatten((args, kwargs), tensors))
-    outputs = _entry(key, *tensors)
+    return _result(key, _entry(key, *tensors))
+
+
+def _result(key: str, outputs: tuple[Tensor, ...]) -> Any:
     return _restore(_result_of(key), iter(outputs))
 
 
@@ -62,6 +78,16 @@ def _refuse_closure(primitive: rc.Primitive) -> None:
         "a function that it is given closes over variables, whose derivatives a "
         "compiler would lose",
         "Pass the captured tensors as arguments, or compile around the call.",
+    )
+
+
+def _refuse_object(primitive: rc.Primitive, kind: str) -> None:
+    raise UntraceableError(
+        primitive.table.label,
+        f"it is given a callable object of type {kind}, whose tensors a compiler does "
+        "not see",
+        "Pass a function without a closure that is defined outside of the compiled "
+        "one, and the tensors as arguments, or compile around the call.",
     )
 
 
@@ -78,6 +104,16 @@ def _key_of(primitive: rc.Primitive, layout: Any) -> str:
     with suppress(TypeError):
         _KEYS[primitive, layout] = key
     return key
+
+
+def _key_of_tensors(primitive: rc.Primitive, number: int) -> str:
+    args = ("sequence", tuple, tuple(range(number)), (LEAF,) * number)
+    nothing = ("mapping", dict, (), ())
+    return _key_of(primitive, ("sequence", tuple, (0, 1), (args, nothing)))
+
+
+def _is_tensor(key: str) -> bool:
+    return bool(_CALLS[key].result == LEAF)
 
 
 def _result_of(key: str) -> Any:
@@ -142,5 +178,5 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
-for _function in (_key_of, _result_of, _refuse_closure):
+for _function in (_key_of, _key_of_tensors, _is_tensor, _result_of, _refuse_closure):
     _function.__dict__["_dynamo_marked_constant"] = True

@@ -45,9 +45,7 @@ class ResidualCall(Call):
         """Outputs and extras of the forward pass; notes where the residuals are."""
         y, residuals = self.start(tensors)
         outputs = self.flatten_result(y)
-        known: dict[int, int] = {}
-        for i, x in enumerate(tensors):
-            known[id(x)] = i
+        known = {id(x): i for i, x in enumerate(tensors)}
         for i, output in enumerate(outputs):
             if id(output) in known:  # a Function must not return one of its inputs
                 outputs[i] = output.view_as(output)
