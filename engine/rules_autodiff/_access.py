@@ -97,9 +97,9 @@ class Access(Hooks):
         elif name == "flat":
             self.write(owner, Ellipsis, self.call(np.reshape, value, owner.shape))
         else:
-            setattr(
-                owner, name, value
-            )  # shape, strides: the array object, not its memory
+            if self.is_active(owner):
+                refused("reshaped", name)
+            setattr(owner, name, value)
 
     def delattr(self, owner: Any, name: str) -> None:
         method = type(owner).__delattr__

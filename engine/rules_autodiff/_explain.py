@@ -156,6 +156,11 @@ REFUSALS = {
         "work on constants, but {} holds or is sent a value that carries a derivative",
         "Start the generator inside of the function.",
     ),
+    "reshaped": (
+        "An array that carries a derivative must keep its form, but its attribute {} "
+        "is set",
+        "Use .reshape, .astype or a view.",
+    ),
     "taken apart": (
         "A function that was defined inside of a differentiated one must be called, "
         "but its {} is read",

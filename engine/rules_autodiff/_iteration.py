@@ -12,6 +12,7 @@ import numpy as np
 
 from rules_autodiff._access import python_method
 from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._core import CORE, CoreRule, given
 from rules_autodiff._values import is_number
 
 __all__ = ["followed"]
@@ -122,12 +123,48 @@ def handle_next(run: Any, iterator: Any, *default: Any) -> Any:
         return default[0]
 
 
+def plain_sum(start: Any, *items: Any) -> Any:
+    """`sum` of floats, which is compensated from Python 3.12 on."""
+    return sum(items, start)
+
+
+def plain_sum_rrule(needs: Any, start: Any, *items: Any) -> Any:
+    def plain_sum_pullback(dy: Any) -> Any:
+        return tuple([dy if wanted else None for wanted in needs])
+
+    return plain_sum(start, *items), plain_sum_pullback
+
+
+def plain_sum_frule(tangents: Any, start: Any, *items: Any) -> Any:
+    dy: Any = 0.0
+    for dx in tangents:
+        if given(dx):
+            dy += dx
+    return plain_sum(start, *items), dy
+
+
+CORE[plain_sum] = CoreRule(plain_sum, plain_sum_rrule, plain_sum_frule)
+
+
+@handler(plain_sum)
+def handle_plain_sum(run: Any, *args: Any) -> Any:
+    return run.core(plain_sum, args)
+
+
 @handler(builtins.sum)
 def handle_sum(run: Any, iterable: Any, start: Any = 0) -> Any:
-    total = start
-    for item in run.iter(iterable):
+    items, total = list(run.iter(iterable)), start
+    plain = len(list(itertools.takewhile(is_plain, items))) if is_plain(start) else 0
+    if plain > 1:
+        total = run.core(plain_sum, (start, *items[:plain]))
+        items = items[plain:]
+    for item in items:
         total = run.add(total, item)
     return total
+
+
+def is_plain(x: Any) -> bool:
+    return type(x) in (float, int, bool)
 
 
 @handler(operator.concat)
