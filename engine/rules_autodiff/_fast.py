@@ -36,7 +36,9 @@ BINARY = {
 }  # fmt: skip
 
 
-METHODS = {"sum": np.sum, "dot": np.dot}
+METHODS = {
+    "sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "dot": np.dot,
+}  # fmt: skip
 
 
 class FastTape(Run):

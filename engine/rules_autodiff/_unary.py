@@ -1,4 +1,4 @@
-"""The fast path's functions of one argument: elementwise functions, and the sum.
+"""The fast path's functions of one argument: elementwise, and of all entries.
 
 They stand in for the rules of rules_numpy, where no other rule was registered.
 """
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._core import CORE, CoreRule, Space, spread, spread_rrule
+from rules_autodiff._core import Space, spread
 
-__all__ = ["FOLLOWED", "SHARED", "UNARY", "Elementwise", "Total"]
+__all__ = ["FOLLOWED", "SHARED", "UNARY", "Elementwise", "Extreme", "Total"]
 
 DOUBLE = np.dtype(float)
 NUMBERS = (float, np.float64)
@@ -27,24 +27,53 @@ def stretched(dz: Any, space: Space) -> Any:
     return np.ndarray(space.shape, DOUBLE, np.array(dz, DOUBLE), 0, strides)
 
 
-def stretched_frule(tangents: Any, dz: Any, space: Space) -> Any:
-    return spread(dz, space), spread(tangents[0], space)
+def shared_out(dz: Any, space: Space) -> Any:
+    """The cotangent of a mean."""
+    return stretched(dz / math.prod(space.shape), space)
 
 
-CORE[stretched] = CoreRule(stretched, spread_rrule, stretched_frule)
+def to_winners(dz: Any, kept: Any) -> Any:
+    """The cotangent of a maximum or minimum: equal entries share."""
+    x, z = kept
+    hit = x == z
+    count = np.count_nonzero(hit)
+    if count == 0:  # z is not a number
+        hit = np.isnan(x)
+        count = np.count_nonzero(hit)
+    return hit * (dz / count)
+
+
+def followed_mean(dz: Any, space: Space) -> Any:
+    return spread(dz / math.prod(space.shape), space)
+
+
+FOLLOWED.update({stretched: spread, shared_out: followed_mean})
 
 # Maps whose results others may hold too, or which are no memory of their own.
-SHARED = frozenset({None, stretched})
+SHARED = frozenset({None, stretched, shared_out})
 
 
 class Total:
-    """The sum over all axes."""
+    """The sum or mean over all axes."""
 
     types = (np.ndarray,)
 
+    def __init__(self, through: Callable[[Any, Space], Any]):
+        self.through = through
+
     def map_of(self, x: Any, _z: Any) -> Any:
         """The map of the cotangent, and what it keeps."""
-        return stretched, Space(x.shape, "f", array=True)
+        return self.through, Space(x.shape, "f", array=True)
+
+
+class Extreme:
+    """The maximum or minimum over all axes."""
+
+    types = (np.ndarray,)
+
+    def map_of(self, x: Any, z: Any) -> Any:
+        """The map of the cotangent, and what it keeps."""
+        return to_winners, (x, z)
 
 
 class Elementwise:
@@ -136,7 +165,7 @@ def twice(x: Any) -> Any:
     return 2.0 * x
 
 
-UNARY: dict[Any, Elementwise | Total] = {
+UNARY: dict[Any, Elementwise | Total | Extreme] = {
     np.exp: Elementwise(itself, result=True),
     np.log: Elementwise(inverse, divides=True),
     np.sqrt: Elementwise(half_inverse, result=True, divides=True),
@@ -144,7 +173,10 @@ UNARY: dict[Any, Elementwise | Total] = {
     np.cos: Elementwise(minus_sin, of_number=minus_sin_of_number),
     np.tanh: Elementwise(one_minus_square, result=True),
     np.square: Elementwise(twice),
-    np.sum: Total(),
+    np.sum: Total(stretched),
+    np.mean: Total(shared_out),
+    np.max: Extreme(),
+    np.min: Extreme(),
     math.exp: Elementwise(itself, result=True, types=NUMBERS),
     math.log: Elementwise(inverse, types=NUMBERS),
     math.sqrt: Elementwise(half_inverse, result=True, types=NUMBERS),

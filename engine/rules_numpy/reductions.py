@@ -193,12 +193,14 @@ def _extreme(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any)
     def shares() -> tuple[Any, Any]:
         """Weights of the entries and of the initial value."""
         top = expand(y, a, axis, keepdims)
-        hit = (a == top) | (np.isnan(a) & np.isnan(top))
+        hit = a == top
+        if np.isnan(top).any():
+            hit = hit | (np.isnan(a) & np.isnan(top))
         if where is not True and given(where):
             hit = hit & where
         first = np.asarray(given(initial) and initial == top)
         count = np.maximum(np.sum(hit, axis=axis, keepdims=True) + first, 1)
-        return np.where(hit, 1.0, 0.0) / count, np.where(first, 1.0, 0.0) / count
+        return hit / count, first / count
 
     def extreme_pushforward(da: Any) -> Any:
         return np.sum(shares()[0] * da, axis=axis, keepdims=flag(keepdims))
