@@ -9,6 +9,7 @@ import numpy as np
 
 from ._differences import Estimate, Vector
 from ._jacobian import compare
+from ._leaf import StructureMismatch
 from ._modes import Mode
 from ._report import Failure, NotRun
 from ._space import Space
@@ -53,8 +54,11 @@ def complex_derivative_is_right(mode: Mode) -> str:
 
 
 def _along_directions(mode: Mode) -> str:
-    if not np.any(mode.implemented * _moving(mode.subject)):
+    moving = _moving(mode.subject)
+    if not np.any(mode.implemented * moving):
         message = "no argument has an implemented derivative"
+        if not np.any(moving):
+            message = "no argument moves: the tangents that were given are zero"
         raise NotRun(message)
     claims = [_along(mode, v) for v in mode.directions()]
     return f"finite differences ± {max(claims):.0e}"
@@ -68,15 +72,26 @@ def _along(mode: Mode, v: Vector) -> float:
     """Compare along one direction; the relative error of the differences.
 
     An agreement within an error as large as the derivative itself is no evidence,
-    unless the derivative is nil.
+    unless the derivative is nil, beside the value or beside how far it varies.
     """
     check = _check_push if mode.kind == "frule" else _check_pull
     found = check(mode, v, _slope(mode, v))
     size = found.value if found.size <= found.round_off else found.size
-    if found.error > USELESS * size:
+    if found.error > USELESS * size and not _is_nil(mode, v, found):
         message = f"finite differences do not converge (± {found.error:.0e}); {ADVICE}"
         raise Failure(message)
     return found.error / (size or 1.0)
+
+
+def _is_nil(mode: Mode, v: Vector, found: _Verdict) -> bool:
+    """Whether the derivative is nil beside the value at the end of the direction."""
+    subject = mode.subject
+    try:
+        away = largest(subject.out.values(subject.call(subject.moved(v))))
+    except (ArithmeticError, TypeError, ValueError, StructureMismatch):
+        return False  # a step of this length leaves the domain
+    nil = ROUNDING * subject.tolerance.eps * away
+    return found.size <= nil and found.error <= subject.tolerance.relative * away
 
 
 @final
@@ -151,6 +166,9 @@ def cauchy_riemann_hold(mode: Mode) -> str | None:
     v = space.random(subject.rng)
     w = _times_i(space, v)
     along, across = (subject.slope_in(space, out, u) for u in (-_times_i(space, w), w))
+    if "none" in (along.side, across.side):
+        message = "the function has no finite value beside this point"
+        raise NotRun(message)
     turned = _times_i(out, along.value)
     error = np.abs(_times_i(out, along.error)) + across.error
     excess = subject.tolerance.excess(across.value, turned, error)

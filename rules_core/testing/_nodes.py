@@ -74,6 +74,8 @@ def grow(primal: Any, path: str) -> Node:
         )
         raise CheckCallError(message)
     dtype = dtype_of(primal)
+    if getattr(primal, "requires_grad", False):
+        primal = primal.detach()  # what torch recorded is nothing to us
     if dtype is not None:
         return Tip(Leaf(path, primal, dtype, tuple(np.shape(primal))))
     parts = branch(primal)

@@ -136,6 +136,10 @@ class Subject:
         curve = self.curve(space, out, direction)
         return differentiate_along(curve, largest(direction), eps)
 
+    def moved(self, direction: Vector) -> Any:
+        """The primals, moved along a direction by its whole length."""
+        return self.space.point(self.space.origin + direction)
+
     def curve(self, space: Space, out: Space, direction: Vector) -> Curve:
         """`t ↦ f(x + t v)` in coordinates."""
         origin = space.origin

@@ -341,3 +341,50 @@ def test_a_quick_check_is_quick():
     start = time.process_time()
     check_rule(square, VECTOR, hosts=())
     assert time.process_time() - start < 0.3
+
+
+@pytest.mark.parametrize("x", [0.0, np.zeros(2), np.array([0.0, 1.0])], ids=str)
+def test_a_derivative_that_is_nil_where_the_value_is_too(x):
+    offset = 0.0
+
+    @rrule.define(square)
+    def square_rrule(x):
+        return x * x, lambda dy: (NoTangent(), (2 * x + offset) * dy)
+
+    assert check_rrule(square, x)["rrule.derivative"].status == "passed"
+    offset = 1e-9
+    with pytest.raises(CheckFailed, match=r"failed +rrule.derivative"):
+        check_rrule(square, x)
+
+
+def test_no_evidence_at_zero_stays_none():
+    def needle(x):  # flat at zero, but not as far as finite differences can tell
+        return x * np.sin(1 / x) ** 2 if x else x
+
+    rrule.define(needle)(lambda x: (needle(x), lambda dy: (NoTangent(), 0.0 * dy)))
+    with pytest.raises(CheckFailed, match=r"failed +rrule.derivative"):
+        check_rrule(needle, 0.0)
+
+
+def test_tangents_that_do_not_move_anything():
+    define()
+    report = check_rule(square, VECTOR, tangents=(np.zeros(3),), hosts=())
+    assert report["rrule.derivative"].detail == (
+        "no argument moves: the tangents that were given are zero"
+    )
+
+
+def test_the_claim_of_a_function_without_a_value_is_not_judged():
+    rc.scalar_rule(square, lambda y, x: (2 * x,), holomorphic=True)
+    with pytest.raises(CheckFailed) as caught:
+        check_rule(square, 1e300, hosts=())
+    report = caught.value.report
+    assert report["rrule.cauchy-riemann"].status == "not run"
+    assert {c.name for c in report.failed} == {"rrule.derivative", "frule.derivative"}
+
+
+def test_what_torch_records_is_nothing_to_the_tester():
+    torch = pytest.importorskip("torch")
+    define()
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert check_rule(square, x, hosts=())["rrule.derivative"].status == "passed"
