@@ -18,6 +18,7 @@ __all__ = ["Access"]
 
 # Of a function that lifted code made they are not what the program's text says.
 PARTS = frozenset({"__closure__", "__code__"})
+FORM = frozenset({"shape", "strides", "dtype", "data"})  # of an array
 
 
 # Attributes of an array that are views of it, or carry no derivative.
@@ -97,8 +98,9 @@ class Access(Hooks):
         elif name == "flat":
             self.write(owner, Ellipsis, self.call(np.reshape, value, owner.shape))
         else:
-            if self.is_active(owner):
+            if name in FORM and self.is_active(owner):
                 refused("reshaped", name)
+            self.note_attribute(owner, name)
             setattr(owner, name, value)
 
     def delattr(self, owner: Any, name: str) -> None:

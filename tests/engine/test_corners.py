@@ -4,21 +4,25 @@ import pytest
 
 from rules_autodiff.testing import check_program
 from tests.engine import (
+    corners_arrays,
     corners_attributes,
     corners_exceptions,
     corners_library,
     corners_operators,
     corners_records,
     corners_scopes,
+    corners_writes,
 )
 
 PROGRAMS = [
+    *corners_arrays.PROGRAMS,
     *corners_attributes.PROGRAMS,
     *corners_exceptions.PROGRAMS,
     *corners_library.PROGRAMS,
     *corners_operators.PROGRAMS,
     *corners_records.PROGRAMS,
     *corners_scopes.PROGRAMS,
+    *corners_writes.PROGRAMS,
 ]
 IDS = [f.__name__ for f, _ in PROGRAMS]
 

@@ -348,3 +348,29 @@ def test_constants_of_such_kinds_are_as_they_are():
         return x * box.value * table["p"][0] * Amount(1.0) * (x * Cost(1.0))
 
     assert grad(f)(1.0) == 48.0
+
+
+def form_by_attribute(x):
+    y = x * 1.0
+    y.shape = (2, 2)
+    return y.sum()
+
+
+def dtype_by_attribute(x):
+    y = x * 1.0
+    y.dtype = np.int64
+    return y[0] * x[0]
+
+
+@pytest.mark.parametrize("f", [form_by_attribute, dtype_by_attribute])
+def test_the_form_of_an_active_array_stays(f):
+    assert_refused(f, X, "must keep its form")
+
+
+def test_the_form_of_a_constant_may_change():
+    def f(x):
+        table = np.arange(4.0)
+        table.shape = (2, 2)
+        return x * table[1, 1]
+
+    assert grad(f)(1.0) == 3.0
