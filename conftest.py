@@ -20,7 +20,8 @@ FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 
 # What each optional library carries is left out of collection where it is missing; what
 # is shown to readers uses all of them.
-SHOWN = ["docs/*", "examples/*", "tests/interop/test_co2*", "README.md"]
+DEMOS = ["tests/interop/test_co2*", "tests/interop/test_river*"]
+SHOWN = ["docs/*", "examples/*", *DEMOS, "README.md"]
 CARRIED = {
     "numpy": ["engine/*", "adapters/*", "tests/*", *SHOWN],
     "scipy": ["engine/rules_scipy*", "tests/packs/*scipy*", *SHOWN],

@@ -1,0 +1,131 @@
+"""One fit, in any host: L-BFGS by reverse mode, then a polish that starts from JᵀJ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+from tqdm import tqdm
+
+from examples.river.model import JUMP, SPREAD, prior, simulate
+from examples.river.record import Record
+
+__all__ = ["Fit", "Host", "finite_differences", "fit", "loss", "start_of"]
+
+MOST, TIGHT = 40, 1e-9  # steps of the polish, and the gradient that ends it
+
+
+class Host(Protocol):
+    """What the fit needs of a host, in NumPy arrays."""
+
+    name: str
+
+    def value_and_grad(self, theta: Any, /) -> tuple[float, Any]:
+        """Loss and gradient."""
+
+    def jacobian(self, theta: Any, /) -> Any:
+        """Derivatives of the residuals, one row each, by forward mode."""
+
+    def minimise(self, start: Any, step: Callable[[float], None], /) -> Any:
+        """The result of the host's L-BFGS."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit and how it went.
+
+    Attributes:
+        host: Name of the host.
+        theta: Logarithms of releases and decay, shape (hours + 1,).
+        spread: Their standard errors.
+        loss: Minus the logarithm of the posterior.
+        norm: Largest entry of the gradient at the end.
+        evaluations: Evaluations of loss and gradient by L-BFGS.
+        seconds: Seconds that the fit took.
+    """
+
+    host: str
+    theta: Any
+    spread: Any
+    loss: float
+    norm: float
+    evaluations: int
+    seconds: float
+
+
+def loss(theta: Any, record: Record) -> float:
+    """Minus the logarithm of the posterior, in plain NumPy."""
+    seen = simulate(np.exp(theta[:-1]), np.exp(theta[-1]))
+    rest = (seen - record.seen) / record.deviation
+    return float(0.5 * np.sum(rest * rest) + prior(theta))
+
+
+def start_of(record: Record) -> Any:
+    """1 kg/s all the time, and a decay of 1 per day."""
+    return np.zeros(record.hours + 1)
+
+
+def fit(host: Host, start: Any) -> Fit:
+    """Fit releases and decay in one host, with a progress bar."""
+    begin = perf_counter()
+    with tqdm(desc=f"{host.name:8}", unit=" evaluations") as bar:
+
+        def step(value: float) -> None:
+            bar.set_postfix(loss=f"{value:.6f}", refresh=False)
+            bar.update()
+
+        theta = host.minimise(start, step)
+        evaluations = bar.n
+    theta = polished(host, theta, np.linalg.inv(precision(host, theta)))
+    curvature = precision(host, theta)
+    value, gradient = host.value_and_grad(theta)
+    spread = np.sqrt(np.diag(np.linalg.inv(curvature)))
+    seconds = perf_counter() - begin
+    norm = np.abs(gradient).max()
+    return Fit(host.name, theta, spread, value, norm, evaluations, seconds)
+
+
+def polished(host: Host, theta: Any, inverse: Any) -> Any:
+    """BFGS without a line search, from a good inverse of the Hessian.
+
+    L-BFGS compares values of the loss, which are only accurate to about 1e-12 of it;
+    this needs gradients alone.
+    """
+    gradient = host.value_and_grad(theta)[1]
+    for _ in range(MOST):
+        if np.abs(gradient).max() < TIGHT:
+            break
+        s = -inverse @ gradient
+        theta, before = theta + s, gradient
+        gradient = host.value_and_grad(theta)[1]
+        y = gradient - before
+        change = np.eye(len(s)) - np.outer(s, y) / (s @ y)
+        inverse = change @ inverse @ change.T + np.outer(s, s) / (s @ y)
+    return theta
+
+
+def precision(host: Host, theta: Any) -> Any:
+    """`JᵀJ` of the residuals and the Hessian of the prior: about the posterior's."""
+    J, hours = host.jacobian(theta), len(theta) - 1
+    steps = np.diff(np.eye(hours + 1)[:hours], axis=0) / JUMP
+    own = np.append(np.full(hours, SPREAD**-2.0), 1.0)
+    return J.T @ J + steps.T @ steps + np.diag(own)
+
+
+def finite_differences(theta: Any, record: Record, step: float = 1e-4) -> Any:
+    """The gradient of the loss in plain NumPy, by differences of fourth order."""
+
+    def along(i: int, distance: float) -> float:
+        shift = np.zeros_like(theta)
+        shift[i] = distance
+        return loss(theta + shift, record)
+
+    def slope(i: int) -> float:
+        near = along(i, step) - along(i, -step)
+        far = along(i, 2 * step) - along(i, -2 * step)
+        return (8 * near - far) / (12 * step)
+
+    return np.array([slope(i) for i in range(len(theta))])
