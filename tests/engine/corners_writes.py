@@ -1,5 +1,7 @@
 """Mutation at its corners: `out=`, odd indices, views of every kind."""
 
+# ruff: noqa: PLW2901
+
 # Programs use all of the language, also what one would not write.
 
 import copy
@@ -102,7 +104,7 @@ def round_out(x):
 def maximum_out(x):
     y = np.zeros(4)
     np.maximum(x, 0.0, out=y)
-    np.maximum(y, x[0], y)
+    np.maximum(y, x[0], out=y)
     return y.sum()
 
 
