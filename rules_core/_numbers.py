@@ -162,6 +162,8 @@ def is_concrete(x: Any) -> bool:
 def is_plain_tensor(x: Any) -> bool:
     """Whether a torch tensor has values that are neither recorded nor wrapped."""
     torch = sys.modules["torch"]
-    wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # noqa: SLF001
+    functorch = torch._C._functorch  # noqa: SLF001
     recorded = x.requires_grad or x.is_meta
-    return type(x) is torch.Tensor and not recorded and not wrapped(x)
+    wrapped = functorch.is_functorch_wrapped_tensor(x)
+    wrapped = wrapped or functorch.is_legacy_batchedtensor(x)
+    return type(x) is torch.Tensor and not recorded and not wrapped

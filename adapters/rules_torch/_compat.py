@@ -46,6 +46,7 @@ __all__ = [
     "unwrap_dead",
     "was_written_to",
     "will_execute",
+    "with_tangent_of",
 ]
 
 # How the error begins with which torch refuses a second forward-mode level.
@@ -235,6 +236,13 @@ def root(x: Tensor) -> Tensor:
 def was_written_to(x: Tensor) -> bool:
     """Whether a fresh tensor, or a view of it, has been written to since."""
     return bool(x._version > 0)  # noqa: SLF001
+
+
+def with_tangent_of(x: Tensor, other: Tensor) -> Tensor:
+    """`x` with the forward-mode tangent of another tensor, if it has none itself."""
+    if not forward_mode_active() or not has_tangent(other) or has_tangent(x):
+        return x
+    return _forward_ad.make_dual(x, _unpack_dual(other, level=0)[1])  # type: ignore[no-any-return]
 
 
 def will_execute(node: Any) -> bool:

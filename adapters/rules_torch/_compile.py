@@ -12,9 +12,8 @@ and named by a key.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from itertools import count
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import torch
@@ -38,7 +37,7 @@ class _Traced:
         self.result: Any = None
 
 
-_CALLABLES = (torch.nn.Module, partial, MethodType)
+_NAMED = (type, BuiltinFunctionType, rc.Primitive)
 _CALLS: dict[str, _Traced] = {}
 _KEYS: dict[Any, str] = {}
 _OBJECTS: dict[str, Any] = {}
@@ -61,7 +60,7 @@ def call_traced(
         if isinstance(x, FunctionType):
             if x.__code__.co_freevars:
                 _refuse_closure(primitive)
-        elif isinstance(x, _CALLABLES):
+        elif callable(x) and not isinstance(x, _NAMED):
             _refuse_object(primitive, type(x).__name__)
     tensors: list[Tensor] = []
     key = _key_of(primitive, flatten((args, kwargs), tensors))
@@ -178,5 +177,7 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
-for _function in (_key_of, _key_of_tensors, _is_tensor, _result_of, _refuse_closure):
+for _function in (
+    _key_of, _key_of_tensors, _is_tensor, _result_of, _refuse_closure, _refuse_object,
+):  # fmt: skip
     _function.__dict__["_dynamo_marked_constant"] = True

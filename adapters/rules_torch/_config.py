@@ -10,7 +10,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import unwrap_dead
+from ._compat import functorch_active, unwrap_dead
 from ._leaves import differentiable, flatten, pair, tangent_of, unflatten
 from ._transpose import pull_back, push_forward
 
@@ -121,7 +121,13 @@ def _pull_back(f: Any, args: tuple[Any, ...], kw: dict[str, Any], dy: Any) -> An
 
 
 def _is_tracked(value: Any) -> bool:
-    """Whether a derivative of the cotangents may be wanted."""
+    """Whether a derivative of the cotangents may be wanted.
+
+    A tensor says whether it requires a gradient at the innermost level only; so inside
+    a transform of torch.func the grad mode is left as it is.
+    """
+    if functorch_active():
+        return torch.is_grad_enabled()
     tensors: list[Tensor] = []
     flatten(value, tensors)
     return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)

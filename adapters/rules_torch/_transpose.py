@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from ._compat import NESTED_FORWARD, functorch_active
+from ._compat import NESTED_FORWARD, functorch_active, with_tangent_of
 
 __all__ = ["pull_back", "push_forward", "transpose"]
 
@@ -29,7 +29,8 @@ def pull_back(
     create = torch.is_grad_enabled()
     with torch.enable_grad():
         inputs = [_fresh(x, create) for x in primals]
-        outputs = fn(*inputs)
+        own = zip(inputs, primals, strict=True)
+        outputs = fn(*[with_tangent_of(x, primal) for x, primal in own])
         given = cotangents(outputs) if callable(cotangents) else cotangents
         pairs = [
             (y, dy)
@@ -46,7 +47,10 @@ def pull_back(
 
 
 def _fresh(x: Tensor, create: bool) -> Tensor:
-    """`x` as a variable of its own, joined to its history where that is wanted."""
+    """`x` as a variable of its own, joined to its history where that is wanted.
+
+    Without its history it has lost its tangent of forward mode too.
+    """
     if create and x.requires_grad:
         return x.view_as(x)
     return x.detach().requires_grad_()

@@ -185,6 +185,17 @@ def test_was_written_to():
     assert _compat.was_written_to(view)
 
 
+def test_with_tangent_of():
+    x = torch.ones(2)
+    assert _compat.with_tangent_of(x, X) is x
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(X, 3 * X)
+        made = _compat.with_tangent_of(x, dual)
+        assert torch.equal(forward_ad.unpack_dual(made).tangent, 3 * X)
+        assert _compat.with_tangent_of(dual, made) is dual
+        assert _compat.with_tangent_of(x, X) is x
+
+
 def test_root():
     x = torch.ones(3, requires_grad=True) * 1
     assert _compat.root(x) is x
