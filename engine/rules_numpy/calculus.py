@@ -184,9 +184,9 @@ def gradient_derivative(
         parts = dy if isinstance(y, tuple) else (dy,)
         total: Any = rc.ZeroTangent()
         for d, i, step in zip(parts, axes, steps, strict=True):
-            unit: Any = np.eye(f.shape[i])
+            unit: Any = np.eye(f.shape[i], dtype=f.dtype)
             matrix: Any = np.gradient(unit, step, axis=0, edge_order=edge_order)
-            moved = np.matmul(np.moveaxis(d, i, -1), matrix.astype(np.real(f).dtype))
+            moved = np.matmul(np.moveaxis(d, i, -1), np.conjugate(matrix))
             total = total + np.moveaxis(moved, -1, i)
         return total
 
@@ -210,7 +210,7 @@ def _spacing_maps(y: Any, i: int, h: Any, count: int) -> Any:
 
     def spacing_pullback(dy: Any) -> Any:
         seeds = dy if isinstance(y, tuple) else (dy,)
-        terms = [np.sum(np.real(np.conjugate(-parts[j] / h) * seeds[j])) for j in own]
+        terms = [np.sum(np.conjugate(-parts[j] / h) * seeds[j]) for j in own]
         return sum(terms[1:], terms[0])
 
     return spacing_pushforward, spacing_pullback

@@ -98,6 +98,6 @@ for _name, _partials in {
     "sqrt": sqrt_partials,
 }.items():  # fmt: skip
     declare(getattr(cmath, _name), _partials, holomorphic=True)
-declare(cmath.phase, phase_partials)
-declare(cmath.polar, polar_partials)
+declare(cmath.phase, phase_partials, real_valued=True)
+declare(cmath.polar, polar_partials, real_valued=True)
 declare(cmath.rect, rect_partials)

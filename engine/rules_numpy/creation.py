@@ -223,23 +223,26 @@ def real_if_close_derivative(y: Any, a: Any, tol: Any = 100) -> Any:
     return part_pushforward, part_pullback
 
 
-@derivative(
-    [
-        np.float16, np.float32, np.float64, np.longdouble,
-        np.complex64, np.complex128,
-    ]
-)  # fmt: skip
+@derivative([np.float16, np.float32, np.float64, np.longdouble])
 def number_derivative(y: Any, x: Any = 0.0, *_rest: Any) -> Any:
     """The number in the other precision."""
     return _cast_maps(y, x)
 
 
-def _long_number(real: Any = 0, imag: Any = 0) -> Any:
-    """`np.clongdouble`, which takes one argument, whatever its signature says."""
-    return np.clongdouble(real if imag == 0 else real + 1j * imag)
+def _complex_of(cls: Any) -> Any:
+    """The class, of one argument: some take no second, none a complex first beside it.
+
+    Their signatures tell an imaginary part, with zero as default.
+    """
+
+    def complex_of(real: Any = 0, imag: Any = 0) -> Any:
+        return cls(real if imag == 0 else real + 1j * imag)
+
+    return complex_of
 
 
-derivative(np.clongdouble, call=_long_number)(number_derivative)
+for _class in (np.complex64, np.complex128, np.clongdouble):
+    derivative(_class, call=_complex_of(_class))(number_derivative)
 
 
 @derivative(np.arange, argnums=(0, 1, 2))

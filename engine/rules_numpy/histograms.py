@@ -89,7 +89,7 @@ def histogram_derivative(
     def back_to_edges(dy: Any) -> Any:
         if not density:
             return dy[1]
-        per_width = -values * dy[0] / widths
+        per_width = np.real(-np.conjugate(values) * dy[0]) / widths
         zero = np.zeros(1)
         lost = np.concatenate([zero, per_width]) - np.concatenate([per_width, zero])
         return dy[1] + lost
@@ -109,7 +109,8 @@ def histogram_derivative(
     def weights_pullback(dy: Any) -> Any:
         seed = dy[0]
         if density:
-            seed = (seed / widths - np.sum(values * seed)) / total
+            seed = seed / widths - np.sum(np.conjugate(values) * seed)
+            seed = seed / np.conjugate(total)
         return np.where(places >= 0, np.take(seed, np.maximum(places, 0)), 0.0)
 
     return (

@@ -53,9 +53,9 @@ def polygamma(n: int, x: float) -> float:
     return total - sign * tail
 
 
-def declare(f: Any, partials: Callable[..., Any], *, holomorphic: bool = False) -> None:
+def declare(f: Any, partials: Callable[..., Any], **claims: bool) -> None:
     """Register a scalar rule, and note it for the reference page."""
-    rc.scalar_rule(f, partials, holomorphic=holomorphic)
+    rc.scalar_rule(f, partials, **claims)
     DECLARED[f] = partials, (0,)
 
 

@@ -109,6 +109,8 @@ CALLS = [
     (np.require, (M, None, "F")),
     (np.float64, (1.5,)),
     (np.complex64, (1.5,)),
+    (np.gradient, (Z, 0.5 + 0.25j, 2.0)),
+    (np.histogram, (M, NODES - 1.3, None, True, Z)),
     (np.longdouble, (1.5,)),
     (np.fft.rfftfreq, (6, 0.3)),
     (np.fft.fftfreq, (6, 0.3)),
@@ -183,6 +185,12 @@ def test_other_precisions(cls):
     _, dy = rc.frule((rc.NoTangent(), 2.0, *rest), cls, 1.5)
     assert type(dy) is cls
     assert dy == 2.0
+
+
+def test_a_complex_number_of_a_complex_number():
+    y, pullback = rc.rrule(np.complex64, 1.5 + 0.5j)
+    assert y == np.complex64(1.5 + 0.5j)
+    assert pullback(np.complex64(2j))[1] == 2j
 
 
 def test_row_stack_is_vstack():
