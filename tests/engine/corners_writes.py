@@ -1,7 +1,6 @@
 """Mutation at its corners: `out=`, odd indices, views of every kind."""
 
 # ruff: noqa: PLW2901
-
 # Programs use all of the language, also what one would not write.
 
 import copy
