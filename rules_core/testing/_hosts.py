@@ -116,7 +116,7 @@ def _jvp(reference: Reference, run: Callable[..., Any]) -> None:
 
 def _vjp(reference: Reference, run: Callable[..., Any]) -> None:
     subject, w = reference.subject, reference.subject.cotangents[0]
-    cotangent = subject.out.like_primal(w)
+    cotangent = reference.cotangent(w)
     got = run(reference.function, reference.args(), subject.kwargs, cotangent)
     expected, error = reference.pull(w)
     tolerance = _tolerance(reference, got)
@@ -145,7 +145,7 @@ def _second(reference: Reference, run: Callable[..., Any]) -> None:
     if rate is None or not rate.converged or subject.tolerance.eps > 2.0**-52:
         message = "no reference: it needs an rrule that can be differenced in float64"
         raise NotRun(message)
-    tangents, cotangent = reference.tangents(v), subject.out.like_primal(w)
+    tangents, cotangent = reference.tangents(v), reference.cotangent(w)
     args = reference.args(), subject.kwargs
     got = run(reference.function, *args, tangents, cotangent)
     tolerance = Tolerance(_tolerance(reference, got).eps, rtol=SECOND)
@@ -179,7 +179,7 @@ def _batched_vjp(reference: Reference, run: Callable[..., Any]) -> None:
     args = [reference.args(point) for point in points]
     w = subject.cotangents[0]
     weights = [(k + 1) * w for k in range(EXAMPLES)]
-    cotangents = [subject.out.like_primal(each) for each in weights]
+    cotangents = [reference.cotangent(each) for each in weights]
     got = run(reference.function, args, subject.kwargs, cotangents)
     for point, each, cotangent in zip(points, weights, got, strict=True):
         mode = reference.modes["rrule"]

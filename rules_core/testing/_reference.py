@@ -12,6 +12,7 @@ from ._checks_second import rate_by_value
 from ._differences import Estimate, Vector
 from ._jacobian import by_differences
 from ._modes import Mode
+from ._space import Space
 from ._subject import Subject
 from ._tolerance import largest
 
@@ -43,7 +44,7 @@ class Reference:
         assert handle is not None  # else no host is asked
         if not self.closed:
             return handle
-        primals, places = list(self.subject.primals), self.open
+        primals, places = list(self.subject.space.plain()), self.open
 
         def restricted(*xs: Any, **kwargs: Any) -> Any:
             given = dict(zip(places, xs, strict=True))
@@ -53,14 +54,19 @@ class Reference:
         return restricted
 
     def args(self, point: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
-        """The open arguments, here or at another point."""
+        """The open arguments as hosts take them, here or at another point."""
         primals = self.subject.space.copy() if point is None else point
-        return tuple(primals[i] for i in self.open)
+        return tuple(Space(primals[i]).plain() for i in self.open)
 
     def tangents(self, v: Vector) -> tuple[Any, ...]:
         """A tangent of the open arguments as hosts take it."""
         space = self.subject.space
-        return tuple(space.part(i).like_primal(v[space.slices[i]]) for i in self.open)
+        parts = (space.part(i).like_primal(v[space.slices[i]]) for i in self.open)
+        return tuple(Space(part).plain() for part in parts)
+
+    def cotangent(self, w: Vector) -> Any:
+        """A cotangent of the value as hosts take it."""
+        return Space(self.subject.out.like_primal(w)).plain()
 
     def read(self, cotangents: Any) -> Vector:
         """Coordinates of what a host gave for the open arguments."""

@@ -17,6 +17,8 @@ from typing import Any, final
 
 import numpy as np
 
+from rules_core import is_array
+
 from ._differences import Vector
 from ._kinds import Branch
 from ._leaf import Leaf, like, to_numpy
@@ -161,6 +163,10 @@ class Space:
         """The primal with every leaf that has a tangent changed."""
         return self.root.map(change, lambda static: static)
 
+    def plain(self) -> Any:
+        """The primal with NumPy's arrays in place of those of other libraries."""
+        return self.root.map(lambda leaf: _in_numpy(leaf.primal), _in_numpy)
+
     def wide(self) -> Any:
         """The primal in double precision."""
         return self.map(_widened)
@@ -169,6 +175,12 @@ class Space:
 def _widened(leaf: Leaf) -> Any:
     wide = np.complex128 if leaf.is_complex else np.float64
     return like(leaf.primal, to_numpy(leaf.primal).astype(wide))
+
+
+def _in_numpy(x: Any) -> Any:
+    if not is_array(x) or isinstance(x, (np.ndarray, np.generic)):
+        return x
+    return np.array(to_numpy(x))  # a copy: JAX's memory is not to be written to
 
 
 def _copied(static: Any) -> Any:

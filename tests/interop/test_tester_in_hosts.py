@@ -98,3 +98,17 @@ def test_structures_integers_and_keywords_reach_the_host(host):
     pair = (VECTOR, VECTOR + 3.0)
     report = check_rule(mix, pair, 3, fkwargs={"scale": 2.0}, hosts=(host,))
     assert {c.status for c in of(host, report).values()} == {"passed"}, report
+
+
+@pytest.mark.parametrize("library", ["jax.numpy", "torch"])
+def test_arguments_may_be_arrays_of_any_host(host, library):
+    xp = pytest.importorskip(library)
+
+    @rc.primitive
+    def scaled(x, n):
+        return n * x * x
+
+    rc.scalar_rule(scaled, lambda y, x, n: (2 * n * x, NoTangent()))
+    x = xp.asarray([0.5, -1.25], dtype=xp.float64)
+    report = check_rule(scaled, x, xp.asarray(2), hosts=(host,))
+    assert {c.status for c in report if c.name.startswith(host)} == {"passed"}
