@@ -49,7 +49,7 @@ class Batched:
 
     def primal(self, *leaves: Any) -> list[Any]:
         """Results of the function itself."""
-        return self._map(self.inner.primal, self.dims)(*leaves)  # type: ignore[no-any-return]
+        return list(self._map(self.inner.primal, self.dims)(*leaves))
 
     def _map(self, f: Any, in_axes: Any) -> Any:
         return jax.vmap(f, in_axes=in_axes, **self.axis)
@@ -69,7 +69,7 @@ class Batched:
 
         def trace(*row: Any) -> list[Any]:
             single.append(self.inner.outs(row))
-            return self.inner.primal(*row)  # type: ignore[no-any-return]
+            return list(self.inner.primal(*row))
 
         closed = jax.make_jaxpr(self._map(trace, self.dims))(*leaves)
         return single[0]._replace(avals=tuple(closed.out_avals))
@@ -129,7 +129,7 @@ class Batched:
         static = saved.static
 
         def backward(arrays: Any, cts: Any) -> list[Any]:
-            return self.inner.load(static.structure.unflatten(arrays), cts)  # type: ignore[no-any-return]
+            return list(self.inner.load(static.structure.unflatten(arrays), cts))
 
         return batched_backward(
             backward,

@@ -43,7 +43,7 @@ def call_custom_vjp(spec: Any, leaves: Sequence[Any]) -> list[Any]:
 
 def _named(spec: Any) -> Callable[..., Any]:
     def primal(*leaves: Any) -> list[Any]:
-        return spec.primal(*leaves)  # type: ignore[no-any-return]
+        return list(spec.primal(*leaves))
 
     primal.__name__ = primal.__qualname__ = spec.name
     return primal

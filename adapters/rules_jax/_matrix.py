@@ -112,7 +112,7 @@ class _Flat:
         flat: list[Any] = [None] * len(self.leaves)
         for i, x in zip(self.where, found, strict=True):
             flat[i] = np.asarray(jnp.conj(x))
-        return self.treedef.unflatten(flat)  # type: ignore[no-any-return]
+        return tuple(self.treedef.unflatten(flat))
 
     def outputs(self, found: Sequence[Any]) -> Any:
         """Tangents of the results, None where they have none."""
@@ -149,7 +149,7 @@ def _linearize(_: Any, f: Any, primals: Any, kwargs: Any, tangents: Any) -> Any:
 
 
 def _pullback(f: Any, x: Sequence[Any], ct: Sequence[Any]) -> tuple[Any, ...]:
-    return jax.vjp(f, *x)[1](list(ct))  # type: ignore[no-any-return]
+    return tuple(jax.vjp(f, *x)[1](list(ct)))
 
 
 def _vjp(wrap: Any, f: Any, primals: Any, kwargs: Any, cotangents: Any) -> Any:

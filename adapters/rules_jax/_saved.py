@@ -9,7 +9,7 @@ captured becomes the residuals.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import jax
 from jax import tree_util
@@ -23,7 +23,15 @@ from ._leaves import Template, has_tangent, split
 
 __all__ = ["Saved", "save_pullback"]
 
-Load = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+
+class Load(Protocol):
+    """The backward half of a pullback."""
+
+    def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Cotangents of the leaves, from residuals and cotangents of the results."""
+
+    def zeros(self) -> list[Any]:
+        """The answer to zero cotangents."""
 
 
 tree_util.register_pytree_node(
@@ -46,7 +54,7 @@ class Saved:
     def run(self, cotangents: Sequence[Any]) -> list[Any]:
         """Cotangents of the leaves; None for zero, on both sides."""
         if all(ct is None for ct in cotangents):
-            return self.load.zeros()  # type: ignore[attr-defined, no-any-return]
+            return self.load.zeros()
         return self.load(self.arrays, cotangents)
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], Load]:
@@ -79,7 +87,7 @@ class _Kept(_Load):
         self.pullback = pullback
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        return self.pull(self.pullback, cotangents)  # type: ignore[no-any-return]
+        return list(self.pull(self.pullback, cotangents))
 
 
 @final
@@ -91,7 +99,7 @@ class _Tree(_Load):
         self.template = template
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        return self.pull(self.template.fill(arrays), cotangents)  # type: ignore[no-any-return]
+        return list(self.pull(self.template.fill(arrays), cotangents))
 
 
 @final
@@ -104,7 +112,7 @@ class _Explicit(_Load):
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         pullback = rc.Pullback(self.fn, *self.template.fill(arrays))
-        return self.pull(pullback, cotangents)  # type: ignore[no-any-return]
+        return list(self.pull(pullback, cotangents))
 
 
 @final
