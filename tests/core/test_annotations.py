@@ -98,3 +98,12 @@ def test_a_key_that_is_not_callable():
     assert str(caught.value) == (
         "rrule.define: a rule key must be callable, but got 3."
     )
+
+
+def test_a_rule_that_is_no_python_function():
+    with pytest.raises(RuleDefinitionError) as caught:
+        rrule.define(one)(max)
+    assert str(caught.value) == (
+        "rrule max for one at ?:0 must be a Python function, but got "
+        "<built-in function max>."
+    )

@@ -1,5 +1,6 @@
 """Everything that can be called can be tested: methods, classes, partials, ufuncs."""
 
+import inspect
 from collections import namedtuple
 from dataclasses import dataclass
 from functools import partial
@@ -176,3 +177,29 @@ def test_a_partial_whose_rule_leaves_something_out():
     assert report["rrule.implemented"].detail == "factor: by the factor"
     report = check_rrule(partial(scaled, factor=2.0, offset=1.0), VECTOR)
     assert report["rrule.implemented"].detail == "f: by the factor"
+
+
+def test_arguments_are_named_as_the_function_names_them():
+    def several(first, *rest):
+        return first + sum(rest)
+
+    @rrule.define(several)
+    def several_rrule(first, *rest):
+        def several_pullback(dy):
+            return NoTangent(), dy, *(2.0 * dy for _ in rest)
+
+        return several(first, *rest), several_pullback
+
+    with pytest.raises(CheckFailed, match=r"∂y/∂rest\[\d\]: the rule gives 2, "):
+        check_rrule(several, 1.0, 2.0, 3.0)
+
+
+def test_arguments_without_a_name_are_numbered():
+    with pytest.raises(ValueError, match="no signature"):
+        inspect.signature(max)
+    with isolated_rules():
+        rrule.define(max)(
+            lambda a, b: (max(a, b), lambda dy: (NoTangent(), 2.0 * dy, 0.0))
+        )
+        with pytest.raises(CheckFailed, match="∂y/∂x1: the rule gives 2, "):
+            check_rrule(max, 3.0, 2.0)
