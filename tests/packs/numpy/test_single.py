@@ -11,6 +11,7 @@ import pytest
 
 import rules_autodiff as ad
 import rules_core as rc
+from tests.packs.numpy.single import difference
 
 ROOT = Path(__file__).parents[3]
 X = np.linspace(0.5, 2.0, 4, dtype=np.float32)
@@ -25,6 +26,31 @@ def test_every_checked_call_in_single_precision():
     assert done.returncode == 0, done.stdout + done.stderr
     _, _, changed = done.stdout.rpartition("changed:")
     assert changed.split("\n")[1:-1] == []
+
+
+def doubled(x):
+    return 2 * x
+
+
+@pytest.mark.parametrize(
+    ("wide_value", "wide_cotangent", "text"),
+    [(False, False, None), (True, False, "value"), (False, True, "cotangent float64")],
+)
+def test_a_wider_result_is_found(wide_value, wide_cotangent, text):
+    with rc.testing.isolated_rules():
+
+        @rc.rrule.define(doubled)
+        def doubled_rrule(x):
+            def doubled_pullback(dy):
+                dx = 2 * dy
+                return rc.NoTangent(), dx.astype("f8") if wide_cotangent else dx
+
+            return doubled(x).astype("f8") if wide_value else doubled(
+                x
+            ), doubled_pullback
+
+        found = difference(doubled, (np.ones(2),), {})
+        assert found is None if text is None else text in found
 
 
 @pytest.mark.parametrize(

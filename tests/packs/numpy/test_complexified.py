@@ -1,0 +1,44 @@
+"""Real and complex: every checked call that takes complex arguments, with them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import rules_core as rc
+from tests.packs.numpy.complexified import mistake
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_checked_call_with_complex_arguments():
+    """Against finite differences: see complexified.py."""
+    command = [sys.executable, "-W", "error", "-m", "tests.packs.numpy.complexified"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    _, _, found = done.stdout.rpartition("mistakes:")
+    *mistakes, looked = found.split("\n")[1:-1]
+    assert mistakes == []
+    assert int(looked.split()[0]) > 600
+
+
+def turned(z):
+    return z * (2.0 + 1.0j)
+
+
+def test_a_forgotten_conjugate_is_found():
+    with rc.testing.isolated_rules():
+
+        @rc.rrule.define(turned)
+        def turned_rrule(z):
+            def turned_pullback(dy):
+                return rc.NoTangent(), dy * (2.0 + 1.0j)
+
+            return turned(z), turned_pullback
+
+        assert "must be" in mistake(turned, (np.array([1.0 + 2.0j, 0.5j]),), {})
