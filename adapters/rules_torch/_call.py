@@ -15,6 +15,7 @@ from torch import Tensor
 import rules_core as rc
 
 from ._autocast import State, current, resumed
+from ._blame import blame_result
 from ._closure import convert, rebuild
 from ._compat import autocast_active, will_execute
 from ._config import CONFIG
@@ -234,7 +235,7 @@ class Call:
             return self._project(i, rc.unthunk(dx), node)
         primal = stand_in(self.inputs[i])
         what = f"cotangent of argument {self.name(i)!r}"
-        projected = _fitted(self.rrule, what, primal, dx)
+        projected = self._fit(what, primal, dx)
         if isinstance(projected, rc.AbstractZero):
             return None
         return torch.as_tensor(projected, dtype=primal.dtype, device=primal.device)
@@ -292,7 +293,16 @@ class Call:
     def _leaf_cotangents(self, layout: Any, primal: Any, dx: Any) -> Iterator[Any]:
         if layout[0] == "tensor":
             return iter((dx,))
-        return pair(layout, _fitted(self.rrule, "cotangent", primal, rc.unthunk(dx)))
+        return pair(layout, self._fit("cotangent", primal, rc.unthunk(dx)))
+
+    def _fit(self, what: str, primal: Any, dx: Any) -> Any:
+        try:
+            return _fitted(self.rrule, what, primal, dx)
+        except CotangentError as error:
+            blame = blame_result(self)
+            if blame is None:
+                raise
+            raise blame from error
 
     # -- forward mode --------------------------------------------------------------
 

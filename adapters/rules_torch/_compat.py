@@ -242,7 +242,7 @@ def with_tangent_of(x: Tensor, other: Tensor) -> Tensor:
     """`x` with the forward-mode tangent of another tensor, if it has none itself."""
     if not forward_mode_active() or not has_tangent(other) or has_tangent(x):
         return x
-    return _forward_ad.make_dual(x, _unpack_dual(other, level=0)[1])  # type: ignore[no-any-return]
+    return _forward_ad.make_dual(x, _unpack_dual(other, level=0)[1])
 
 
 def will_execute(node: Any) -> bool:

@@ -126,11 +126,11 @@ def _is_tracked(value: Any) -> bool:
     A tensor says whether it requires a gradient at the innermost level only; so inside
     a transform of torch.func the grad mode is left as it is.
     """
-    if functorch_active():
-        return torch.is_grad_enabled()
+    if not torch.is_grad_enabled():
+        return False
     tensors: list[Tensor] = []
     flatten(value, tensors)
-    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    return functorch_active() or any(x.requires_grad for x in tensors)
 
 
 CONFIG = TorchConfig()

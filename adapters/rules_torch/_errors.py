@@ -10,6 +10,7 @@ __all__ = [
     "CotangentError",
     "HostRuleError",
     "KeywordDerivativeError",
+    "ResultShapeError",
     "SecondDerivativeError",
     "UnconvertibleClosureError",
     "UntraceableError",
@@ -27,6 +28,19 @@ class CotangentError(rc.RulesCoreError, TypeError):
 
     def __init__(self, rule: Any, what: str, cause: object) -> None:
         super().__init__(f"{rule_label(rule)}: the {what} does not fit. {cause}")
+
+
+class ResultShapeError(rc.RulesCoreError, TypeError):
+    """An rrule returned a result that is not shaped like its function's."""
+
+    def __init__(
+        self, rule: Any, expected: tuple[int, ...], got: tuple[int, ...]
+    ) -> None:
+        super().__init__(
+            f"{rule_label(rule)}: it must return the result of {rule.target}, which "
+            f"has shape {expected} here, but got shape {got}, so that its cotangents "
+            "do not fit either. Return what the function returns."
+        )
 
 
 class KeywordDerivativeError(rc.UnsupportedError):

@@ -76,6 +76,8 @@ FIRST = {
         X
     ),
     "`torch.export`, `backward()`": lambda f: _backward(_exported(f)),
+    "`grad` of an exported module": lambda f: grad(_exported(f))(X),
+    "`jvp` of an exported module": lambda f: jvp(_exported(f), (X,), (ONE,))[1],
 }
 SECOND = {
     "`create_graph=True`, then `grad`": _twice,
