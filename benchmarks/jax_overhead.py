@@ -1,8 +1,9 @@
 """What rules cost in JAX, beside hand-written custom derivatives, in one run.
 
 Run: `.venv/bin/python benchmarks/jax_overhead.py`. Every row is measured with its
-variants interleaved in one loop; the figure is the median, the ratio is to the first
-column. `closure` and `Pullback` are the two forms of a pullback.
+variants interleaved in one loop; the figure is the median of the processor time, which
+other programs on the machine hardly change; the ratio is to the first column.
+`closure` and `Pullback` are the two forms of a pullback.
 """
 
 import os
@@ -99,16 +100,16 @@ def host_sin(x):
 
 
 def medians(variants: Variants) -> dict[str, float]:
-    """Microseconds per call, variants taken in turn."""
+    """Microseconds of processor time per call, variants taken in turn."""
     times: dict[str, list[float]] = {name: [] for name in variants}
     for run in variants.values():
         jax.block_until_ready(run())
     end = time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         for name, run in variants.items():
-            start = time.perf_counter()
+            start = time.process_time()
             jax.block_until_ready(run())
-            times[name].append(time.perf_counter() - start)
+            times[name].append(time.process_time() - start)
     return {name: statistics.median(t) * 1e6 for name, t in times.items()}
 
 
