@@ -30,7 +30,6 @@ def _resized(x: Any, n: int, axis: int) -> Any:
 
 
 def _complex_transform(f: Any, opposite: Any) -> None:
-    @linear(f)
     def transform_adjoint(
         dy: Any,
         a: Any,
@@ -42,6 +41,9 @@ def _complex_transform(f: Any, opposite: Any) -> None:
         """The opposite transform, with the other side's factor."""
         dx = opposite(dy, axis=axis, norm=_other(norm))
         return _resized(dx, a.shape[axis], axis)
+
+    transform_adjoint.__qualname__ = f"{f.__name__}_adjoint"
+    linear(f)(transform_adjoint)
 
 
 _complex_transform(np.fft.fft, np.fft.ifft)
@@ -119,7 +121,6 @@ def _over_axes(dy: Any, shape: Any, axes: Any, norm: Any, inverse: Any) -> Any:
 
 
 def _complex_transforms(functions: Any, opposite: Any) -> None:
-    @linear(functions)
     def transforms_adjoint(
         dy: Any,
         a: Any,
@@ -131,6 +132,9 @@ def _complex_transforms(functions: Any, opposite: Any) -> None:
         """Axis by axis."""
         axes, _ = _lengths(a, s, axes)
         return _over_axes(dy, a.shape, axes, _other(norm), opposite)
+
+    transforms_adjoint.__qualname__ = f"{functions[0].__name__}_adjoint"
+    linear(functions)(transforms_adjoint)
 
 
 _complex_transforms([np.fft.fftn, np.fft.fft2], np.fft.ifft)

@@ -226,8 +226,7 @@ def qr_derivative(y: Any, a: Any, mode: Any = "reduced") -> Any:
     q, r = np.linalg.qr(a) if mode == "r" else y
     only_r = mode == "r"
     k = min(m, n)
-    left, right = a[..., :k], a[..., k:]
-    r1 = r[..., :k]
+    right, r1 = a[..., k:], r[..., :k]
 
     def over_r1(x: Any) -> Any:
         return adjoint(np.linalg.solve(adjoint(r1), adjoint(x)))
@@ -257,5 +256,4 @@ def qr_derivative(y: Any, a: Any, mode: Any = "reduced") -> Any:
         da = np.linalg.solve(r1, adjoint(dq + np.matmul(q, seed)))
         return np.concatenate([adjoint(da), np.matmul(q, dr2)], axis=-1)
 
-    _ = left
     return qr_pushforward, qr_pullback

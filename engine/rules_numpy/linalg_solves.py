@@ -197,7 +197,7 @@ def pinv_derivative(
             "but got True. Leave it out: the result is the same."
         )
         raise rc.UnsupportedError(message)
-    yh, ah = adjoint(y), adjoint(a)
+    yh = adjoint(y)
     yyh, yhy = np.matmul(y, yh), np.matmul(yh, y)
 
     def off_range(m: Any) -> Any:
@@ -218,7 +218,6 @@ def pinv_derivative(
         two = np.matmul(yhy, dyh - np.matmul(dyh, np.matmul(y, a)))
         return one + two - _chain(yh, dy, yh)
 
-    _ = ah
     return pinv_pushforward, pinv_pullback
 
 

@@ -44,7 +44,7 @@ class _Factors:
         v = adjoint(vh)
         self.u, self.more_u = u[..., :k], u[..., k:]
         self.s, self.v, self.more_v = s, v[..., :k], v[..., k:]
-        self.groups, self.null, both = ties(s)
+        self.groups, self.null, both = _ties(s)
         self.over = over_gaps(s, self.groups)
         total = np.expand_dims(s, -2) + np.expand_dims(s, -1)
         self.across = np.where(both, 0.0, 1.0 / np.where(both, 1.0, total))
@@ -60,7 +60,7 @@ class _Factors:
         return m - np.matmul(basis, np.matmul(adjoint(basis), m))
 
 
-def ties(s: Any) -> tuple[Any, Any, Any]:
+def _ties(s: Any) -> tuple[Any, Any, Any]:
     """Pairs of equal singular values, the zeros among them, and pairs of zeros.
 
     A zero is one that equals its negative.
@@ -121,7 +121,7 @@ def _values_back(u: Any, vh: Any, groups: Any, null: Any, ds: Any) -> Any:
 
 def _values_only(a: Any, s: Any) -> Any:
     """Equal values share; a zero is a symmetric kink."""
-    groups, null, _ = ties(s)
+    groups, null, _ = _ties(s)
     u, _, vh = np.linalg.svd(a, full_matrices=False)
 
     def values_pushforward(da: Any) -> Any:
@@ -173,7 +173,7 @@ def _check_pushed(f: _Factors, h: Any, p: Any, out_u: Any, out_v: Any) -> None:
     parts = [inner, np.where(column, out_u, 0.0), np.where(column, out_v, 0.0)]
     largest = max(np.max(np.abs(part), initial=0.0) for part in parts)
     if largest > 1e-8 * np.max(np.abs(p), initial=0.0):
-        refuse_kink("svd")
+        _refuse_kink("svd")
 
 
 def _pulled(f: _Factors, du: Any, ds: Any, dvh: Any) -> Any:
@@ -206,10 +206,10 @@ def _check_pulled(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> None:
         for part in out:
             refuse_choice("svd", (np.where(column, part, 0.0), size))
         if np.any(ds[f.open] != 0):
-            refuse_kink("svd")
+            _refuse_kink("svd")
 
 
-def refuse_kink(f: str) -> NoReturn:
+def _refuse_kink(f: str) -> NoReturn:
     message = (
         f"the derivative of numpy.linalg.{f} must be taken where no singular value is "
         "zero, or of what does not move with it, but got a zero one that moves: its "
