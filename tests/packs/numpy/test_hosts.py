@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 A = np.eye(3) * 2.0 + np.arange(9.0).reshape(3, 3) / 9.0
-FUNCTIONS = [np.linalg.inv, np.cumsum, np.sort, np.linalg.cholesky]
+FUNCTIONS = [
+    np.linalg.inv, np.cumsum, np.sort, np.linalg.cholesky, np.max, np.std, np.nancumsum,
+]  # fmt: skip
 POSITIVE = A @ A.T
 
 
@@ -45,3 +47,43 @@ def test_torch(f):
     x = torch.tensor(POSITIVE, requires_grad=True)
     (g(x) ** 2).sum().backward()
     np.testing.assert_allclose(x.grad, expected(f), rtol=1e-10)
+
+
+UFUNCS = [np.sin, np.exp, np.hypot, np.maximum, np.logaddexp, np.power]
+
+
+@pytest.mark.parametrize("f", UFUNCS)
+def test_ufuncs_in_torch_under_transforms(f):
+    torch = pytest.importorskip("torch")
+    rules_torch = pytest.importorskip("rules_torch")
+    g = rules_torch.to_torch(f, host=True, elementwise=True)
+    native = getattr(torch, {"power": "pow"}.get(f.__name__, f.__name__))
+    xs = [torch.rand(3, 4, dtype=torch.float64) + 0.5 for _ in range(f.nin)]
+    tangents = [torch.rand_like(x) for x in xs]
+
+    def both(h):
+        argnums = tuple(range(f.nin))
+        gradient = torch.func.grad(lambda *xs: h(*xs).sum(), argnums)
+        pushed = torch.func.jvp(h, tuple(xs), tuple(tangents))
+        return pushed, gradient(*xs), torch.vmap(gradient)(*xs)
+
+    torch.testing.assert_close(both(g), both(native))
+
+
+@pytest.mark.parametrize("f", [np.sin, np.cosh])
+def test_a_second_derivative_of_numpy_only_partials_is_refused(f):
+    torch = pytest.importorskip("torch")
+    rules_torch = pytest.importorskip("rules_torch")
+    g = rules_torch.to_torch(f, host=True, elementwise=True)
+    message = f"rrule {f.__name__}_partials .* is declared host=True"
+    with pytest.raises(NotImplementedError, match=message):
+        torch.func.grad(torch.func.grad(g))(torch.tensor(0.5))
+
+
+def test_a_second_derivative_of_generic_partials_is_known():
+    torch = pytest.importorskip("torch")
+    rules_torch = pytest.importorskip("rules_torch")
+    g = rules_torch.to_torch(np.tanh, host=True, elementwise=True)
+    x = torch.tensor(0.5, dtype=torch.float64)
+    expected = torch.func.grad(torch.func.grad(torch.tanh))(x)
+    torch.testing.assert_close(torch.func.grad(torch.func.grad(g))(x), expected)
