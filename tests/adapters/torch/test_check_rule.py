@@ -8,7 +8,7 @@ import pytest
 import rules_core as rc
 from rules_core import NoTangent
 from rules_core.testing import check_rule
-from tests.adapters.torch.formulas import KINDS, host_sine, sinmul
+from tests.adapters.torch.formulas import KINDS, cube, expo, host_sine, sinmul
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 X = np.array([0.3, 0.7])
@@ -34,7 +34,15 @@ def test_quick_level(kind):
     assert set(found.values()) <= {"passed", *(["not"] if kind == "frule" else [])}
 
 
-@pytest.mark.parametrize("make", [sinmul, host_sine])
+@pytest.mark.parametrize(
+    "make",
+    [
+        sinmul,
+        host_sine,
+        pytest.param(cube, marks=pytest.mark.nightly),
+        pytest.param(expo, marks=pytest.mark.nightly),
+    ],
+)
 def test_full_level_with_compilation(make):
     report = check_rule(make("both").f, X, hosts=["torch"], level="full")
     found = rows(report)

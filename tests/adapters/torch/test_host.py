@@ -9,7 +9,7 @@ from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 
 import rules_core as rc
 from rules_core import NoTangent
-from rules_torch import HostRuleError, SecondDerivativeError
+from rules_torch import HostRuleError, SecondDerivativeError, UntraceableError
 from tests.adapters.torch.formulas import host_sine
 
 X = torch.tensor([0.3, 0.7], dtype=torch.float64)
@@ -302,3 +302,15 @@ def test_the_text_of_the_second_derivative_error():
         "derivative of its result is wanted. Write the rule with primitives and "
         "array-API functions instead."
     )
+
+
+def test_tensors_without_data_have_shapes_only():
+    """As on the device `meta`, where models are built before they are loaded."""
+    x = torch.empty(3, dtype=torch.float64, device="meta", requires_grad=True)
+    y = host_sine().f(x)
+    assert (y.device.type, y.shape, y.dtype) == ("meta", (3,), torch.float64)
+    y.sum().backward()
+    assert x.grad.is_meta
+    unknown = rc.primitive(lambda x: np.sort(x), host=True)
+    with pytest.raises(UntraceableError, match="shape of its result is not known"):
+        unknown(x.detach())

@@ -137,3 +137,43 @@ def test_importing_the_adapter_does_not_import_the_compiler():
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+STRICT = """
+import torch, numpy as np, rules_core as rc
+from tests.adapters.torch.formulas import host_sine, sinmul
+from torch.func import grad, hessian, jvp, vmap
+x = torch.tensor([0.3, 0.7], dtype=torch.float64)
+for make in (sinmul, host_sine):
+    f = make().f
+    leaf = x.clone().requires_grad_()
+    (first,) = torch.autograd.grad(f(leaf).sum(), leaf, create_graph=True)
+    first.sum().backward()
+    grad(lambda x: f(x).sum())(x), vmap(grad(f))(x), grad(grad(f))(x[0])
+"""
+FORWARD = """
+    jvp(f, (x,), (x,)), hessian(lambda x: f(x).sum())(x)
+"""
+TORCHS_OWN = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
+
+
+@pytest.mark.parametrize(
+    ("code", "options"),
+    [
+        (STRICT, []),
+        pytest.param(STRICT + FORWARD, ["-W", TORCHS_OWN], marks=pytest.mark.nightly),
+    ],
+    ids=["reverse", "forward"],
+)
+def test_no_warning_is_ours(code, options):
+    """Python's own switch, without what pytest is told to ignore.
+
+    torch 2.13 warns once about itself at the first use of forward mode.
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *options, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
