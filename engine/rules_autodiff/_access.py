@@ -123,6 +123,10 @@ class Access(Hooks):
         method = python_method(type(owner), "__getitem__")
         if method is not None:
             return self.call(method, owner, key)
+        if isinstance(owner, type):
+            found = class_attribute(owner, "__class_getitem__")
+            if isinstance(found, classmethod) and not is_opaque(found.__func__):
+                return self.call(found.__func__, owner, key)
         missing = python_method(type(owner), "__missing__")
         if missing is not None and key not in owner:
             return self.call(missing, owner, key)
@@ -151,6 +155,16 @@ class Access(Hooks):
             return
         self.changing(owner)
         del owner[key]
+
+    def entries(self, x: Any) -> Any:
+        """What `dict(x)` takes: pairs, or a mapping with its items read one by one."""
+        if isinstance(x, dict):
+            return x
+        if not hasattr(x, "keys"):
+            return self.iter(x)
+        if users_method(x, "keys") is None and users_method(x, "__getitem__") is None:
+            return x
+        return {key: self.getitem(x, key) for key in self.iter(self.method(x, "keys"))}
 
     def contains(self, item: Any, container: Any) -> bool:
         """`item in container`, where a user's class has a say in it."""

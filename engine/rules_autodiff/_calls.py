@@ -7,15 +7,19 @@ derivative.
 """
 
 import functools
-import inspect
 from collections import deque
 from collections.abc import Callable
-from dataclasses import MISSING
 from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from rules_autodiff._dataclasses import (
+    initialise_dataclass,
+    is_written_for,
+    only_compares,
+    runs_code,
+)
 from rules_autodiff._errors import SourceNotFound
 from rules_autodiff._explain import keyword_error, no_rule_error
 from rules_autodiff._hooks import Hooks
@@ -206,7 +210,7 @@ class Calls(Hooks):
             init(made, *args, **kwargs)
         elif not is_written_for(init):
             self.call(init, made, *args, **kwargs)
-        elif isinstance(getattr(type(made), "__post_init__", None), FunctionType):
+        elif runs_code(type(made)):
             initialise_dataclass(self, made, args, kwargs)
         else:
             init(made, *args, **kwargs)
@@ -357,42 +361,8 @@ def is_opaque_class(cls: type) -> bool:
     return is_opaque(init) if isinstance(init, FunctionType) else is_opaque(new)
 
 
-def is_written_for(f: FunctionType) -> bool:
-    """Whether `dataclass` or `namedtuple` wrote a constructor: it only stores."""
-    name = f.__code__.co_filename
-    return name.startswith(("<string>", "<namedtuple"))
-
-
-def only_compares(f: FunctionType) -> bool:
-    """Whether `dataclass` wrote a comparison, which gives no number."""
-    return f.__name__ in COMPARING and f.__code__.co_filename == "<string>"
-
-
-COMPARING = frozenset({"__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"})
-
-
 def castable_to(value: Any, target: Any, kwargs: Any) -> Any:
     casting = kwargs.get("casting", "same_kind")
     if not np.can_cast(getattr(value, "dtype", target.dtype), target.dtype, casting):
         np.copyto(target.copy(), value, casting=casting)
     return value
-
-
-def initialise_dataclass(run: Any, made: Any, args: Any, kwargs: Any) -> None:
-    """What the `__init__` that `dataclass` wrote does, `__post_init__` included."""
-    bound = inspect.signature(type(made)).bind(*args, **kwargs).arguments
-    after = []
-    for name, field in type(made).__dataclass_fields__.items():
-        kind = field._field_type.name  # noqa: SLF001
-        value = bound.get(name, MISSING)
-        if value is MISSING:
-            value = field.default
-        if value is MISSING and field.default_factory is not MISSING:
-            value = run.call(field.default_factory)
-        if kind == "_FIELD_CLASSVAR" or value is MISSING:
-            continue
-        if kind == "_FIELD_INITVAR":
-            after.append(value)
-        else:
-            object.__setattr__(made, name, value)
-    run.call(made.__post_init__, *after)

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._access import users_method
 from rules_autodiff._builtins import plainly
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
+from rules_autodiff._explain import no_rule_error
 from rules_autodiff._iteration import followed
+from rules_autodiff._values import INERT
 from rules_core import structure
 
 __all__: list[str] = []
@@ -118,6 +121,15 @@ def call_key(_run: Any, f: Any, args: Any, kwargs: Any) -> Any:
 CALLABLES[type(functools.cmp_to_key(operator.sub))] = call_key
 
 
+def call_alias(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """`Model[float](x)`: the class itself, called."""
+    return run.call(f.__origin__, *args, **kwargs)
+
+
+for _alias in (type(typing.Generic[typing.AnyStr]), type(list[int])):  # type: ignore[index]
+    CALLABLES[_alias] = call_alias
+
+
 @handler(typing.cast)
 def handle_cast(_run: Any, _type: Any, x: Any) -> Any:
     return x
@@ -209,8 +221,7 @@ def handle_setdefault(run: Any, owner: Any, key: Any, default: Any = None) -> An
 @handler(dict.update)
 def handle_update(run: Any, owner: Any, *args: Any, **kwargs: Any) -> None:
     run.changing(owner)
-    items = (a if hasattr(a, "keys") else run.iter(a) for a in args)
-    dict.update(owner, *items, **kwargs)
+    dict.update(owner, *map(run.entries, args), **kwargs)
 
 
 @handler(set.add)
@@ -233,7 +244,7 @@ def handle_deque(run: Any, items: Any = (), maxlen: Any = None) -> Any:
 
 @handler(defaultdict)
 def handle_defaultdict(run: Any, factory: Any = None, *args: Any, **kw: Any) -> Any:
-    plain = factory is None or isinstance(factory, type)
+    plain = factory is None or getattr(factory, "__module__", "") == "builtins"
     return defaultdict(factory if plain else followed(run, factory), *args, **kw)
 
 
@@ -253,27 +264,47 @@ def handle_shuffle(run: Any, items: Any) -> None:
 
 @handler(copy.copy)
 def handle_copy(run: Any, x: Any) -> Any:
-    return run.copied(x) if isinstance(x, np.ndarray) else copy.copy(x)
+    if isinstance(x, np.ndarray):
+        return run.copied(x)
+    method = users_method(x, "__copy__")
+    if method is not None:
+        return run.call(method, x)
+    check_pickled(run, copy.copy, x)
+    return copy.copy(x)
+
+
+PICKLING = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+
+
+def check_pickled(run: Any, f: Any, x: Any) -> None:
+    """Refuse to copy by methods of the user's that nobody would follow."""
+    if any(users_method(x, name) for name in PICKLING) and run.is_active(x):
+        raise no_rule_error(f, run.kind.kind)
 
 
 @handler(copy.deepcopy)
 def handle_deepcopy(run: Any, x: Any, memo: Any = None) -> Any:
     memo = {} if memo is None else memo
-    for a in arrays_in(x, {}):
-        memo[id(a)] = run.copied(a)
+    for part in parts_of(x, {}):
+        method = users_method(part, "__deepcopy__")
+        if method is not None:
+            memo[id(part)] = run.call(method, part, memo)
+        elif isinstance(part, np.ndarray):
+            memo[id(part)] = run.copied(part)
+        else:
+            check_pickled(run, copy.deepcopy, part)
     return copy.deepcopy(x, memo)
 
 
-def arrays_in(x: Any, seen: dict[int, Any]) -> list[Any]:
-    """Every array that a container reaches."""
-    if isinstance(x, np.ndarray):
-        return [x]
-    if id(x) in seen:
+def parts_of(x: Any, seen: dict[int, Any]) -> list[Any]:
+    """Every array and object that a value reaches, itself included."""
+    if type(x) in INERT or isinstance(x, float | complex) or id(x) in seen:
         return []
     seen[id(x)] = x
-    level = structure(x)
+    stop = isinstance(x, np.ndarray) or users_method(x, "__deepcopy__") is not None
+    level = None if stop else structure(x)
     values = () if level is None else level.values
-    return [a for value in values for a in arrays_in(value, seen)]
+    return [x, *(part for value in values for part in parts_of(value, seen))]
 
 
 # functools.lru_cache: what was computed in one run means nothing to another

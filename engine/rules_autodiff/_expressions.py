@@ -173,7 +173,8 @@ class ExpressionLifter:
         if name == "globals":
             return node
         args = [self.visit(arg) for arg in node.args]
-        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        keywords = [ast.keyword(k.arg, self.entry(k.arg, k.value, node))
+                    for k in node.keywords]  # fmt: skip
         if isinstance(node.func, ast.Attribute) and not self.of_module(node.func):
             owner = self.visit(node.func.value)
             attribute = ast.Constant(node.func.attr)
@@ -182,6 +183,17 @@ class ExpressionLifter:
             call = self.hook("call", node, self.visit(node.func), *args)
         call.keywords = keywords
         return place(call, node)
+
+    def entry(self, key: Any, value: ast.expr, at: ast.AST) -> Any:
+        """A value of a display or call; without a key it is a mapping to unpack."""
+        lifted = self.visit(value)
+        return self.hook("entries", at, lifted) if key is None else lifted
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        keys = [key and self.visit(key) for key in node.keys]
+        pairs = zip(node.keys, node.values, strict=True)
+        values = [self.entry(key, value, node) for key, value in pairs]
+        return place(ast.Dict(keys, values), node)
 
     def of_module(self, node: ast.Attribute) -> bool:
         return isinstance(node.value, ast.Name) and node.value.id in self.modules

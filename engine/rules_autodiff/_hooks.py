@@ -113,6 +113,14 @@ class Hooks:
         """`x op y` for a comparison."""
         raise NotImplementedError
 
+    def entries(self, x: Any) -> Any:
+        """What `dict(x)` takes."""
+        raise NotImplementedError
+
+    def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """`owner.name(*args, **kwargs)`."""
+        raise NotImplementedError
+
     def contains(self, item: Any, container: Any) -> bool:
         """`item in container`."""
         raise NotImplementedError

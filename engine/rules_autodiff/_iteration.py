@@ -20,7 +20,7 @@ __all__ = ["followed"]
 
 def followed(run: Any, f: Any) -> Any:
     """A callable for C code to call, whose calls are followed."""
-    if f is None or isinstance(f, type):
+    if f is None:
         return f
 
     def call_followed(*args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ def handle_zip(run: Any, *iterables: Any, strict: bool = False) -> Any:
 
 @handler(dict)
 def handle_dict(run: Any, *args: Any, **kwargs: Any) -> Any:
-    return dict(*(a if hasattr(a, "keys") else run.iter(a) for a in args), **kwargs)
+    return dict(*(run.entries(a) for a in args), **kwargs)
 
 
 @handler(map)

@@ -6,6 +6,7 @@ from rules_autodiff.testing import check_program
 from tests.engine import (
     corners_arrays,
     corners_attributes,
+    corners_conversions,
     corners_exceptions,
     corners_library,
     corners_operators,
@@ -17,6 +18,7 @@ from tests.engine import (
 PROGRAMS = [
     *corners_arrays.PROGRAMS,
     *corners_attributes.PROGRAMS,
+    *corners_conversions.PROGRAMS,
     *corners_exceptions.PROGRAMS,
     *corners_library.PROGRAMS,
     *corners_operators.PROGRAMS,

@@ -1,6 +1,7 @@
 """Right or a clear error: what the engine refuses, and in which words."""
 
 import array
+import copy
 import decimal
 import math
 import statistics
@@ -75,6 +76,22 @@ def buffer_write(x):
     return a[0]
 
 
+class Packed:
+    def __init__(self, v):
+        self.v = v
+
+    def __reduce__(self):
+        return Packed, (self.v * 2,)
+
+
+def copied_by_reduction(x):
+    return copy.copy(Packed(x)).v
+
+
+def deep_copied_by_reduction(x):
+    return copy.deepcopy([Packed(x)])[0].v
+
+
 def seen_through_memory(x):
     return memoryview(np.ones(2) * x)[0]
 
@@ -100,7 +117,7 @@ def overlapping_write(x):
 
 
 REFUSED = [
-    (no_rule, r"decimal\.Decimal \(.*test_errors.py, line 17\) must have a rule"),
+    (no_rule, r"decimal\.Decimal \(.*test_errors.py, line 18\) must have a rule"),
     (no_rule_in_a_container, r"array\.array .* must have a rule"),
     (in_a_set, "A set must hold constants"),
     (into_a_set, "A set must hold constants"),
@@ -111,6 +128,8 @@ REFUSED = [
     (property_pattern, "Circle.area is a property"),
     (buffer_write, "put into an object of class array"),
     (seen_through_memory, r"reached by arrays alone.*\(memoryview\)"),
+    (copied_by_reduction, r"copy\.copy .* must have a rule"),
+    (deep_copied_by_reduction, r"copy\.deepcopy .* must have a rule"),
     (flat_of_transposed, r"\.flat of an array"),
     (summed_by_c_code, "fmean .* must have a rule"),
     (summed_values, "fmean .* must have a rule"),

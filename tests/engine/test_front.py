@@ -165,6 +165,18 @@ def test_jacobians_of_structures():
         assert jac(lambda x: x**3)(2.0).shape == ()
 
 
+def test_jacfwd_runs_the_program_once():
+    runs = 0
+
+    def f(x):
+        nonlocal runs
+        runs += 1
+        return x * x
+
+    np.testing.assert_array_equal(jacfwd(f)(X), np.diag(2 * X))
+    assert runs == 1
+
+
 def test_jacobians_with_aux():
     def f(x, c):
         y = x * x * c
