@@ -10,6 +10,7 @@ from rules_core import NoTangent
 from rules_core.testing import check_rule
 from tests.adapters.torch.formulas import KINDS, cube, expo, host_sine, sinmul
 
+# torch's own compiler stack warns about itself.
 pytestmark = pytest.mark.filterwarnings("ignore")
 X = np.array([0.3, 0.7])
 

@@ -16,6 +16,7 @@ import rules_core as rc
 from rules_torch import UntraceableError
 from tests.adapters.torch.formulas import host_sine, marker, sinmul
 
+# torch's own compiler stack warns about itself.
 pytestmark = pytest.mark.filterwarnings("ignore")
 X = torch.tensor([0.3, 0.7], dtype=torch.float64)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 
 import numpy as np
@@ -14,6 +15,14 @@ from rules_core.testing import check_rule
 from rules_torch import from_torch, to_torch
 
 X = np.array([0.3, 0.7])
+WORDS = [
+    *("GJG", "JGJ"),
+    *(
+        pytest.param("".join(word), marks=pytest.mark.nightly)
+        for word in itertools.product("GJ", repeat=3)
+        if "".join(word) not in ("GJG", "JGJ")
+    ),
+]
 
 
 def wavy(x, scale=2.0):
@@ -174,7 +183,19 @@ class TestJaxInTorch:
         ours = torch.vmap(torch.func.grad(f))(x)
         torch.testing.assert_close(ours, torch.vmap(torch.func.grad(self.native))(x))
 
-    @pytest.mark.filterwarnings("ignore")
+    @pytest.mark.parametrize("word", WORDS)
+    def test_every_third_derivative(self, f, word):
+        def forward(f):
+            return lambda x: torch.func.jvp(f, (x,), (torch.ones_like(x),))[1]
+
+        mine, theirs = f, self.native
+        for letter in word:
+            step = {"G": torch.func.grad, "J": forward}[letter]
+            mine, theirs = step(mine), step(theirs)
+        x = torch.tensor(0.3, dtype=torch.float64)
+        torch.testing.assert_close(mine(x), theirs(x))
+
+    @pytest.mark.filterwarnings("ignore")  # torch's own compiler stack warns
     def test_compiled(self, f):
         torch.compiler.reset()
         x = torch.tensor(X, requires_grad=True)

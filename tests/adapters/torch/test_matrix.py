@@ -225,7 +225,10 @@ def test_a_batch_of_cotangents_with_create_graph():
 
     def rows(f):
         y = f(x)
-        back = lambda v: torch.autograd.grad(y, x, v, create_graph=True)[0]  # noqa: E731
+
+        def back(v):
+            return torch.autograd.grad(y, x, v, create_graph=True)[0]
+
         jacobian = vmap(back)(torch.eye(2, dtype=torch.float64))
         return torch.autograd.grad((jacobian**2).sum(), x)[0]
 
