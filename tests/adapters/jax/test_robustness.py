@@ -1,6 +1,7 @@
 """Leaks, threads, checks of JAX, memory over many calls and many primitives."""
 
 import gc
+import resource
 import threading
 import tracemalloc
 import weakref
@@ -164,13 +165,25 @@ def test_no_growth_over_many_eager_calls(marked):
     assert after - before < 300_000
 
 
+MANY = {
+    "jit(value_and_grad)": lambda marked: jax.jit(jax.value_and_grad(marked().f)),
+    "jit(grad) of a host function": lambda marked: jax.jit(
+        jax.grad(marked(host=True).f)
+    ),
+    "eager": lambda marked: marked().f,
+    "eager host": lambda marked: marked(host=True).f,
+}
+
+
 @pytest.mark.nightly
-def test_no_growth_over_a_hundred_thousand_calls(marked):
-    f = marked().f
-    step = jax.jit(jax.value_and_grad(f))
+@pytest.mark.parametrize("make", MANY.values(), ids=MANY)
+def test_no_growth_over_a_hundred_thousand_calls(marked, make):
+    """Neither of Python's memory nor of the process."""
+    step = make(marked)
     for _ in range(2000):
         step(X)
     gc.collect()
+    resident = peak_memory()
     tracemalloc.start()
     for _ in range(100_000):
         step(X)
@@ -178,13 +191,20 @@ def test_no_growth_over_a_hundred_thousand_calls(marked):
     grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert grown < 200_000
+    assert peak_memory() - resident < 40e6
+
+
+def peak_memory():
+    """In bytes; Linux counts kilobytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 @pytest.mark.nightly
-def test_no_growth_over_a_thousand_primitives():
+@pytest.mark.parametrize("host", [False, True])
+def test_no_growth_over_a_thousand_primitives(host):
     refs = []
     for i in range(1000):
-        f = fresh(host=False)
+        f = fresh(host)
         assert float(jax.grad(f)(X)) == pytest.approx(COS)
         if i < 500:
             refs.append(weakref.ref(f.fun))
