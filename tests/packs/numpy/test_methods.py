@@ -55,7 +55,7 @@ SCALAR_METHODS = [
         "sum mean prod var std max min conj conjugate copy __copy__ cumsum cumprod "
         "ravel flatten squeeze transpose item"
     ).split()),
-    ("round", (1,)), ("clip", (0.7, 1.2)), ("reshape", ((1, 1),)), ("repeat", (3,)),
+    ("round", ()), ("clip", (0.7, 1.2)), ("reshape", ((1, 1),)), ("repeat", (3,)),
     ("take", ([0, 0],)), ("compress", ([True],)),
     ("astype", (np.dtype("complex128"),)),
 ]  # fmt: skip
@@ -64,7 +64,7 @@ SCALAR_METHODS = [
 @pytest.mark.parametrize(("name", "args"), SCALAR_METHODS)
 def test_scalar_methods(check, name, args):
     """NumPy scalars have the methods of arrays."""
-    x = np.float64(1.1 if name == "clip" else 1.53)
+    x = np.float64({"clip": 1.1, "round": 1.2}.get(name, 1.53))  # far from a step
     check(getattr(np.generic, name), x, *args)
 
 
