@@ -258,8 +258,11 @@ class ExpressionLifter:
 
 
 def place(node: Any, at: ast.AST) -> Any:
-    """Give ``node`` the place of ``at``, so that errors show the user's own line."""
-    return ast.fix_missing_locations(ast.copy_location(node, at))
+    """Give ``node`` the place of ``at``, so that errors show the user's own line.
+
+    What is inside it and has no place takes it over when the whole is compiled.
+    """
+    return ast.copy_location(node, at)
 
 
 def first_name(args: ast.arguments) -> str | None:
