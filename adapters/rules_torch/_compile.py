@@ -37,7 +37,11 @@ class _Traced:
         self.result: Any = None
 
 
-_NAMED = (type, BuiltinFunctionType, rc.Primitive)
+# What is no callable object, or one that is found by its name.
+_DATA = (
+    Tensor, tuple, list, dict, str, bytes, int, float, complex, type(None), slice,
+    range, torch.dtype, torch.device, type, BuiltinFunctionType, rc.Primitive,
+)  # fmt: skip
 _CALLS: dict[str, _Traced] = {}
 _KEYS: dict[Any, str] = {}
 _OBJECTS: dict[str, Any] = {}
@@ -60,7 +64,7 @@ def call_traced(
         if isinstance(x, FunctionType):
             if x.__code__.co_freevars:
                 _refuse_closure(primitive)
-        elif callable(x) and not isinstance(x, _NAMED):
+        elif not isinstance(x, _DATA) and type(x).__module__ != "numpy" and callable(x):
             _refuse_object(primitive, type(x).__name__)
     tensors: list[Tensor] = []
     key = _key_of(primitive, flatten((args, kwargs), tensors))
