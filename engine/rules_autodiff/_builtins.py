@@ -44,8 +44,8 @@ INERT_BUILTINS = (
     operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.countOf,
     operator.indexOf, MethodType,
 )  # fmt: skip
-# A function made of parts carries what its cells hold: it is called by its code.
-MAKERS = (CellType, FunctionType)
+# What they make or take apart holds the same objects as before.
+MAKERS = (CellType, FunctionType, rules_core.structure)
 for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS, *MAKERS):
     HANDLERS[_function] = plainly(_function)
 

@@ -60,7 +60,8 @@ class Entrance:
         self.run = run
         self.below = run.below
         self.memo: dict[int, tuple[Any, Any]] = {}
-        self.copies: list[tuple[Any, Any]] = []  # (given, entered), containers
+        self.numbers: list[tuple[Any, Any]] = []  # (given, entered)
+        self.copies: list[tuple[Any, Any]] = []  # the same, containers
         self.arrays: list[tuple[Any, Any, Guard]] = []
 
     def enter(self, x: Any) -> Any:
@@ -68,7 +69,8 @@ class Entrance:
         if type(x) in INERT:
             return x
         if is_number(x):
-            return self.below.box(x)
+            self.numbers.append((x, self.below.box(x)))
+            return self.numbers[-1][1]
         if id(x) in self.memo and not isinstance(x, np.ndarray):
             return self.memo[id(x)][1]
         return self.enter_new(x)
@@ -116,8 +118,13 @@ class Entrance:
                 raise UnsupportedProgram(message)
 
     def write_back(self) -> None:
-        """Bring the containers that the user gave to the state of the entered ones."""
-        given = {id(inner): x for x, inner, *_ in (*self.copies, *self.arrays)}
+        """Bring the containers that the user gave to the state of the entered ones.
+
+        What was not replaced is the user's own object again: other levels know a number
+        by it.
+        """
+        pairs = (*self.copies, *self.arrays, *self.numbers)
+        given = {id(inner): x for x, inner, *_ in pairs}
         for x, inner in self.copies:
             save, load = state_functions(inner)
             self.below.changing(x)
