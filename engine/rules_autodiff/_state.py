@@ -100,7 +100,7 @@ STORING = frozenset({"member_descriptor", "getset_descriptor", "CField", "_CFiel
 def stored(descriptor: Any, owner: Any) -> Any:
     try:
         return descriptor.__get__(owner)
-    except AttributeError:
+    except (AttributeError, ValueError):  # the latter for an empty cell
         return MISSING
 
 

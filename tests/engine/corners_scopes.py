@@ -5,6 +5,7 @@
 
 import dataclasses
 import numbers
+import types
 
 import numpy as np
 
@@ -225,6 +226,12 @@ def np0d(x):
     return float(a) + a.item() + a.tolist()
 
 
+def empty_cell(x):
+    cell = types.CellType()
+    cell.cell_contents = x * 2
+    return cell.cell_contents * x
+
+
 PROGRAMS = [
     (class_attr, (0.7,)),
     (global_list, (0.7,)),
@@ -244,6 +251,7 @@ PROGRAMS = [
     (defaults_attr, (0.7,)),
     (func_attr, (0.7,)),
     (nonlocal_program, (0.7,)),
+    (empty_cell, (0.7,)),
     (kwargs, (0.7,)),
     (posonly, (0.7,)),
     (complex_parts, (0.7,)),
