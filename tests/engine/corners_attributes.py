@@ -271,7 +271,7 @@ class EqO:
         o.v = self.v * 3
         return True
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # how Python spells: no hash
 
 
 def eq_side(x):

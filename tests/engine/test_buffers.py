@@ -1,6 +1,7 @@
 """Memory that is reached by other ways than arrays: refused where it matters."""
 
 import ctypes
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from rules_autodiff.testing import check_program
 from tests.engine.refusing import assert_refused
 
 X = np.array([0.3, -1.2, 2.0, 0.7])
-BUFFER = np.zeros(4)
+BUFFER: Any = np.zeros(4)
 VIEW = memoryview(BUFFER)
 
 

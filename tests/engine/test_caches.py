@@ -1,6 +1,7 @@
 """Caches that outlive a call, and other ways in which one call reaches the next."""
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from rules_autodiff import grad, jvp
 from tests.engine.refusing import assert_refused
 
 X = np.array([0.5, -1.0, 2.0])
-TABLE = {}
+TABLE: dict[Any, Any] = {}
 
 
 def by_item(x):

@@ -1,5 +1,7 @@
 """The language at its corners: programs in both modes against finite differences."""
 
+from typing import Any
+
 import pytest
 
 from rules_autodiff.testing import check_program
@@ -15,7 +17,7 @@ from tests.engine import (
     corners_writes,
 )
 
-PROGRAMS = [
+PROGRAMS: list[Any] = [
     *corners_arrays.PROGRAMS,
     *corners_attributes.PROGRAMS,
     *corners_conversions.PROGRAMS,

@@ -4,13 +4,15 @@ The function is `y = x² c` written into `out`, with a number as its result. Eac
 rule is the right one with one step replaced.
 """
 
+from typing import Any
+
 import numpy as np
 
 from rules_autodiff import CoDual, Dual, NoFData, NoRData
 
 __all__ = ["KEPT", "WRONG", "forward_rule", "kernel", "program", "reverse_rule"]
 
-KEPT = []  # what rules keep from call to call, which they must not
+KEPT: list[Any] = []  # what rules keep from call to call, which they must not
 
 
 def kernel(out, x, c):

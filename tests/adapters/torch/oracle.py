@@ -82,16 +82,19 @@ def of_leaves(f: Callable[..., Any], sample: Any, leaves: Tensors) -> Any:
 
 
 def value(f: Any, xs: Tensors, seeds: Tensors, tangents: Tensors) -> Tensors:
-    return f(*xs)
+    found: Tensors = f(*xs)
+    return found
 
 
 def vjp(f: Any, xs: Tensors, seeds: Tensors, tangents: Tensors) -> Tensors:
-    return gradient(f(*xs), xs, seeds)
+    found: Tensors = gradient(f(*xs), xs, seeds)
+    return found
 
 
 def jvp(f: Any, xs: Tensors, seeds: Tensors, tangents: Tensors) -> Tensors:
     plain = tuple(x.detach() for x in xs)
-    return torch.func.jvp(f, plain, tuple(tangents))[1]
+    pushed: Tensors = torch.func.jvp(f, plain, tuple(tangents))[1]
+    return pushed
 
 
 def second(f: Any, xs: Tensors, seeds: Tensors, tangents: Tensors) -> Tensors:
