@@ -38,6 +38,12 @@ __all__ = [
 ]
 
 
+EMPTY = (
+    "{}: a batch of no examples, which is called one example at a time, has no result. "
+    "Define a batch rule with @batch_rule.define, or leave empty batches out."
+)
+
+
 def run_primal(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -77,6 +83,8 @@ class Job:
         self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
         """Do it for a whole batch: one by one, unless there is a better way."""
+        if not size:  # nothing tells the number and shapes of the results
+            raise rc.UnsupportedError(EMPTY.format(self.label()))
         runs = [
             run_opaque(
                 self, [_slice(x, d, i) for x, d in zip(tensors, dims, strict=True)]
@@ -88,6 +96,10 @@ class Job:
 
     def refuse(self) -> NoReturn:
         """A derivative is wanted that no rule covers."""
+        raise NotImplementedError
+
+    def label(self) -> str:
+        """What is done, for messages."""
         raise NotImplementedError
 
 
@@ -207,6 +219,10 @@ class PrimalJob(Job):
             own = [next(left) for _ in leaf_names(part, "")]
             flags.append((any(d is not None for d in own), len(own)))
         return None if any(d is not None for d in left) else flags
+
+    def label(self) -> str:
+        """The function's name."""
+        return self.primitive.table.label
 
     def refuse(self) -> NoReturn:
         """No rule for this function."""

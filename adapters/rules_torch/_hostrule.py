@@ -46,6 +46,10 @@ class _RuleJob(Job):
             "Write the rule with primitives and array-API functions.",
         )
 
+    def label(self) -> str:
+        """The function's name."""
+        return str(self.rule.target)
+
     def refuse(self) -> NoReturn:
         """First order only."""
         raise SecondDerivativeError(self.rule)

@@ -116,6 +116,21 @@ def test_batches_of_different_ranks_line_up():
     torch.testing.assert_close(vmap(f, (1, None), 1)(a, b), torch.hypot(a, b[:, None]))
 
 
+def test_an_empty_batch_without_a_batch_rule_is_refused():
+    @rc.primitive(host=True)
+    def norm2(x):
+        return x @ x
+
+    @rc.rrule.define(norm2, host=True)
+    def norm2_rrule(x):
+        return x @ x, lambda dy: (rc.NoTangent(), 2 * dy * x)
+
+    text = "norm2: a batch of no examples, which is called one example at a time"
+    for f in (norm2, torch.func.grad(norm2)):
+        with pytest.raises(rc.UnsupportedError, match=text):
+            torch.func.vmap(f)(torch.zeros(0, 3))
+
+
 def test_a_batch_rule_is_used_and_else_one_call_per_example():
     calls = []
 
