@@ -93,7 +93,8 @@ def read_signature(
     Args:
         function: The rule.
         label: Its name for messages.
-        leading: What comes before the rule's own arguments (`config`, `tangents`).
+        leading: What comes before the rule's own arguments (`config`, `tangents`);
+            `*args` may take these as well.
 
     Raises:
         RuleDefinitionError: An annotation is not a type, or too few parameters.
@@ -101,7 +102,7 @@ def read_signature(
     parameters = list(_signature(function, label).parameters.values())
     positional = [p for p in parameters if p.kind in _POSITIONAL]
     variadic = [p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL]
-    if len(positional) < len(leading):
+    if len(positional) < len(leading) and not variadic:
         message = (
             f"{label} must take ({', '.join((*leading, 'x1', '…'))}), but takes only "
             f"{len(positional)} positional parameters. Add {leading[-1]!r}."

@@ -29,10 +29,11 @@ def check_arity(
     if required <= count and (variadic is not None or count <= most):
         return
     takes = str(required) if required == most else f"{required} to {most}"
+    plural = "" if required == most == 1 else "s"
     message = (
-        f"{label} takes {takes} arguments, but in normal form {table.label} has {count}"
-        f": ({', '.join(names)}). The rule must take all of them, also those with a "
-        "default."
+        f"{label} takes {takes} argument{plural}, but in normal form {table.label} has "
+        f"{count}: ({', '.join(names)}). The rule must take all of them, also those "
+        "with a default."
     )
     raise RuleDefinitionError(message)
 

@@ -175,7 +175,7 @@ def _mismatches(rule: Rule, config: type, types: tuple[type, ...]) -> Iterator[s
         yield f"it needs {rule.config.__name__}, but {given}"
     most = len(rule.types) if rule.variadic is None else None
     if len(types) < rule.required or (most is not None and len(types) > most):
-        yield f"it takes {_count(rule)} arguments, but the call has {len(types)}"
+        yield f"it takes {_count(rule)}, but the call has {len(types)}"
         return
     for i, cls in enumerate(types):
         fits = rule.types[i] if i < len(rule.types) else rule.variadic or ()
@@ -196,7 +196,8 @@ def _note(
 
 
 def _count(rule: Rule) -> str:
-    most = len(rule.types)
+    least, most = rule.required, len(rule.types)
+    plural = "argument" if least == most == 1 else "arguments"
     if rule.variadic is not None:
-        return f"at least {rule.required}"
-    return str(most) if rule.required == most else f"{rule.required} to {most}"
+        return f"at least {least} {plural}"
+    return f"{least} {plural}" if least == most else f"{least} to {most} {plural}"

@@ -51,13 +51,34 @@ def returns_a_pair(mode: Mode) -> None:
 
 
 def implemented(mode: Mode) -> None:
-    """No argument's derivative is declared as not implemented."""
+    """No argument's derivative is declared as not implemented.
+
+    What is declared so is refused in words, as long as something is left to check.
+    """
     mode.find_missing()
-    if mode.missing:
-        names = mode.subject.names
-        raise Refused(
-            "\n".join(f"{names[i]}: {why}" for i, why in mode.missing.items())
+    if not mode.missing:
+        return
+    names = mode.subject.names
+    unchecked = "\n".join(
+        f"{names[i]} was not checked, its derivative is not implemented: {why}"
+        for i, why in mode.missing.items()
+    )
+    if _nothing_is_left(mode):
+        message = (
+            f"{unchecked}\nNothing of this rule was checked. If that is meant, say so: "
+            "tangents=(NoTangent(), …)"
         )
+        raise Failure(message)
+    raise Refused(unchecked)
+
+
+def _nothing_is_left(mode: Mode) -> bool:
+    """Whether all that the user did not declare fixed is not implemented."""
+    subject = mode.subject
+    places = enumerate(subject.space.slices)
+    moving = {i for i, place in places if place.start < place.stop}
+    wanted = {i for i in moving if not subject.fixed[i]}
+    return bool(wanted) and wanted <= mode.missing.keys()
 
 
 def value_is_right(mode: Mode) -> None:

@@ -24,8 +24,9 @@ __all__ = ["check_pack"]
 def check_pack(name: str, /) -> Report:
     """Check everything that a rule pack registers, without running a rule.
 
-    It imports; no two rules fit a call equally well; each rule says where it was
-    written and pickles by name; each host primitive has a shape rule and a batch rule.
+    It imports and has rules; no two rules fit a call equally well; each rule says where
+    it was written and pickles by name; each host primitive has a shape rule and a batch
+    rule.
 
     Args:
         name: The name of the pack's entry point (`"scipy"`), or of a module
@@ -39,9 +40,9 @@ def check_pack(name: str, /) -> Report:
         CheckCallError: `name` is no name.
 
     >>> from rules_core.testing import check_pack
-    >>> print(check_pack("fractions"))  # a module without rules
-    pack fractions: 5 passed
-      passed  pack.imports      0 frules, 0 rrules
+    >>> print(check_pack("scipy"))
+    pack scipy: 5 passed
+      passed  pack.imports      ... frules, ... rrules
       passed  pack.locations
       passed  pack.ambiguities
       passed  pack.pickles
@@ -94,6 +95,12 @@ def _imports(pack: _Pack) -> str:
     PACKS.load(pack.name)
     for module in pack.modules:
         importlib.import_module(module)
+    if not pack.rules:
+        message = (
+            f"no rule is written in {' or '.join(pack.modules)}, or below. Name the "
+            "pack's entry point, or the module in which its rules are written."
+        )
+        raise Failure(message)
     kinds = [rule.kind for rule in pack.rules]
     return f"{kinds.count('frule')} frules, {kinds.count('rrule')} rrules"
 

@@ -5,8 +5,12 @@ import typing
 import pytest
 
 from rules_core import (
+    NoTangent,
+    RuleConfig,
     RuleDefinitionError,
+    frule,
     rrule,
+    scalar_rule,
 )
 from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran, two
@@ -69,9 +73,20 @@ def test_a_rule_that_can_never_fit():
     with pytest.raises(RuleDefinitionError) as caught:
         define(two, float, name="short")
     assert str(caught.value).endswith(
-        "takes 1 arguments, but in normal form two has 2: (x, y). The rule must take "
+        "takes 1 argument, but in normal form two has 2: (x, y). The rule must take "
         "all of them, also those with a default."
     )
+
+
+def test_a_rule_may_take_everything_in_one_tuple():
+    """What comes before the rule's own arguments included."""
+    dx = (NoTangent(), 1.0, 0.0)
+    frule.define(two)(lambda *args: (two(*args[1:]), args[0][1]))
+    assert frule(dx, two, 2.0, 3.0) == (two(2.0, 3.0), 1.0)
+    frule.define(two, config=RuleConfig)(lambda *args: (args[0], args[1][1]))
+    assert frule(config := RuleConfig(), dx, two, 2.0, 3.0) == (config, 1.0)
+    scalar_rule(one, lambda *args: args[1:])
+    assert rrule(one, 2.0)[1](1.0) == (NoTangent(), 2.0)
 
 
 class Unhashable:

@@ -169,7 +169,7 @@ def test_rules_of_another_length_are_counted():
         "argument 1 is float, not str.",
     ]
     assert not_fitting(1.0, 2.0, 3.0, 4.0)[-1].endswith(
-        "it takes 1 arguments, but the call has 4."
+        "it takes 1 argument, but the call has 4."
     )
 
 

@@ -86,3 +86,13 @@ def test_host_primitives_need_their_side_rules(pack):
 def test_a_pack_that_does_not_import_fails():
     with pytest.raises(CheckFailed, match=r"failed +pack.imports +ModuleNotFoundError"):
         check_pack("no_such_pack")
+
+
+def test_a_module_without_rules_is_no_pack():
+    """Such as a name of another module than that in which the rules are."""
+    with pytest.raises(CheckFailed) as caught:
+        check_pack("fractions")
+    assert caught.value.report["pack.imports"].detail == (
+        "no rule is written in fractions, or below. Name the pack's entry point, or "
+        "the module in which its rules are written."
+    )
