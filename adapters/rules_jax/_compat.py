@@ -32,6 +32,7 @@ __all__ = [
     "match_varying",
     "partial_eval",
     "placed_like",
+    "pruned",
     "set_derivatives",
     "set_linearization",
     "trace_key",
@@ -210,6 +211,14 @@ def partial_eval(closed: Any, unknown: list[bool], instantiate: list[bool]) -> A
     from jax._src.interpreters import partial_eval as pe
 
     return pe.partial_eval_jaxpr_nounits(closed, unknown, instantiate)[:3]
+
+
+def pruned(jaxpr: Any, used: list[bool]) -> tuple[Any, list[bool]]:
+    """The jaxpr with these outputs only, and which of its inputs it still needs."""
+    from jax._src.interpreters import partial_eval as pe
+
+    kept, needed = pe.dce_jaxpr(jaxpr, used)
+    return kept, list(needed)
 
 
 def trace_key() -> Any:

@@ -15,10 +15,9 @@ from typing import Any
 import jax
 from jax.custom_derivatives import SymbolicZero
 
-from ._leaves import has_tangent
+from ._leaves import expand, has_tangent
 from ._linear import apply_linear
 from ._modes import linearise
-from ._saved import expand
 
 __all__ = ["call_custom_jvp", "call_custom_vjp", "call_linear"]
 

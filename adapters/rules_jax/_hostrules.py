@@ -17,11 +17,11 @@ import rules_core as rc
 
 from . import _compat
 from ._host import HostFunction, host_call
-from ._leaves import has_tangent
+from ._leaves import expand, has_tangent, instantiate
 from ._linear import apply_linear
 from ._placement import match_placement
 from ._project import RuleOutputError, project_host
-from ._saved import Saved, expand, instantiate
+from ._saved import Saved
 from ._tangents import build, read
 
 __all__ = ["HostRules"]

@@ -15,10 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import tree_util
 
+from . import _compat
+
 __all__ = [
     "Template",
     "all_weak",
+    "expand",
     "has_tangent",
+    "instantiate",
     "is_dynamic",
     "is_traced",
     "settle",
@@ -195,3 +199,18 @@ def all_weak(avals: Iterable[Any]) -> bool:
     """Whether there are floats among these types, and only weakly typed ones."""
     floats = [aval.weak_type for aval in avals if has_tangent(aval)]
     return bool(floats) and all(floats)
+
+
+def instantiate(avals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    """Arrays for the outputs that have a tangent, zeros where there is none given."""
+    return [
+        _compat.zeros_of(_compat.cotangent_aval(aval)) if ct is None else ct
+        for aval, ct in zip(avals, cotangents, strict=True)
+        if has_tangent(aval)
+    ]
+
+
+def expand(avals: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    """The reverse of `instantiate`: None for outputs that have no tangent."""
+    rest = iter(given)
+    return [next(rest) if has_tangent(aval) else None for aval in avals]

@@ -13,10 +13,9 @@ from typing import Any, final
 import jax
 
 from . import _compat
-from ._leaves import has_tangent
+from ._leaves import expand, has_tangent, instantiate
 from ._linear import LinearMap
 from ._project import RuleOutputError
-from ._saved import expand, instantiate
 
 __all__ = ["keep_residuals", "linearise", "push_forward"]
 

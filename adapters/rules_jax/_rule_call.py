@@ -16,10 +16,9 @@ import jax.numpy as jnp
 
 from . import _compat
 from ._batched import Batched
-from ._leaves import has_tangent, is_traced
+from ._leaves import expand, has_tangent, is_traced
 from ._linear import apply_linear
 from ._modes import keep_residuals, linearise, push_forward
-from ._saved import expand
 
 __all__ = ["call_primitive_rules", "rule_call_p"]
 

@@ -1,9 +1,10 @@
 """Pullbacks as pytrees, so that JAX can carry them from forward to backward.
 
 In this order: an explicit `Pullback(fn, *residuals)` and any pullback that is a pytree
-itself are taken apart as they are; a closure is kept whole where nothing is traced; it
-is taken apart where everything that it holds is known; else it is traced, and what it
-captured becomes the residuals.
+itself are taken apart as they are, unless something in them that JAX takes for a
+constant is traced; a closure is kept whole where nothing is traced; it is taken apart
+where everything that it holds is known; else it is traced, and what it captured becomes
+the residuals.
 """
 
 from __future__ import annotations
@@ -11,15 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, final
 
-import jax
 from jax import tree_util
 
 import rules_core as rc
 
-from . import _compat
 from ._closures import is_open
-from ._functions import convert_callables
-from ._leaves import Template, has_tangent, split
+from ._functions import captures_tracer, convert_callables, hidden_tracer
+from ._leaves import Template, split
+from ._traced import trace_pullback
 
 __all__ = ["Saved", "save_pullback"]
 
@@ -115,61 +115,26 @@ class _Explicit(_Load):
         return list(self.pull(pullback, cotangents))
 
 
-@final
-class _Traced(_Load):
-    """A traced closure: a jaxpr whose leading inputs are the residuals."""
-
-    def __init__(self, pull: Any, jaxpr: Any, present: Sequence[bool]) -> None:
-        super().__init__(pull)
-        self.jaxpr, self.present = jaxpr, present
-
-    def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        given = instantiate(self.pull.outs.avals, cotangents)
-        found = iter(jax.core.eval_jaxpr(self.jaxpr, (), *arrays, *given))
-        return [next(found) if there else None for there in self.present]
-
-
-def instantiate(avals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-    """Arrays for the outputs that have a tangent, zeros where there is none given."""
-    return [
-        _compat.zeros_of(_compat.cotangent_aval(aval)) if ct is None else ct
-        for aval, ct in zip(avals, cotangents, strict=True)
-        if has_tangent(aval)
-    ]
-
-
-def expand(avals: Sequence[Any], given: Sequence[Any]) -> list[Any]:
-    """The reverse of `instantiate`: None for outputs that have no tangent."""
-    rest = iter(given)
-    return [next(rest) if has_tangent(aval) else None for aval in avals]
-
-
 def save_pullback(pull: Any, pullback: Callable[..., Any], *, eager: bool) -> Saved:
     """An author's pullback as a pytree."""
+    is_closure = tree_util.all_leaves([pullback])
+    if eager and is_closure:
+        return Saved((), _Kept(pull, pullback))
+    if not eager and not (is_open(pullback) if is_closure else _is_tree(pullback)):
+        return Saved(*trace_pullback(pull, pullback))
     if type(pullback) is rc.Pullback:
         arrays, template = split(convert_callables(pullback.residuals))
         return Saved(arrays, _Explicit(pull, pullback.fn, template))
-    if not tree_util.all_leaves([pullback]):
-        arrays, template = split(pullback)
-        return Saved(arrays, _Tree(pull, template))
-    if eager:
-        return Saved((), _Kept(pull, pullback))
-    if is_open(pullback):
-        arrays, template = split(convert_callables(pullback))
-        return Saved(arrays, _Tree(pull, template))
-    return _trace(pull, pullback)
+    arrays, template = split(convert_callables(pullback))
+    return Saved(arrays, _Tree(pull, template))
 
 
-def _trace(pull: Any, pullback: Callable[..., Any]) -> Saved:
-    avals = pull.outs.avals
-    present: list[bool] = []
-
-    def flat(*given: Any) -> list[Any]:
-        found = pull(pullback, expand(avals, given))
-        present.extend(x is not None for x in found)
-        return [x for x in found if x is not None]
-
-    zeros = [_compat.cotangent_aval(a) for a in avals if has_tangent(a)]
-    closed = jax.make_jaxpr(flat)(*zeros)
-    load = _Traced(pull, _compat.without_consts(closed), present)
-    return Saved(closed.consts, load)
+def _is_tree(pullback: Any) -> bool:
+    """Whether every traced value in a pytree is where JAX finds it."""
+    fn = None
+    if isinstance(pullback, (rc.Pullback, tree_util.Partial)):
+        fn = pullback.fn if isinstance(pullback, rc.Pullback) else pullback.func
+    leaves = tree_util.tree_leaves(pullback)
+    return not captures_tracer(fn) and all(
+        hidden_tracer(leaf) is None for leaf in (fn, *leaves)
+    )

@@ -85,6 +85,14 @@ def test_jaxprs_without_constants():
     assert found[0].tolist() == [0, 2, 4]
 
 
+def test_jaxprs_without_what_is_not_used():
+    jaxpr = jax.make_jaxpr(lambda x, y: (jnp.sin(x), jnp.cos(y)))(1.0, 1.0).jaxpr
+    kept, needed = _compat.pruned(jaxpr, [False, True])
+    assert needed == [False, True]
+    assert [e.primitive.name for e in kept.eqns] == ["cos"]
+    assert jax.core.eval_jaxpr(kept, (), 0.0) == [1.0]
+
+
 def test_axis_keywords_make_the_same_axis_again():
     p = Primitive("test_axis")
     seen = []
