@@ -6,20 +6,33 @@ closure. An operation on arrays puts one tuple there (see `_quick`). Everything 
 goes the general way.
 """
 
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from rules_autodiff._calls import HANDLERS
-from rules_autodiff._entries import ItemWrite
-from rules_autodiff._quick import ADD, MATMUL, MUL, POW, SUB, TRUEDIV, Linear
-from rules_autodiff._run import Run
+from rules_autodiff._calls import HANDLERS, NATIVE
+from rules_autodiff._entries import ItemWrite, is_item
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._quick import (
+    ADD,
+    MATMUL,
+    MUL,
+    POW,
+    SUB,
+    TRUEDIV,
+    Linear,
+    minus,
+    widen,
+)
+from rules_autodiff._reverse import ReverseRun
 from rules_autodiff._slots import Shadow, Window
 from rules_autodiff._unary import UNARY
 from rules_core import rrule
 
-__all__ = ["FastTape"]
+__all__ = ["FastRun", "reverse_run"]
 
 DOUBLE = np.dtype(float)
 
@@ -41,51 +54,58 @@ METHODS = {
 }  # fmt: skip
 
 
-class FastTape(Run):
-    """Operators that record numbers; for a run whose level below is plain Python."""
+def reverse_run(below: Any) -> ReverseRun:
+    """A new run over a level; over plain Python by the fast path."""
+    return FastRun() if below is PLAIN else ReverseRun(below)
 
-    tape: list[Any]
-    changes: list[Any]
-    nodes: dict[int, list[Any]]
-    shadows: dict[int, Any]
-    trusted: dict[Any, Any]
 
-    def array_slot(self, a: Any) -> Any:
-        raise NotImplementedError
+class FastRun(ReverseRun):
+    """A run whose level below is plain Python: operators record numbers.
 
-    def watch_late(self, dest: Any) -> None:
-        raise NotImplementedError
+    Attributes:
+        trusted: Functions that were called, and what the fast path knows of them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(PLAIN)
+        self.trusted: dict[Any, Any] = {}
 
     # numbers
 
     def add(self, x: Any, y: Any) -> Any:
-        if type(x) in REAL and type(y) in REAL and self.plain:
+        if type(x) in REAL and type(y) in REAL:
             return self.both(x + y, x, 1.0, y, 1.0)
         return self.linear(ADD, x, y)
 
     def sub(self, x: Any, y: Any) -> Any:
-        if type(x) in REAL and type(y) in REAL and self.plain:
+        if type(x) in REAL and type(y) in REAL:
             return self.both(x - y, x, 1.0, y, -1.0)
         return self.linear(SUB, x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
-        if type(x) in REAL and type(y) in REAL and self.plain:
+        if type(x) in REAL and type(y) in REAL:
             return self.both(x * y, x, y, y, x)
         return self.linear(MUL, x, y)
 
     def truediv(self, x: Any, y: Any) -> Any:
-        if type(x) in REAL and type(y) in REAL and self.plain:
+        if type(x) in REAL and type(y) in REAL:
             z = x / y
             return self.both(z, x, 1.0 / y, y, -z / y)
         return self.linear(TRUEDIV, x, y)
 
     def neg(self, x: Any) -> Any:
-        if type(x) in FLOATS and self.plain:
+        if type(x) in FLOATS:
             return self.one(-x, x, -1.0)
+        if type(x) is ndarray and x.ndim:
+            slot = self.find(x)
+            if slot is not None and slot is not MISS:
+                z = -x
+                self.tape.append((self.fresh_slot(z), slot, minus, None))
+                return z
         return self.unary("neg", x)
 
     def pow(self, x: Any, p: Any) -> Any:
-        if type(p) is int and self.plain:
+        if type(p) is int:
             if type(x) in FLOATS:
                 return self.one(x**p, x, p * x ** (p - 1) if p else 0.0)
             if p > 0 and type(x) is ndarray:
@@ -130,7 +150,7 @@ class FastTape(Run):
             if x.dtype is not DOUBLE:
                 return MISS
             found = self.shadows.get(id(x))
-            if found is not None and found.ref() is x:
+            if found is not None and found() is x:
                 return found
             return None if x.base is None else self.find_view(x)
         return self.nodes.get(id(x)) if cls in REAL else MISS
@@ -144,14 +164,13 @@ class FastTape(Run):
 
     def linear(self, op: Linear, x: Any, y: Any) -> Any:
         """An operator with an array among its operands."""
-        if not self.plain:
-            return self.binary(op.name, x, y)
         shadows = self.shadows
-        # As `find` does, which is asked where that fails.
+        # As `find` does, which is asked where that fails: two calls cost as much as
+        # the sum of two small arrays.
         one, other = shadows.get(id(x)), shadows.get(id(y))
-        if one is None or one.ref() is not x or one.dtype is not DOUBLE:
+        if one is None or one() is not x or x.dtype is not DOUBLE:
             one = self.find(x)
-        if other is None or other.ref() is not y or other.dtype is not DOUBLE:
+        if other is None or other() is not y or y.dtype is not DOUBLE:
             other = self.find(y)
         if one is MISS or other is MISS:
             return self.binary(op.name, x, y)
@@ -161,9 +180,14 @@ class FastTape(Run):
         if type(z) is ndarray:
             out: Any = Shadow(z)
             shadows[id(z)] = out
-        else:
+        elif op is MATMUL:
             out = self.nodes[id(z)] = [0.0, z]
-        by_x, for_x, by_y, for_y = op.maps(x, y, z)
+        else:  # arrays without axes
+            return self.binary(op.name, x, y)
+        maps = op.maps(x, y, z)
+        if op.entrywise and type(x) is type(y) and x.shape != y.shape:
+            maps = widen(x, y, z, maps)
+        by_x, for_x, by_y, for_y = maps
         if other is None:
             self.tape.append((out, one, by_x, for_x))
         elif one is None:
@@ -183,26 +207,34 @@ class FastTape(Run):
     # calls
 
     def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        if type(owner) is ndarray and name in METHODS:
+        cls = type(owner)
+        if cls is ModuleType:
+            return self.call(getattr(owner, name), *args, **kwargs)
+        if cls is ndarray and name in METHODS:
             result = self.quick_call(METHODS[name], (owner, *args), kwargs)
             if result is not NotImplemented:
                 return result
         return super().method(owner, name, *args, **kwargs)
 
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if type(f) in NATIVE:
+            result = self.quick_call(f, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        return super().call(f, *args, **kwargs)
+
     def quick_call(self, f: Any, args: Any, kwargs: Any) -> Any:
         """The result by the fast path, or NotImplemented."""
-        if kwargs or not self.plain:
-            return NotImplemented
         known = self.trusted.get(f)
         if known is None:
+            if f not in KNOWN:
+                return NotImplemented
             known = self.trusted[f] = self.known(f)
-        if not known:
+        if known is False or kwargs:
             return NotImplemented
-        if len(args) == 1 and f in UNARY:
-            return self.quick_unary(f, known, args[0])
-        if len(args) == 2 and f in BINARY:
-            return self.quick_binary(known, *args)
-        return NotImplemented
+        if type(known) is Linear:
+            return self.quick_binary(known, *args) if len(args) == 2 else NotImplemented
+        return self.quick_unary(known, args[0]) if len(args) == 1 else NotImplemented
 
     def quick_binary(self, op: Linear, x: Any, y: Any) -> Any:
         if type(x) is not ndarray or type(y) is not ndarray:
@@ -211,18 +243,23 @@ class FastTape(Run):
             return NotImplemented
         return getattr(self, op.name)(x, y)
 
-    def quick_unary(self, f: Any, rule: Any, x: Any) -> Any:
-        slot = self.find(x)
-        if slot is MISS or type(x) not in rule.types:
+    def quick_unary(self, rule: Any, x: Any) -> Any:
+        cls = type(x)
+        if cls not in rule.types:
             return NotImplemented
-        z = f(x)
-        if slot is None:
+        if cls is ndarray:
+            slot = self.find(x)
+            if slot is MISS or not x.ndim:
+                return NotImplemented
+            z = rule.function(x)
+            if slot is not None:
+                self.tape.append((self.fresh_slot(z), slot, *rule.map_of(x, z)))
             return z
-        if type(x) is ndarray:
-            self.tape.append((self.fresh_slot(z), slot, *rule.map_of(x, z)))
-        else:
-            node = self.nodes[id(z)] = [0.0, z, slot, rule.at_number(x, z)]
-            self.tape.append(node)
+        z = rule.function(x)
+        node = self.nodes.get(id(x))
+        if node is not None:
+            entry = self.nodes[id(z)] = [0.0, z, node, rule.at_number(x, z)]
+            self.tape.append(entry)
         return z
 
     def known(self, f: Any) -> Any:
@@ -230,13 +267,16 @@ class FastTape(Run):
 
         Whoever registered another rule, or an overlay, gets it.
         """
-        found = UNARY.get(f) or BINARY.get(f)
-        if found is None or f in HANDLERS:
+        if f in HANDLERS:
             return False
-        seen = SEEN.get(f, ())
-        if not seen or any(table.get(types) is not rule for table, types, rule in seen):
-            seen = SEEN[f] = [self.rule_of(f, args) for args in examples(found)]
-        return found if all(is_ours(rule) for _, _, rule in seen) else False
+        seen, verdict = SEEN.get(f, (None, False))
+        if seen is None or any(
+            table.get(types) is not rule for table, types, rule in seen
+        ):
+            seen = [self.rule_of(f, args) for args in examples(KNOWN[f])]
+            verdict = KNOWN[f] if all(is_ours(rule) for _, _, rule in seen) else False
+            SEEN[f] = seen, verdict
+        return verdict
 
     def rule_of(self, f: Any, args: Any) -> Any:
         """The live table of a function's rules, an entry of it, and the rule there."""
@@ -248,11 +288,13 @@ class FastTape(Run):
     # items
 
     def getitem(self, owner: Any, key: Any) -> Any:
-        if type(owner) is ndarray and self.plain and owner.dtype is DOUBLE:
+        if type(owner) is ndarray and owner.dtype is DOUBLE:
             value = owner[key]
             if type(value) is np.float64:
                 slot = self.find(owner)
                 if slot is not None:
+                    if slot.shape is None:
+                        slot.pin(owner)
                     node = self.nodes[id(value)] = [0.0, value]
                     self.tape.append((node, slot, key))
                 return value
@@ -260,6 +302,19 @@ class FastTape(Run):
             if base is not None and (base is owner or base is owner.base):
                 return value  # a view
         return super().getitem(owner, key)
+
+    def array_items(self, a: Any) -> Iterator[Any]:
+        if type(a) is not ndarray or a.ndim != 1:
+            yield from super().array_items(a)
+            return
+        for i in range(len(a)):
+            yield self.getitem(a, i)
+
+    def write(self, dest: Any, key: Any, value: Any) -> None:
+        if type(value) in FLOATS and is_item(dest, key):
+            self.write_item(dest, key, value)
+        else:
+            super().write(dest, key, value)
 
     def write_item(self, dest: Any, key: Any, value: Any) -> None:
         """One entry of an array of float64, at first order."""
@@ -274,8 +329,10 @@ class FastTape(Run):
         self.changes.append(entry)
 
 
-# By function, the rules that were there when the fast path last looked.
-SEEN: dict[Any, list[Any]] = {}
+KNOWN: dict[Any, Any] = {**UNARY, **BINARY}
+# By function, the rules that were there when the fast path last looked, and whether
+# they are ours.
+SEEN: dict[Any, tuple[Any, Any]] = {}
 
 
 def examples(found: Any) -> list[Any]:

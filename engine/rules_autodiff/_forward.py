@@ -7,7 +7,7 @@ per tangent; the program itself runs once.
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,21 +40,26 @@ __all__ = ["ForwardRun"]
 FEW = 20_000  # numbers that may be known before the dead ones are looked for
 
 
-class Flow:
-    """The tangents of an owner of memory, one buffer per lane."""
+class Flow(weakref.ref[Any]):
+    """The tangents of an owner of memory, one buffer per lane.
 
-    __slots__ = ("lanes", "ref")
+    It is itself the weak reference to the owner.
+    """
 
-    def __init__(self, owner: Any, width: int, forget: Any):
+    __slots__ = ("lanes",)
+
+    def __new__(cls, owner: Any, _width: int, forget: Any) -> Self:
+        return super().__new__(cls, owner, forget)
+
+    def __init__(self, owner: Any, width: int, _forget: Any):
         self.lanes = [Memory(owner) for _ in range(width)]
         for lane in self.lanes:
             lane.own()
-        self.ref: Any = weakref.ref(owner, forget)
 
     def window(self, a: Any, lane: int) -> Any:
         """The tangent of a view of the owner: the same window of the buffer."""
         memory = self.lanes[lane]
-        return memory.data if self.ref() is a else memory.window(a)
+        return memory.data if self() is a else memory.window(a)
 
 
 class ForwardRun(Run):
@@ -93,7 +98,7 @@ class ForwardRun(Run):
     def flow(self, a: Any) -> Any:
         owner = owner_of(a)
         found = self.flows.get(id(owner))
-        if found is None or found.ref() is not owner:
+        if found is None or found() is not owner:
             if owner.base is not None:
                 self.check_hidden(owner)
             return None
@@ -108,8 +113,7 @@ class ForwardRun(Run):
         key, flows = id(owner), self.flows
 
         def forget(reference: Any) -> None:
-            found = flows.get(key)
-            if found is not None and found.ref is reference:
+            if flows.get(key) is reference:
                 del flows[key]
 
         flow = flows[key] = Flow(owner, self.width, forget)

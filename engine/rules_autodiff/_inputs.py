@@ -141,8 +141,8 @@ class Guard:
         self.owner = owner
         self.touched = False
 
-    def ref(self) -> None:
-        """Asked by whoever looks for a derivative: there is none."""
+    def __call__(self) -> None:
+        """Asked, as a weak reference, by who looks for a derivative: there is none."""
         self.touched = True
 
 

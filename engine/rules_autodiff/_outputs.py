@@ -46,7 +46,7 @@ def taken(slot: Any, below: Any) -> Any:
     """What has come together in a slot, in memory that nobody else holds."""
     if slot is None:
         return None
-    shared = type(slot) is Shadow and slot.shared
+    shared = type(slot) is Shadow and slot.data is not None and slot.hold
     ct = take_from(slot, below)
     if shared and (ct.base is not None or sys.getrefcount(ct) > UNSHARED):
         return below.copied(ct)

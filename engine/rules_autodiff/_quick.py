@@ -2,9 +2,9 @@
 
 An operation puts one tuple on the tape, ``(out, slot, map, kept)``, with three more
 parts for a second operand: the cotangent of the operand in `slot` is
-``map(dz, kept)``, or `dz` itself where there is no map. What is kept is what the map
-needs, and nothing else stays alive. An item that was read is the shorter tuple
-``(out, slot, key)``.
+``map(dz, kept)``, or `dz` itself where there is no map, and has the operand's shape.
+What is kept is what the map needs, and nothing else stays alive. An item that was read
+is the shorter tuple ``(out, slot, key)``.
 """
 
 import operator
@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from rules_autodiff._core import Space, fit
-from rules_autodiff._slots import Shadow
+from rules_autodiff._unary import FOLLOWED
 
-__all__ = ["ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV", "Linear", "give"]
+__all__ = ["ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV", "Linear", "minus", "widen"]
 
 Map = Callable[[Any, Any], Any]
 Maps = tuple[Map | None, Any, Map | None, Any]
@@ -24,6 +25,14 @@ Maps = tuple[Map | None, Any, Map | None, Any]
 
 # The maps of arithmetic. An operand may be a number beside an array: its cotangent is
 # then a sum, taken without an array of products.
+
+
+def minus(dz: Any, _kept: Any) -> Any:
+    return -dz
+
+
+def whole_sum(dz: Any, _kept: Any) -> Any:
+    return np.sum(dz)
 
 
 def minus_sum(dz: Any, _kept: Any) -> Any:
@@ -63,25 +72,30 @@ def from_left(dz: Any, xT: Any) -> Any:
     return xT @ dz
 
 
-def add_maps(_x: Any, _y: Any, _z: Any) -> Maps:
-    return None, None, None, None
+def add_maps(x: Any, y: Any, _z: Any) -> Maps:
+    by_x = None if type(x) is ndarray else whole_sum
+    return by_x, None, None if type(y) is ndarray else whole_sum, None
 
 
-def sub_maps(_x: Any, y: Any, _z: Any) -> Maps:
-    if type(y) is np.ndarray:
-        return None, None, operator.mul, -1.0
-    return None, None, minus_sum, None
+def sub_maps(x: Any, y: Any, _z: Any) -> Maps:
+    by_x = None if type(x) is ndarray else whole_sum
+    return by_x, None, minus if type(y) is ndarray else minus_sum, None
 
 
 def mul_maps(x: Any, y: Any, _z: Any) -> Maps:
-    if type(y) is not np.ndarray:
-        return operator.mul, y, inner, x
-    return (operator.mul if type(x) is np.ndarray else inner), y, operator.mul, x
+    by_x = operator.mul if type(x) is ndarray else inner
+    return by_x, y, operator.mul if type(y) is ndarray else inner, x
 
 
-def truediv_maps(_x: Any, y: Any, z: Any) -> Maps:
-    by_y = over if type(y) is np.ndarray else inner_over
-    return operator.truediv, y, by_y, (z, y)
+def truediv_maps(x: Any, y: Any, z: Any) -> Maps:
+    by_y = over if type(y) is ndarray else inner_over
+    if type(x) is ndarray:
+        return operator.truediv, y, by_y, (z, y)
+    return sum_over, y, by_y, (z, y)
+
+
+def sum_over(dz: Any, y: Any) -> Any:
+    return np.sum(dz / y)
 
 
 def pow_maps(x: Any, p: Any, _z: Any) -> Maps:
@@ -106,40 +120,62 @@ class Linear:
         name: Its hook.
         operation: What it does.
         maps: Of operands and result, the maps of the cotangent and what they keep.
-        dims: The largest number of axes for which the maps are right.
+        entrywise: Whether arrays of different shapes are broadcast.
     """
 
-    __slots__ = ("dims", "maps", "name", "operation")
+    __slots__ = ("entrywise", "maps", "name", "operation")
 
     def __init__(
-        self, name: str, operation: Any, maps: Callable[..., Maps], dims: int = 99
+        self,
+        name: str,
+        operation: Any,
+        maps: Callable[..., Maps],
+        *,
+        entrywise: bool = True,
     ):
-        self.name, self.operation, self.maps, self.dims = name, operation, maps, dims
+        self.name, self.operation, self.maps = name, operation, maps
+        self.entrywise = entrywise
 
 
 ADD = Linear("add", operator.add, add_maps)
 SUB = Linear("sub", operator.sub, sub_maps)
 MUL = Linear("mul", operator.mul, mul_maps)
 TRUEDIV = Linear("truediv", operator.truediv, truediv_maps)
-POW = Linear("pow", operator.pow, pow_maps)
-MATMUL = Linear("matmul", operator.matmul, matmul_maps, dims=2)
+POW = Linear("pow", operator.pow, pow_maps, entrywise=False)
+MATMUL = Linear("matmul", operator.matmul, matmul_maps, entrywise=False)
 
 
-def give(slot: Any, ct: Any, fresh: bool) -> None:
-    """Add a cotangent, summed over the axes that were broadcast.
+# broadcasting: the axes are found when the operands meet, not on the way back
 
-    Args:
-        slot: Where it goes.
-        ct: The cotangent.
-        fresh: Whether nobody else holds it.
-    """
-    if type(slot) is list:
-        slot[0] += float(ct.sum()) if type(ct) is np.ndarray else float(ct)
-        return
-    if type(ct) is not np.ndarray or ct.shape != slot.shape:
-        space = Space(slot.shape, "f", array=True)
-        ct = fit(ct, space)
-    if type(slot) is Shadow and slot.data is None:
-        slot.data, slot.shared, slot.fresh = ct, True, fresh
-    else:
-        slot.gather(ct, fresh)
+
+def summed(dz: Any, kept: Any) -> Any:
+    """The cotangent of an operand that was broadcast along `axes`."""
+    by, own, axes, shape = kept
+    d = dz if by is None else by(dz, own)
+    return np.add.reduce(d, axes).reshape(shape)
+
+
+def summed_followed(dz: Any, kept: Any) -> Any:
+    """The same by what the level above knows."""
+    by, own, _, shape = kept
+    return fit(dz if by is None else by(dz, own), Space(shape, "f", array=True))
+
+
+FOLLOWED[summed] = summed_followed
+
+
+def widen(x: Any, y: Any, z: Any, maps: Maps) -> Maps:
+    """The maps of two arrays of different shapes."""
+    by_x, for_x, by_y, for_y = maps
+    return *widened(x, z, by_x, for_x), *widened(y, z, by_y, for_y)
+
+
+def widened(x: Any, z: Any, by: Map | None, own: Any) -> tuple[Map | None, Any]:
+    """The map by an operand that may have been broadcast to the shape of `z`."""
+    shape, whole = x.shape, z.shape
+    if shape == whole:
+        return by, own
+    lead = len(whole) - len(shape)
+    pairs = enumerate(zip(whole[lead:], shape, strict=True), lead)
+    stretched = [axis for axis, (n, m) in pairs if n != m]
+    return summed, (by, own, (*range(lead), *stretched), shape)

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._errors import EngineError
+from rules_autodiff._fast import reverse_run
 from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._memory import owner_of
 from rules_autodiff._outputs import cotangent_of
-from rules_autodiff._reverse import ReverseRun
 from rules_autodiff._slots import add_to
 from rules_autodiff._sweep import redo, sweep, undo
 from rules_autodiff._values import INERT, is_number
@@ -48,7 +48,7 @@ class Recording:
 
     def record(self) -> None:
         """Run the program forward, onto a new tape."""
-        run = self.run = ReverseRun(self.below)
+        run = self.run = reverse_run(self.below)
         self.entrance = Entrance(run, callables=self.callables)
         inner = without_const(self.args)
         for i in self.active:

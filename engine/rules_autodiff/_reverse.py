@@ -22,14 +22,13 @@ from rules_autodiff._entries import (
     RuleEntry,
     StateEntry,
     WriteEntry,
-    is_item,
 )
 from rules_autodiff._explain import refused
-from rules_autodiff._fast import FastTape
 from rules_autodiff._memory import overlaps_itself, owner_of, same_place
 from rules_autodiff._mutating import call_mutating_reverse
 from rules_autodiff._mutating_rules import rrule_mutating
 from rules_autodiff._plain import PLAIN
+from rules_autodiff._run import Run
 from rules_autodiff._slots import Branch, Shadow, Window
 from rules_autodiff._state import state_functions
 from rules_autodiff._transpose import transposed_frule
@@ -45,7 +44,7 @@ NEW_ARRAY = (
 )
 
 
-class ReverseRun(FastTape):
+class ReverseRun(Run):
     """One forward pass with its tape.
 
     Attributes:
@@ -66,7 +65,6 @@ class ReverseRun(FastTape):
         self.shadows: dict[int, Any] = {}
         self.guards = self.shadows
         self.watched: dict[int, Branch] = {}  # instances among the arguments
-        self.trusted: dict[Any, bool] = {}
         self.replayable = True  # the writes can be done again without the program
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
         self.late: list[Shadow] = []  # of arrays that were constants before a write
@@ -104,12 +102,13 @@ class ReverseRun(FastTape):
         base = a.base
         owner = a if base is None else owner_of(a)
         shadow = self.shadows.get(id(owner))
-        if shadow is None or shadow.ref() is not owner:
+        if shadow is None or shadow() is not owner:
             if owner.base is not None:
                 self.check_hidden(owner)
             return None
         if type(a) is not np.ndarray:
             self.check_class(a)
+        shadow.pinned()
         if owner is a:
             return shadow
         if not may_mirror(a.dtype, shadow.dtype):
@@ -136,8 +135,7 @@ class ReverseRun(FastTape):
 
     def watch_array(self, a: Any) -> Any:
         owner = owner_of(a)
-        shadow = Shadow(owner)
-        self.shadows[id(owner)] = shadow
+        shadow = self.shadows[id(owner)] = Shadow(owner).pinned()
         return shadow if owner is a else Window(shadow, a)
 
     # operations
@@ -240,9 +238,6 @@ class ReverseRun(FastTape):
         return value
 
     def write(self, dest: Any, key: Any, value: Any) -> None:
-        if type(value) in SCALARS and self.plain and is_item(dest, key):
-            self.write_item(dest, key, value)
-            return
         value = self.written_value(dest, value)
         value_slot = self.slot(value)
         self.check_write(dest, active=value_slot is not None)
@@ -266,7 +261,7 @@ class ReverseRun(FastTape):
     def watch_late(self, dest: Any) -> None:
         owner = owner_of(dest)
         self.check_exported(owner)
-        shadow = self.shadows[id(owner)] = Shadow(owner)
+        shadow = self.shadows[id(owner)] = Shadow(owner).pinned()
         self.late.append(shadow)
 
     def stays(self, dest: Any, key: Any, value: Any) -> bool:

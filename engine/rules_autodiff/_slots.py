@@ -5,13 +5,16 @@ too, so that the fast path makes nothing else). An array has the shadow of its o
 whole or a window of it. A container has a branch of slots.
 """
 
-from typing import Any
+from typing import Any, Self
 from weakref import ref
 
 import numpy as np
 
 from rules_autodiff._core import Space, fit, space_of
 from rules_autodiff._memory import (
+    FRESH,
+    LENT,
+    OWN,
     Memory,
     add_into,
     overlaps_itself,
@@ -38,48 +41,49 @@ __all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "take_from"]
 class Shadow(Memory):
     """The cotangent of an owner of memory.
 
-    Attributes:
-        fresh: Whether nobody else holds `data`, however it lies.
+    How the owner lies is noted by `pinned`, which is called before anybody asks: there
+    is a shadow for each array that is computed, and most are never asked.
     """
 
-    __slots__ = ("fresh",)
+    __slots__ = ()
 
-    def __init__(self, owner: Any):
-        # As Memory's, in one call: there is one for each array that is computed.
-        self.ref = ref(owner)
-        self.shape = owner.shape
-        self.dtype = owner.dtype
-        self.data = self._strides = self._start = self.flat = None
-        self.shared = self.fresh = False
+    def __init__(self, _owner: Any):
+        self.data = self.shape = None
+
+    def pinned(self) -> Self:
+        """The shadow itself, knowing shape and dtype; while the owner lives."""
+        if self.shape is None:
+            self.pin(self())
+        return self
 
     def add(self, ct: Any, below: Any) -> None:
         """Add a cotangent of the whole array."""
         if below is PLAIN:
             self.gather(ct, fresh=False)
         elif self.data is None:
-            self.data, self.shared, self.fresh = ct, True, False
+            self.data, self.hold = ct, LENT
         else:
             below.iadd(self.here(below), ct)
 
     def gather(self, ct: Any, fresh: bool) -> None:
         """Add by plain arithmetic; a fresh cotangent is nobody else's."""
         if self.data is None:
-            self.data, self.shared, self.fresh = ct, True, fresh
-        elif self.shared and not self.fresh:
+            self.data, self.hold = ct, FRESH if fresh else LENT
+        elif self.hold == LENT:
             # Of 0-d arrays the sum is a NumPy scalar.
-            self.data, self.fresh = np.asarray(self.data + ct), True
+            self.data, self.hold = np.asarray(self.data + ct), FRESH
         else:
             self.data += ct
 
     def here(self, below: Any) -> Any:
         """The buffer, made our own by arithmetic that the level below can follow."""
-        if self.data is None or self.shared:
-            old = self.data
-            if not (self.fresh and old is not None and self.lies(old)):
+        old = self.data
+        if old is None or self.hold:
+            if old is None or self.hold == LENT or not self.lies(old):
                 self.data = self.zeros()
                 if old is not None:
                     below.store_item(old, self.data, Ellipsis)
-            self.shared = False
+            self.hold = OWN
         return self.data
 
     def lies(self, data: Any) -> bool:
@@ -93,7 +97,7 @@ class Shadow(Memory):
         return ct
 
 
-class Window:
+class Window(ref[Any]):
     """The cotangent of a view: a window of its owner's shadow.
 
     Attributes:
@@ -101,12 +105,14 @@ class Window:
             a pair of "C" and "F".
     """
 
-    __slots__ = ("dtype", "memory", "offset", "ref", "shape", "strides", "whole")
+    __slots__ = ("dtype", "memory", "offset", "shape", "strides", "whole")
+
+    def __new__(cls, _memory: Shadow, view: Any) -> Self:
+        return super().__new__(cls, view)
 
     def __init__(self, memory: Shadow, view: Any):
-        self.ref = ref(view)
-        self.memory = memory
-        self.whole = whole_of(memory.ref(), view)
+        self.memory = memory.pinned()
+        self.whole = whole_of(memory(), view)
         self.offset = 0 if self.whole else memory.offset(view)
         self.shape, self.dtype, self.strides = view.shape, view.dtype, view.strides
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from operator import length_hint
 from typing import Any
 
+from rules_autodiff._memory import FRESH, LENT
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._quick import give
-from rules_autodiff._slots import add_to, take_from
+from rules_autodiff._slots import Shadow, add_to, take_from
 from rules_autodiff._unary import FOLLOWED, SHARED
 
 __all__ = ["redo", "sweep", "undo"]
@@ -41,7 +41,18 @@ def plainly(entries: Iterator[Any], below: Any) -> None:
                 if len(entry) > 4:
                     entry[4][0] += d * entry[5]
         elif kind is tuple:
-            backwards(entry)
+            out = entry[0]
+            if type(out) is list:
+                dz = out[0]
+                if not dz:
+                    continue
+                out[0] = 0.0
+            else:
+                dz = out.data
+                if dz is None:
+                    continue
+                out.data = None
+            backwards(entry, dz)
         else:
             entry.reverse(below)
 
@@ -57,27 +68,27 @@ def followed(entries: Iterator[Any], below: Any) -> None:
             entry.reverse(below)
 
 
-def backwards(entry: tuple[Any, ...]) -> None:
+def backwards(entry: tuple[Any, ...], dz: Any) -> None:
     """One operation on arrays: ``(out, slot, map, kept, slot, map, kept)``."""
-    out = entry[0]
-    if type(out) is list:
-        dz = out[0]
-        if not dz:
-            return
-        out[0] = 0.0
-    else:
-        dz = out.data
-        if dz is None:
-            return
-        out.data = None
     if len(entry) == READ:
-        entry[1].here(PLAIN)[entry[2]] += dz
+        _, slot, key = entry
+        slot.here(PLAIN)[key] += dz
         return
     by = entry[2]
-    give(entry[1], dz if by is None else by(dz, entry[3]), by not in SHARED)
+    give(entry[1], dz if by is None else by(dz, entry[3]), by)
     if len(entry) > ONE:
         by = entry[5]
-        give(entry[4], dz if by is None else by(dz, entry[6]), by not in SHARED)
+        give(entry[4], dz if by is None else by(dz, entry[6]), by)
+
+
+def give(slot: Any, ct: Any, by: Any) -> None:
+    """Add a cotangent of the operand's shape, the result of the map `by`."""
+    if type(slot) is list:
+        slot[0] += float(ct)
+    elif type(slot) is Shadow and slot.data is None:
+        slot.data, slot.hold = ct, LENT if by in SHARED else FRESH
+    else:
+        slot.gather(ct, by not in SHARED)
 
 
 def followed_scalar(entry: list[Any], below: Any) -> None:
@@ -99,10 +110,10 @@ def followed_arrays(entry: tuple[Any, ...], below: Any) -> None:
         return
     for place in range(1, len(entry), 3):
         slot, by, kept = entry[place : place + 3]
-        if by is not None:
-            add_to(slot, below.call(FOLLOWED.get(by, by), dz, kept), below)
-        else:
-            add_to(slot, dz, below)
+        ct = dz if by is None else below.call(FOLLOWED.get(by, by), dz, kept)
+        if type(slot) is Shadow and slot.shape is None:
+            slot.pin(ct)  # which has the shape of the owner
+        add_to(slot, ct, below)
 
 
 def undo(changes: list[Any], below: Any) -> None:

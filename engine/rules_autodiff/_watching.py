@@ -40,6 +40,6 @@ class Watching(Hooks):
     def reachable(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> list[Any]:
         """The float arrays of a call, and those that the run knows."""
         known = [*args, *kwargs.values(), getattr(f, "__self__", None)]
-        known += [guard.ref() for guard in list(self.guards.values())]
+        known += [guard() for guard in list(self.guards.values())]
         known += [owner for owner, _ in self.exported.values()]
         return [a for a in known if isinstance(a, np.ndarray) and a.dtype.kind in "fc"]
