@@ -18,6 +18,9 @@ _POSITIONAL = (
 )
 
 
+_NEEDS = " To ask which are wanted, make needs keyword-only: write (…, *, needs)."
+
+
 class RuleSignature(NamedTuple):
     """Types of a rule's own arguments; each entry is a tuple of alternatives."""
 
@@ -26,6 +29,7 @@ class RuleSignature(NamedTuple):
     variadic: tuple[type, ...] | None
     needs: bool
     keywords: frozenset[str] | None
+    hint: str
 
 
 def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
@@ -123,6 +127,7 @@ def read_signature(
         variadic=read(variadic[0]) if variadic else None,
         needs="needs" in keywords,
         keywords=None if opened else frozenset(keywords - {"needs"}),
+        hint=_NEEDS if any(p.name == "needs" for p in own) else "",
     )
 
 

@@ -15,9 +15,25 @@ __all__ = ["check_arity", "check_config", "warn_if_hiding"]
 
 
 def check_arity(
-    table: Table, label: str, required: int, most: int, variadic: Any = None
+    table: Table,
+    label: str,
+    required: int,
+    most: int,
+    variadic: Any = None,
+    *,
+    leading: tuple[str, ...] = (),
+    hint: str = "",
 ) -> None:
     """Refuse a rule that cannot fit any call of the function.
+
+    Args:
+        table: That of the function.
+        label: The rule's name for messages.
+        required: How many arguments of its own the rule takes at least.
+        most: How many it takes at most.
+        variadic: What it takes in `*args`, or None.
+        leading: What comes before its own arguments.
+        hint: What may have gone wrong.
 
     Raises:
         RuleDefinitionError: It takes fewer or more arguments than the normal form has.
@@ -30,10 +46,11 @@ def check_arity(
         return
     takes = str(required) if required == most else f"{required} to {most}"
     plural = "" if required == most == 1 else "s"
+    after = f" after {' and '.join(leading)}" if leading else ""
     message = (
-        f"{label} takes {takes} argument{plural}, but in normal form {table.label} has "
-        f"{count}: ({', '.join(names)}). The rule must take all of them, also those "
-        "with a default."
+        f"{label} takes {takes} argument{plural}{after}, but in normal form "
+        f"{table.label} has {count}: ({', '.join(names)}). The rule must take all of "
+        f"them, also those with a default.{hint}"
     )
     raise RuleDefinitionError(message)
 

@@ -83,7 +83,15 @@ class RuleKind(Generic[CallT]):
             where = Location.of(function)
             label = f"{self.kind} {where.name} for {table.label} at {where}"
             read = read_signature(function, label, leading)
-            check_arity(table, label, read.required, len(read.types), read.variadic)
+            check_arity(
+                table,
+                label,
+                read.required,
+                len(read.types),
+                read.variadic,
+                leading=leading,
+                hint=read.hint,
+            )
             rule = Rule(
                 self.kind,
                 table.key,

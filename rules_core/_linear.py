@@ -142,21 +142,29 @@ def _backward(
         if isinstance(dy, AbstractZero):
             return (ZeroTangent(),) * len(numbers)
         found = adjoint(dy, *args, **kw)
-        if bare:
+        if bare and (type(found) is not tuple or type(args[numbers[0]]) is tuple):
             return (found,)
-        if type(found) is not tuple or len(found) != len(numbers):
-            got = type(found).__name__
-            if type(found) is tuple:
-                got = f"a tuple of {len(found)}"
-            message = (
-                f"linear_rule {where.name} for {table.label} at {where}: the adjoint "
-                f"must return a tuple of {len(numbers)} cotangents, one per argnum, "
-                f"but got {got}."
-            )
-            raise RuleDefinitionError(message)
+        if bare or type(found) is not tuple or len(found) != len(numbers):
+            label = f"linear_rule {where.name} for {table.label} at {where}"
+            raise _wrong_answer(label, found, numbers, bare=bare)
         return found
 
     return linear_rrule
+
+
+def _wrong_answer(
+    label: str, found: Any, numbers: tuple[int, ...], *, bare: bool
+) -> RuleDefinitionError:
+    must, cure = f"a tuple of {len(numbers)} cotangents, one per argnum", ""
+    if bare:
+        must = f"the cotangent of argument {numbers[0]} itself, as argnums is a number"
+        cure = f" Return it bare, or write argnums=({numbers[0]},)."
+    got = type(found).__name__
+    if type(found) is tuple:
+        got = f"a tuple of {len(found)}"
+    return RuleDefinitionError(
+        f"{label}: the adjoint must return {must}, but got {got}.{cure}"
+    )
 
 
 def _other(f: Any, i: int, x: Any, where: Location) -> Any:

@@ -98,11 +98,23 @@ class _RRule(RuleKind[RRuleCall]):
         if table is None and type(f) is FunctionType:
             PACKS.ensure(f)
             if find_table(f) is None:
+                _refuse_decorating(f, args, kw)
                 return None
         elif table is not None and not kw and table.arity in (len(args), None):
             table.rrule.remember(type(config), *map(type, args))
         call = self.resolve(f, args, kw, config)
         return None if call is None else call.run()
+
+
+def _refuse_decorating(f: FunctionType, args: tuple[Any, ...], kw: Any) -> None:
+    """`@rrule` in place of `@rrule.define(f)` would make None of a rule."""
+    if args or kw or f.__code__.co_argcount <= len(f.__defaults__ or ()):
+        return
+    message = (
+        f"rrule({f.__qualname__}) must get the arguments of {f.__qualname__} as well. "
+        "To define it as a rule for a function f, write @rrule.define(f) above it."
+    )
+    raise TypeError(message)
 
 
 _in_full = _RRule()

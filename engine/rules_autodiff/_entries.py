@@ -12,7 +12,7 @@ import numpy as np
 
 from rules_autodiff._core import fit
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import Branch, Slot, add_to, take_from
+from rules_autodiff._slots import Branch, Slot, add_to, take_from, tangent_of
 from rules_autodiff._state import read_attribute, write_attribute
 from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
 
@@ -71,7 +71,7 @@ class RuleEntry:
         if dy is None:
             if not symbolic:
                 return
-            dy = ZeroTangent()
+            dy = _zero_of(self.out)
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
             raise CotangentCountError(self.call.rule, len(self.slots), cotangents)
@@ -80,6 +80,13 @@ class RuleEntry:
                 if isinstance(ct, AbstractThunk):
                     ct = below.call(unthunk, ct)  # noqa: PLW2901
                 add_to(slot, ct, below)
+
+
+def _zero_of(slot: Slot) -> Any:
+    """Zeros in the structure of a value: a rule may take their tuple apart."""
+    if type(slot) is not Branch:
+        return ZeroTangent()
+    return tangent_of(slot.level, [_zero_of(part) for part in slot.parts])
 
 
 class ReadEntry:

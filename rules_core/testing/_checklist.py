@@ -16,6 +16,7 @@ from . import (
 from ._checks import Spec
 from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
 from ._checks_second import second_order_is_right, slope_at_zero_is_right
+from ._checks_symbolic import symbolic_zeros_are_zeros
 from ._leaf import describe
 from ._modes import Mode
 from ._report import NotRun
@@ -63,11 +64,11 @@ def _with_numbers(check: Run) -> Run:
 ALWAYS: list[tuple[str, Run, tuple[str, ...]]] = [
     ("result", result.returns_a_pair, ()),
     ("value", result.value_is_right, ("result",)),
-    ("inputs-unwritten", writes.inputs_unwritten, ("result", "shape")),
+    ("inputs-unwritten", writes.inputs_unwritten, ("result", "implemented", "shape")),
 ]
 WITH_LEAVES: list[tuple[str, Run, tuple[str, ...]]] = [
     ("implemented", result.implemented, ("result",)),
-    ("shape", form.shape_is_right, ("result",)),
+    ("shape", form.shape_is_right, ("result", "implemented")),
     ("no-tangent", form.no_tangent_is_right, ("shape",)),
     ("dtype", form.dtype_is_right, ("shape",)),
     ("device", form.device_is_right, ("shape",)),
@@ -84,9 +85,14 @@ WITH_NUMBERS: list[tuple[str, Run, tuple[str, ...]]] = [
     ),
     ("linearity", linear.is_linear, (*FORM, *SLOPE)),
     ("strong-zeros", linear.zeros_are_strong, (*FORM, *SLOPE)),
+    ("symbolic-zeros", symbolic_zeros_are_zeros, (*FORM, *SLOPE, "strong-zeros")),
     ("repeat", linear.repeats, (*FORM, *OWNED)),
     ("thunks", lazy.thunks_keep_their_promise, FORM),
-    ("accumulation", lazy.accumulates, (*FORM, "dtype", "device", "thunks")),
+    (
+        "accumulation",
+        lazy.accumulates,
+        (*FORM, *SLOPE, "dtype", "device", "repeat", "thunks"),
+    ),
     ("needs", lazy.needs_are_met, (*FORM, *SLOPE)),
     ("batching", rule_batches, (*FORM, *SLOPE)),
     ("second-order", second_order_is_right, LINEAR),

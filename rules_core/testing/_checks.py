@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 
-from rules_core import UnsupportedError
+from rules_core import RulesCoreError, UnsupportedError
 
 from ._report import Failure, NotRun, Refused, Report, Status
 
@@ -87,6 +87,8 @@ def attempt(run: Callable[[], str | None]) -> tuple[Status, str]:
 
 
 def _located(error: Exception) -> str:
-    """The error with the line that raised it."""
+    """The error with the line that raised it, if it is not one of ours."""
+    if isinstance(error, RulesCoreError):  # its text names the rule and its place
+        return f"{type(error).__name__}: {error}"
     frame: Any = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"

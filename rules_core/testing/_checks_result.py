@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 
 import numpy as np
@@ -40,6 +41,8 @@ def first_outcome(mode: Mode) -> Outcome:
 
 def returns_a_pair(mode: Mode) -> None:
     """The rule and its pullback run, and there is one cotangent per argument."""
+    if mode.kind == "rrule":
+        _check_pullback(mode)
     raw = first_outcome(mode).raw
     count = len(mode.subject.primals)
     if mode.kind == "rrule" and (not isinstance(raw, tuple) or len(raw) != count):
@@ -47,7 +50,30 @@ def returns_a_pair(mode: Mode) -> None:
             f"the pullback must return a tuple of {count} cotangents, one for each of "
             f"({', '.join(mode.subject.names)}), but got {describe(raw)}"
         )
+        if mode.subject.kwargs:
+            message += "; keyword-only arguments have none"
         raise Failure(message)
+
+
+def _check_pullback(mode: Mode) -> None:
+    """It can be called, with one cotangent."""
+    _, pullback = mode.resolve(mode.subject.space.copy()).run()
+    if not callable(pullback):
+        got = describe(pullback)
+        message = f"the rule must return (y, pullback), but got (y, {got})"
+        raise Failure(message)
+    try:
+        signature = inspect.signature(pullback)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(None)
+    except TypeError:
+        message = (
+            "the pullback must take the cotangent dy alone, of several outputs their "
+            f"tuple, but its parameters are {signature}"
+        )
+        raise Failure(message) from None
 
 
 def implemented(mode: Mode) -> None:

@@ -52,9 +52,6 @@ class Dual:
         return namespace
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kw: Any) -> Any:
-        if kw.get("out") is not None:
-            message = "an array is written to (out=)"
-            raise LeavesArrayCode(message)
         return apply(getattr(ufunc, method), args, kw)
 
     def __array_function__(self, f: Any, _types: Any, args: Any, kw: Any) -> Any:
@@ -153,7 +150,13 @@ namespace = _Namespace()
 
 def apply(f: Callable[..., Any], args: Any, kw: Any) -> Any:
     """`f` on duals, anywhere inside its arguments: value and directional difference."""
+    if kw.get("out") is not None:
+        message = "an array is written to (out=)"
+        raise LeavesArrayCode(message)
     value = f(*_moved(args, 0.0), **_moved(kw, 0.0))
+    if value is None:  # `np.add.at`, `np.copyto`, `np.fill_diagonal` and their like
+        message = "an array is written to"
+        raise LeavesArrayCode(message)
     duals = list(_leaves((args, kw)))
     space = _space(value)
     if space is None or not duals:

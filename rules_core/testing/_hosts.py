@@ -206,7 +206,7 @@ _FIRST = tuple(
     for mode in _MODES
     for name in (
         "shape", "dtype", "derivative", "complex-derivative", "linearity",
-        "strong-zeros", "repeat", "thunks", "accumulation", "needs",
+        "strong-zeros", "symbolic-zeros", "repeat", "thunks", "accumulation", "needs",
         "inputs-unwritten", "given-unwritten", "output-unwritten", "batching",
     )
 )  # fmt: skip

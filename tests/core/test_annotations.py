@@ -78,6 +78,43 @@ def test_a_rule_that_can_never_fit():
     )
 
 
+def refused(wrong, **options):
+    """The text, from where it says what the rule takes."""
+    with pytest.raises(RuleDefinitionError) as caught:
+        rrule.define(two, **options)(wrong)
+    return str(caught.value).partition(" takes ")[2]
+
+
+def test_what_comes_before_the_own_arguments_does_not_count():
+    assert refused(lambda x, y: None, config=RuleConfig) == (
+        "1 argument after config, but in normal form two has 2: (x, y). The rule must "
+        "take all of them, also those with a default."
+    )
+    with pytest.raises(RuleDefinitionError, match="takes 0 arguments after y, but in"):
+        scalar_rule(one, lambda x: (2 * x,))
+
+
+def test_needs_that_are_positional():
+    assert refused(lambda x, y, needs: None).endswith(
+        "also those with a default. To ask which are wanted, make needs keyword-only: "
+        "write (…, *, needs)."
+    )
+
+
+def test_a_rule_decorated_without_its_function():
+    def rule(x, y):
+        return two(x, y), None
+
+    with pytest.raises(TypeError) as caught:
+        rrule(rule)
+    name = rule.__qualname__
+    assert str(caught.value) == (
+        f"rrule({name}) must get the arguments of {name} as well. To define it as a "
+        "rule for a function f, write @rrule.define(f) above it."
+    )
+    assert rrule(lambda x=1: x) is None
+
+
 def test_a_rule_may_take_everything_in_one_tuple():
     """What comes before the rule's own arguments included."""
     dx = (NoTangent(), 1.0, 0.0)

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_core import NoTangent, ZeroTangent, frule, linear_rule, rrule
+from rules_core import (
+    NoTangent,
+    RuleDefinitionError,
+    Tangent,
+    ZeroTangent,
+    frule,
+    linear_rule,
+    rrule,
+)
 from rules_core.testing import isolated_rules
 
 
@@ -105,14 +113,14 @@ def test_the_cotangent_is_projected():
 
 
 def test_misuse():
-    with pytest.raises(rc.RuleDefinitionError) as caught:
+    with pytest.raises(RuleDefinitionError) as caught:
         linear_rule(difference, lambda dy, x, y: dy, argnums=2)
     assert str(caught.value) == (
         "linear_rule for difference: argnums must be distinct positions of its 2 "
         "arguments, but got (2,)."
     )
     linear_rule(difference, lambda dy, x, y: dy, argnums=(0, 1))
-    with pytest.raises(rc.RuleDefinitionError) as caught:
+    with pytest.raises(RuleDefinitionError) as caught:
         rrule(difference, 1.0, 2.0)[1](1.0)
     text = str(caught.value)
     assert text.startswith("linear_rule test_misuse.<locals>.<lambda> for difference ")
@@ -120,3 +128,26 @@ def test_misuse():
         "the adjoint must return a tuple of 2 cotangents, one per argnum, but got "
         "float."
     )
+
+
+def test_a_tuple_for_a_single_argnum():
+    def thrice(x):
+        return 3.0 * x
+
+    linear_rule(thrice, lambda dy, x: (3.0 * dy,), argnums=0)
+    _, pullback = rrule(thrice, 1.0)
+    with pytest.raises(RuleDefinitionError) as caught:
+        pullback(1.0)
+    assert str(caught.value).endswith(
+        ": the adjoint must return the cotangent of argument 0 itself, as argnums is a "
+        "number, but got a tuple of 1. Return it bare, or write argnums=(0,)."
+    )
+
+
+def test_the_cotangent_of_a_single_argument_that_is_a_tuple():
+    def first(pair):
+        return pair[0] * 1.0
+
+    linear_rule(first, lambda dy, pair: (dy, 0.0 * dy), argnums=0)
+    y, pullback = rrule(first, (2.0, 3.0))
+    assert (y, pullback(1.0)[1]) == (2.0, Tangent(tuple, 1.0, 0.0))

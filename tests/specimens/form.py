@@ -3,8 +3,8 @@
 import array_api_strict
 import numpy as np
 
-from rules_core import NoTangent, ZeroTangent, frule, rrule
-from tests.specimens.zoo import MATRIX, VECTOR, Call, rrule_of, specimen
+from rules_core import NoTangent, ZeroTangent, frule, not_implemented, rrule
+from tests.specimens.zoo import MATRIX, VECTOR, Call, frule_of, rrule_of, specimen
 
 
 @specimen("rrule.exists")
@@ -44,6 +44,31 @@ def one_value_instead_of_a_pair(wrong):
 
         return square_pullback if wrong else (x * x, square_pullback)
 
+    return Call(square, (VECTOR,))
+
+
+@specimen("rrule.implemented")
+def nothing_is_implemented(wrong):
+    def square(x, n):
+        return x**n
+
+    def pullback(dy, x, n):
+        dx = not_implemented("TODO") if wrong else n * x ** (n - 1) * dy
+        return NoTangent(), dx, NoTangent()
+
+    rrule_of(square, pullback)
+    return Call(square, (VECTOR, 2))
+
+
+@specimen("frule.implemented")
+def nothing_is_implemented_in_forward_mode(wrong):
+    def square(x):
+        return x * x
+
+    def pushforward(tangents, x):
+        return not_implemented("TODO") if wrong else 2.0 * x * tangents[1]
+
+    frule_of(square, pushforward)
     return Call(square, (VECTOR,))
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_core import NoTangent, frule, rrule
+from rules_core import AbstractZero, NoTangent, ZeroTangent, frule, rrule
 from tests.specimens.zoo import VECTOR, Call, rrule_of, specimen
 
 
@@ -130,3 +130,51 @@ def a_guard_for_all_zeros_at_once(wrong):
 
     rrule_of(root, pullback)
     return Call(root, (np.array([0.0, 1.0]),))
+
+
+@specimen("rrule.symbolic-zeros")
+def takes_a_zero_of_one_output_for_all(wrong):
+    def both(x):
+        return 2.0 * x, 3.0 * x
+
+    @rrule.define(both, symbolic_zeros=True)
+    def both_rrule(x):
+        def both_pullback(dy):
+            first, second = dy
+            if wrong and isinstance(first, AbstractZero):
+                return NoTangent(), ZeroTangent()
+            return NoTangent(), 2.0 * first + 3.0 * second
+
+        return both(x), both_pullback
+
+    return Call(both, (VECTOR,))
+
+
+@specimen("rrule.symbolic-zeros")
+def needs_an_array_where_it_takes_zeros(wrong):
+    def double(x):
+        return 2.0 * x
+
+    @rrule.define(double, symbolic_zeros=True)
+    def double_rrule(x):
+        def double_pullback(dy):
+            return NoTangent(), 2.0 * (np.concatenate([dy]) if wrong else dy)
+
+        return double(x), double_pullback
+
+    return Call(double, (VECTOR,))
+
+
+@specimen("frule.symbolic-zeros")
+def forgets_the_rest_where_one_is_zero(wrong):
+    def product(x, y):
+        return x * y
+
+    @frule.define(product, symbolic_zeros=True)
+    def product_frule(tangents, x, y):
+        _, dx, dy = tangents
+        if isinstance(dx, AbstractZero):
+            return x * y, ZeroTangent() if wrong else x * dy
+        return x * y, dx * y + x * dy
+
+    return Call(product, (VECTOR, VECTOR + 1))

@@ -79,8 +79,10 @@ def test_what_has_no_tangent_is_a_plain_array():
         np.asarray,
         lambda x: x.tolist(),
         lambda x: np.add(1, x, out=X),
+        lambda x: np.add.at(X.copy(), 0, x),
+        lambda x: np.copyto(X.copy(), x),
     ],
-    ids=["float", "complex", "int", "asarray", "tolist", "out"],
+    ids=["float", "complex", "int", "asarray", "tolist", "out", "at", "copyto"],
 )
 def test_leaving_array_code_is_an_error(leave):
     with pytest.raises(LeavesArrayCode):

@@ -12,7 +12,6 @@ import pytest
 import rules_core as rc
 from rules_core.testing import check_rule
 
-
 IMPLEMENTED = {"rrule.implemented", "frule.implemented"}
 # Functions of which a test checks a call with an argument that has no derivative.
 WITHOUT_SOME = {np.histogram}  # in `range`
