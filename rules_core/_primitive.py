@@ -43,6 +43,8 @@ class Primitive:
         elementwise: Whether it maps broadcast elements one by one.
         static_argnames: Names of arguments that are no data.
         pure: Whether a host may repeat or drop calls.
+        shortcut: What a host tries first on positional arguments; it returns
+            `NotImplemented`, and does nothing, where that is not enough.
 
     >>> from rules_core import primitive
     >>> @primitive(host=True, elementwise=True)
@@ -60,6 +62,7 @@ class Primitive:
         "host",
         "persistent",
         "pure",
+        "shortcut",
         "static_argnames",
         "table",
     )
@@ -79,6 +82,7 @@ class Primitive:
         self.table: Table = table_for(fun, "primitive")
         self._check_static()
         self.persistent = False
+        self.shortcut: Callable[[tuple[Any, ...]], Any] | None = None
         self.__wrapped__ = fun
         self.__qualname__ = describe(fun)
         for name in WRAPPER_ASSIGNMENTS:
@@ -99,10 +103,23 @@ class Primitive:
         raise RuleDefinitionError(message)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.shortcut is not None and not kwargs:
+            y = self.shortcut(args)
+            if y is not NotImplemented:
+                return y
         adapter = find_adapter(args, kwargs)
         if adapter is None:
             return self.fun(*args, **kwargs)
         return adapter.call(self, args, kwargs)
+
+    def _call_traced(self, *args: Any, **kwargs: Any) -> Any:
+        """A call as torch's Dynamo traces it: there are no shortcuts in a graph."""
+        adapter = find_adapter(args, kwargs)
+        if adapter is None:
+            return self.fun(*args, **kwargs)
+        return adapter.call(self, args, kwargs)
+
+    vars(__call__)["_torchdynamo_inline"] = _call_traced
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

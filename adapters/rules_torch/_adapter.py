@@ -27,7 +27,7 @@ from ._functorch import RuleFunction, TransformCall
 from ._host import run_primal
 from ._leaves import flatten, unflatten
 from ._lookup import find_rrule, has_frule
-from ._plain import SHORT, call_plain, mark_short
+from ._plain import set_shortcut
 from ._residuals import ResidualCall
 
 __all__ = ["TorchAdapter", "adapter", "dispatch"]
@@ -51,11 +51,6 @@ class TorchAdapter:
         """Call a primitive on tensors, its rules attached."""
         if _is_compiling():
             return call_traced(primitive, args, kwargs)
-        copies = primitive.__dict__.get(SHORT)
-        if copies is not None and not kwargs:
-            y = call_plain(primitive, args, copies)
-            if y is not NotImplemented:
-                return y
         return dispatch(primitive, args, kwargs)
 
     def stop_gradient(self, x: Any) -> Any:
@@ -80,7 +75,8 @@ def dispatch(
         native = native_of(primitive)
         if native is not None:  # PyTorch knows the derivatives of its own
             return native(*args, **kwargs)
-        mark_short(primitive)
+        if primitive.shortcut is None:
+            set_shortcut(primitive)
     if (
         autocast_active()
         and primitive.__dict__.get("_autocast_torch", "keep") != "keep"

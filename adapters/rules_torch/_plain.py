@@ -7,6 +7,7 @@ that none is needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,53 +19,76 @@ from ._compat import tracing_or_transforming
 from ._host import PrimalJob
 from ._leaves import flatten, unflatten
 
-__all__ = ["SHORT", "call_plain", "mark_short"]
+__all__ = ["set_shortcut"]
 
-# In the attributes of a host primitive whose calls may try the short way: whether they
-# must copy.
-SHORT = "_short_torch"
+Shortcut = Callable[[tuple[Any, ...]], Any]
 
 _VALUES = frozenset({bool, complex, float, int, str, type(None)})
-_FLOATS = frozenset("fdFD")
 _OWN = 0x0404  # NumPy's flags OWNDATA and WRITEABLE
 
 _from_numpy = torch.from_numpy
 _grad_enabled = torch.is_grad_enabled
 
 
-def mark_short(primitive: rc.Primitive) -> None:
+def set_shortcut(primitive: rc.Primitive) -> None:
     """Let later calls of a host primitive try the short way, if they may."""
     policy = primitive.__dict__.get("_autocast_torch", "keep")
     if policy == "keep" and rc.Foreign.of(primitive) is None:
-        primitive.__dict__[SHORT] = primitive.needs_copies
+        primitive.shortcut = _shortcut(primitive, primitive.needs_copies)
 
 
-def call_plain(primitive: rc.Primitive, args: tuple[Any, ...], copies: bool) -> Any:
-    """The result, or `NotImplemented` where more is needed; nothing is called then."""
-    if tracing_or_transforming():
-        return NotImplemented
-    x = args[0]
-    try:
-        if len(args) == 1 and x.__class__ is Tensor and not x.requires_grad:
-            one = x.numpy()
-            arrays: Any = (one,)
-        else:
+def _shortcut(primitive: rc.Primitive, copies: bool) -> Shortcut:
+    """The short way of a function; on few elements each line of it counts."""
+    import numpy as np
+
+    fun, array_type = primitive.fun, np.ndarray
+    # An elementwise function of integers has a floating result.
+    floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
+    # A new array of the arguments' dtype shares memory with nobody; ufuncs make one.
+    fresh = isinstance(fun, np.ufunc)
+
+    def of_one(args: tuple[Any, ...]) -> Any:
+        if len(args) != 1:
+            return of_several(args)
+        x = args[0]
+        if x.__class__ is not Tensor or x.requires_grad:
+            return of_several(args)
+        if tracing_or_transforming():
+            return NotImplemented
+        try:
+            array = x.numpy()
+        except (RuntimeError, TypeError):
+            return NotImplemented
+        if copies:
+            array = array.copy()
+        y = fun(array)
+        if y.__class__ is array_type:
+            dtype = y.dtype
+            same = dtype is array.dtype and (kept or dtype in floats)
+            if same and (fresh or y.flags.num & _OWN == _OWN):
+                return _from_numpy(y.copy() if copies else y)
+        elif y.__class__ is array.dtype.type and (kept or array.dtype in floats):
+            return _from_numpy(y.__array__())
+        return _read(primitive, y, (array,), args)
+
+    def of_several(args: tuple[Any, ...]) -> Any:
+        if tracing_or_transforming():
+            return NotImplemented
+        try:
             arrays, one = _arrays_of(args)
-    except (RuntimeError, TypeError):  # elsewhere, conjugate, bfloat16, …
-        return NotImplemented
-    if one is None:
-        return NotImplemented
-    if copies:
-        arrays = [x if type(x) in _VALUES else x.copy() for x in arrays]
-    y = primitive.fun(*arrays)
-    cls, dtype = y.__class__, one.dtype
-    if cls is one.__class__ and y.dtype is dtype and dtype.char in _FLOATS:
-        # A new array of the arguments' dtype shares memory with nobody.
-        if y.flags.num & _OWN == _OWN:
+        except (RuntimeError, TypeError):  # elsewhere, conjugate, bfloat16, …
+            return NotImplemented
+        if one is None:
+            return NotImplemented
+        if copies:
+            arrays = [x if type(x) in _VALUES else x.copy() for x in arrays]
+        y = fun(*arrays)
+        same = y.__class__ is array_type and y.dtype is one.dtype
+        if same and (kept or y.dtype in floats) and y.flags.num & _OWN == _OWN:
             return _from_numpy(y.copy() if copies else y)
-    elif cls is dtype.type and dtype.char in _FLOATS:
-        return _from_numpy(y.__array__())
-    return _read(primitive, y, arrays, args)
+        return _read(primitive, y, arrays, args)
+
+    return of_one
 
 
 def _arrays_of(args: tuple[Any, ...]) -> tuple[list[Any], Any]:

@@ -111,3 +111,39 @@ def test_an_error_of_the_function_is_its_own():
     for _ in range(2):
         with pytest.raises(RuntimeError, match="^broken$"):
             broken(torch.ones(2))
+
+
+def test_a_result_that_is_an_argument_of_a_ufunc_is_copied():
+    add = rc.primitive(np.add, host=True, elementwise=True)
+    x, y, out = torch.ones(2), torch.ones(2), torch.zeros(2)
+    for _ in range(2):
+        z = add(x, y, out)
+        z += 1
+    assert (z.tolist(), out.tolist()) == ([3, 3], [2, 2])
+
+
+@pytest.mark.parametrize("f", [lambda x: 2 * x, np.exp], ids=["function", "ufunc"])
+def test_no_shortcut_is_taken_in_a_graph(f):
+    made = host(f, elementwise=True)
+    assert made.shortcut is not None
+    x = torch.ones(3, dtype=torch.float64)
+    fast = torch.compile(made, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(fast(x), torch.from_numpy(f(x.numpy())))
+
+
+def test_no_shortcut_serves_a_function_of_another_host():
+    from rules_torch import from_torch
+
+    made = from_torch(torch.sin)
+    for _ in range(2):
+        assert made(torch.ones(2)).tolist() == torch.ones(2).sin().tolist()
+    assert made.shortcut is None
+
+
+def test_after_a_shortcut_other_arguments_go_the_general_way():
+    double = host(lambda x: 2 * x)
+    assert double(np.ones(2)).__class__ is np.ndarray
+    assert double(1.5) == 3.0
+    assert double(x=torch.ones(2)).tolist() == [2, 2]
+    with pytest.raises(TypeError, match="missing"):
+        double()
