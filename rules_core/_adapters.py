@@ -7,8 +7,8 @@ of the host's types, so nobody imports JAX because PyTorch was used.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from types import FunctionType
+from functools import cache, partial
+from types import FunctionType, MethodType
 from typing import Any, Protocol
 
 from ._errors import MixedHostsError, RulesCoreError
@@ -174,24 +174,34 @@ def _name_inside(x: Any) -> str:
     return name
 
 
-def _names_of_hosts(values: Iterable[Any]) -> list[str]:
+def _names_of_hosts(values: Iterable[Any], closed: list[Any]) -> list[str]:
     found: list[str] = []
     for x in values:
         name = _name_of_host(type(x))
         if name != "inside":
             found.append(name)
         elif isinstance(x, dict):
-            found.extend(_names_of_hosts(x.values()))
+            found.extend(_names_of_hosts(x.values(), closed))
         elif isinstance(x, (tuple, list)):
-            found.extend(_names_of_hosts(x))
+            found.extend(_names_of_hosts(x, closed))
+        elif isinstance(x, MethodType):
+            found.extend(_names_of_hosts((x.__self__,), closed))
+        elif isinstance(x, partial):
+            found.extend(_names_of_hosts((*x.args, *x.keywords.values()), closed))
+        elif hasattr(type(x), "__dataclass_fields__"):
+            fields = [getattr(x, key) for key in tuple(type(x).__dataclass_fields__)]
+            found.extend(_names_of_hosts(fields, closed))
         elif not isinstance(x, FunctionType):  # Dynamo cannot take a closure apart
-            found.append(_name_inside(x))
+            closed.append(x)
     return found
 
 
 def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    found = None
-    for name in _names_of_hosts((*args, *kwargs.values())):
+    found, closed = None, []  # type: Any, list[Any]
+    names = _names_of_hosts((*args, *kwargs.values()), closed)
+    if not any(names):  # Dynamo can hand on only some of the objects that it met
+        names = [_name_inside(x) for x in closed]
+    for name in names:
         if name and found is not None and _NAMED[name] is not found:
             raise _mixed(found, _NAMED[name])
         if name:

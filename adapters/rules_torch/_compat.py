@@ -35,9 +35,11 @@ __all__ = [
     "is_dead",
     "is_fake",
     "is_legacy_batched",
+    "is_view",
     "is_view_without_history",
     "is_wrapped",
     "keep_out_of_graphs",
+    "leaving_the_graph",
     "owns_its_memory",
     "root",
     "set_forward_enabled",
@@ -89,8 +91,9 @@ add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find(
     "_C._functorch._add_batch_dim"
 )
 
+_compiler = _find("compiler")
 _forward_ad = _find("autograd.forward_ad")
-_is_exporting: Callable[[], bool] = torch.compiler.is_exporting
+_find("compiler._is_exporting_flag")
 _find("autograd.forward_ad._current_level")
 _forward_enabled: Callable[[], bool] = _find("_C._is_fwd_grad_enabled")
 _stack: Callable[[], list[Any] | None] = _find("_C._functorch.get_interpreter_stack")
@@ -104,6 +107,9 @@ _below_autograd: Callable[[], AbstractContextManager[None]] = _find(
 _users: Callable[[int], int] = _find("_C._storage_Use_Count")
 _will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
 _Kind = _find("_C._functorch.TransformType")
+_outside: Callable[[], AbstractContextManager[Any]] = _find(
+    "_functorch.pyfunctorch.temporarily_clear_interpreter_stack"
+)
 _fake: type = _find("_subclasses.fake_tensor.FakeTensor")
 _fake_mode = _find("_subclasses.fake_tensor.FakeTensorMode")
 _functional: type = _find("_subclasses.functional_tensor.FunctionalTensor")
@@ -177,6 +183,11 @@ def is_dead(x: Tensor) -> bool:
     return unwrap_dead(x) is not x
 
 
+def is_view(x: Tensor) -> bool:
+    """Whether `x` is a view of another tensor."""
+    return bool(x._is_view())  # noqa: SLF001
+
+
 def is_view_without_history(x: Tensor) -> bool:
     """Whether `x` is a view, made inside a Function, of something differentiable.
 
@@ -192,7 +203,11 @@ def forward_mode_active() -> bool:
 
 def tracing_or_transforming() -> bool:
     """Whether a call may mean more than computing; asked at every call, so in one."""
-    return functorch_active() or _forward_ad._current_level >= 0 or _is_exporting()  # noqa: SLF001
+    return (
+        functorch_active()
+        or _forward_ad._current_level >= 0  # noqa: SLF001
+        or _compiler._is_exporting_flag  # noqa: SLF001
+    )
 
 
 def has_tangent(x: Tensor) -> bool:
@@ -203,6 +218,9 @@ def has_tangent(x: Tensor) -> bool:
     """
     if is_legacy_batched(x):
         return False
+    if functorch_active():  # whose transforms answer for tensors of their own levels
+        with _outside():
+            return _unpack_dual(x, level=0)[1] is not None
     return _unpack_dual(x, level=0)[1] is not None
 
 
@@ -285,6 +303,14 @@ def keep_out_of_graphs(function: Any, reason: str) -> None:
     """What `torch.compiler.disable` does, without importing all of Dynamo."""
     function._torchdynamo_disable = True  # noqa: SLF001
     function._torchdynamo_disable_msg = reason  # noqa: SLF001
+
+
+def leaving_the_graph(message: str) -> Exception:
+    """The error at which Dynamo leaves its graph; with `fullgraph=True` it is raised.
+
+    For functions that Dynamo is running, so all of it has been imported.
+    """
+    return _find("_dynamo.exc.Unsupported")(message)  # type: ignore[no-any-return]
 
 
 def _unbound(cls: Any) -> Callable[..., Any]:

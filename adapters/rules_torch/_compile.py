@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import count
-from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import torch
@@ -21,8 +20,10 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._compat import keep_out_of_graphs, leaving_the_graph
 from ._errors import UntraceableError
 from ._leaves import LEAF, flatten, unflatten
+from ._opened import OBJECTS, closed_layout, named, open_traced
 
 __all__ = ["call_traced"]
 
@@ -37,14 +38,9 @@ class _Traced:
         self.result: Any = None
 
 
-# What is no callable object, or one that is found by its name.
-_DATA = (
-    Tensor, tuple, list, dict, str, bytes, int, float, complex, type(None), slice,
-    range, torch.dtype, torch.device, type, BuiltinFunctionType, rc.Primitive,
-)  # fmt: skip
 _CALLS: dict[str, _Traced] = {}
 _KEYS: dict[Any, str] = {}
-_OBJECTS: dict[str, Any] = {}
+_OUTSIDE: dict[str, Any] = {}  # a function for calls that Dynamo leaves its graph for
 _numbers = count()
 
 
@@ -60,14 +56,13 @@ def call_traced(
         key = _key_of_tensors(primitive, len(args))
         outputs = _entry(key, *args)
         return outputs[0] if _is_tensor(key) else _result(key, outputs)
-    for x in (*args, *kwargs.values()):
-        if isinstance(x, FunctionType):
-            if x.__code__.co_freevars:
-                _refuse_closure(primitive)
-        elif not isinstance(x, _DATA) and type(x).__module__ != "numpy" and callable(x):
-            _refuse_object(primitive, type(x).__name__)
     tensors: list[Tensor] = []
-    key = _key_of(primitive, flatten((args, kwargs), tensors))
+    closed: list[str] = []
+    layout = open_traced((args, kwargs), tensors, closed, 0)
+    if closed:
+        _say(primitive, closed[0])
+        return _OUTSIDE["call"](primitive, args, kwargs)
+    key = _key_of(primitive, layout)
     return _result(key, _entry(key, *tensors))
 
 
@@ -75,23 +70,24 @@ def _result(key: str, outputs: tuple[Tensor, ...]) -> Any:
     return _restore(_result_of(key), iter(outputs))
 
 
-def _refuse_closure(primitive: rc.Primitive) -> None:
-    raise UntraceableError(
-        primitive.table.label,
-        "a function that it is given closes over variables, whose derivatives a "
-        "compiler would lose",
-        "Pass the captured tensors as arguments, or compile around the call.",
+def _say(primitive: rc.Primitive, what: str) -> None:
+    """Word the error that Dynamo raises if it must not leave its graph here."""
+    if not _OUTSIDE:
+        _OUTSIDE["call"] = torch.compiler.disable(_call_outside)
+    reason = (
+        f"{primitive.table.label} is given {what}, whose tensors a compiler does not "
+        "see. Pass the tensors as arguments, or in a tuple, list, dict, dataclass or "
+        "bound method, or compile without fullgraph=True."
     )
+    keep_out_of_graphs(_OUTSIDE["call"], reason)
 
 
-def _refuse_object(primitive: rc.Primitive, kind: str) -> None:
-    raise UntraceableError(
-        primitive.table.label,
-        f"it is given a callable object of type {kind}, whose tensors a compiler does "
-        "not see",
-        "Pass a function without a closure that is defined outside of the compiled "
-        "one, and the tensors as arguments, or compile around the call.",
-    )
+def _call_outside(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    from ._adapter import dispatch
+
+    return dispatch(primitive, args, kwargs)
 
 
 def _key_of(primitive: rc.Primitive, layout: Any) -> str:
@@ -103,7 +99,7 @@ def _key_of(primitive: rc.Primitive, layout: Any) -> str:
     if known is not None:
         return known
     key = f"{primitive.table.label}#{next(_numbers)}"
-    _CALLS[key] = _Traced(primitive, layout)
+    _CALLS[key] = _Traced(primitive, closed_layout(layout))
     with suppress(TypeError):
         _KEYS[primitive, layout] = key
     return key
@@ -132,19 +128,13 @@ def _describe(layout: Any) -> Any:
         value = layout[1]
         if value is None or isinstance(value, (bool, int, float, str)):
             return ("literal", value)
-        return ("object", _named(value))
+        return ("object", named(value))
     children = tuple(map(_describe, layout[3]))
     if kind == "sequence" and layout[1] in (tuple, list):
         return (layout[1].__name__, children)
     if kind == "mapping":
         return ("dict", tuple(layout[2]), children)
-    return (kind, _named(layout[1]), children)
-
-
-def _named(value: Any) -> str:
-    name = f"{type(value).__name__}#{next(_numbers)}"
-    _OBJECTS[name] = value
-    return name
+    return (kind, named(layout[1]), children)
 
 
 def _restore(described: Any, tensors: Any) -> Any:
@@ -155,7 +145,7 @@ def _restore(described: Any, tensors: Any) -> Any:
     if kind == "literal":
         return described[1]
     if kind == "object":
-        return _OBJECTS[described[1]]
+        return OBJECTS[described[1]]
     items = [_restore(child, tensors) for child in described[-1]]
     if kind == "list":
         return items
@@ -163,7 +153,7 @@ def _restore(described: Any, tensors: Any) -> Any:
         return tuple(items)
     if kind == "dict":
         return dict(zip(described[1], items, strict=True))
-    builder = _OBJECTS[described[1]]
+    builder = OBJECTS[described[1]]
     return builder(*items) if kind == "named" else builder.rebuild(items)
 
 
@@ -173,15 +163,41 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
 
     call = _CALLS[key]
     args, kwargs = unflatten(call.layout, tensors)
-    y = dispatch(call.primitive, args, kwargs)
+    try:
+        y = dispatch(call.primitive, args, kwargs)
+    except UntraceableError as error:
+        raise leaving_the_graph(str(error)) from error
+    except (AssertionError, RuntimeError) as error:
+        reason = _reason(call.primitive, str(error))
+        if reason is None:
+            raise
+        raise leaving_the_graph(str(reason)) from error
     outputs: list[Tensor] = []
     call.result = flatten(y, outputs)
     return tuple(outputs)
 
 
+# What torch says where a body or a rule does what a compiler cannot follow, and why.
+_REASONS = {
+    "convert all Tensors to FakeTensors": (
+        "its body or a rule of it reads a tensor that is none of its arguments",
+        "Pass the tensor as an argument, or make it there by array_namespace(x).",
+    ),
+    ".numpy() is not supported for tensor subclasses": (
+        "its body or a rule of it asks for the memory of a tensor",
+        "Declare the primitive host=True, or call array-API functions in its rules.",
+    ),
+}
+
+
+def _reason(primitive: rc.Primitive, said: str) -> UntraceableError | None:
+    for text, (why, cure) in _REASONS.items():
+        if text in said:
+            return UntraceableError(primitive.table.label, why, cure)
+    return None
+
+
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
-for _function in (
-    _key_of, _key_of_tensors, _is_tensor, _result_of, _refuse_closure, _refuse_object,
-):  # fmt: skip
+for _function in (_key_of, _key_of_tensors, _is_tensor, _result_of, _say):
     _function.__dict__["_dynamo_marked_constant"] = True

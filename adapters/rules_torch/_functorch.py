@@ -20,6 +20,7 @@ from ._compat import (
     batched_at,
     call_function,
     functorch_active,
+    is_view,
     set_forward_enabled,
     strip_tangent,
     unwrap_dead,
@@ -97,6 +98,8 @@ class RuleFunction(torch.autograd.Function):
         """Result and extra residuals."""
         outputs, extras = call.run(tensors)
         results = (*outputs, *extras)
+        if call.forward:  # a view takes its tangent from its base, in its base's layout
+            results = tuple(y.clone() if is_view(y) else y for y in results)
         sizes = batch_levels(tensors) if functorch_active() else {}
         if not sizes:
             return results

@@ -233,3 +233,36 @@ def test_an_operator_that_transforms_look_into():
     assert double()(X).tolist() == [2, 4]
     assert seen[-2:] == ["autograd", "run"]
     assert double()(X.to("meta")).is_meta
+
+
+def test_tangents_are_found_below_transforms():
+    """A transform answers for its own level only."""
+    seen = []
+
+    def look(x):
+        seen.append((_compat.has_tangent(_compat._get_unwrapped(x)), x.requires_grad))
+        return x.sum()
+
+    with forward_ad.dual_level():
+        torch.func.grad(look)(forward_ad.make_dual(X, X))
+    torch.func.grad(look)(X)
+    assert seen == [(True, True), (False, True)]
+
+
+def test_views_are_told_apart():
+    assert _compat.is_view(X[:1])
+    assert not _compat.is_view(X * 1)
+
+
+def test_the_error_at_which_dynamo_leaves_its_graph():
+    @torch.compiler.allow_in_graph
+    def closed(x):
+        if _compat.is_fake(x):
+            raise _compat.leaving_the_graph("here")
+        return x + 1
+
+    torch.compiler.reset()
+    assert torch.compile(lambda x: closed(x) * 2, backend="eager")(X).tolist() == [4, 6]
+    torch.compiler.reset()
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="^here"):
+        torch.compile(lambda x: closed(x), backend="eager", fullgraph=True)(X)

@@ -287,19 +287,6 @@ def test_ignored_derivatives_inside(compiled):
     torch.testing.assert_close(x.grad, X)
 
 
-def test_a_closure_over_traced_tensors_is_refused_in_words():
-    @rc.primitive
-    def apply(f, x):
-        return f(x)
-
-    def loss(w, x):
-        return apply(lambda u: u * w, x).sum()
-
-    with pytest.raises(Exception, match="closes over variables") as info:
-        torch.compile(loss, fullgraph=True, backend="aot_eager")(ONE, X)
-    assert "Pass the captured tensors as arguments" in str(info.value)
-
-
 @pytest.mark.nightly
 def test_as_many_kernels_as_native_code():
     """One kernel forward and one backward, with a primitive inside as without."""
