@@ -13,6 +13,13 @@ from ._matrix import cells
 __all__ = ["JaxAdapter", "adapter"]
 
 
+ADVICE = (
+    "A primitive's function and rules run on JAX's own arrays: take what they call "
+    "from rules_core.array_namespace(x), not from numpy, or declare "
+    "primitive(host=True) what needs NumPy."
+)
+
+
 @final
 class JaxAdapter:
     """The entry point of group `rules_core.adapters` for `jax` and `jaxlib` types."""
@@ -27,7 +34,12 @@ class JaxAdapter:
         self, primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """A primitive on JAX's arrays, with its rules attached."""
-        return call_primitive(primitive, args, kwargs)
+        try:
+            return call_primitive(primitive, args, kwargs)
+        except jax.errors.TracerArrayConversionError as error:
+            if ADVICE not in getattr(error, "__notes__", ()):
+                error.add_note(ADVICE)
+            raise
 
     def stop_gradient(self, x: Any) -> Any:
         """An array without its derivative, in every mode."""

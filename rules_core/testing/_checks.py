@@ -91,4 +91,7 @@ def _located(error: Exception) -> str:
     if isinstance(error, RulesCoreError):  # its text names the rule and its place
         return f"{type(error).__name__}: {error}"
     frame: Any = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    place = f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    notes = getattr(error, "__notes__", ())
+    # JAX notes of each of its errors that it has shortened the traceback.
+    return "\n".join((place, *(note for note in notes if not note.startswith("---"))))

@@ -9,6 +9,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, UnsupportedError
+from rules_core.testing import CheckFailed, check_rule
 
 X = jnp.ones(3)
 
@@ -69,7 +70,7 @@ def test_wrong_shape_of_a_cotangent(run):
     assert text_of(run, f, rc.RulesCoreError) == (
         f"rrule {WHERE.format('rrule')}: the cotangent of argument 0 has shape (2, 2), "
         "but must have the primal's shape (3,) or one that broadcasting gives it. "
-        "Return a cotangent like the primal."
+        "Return an array like the primal."
     )
 
 
@@ -106,8 +107,7 @@ def test_wrong_tangent_of_an_frule():
     f = define(frule=lambda t, x: (x * 2, jnp.ones((2, 2))))
     assert text_of(jvp, f, rc.RulesCoreError) == (
         f"frule {WHERE.format('frule')}: the tangent has shape (2, 2), but must have "
-        "the primal's shape (3,) or one that broadcasting gives it. Return a cotangent "
-        "like the primal."
+        "the primal's shape (3,). Return an array like the primal."
     )
 
 
@@ -206,3 +206,34 @@ def test_a_wrong_structure_inside_a_cotangent():
         "argument 0 must have 2 entries like its primal of type tuple, but got tuple "
         "with 1. Return one entry per element."
     )
+
+
+def test_numpy_in_a_primitive_that_is_traced():
+    """JAX's own error, with what to write instead; once, however deep the calls."""
+
+    @rc.primitive
+    def sine(x):
+        return np.sin(x)
+
+    @rc.primitive
+    def twice(x):
+        return sine(sine(x))
+
+    with pytest.raises(jax.errors.TracerArrayConversionError) as caught:
+        jax.jit(twice)(X)
+    advice = [note for note in caught.value.__notes__ if "rules_core" in note]
+    assert advice == [
+        "A primitive's function and rules run on JAX's own arrays: take what they call "
+        "from rules_core.array_namespace(x), not from numpy, or declare "
+        "primitive(host=True) what needs NumPy."
+    ]
+    with pytest.raises(CheckFailed, match="take what they call from rules_core"):
+        check_rule(sine_with_a_rule(sine), np.ones(3), hosts=("jax",))
+
+
+def sine_with_a_rule(sine):
+    def sine_partials(_, x):
+        return (np.cos(x),)
+
+    rc.scalar_rule(sine, sine_partials)
+    return sine
