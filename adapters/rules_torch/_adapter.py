@@ -20,6 +20,7 @@ from ._compat import (
     unwrap_dead,
 )
 from ._compile import call_traced
+from ._direct import set_direct
 from ._eager import apply_eager
 from ._export import call_exported
 from ._from_torch import native_of
@@ -87,6 +88,8 @@ def dispatch(
     tensors, layout = _flatten_call(args, kwargs)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
+    elif primitive.shortcut is None:
+        set_direct(primitive)
     if tracing_or_transforming():
         if torch.compiler.is_exporting() and _has_rules(primitive, args, kwargs):
             return call_exported(primitive, args, kwargs)
@@ -103,7 +106,7 @@ def dispatch(
     call = ResidualCall(primitive, layout, rule)
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
-    return _result(call, apply_eager(call, *map(unwrap_dead, tensors)))
+    return call.result_of(apply_eager(call, *map(unwrap_dead, tensors)))
 
 
 def _cast(
@@ -164,12 +167,4 @@ def _transformed(
     call.levels = None if forward and not levels.forward else levels
     if rule is not None and rule.needs:
         call.needs = call.needs_of([r or f for r, f in modes])
-    return _result(call, RuleFunction.apply(call, *tensors))
-
-
-def _result(call: ResidualCall, out: Any) -> Any:
-    if call.result is None and type(out) is not tuple:
-        return out
-    outputs = out if type(out) is tuple else (out,)
-    outputs = outputs[: len(call.outputs)]
-    return outputs[0] if call.result is None else unflatten(call.result, outputs)
+    return call.result_of(RuleFunction.apply(call, *tensors))

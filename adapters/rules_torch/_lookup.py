@@ -9,7 +9,7 @@ import rules_core as rc
 
 from ._config import CONFIG
 
-__all__ = ["find_rrule", "has_frule", "is_direct"]
+__all__ = ["find_rrule", "has_frule", "is_direct", "rules_by_type"]
 
 _METHODS = "_rules_torch"
 
@@ -24,13 +24,21 @@ def find_rrule(
 ) -> Any:
     """The rrule for a call in normal form, or None."""
     methods = primitive.__dict__.get(_METHODS)
-    if methods is None and _is_function(primitive.fun):
-        methods = primitive.__dict__[_METHODS] = rc.rrule.table(primitive.fun, CONFIG)
+    if methods is None:
+        methods = rules_by_type(primitive)
     rule = None if methods is None else methods[tuple(map(type, args))]
     if rule is None and (methods is None or primitive.host):
         found = rc.resolve_primitive(rc.rrule, primitive, args, kwargs, CONFIG)
         return None if found is None else found.rule
     return rule
+
+
+def rules_by_type(primitive: rc.Primitive) -> Any:
+    """The live table of a function's rrules; None for what has an instance."""
+    if not _is_function(primitive.fun):
+        return None
+    methods = primitive.__dict__[_METHODS] = rc.rrule.table(primitive.fun, CONFIG)
+    return methods
 
 
 def _is_function(fun: Any) -> bool:

@@ -8,12 +8,13 @@ derivatives need, come from running the rule again, only when they are asked for
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from torch import Tensor
 
 from ._call import Call
 from ._compat import is_dead, is_view_without_history
-from ._leaves import differentiable
+from ._leaves import differentiable, unflatten
 from ._transpose import pull_back, push_forward
 
 __all__ = ["ResidualCall"]
@@ -49,38 +50,43 @@ class ResidualCall(Call):
         for i, output in enumerate(outputs):
             if id(output) in known:  # a Function must not return one of its inputs
                 outputs[i] = output.view_as(output)
-        return outputs, self._locate(known, residuals, tensors, outputs)
+            else:
+                known[id(output)] = ~i
+        return outputs, self._locate(known, residuals, tensors)
 
     def _locate(
         self,
         known: dict[int, int],
         residuals: Sequence[Tensor],
         inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
     ) -> list[Tensor]:
-        """The extras; notes where each residual can be found again."""
+        """The extras; notes where each residual can be found again.
+
+        What is known: places of inputs, and of outputs, counted as `~i`.
+        """
         kept: list[int] = []
         extras: list[Tensor] = []
         sources = []
         for residual in residuals:
             source = known.get(id(residual))
             if source is None:
-                for i, output in enumerate(outputs):
-                    if output is residual:
-                        kept.append(i)
-                        source = -len(kept)
-                        break
-                else:
-                    if residual.requires_grad and not is_view_without_history(residual):
+                extra = residual
+                if residual.requires_grad:
+                    if not is_view_without_history(residual):
                         obstacle = _DEAD if is_dead(residual) else _OWN_GRAPH
-                        again = self.refuse(obstacle, inputs)
-                        return self._locate(known, again, inputs, outputs)
-                    source = len(inputs) + len(extras)
-                    extras.append(residual)
-                known[id(residual)] = source
+                        return self._locate(
+                            known, self.refuse(obstacle, inputs), inputs
+                        )
+                    extra = residual.detach()
+                source = known[id(residual)] = len(inputs) + len(extras)
+                extras.append(extra)
+            elif source < 0:
+                if ~source not in kept:
+                    kept.append(~source)
+                source = ~kept.index(~source)
             sources.append(source)
         self.kept, self.extras, self.sources = kept, len(extras), sources
-        return [x.detach() if x.requires_grad else x for x in extras]
+        return extras
 
     def saved(
         self,
@@ -92,6 +98,14 @@ class ResidualCall(Call):
         if not self.kept:
             return (*inputs, *extras)
         return (*inputs, *extras, *[outputs[i] for i in reversed(self.kept)])
+
+    def result_of(self, out: Any) -> Any:
+        """What the primitive returned, from what a Function did."""
+        if self.result is None and type(out) is not tuple:
+            return out
+        outputs = out if type(out) is tuple else (out,)
+        outputs = outputs[: len(self.outputs)]
+        return outputs[0] if self.result is None else unflatten(self.result, outputs)
 
     def _extra_map(
         self, tensors: Sequence[Tensor], chosen: Sequence[int]
@@ -150,8 +164,6 @@ class _Again(ResidualCall):
         known: dict[int, int],
         residuals: Sequence[Tensor],
         inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
     ) -> list[Tensor]:
-        known.update((id(y), -1) for y in outputs)
         extras = {id(r): r for r in residuals if id(r) not in known}
         return list(extras.values())
