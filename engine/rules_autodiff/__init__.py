@@ -5,11 +5,14 @@ This page is the contents of the package; each name lives in the module beside i
 
 from rules_autodiff import (  # noqa: F401  (they register)
     _arithmetic,
+    _asking,
     _buffers,
     _containers,
     _elementary,
     _inplace,
     _matmul,
+    _memo,
+    _ordering,
     _text,
     _views,
 )

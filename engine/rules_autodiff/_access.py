@@ -1,6 +1,7 @@
 """Hooks of access: attributes, items, iteration, unpacking and ``with``."""
 
 import builtins
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
@@ -10,9 +11,18 @@ import numpy as np
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import is_lifted
+from rules_autodiff._methods import (
+    class_attribute,
+    descriptor,
+    has,
+    is_generated,
+    is_users,
+    python_method,
+    users_method,
+)
 from rules_autodiff._opaque import MOVERS, is_opaque, is_opaque_module
 from rules_autodiff._state import read_attribute
-from rules_autodiff._values import is_float_array
+from rules_autodiff._values import INERT
 
 __all__ = ["Access"]
 
@@ -44,7 +54,7 @@ class Access(Hooks):
         if type(cls.__getattribute__) is FunctionType:
             return self.call(cls.__getattribute__, owner, name)
         if isinstance(owner, type):
-            return getattr(owner, name)
+            return self.class_getattr(owner, name)
         if cls is FunctionType and name in PARTS and is_lifted(owner):
             refused("taken apart", name)
         found = descriptor(cls, name)
@@ -59,6 +69,22 @@ class Access(Hooks):
             return object.__getattribute__(owner, name)
         except AttributeError:
             return self.call(fallback, owner, name)
+
+    def class_getattr(self, owner: type, name: str) -> Any:
+        """`Class.name`, which its metaclass or a descriptor may answer."""
+        meta = type(owner)
+        if meta is not type:
+            found = descriptor(meta, name)
+            if isinstance(found, property):
+                return self.call(found.fget, owner)
+            fallback = python_method(meta, "__getattr__")
+            if fallback is not None and not has(owner, name):
+                return self.call(fallback, owner, name)
+        found = class_attribute(owner, name)
+        getter = python_method(type(found), "__get__")
+        if getter is not None and not is_opaque(getter):
+            return self.call(getter, found, None, owner)
+        return getattr(owner, name)
 
     def descriptor_value(self, found: Any, owner: Any, name: str, cls: Any) -> Any:
         """The value of a descriptor that is written in Python, or a cached property."""
@@ -96,7 +122,7 @@ class Access(Hooks):
         if name in ("real", "imag"):
             self.write(getattr(owner, name), Ellipsis, value)
         elif name == "flat":
-            self.write(owner, Ellipsis, self.call(np.reshape, value, owner.shape))
+            self.flat_setitem(owner.flat, slice(None), value)
         else:
             if name in FORM and self.is_active(owner):
                 refused("reshaped", name)
@@ -118,6 +144,8 @@ class Access(Hooks):
             return self.read_array(owner, key)
         if type(owner) is memoryview:
             self.check_buffer(owner)
+        if type(owner) is np.flatiter:
+            return self.flat_getitem(owner, key)
         if isinstance(owner, np.generic) and self.is_active(owner):
             return self.read_array(self.call(np.asarray, owner), key)
         method = python_method(type(owner), "__getitem__")
@@ -127,15 +155,37 @@ class Access(Hooks):
             found = class_attribute(owner, "__class_getitem__")
             if isinstance(found, classmethod) and not is_opaque(found.__func__):
                 return self.call(found.__func__, owner, key)
+        if isinstance(owner, dict):
+            return self.entry_of(owner, self.check_key(key))
+        if self.outside:
+            self.check_foreign(owner)
+        return self.below.getitem(owner, self.as_index(key))
+
+    def entry_of(self, owner: Any, key: Any) -> Any:
+        """An entry of a dict, made by the user's own function where it is missing."""
         missing = python_method(type(owner), "__missing__")
         if missing is not None and key not in owner:
             return self.call(missing, owner, key)
-        found = self.below.getitem(owner, key)
-        return self.check_memo(owner, key, found) if isinstance(owner, dict) else found
+        factory = owner.default_factory if type(owner) is defaultdict else None
+        if is_users(factory) and key not in owner:
+            self.store_item(self.call(factory), owner, key)
+        return self.check_memo(owner, key, self.below.getitem(owner, key))
+
+    def as_index(self, key: Any) -> Any:
+        """An index, where a user's `__index__` says which."""
+        if type(key) in INERT:
+            return key
+        if type(key) is slice:
+            return builtins.slice(*map(self.as_index, (key.start, key.stop, key.step)))
+        method = users_method(key, "__index__")
+        return key if method is None else self.call(method, key)
 
     def store_item(self, value: Any, owner: Any, key: Any) -> None:
         if isinstance(owner, np.ndarray):
             self.write(owner, key, value)
+            return
+        if type(owner) is np.flatiter:
+            self.flat_setitem(owner, key, value)
             return
         method = python_method(type(owner), "__setitem__")
         if method is not None:
@@ -144,7 +194,11 @@ class Access(Hooks):
         if not is_known_container(owner) and self.is_active(value):
             refused("container", type(owner).__name__)
         if isinstance(owner, dict):
-            self.note_key(owner, key)
+            self.note_key(owner, self.check_key(key))
+        else:
+            key = self.as_index(key)
+        if isinstance(owner, list) and isinstance(key, slice):
+            value = list(self.iter(value))
         self.note_item(owner, key)
         owner[key] = value
 
@@ -153,6 +207,7 @@ class Access(Hooks):
         if method is not None:
             self.call(method, owner, key)
             return
+        key = self.check_key(key) if isinstance(owner, dict) else self.as_index(key)
         self.changing(owner)
         del owner[key]
 
@@ -170,7 +225,7 @@ class Access(Hooks):
         """`item in container`, where a user's class has a say in it."""
         cls = type(container)
         if cls is dict or cls is set or cls is str:
-            return item in container
+            return self.check_key(item) in container
         method = python_method(cls, "__contains__")
         if method is not None:
             return bool(self.call(method, container, item))
@@ -178,15 +233,15 @@ class Access(Hooks):
             item, container
         ):
             return item in container
-        return any(e is item or self.comparison("eq", e, item)
-                   for e in self.iter(container))  # fmt: skip
+        return any(self.same(e, item) for e in self.iter(container))
 
     def compares(self, item: Any, container: Any) -> bool:
         """Whether somebody's own `__eq__` would be asked."""
-        if not isinstance(container, list | tuple):
+        from rules_autodiff._special import is_asked
+
+        if not isinstance(container, list | tuple | deque):
             return False
-        classes = {type(item), *map(type, container)}
-        return any(python_method(cls, "__eq__") is not None for cls in classes)
+        return is_asked(item) or any(map(is_asked, container))
 
     # iteration
 
@@ -194,6 +249,8 @@ class Access(Hooks):
         """What a loop runs over: the items of an array are read one by one."""
         if isinstance(iterable, np.ndarray):
             return self.array_items(iterable)
+        if type(iterable) is np.flatiter:
+            return self.flat_items(iterable)
         if type(iterable) is memoryview:
             self.check_buffer(iterable)
         if type(iterable) is GeneratorType and not self.is_followed(iterable):
@@ -300,6 +357,8 @@ def unpack_parts(run: Any, items: list[Any], pattern: Any) -> list[Any]:
 
 def is_known_container(x: Any) -> bool:
     """Whether what is put into a container comes out as the same object."""
+    if type(type(x)).__module__ == "_ctypes":
+        return False
     return isinstance(x, MOVERS) or (
         isinstance(type(x).__module__, str)
         and not (is_opaque_module(type(x).__module__))
@@ -309,58 +368,3 @@ def is_known_container(x: Any) -> bool:
 def iterable_or_error(x: Any) -> Any:
     iter(x)  # raises Python's own error
     return x
-
-
-def class_attribute(cls: Any, name: str) -> Any:
-    """What a class says about an attribute, bases included."""
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return None
-
-
-def descriptor(cls: Any, name: str) -> Any:
-    """A property or a descriptor written in Python, or None."""
-    found = class_attribute(cls, name)
-    if found is None or isinstance(found, FunctionType):
-        return None
-    if isinstance(found, property):
-        return found if isinstance(found.fget, FunctionType) else None
-    getter = getattr(type(found), "__get__", None)
-    if type(getter) is not FunctionType:
-        return None
-    cached = type(found).__name__ == "cached_property"
-    opaque = type(found).__module__.partition(".")[0] in ("functools", "enum", "abc")
-    return found if cached or not opaque else None
-
-
-def python_method(cls: Any, name: str) -> FunctionType | None:
-    """A special method of a class, where a user wrote it in Python."""
-    found = class_attribute(cls, name)
-    if isinstance(found, FunctionType) and not is_standard(found):
-        return found
-    return None
-
-
-def users_method(x: Any, *names: str) -> FunctionType | None:
-    """The first of these special methods that a class has, if a user wrote it."""
-    for name in names:
-        found = class_attribute(type(x), name)
-        if found is None or found is getattr(object, name, None):
-            continue
-        method = found if isinstance(found, FunctionType) else None
-        known = method is None or is_opaque(method) or is_generated(method)
-        return None if known else method
-    return None
-
-
-def is_standard(f: FunctionType) -> bool:
-    return f.__module__ in ("types", "enum", "os")
-
-
-def is_generated(f: FunctionType) -> bool:
-    """Whether `dataclass` or `namedtuple` wrote a method: it only stores."""
-    return f.__code__.co_filename == "<string>"
-
-
-_ = is_float_array

@@ -78,6 +78,20 @@ class Buffers(Hooks):
         known = isinstance(x, np.ndarray) and self.guards.get(id(owner_of(x)))
         return isinstance(known, Guard)
 
+    def base_of(self, x: Any) -> Any:
+        """`x.base`; an argument is the owner of its memory in the program's eyes."""
+        found = x.base
+        given = isinstance(found, memoryview) and self.is_given(found.obj)
+        return None if given else found
+
+    def check_foreign(self, *objects: Any) -> None:
+        """Called when objects are read that are no arrays but may own their memory."""
+        behind = [owner.base for owner in self.outside]
+        behind += [view.obj for view in behind if isinstance(view, memoryview)]
+        for x in objects:
+            if any(x is base for base in behind) and not isinstance(x, np.ndarray):
+                refused("exported", type(x).__name__)
+
     def check_buffer(self, view: Any) -> None:
         """Called when a memoryview is read."""
         if isinstance(view.obj, np.ndarray) and self.slot(view.obj) is not None:

@@ -1,9 +1,10 @@
 """What the engine does in place of calling Python's builtins."""
 
 import builtins
+import collections
+import dataclasses
 import functools
 import operator
-import weakref
 from collections.abc import Callable
 from types import CellType, FunctionType, MethodType
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import rules_core
-from rules_autodiff._access import python_method, users_method
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj
 from rules_autodiff._explain import refused
+from rules_autodiff._methods import python_method
 from rules_autodiff._operators import BINARY, COMPARISONS, method_of
 from rules_autodiff._values import is_number
 
@@ -31,49 +32,24 @@ def plainly(f: Any) -> Callable[..., Any]:
 
 
 INERT_BUILTINS = (
-    isinstance, issubclass, id, callable, ord, chr, range,
-    hasattr, bin, hex, oct, input, open, vars, dir, slice, object, property,
+    id, callable, ord, chr,
+    bin, hex, oct, input, open, vars, dir, slice, object, property,
     classmethod, staticmethod, super,
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.partial, functools.cached_property, functools.total_ordering,
     functools.singledispatch, rules_core.opt_out, rules_core.non_differentiable,
-    operator.is_, operator.is_not, operator.not_, operator.truth, operator.index,
-    weakref.ref, np.shape, np.ndim, np.size, np.result_type, np.iscomplexobj,
-    np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
+    operator.is_, operator.is_not,
+    dataclasses.make_dataclass, dataclasses.dataclass, dataclasses.field,
+    dataclasses.fields, np.shape, np.ndim, np.size, np.result_type,
+    np.iscomplexobj, np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
+    collections.namedtuple,  # noqa: PYI024  (the program may call it)
     np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,
-    operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.countOf,
-    operator.indexOf, MethodType,
+    operator.itemgetter, operator.attrgetter, operator.methodcaller, MethodType,
 )  # fmt: skip
 # What they make or take apart holds the same objects as before.
 MAKERS = (CellType, FunctionType, rules_core.structure)
 for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS, *MAKERS):
     HANDLERS[_function] = plainly(_function)
-
-
-def asking(f: Any, *names: str) -> Callable[..., Any]:
-    """The function, whose result carries no derivative; a user's method is followed."""
-
-    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
-        method = users_method(args[0], *names) if args else None
-        return f(*args, **kwargs) if method is None else f(run.call(method, args[0]))
-
-    return handle
-
-
-def handle_len(run: Any, x: Any) -> int:
-    method = users_method(x, "__len__")
-    if method is None:
-        return len(x)
-    found = operator.index(run.call(method, x))
-    if found < 0:
-        message = "__len__() should return >= 0"
-        raise ValueError(message)
-    return found
-
-
-HANDLERS[len] = handle_len
-HANDLERS[bool] = asking(bool, "__bool__")
-HANDLERS[int] = asking(int, "__int__")
 
 
 # operators as functions
@@ -141,7 +117,8 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """A bound special method of C code, as `(2.0).__mul__` or `slot.__get__`."""
     owner, name = f.__self__, f.__name__
     if name == "__call__":
-        return run.call(owner, *args, **kwargs)
+        make = isinstance(owner, type) and f.__objclass__ is type
+        return (run.construct if make else run.call)(owner, *args, **kwargs)
     if isinstance(owner, float | complex | np.ndarray | np.generic):
         if name in DIRECT:
             return getattr(run, DIRECT[name])(owner, *args)
@@ -262,7 +239,10 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
     if isinstance(x, np.ndarray):
         return run.call(np.round, x, ndigits or 0)
     found = round(x) if ndigits is None else round(x, ndigits)
-    return without_derivative(found)
+    found = without_derivative(found)
+    if ndigits and run.is_active(x):  # may be the key of a cache
+        run.keys.add(found)
+    return found
 
 
 def without_derivative(x: Any) -> Any:

@@ -21,11 +21,12 @@ from rules_autodiff._dataclasses import (
     runs_code,
 )
 from rules_autodiff._errors import SourceNotFound
-from rules_autodiff._explain import keyword_error, no_rule_error
+from rules_autodiff._explain import keyword_error, no_rule_error, note_place, refused
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import is_lifted, lifted, rebind
 from rules_autodiff._opaque import is_opaque, is_transparent
-from rules_autodiff._values import INERT
+from rules_autodiff._reach import reads_active
+from rules_autodiff._values import INERT, has_fields
 from rules_core import Primitive, no_frule, no_rrule
 from rules_core._registry import PACKS, find_table
 
@@ -185,8 +186,16 @@ class Calls(Hooks):
             return self.below.call(cls, *args, **kwargs)
         if issubclass(cls, FILLED) and is_opaque_class(cls):
             return cls(*(self.iter_array(x) for x in args), **kwargs)
-        if type(cls).__call__ is not type.__call__ or is_opaque_class(cls):
+        special = type(cls).__call__
+        if isinstance(special, FunctionType) and not is_opaque(special):
+            return self.call(special, cls, *args, **kwargs)
+        if special is not type.__call__ or is_opaque_class(cls):
             return self.call_opaque(cls, args, kwargs)
+        return self.construct(cls, *args, **kwargs)
+
+    def construct(self, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """`type.__call__(cls, …)`: makes an instance and initialises it."""
+        self.check_finalizer(cls, (args, kwargs))
         made = self.make(cls, args, kwargs)
         if isinstance(made, cls):
             self.initialise(made, args, kwargs)
@@ -219,6 +228,13 @@ class Calls(Hooks):
 
     def look_up(self, f: Any, args: Any, kwargs: Any) -> Any:
         """The result by a rule of the registry, or NotImplemented."""
+        try:
+            return self.ruled(f, args, kwargs)
+        except Exception as error:
+            note_place(error, f)
+            raise
+
+    def ruled(self, f: Any, args: Any, kwargs: Any) -> Any:
         found = self.kind.resolve(f, args, kwargs, self.config)
         if found is not None:
             self.check_keywords(found, f)
@@ -253,8 +269,12 @@ class Calls(Hooks):
         result = self.mutating_rule(f, args)
         if result is not NotImplemented:
             return result
+        if self.outside:
+            self.check_foreign(*args, getattr(f, "__self__", None))
         if not self.carries(f, args, kwargs):
             return self.from_text(self.call_unseen(f, args, kwargs), f, args)
+        if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
+            refused("structured")
         result = self.by_protocol(f, args, kwargs)
         if result is not NotImplemented:
             return result
@@ -274,7 +294,9 @@ class Calls(Hooks):
         for x in kwargs.values():
             if type(x) not in INERT and self.is_active(x):
                 return True
-        return type(f) not in INERT and self.is_active(f)
+        if type(f) not in INERT and self.is_active(f):
+            return True
+        return any(reads_active(self, x) for x in (*args, *kwargs.values()))
 
     def quick_call(self, _f: Any, _args: Any, _kwargs: Any) -> Any:
         """The result by a mode's fast path, or NotImplemented."""

@@ -1,9 +1,7 @@
 """Changes of lists, dicts, sets and deques: done, and noted to be undone."""
 
-import bisect
 import copy
 import functools
-import heapq
 import operator
 import random
 import typing
@@ -13,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._access import users_method
-from rules_autodiff._builtins import plainly
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._explain import no_rule_error
 from rules_autodiff._iteration import followed
+from rules_autodiff._methods import users_method
 from rules_autodiff._values import INERT
 from rules_core import structure
 
@@ -45,11 +42,11 @@ def filling(method: Any) -> Callable[..., Any]:
 
 
 CHANGING = (
-    list.insert, list.remove, list.clear, list.reverse, list.__imul__, list.__setitem__,
+    list.insert, list.clear, list.reverse, list.__imul__, list.__setitem__,
     list.__delitem__, dict.pop, dict.popitem, dict.clear, dict.__delitem__,
     set.discard, set.remove, set.pop, set.clear,
     set.difference_update, set.intersection_update, deque.append, deque.appendleft,
-    deque.pop, deque.popleft, deque.insert, deque.remove, deque.rotate, deque.clear,
+    deque.pop, deque.popleft, deque.insert, deque.rotate, deque.clear,
     deque.reverse, OrderedDict.move_to_end, OrderedDict.pop, OrderedDict.popitem,
     OrderedDict.clear, OrderedDict.setdefault, OrderedDict.__setitem__,
     OrderedDict.__delitem__,
@@ -58,16 +55,6 @@ for _method in CHANGING:
     HANDLERS[_method] = changing(_method)
 for _filling in (list.extend, list.__iadd__, deque.extend, deque.extendleft):
     HANDLERS[_filling] = filling(_filling)
-
-
-# Heaps and sorted lists compare and move what they hold.
-for _heap in (
-    heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
-    bisect.insort_left, bisect.insort_right,
-):  # fmt: skip
-    HANDLERS[_heap] = changing(_heap)
-for _search in (bisect.bisect_left, bisect.bisect_right):
-    HANDLERS[_search] = plainly(_search)
 
 
 def call_itemgetter(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
@@ -135,25 +122,6 @@ def handle_cast(_run: Any, _type: Any, x: Any) -> Any:
     return x
 
 
-def ordering(f: Any) -> Callable[..., Any]:
-    """`heapq.nlargest(n, items, key)`: numbers are handed on as they are."""
-
-    def handle(run: Any, n: Any, items: Any, key: Any = None) -> Any:
-        return f(n, run.iter(items), followed(run, key))
-
-    return handle
-
-
-for _order in (heapq.nlargest, heapq.nsmallest):
-    HANDLERS[_order] = ordering(_order)
-
-
-@handler(heapq.merge)
-def handle_merge(run: Any, *items: Any, key: Any = None, reverse: bool = False) -> Any:
-    given = [run.iter(part) for part in items]
-    return heapq.merge(*given, key=followed(run, key), reverse=reverse)
-
-
 @handler(functools.cmp_to_key)
 def handle_cmp_to_key(run: Any, compare: Any) -> Any:
     return functools.cmp_to_key(followed(run, compare))
@@ -195,24 +163,16 @@ def handle_pop(run: Any, owner: Any, index: int = -1) -> Any:
     return list.pop(owner, index)
 
 
-@handler(list.sort)
-def handle_sort(
-    run: Any, owner: Any, *, key: Any = None, reverse: bool = False
-) -> None:
-    run.changing(owner)
-    list.sort(owner, key=followed(run, key), reverse=reverse)
-
-
 @handler(dict.__setitem__)
 def handle_dict_setitem(run: Any, owner: Any, key: Any, value: Any) -> None:
-    run.note_key(owner, key)
+    run.note_key(owner, run.check_key(key))
     run.changing(owner)
     dict.__setitem__(owner, key, value)
 
 
 @handler(dict.setdefault)
 def handle_setdefault(run: Any, owner: Any, key: Any, default: Any = None) -> Any:
-    if key in owner:
+    if run.check_key(key) in owner:
         return run.check_memo(owner, key, owner[key])
     handle_dict_setitem(run, owner, key, default)
     return default
@@ -248,15 +208,15 @@ def handle_defaultdict(run: Any, factory: Any = None, *args: Any, **kw: Any) -> 
     return defaultdict(factory if plain else followed(run, factory), *args, **kw)
 
 
-@handler(random.shuffle)
-def handle_shuffle(run: Any, items: Any) -> None:
+@handler(random.Random.shuffle)
+def handle_shuffle(run: Any, rng: Any, items: Any) -> None:
     if isinstance(items, np.ndarray):
         order = list(range(len(items)))
-        random.shuffle(order)
+        rng.shuffle(order)
         run.write(items, Ellipsis, run.read_array(items, order))
     else:
         run.changing(items)
-        random.shuffle(items)
+        rng.shuffle(items)
 
 
 # copies
@@ -305,23 +265,3 @@ def parts_of(x: Any, seen: dict[int, Any]) -> list[Any]:
     level = None if stop else structure(x)
     values = () if level is None else level.values
     return [x, *(part for value in values for part in parts_of(value, seen))]
-
-
-# functools.lru_cache: what was computed in one run means nothing to another
-
-
-def call_cached(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    """A memoised function: its memory is the run's own."""
-    parts = (*args, *sorted(kwargs.items()))
-    key = (f, tuple(id(x) if run.is_active(x) else x for x in parts))
-    try:
-        known = run.memo.get(key)
-    except TypeError:  # unhashable arguments raise in the program too
-        return f(*args, **kwargs)
-    if known is None:
-        value = run.call(f.__wrapped__, *args, **kwargs)
-        known = run.memo[key] = (value, parts)  # holds the arguments: ids stay theirs
-    return known[0]
-
-
-CALLABLES[type(functools.lru_cache(len))] = call_cached

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._core import fit
+from rules_autodiff._explain import code_and_line, note_place
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._slots import Branch, Slot, add_to, take_from, tangent_of
 from rules_autodiff._state import read_attribute, write_attribute
@@ -57,12 +58,21 @@ class CoreEntry:
 class RuleEntry:
     """A call that a rule of the registry answered."""
 
-    __slots__ = ("call", "out", "pullback", "slots")
+    __slots__ = ("call", "out", "place", "pullback", "slots")
 
     def __init__(self, call: Any, pullback: Any, slots: tuple[Slot, ...], out: Slot):
         self.call, self.pullback, self.slots, self.out = call, pullback, slots, out
+        self.place = code_and_line()
 
     def reverse(self, below: Any) -> None:
+        try:
+            self.pull(below)
+        except Exception as error:
+            note_place(error, self.call.rule.key, self.place)
+            raise
+
+    def pull(self, below: Any) -> None:
+        """Give the pullback's cotangents to the arguments."""
         symbolic = self.call.rule.symbolic_zeros
         if symbolic and type(self.out) is Branch:
             dy = self.out.take_symbolic(below)

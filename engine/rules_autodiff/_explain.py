@@ -5,18 +5,51 @@ from typing import Any, NoReturn
 
 from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lift import is_lifted_code
+from rules_autodiff._opaque import LIFTED_STANDARD, is_opaque_module
 
-__all__ = ["keyword_error", "name_of", "no_rule_error", "refuse", "refused", "where"]
+__all__ = [
+    "code_and_line",
+    "keyword_error",
+    "name_of",
+    "no_rule_error",
+    "refuse",
+    "refused",
+    "where",
+]
+
+
+Place = tuple[Any, int] | None  # the code of a program, and a line of it
 
 
 def where() -> str:
     """The place in the user's program that is being differentiated."""
-    frame: Any = sys._getframe(1)  # noqa: SLF001
+    return worded(code_and_line())
+
+
+def worded(place: Place) -> str:
+    """A place as an error tells it."""
+    if place is None:
+        return "called from outside of any differentiated function"
+    return f"{place[0].co_filename}, line {place[1]}"
+
+
+def code_and_line() -> Place:
+    """The same in short, for a place that may never be told."""
+    frame: Any = sys._getframe(1)  # noqa: SLF001  (no other way to the frames)
+    found: Place = None
     while frame is not None:
         if is_lifted_code(frame.f_code):
-            return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+            found = frame.f_code, frame.f_lineno
+            if not is_standard(frame):
+                return found
         frame = frame.f_back
-    return "called from outside of any differentiated function"
+    return found
+
+
+def is_standard(frame: Any) -> bool:
+    """Whether a frame runs the standard library's own code, lifted."""
+    name = str(frame.f_globals.get("__name__", ""))
+    return is_opaque_module(name) or name.partition(".")[0] in LIFTED_STANDARD
 
 
 def name_of(f: Any) -> str:
@@ -51,6 +84,15 @@ def keyword_error(f: Any, name: str) -> EngineError:
     )
 
 
+def note_place(error: BaseException, f: Any, place: Place = None) -> None:
+    """Add to an error which function's rule raised it, and the user's own line."""
+    if not any(NOTED in note for note in getattr(error, "__notes__", ())):
+        told = worded(place or code_and_line())
+        error.add_note(f"{NOTED} {name_of(f)}, called at {told}.")
+
+
+NOTED = "While a rule answered"
+
 REFUSALS = {
     "set": (
         "A set must hold constants, but an entry carries a derivative",
@@ -80,10 +122,6 @@ REFUSALS = {
         "An array that carries a derivative must be viewed as what it is, but is "
         "reinterpreted by a view of another dtype",
         "Use .astype to convert the values.",
-    ),
-    "flat": (
-        "The attribute .flat of an array that is not contiguous is not supported",
-        "Use numpy.ravel to read, and an index to write.",
     ),
     "container": (
         "A value that carries a derivative must not be put into an object of class {}, "
@@ -133,8 +171,25 @@ REFUSALS = {
     ),
     "memo": (
         "A dict must be asked by a value that carries a derivative only for what was "
-        "stored in the same call, but the entry found is a constant of another call",
+        "stored in the same call by d[key] = value, but the entry found is a constant "
+        "of another call, or was stored in another way",
         "Use functools.cache, or leave the cache out.",
+    ),
+    "cached": (
+        "A result must be computed from the arguments, but a constant was taken for "
+        "{}, which equals what the program already had, as a cache does",
+        "Compute it anew or use functools.cache, which is the run's own; a branch that "
+        "is meant to be constant may return c + 0.0 * x.",
+    ),
+    "finalizer": (
+        "An object that is given a value with a derivative must not change anything "
+        "when it goes out of use, but {}.__del__ may, which nobody would follow",
+        "Use a with statement.",
+    ),
+    "hashed": (
+        "A key of a dict or a set must be asked without effect, but {} may change "
+        "something, which nobody would follow",
+        "Change it elsewhere, or use a list.",
     ),
     "attribute": (
         "A value that carries a derivative must be stored as the object that it is, "

@@ -85,9 +85,9 @@ class ExpressionLifter:
         return self.hook(BINARY[type(node.op)], node, left, right)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        operand = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
-            return place(ast.UnaryOp(node.op, operand), node)
+            return place(ast.UnaryOp(node.op, self.test(node.operand)), node)
+        operand = self.visit(node.operand)
         if isinstance(node.operand, ast.Constant):
             return node
         return self.hook(UNARY[type(node.op)], node, operand)
@@ -119,7 +119,10 @@ class ExpressionLifter:
     ) -> Any:
         """One comparison; identity and membership give plain booleans."""
         if type(op) in COMPARE:
-            return self.hook(COMPARE[type(op)], at, left, right)
+            name = COMPARE[type(op)]
+            if name in ("eq", "ne") and (is_literal(left) or is_literal(right)):
+                name = f"literal_{name}"
+            return self.hook(name, at, left, right)
         if isinstance(op, ast.In | ast.NotIn):
             found = self.hook("contains", at, left, right)
             return (
@@ -128,6 +131,45 @@ class ExpressionLifter:
                 else place(ast.UnaryOp(ast.Not(), found), at)
             )
         return place(ast.Compare(left, [op], [right]), at)
+
+    # tests
+
+    def test(self, node: Any) -> Any:
+        """An expression of which only the truth counts."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self.test(value) for value in node.values]
+            return node
+        lifted = self.visit(node)
+        return lifted if gives_truth(node) else self.hook("truth", node, lifted)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """``a or b`` gives one of its operands: ``t if truth(t := a) else b``."""
+        values = [(gives_truth(v), self.visit(v)) for v in node.values]
+        result = values.pop()[1]
+        for known, value in reversed(values):
+            if known:
+                result = place(ast.BoolOp(node.op, [value, result]), node)
+            else:
+                result = self.decided(node, value, result)
+        return result
+
+    def decided(self, node: ast.BoolOp, value: Any, other: Any) -> Any:
+        """One ``and`` or ``or`` whose left operand decides by its own truth."""
+        stops = isinstance(node.op, ast.Or)
+        if self.in_iterable and not isinstance(value, ast.Name):
+            later = ast.Lambda(ast.arguments([], [], None, [], [], None, []), other)
+            return self.hook("either" if stops else "both_of", node, value, later)
+        name = value.id if isinstance(value, ast.Name) else self.temporary()
+        if not isinstance(value, ast.Name):
+            value = ast.NamedExpr(ast.Name(name, ast.Store()), value)
+        asked, again = self.hook("truth", node, value), ast.Name(name, ast.Load())
+        parts = (again, other) if stops else (other, again)
+        return place(ast.IfExp(asked, *parts), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        node.test = self.test(node.test)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        return node
 
     # access
 
@@ -193,7 +235,13 @@ class ExpressionLifter:
         keys = [key and self.visit(key) for key in node.keys]
         pairs = zip(node.keys, node.values, strict=True)
         values = [self.entry(key, value, node) for key, value in pairs]
-        return place(ast.Dict(keys, values), node)
+        made = place(ast.Dict(keys, values), node)
+        if all(key is None or isinstance(key, ast.Constant) for key in node.keys):
+            return made
+        return self.hook("display", node, made)
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        return self.hook("display", node, self.visit_parts(node))
 
     def of_module(self, node: ast.Attribute) -> bool:
         return isinstance(node.value, ast.Name) and node.value.id in self.modules
@@ -229,7 +277,7 @@ class ExpressionLifter:
         iterable = self.visit(node.iter)
         self.in_iterable -= 1
         node.iter = self.iteration(iterable, node.target)
-        node.ifs = [self.visit(test) for test in node.ifs]
+        node.ifs = [self.test(test) for test in node.ifs]
         if node.is_async:
             self.unsupported(node.target, "async")
         return node
@@ -263,6 +311,22 @@ def place(node: Any, at: ast.AST) -> Any:
     What is inside it and has no place takes it over when the whole is compiled.
     """
     return ast.copy_location(node, at)
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether an operand stands in the text as a constant."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, ast.Constant)
+
+
+def gives_truth(node: ast.expr) -> bool:
+    """Whether an expression gives a boolean, or a number whose truth is Python's."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    if isinstance(node, ast.BoolOp):
+        return all(map(gives_truth, node.values))
+    return isinstance(node, ast.Constant | ast.Compare)
 
 
 def first_name(args: ast.arguments) -> str | None:

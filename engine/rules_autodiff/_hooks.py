@@ -12,6 +12,7 @@ class Hooks:
     """
 
     below: Any
+    outside: list[Any]
     functions: dict[Any, Any]  # lifted functions of this run
     config: Any
     kind: Any  # rrule or frule, the rule that the mode uses
@@ -69,6 +70,10 @@ class Hooks:
         """What a function of constants gave, which may have read it from a text."""
         raise NotImplementedError
 
+    def construct(self, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """A new instance of a user's class."""
+        raise NotImplementedError
+
     def call_unseen(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Call a function that nobody looks into."""
         raise NotImplementedError
@@ -107,6 +112,50 @@ class Hooks:
 
     def note_key(self, table: Any, key: Any) -> None:
         """Called when an entry of a dict is stored."""
+        raise NotImplementedError
+
+    def truth(self, x: Any) -> Any:
+        """What a test looks at in place of `x`."""
+        raise NotImplementedError
+
+    def equal_numbers(self, x: Any, y: Any) -> None:
+        """Called for numbers that were found equal."""
+        raise NotImplementedError
+
+    def equal_arrays(self, x: Any, y: Any) -> None:
+        """Called for arrays that were found equal."""
+        raise NotImplementedError
+
+    def flat_getitem(self, items: Any, key: Any) -> Any:
+        """`a.flat[key]`."""
+        raise NotImplementedError
+
+    def flat_setitem(self, items: Any, key: Any, value: Any) -> None:
+        """`a.flat[key] = value`."""
+        raise NotImplementedError
+
+    def flat_items(self, items: Any) -> Any:
+        """What a loop over `a.flat` runs over."""
+        raise NotImplementedError
+
+    def check_foreign(self, *objects: Any) -> None:
+        """Called when objects are read that are no arrays."""
+        raise NotImplementedError
+
+    def same(self, one: Any, other: Any) -> bool:
+        """`one is other or one == other`."""
+        raise NotImplementedError
+
+    def compare_parts(self, name: str, x: Any, y: Any) -> Any:
+        """`x op y` of two lists or tuples."""
+        raise NotImplementedError
+
+    def check_finalizer(self, cls: Any, given: Any) -> None:
+        """Called before an instance of a user's class is made."""
+        raise NotImplementedError
+
+    def check_key(self, key: Any) -> Any:
+        """Called with the keys of dicts and sets."""
         raise NotImplementedError
 
     def comparison(self, name: str, x: Any, y: Any) -> Any:

@@ -166,12 +166,17 @@ def handle_fill_diagonal(run: Any, a: Any, val: Any, wrap: bool = False) -> None
 
 @handler(np.add.at)
 def handle_add_at(run: Any, a: Any, indices: Any, b: Any) -> None:
-    run.add_at(a, indices, b)
+    run.add_at(a, indices, as_array(run, b))
+
+
+def as_array(run: Any, x: Any) -> Any:
+    """A list of values as an array that is followed; anything else as it is."""
+    return run.call(np.asarray, x) if isinstance(x, list | tuple) else x
 
 
 @handler(np.subtract.at)
 def handle_subtract_at(run: Any, a: Any, indices: Any, b: Any) -> None:
-    run.add_at(a, indices, run.neg(b))
+    run.add_at(a, indices, run.neg(as_array(run, b)))
 
 
 def applying_at(ufunc: Any) -> Any:
@@ -226,9 +231,9 @@ def handle_generator_shuffle(run: Any, rng: Any, x: Any, axis: int = 0) -> None:
     shuffle(run, rng.shuffle, x, axis)
 
 
-@handler(np.random.shuffle)
-def handle_global_shuffle(run: Any, x: Any) -> None:
-    shuffle(run, np.random.shuffle, x)
+@handler(np.random.RandomState.shuffle)
+def handle_state_shuffle(run: Any, rng: Any, x: Any) -> None:
+    shuffle(run, rng.shuffle, x)
 
 
 @handler(np.ndarray.resize)
@@ -236,6 +241,38 @@ def handle_resize(run: Any, a: Any, *args: Any, **kwargs: Any) -> None:
     if run.is_active(a):
         refused("resized")
     a.resize(*args, **kwargs)
+
+
+# functions that may write into what they are given
+
+
+def overwriting(f: Any, place: int) -> Any:
+    """`np.median(a, overwrite_input=True)` leaves anything in `a`: here, `a` itself."""
+
+    def handle(run: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("overwrite_input", None)
+        if len(args) > place:
+            args = (*args[:place], False, *args[place + 1 :])
+        return run.call_opaque(f, (a, *args), kwargs)
+
+    return handle
+
+
+for _median in (np.median, np.nanmedian):
+    HANDLERS[_median] = overwriting(_median, 2)
+for _quantile in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile):
+    HANDLERS[_quantile] = overwriting(_quantile, 3)
+
+
+@handler(np.nan_to_num)
+def handle_nan_to_num(
+    run: Any, x: Any, copy: bool = True, *args: Any, **kw: Any
+) -> Any:
+    y = run.call_opaque(np.nan_to_num, (x, True, *args), kw)
+    if copy or not isinstance(x, np.ndarray):
+        return y
+    run.write(x, Ellipsis, y)
+    return x
 
 
 _ = conj, fit, HANDLERS

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._access import python_method
 from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._core import CORE, CoreRule, given
-from rules_autodiff._values import is_number
+from rules_autodiff._methods import python_method, users_method
 
 __all__ = ["followed"]
 
@@ -31,13 +30,27 @@ def followed(run: Any, f: Any) -> Any:
 
 def collecting(cls: Any) -> Callable[..., Any]:
     def handle(run: Any, *args: Any) -> Any:
-        return cls(*map(run.iter, args))
+        items = [run.iter(arg) for arg in args]
+        for arg in args:  # Python asks how many there are
+            hint = users_method(arg, "__len__", "__length_hint__")
+            if hint is not None:
+                run.call(hint, arg)
+        return cls(*items)
 
     return handle
 
 
-for _collect in (list, tuple, any, all):
+def deciding(f: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        return f(*(map(run.truth, run.iter(arg)) for arg in args))
+
+    return handle
+
+
+for _collect in (list, tuple):
     HANDLERS[_collect] = collecting(_collect)
+for _decide in (any, all):
+    HANDLERS[_decide] = deciding(_decide)
 
 
 def collecting_set(cls: Any) -> Callable[..., Any]:
@@ -81,14 +94,15 @@ def class_caller(run: Any, cls: type) -> Any:
 
 @handler(filter)
 def handle_filter(run: Any, f: Any, iterable: Any) -> Iterator[Any]:
-    return filter(followed(run, f), run.iter(iterable))
+    return filter(predicate(run, f), run.iter(iterable))
 
 
-@handler(sorted)
-def handle_sorted(
-    run: Any, iterable: Any, *, key: Any = None, reverse: bool = False
-) -> list[Any]:
-    return sorted(run.iter(iterable), key=followed(run, key), reverse=reverse)
+def predicate(run: Any, f: Any) -> Any:
+    """A callable of which C code asks whether what it gives is true."""
+    if f is None or f is bool:
+        return run.truth
+    call = followed(run, f)
+    return lambda *args: run.truth(call(*args))
 
 
 @handler(reversed)
@@ -112,6 +126,8 @@ def handle_iter(run: Any, source: Any, *sentinel: Any) -> Any:
 def handle_next(run: Any, iterator: Any, *default: Any) -> Any:
     if type(iterator) is GeneratorType:
         run.check_generator(iterator)
+    if type(iterator) is np.flatiter:
+        return next(run.flat_items(iterator), *default)
     method = python_method(type(iterator), "__next__")
     if method is None:
         return next(iterator, *default)
@@ -184,30 +200,6 @@ def handle_contains(run: Any, container: Any, item: Any) -> bool:
 HANDLERS[operator.contains] = handle_contains
 
 
-def reduction(native: Any) -> Callable[..., Any]:
-    """`min` and `max`; equal numbers share the derivative equally."""
-
-    def handle(run: Any, *args: Any, key: Any = None, **default: Any) -> Any:
-        items = list(run.iter(args[0])) if len(args) == 1 else list(args)
-        if not items or key is not None or not all(map(is_number, items)):
-            return native(items, key=followed(run, key), **default)
-        best = native(items)
-        ties = [item for item in items if item == best and item is not best]
-        if not ties or not run.is_active([best, *ties]):
-            return best
-        result = best
-        for item in ties:
-            share = run.truediv(run.sub(item, best), float(len(ties) + 1))
-            result = run.add(result, share)
-        return result
-
-    return handle
-
-
-HANDLERS[min] = reduction(min)
-HANDLERS[max] = reduction(max)
-
-
 @handler(itertools.count)
 def handle_count(run: Any, start: Any = 0, step: Any = 1) -> Iterator[Any]:
     if not run.is_active((start, step)):
@@ -250,9 +242,8 @@ for _mover in (
     itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.repeat,
     itertools.cycle, itertools.product, itertools.permutations,
     itertools.combinations, itertools.combinations_with_replacement,
-    itertools.zip_longest, itertools.starmap, itertools.takewhile, itertools.dropwhile,
-    itertools.filterfalse, itertools.groupby, itertools.tee, itertools.pairwise,
-    itertools.compress,
+    itertools.zip_longest, itertools.starmap, itertools.groupby, itertools.tee,
+    itertools.pairwise, itertools.compress,
 ):  # fmt: skip
     HANDLERS[_mover] = moving(_mover)
 
@@ -265,6 +256,19 @@ def handle_starmap(run: Any, f: Any, items: Any) -> Iterator[Any]:
 @handler(itertools.chain.from_iterable)
 def handle_from_iterable(run: Any, items: Any) -> Iterator[Any]:
     return itertools.chain.from_iterable(map(run.iter, run.iter(items)))
+
+
+def testing(f: Any) -> Callable[..., Any]:
+    """An iterator of C code that asks a predicate."""
+
+    def handle(run: Any, test: Any, items: Any) -> Any:
+        return f(predicate(run, test), run.iter(items))
+
+    return handle
+
+
+for _test in (itertools.takewhile, itertools.dropwhile, itertools.filterfalse):
+    HANDLERS[_test] = testing(_test)
 
 
 @handler(itertools.groupby)

@@ -18,7 +18,14 @@ from collections import (
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
-__all__ = ["MOVERS", "is_opaque", "is_opaque_module", "is_transparent", "root_of"]
+__all__ = [
+    "LIFTED_STANDARD",
+    "MOVERS",
+    "is_opaque",
+    "is_opaque_module",
+    "is_transparent",
+    "root_of",
+]
 
 # Parts of the standard library that call back into user code and are plain Python.
 LIFTED_STANDARD = frozenset({

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._hooks import Hooks
+from rules_autodiff._shown import shown
+from rules_autodiff._special import is_asked
 from rules_autodiff._values import is_numeric
 
 __all__ = ["Operators"]
@@ -55,9 +57,10 @@ class Operators(Hooks):
             if one is not None and two is not None:
                 return self.numeric(name, (one, two))
             return self.beside_array(name, x, y)
-        result = getattr(self.below, name)(x, y)
-        if isinstance(x, str | bytes):  # "%g" % value
-            self.written(result, y)
+        if not isinstance(x, str | bytes):
+            return getattr(self.below, name)(x, y)
+        result = getattr(self.below, name)(x, shown(self, y))  # "%g" % value
+        self.written(result, y)
         return result
 
     def as_array(self, x: Any) -> Any:
@@ -74,7 +77,11 @@ class Operators(Hooks):
 
     def comparison(self, name: str, x: Any, y: Any) -> Any:
         if is_numeric(x) and is_numeric(y):
-            return getattr(operator, name)(x, y)
+            result = getattr(operator, name)(x, y)
+            asked = name in ("eq", "ne") and isinstance(result, np.ndarray)
+            if asked and np.all(result == (name == "eq")):
+                self.equal_arrays(x, y)
+            return result
         method = method_of(x, f"__{name}__")
         if method is not None:
             result = self.call(method, x, y)
@@ -85,6 +92,10 @@ class Operators(Hooks):
                 result = self.call(method, y, x)
                 if result is not NotImplemented:
                     return result
+        for cls in (list, tuple):
+            both = isinstance(x, cls) and isinstance(y, cls)
+            if both and (is_asked(x) or is_asked(y)):
+                return self.compare_parts(name, x, y)
         return getattr(operator, name)(x, y)
 
     def inplace(self, name: str, x: Any, y: Any) -> Any:
@@ -98,6 +109,8 @@ class Operators(Hooks):
         if method is not None:
             result = self.call(method, x, y)
             return self.binary(name, x, y) if result is NotImplemented else result
+        if isinstance(x, list) and isinstance(y, np.ndarray):
+            return self.binary(name, x, y)  # a list has no `+=` for numbers
         if isinstance(x, list) and name in ("add", "mul"):
             attribute = "extend" if name == "add" else "__imul__"
             self.call(getattr(x, attribute), y)
@@ -166,6 +179,21 @@ def _comparison(name: str) -> Callable[..., Any]:
     return hook
 
 
+def _equality(name: str) -> Callable[..., Any]:
+    """`==` of two values none of which is a literal: a cache may be asking."""
+    compare, wanted = getattr(operator, name), name == "eq"
+
+    def hook(self: Operators, x: Any, y: Any) -> Any:
+        if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
+            result = compare(x, y)
+            if result == wanted:
+                self.equal_numbers(x, y)
+            return result
+        return self.comparison(name, x, y)
+
+    return hook
+
+
 def _inplace(name: str) -> Callable[..., Any]:
     def hook(self: Operators, x: Any, y: Any) -> Any:
         if type(x) in PLAIN_NUMBERS:  # immutable: x += y is x = x + y
@@ -178,5 +206,7 @@ def _inplace(name: str) -> Callable[..., Any]:
 PLAIN_NUMBERS = frozenset({float, int, np.float64, bool})
 install(_binary, BINARY, "")
 install(_unary, ("neg", "pos", "invert", "abs"), "")
-install(_comparison, COMPARISONS, "")
+install(_comparison, ("lt", "le", "gt", "ge"), "")
+install(_comparison, ("eq", "ne"), "literal_")
+install(_equality, ("eq", "ne"), "")
 install(_inplace, BINARY, "i")

@@ -4,14 +4,15 @@ An object with `__array_ufunc__`, `__array_function__`, `__array__` or `__float_
 asked by NumPy for what it stands for; where it holds a derivative, the engine asks.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
-from rules_autodiff._access import python_method
 from rules_autodiff._explain import refused
-from rules_autodiff._hooks import Hooks
+from rules_autodiff._methods import python_method, users_method
 from rules_autodiff._opaque import root_of
+from rules_autodiff._special import Special
 from rules_autodiff._values import INERT, is_numeric
 
 __all__ = ["Protocols"]
@@ -23,8 +24,13 @@ UFUNCS = {
     "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
 }  # fmt: skip
 
+# What `math` asks before it asks for a number.
+ROUNDING = {
+    math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
+}  # fmt: skip
 
-class Protocols(Hooks):
+
+class Protocols(Special):
     """What a run does with objects among the arguments of NumPy and `math`."""
 
     def by_protocol(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -38,9 +44,18 @@ class Protocols(Hooks):
             method = python_method(type(x), "__array_function__")
             if method is not None and type(f) is type(np.sum):
                 return self.call(method, x, f, (type(x),), args, kwargs)
-        if root_of(f) not in ("numpy", "math", "cmath") and not isinstance(f, np.ufunc):
+        return self.by_conversion(f, args, kwargs)
+
+    def by_conversion(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """The same with each object made the number or array that it stands for."""
+        root = root_of(f)
+        if root not in ("numpy", "math", "cmath") and not isinstance(f, np.ufunc):
             return NotImplemented
-        entries = tuple([self.as_entry(x) for x in args])
+        own = users_method(args[0], ROUNDING[f]) if f in ROUNDING else None
+        if own is not None:
+            return self.call(own, *args)
+        convert = self.as_entry if root == "numpy" else self.as_number
+        entries = tuple([convert(x) for x in args])
         if all(one is other for one, other in zip(entries, args, strict=True)):
             return NotImplemented
         return self.call(f, *entries, **kwargs)
@@ -50,14 +65,32 @@ class Protocols(Hooks):
         if type(x) in INERT or is_numeric(x):
             return x
         if type(x) in (list, tuple):
-            parts = [self.as_entry(value) for value in x]
-            same = all(one is other for one, other in zip(parts, x, strict=True))
-            return x if same else type(x)(parts)
-        for name in ("__array__", "__float__", "__complex__"):
-            method = python_method(type(x), name)
+            return self.converted(x, self.as_entry)
+        if type(x) is np.flatiter:
+            return self.call(np.ravel, x.base)
+        method = python_method(type(x), "__array__")
+        if method is not None:
+            return self.call(method, x)
+        if users_method(x, "__len__") and users_method(x, "__getitem__"):
+            read = python_method(type(x), "__getitem__")
+            return [self.call(read, x, i) for i in range(self.call(len, x))]
+        return self.as_number(x)
+
+    def as_number(self, x: Any) -> Any:
+        """What an object says to `float`, also in a list; anything else as it is."""
+        if type(x) in (list, tuple):
+            return self.converted(x, self.as_number)
+        for name in ("__float__", "__complex__"):
+            method = users_method(x, name)
             if method is not None:
                 return self.call(method, x)
         return x
+
+    def converted(self, x: Any, convert: Any) -> Any:
+        """A list or tuple with its items converted; itself where nothing changed."""
+        parts = [convert(value) for value in x]
+        same = all(one is other for one, other in zip(parts, x, strict=True))
+        return x if same else type(x)(parts)
 
     def beside_array(self, name: str, x: Any, y: Any) -> Any:
         """`x op y` of an array and an object that is no number."""

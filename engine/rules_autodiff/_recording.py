@@ -150,7 +150,7 @@ def written_by(changes: list[Any]) -> set[int]:
 def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Call through a run; recursion that is too deep is told as such."""
     try:
-        return run.call(f, *args, **kwargs)
+        return run.check_result(run.call(f, *args, **kwargs))
     except RecursionError as error:
         message = (
             "The recursion of a differentiated function must fit into Python's limit, "

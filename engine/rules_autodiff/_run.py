@@ -12,6 +12,7 @@ from rules_autodiff._calls import Calls
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._core import CORE
 from rules_autodiff._explain import refused
+from rules_autodiff._flat import Flat
 from rules_autodiff._generators import Generators
 from rules_autodiff._memo import Memos
 from rules_autodiff._memory import overlaps_itself, owner_of
@@ -34,8 +35,9 @@ BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"
 
 
 class Run(
-    Operators, Access, Calls, Texts, Buffers, Protocols, Memos, Generators, Watching
-):
+    Operators, Access, Calls, Texts, Buffers, Flat, Protocols, Memos, Generators,
+    Watching,
+):  # fmt: skip
     """The hooks of one forward pass over the level ``below``.
 
     Nothing of a run is global, so runs nest and run in parallel.
@@ -100,7 +102,7 @@ class Run(
 
     def structure(self, x: Any) -> Any:
         """One level of a container; None for a leaf."""
-        return structure(x)
+        return structure((x.base,) if type(x) is np.flatiter else x)
 
     def hashed(self, x: Any) -> Any:
         """An entry of a set, which must carry no derivative."""
@@ -111,7 +113,9 @@ class Run(
     def number_attribute(self, x: Any, name: str) -> Any:
         if isinstance(x, np.ndarray):
             if name == "flat":
-                return self.flat(x)
+                return x.flat
+            if name == "base":
+                return self.base_of(x)
             if name in BUFFERS:
                 self.export(x, f"ndarray.{name}")
             found = getattr(x, name)
@@ -121,13 +125,6 @@ class Run(
         if name in ("real", "imag") and self.slot(x) is not None:
             return self.core_attribute(x, name)
         return getattr(x, name)
-
-    def flat(self, x: Any) -> Any:
-        """`x.flat` as a view, through which writes are followed."""
-        found = x.reshape(-1)
-        if owner_of(found) is owner_of(x):
-            return found
-        return refused("flat")
 
     def core_attribute(self, x: Any, name: str) -> Any:
         from rules_autodiff._core import imag, real

@@ -135,6 +135,20 @@ class Lifter(ExpressionLifter):
         node.orelse = self.block(node.orelse)
         return node
 
+    def visit_If(self, node: Any) -> Any:
+        """``if`` and ``while``: tests, which may ask a ``__bool__``."""
+        node.test = self.test(node.test)
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        return node
+
+    def visit_While(self, node: ast.While) -> Any:
+        return self.visit_If(node)
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        node.test = self.test(node.test)
+        node.msg = node.msg and self.visit(node.msg)
+        return node
+
     def visit_With(self, node: ast.With) -> Any:
         opening: Statements = []
         for item in node.items:
@@ -169,7 +183,7 @@ class Lifter(ExpressionLifter):
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
         """Patterns stay as they are: they read attributes and items, no more."""
-        node.guard = node.guard and self.visit(node.guard)
+        node.guard = node.guard and self.test(node.guard)
         node.body = self.block(node.body)
         return node
 

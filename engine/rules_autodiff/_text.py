@@ -6,6 +6,7 @@ gives one of them back is refused.
 """
 
 import builtins
+import logging
 import re
 from collections.abc import Callable, Iterator
 from numbers import Number
@@ -13,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._access import users_method
 from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
+from rules_autodiff._methods import users_method
 from rules_autodiff._opaque import root_of
+from rules_autodiff._shown import shown
 from rules_autodiff._values import INERT
 
 __all__ = ["NUMBER", "Texts"]
@@ -127,6 +129,10 @@ SPECIAL = {
 }
 
 
+LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
+LOGGING = [getattr(x, name) for x in (logging, logging.Logger) for name in LEVELS]
+
+
 def writing(f: Any) -> Callable[..., Any]:
     """The function as it is, and a note of what was written."""
     names = SPECIAL.get(f, ())
@@ -135,7 +141,9 @@ def writing(f: Any) -> Callable[..., Any]:
         method = users_method(args[0], *names) if names and args else None
         if method is not None:
             return run.call(method, *args)
-        text = run.below.call(f, *args, **kwargs)
+        given = [shown(run, x) for x in args]
+        named = {name: shown(run, x) for name, x in kwargs.items()}
+        text = run.below.call(f, *given, **named)
         if f is hash and run.is_own_key(args[0]):
             run.keys.add(text)
         elif any(type(x) not in INERT for x in (*args, *kwargs.values())):
@@ -150,16 +158,17 @@ for _write in (
     float.hex, float.__repr__, float.__str__, float.__format__, np.ndarray.tobytes,
     np.ndarray.tofile, np.ndarray.dumps, np.ndarray.dump, np.save, np.savez,
     np.savez_compressed, np.savetxt, np.array2string, np.array_str, np.array_repr,
-    np.format_float_positional, np.format_float_scientific,
+    np.format_float_positional, np.format_float_scientific, *LOGGING,
 ):  # fmt: skip
     HANDLERS[_write] = writing(_write)
 
 
 @handler(builtins.print)
 def handle_print(run: Any, *args: Any, **kwargs: Any) -> None:
-    run.below.call(print, *args, **kwargs)
+    texts = [run.call(str, x) for x in args]
+    run.below.call(print, *texts, **kwargs)
     if kwargs.get("file") is not None:
-        run.written(" ".join(map(str, args)), *args)
+        run.written(" ".join(texts), *args)
 
 
 @handler(float.as_integer_ratio)

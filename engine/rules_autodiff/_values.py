@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["INERT", "NUMBERS", "SCALARS", "is_float_array", "is_number", "is_numeric"]
+__all__ = [
+    "INERT",
+    "NUMBERS",
+    "SCALARS",
+    "has_fields",
+    "is_float_array",
+    "is_number",
+    "is_numeric",
+]
 
 # What is certainly no part of a derivative; asked first, by class.
 INERT = frozenset({
@@ -33,3 +41,12 @@ def is_float_array(x: Any) -> bool:
 def is_numeric(x: Any) -> bool:
     """Whether operators on `x` are arithmetic: a Python or NumPy number, an array."""
     return isinstance(x, _NUMERIC)
+
+
+def has_fields(dtype: Any) -> bool:
+    """Whether a dtype, or what stands for one, is that of records."""
+    if isinstance(dtype, list) and dtype:
+        return all(type(part) is tuple and part for part in dtype) and all(
+            isinstance(part[0], str) for part in dtype
+        )
+    return isinstance(dtype, np.dtype) and dtype.names is not None

@@ -10,10 +10,12 @@ from tests.engine import (
     corners_attributes,
     corners_conversions,
     corners_exceptions,
+    corners_flat,
     corners_library,
     corners_operators,
     corners_records,
     corners_scopes,
+    corners_special,
     corners_writes,
 )
 
@@ -22,10 +24,12 @@ PROGRAMS: list[Any] = [
     *corners_attributes.PROGRAMS,
     *corners_conversions.PROGRAMS,
     *corners_exceptions.PROGRAMS,
+    *corners_flat.PROGRAMS,
     *corners_library.PROGRAMS,
     *corners_operators.PROGRAMS,
     *corners_records.PROGRAMS,
     *corners_scopes.PROGRAMS,
+    *corners_special.PROGRAMS,
     *corners_writes.PROGRAMS,
 ]
 IDS = [f.__name__ for f, _ in PROGRAMS]

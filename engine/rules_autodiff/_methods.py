@@ -1,0 +1,78 @@
+"""What the classes of a program say about attributes and special methods."""
+
+from types import FunctionType
+from typing import Any
+
+from rules_autodiff._opaque import is_opaque
+
+__all__ = [
+    "class_attribute",
+    "descriptor",
+    "has",
+    "is_generated",
+    "is_users",
+    "python_method",
+    "users_method",
+]
+
+
+def is_users(f: Any) -> bool:
+    """Whether a callable is a function of the user's, not yet made by the engine."""
+    return isinstance(f, FunctionType) and f.__module__ != "rules_autodiff._iteration"
+
+
+def has(cls: Any, name: str) -> bool:
+    """Whether a class has an attribute without its metaclass's `__getattr__`."""
+    return any(name in vars(base) for base in (*cls.__mro__, *type(cls).__mro__))
+
+
+def class_attribute(cls: Any, name: str) -> Any:
+    """What a class says about an attribute, bases included."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def descriptor(cls: Any, name: str) -> Any:
+    """A property or a descriptor written in Python, or None."""
+    found = class_attribute(cls, name)
+    if found is None or isinstance(found, FunctionType):
+        return None
+    if isinstance(found, property):
+        return found if isinstance(found.fget, FunctionType) else None
+    getter = getattr(type(found), "__get__", None)
+    if type(getter) is not FunctionType:
+        return None
+    cached = type(found).__name__ == "cached_property"
+    opaque = type(found).__module__.partition(".")[0] in ("functools", "enum", "abc")
+    return found if cached or not opaque else None
+
+
+def python_method(cls: Any, name: str) -> FunctionType | None:
+    """A special method of a class, where a user wrote it in Python."""
+    found = class_attribute(cls, name)
+    if isinstance(found, FunctionType) and not is_standard(found):
+        return found
+    return None
+
+
+def users_method(x: Any, *names: str) -> FunctionType | None:
+    """The first of these special methods that a class has, if a user wrote it."""
+    for name in names:
+        found = class_attribute(type(x), name)
+        if found is None or found is getattr(object, name, None):
+            continue
+        method = found if isinstance(found, FunctionType) else None
+        known = method is None or is_opaque(method) or is_generated(method)
+        return None if known else method
+    return None
+
+
+def is_standard(f: FunctionType) -> bool:
+    return f.__module__ in ("types", "enum", "os")
+
+
+def is_generated(f: FunctionType) -> bool:
+    """Whether `dataclass` or `namedtuple` wrote a method: it only stores."""
+    return f.__code__.co_filename == "<string>"

@@ -1,0 +1,96 @@
+"""What a function names outside of itself: other functions, and what they read.
+
+A function that is handed to C code runs unlifted there. What it captures is searched
+with it; this is the rest, which it reaches by its globals.
+"""
+
+import functools
+from collections.abc import Iterator
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from rules_autodiff._names import codes
+from rules_autodiff._opaque import is_opaque, is_opaque_module
+from rules_autodiff._values import INERT
+
+__all__ = ["code_reached", "reads_active"]
+
+
+def reads_active(run: Any, f: Any) -> bool:
+    """Whether a function given to C code reads a value with a derivative elsewhere."""
+    if isinstance(f, functools.partial):
+        f = f.func
+    elif isinstance(f, MethodType):
+        f = f.__func__
+    if isinstance(f, FunctionType):
+        return any(run.is_active(x) for x in values_outside(f, {}))
+    method = type(f).__call__ if callable(f) else None
+    return isinstance(method, FunctionType) and reads_active(run, method)
+
+
+def values_outside(f: FunctionType, seen: dict[int, Any]) -> Iterator[Any]:
+    """The values that a function, or one that it calls, reads but does not capture."""
+    if id(f) in seen or is_opaque(f):
+        return
+    seen[id(f)] = f
+    yield from f.__defaults__ or ()
+    yield from (f.__kwdefaults__ or {}).values()
+    for code in codes(f.__code__):
+        names = names_in(code)
+        for name in names & f.__globals__.keys():
+            yield from read_of(f.__globals__[name], names, seen)
+    for cell in f.__closure__ or ():
+        if cell_value(cell) is not None:
+            yield from read_of(cell_value(cell), names_in(f.__code__), seen)
+
+
+def read_of(x: Any, names: set[str], seen: dict[int, Any]) -> Iterator[Any]:
+    """What is read of a value by code that uses these names."""
+    if isinstance(x, FunctionType):
+        yield from values_outside(x, seen)
+    elif isinstance(x, type | ModuleType):
+        yield from attributes_of(x, names, seen)
+    elif type(x) not in INERT:
+        yield x
+        yield from attributes_of(type(x), names, seen)
+
+
+def attributes_of(owner: Any, names: set[str], seen: dict[int, Any]) -> Iterator[Any]:
+    """The same for a class or module: only what is named."""
+    module = owner.__module__ if isinstance(owner, type) else owner.__name__
+    if id(owner) in seen or is_opaque_module(module or "") or module == "builtins":
+        return
+    seen[id(owner)] = owner
+    for base in owner.__mro__ if isinstance(owner, type) else (owner,):
+        for name in names & vars(base).keys():
+            found = vars(base)[name]
+            yield from read_of(getattr(found, "__func__", found), names, seen)
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names that code uses, as names or, where it was lifted, as texts."""
+    return {*code.co_names, *(c for c in code.co_consts if isinstance(c, str))}
+
+
+def cell_value(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return None
+
+
+def code_reached(
+    f: FunctionType, cls: type, seen: dict[int, Any]
+) -> Iterator[CodeType]:
+    """The code of a method, and of the functions that it names."""
+    if id(f) in seen or is_opaque(f):
+        return
+    seen[id(f)] = f
+    for code in codes(f.__code__):
+        yield code
+        for name in code.co_names:
+            own = (vars(base).get(name) for base in cls.__mro__)
+            for found in (*own, f.__globals__.get(name)):
+                inner = found.fget if isinstance(found, property) else found
+                if isinstance(inner, FunctionType):
+                    yield from code_reached(inner, cls, seen)

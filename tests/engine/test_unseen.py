@@ -1,0 +1,180 @@
+"""Code that nobody lifts: what it would read or change is refused, never lost."""
+
+import array
+import ctypes
+import functools
+import threading
+
+import numpy as np
+import pytest
+import scipy.integrate
+
+from tests.engine.refusing import assert_refused
+
+X = np.array([0.5, -1.2, 2.0])
+PARAMETERS = {}
+
+
+def by_global(t):
+    return PARAMETERS["k"] * t
+
+
+def by_helper(t):
+    return by_global(t) + 1.0
+
+
+class Settings:
+    k = 1.0
+
+
+def by_class(t):
+    return Settings.k * t
+
+
+class Integrand:
+    def __call__(self, t):
+        return by_global(t)
+
+
+def quad_global(x):
+    PARAMETERS["k"] = x
+    return scipy.integrate.quad(by_global, 0, 1)[0]
+
+
+def quad_helper(x):
+    PARAMETERS["k"] = x
+    return scipy.integrate.quad(by_helper, 0, 1)[0]
+
+
+def quad_class(x):
+    Settings.k = x
+    return scipy.integrate.quad(by_class, 0, 1)[0]
+
+
+def quad_object(x):
+    PARAMETERS["k"] = x
+    return scipy.integrate.quad(Integrand(), 0, 1)[0]
+
+
+def quad_partial(x):
+    PARAMETERS["k"] = x
+    return scipy.integrate.quad(functools.partial(by_helper), 0, 1)[0]
+
+
+def quad_nested(x):
+    PARAMETERS["k"] = x
+
+    def integrand(t):
+        return by_global(t)
+
+    return scipy.integrate.quad(integrand, 0, 1)[0]
+
+
+def quad_default(x):
+    return scipy.integrate.quad(lambda t, k=x: k * t, 0, 1)[0]
+
+
+def thread(x):
+    PARAMETERS["k"] = x
+    threading.Thread(target=by_global, args=(1.0,)).start()
+    return x
+
+
+class Hashed:
+    def __init__(self, v):
+        self.v = self.n = v
+
+    def __hash__(self):
+        self.count()
+        return 0
+
+    def __eq__(self, other):
+        return self.v == other.v
+
+    def count(self):
+        self.n = self.n * 2
+
+
+def hashed_in_a_display(x):
+    h = Hashed(x)
+    return h.n * len({h: 1.0})
+
+
+def hashed_when_stored(x):
+    h, d = Hashed(x), {}
+    d[h] = 1.0
+    return h.n
+
+
+def hashed_when_asked(x):
+    h = Hashed(x)
+    return h.n if h in PARAMETERS else h.n * 2
+
+
+class Finalized:
+    def __init__(self, v, box):
+        self.v, self.box = v, box
+
+    def __del__(self):
+        self.box[0] = self.box[0] * self.v
+
+
+def finalizer(x):
+    box = [x]
+    Finalized(x, box)
+    return box[0]
+
+
+def foreign_memory(x):
+    a = array.array("d", [0.0, 0.0])
+    np.frombuffer(a)[:] = x
+    return a[1]
+
+
+def pointer(x):
+    a = np.zeros(2)
+    p = a.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    p[0] = x
+    return a[0]
+
+
+def record_of_numbers(x):
+    return np.array([(x, 1.0)], dtype=[("p", float), ("q", float)])["p"][0]
+
+
+REFUSED = [
+    *[
+        (f, r"scipy.integrate.*quad .* must have a rule")
+        for f in (
+            quad_global, quad_helper, quad_class, quad_object, quad_partial,
+            quad_nested, quad_default,
+        )
+    ],
+    (thread, r"threading\.Thread .* must have a rule"),
+    (hashed_in_a_display, r"Hashed\.__hash__ may change something"),
+    (hashed_when_stored, r"Hashed\.__hash__ may change something"),
+    (hashed_when_asked, r"Hashed\.__hash__ may change something"),
+    (finalizer, r"Finalized\.__del__ may"),
+    (foreign_memory, r"reached by arrays alone.*\(array\)"),
+    (pointer, r"put into an object of class LP_c_double"),
+    (record_of_numbers, "the record itself is used"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "text"), REFUSED, ids=[f.__name__ for f, _ in REFUSED])
+def test_refused(f, text):
+    assert_refused(f, 1.3, text)
+
+
+def test_callbacks_of_constants_are_run():
+    """What a function reads may be anything but a value with a derivative."""
+    from rules_autodiff import grad, jvp
+
+    def f(x):
+        PARAMETERS["k"] = 2.0
+        Settings.k = 3.0
+        area = scipy.integrate.quad(by_helper, 0, 1)[0]
+        return x * area * scipy.integrate.quad(by_class, 0, 1)[0]
+
+    assert grad(f)(1.0) == pytest.approx(3.0)
+    assert jvp(f, (1.0,), (1.0,))[1] == pytest.approx(3.0)
