@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
-from tqdm import tqdm
 
+from examples._common import differences, minimise
 from examples.co2.model import Problem, loss
 from examples.co2.record import Record
 
@@ -18,19 +17,11 @@ START = np.zeros(8)
 NEWTON_STEPS = 2
 
 
-class Host(Protocol):
-    """What the fit needs of a host, in NumPy arrays."""
-
-    name: str
-
-    def value_and_grad(self, theta: Any, /) -> tuple[float, Any]:
-        """Loss and gradient."""
+class Host(minimise.Host, Protocol):
+    """What this fit needs of a host besides."""
 
     def hessian(self, theta: Any, /) -> Any:
         """Second derivatives of the loss."""
-
-    def minimise(self, start: Any, step: Callable[[float], None], /) -> Any:
-        """The result of the host's L-BFGS."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +58,7 @@ def fit(host: Host, start: Any = START) -> Fit:
     times = [perf_counter()]
     host.value_and_grad(start)
     times.append(perf_counter())
-    with tqdm(desc=f"{host.name:8}", unit=" evaluations") as bar:
-
-        def step(value: float) -> None:
-            bar.set_postfix(loss=f"{value:.6f}", refresh=False)
-            bar.update()
-
-        theta = host.minimise(start, step)
-        evaluations = bar.n
+    theta, evaluations = minimise.minimised(host, start)
     times.append(perf_counter())
     rough = np.abs(host.value_and_grad(theta)[1]).max()
     theta, hessian = newton(host, theta)
@@ -103,15 +87,4 @@ def newton(host: Host, theta: Any) -> tuple[Any, Any]:
 def finite_differences(theta: Any, record: Record, step: float = 1e-3) -> Any:
     """The gradient of the loss in plain NumPy, by differences of fourth order."""
     problem = Problem.of(record)
-
-    def along(i: int, distance: float) -> float:
-        shift = np.zeros_like(theta)
-        shift[i] = distance
-        return float(loss(theta + shift, problem))
-
-    def slope(i: int) -> float:
-        near = along(i, step) - along(i, -step)
-        far = along(i, 2 * step) - along(i, -2 * step)
-        return (8 * near - far) / (12 * step)
-
-    return np.array([slope(i) for i in range(len(theta))])
+    return differences.gradient(lambda theta: float(loss(theta, problem)), theta, step)

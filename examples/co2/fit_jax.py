@@ -7,8 +7,8 @@ from typing import Any
 
 import jax
 import numpy as np
-import scipy.optimize
 
+from examples._common.minimise import by_scipy
 from examples.co2.model import Problem, loss
 from examples.co2.record import Record
 
@@ -39,14 +39,6 @@ class JaxHost:
 
     def minimise(self, start: Any, step: Callable[[float], None]) -> Any:
         """Minimise from `start`; `step` is told the loss of each evaluation."""
-
-        def told(theta: Any) -> tuple[float, Any]:
-            value, gradient = self.value_and_grad(theta)
-            step(value)
-            return value, gradient
-
-        options = {"maxiter": 300, "ftol": 1e-10, "gtol": 1e-5, "maxcor": 20}
-        result = scipy.optimize.minimize(
-            told, start, jac=True, method="L-BFGS-B", options=options
+        return by_scipy(
+            self.value_and_grad, start, step, steps=300, flat=1e-5, change=1e-10
         )
-        return result.x

@@ -8,6 +8,7 @@ from typing import Any
 import array_api_compat.torch as xp
 import torch
 
+from examples._common.minimise import by_torch
 from examples.co2.model import Problem, loss
 from examples.co2.record import Record
 
@@ -20,36 +21,20 @@ class TorchHost:
     def __init__(self, record: Record) -> None:
         self._problem = Problem.of(record, xp)
 
+    def _loss(self, theta: Any) -> Any:
+        return loss(theta, self._problem)
+
     def value_and_grad(self, theta: Any) -> tuple[float, Any]:
         """Loss and gradient at a NumPy array."""
         leaf = torch.tensor(theta, requires_grad=True)
-        value = loss(leaf, self._problem)
+        value = self._loss(leaf)
         (gradient,) = torch.autograd.grad(value, leaf)
         return value.item(), gradient.numpy()
 
     def hessian(self, theta: Any) -> Any:
         """Second derivatives, shape (8, 8): the rule of `kv` applied twice."""
-        second = torch.func.hessian(lambda theta: loss(theta, self._problem))
-        return second(torch.tensor(theta)).numpy()
+        return torch.func.hessian(self._loss)(torch.tensor(theta)).numpy()
 
     def minimise(self, start: Any, step: Callable[[float], None]) -> Any:
         """Minimise from `start`; `step` is told the loss of each evaluation."""
-        theta = torch.tensor(start, requires_grad=True)
-        optimiser = torch.optim.LBFGS(
-            [theta],
-            max_iter=300,
-            history_size=20,
-            tolerance_grad=1e-5,
-            tolerance_change=1e-11,
-            line_search_fn="strong_wolfe",
-        )
-
-        def closure() -> Any:
-            optimiser.zero_grad()
-            value = loss(theta, self._problem)
-            value.backward()
-            step(value.item())
-            return value
-
-        optimiser.step(closure)
-        return theta.detach().numpy()
+        return by_torch(self._loss, start, step, steps=300, flat=1e-5, change=1e-11)

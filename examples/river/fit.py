@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
-from tqdm import tqdm
 
+from examples._common import differences, minimise
 from examples.river.model import JUMP, SPREAD, prior, simulate
 from examples.river.record import Record
 
@@ -18,19 +17,11 @@ __all__ = ["Fit", "Host", "finite_differences", "fit", "loss", "start_of"]
 MOST, TIGHT = 40, 1e-9  # steps of the polish, and the gradient that ends it
 
 
-class Host(Protocol):
-    """What the fit needs of a host, in NumPy arrays."""
-
-    name: str
-
-    def value_and_grad(self, theta: Any, /) -> tuple[float, Any]:
-        """Loss and gradient."""
+class Host(minimise.Host, Protocol):
+    """What this fit needs of a host besides."""
 
     def jacobian(self, theta: Any, /) -> Any:
         """Derivatives of the residuals, one row each, by forward mode."""
-
-    def minimise(self, start: Any, step: Callable[[float], None], /) -> Any:
-        """The result of the host's L-BFGS."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +62,7 @@ def start_of(record: Record) -> Any:
 def fit(host: Host, start: Any) -> Fit:
     """Fit releases and decay in one host, with a progress bar."""
     begin = perf_counter()
-    with tqdm(desc=f"{host.name:8}", unit=" evaluations") as bar:
-
-        def step(value: float) -> None:
-            bar.set_postfix(loss=f"{value:.6f}", refresh=False)
-            bar.update()
-
-        theta = host.minimise(start, step)
-        evaluations = bar.n
+    theta, evaluations = minimise.minimised(host, start)
     theta = polished(host, theta, np.linalg.inv(precision(host, theta)))
     curvature = precision(host, theta)
     value, gradient = host.value_and_grad(theta)
@@ -117,15 +101,4 @@ def precision(host: Host, theta: Any) -> Any:
 
 def finite_differences(theta: Any, record: Record, step: float = 1e-4) -> Any:
     """The gradient of the loss in plain NumPy, by differences of fourth order."""
-
-    def along(i: int, distance: float) -> float:
-        shift = np.zeros_like(theta)
-        shift[i] = distance
-        return loss(theta + shift, record)
-
-    def slope(i: int) -> float:
-        near = along(i, step) - along(i, -step)
-        far = along(i, 2 * step) - along(i, -2 * step)
-        return (8 * near - far) / (12 * step)
-
-    return np.array([slope(i) for i in range(len(theta))])
+    return differences.gradient(lambda theta: loss(theta, record), theta, step)

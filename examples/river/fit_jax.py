@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.optimize
 
+from examples._common.minimise import by_scipy
 from examples.river.model import prior, simulate
 from examples.river.record import Record
 from rules_core import ShapeDtype
@@ -47,14 +47,6 @@ class JaxHost:
 
     def minimise(self, start: Any, step: Callable[[float], None]) -> Any:
         """Minimise from `start`; `step` is told the loss of each evaluation."""
-
-        def told(theta: Any) -> tuple[float, Any]:
-            value, gradient = self.value_and_grad(theta)
-            step(value)
-            return value, gradient
-
-        options = {"maxiter": 40, "ftol": 1e-12, "gtol": 1e-2, "maxcor": 20}
-        result = scipy.optimize.minimize(
-            told, start, jac=True, method="L-BFGS-B", options=options
+        return by_scipy(
+            self.value_and_grad, start, step, steps=40, flat=1e-2, change=1e-12
         )
-        return result.x

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from examples._common.minimise import by_torch
 from examples.river.model import prior, simulate
 from examples.river.record import Record
 from rules_torch import to_torch
@@ -44,22 +45,4 @@ class TorchHost:
 
     def minimise(self, start: Any, step: Callable[[float], None]) -> Any:
         """Minimise from `start`; `step` is told the loss of each evaluation."""
-        theta = torch.tensor(start, requires_grad=True)
-        optimiser = torch.optim.LBFGS(
-            [theta],
-            max_iter=40,
-            history_size=20,
-            tolerance_grad=1e-2,
-            tolerance_change=1e-12,
-            line_search_fn="strong_wolfe",
-        )
-
-        def closure() -> Any:
-            optimiser.zero_grad()
-            value = self._loss(theta)
-            value.backward()
-            step(value.item())
-            return value
-
-        optimiser.step(closure)
-        return theta.detach().numpy()
+        return by_torch(self._loss, start, step, steps=40, flat=1e-2, change=1e-12)

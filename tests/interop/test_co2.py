@@ -117,7 +117,8 @@ def test_a_wrong_rule_breaks_the_fit(name, thin, monkeypatch):
 
 def test_the_report_and_the_picture(thin, tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    from examples.co2.__main__ import report, verdict
+    from examples._common.report import verdict
+    from examples.co2.__main__ import report
     from examples.co2.plot import draw
 
     one = fit(host_of("torch", thin))

@@ -1,0 +1,1 @@
+"""What the demonstrations share: minimisers, finite differences and a table."""
