@@ -129,13 +129,11 @@ def _back_end(spec: Spec, via: str | None) -> BackEnd:
         if _compat.HAS_LINEARIZATIONS:
             return call_primitive_rules
         return call_custom_jvp if spec.rrule is None else call_linear
-    if via not in BACK_ENDS:
-        message = f"via must be one of {', '.join(BACK_ENDS)}, but got {via!r}."
-        raise rc.UnsupportedError(message)
     if via == "primitive" and not _compat.HAS_LINEARIZATIONS:
         message = (
-            f"via='primitive' needs JAX 0.9 or newer, but this is JAX "
-            f"{jax.__version__}. Leave via out, or use via='linear'."
+            "via='primitive' needs what JAX has had since 0.9.1 and this JAX "
+            f"{jax.__version__} has not: rules of primitives for linearisation. Leave "
+            "via out, or use via='linear'."
         )
         raise rc.UnsupportedError(message)
     needed = {"custom_jvp": "frule", "custom_vjp": "rrule", "linear": "rrule"}.get(via)

@@ -49,7 +49,7 @@ is_undefined_primal = ad.is_undefined_primal
 def _find_linearizations() -> Any:
     """Where JAX looks up how a primitive is linearised, or None.
 
-    Before 0.9 a rule was not told whether its linear half will be transposed.
+    Before 0.9.1 a rule was not told whether its linear half will be transposed.
     """
     try:
         from jax._src.interpreters import ad as private

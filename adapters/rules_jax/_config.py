@@ -30,9 +30,14 @@ class JaxConfig(rc.RuleConfig, rc.HasForwardsMode, rc.HasReverseMode):
     2.0
     """
 
+    # A NumPy-only rrule runs for its pullback alone; the value is the function's.
+    own_values = False
+
     def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, dy)` by `jax.jvp`."""
         flat = _Flat(f, args, kw)
+        if len(tangents) != len(flat.templates):
+            raise TypeError(_count_text(f, len(flat.templates), len(tangents)))
         given = flat.tangents(tangents)
         y, moved = jax.jvp(flat, flat.moving, given)
         return flat.result(y), build(flat.out, _canonical(y, moved))
@@ -46,6 +51,14 @@ class JaxConfig(rc.RuleConfig, rc.HasForwardsMode, rc.HasReverseMode):
 
 
 CONFIG = JaxConfig()
+
+
+def _count_text(f: Any, expected: int, got: int) -> str:
+    return (
+        f"frule_via_ad of {getattr(f, '__name__', f)!s} must have {expected} tangents "
+        "(one for the function itself, then one per positional argument), but got "
+        f"{got}. Give NoTangent() for what has no tangent."
+    )
 
 
 class _Flat:
@@ -91,7 +104,7 @@ class _Flat:
         return [
             _compat.zeros_of(avals[i])
             if found[i] is None
-            else project(found[i], avals[i], what)
+            else project(found[i], avals[i], what, tangent=True)
             for i in self.where
         ]
 

@@ -15,6 +15,8 @@ from typing import Any
 import jax
 from jax.custom_derivatives import SymbolicZero
 
+import rules_core as rc
+
 from ._leaves import expand, has_tangent
 from ._linear import apply_linear
 from ._modes import linearise
@@ -37,7 +39,16 @@ def call_linear(spec: Any, leaves: Sequence[Any]) -> list[Any]:
 def call_custom_vjp(spec: Any, leaves: Sequence[Any]) -> list[Any]:
     """Results of a call; reverse mode by the rrule, no forward mode."""
     spec.outs(leaves)
-    return list(_custom_vjp(spec)(*leaves))
+    try:
+        return list(_custom_vjp(spec)(*leaves))
+    except TypeError as error:
+        if "forward-mode" not in str(error):
+            raise
+        message = (
+            f"{spec.name} is differentiated in forward mode, but via='custom_vjp' has "
+            "none. Leave via out, or use via='linear'."
+        )
+        raise rc.UnsupportedError(message) from error
 
 
 def _named(spec: Any) -> Callable[..., Any]:

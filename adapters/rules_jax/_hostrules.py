@@ -140,6 +140,7 @@ def _rrule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
 ) -> HostFunction:
     rule, count = spec.rrule, len(avals)
+    named = f"rrule {rule.name} for {rule.target} at {rule.location}"
 
     def run(arrays: list[Any]) -> list[Any]:
         args, kwargs = spec.fill(arrays[:count])
@@ -153,7 +154,7 @@ def _rrule_host(
         found: list[Any] = []
         for i, (template, ct) in enumerate(zip(spec.args, answer[1:], strict=True)):
             part = slice(len(found), len(found) + template.count)
-            what = f"rrule {rule.name} for {rule.target}: the cotangent of argument {i}"
+            what = f"{named}: the cotangent of argument {i}"
             leaves = read(template, ct, wanted[part], what)
             pairs = zip(leaves, arrays[part], strict=True)
             found += [project_host(x, primal, what) for x, primal in pairs]
@@ -182,12 +183,12 @@ def _frule_host(
             tangents.append(build(template, flat[start : start + template.count]))
             start += template.count
         y, dy = call.run((rc.NoTangent(), *tangents), needs=spec.needs(wanted, call))
-        what = f"frule {rule.name} for {rule.target}: the tangent"
+        what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
         flags = [has_tangent(aval) for aval in outs.avals]
         leaves = read(outs.template, dy, flags, what)
         primals = jax.tree.leaves(y)
         return [
-            project_host(x, primal, what)
+            project_host(x, primal, what, tangent=True)
             for x, primal, flag in zip(leaves, primals, flags, strict=True)
             if flag
         ]

@@ -13,6 +13,7 @@ import rules_core as rc
 
 from ._host import HostFunction
 from ._leaves import Slot, Template
+from ._project import RuleOutputError
 
 __all__ = ["HostPrimal", "no_rule_text"]
 
@@ -65,6 +66,8 @@ class HostPrimal:
         found = self.primitive.batch_rule(size, in_batched, *args, **kwargs)
         if found is NotImplemented:
             return None
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise RuleOutputError(_batch_text(self.spec.name, found))
         out, out_batched = found
         leaves, treedef = tree_util.tree_flatten(out)
         has_axis = _broadcast_flags(out_batched, treedef)
@@ -100,6 +103,8 @@ class HostPrimal:
         args, kwargs = self.spec.fill([rc.ShapeDtype(*pair) for pair in key])
         promise = self._promise(args, kwargs)
         leaves, treedef = tree_util.tree_flatten(promise, is_leaf=_is_promise)
+        if not leaves:
+            raise rc.UnsupportedError(_promise_text(self.spec.name, promise))
         places = [Slot(i) for i in range(len(leaves))]
         return [_struct(self.spec.name, x) for x in leaves], Template(treedef, places)
 
@@ -134,13 +139,24 @@ def _is_promise(x: Any) -> bool:
 
 def _struct(name: str, promise: Any) -> Any:
     if not _is_promise(promise):
-        message = (
-            f"the shape rule of {name} must return rules_core.ShapeDtype objects, but "
-            f"got {promise!r} among them."
-        )
-        raise rc.UnsupportedError(message)
+        raise rc.UnsupportedError(_promise_text(name, promise))
     dtype = dtypes.canonicalize_dtype(promise.dtype)
     return jax.ShapeDtypeStruct(tuple(promise.shape), dtype)
+
+
+def _promise_text(name: str, promise: Any) -> str:
+    return (
+        f"the shape rule of {name} must return rules_core.ShapeDtype objects, but got "
+        f"{promise!r} among them. Return one for each array of the result."
+    )
+
+
+def _batch_text(name: str, found: Any) -> str:
+    return (
+        f"the batch rule of {name} must return (out, out_batched) or NotImplemented, "
+        f"but got a value of type {type(found).__name__}. Return the results, and True "
+        "for those that have the batch axis in front."
+    )
 
 
 def no_rule_text(name: str, reason: str | None = None) -> str:

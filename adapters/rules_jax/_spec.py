@@ -268,7 +268,7 @@ class Spec:
         wanted = [has_tangent(aval) for aval in outs.avals]
         found = read(outs.template, dy, wanted, what)
         return [
-            None if t is None else project(t, aval, what)
+            None if t is None else project(t, aval, what, tangent=True)
             for t, aval in zip(found, outs.avals, strict=True)
         ]
 

@@ -65,8 +65,8 @@ def to_jax(
         pure: As in `rules_core.primitive`.
         out: Shapes and dtypes of the results of a host function without a shape rule:
             a pytree of `ShapeDtype`, or a function of the arguments that returns one.
-        via: The mechanism: `"primitive"` (the default from JAX 0.9: whichever rules
-            there are, in both modes), `"linear"` (both rules or an rrule, on JAX's
+        via: The mechanism: `"primitive"` (the default: whichever rules there are, in
+            both modes), `"linear"` (both rules or an rrule, on JAX's
             stable API; the rrule runs again in the backward pass), `"custom_vjp"`
             (the rrule alone, no forward mode) or `"custom_jvp"` (the frule alone).
 

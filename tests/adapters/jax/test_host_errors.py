@@ -103,17 +103,74 @@ def test_broken_promises(f, text):
     assert text in str(error.value)
 
 
-def test_an_exception_keeps_its_own_traceback():
+class NotThisOneError(ValueError):
+    """What the function below raises."""
+
+
+def fail(x):
+    message = "not this one"
+    raise NotThisOneError(message)
+
+
+def picky_functions():
+    """One whose value raises, and one whose derivative does."""
+
     @rc.primitive(host=True, elementwise=True)
     def picky(x):
-        message = "not this one"
-        raise ValueError(message)
+        return fail(x)
 
-    with pytest.raises(ValueError, match="not this one"):
-        picky(jnp.asarray(1.0))
-    with pytest.raises(Exception, match="not this one") as error:
-        jax.block_until_ready(jax.jit(picky)(jnp.asarray(1.0)))
-    assert "in picky" in str(error.value)
+    @rc.primitive(host=True, elementwise=True)
+    def sloping(x):
+        return np.sin(x)
+
+    rc.scalar_rule(picky, lambda y, x: (1.0,))
+    rc.scalar_rule(sloping, lambda y, x: (picky(x),))
+    return picky, sloping
+
+
+def looped(f):
+    return lambda x: jax.lax.scan(lambda c, _: (f(c), None), x, None, length=2)[0]
+
+
+EAGER = {
+    "call": lambda f, g: f,
+    "vmap": lambda f, g: lambda x: jax.vmap(f)(x[None]),
+    "grad": lambda f, g: jax.grad(f),
+    "jvp": lambda f, g: lambda x: jax.jvp(f, (x,), (x,)),
+    "slope": lambda f, g: jax.grad(g),
+}
+COMPILED = {
+    "jit": lambda f, g: jax.jit(f),
+    "jit(vmap)": lambda f, g: lambda x: jax.jit(jax.vmap(f))(x[None]),
+    "vmap(jit)": lambda f, g: lambda x: jax.vmap(jax.jit(f))(x[None]),
+    "jit(grad) of the slope": lambda f, g: jax.jit(jax.grad(g)),
+    "grad(jit) of the slope": lambda f, g: jax.grad(jax.jit(g)),
+    "scan": lambda f, g: looped(f),
+    "grad(scan)": lambda f, g: jax.grad(looped(g)),
+    "cond": lambda f, g: lambda x: jax.lax.cond(x > 0, f, lambda x: x, x),
+    "ahead of time": lambda f, g: lambda x: jax.jit(f).lower(x).compile()(x),
+}
+
+
+@pytest.mark.parametrize("run", EAGER.values(), ids=EAGER)
+def test_an_exception_of_a_host_function_is_raised_as_it_is(run):
+    with pytest.raises(NotThisOneError, match="not this one") as error:
+        run(*picky_functions())(jnp.asarray(1.0))
+    names = [entry.name for entry in error.traceback]
+    assert names[-2:] == ["picky", "fail"]
+
+
+@pytest.mark.parametrize("run", COMPILED.values(), ids=COMPILED)
+def test_its_whole_traceback_stands_in_the_error_of_compiled_code(run):
+    """JAX's runtime raises an error of its own, which has the other's text only."""
+    line = fail.__code__.co_firstlineno
+    with pytest.raises(jax.errors.JaxRuntimeError) as error:
+        jax.block_until_ready(run(*picky_functions())(jnp.asarray(1.0)))
+    text = str(error.value)
+    calls = [*picky_functions()[0].fun.__code__.co_positions()]
+    assert f'File "{__file__}", line {line + 2}, in fail' in text
+    assert f'File "{__file__}", line {calls[-1][0]}, in picky' in text
+    assert "NotThisOneError: not this one" in text
 
 
 def test_inputs_cannot_be_written_by_a_function_with_rules():
