@@ -17,6 +17,17 @@ class Frozen:
     name: str = "a"
 
 
+@dataclass(frozen=True)
+class Foo:
+    x: object
+    y: object = None
+
+
+class Affine:
+    def __init__(self, w, b=0.0):
+        self.w, self.b = w, b
+
+
 class Layer:
     def __init__(self, w, **fields):
         self.w = w

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +18,9 @@ from rules_core import (
     backing,
     thunk,
 )
+from tests.core.primals import Affine, Foo, Point, never
 
 Z, D = ZeroTangent(), NoTangent()
-
-
-class Point(NamedTuple):
-    x: float
-    y: float
 
 
 class Reserved(NamedTuple):
@@ -33,24 +28,9 @@ class Reserved(NamedTuple):
     T: float
 
 
-@dataclass(frozen=True)
-class Foo:
-    x: object
-    y: object = None
-
-
-class Layer:
-    def __init__(self, w, b=0.0):
-        self.w, self.b = w, b
-
-
-def never():
-    pytest.fail("was forced")
-
-
 class TestConstruction:
     def test_kinds(self):
-        for t in (Tangent(tuple), Tangent(Foo), MutableTangent(Layer)):
+        for t in (Tangent(tuple), Tangent(Foo), MutableTangent(Affine)):
             assert isinstance(t, StructuralTangent)
             assert isinstance(t, AbstractTangent)
 
@@ -60,7 +40,7 @@ class TestConstruction:
 
     def test_any_field_name(self):
         fields = {"self": 1.0, "primal": 2.0, "items": 3.0, "_rank": 4.0, "a b": 5.0}
-        t = Tangent(Layer, **fields)
+        t = Tangent(Affine, **fields)
         assert [getattr(t, name) for name in fields] == list(fields.values())
 
     @pytest.mark.parametrize(
@@ -119,7 +99,7 @@ class TestReading:
     def test_an_absent_field_is_zero(self):
         assert Tangent(Foo, x=1.4).y is Z
         assert Tangent(Point, y=1.4).x is Z
-        assert Tangent(Layer, w=1.4).anything is Z
+        assert Tangent(Affine, w=1.4).anything is Z
         assert Tangent(Foo, y=1.0)["x"] is Tangent(Foo, y=1.0)[0] is Z
 
     def test_an_unknown_field_is_an_error_where_fields_are_known(self):
@@ -180,10 +160,10 @@ class TestWriting:
         assert str(caught.value) == message
 
     def test_fields_of_a_mutable_tangent_are_set(self):
-        t = MutableTangent(Layer, w=1.0)
+        t = MutableTangent(Affine, w=1.0)
         t.w, t.b = 2.0, 3.0
         assert (t.w, t.b) == (2.0, 3.0)
-        assert t == MutableTangent(Layer, w=2.0, b=3.0)
+        assert t == MutableTangent(Affine, w=2.0, b=3.0)
 
 
 class TestEquality:
@@ -199,7 +179,7 @@ class TestEquality:
 
     def test_by_class(self):
         assert Tangent(tuple, 1.0) != Tangent(list, 1.0)
-        assert Tangent(Layer, w=1.0) != MutableTangent(Layer, w=1.0)
+        assert Tangent(Affine, w=1.0) != MutableTangent(Affine, w=1.0)
         assert Tangent(tuple, 1.0) != (1.0,)
 
     def test_arrays(self, backend):
@@ -219,7 +199,7 @@ class TestCopies:
         Tangent(tuple, 1.0, Z),
         Tangent(Point, y=1.0),
         Tangent(dict, {"a": Tangent(list, 2.0)}),
-        MutableTangent(Layer, w=1.0),
+        MutableTangent(Affine, w=1.0),
     )
 
     @pytest.mark.parametrize("t", TANGENTS, ids=repr)
@@ -230,12 +210,12 @@ class TestCopies:
             assert again is not t
 
     def test_a_copy_of_a_mutable_tangent_is_its_own(self):
-        t = MutableTangent(Layer, w=1.0)
+        t = MutableTangent(Affine, w=1.0)
         copy.copy(t).w = 2.0
         assert t.w == 1.0
 
     def test_cycles(self):
-        t = MutableTangent(Layer, w=1.0)
+        t = MutableTangent(Affine, w=1.0)
         t.me = t
         for again in (copy.deepcopy(t), pickle.loads(pickle.dumps(t))):
             assert again.me is again
@@ -248,7 +228,7 @@ class TestCopies:
             (Tangent(tuple), "Tangent(tuple)"),
             (Tangent(Point, y=Z), "Tangent(Point, y=ZeroTangent())"),
             (Tangent(dict, {"a": 1.0}), "Tangent(dict, {'a': 1.0})"),
-            (MutableTangent(Layer, w=1.0), "MutableTangent(Layer, w=1.0)"),
+            (MutableTangent(Affine, w=1.0), "MutableTangent(Affine, w=1.0)"),
         ],
         ids=str,
     )
@@ -256,9 +236,9 @@ class TestCopies:
         assert repr(t) == text
 
     def test_repr_of_a_cycle(self):
-        t = MutableTangent(Layer, w=1.0)
+        t = MutableTangent(Affine, w=1.0)
         t.me = t
-        assert repr(t) == "MutableTangent(Layer, w=1.0, me=...)"
+        assert repr(t) == "MutableTangent(Affine, w=1.0, me=...)"
 
 
 FLOATS = st.floats(-1e3, 1e3)
@@ -270,7 +250,7 @@ TANGENTS = st.recursive(
         st.builds(lambda a, b: Tangent(tuple, a, b), inner, inner),
         st.builds(lambda a, b: Tangent(Point, x=a, y=b), inner, inner),
         st.builds(lambda a: Tangent(dict, {"a": a}), inner),
-        st.builds(lambda a: MutableTangent(Layer, w=a), inner),
+        st.builds(lambda a: MutableTangent(Affine, w=a), inner),
     ),
     max_leaves=6,
 )

@@ -3,8 +3,6 @@
 import collections
 import functools
 import types
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -22,31 +20,12 @@ from rules_core import (
     thunk,
     zero_tangent,
 )
+from tests.core.primals import Affine, Foo, Point, never
 
 Z, D = ZeroTangent(), NoTangent()
 
 
 N = not_implemented("why")
-
-
-class Point(NamedTuple):
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class Foo:
-    x: object
-    y: object = None
-
-
-class Layer:
-    def __init__(self, w, b=0.0):
-        self.w, self.b = w, b
-
-
-def never():
-    pytest.fail("was forced")
 
 
 class TestCanonicalize:
@@ -60,7 +39,7 @@ class TestCanonicalize:
         [
             Tangent(tuple, 2.0),
             Tangent(dict, {4: 3}),
-            MutableTangent(Layer, w=1.0),
+            MutableTangent(Affine, w=1.0),
             Tangent(object, a=1, b=2),
         ],
         ids=repr,
@@ -94,12 +73,12 @@ class TestSums:
         assert a + b == Tangent(dict, {4: 6.0, 3: 2.0, 2: 2.0})
 
     def test_mutable_tangents_are_not_written_to(self):
-        a, b = MutableTangent(Layer, w=1.5), MutableTangent(Layer, w=0.5, b=1.0)
-        assert a + b == MutableTangent(Layer, w=2.0, b=1.0)
-        assert a - b == MutableTangent(Layer, w=1.0, b=-1.0)
+        a, b = MutableTangent(Affine, w=1.5), MutableTangent(Affine, w=0.5, b=1.0)
+        assert a + b == MutableTangent(Affine, w=2.0, b=1.0)
+        assert a - b == MutableTangent(Affine, w=1.0, b=-1.0)
         assert (a, b) == (
-            MutableTangent(Layer, w=1.5),
-            MutableTangent(Layer, w=0.5, b=1.0),
+            MutableTangent(Affine, w=1.5),
+            MutableTangent(Affine, w=0.5, b=1.0),
         )
 
     def test_not_implemented_fields_win(self):
@@ -115,7 +94,7 @@ class TestSums:
         assert (a + a)[0]["a"] == 2.0
 
     def test_cycles(self):
-        t = MutableTangent(Layer, w=1.0)
+        t = MutableTangent(Affine, w=1.0)
         t.me = t
         double = t + t
         assert double.w == 2.0
@@ -218,16 +197,16 @@ class TestSumsWithPrimals:
         assert x.x[0].tolist() == [1.0, 1.0]
 
     def test_instances_are_copied(self):
-        layer = Layer(1.0)
-        moved = layer + MutableTangent(Layer, w=2.0)
+        layer = Affine(1.0)
+        moved = layer + MutableTangent(Affine, w=2.0)
         assert (moved.w, moved.b, layer.w) == (3.0, 0.0, 1.0)
 
     def test_cycles_and_shared_instances(self):
-        a = Layer(1.0)
-        b = Layer(a, a)
+        a = Affine(1.0)
+        b = Affine(a, a)
         a.owner = b
-        da = MutableTangent(Layer, w=10.0)
-        db = MutableTangent(Layer, w=da, b=da)
+        da = MutableTangent(Affine, w=10.0)
+        db = MutableTangent(Affine, w=da, b=da)
         da.owner = db
         moved = b + db
         assert moved.w is moved.b
@@ -261,9 +240,9 @@ class TestSumsWithPrimals:
                 "added to, [0], but got [0, 1]",
             ),
             (
-                Layer(1.0),
-                MutableTangent(Layer, q=1.0),
-                "MutableTangent(Layer, …) must have the entries of the primal that it "
+                Affine(1.0),
+                MutableTangent(Affine, q=1.0),
+                "MutableTangent(Affine, …) must have the entries of the primal that it "
                 "is added to, ['w', 'b'], but got ['q']",
             ),
         ],
@@ -300,7 +279,7 @@ TANGENTS = st.recursive(
         st.builds(lambda a, b: Tangent(tuple, a, b), inner, inner),
         st.builds(lambda a, b: Tangent(Point, x=a, y=b), inner, inner),
         st.builds(lambda a: Tangent(dict, {"a": a}), inner),
-        st.builds(lambda a: MutableTangent(Layer, w=a), inner),
+        st.builds(lambda a: MutableTangent(Affine, w=a), inner),
     ),
     max_leaves=6,
 )

@@ -1,8 +1,6 @@
 """Every tangent space is a real vector space, whatever the primal is made of."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
 
 import array_api_strict
 import numpy as np
@@ -15,24 +13,7 @@ from rules_core import NoTangent, ZeroTangent, not_implemented, thunk
 from rules_core.testing import Space
 from rules_core.testing._leaf import StructureMismatch
 from rules_core.testing._nodes import DerivativeMissing
-
-
-class Pair(NamedTuple):
-    first: Any
-    second: Any
-
-
-@dataclass(frozen=True)
-class Frozen:
-    weight: Any
-    name: str
-
-
-@dataclass
-class Mutable:
-    weight: Any
-    count: int
-
+from tests.core.testing.primals import Frozen, Mutable, Pair
 
 DTYPES = st.sampled_from(["float64", "float32", "complex128", "complex64"])
 FLOATS = st.floats(-1e3, 1e3)

@@ -1,31 +1,11 @@
 """`check_tangent`: types whose tangents are vectors pass, others do not."""
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-
 import numpy as np
 import pytest
 
 import rules_core as rc
 from rules_core.testing import CheckFailed, _tangent as module, check_tangent
-
-
-class Pair(NamedTuple):
-    first: Any
-    second: Any
-
-
-@dataclass(frozen=True)
-class Frozen:
-    weight: Any
-    name: str
-
-
-@dataclass
-class Mutable:
-    weight: Any
-    count: int
-
+from tests.core.testing.primals import Frozen, Mutable, Pair
 
 PRIMALS = [
     1.5,
