@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core._debug import is_watching
 
 from ._autocast import State, current, resumed
-from ._blame import blame_result
+from ._blame import blame_result, check_pattern, check_result, check_shapes
 from ._closure import convert, rebuild
 from ._compat import autocast_active, will_execute
 from ._config import CONFIG
@@ -26,11 +27,11 @@ from ._errors import (
     UnconvertibleClosureError,
     rule_label,
 )
+from ._fit import check_dtype, fitted, read_tangents
 from ._host import run_primal
 from ._hostrule import pull_host, push_host, start_host
 from ._leaves import (
     LEAF,
-    differentiable,
     flatten,
     leaf_names,
     pair,
@@ -117,10 +118,11 @@ class Call:
         if self.rrule.host:
             return start_host(self, tensors)
         y, pullback = self._run_rrule(tensors)
-        plan, residuals = convert(pullback)
-        if plan[2] is not None:
-            return y, self.refuse(plan[2], tensors)
-        self.plan = plan
+        if is_watching():
+            check_result(self, y)
+        self.plan, residuals = convert(pullback)
+        if self.plan[2] is not None:
+            return y, self.refuse(self.plan[2], tensors)
         return y, residuals
 
     def refuse(self, obstacle: str, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -189,15 +191,16 @@ class Call:
             _, pullback = self._run_rrule(residuals)
         else:
             return transposed_push(self, residuals, seeds, wanted)
+        dy = seeds[0]
+        if dy is None or self.result is not None:
+            dy = self.seed(seeds)
         if self.primitive.table.primitive is self.primitive:
-            return self.spread(pullback(self.seed(seeds)), wanted, node)
+            return self.spread(pullback(dy), wanted, node)
         with self.primitive.acting():
-            return self.spread(pullback(self.seed(seeds)), wanted, node)
+            return self.spread(pullback(dy), wanted, node)
 
     def seed(self, seeds: Sequence[Tensor | None]) -> Any:
-        """The cotangent `dy` as the rule expects it."""
-        if self.result is None and seeds[0] is not None:
-            return seeds[0]
+        """The cotangent `dy` as the rule expects it, whatever it is made of."""
         symbolic = self.rrule.symbolic_zeros
         pairs = zip(self.outputs, seeds, strict=True)
         filled = (_fill(meta, dy, symbolic) for meta, dy in pairs)
@@ -235,9 +238,12 @@ class Call:
             return self._project(i, rc.unthunk(dx), node)
         primal = stand_in(self.inputs[i])
         what = f"cotangent of argument {self.name(i)!r}"
+        check_dtype(self.rrule, what, dx)
         projected = self._fit(what, primal, dx)
         if isinstance(projected, rc.AbstractZero):
             return None
+        if isinstance(dx, Tensor) and dx.shape != primal.shape:
+            check_pattern(self)
         return torch.as_tensor(projected, dtype=primal.dtype, device=primal.device)
 
     def _is_unused(self, i: int, node: Any) -> bool:
@@ -297,7 +303,7 @@ class Call:
 
     def _fit(self, what: str, primal: Any, dx: Any) -> Any:
         try:
-            return _fitted(self.rrule, what, primal, dx)
+            return fitted(self.rrule, what, primal, dx)
         except CotangentError as error:
             blame = blame_result(self)
             if blame is None:
@@ -343,37 +349,13 @@ class Call:
         return (rc.NoTangent(), *found)
 
     def _read_tangent(self, rule: Any, y: Any, dy: Any) -> Cotangents:
+        expected = self.outputs
         ys = self.flatten_result(y)
+        check_shapes(rule, expected, self.outputs)
         alike = isinstance(dy, Tensor) and self.result is None and dy.dtype is y.dtype
         if alike and dy.shape == y.shape:
             return [dy]
-        dy = rc.unthunk(dy)
-        if isinstance(dy, rc.NotImplementedTangent):
-            dy.throw(rule_label(rule))
-        canonical = _fitted(rule, "tangent of the result", y, dy)
-        leaves = [canonical] if self.result is None else pair(self.result, canonical)
-        return [_tangent(rule, x, dx) for x, dx in zip(ys, leaves, strict=True)]
-
-
-def _tangent(rule: Any, x: Tensor, dx: Any) -> Tensor | None:
-    """One tangent of the result: zeros, never None, where a tangent can be."""
-    if not differentiable(x):
-        return None
-    dx = rc.unthunk(dx)
-    if isinstance(dx, rc.NotImplementedTangent):
-        dx.throw(rule_label(rule))
-    if isinstance(dx, rc.AbstractZero) or dx is None:
-        return torch.zeros_like(x)
-    return torch.as_tensor(dx, dtype=x.dtype, device=x.device)
-
-
-def _fitted(rule: Any, what: str, primal: Any, dx: Any) -> Any:
-    """A tangent in canonical form, projected on its primal."""
-    try:
-        (canonical,) = rc.normalise((primal,), (dx,))
-    except (TypeError, ValueError) as error:
-        raise CotangentError(rule, what, error) from error
-    return canonical
+        return read_tangents(rule, self.result, y, ys, dy)
 
 
 def _fill(meta: Meta, dx: Tensor | None, symbolic: bool) -> Any:

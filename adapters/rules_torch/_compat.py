@@ -35,6 +35,7 @@ __all__ = [
     "is_dead",
     "is_fake",
     "is_legacy_batched",
+    "is_traced",
     "is_view",
     "is_view_without_history",
     "is_wrapped",
@@ -279,6 +280,15 @@ def will_execute(node: Any) -> bool:
 def is_fake(x: Tensor) -> bool:
     """Whether `x` has no data because a compiler is tracing."""
     return isinstance(x, (_fake, _functional)) or x.is_meta
+
+
+def is_traced(x: Tensor) -> bool:
+    """Whether Dynamo asks for shapes with `x`, and nothing notes down operations."""
+    while is_wrapped(x):
+        x = _get_unwrapped(x)
+    if not isinstance(x, _fake):
+        return False
+    return _find("fx.experimental.proxy_tensor.get_proxy_mode")() is None
 
 
 def fake_mode() -> AbstractContextManager[Any]:

@@ -20,9 +20,12 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import keep_out_of_graphs, leaving_the_graph
+from ._blame import check_shapes, metas
+from ._compat import is_traced, keep_out_of_graphs, leaving_the_graph
 from ._errors import UntraceableError
+from ._host import run_primal
 from ._leaves import LEAF, flatten, unflatten
+from ._lookup import find_rrule
 from ._opened import OBJECTS, closed_layout, named, open_traced
 
 __all__ = ["call_traced"]
@@ -174,7 +177,26 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
         raise leaving_the_graph(str(reason)) from error
     outputs: list[Tensor] = []
     call.result = flatten(y, outputs)
+    if tensors and is_traced(tensors[0]):
+        _check(call.primitive, args, kwargs, outputs)
     return tuple(outputs)
+
+
+def _check(
+    primitive: rc.Primitive,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    outputs: list[Tensor],
+) -> None:
+    """While tracing costs nothing: does the rule return what the function returns?"""
+    if primitive.host or (rule := find_rrule(primitive, args, kwargs)) is None:
+        return
+    with (
+        suppress(RuntimeError),
+        torch.no_grad(),
+    ):  # it may need data where a rule does not
+        expected = metas(run_primal(primitive, args, kwargs))
+        check_shapes(rule, expected, metas(outputs))
 
 
 # What torch says where a body or a rule does what a compiler cannot follow, and why.

@@ -31,15 +31,16 @@ class CotangentError(rc.RulesCoreError, TypeError):
 
 
 class ResultShapeError(rc.RulesCoreError, TypeError):
-    """An rrule returned a result that is not shaped like its function's."""
+    """A rule returned a result that is not like its function's."""
 
     def __init__(
-        self, rule: Any, expected: tuple[int, ...], got: tuple[int, ...]
+        self, rule: Any, expected: str, got: str, *, blamed: bool = False
     ) -> None:
+        thus = ", so that its cotangents do not fit either" if blamed else ""
         super().__init__(
             f"{rule_label(rule)}: it must return the result of {rule.target}, which "
-            f"has shape {expected} here, but got shape {got}, so that its cotangents "
-            "do not fit either. Return what the function returns."
+            f"has {expected} here, but got {got}{thus}. Return what the function "
+            "returns."
         )
 
 

@@ -15,11 +15,13 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._blame import check_shapes, metas
 from ._closure import Plan, convert, rebuild
 from ._config import CONFIG
 from ._errors import SecondDerivativeError, UnconvertibleClosureError, UntraceableError
+from ._fit import read_tangents
 from ._host import Job, PrimalJob, run_opaque
-from ._leaves import LEAF, differentiable, pair, tangent_of, unflatten
+from ._leaves import differentiable, tangent_of, unflatten
 from ._meta import Meta, zeros
 from ._numpy import from_numpy, to_numpy
 
@@ -131,11 +133,11 @@ class _Push(_RuleJob):
         assert found is not None
         y, dy = found.run((rc.NoTangent(), *dxs), self.needs)
         outputs = self.primal.read(y, arrays, tensors)
-        (canonical,) = rc.normalise((y,), (rc.unthunk(dy),))
-        leaves = pair(self.primal.result or LEAF, canonical)
-        return [
-            _like(x, _to_tensors(dx)) for x, dx in zip(outputs, leaves, strict=True)
-        ]
+        result = self.primal.result
+        primal = outputs[0] if result is None else unflatten(result, outputs)
+        dys = read_tangents(self.rule, result, primal, outputs, _to_tensors(dy))
+        pairs = zip(outputs, dys, strict=True)
+        return [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
 
 
 def _to_tensors(value: Any) -> Any:
@@ -148,12 +150,6 @@ def _to_tensors(value: Any) -> Any:
     if hasattr(value, "__array__") and not isinstance(value, rc.AbstractTangent):
         return from_numpy(value, (), None)
     return value
-
-
-def _like(x: Tensor, dx: Any) -> Tensor:
-    if isinstance(dx, rc.AbstractZero):
-        return torch.zeros_like(x)
-    return torch.as_tensor(dx, dtype=x.dtype, device=x.device)
 
 
 def start_host(call: Any, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:
@@ -203,4 +199,5 @@ def push_host(
     pairs = zip(tensors, tangents, strict=True)
     filled = [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
     found = run_opaque(job, [*tensors, *filled])
+    check_shapes(rule, call.outputs, metas(tuple(found)))
     return [dy if differentiable(dy) else None for dy in found]
