@@ -113,7 +113,14 @@ class RuleConfig(metaclass=_ConfigMeta):
     >>> class MyConfig(RuleConfig, HasReverseMode, NoForwardsMode): ...
     >>> issubclass(MyConfig, RuleConfig[HasReverseMode])
     True
+
+    Attributes:
+        own_values: Whether a program goes on with the value that an rrule returns, not
+            with that of the function itself. It matters where a function has several
+            right values, such as the vectors of equal eigenvalues.
     """
+
+    own_values = True
 
     def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, dy)` by this AD system; implemented where `HasForwardsMode` is."""

@@ -7,7 +7,6 @@ only; `method` lends a function's rule to a method.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, NoReturn, TypeVar
@@ -25,6 +24,7 @@ from rules_numpy._arrays import (
     restore,
     tangent_array,
 )
+from rules_numpy._signatures import is_method, named, out_and_keywords
 
 __all__ = [
     "DECLARED",
@@ -51,6 +51,7 @@ def derivative(
     *,
     arrays: bool | tuple[int, ...] = True,
     call: Callable[..., Any] | None = None,
+    reverse: Callable[..., Any] | None = None,
     symbolic: bool = False,
 ) -> Callable[[F], F]:
     """Define frule and rrule of `f` by its derivative and the adjoint of that.
@@ -71,6 +72,8 @@ def derivative(
         arrays: Whether numbers and lists at `argnums` are made arrays beforehand, or
             at which positions.
         call: What computes `y` in place of `f`, whose signature tells wrong defaults.
+        reverse: What computes `y` for the rrule in place of `f`, where `f` has several
+            right answers and the pullback needs a certain one.
         symbolic: Whether the pullback takes `ZeroTangent` for results that nothing
             uses, where the AD system tells.
     """
@@ -83,7 +86,9 @@ def derivative(
             _SYMBOLIC.add(maps)
         for function in functions:
             DECLARED[function] = maps, numbers
-            Declaration(function, maps, numbers, bare, arrays, call).register()
+            given = Declaration(function, maps, numbers, bare, arrays, call)
+            given.back = reverse or given.run
+            given.register()
         return maps
 
     return declare
@@ -159,24 +164,28 @@ class Declaration:
         call: Any = None,
     ) -> None:
         self.f, self.maps, self._numbers = f, maps, numbers
-        self.run = call or f
+        self.run = self.back = call or f
         self.bare, self.arrays = bare, arrays
         self.first = numbers[0] if numbers else 0
-        self.head = () if _is_method(f) else (NoTangent,)
-        self.out, self.keywords = _out_and_keywords(f, maps)
+        self.head = () if is_method(f) else (NoTangent,)
+        self.out, self.keywords = out_and_keywords(f, maps)
 
     def register(self) -> None:
         """Register frule and rrule."""
         symbolic = self.maps in _SYMBOLIC
-        rc.frule.define(self.f, host=True)(_named(_forward(self), self, None))
+        rc.frule.define(self.f, host=True)(named(_forward(self), self, None))
         rc.rrule.define(self.f, host=True, symbolic_zeros=symbolic)(
-            _named(_backward(self), self, None)
+            named(_backward(self), self, None)
         )
+        if self.back is not self.run:
+            rc.rrule.define(
+                self.f, config=rc.RuleConfig, host=True, symbolic_zeros=symbolic
+            )(named(_backward_by_config(self), self, None))
 
     def register_for(self, types: tuple[Any, ...]) -> None:
         """Register them for arguments of these types only."""
         for kind, make in ((rc.frule, _forward), (rc.rrule, _backward)):
-            kind.define(self.f, host=True)(_named(make(self), self, types))
+            kind.define(self.f, host=True)(named(make(self), self, types))
 
     def check(self, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
         """Refuse options that the derivative does not know."""
@@ -216,12 +225,12 @@ class Declaration:
                 plain[i], changed = array_of(x, self.f), True
         return tuple(plain) if changed else args
 
-    def value(self, args: tuple[Any, ...], plain: Any, kw: dict[str, Any]) -> Any:
+    def value(self, args: Any, plain: Any, kw: dict[str, Any], run: Any) -> Any:
         """The function's own value: a Python number leaves a float32 as it is."""
         if plain is args:
-            return self.run(*args, **kw)
+            return run(*args, **kw)
         pairs = zip(args, plain, strict=True)
-        return self.run(*(x if is_number_type(type(x)) else p for x, p in pairs), **kw)
+        return run(*(x if is_number_type(type(x)) else p for x, p in pairs), **kw)
 
     def pairs(self, y: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if "out" in kw:
@@ -242,7 +251,7 @@ def _forward(given: Declaration) -> Callable[..., Any]:
     def forward(tangents: Any, *args: Any, needs: Any = None, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.value(args, plain, kw)
+        y = given.value(args, plain, kw, given.run)
         own = tangents if not given.head else tangents[1:]
         dy: Any = ZeroTangent
         pairs = given.pairs(y, plain, kw)
@@ -286,7 +295,7 @@ def _backward(given: Declaration) -> Callable[..., Any]:
     def backward(*args: Any, needs: Any = None, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.value(args, plain, kw)
+        y = given.value(args, plain, kw, given.back)
         pairs = given.pairs(y, plain, kw)
 
         def derivative_pullback(dy: Any) -> Any:
@@ -304,6 +313,29 @@ def _backward(given: Declaration) -> Callable[..., Any]:
     return backward
 
 
+def _backward_by_config(given: Declaration) -> Callable[..., Any]:
+    """The rrule that chooses its value, for AD systems that may not go on with it."""
+    backward = _backward(given)
+
+    def backward_by_config(config: Any, *args: Any, **kw: Any) -> Any:
+        y, pullback = backward(*args, **kw)
+        if not config.own_values and not _same(y, given.run(*args, **kw)):
+            message = (
+                f"rule {given.maps.__qualname__} for {name_of(given.f)} must be "
+                f"followed by a program that goes on with its value, but {config!r} "
+                "goes on with the function's own, which has equal values among others. "
+                "Use the host's own function, or one for the values alone (eigvalsh)."
+            )
+            raise rc.UnsupportedError(message)
+        return y, pullback
+
+    return backward_by_config
+
+
+def _same(y: Any, own: Any) -> bool:
+    return all(map(np.array_equal, y, own)) if isinstance(y, tuple) else y is own
+
+
 def _pulled(pair: Any, dy: Any, x: Any, arrays: bool | tuple[int, ...]) -> Any:
     if pair is None or isinstance(dy, rc.AbstractZero):
         return ZeroTangent
@@ -317,7 +349,7 @@ def _backward_of_one(given: Declaration) -> Callable[..., Any]:
     def backward(*args: Any, **kw: Any) -> Any:
         given.check(args, kw)
         plain = given.plain(args)
-        y = given.value(args, plain, kw)
+        y = given.value(args, plain, kw, given.back)
         (pair,) = given.pairs(y, plain, kw)
 
         def derivative_pullback(dy: Any) -> Any:
@@ -330,54 +362,6 @@ def _backward_of_one(given: Declaration) -> Callable[..., Any]:
         return y, derivative_pullback
 
     return backward
-
-
-_KINDS = inspect.Parameter
-_TANGENTS = _KINDS("tangents", _KINDS.POSITIONAL_ONLY)
-_ARGS = _KINDS("args", _KINDS.VAR_POSITIONAL)
-_NEEDS = _KINDS("needs", _KINDS.KEYWORD_ONLY, default=None)
-_OPTIONS = _KINDS("kw", _KINDS.VAR_KEYWORD)
-
-
-def _named(rule: Any, given: Declaration, types: tuple[Any, ...] | None) -> Any:
-    """The rule with the name and place of what it is made from, for given types."""
-    lead = [_TANGENTS] if rule.__name__ == "forward" else []
-    tail = [_NEEDS] if lead or not given.bare else []
-    own = (
-        [_ARGS]
-        if types is None
-        else [
-            _KINDS(f"x{i}", _KINDS.POSITIONAL_ONLY, annotation=cls)
-            for i, cls in enumerate(types, 1)
-        ]
-    )
-    rule = wraps(given.maps)(rule)
-    rule.__signature__ = inspect.Signature([*lead, *own, *tail, _OPTIONS])
-    return rule
-
-
-def _is_method(f: Any) -> bool:
-    return hasattr(f, "__objclass__")
-
-
-def _out_and_keywords(f: Any, maps: Any) -> tuple[int | None, frozenset[str] | None]:
-    """Where `out` stands among the arguments, and the keywords that `maps` takes."""
-    parameters = list(inspect.signature(maps).parameters.values())
-    names = [p.name for p in parameters]
-    kinds = {p.kind for p in parameters}
-    out = names.index("out") - 1 if "out" in names else None
-    if out is None and _KINDS.VAR_POSITIONAL in kinds and f in _WITH_OUT:
-        out = _WITH_OUT[f]
-    if _KINDS.VAR_KEYWORD in kinds:
-        return out, None
-    return out, frozenset(names)
-
-
-# Functions with a positional `out` whose derivatives take any options.
-_WITH_OUT: dict[Any, int] = {
-    np.take: 3, np.compress: 3, np.ndarray.take: 3, np.generic.take: 3,
-    np.round: 2, np.around: 2, np.fix: 1,
-}  # fmt: skip
 
 
 def constant(functions: list[Any]) -> list[Any]:

@@ -137,8 +137,10 @@ Two conventions of NumPy itself show in the derivatives: `eigh`, `eigvalsh` and
 `cholesky` read one triangle of their argument, so the cotangent has zeros in the other;
 and the vectors of equal eigenvalues or singular values are fixed up to a rotation only.
 There a function that treats equal ones alike has the right derivative (projectors,
-traces), as far as values and vectors determine it; anything else is an error, in both
-modes, and so is a second derivative. A zero singular value is a symmetric kink.
+traces, leading vectors, low rank), as far as values and vectors determine it; anything
+else is an error, in both modes, and so is a second derivative. Reverse mode turns such
+vectors among themselves; the [decision](../decisions/0022-equal-eigenvalues.md) says
+why, and what nearly equal values cost. A zero singular value is a symmetric kink.
 """
 
 

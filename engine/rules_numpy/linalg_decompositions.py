@@ -12,6 +12,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
+from rules_numpy.linalg_general import eig_in_general, eigh_in_general
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import (
     antihermitian,
@@ -43,7 +44,7 @@ def fold(h: Any, uplo: str) -> Any:
     return 2.0 * lower + diagonal_matrix(np.real(diagonal_of(h)))
 
 
-@derivative(np.linalg.eigh, symbolic=True)
+@derivative(np.linalg.eigh, symbolic=True, reverse=eigh_in_general)
 def eigh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
     """dw = diag(Vᴴ da V), dV = V (F ∘ Vᴴ da V)."""
     w, v = y
@@ -117,7 +118,7 @@ def _inverse(f: str, v: Any) -> Any:
     return inverse
 
 
-@derivative(np.linalg.eig, symbolic=True)
+@derivative(np.linalg.eig, symbolic=True, reverse=eig_in_general)
 def eig_derivative(y: Any, a: Any) -> Any:
     """dw = diag(M), dV = V (F ∘ M), M = V⁻¹ da V; vectors of length one.
 
@@ -163,7 +164,7 @@ def eig_derivative(y: Any, a: Any) -> Any:
 
 
 def _check_eig(dw: Any, x: Any, groups: Any) -> None:
-    """Any basis of a block will do, so x is zero there and shows nothing."""
+    """Any basis of a block will do, so x is zero there."""
     if tied(groups):
         within = groups & ~np.eye(x.shape[-1], dtype=bool)
         refuse_choice("eig", (np.where(within, x, 0.0), x))

@@ -5,7 +5,7 @@ has a derivative, but (values, vectors) do not always let it be computed: f(A) =
 Vᴴ needs the whole block f'(w) Vᴴ dA V of equal values, of which dw holds the diagonal
 and dV nothing. So forward mode answers where that block is a multiple of one, reverse
 mode where the cotangents show that the function needs its trace only; anything else is
-an error. docs/decisions has the reasons.
+an error. `linalg_general` makes them show it. docs/decisions has the reasons.
 """
 
 from __future__ import annotations
@@ -153,26 +153,18 @@ def refuse_choice(f: str, turn: Any) -> None:
 
 
 def refuse_unknown_block(f: str, dw: Any, x: Any, groups: Any, scale: Any) -> None:
-    """Reverse: the cotangent of each block must be known to be a multiple of one.
+    """Reverse: the cotangent of each block must be a multiple of one.
 
-    Its diagonal is dw. Off the diagonal it does not show; but x = Vᴴ dv does, which for
-    V f(w) Vᴴ is proportional to it: f there and f' here.
+    Its diagonal is dw; that it has equal entries, and that vectors in general position
+    stand beside it, says so. Rounding goes by x = Vᴴ dv too, which for V f(w) Vᴴ is f
+    where dw is f', and cancels where it is zero.
     """
-    shared = share(dw, groups)
     even = _rounding(dw, np.zeros_like(x) if scale == 0 else x / scale)
-    tiny = _rounding(x)
-    middle = np.where(groups, x, 0.0)
-    off = middle - diagonal_matrix(share(diagonal_of(middle), groups))
-    plain = np.all(np.abs(off) <= tiny, axis=-1)
-    sizes = np.abs(diagonal_of(middle))
-    any_size = np.any(groups & np.expand_dims(sizes > tiny, -2), axis=-1)
-    known = np.where(np.abs(shared) > even, plain & any_size, plain | any_size)
-    known = known & (np.abs(dw - shared) <= even)
-    if not np.all(known | (np.sum(groups, axis=-1) == 1)):
+    if np.any(np.abs(dw - share(dw, groups)) > even):
         _refuse(
             f,
             "of a function that treats them alike",
-            "cotangents of values and vectors that do not determine it",
+            "the cotangent of one that does not",
         )
 
 

@@ -1,0 +1,61 @@
+"""What a declared rule shows of itself: its name, its place, its signature."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+__all__ = ["is_method", "named", "out_and_keywords"]
+
+_KINDS = inspect.Parameter
+_CONFIG = _KINDS("config", _KINDS.POSITIONAL_ONLY)
+_TANGENTS = _KINDS("tangents", _KINDS.POSITIONAL_ONLY)
+_ARGS = _KINDS("args", _KINDS.VAR_POSITIONAL)
+_NEEDS = _KINDS("needs", _KINDS.KEYWORD_ONLY, default=None)
+_OPTIONS = _KINDS("kw", _KINDS.VAR_KEYWORD)
+
+
+def named(rule: Any, given: Any, types: tuple[Any, ...] | None) -> Any:
+    """The rule with the name and place of what it is made from, for given types."""
+    leads = {"forward": [_TANGENTS], "backward_by_config": [_CONFIG]}
+    lead = leads.get(rule.__name__, [])
+    tail = [_NEEDS] if lead == [_TANGENTS] or not given.bare else []
+    own = (
+        [_ARGS]
+        if types is None
+        else [
+            _KINDS(f"x{i}", _KINDS.POSITIONAL_ONLY, annotation=cls)
+            for i, cls in enumerate(types, 1)
+        ]
+    )
+    rule = wraps(given.maps)(rule)
+    rule.__signature__ = inspect.Signature([*lead, *own, *tail, _OPTIONS])
+    return rule
+
+
+def is_method(f: Any) -> bool:
+    """Whether a function is a method of a C class, whose instance comes first."""
+    return hasattr(f, "__objclass__")
+
+
+def out_and_keywords(f: Any, maps: Any) -> tuple[int | None, frozenset[str] | None]:
+    """Where `out` stands among the arguments, and the keywords that `maps` takes."""
+    parameters = list(inspect.signature(maps).parameters.values())
+    names = [p.name for p in parameters]
+    kinds = {p.kind for p in parameters}
+    out = names.index("out") - 1 if "out" in names else None
+    if out is None and _KINDS.VAR_POSITIONAL in kinds and f in _WITH_OUT:
+        out = _WITH_OUT[f]
+    if _KINDS.VAR_KEYWORD in kinds:
+        return out, None
+    return out, frozenset(names)
+
+
+# Functions with a positional `out` whose derivatives take any options.
+_WITH_OUT: dict[Any, int] = {
+    np.take: 3, np.compress: 3, np.ndarray.take: 3, np.generic.take: 3,
+    np.round: 2, np.around: 2, np.fix: 1,
+}  # fmt: skip
