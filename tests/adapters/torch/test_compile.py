@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -18,20 +17,10 @@ from rules_torch import UntraceableError, to_torch
 from tests.adapters.torch.formulas import host_sine, marker, sinmul, weighted
 
 # torch's own compiler stack warns about itself.
-pytestmark = pytest.mark.filterwarnings("ignore")
-BACKENDS = ["aot_eager", pytest.param("inductor", marks=pytest.mark.nightly)]
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch.compiler.reset()
-    yield
-    torch.compiler.reset()
-
-
-@pytest.fixture(params=BACKENDS)
-def compiled(request):
-    return lambda f, **kw: torch.compile(f, fullgraph=True, backend=request.param, **kw)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("fresh"),
+]
 
 
 X = torch.tensor([0.3, 0.7], dtype=torch.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,16 +15,12 @@ from rules_core import NoTangent
 from tests.adapters.torch.formulas import sinmul
 
 # torch's own compiler stack warns about itself.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("fresh"),
+]
 W = torch.tensor([0.5, 1.5], dtype=torch.float64)
 X = torch.tensor([0.3, 0.7], dtype=torch.float64)
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch.compiler.reset()
-    yield
-    torch.compiler.reset()
 
 
 @dataclass

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -12,20 +10,10 @@ from torch.func import grad, vmap
 import rules_core as rc
 
 # torch's own compiler stack warns about itself.
-pytestmark = pytest.mark.filterwarnings("ignore")
-BACKENDS = ["aot_eager", pytest.param("inductor", marks=pytest.mark.nightly)]
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch.compiler.reset()
-    yield
-    torch.compiler.reset()
-
-
-@pytest.fixture(params=BACKENDS)
-def compiled(request):
-    return lambda f, **kw: torch.compile(f, fullgraph=True, backend=request.param, **kw)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("fresh"),
+]
 
 
 def gram_of_a_batch(batch=None):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 
@@ -13,16 +11,11 @@ from rules_torch import to_torch
 from tests.adapters.torch.formulas import host_sine, marker, sinmul
 
 # torch's own compiler stack warns about itself.
-pytestmark = pytest.mark.filterwarnings("ignore")
-BACKENDS = ["aot_eager", pytest.param("inductor", marks=pytest.mark.nightly)]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("fresh"),
+]
 X = torch.tensor([0.3, 0.7], dtype=torch.float64)
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch.compiler.reset()
-    yield
-    torch.compiler.reset()
 
 
 def affine():
@@ -46,7 +39,6 @@ def half() -> torch.autocast:
     return torch.autocast("cpu", dtype=torch.bfloat16)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("where", ["around", "inside"])
 @pytest.mark.parametrize(
     ("policy", "dtype"),
