@@ -152,7 +152,7 @@ def _transformed(
     """A call under transforms of torch.func or with forward-mode tangents."""
     levels = Levels()
     modes = [levels.tracking(x) for x in tensors]
-    reverse, forward = (any(mode) for mode in zip(*modes, strict=True))
+    reverse, forward = (True in mode for mode in zip(*modes, strict=True))
     if not reverse and not forward:
         return run_primal(primitive, args, kwargs)
     rule, pushes = (

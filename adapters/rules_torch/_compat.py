@@ -108,6 +108,7 @@ _below_autograd: Callable[[], AbstractContextManager[None]] = _find(
 _users: Callable[[int], int] = _find("_C._storage_Use_Count")
 _will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
 _Kind = _find("_C._functorch.TransformType")
+_GRAD, _JVP = _Kind.Grad.value, _Kind.Jvp.value  # comparing these takes less time
 _outside: Callable[[], AbstractContextManager[Any]] = _find(
     "_functorch.pyfunctorch.temporarily_clear_interpreter_stack"
 )
@@ -128,10 +129,14 @@ class Levels:
     __slots__ = ("forward", "order", "reverse")
 
     def __init__(self) -> None:
-        stack = _stack() or ()
-        self.reverse = {i.level() for i in stack if i.key() == _Kind.Grad}
-        self.forward = {i.level() for i in stack if i.key() == _Kind.Jvp}
-        self.order = sorted(self.reverse | self.forward)
+        self.reverse, self.forward = set[int](), set[int]()
+        self.order: list[int] = []
+        for interpreter in _stack() or ():  # outermost first
+            kind = interpreter.key().value
+            if kind in (_GRAD, _JVP):
+                level = interpreter.level()
+                self.order.append(level)
+                (self.reverse if kind == _GRAD else self.forward).add(level)
 
     def tracking(self, x: Tensor) -> tuple[bool, bool]:
         """Whether `x` may be wanted in reverse mode, and in forward mode.
@@ -170,8 +175,11 @@ def batched_at(x: Tensor, sizes: dict[int, int]) -> Tensor:
     if not sizes:
         return x
     top = max(sizes)
+    is_top = is_batched(x) and _level(x) == top
+    if is_top and len(sizes) == 1:
+        return x
     below = {level: size for level, size in sizes.items() if level != top}
-    if is_batched(x) and _level(x) == top:
+    if is_top:
         inner = _get_unwrapped(x)
         fuller = batched_at(inner, below)
         return x if fuller is inner else add_batch_dim(fuller, _batch_dim(x), top)

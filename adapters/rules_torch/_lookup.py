@@ -12,6 +12,7 @@ from ._config import CONFIG
 __all__ = ["find_rrule", "has_frule", "is_direct", "rules_by_type"]
 
 _METHODS = "_rules_torch"
+_PUSHES = "_frules_torch"
 
 
 def is_direct(primitive: rc.Primitive) -> bool:
@@ -26,29 +27,45 @@ def find_rrule(
     methods = primitive.__dict__.get(_METHODS)
     if methods is None:
         methods = rules_by_type(primitive)
-    rule = None if methods is None else methods[tuple(map(type, args))]
-    if rule is None and (methods is None or primitive.host):
-        found = rc.resolve_primitive(rc.rrule, primitive, args, kwargs, CONFIG)
-        return None if found is None else found.rule
-    return rule
-
-
-def rules_by_type(primitive: rc.Primitive) -> Any:
-    """The live table of a function's rrules; None for what has an instance."""
-    if not _is_function(primitive.fun):
-        return None
-    methods = primitive.__dict__[_METHODS] = rc.rrule.table(primitive.fun, CONFIG)
-    return methods
-
-
-def _is_function(fun: Any) -> bool:
-    kinds = (FunctionType, BuiltinFunctionType)
-    return isinstance(fun, kinds) or type(fun).__name__ == "ufunc"
+    return _find(rc.rrule, methods, primitive, args, kwargs)
 
 
 def has_frule(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> bool:
     """Whether an frule applies to a call in normal form."""
-    found = rc.resolve_primitive(rc.frule, primitive, args, kwargs, CONFIG)
-    return found is not None
+    methods = primitive.__dict__.get(_PUSHES)
+    if methods is None:
+        methods = _keep(rc.frule, primitive, _PUSHES)
+    return _find(rc.frule, methods, primitive, args, kwargs) is not None
+
+
+def rules_by_type(primitive: rc.Primitive) -> Any:
+    """The live table of a function's rrules; None for what has an instance."""
+    return _keep(rc.rrule, primitive, _METHODS)
+
+
+def _keep(kind: Any, primitive: rc.Primitive, name: str) -> Any:
+    if not _is_function(primitive.fun):
+        return None
+    methods = primitive.__dict__[name] = kind.table(primitive.fun, CONFIG)
+    return methods
+
+
+def _find(
+    kind: Any,
+    methods: Any,
+    primitive: rc.Primitive,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    rule = None if methods is None else methods[tuple(map(type, args))]
+    if rule is None and (methods is None or primitive.host):
+        found = rc.resolve_primitive(kind, primitive, args, kwargs, CONFIG)
+        return None if found is None else found.rule
+    return rule
+
+
+def _is_function(fun: Any) -> bool:
+    kinds = (FunctionType, BuiltinFunctionType)
+    return isinstance(fun, kinds) or type(fun).__name__ == "ufunc"
