@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._shown import shown
 from rules_autodiff._special import is_asked
-from rules_autodiff._values import is_numeric
+from rules_autodiff._values import is_number, is_numeric
 
 __all__ = ["Operators"]
 
@@ -32,6 +33,10 @@ class Operators(Hooks):
         """`x op y`, for any two objects."""
         if is_numeric(x) and is_numeric(y):
             return self.numeric(name, (x, y))
+        if is_fraction(x) or is_fraction(y):
+            x, y = as_float(x, y), as_float(y, x)
+            if is_numeric(x) and is_numeric(y):
+                return self.numeric(name, (x, y))
         special = name.strip("_")
         left, right = method_of(x, f"__{special}__"), method_of(y, f"__r{special}__")
         if left is None and right is None:
@@ -44,6 +49,8 @@ class Operators(Hooks):
         for method, own, other in attempts:
             if method is None:
                 result = native_method(own, other, special, reflected=own is y)
+                if result is not NotImplemented and self.is_active((own, other)):
+                    refused("operand", type(other if is_numeric(own) else own).__name__)
             else:
                 result = self.call(method, own, other)
             if result is not NotImplemented:
@@ -123,6 +130,15 @@ class Operators(Hooks):
             return self.binary(name, x, y)
         result = self.call(getattr(x, f"__i{plain}__"), y)
         return self.binary(name, x, y) if result is NotImplemented else result
+
+
+def is_fraction(x: Any) -> bool:
+    return type(x).__module__ == "fractions"
+
+
+def as_float(x: Any, beside: Any) -> Any:
+    """A fraction beside a floating number counts as one."""
+    return float(x) if is_fraction(x) and is_number(beside) else x
 
 
 def method_of(x: Any, name: str) -> FunctionType | None:

@@ -16,6 +16,10 @@ def load_list(x: Any, state: Any) -> None:
     list.__setitem__(x, slice(None), state)
 
 
+def load_bytes(x: Any, state: Any) -> None:
+    bytearray.__setitem__(x, slice(None), state)
+
+
 def save_dict(x: Any) -> Any:
     return list(dict.items(x))
 
@@ -135,7 +139,7 @@ def state_functions(x: Any) -> Any:
     if isinstance(x, dict):
         return save_dict, load_dict
     if isinstance(x, set | bytearray):
-        return (save_set, load_set) if isinstance(x, set) else (bytes, load_list)
+        return (save_set, load_set) if isinstance(x, set) else (bytes, load_bytes)
     if isinstance(x, FunctionType):
         return save_function, load_function
     if isinstance(x, deque):

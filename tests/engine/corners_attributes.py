@@ -4,20 +4,11 @@
 # ruff: noqa: B015, FURB171
 
 import abc
-import dataclasses
 import functools
 import threading
 import weakref
 
-import numpy as np
-
-X = np.array([0.3, -1.2, 2.0, 0.7])
-
-
-@dataclasses.dataclass
-class DP:
-    x: float
-    y: float = 2.0
+from tests.engine.corners_common import DP, Prop
 
 
 class Slots:
@@ -32,23 +23,6 @@ def slots(x):
     s.w = s.v * 2
     del s.v
     return s.w
-
-
-class Prop:
-    def __init__(self, v):
-        self._v = v
-
-    @property
-    def v(self):
-        return self._v * 2
-
-    @v.setter
-    def v(self, n):
-        self._v = n * 3
-
-    @v.deleter
-    def v(self):
-        self._v = 0.0
 
 
 def prop(x):

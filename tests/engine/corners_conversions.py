@@ -6,7 +6,10 @@ import dataclasses
 import functools
 import heapq
 import itertools
+from fractions import Fraction
 from typing import Generic, TypeVar
+
+import numpy as np
 
 T = TypeVar("T")
 BOX = [1.0]
@@ -106,9 +109,24 @@ def complex_pairs(x):
     return (z * z).imag
 
 
+def fractions_beside_floats(x):
+    third, half = Fraction(1, 3), Fraction(1, 2)
+    y = third * x + x / half - half / x + x ** Fraction(3, 2) + x % third
+    return y * (x > half) + np.float64(x) * third + sum([half, x]) + third**x
+
+
+def bytes_changed(x):
+    buffer = bytearray(b"abc")
+    buffer[0] = 2
+    buffer.append(3)
+    return x * sum(buffer) + x**2 * len(buffer)
+
+
 PROGRAMS = [
     (f, (0.7,))
     for f in (
+        fractions_beside_floats,
+        bytes_changed,
         copies,
         subscripted_classes,
         mappings,

@@ -6,9 +6,7 @@
 import contextlib
 import sys
 
-import numpy as np
-
-X = np.array([0.3, -1.2, 2.0, 0.7])
+from tests.engine.corners_common import X
 
 
 def gen(x):

@@ -12,10 +12,6 @@ import operator
 import random
 import typing
 
-import numpy as np
-
-X = np.array([0.3, -1.2, 2.0, 0.7])
-
 
 @functools.lru_cache
 def sq(x):

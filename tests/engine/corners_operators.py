@@ -2,45 +2,12 @@
 
 # Programs use all of the language, also what one would not write.
 
-import dataclasses
 import operator
 import types
-import typing
 
 import numpy as np
 
-X = np.array([0.3, -1.2, 2.0, 0.7])
-
-
-@dataclasses.dataclass
-class DP:
-    x: float
-    y: float = 2.0
-
-
-class TN(typing.NamedTuple):
-    a: float
-    b: float = 1.0
-
-    def s(self):
-        return self.a * self.b
-
-
-class Prop:
-    def __init__(self, v):
-        self._v = v
-
-    @property
-    def v(self):
-        return self._v * 2
-
-    @v.setter
-    def v(self, n):
-        self._v = n * 3
-
-    @v.deleter
-    def v(self):
-        self._v = 0.0
+from tests.engine.corners_common import DP, TN, Prop, X
 
 
 def attrgetter(x):

@@ -6,7 +6,6 @@
 
 import dataclasses
 import enum
-import typing
 from collections import (
     ChainMap,
     Counter,
@@ -18,15 +17,7 @@ from collections import (
     namedtuple,
 )
 
-import numpy as np
-
-X = np.array([0.3, -1.2, 2.0, 0.7])
-
-
-@dataclasses.dataclass
-class DP:
-    x: float
-    y: float = 2.0
+from tests.engine.corners_common import DP, TN
 
 
 def dc_replace(x):
@@ -80,14 +71,6 @@ def nt(x):
     n = NT(x)
     n = n._replace(b=x * 3)
     return n.a * n.b + n._asdict()["a"] + NT._make([x, x])[1] + NT(a=x).a
-
-
-class TN(typing.NamedTuple):
-    a: float
-    b: float = 1.0
-
-    def s(self):
-        return self.a * self.b
 
 
 def tn(x):

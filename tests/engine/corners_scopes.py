@@ -3,13 +3,12 @@
 # Programs use all of the language, also what one would not write.
 # ruff: noqa: B023, PLR0133, RET503
 
-import dataclasses
 import numbers
 import types
 
 import numpy as np
 
-X = np.array([0.3, -1.2, 2.0, 0.7])
+from tests.engine.corners_common import DP
 
 
 class State:
@@ -41,12 +40,6 @@ def match_map(x):
     match {"a": x, "b": x * x}:
         case {"a": a, **rest}:
             return a * rest["b"]
-
-
-@dataclasses.dataclass
-class DP:
-    x: float
-    y: float = 2.0
 
 
 def match_cls(x):

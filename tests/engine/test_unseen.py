@@ -4,6 +4,7 @@ import array
 import ctypes
 import functools
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -142,7 +143,22 @@ def record_of_numbers(x):
     return np.array([(x, 1.0)], dtype=[("p", float), ("q", float)])["p"][0]
 
 
+class Reflected:
+    def __rmul__(self, other):
+        return other * 2.0
+
+
+def array_of_objects(x):
+    return np.sum(np.array([x, 1.0]) * Reflected())
+
+
+def array_of_fractions(x):
+    return np.sum(np.array([x, 1.0]) * Fraction(1, 3))
+
+
 REFUSED = [
+    (array_of_objects, "but one is a Reflected"),
+    (array_of_fractions, "but one is a Fraction"),
     *[
         (f, r"scipy.integrate.*quad .* must have a rule")
         for f in (
