@@ -117,9 +117,6 @@ class Calls(Hooks):
         return self.call_opaque(f, args, kwargs)
 
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
-        result = self.quick_call(f, args, kwargs)
-        if result is not NotImplemented:
-            return result
         handle = HANDLERS.get(f)
         if handle is not None:
             return handle(self, *args, **kwargs)
@@ -165,8 +162,6 @@ class Calls(Hooks):
         return lifted(f).bind(f, self)
 
     def has_rules(self, f: Any) -> bool:
-        if find_table(f) is not None:
-            return True
         PACKS.ensure(f)
         return find_table(f) is not None
 
@@ -297,10 +292,6 @@ class Calls(Hooks):
         if type(f) not in INERT and self.is_active(f):
             return True
         return any(reads_active(self, x) for x in (*args, *kwargs.values()))
-
-    def quick_call(self, _f: Any, _args: Any, _kwargs: Any) -> Any:
-        """The result by a mode's fast path, or NotImplemented."""
-        return NotImplemented
 
     def call_with_out(self, f: Any, args: Any, kwargs: Any) -> Any:
         """`f(x, out=a)` is `a[...] = f(x)`, where `where=` is true."""

@@ -40,6 +40,7 @@ DOUBLE = np.dtype(float)
 REAL = frozenset({float, int, np.float64})
 FLOATS = frozenset({float, np.float64})
 
+CONSTANT = "biu"  # kinds of arrays that carry no derivative
 MISS = object()  # not for the fast path
 
 # Functions that are operators under another name.
@@ -100,7 +101,8 @@ class FastRun(ReverseRun):
             slot = self.find(x)
             if slot is not None and slot is not MISS:
                 z = -x
-                self.tape.append((self.fresh_slot(z), slot, minus, None))
+                out = self.shadows[id(z)] = Shadow(z)
+                self.tape.append((out, slot, minus, None))
                 return z
         return self.unary("neg", x)
 
@@ -148,7 +150,7 @@ class FastRun(ReverseRun):
         cls = type(x)
         if cls is ndarray:
             if x.dtype is not DOUBLE:
-                return MISS
+                return None if x.dtype.kind in CONSTANT else MISS
             found = self.shadows.get(id(x))
             if found is not None and found() is x:
                 return found
@@ -165,13 +167,17 @@ class FastRun(ReverseRun):
     def linear(self, op: Linear, x: Any, y: Any) -> Any:
         """An operator with an array among its operands."""
         shadows = self.shadows
-        # As `find` does, which is asked where that fails: two calls cost as much as
-        # the sum of two small arrays.
+        # As `find` does for owners of memory; it is asked for all else. Two calls would
+        # cost as much as the sum of two small arrays.
         one, other = shadows.get(id(x)), shadows.get(id(y))
-        if one is None or one() is not x or x.dtype is not DOUBLE:
+        if type(x) is not ndarray or x.dtype is not DOUBLE:
             one = self.find(x)
-        if other is None or other() is not y or y.dtype is not DOUBLE:
+        elif one is None or one() is not x:
+            one = None if x.base is None else self.find_view(x)
+        if type(y) is not ndarray or y.dtype is not DOUBLE:
             other = self.find(y)
+        elif other is None or other() is not y:
+            other = None if y.base is None else self.find_view(y)
         if one is MISS or other is MISS:
             return self.binary(op.name, x, y)
         z = op.operation(x, y)
@@ -196,45 +202,33 @@ class FastRun(ReverseRun):
             self.tape.append((out, one, by_x, for_x, other, by_y, for_y))
         return z
 
-    def fresh_slot(self, z: Any) -> Any:
-        """A slot for the result of an operation, which is no view."""
-        if type(z) is ndarray:
-            shadow = self.shadows[id(z)] = Shadow(z)
-            return shadow
-        node = self.nodes[id(z)] = [0.0, z]
-        return node
-
     # calls
 
     def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         cls = type(owner)
         if cls is ModuleType:
-            return self.call(getattr(owner, name), *args, **kwargs)
+            f = getattr(owner, name)
+            if type(f) in NATIVE:
+                return self.call_native(f, args, kwargs)
+            return self.call(f, *args, **kwargs)
         if cls is ndarray and name in METHODS:
-            result = self.quick_call(METHODS[name], (owner, *args), kwargs)
-            if result is not NotImplemented:
-                return result
+            return self.call_native(METHODS[name], (owner, *args), kwargs)
         return super().method(owner, name, *args, **kwargs)
 
-    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if type(f) in NATIVE:
-            result = self.quick_call(f, args, kwargs)
+    def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
+        known = self.trusted.get(f)
+        if known is None and f in KNOWN:
+            known = self.trusted[f] = self.known(f)
+        if known and not kwargs:
+            result: Any = NotImplemented
+            if type(known) is Linear:
+                if len(args) == 2:
+                    result = self.quick_binary(known, *args)
+            elif len(args) == 1:
+                result = self.quick_unary(known, args[0])
             if result is not NotImplemented:
                 return result
-        return super().call(f, *args, **kwargs)
-
-    def quick_call(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """The result by the fast path, or NotImplemented."""
-        known = self.trusted.get(f)
-        if known is None:
-            if f not in KNOWN:
-                return NotImplemented
-            known = self.trusted[f] = self.known(f)
-        if known is False or kwargs:
-            return NotImplemented
-        if type(known) is Linear:
-            return self.quick_binary(known, *args) if len(args) == 2 else NotImplemented
-        return self.quick_unary(known, args[0]) if len(args) == 1 else NotImplemented
+        return super().call_native(f, args, kwargs)
 
     def quick_binary(self, op: Linear, x: Any, y: Any) -> Any:
         if type(x) is not ndarray or type(y) is not ndarray:
@@ -252,8 +246,15 @@ class FastRun(ReverseRun):
             if slot is MISS or not x.ndim:
                 return NotImplemented
             z = rule.function(x)
-            if slot is not None:
-                self.tape.append((self.fresh_slot(z), slot, *rule.map_of(x, z)))
+            if slot is None:
+                return z
+            if type(z) is ndarray:
+                out: Any = Shadow(z)
+                self.shadows[id(z)] = out
+            else:
+                out = self.nodes[id(z)] = [0.0, z]
+            by, kept = rule.map_of(x, z)
+            self.tape.append((out, slot, by, kept))
             return z
         z = rule.function(x)
         node = self.nodes.get(id(x))
@@ -269,10 +270,11 @@ class FastRun(ReverseRun):
         """
         if f in HANDLERS:
             return False
-        seen, verdict = SEEN.get(f, (None, False))
-        if seen is None or any(
-            table.get(types) is not rule for table, types, rule in seen
-        ):
+        seen, verdict = SEEN.get(f, ((), None))
+        for table, types, rule in seen:
+            if table.get(types) is not rule:
+                verdict = None
+        if verdict is None:
             seen = [self.rule_of(f, args) for args in examples(KNOWN[f])]
             verdict = KNOWN[f] if all(is_ours(rule) for _, _, rule in seen) else False
             SEEN[f] = seen, verdict

@@ -19,6 +19,13 @@ __all__ = ["grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"]
 
 Argnums = int | tuple[int, ...]
 
+# Classes as tuples: `isinstance(x, A | B)` makes a union at each call, which takes as
+# long as ten of the questions.
+INTEGERS = (int, np.integer)
+REALS = (float, np.floating)
+SEVERAL = (tuple, list)
+NO_TANGENT = (int, str, bool, np.integer, np.bool_, type(None))
+
 
 class Derived(Transform):
     """A function that the engine made of another, `grad(f)` and its like."""
@@ -61,7 +68,9 @@ def on_plain(run_on: Callable[..., Any]) -> Callable[..., Any]:
 
 def positions(argnums: Argnums, args: Any, name: str) -> tuple[int, ...]:
     """The positions of the arguments to differentiate, counted from the front."""
-    wanted: Any = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    if type(argnums) is int and 0 <= argnums < len(args):
+        return (argnums,)
+    wanted: Any = argnums if isinstance(argnums, SEVERAL) else (argnums,)
     for i in wanted:
         if not isinstance(i, int) or not -len(args) <= i < len(args):
             message = (
@@ -93,19 +102,24 @@ def value_and_grad(
     """
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
-        active = positions(argnums, args, "grad")
-        for i in active:
-            check_differentiable(args[i], i)
-        recording = Recording(below, f, args, kwargs, active)
-        out, aux = split_aux(recording, has_aux)
-        one = seed_of(out, recording)
-        value = recording.value()
-        cotangents = recording.pull(out, one, below)
-        found = cotangents if isinstance(argnums, tuple | list) else cotangents[0]
-        _ = aux
-        return value, found
+        return both_of(below, f, args, kwargs, argnums, has_aux)
 
     return Derived("value_and_grad", f, run_on)
+
+
+def both_of(
+    below: Any, f: Any, args: Any, kwargs: Any, argnums: Argnums, has_aux: bool
+) -> tuple[Any, Any]:
+    """The output of `f` and the gradient of its value."""
+    active = positions(argnums, args, "grad")
+    for i in active:
+        check_differentiable(args[i], i)
+    recording = Recording(below, f, args, kwargs, active)
+    out, _ = split_aux(recording, has_aux)
+    one = seed_of(out, recording)
+    value = recording.value()
+    cotangents = recording.pull(out, one, below)
+    return value, cotangents if isinstance(argnums, SEVERAL) else cotangents[0]
 
 
 def grad(
@@ -133,10 +147,9 @@ def grad(
     >>> grad(f)(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    both = value_and_grad(f, argnums, has_aux)
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
-        value, found = both.run_on(below, *args, **kwargs)
+        value, found = both_of(below, f, args, kwargs, argnums, has_aux)
         return (found, value[1]) if has_aux else found
 
     return Derived("grad", f, run_on)
@@ -157,12 +170,9 @@ def split_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:
 
 def check_differentiable(x: Any, place: int) -> None:
     """Refuse an argument without a tangent, as JAX does."""
-    if (
-        isinstance(x, int | str | bool | np.integer | np.bool_)
-        or x is None
-        or (isinstance(x, np.ndarray) and x.dtype.kind not in "fc")
-    ):
-        found = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
+    array = isinstance(x, np.ndarray)
+    if isinstance(x, NO_TANGENT) or (array and x.dtype.kind not in "fc"):
+        found = x.dtype if array else type(x).__name__
         message = (
             f"grad: argument {place} must be real or complex to be differentiated, but "
             f"got {found}. Convert it to float, or choose others by argnums."
@@ -172,11 +182,11 @@ def check_differentiable(x: Any, place: int) -> None:
 
 def seed_of(out: Any, recording: Recording) -> Any:
     """The cotangent 1 of a scalar result."""
-    if isinstance(out, float | np.floating):
+    if isinstance(out, REALS):
         return type(out)(1.0)
     if isinstance(out, np.ndarray) and out.shape == () and out.dtype.kind == "f":
         return np.ones((), out.dtype)
-    if isinstance(out, int | np.integer):
+    if isinstance(out, INTEGERS):
         return 1.0
     recording.leave()
     found = (

@@ -68,6 +68,8 @@ class Entrance:
         """The value that the program gets in place of `x`."""
         if type(x) in INERT:
             return x
+        if type(x) is np.ndarray:
+            return self.enter_array(x)
         if is_number(x):
             self.numbers.append((x, self.below.box(x)))
             return self.numbers[-1][1]
@@ -77,13 +79,7 @@ class Entrance:
 
     def enter_new(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
-            if x.dtype.kind not in "fc":
-                return x
-            inner = alias(x) if self.below is PLAIN else self.below.copied(x)
-            owner = owner_of(x)
-            guard = self.run.guards.setdefault(id(owner), Guard(owner))
-            self.arrays.append((x, inner, guard))
-            return inner
+            return self.enter_array(x)
         level = structure(x)
         if level is None or (callable(x) and not self.callables):
             return x
@@ -97,6 +93,15 @@ class Entrance:
             inner = level.rebuild([self.enter(value) for value in level.values])
         if isinstance(x, list | dict | FunctionType) or level.mutable:
             self.copies.append((x, inner))
+        return inner
+
+    def enter_array(self, x: Any) -> Any:
+        if x.dtype.kind not in "fc":
+            return x
+        inner = alias(x) if self.below is PLAIN else self.below.copied(x)
+        owner = x if x.base is None else owner_of(x)
+        guard = self.run.guards.setdefault(id(owner), Guard(owner))
+        self.arrays.append((x, inner, guard))
         return inner
 
     def check_written(self, written: set[int]) -> None:

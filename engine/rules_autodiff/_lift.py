@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from rules_autodiff._names import free_name, mangle, module_names
 from rules_autodiff._source import PARSING, FunctionNode, definition
@@ -45,8 +45,38 @@ class Lifted:
 # By original code, then by its file (equal code of two files is one key). Functions
 # that go out of use take their lifted form with them.
 CACHE: WeakKeyDictionary[CodeType, dict[str, Lifted]] = WeakKeyDictionary()
-# Lifted code, outer and inner, to its name for the hooks.
-NESTED: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()
+
+
+class ByIdentity:
+    """What is known of code objects, as long as they live.
+
+    Asked at each call of an unknown function: a `WeakKeyDictionary` would compute the
+    hash of all that the code holds.
+    """
+
+    def __init__(self) -> None:
+        self.entries: dict[int, tuple[ref[CodeType], Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def get(self, code: CodeType) -> Any:
+        """What was stored for this very object, or None."""
+        found = self.entries.get(id(code))
+        return None if found is None or found[0]() is not code else found[1]
+
+    def put(self, code: CodeType, value: Any) -> None:
+        key, entries = id(code), self.entries
+
+        def forget(gone: ref[CodeType]) -> None:
+            if entries.get(key, (None,))[0] is gone:
+                del entries[key]
+
+        entries[key] = ref(code, forget), value
+
+
+FORMS = ByIdentity()  # of original code, its lifted form: a short way to `CACHE`
+NESTED = ByIdentity()  # of lifted code, outer and inner, its name for the hooks
 
 
 def lifted(function: FunctionType) -> Lifted:
@@ -57,14 +87,15 @@ def lifted(function: FunctionType) -> Lifted:
         UnsupportedProgram: A construct that the engine does not differentiate.
     """
     code = function.__code__
-    forms = CACHE.get(code)
-    if forms is None:
-        forms = CACHE[code] = {}
-    found = forms.get(code.co_filename)
+    found: Lifted | None = FORMS.get(code)
     if found is None:
-        tree, hooks = lifted_tree(code, function.__globals__)
-        found = forms[code.co_filename] = Lifted(compiled(tree, code, hooks), hooks)
-        register(found.code, hooks)
+        forms = CACHE.setdefault(code, {})
+        found = forms.get(code.co_filename)
+        if found is None:
+            tree, hooks = lifted_tree(code, function.__globals__)
+            found = forms[code.co_filename] = Lifted(compiled(tree, code, hooks), hooks)
+            register(found.code, hooks)
+        FORMS.put(code, found)
     return found
 
 
@@ -75,18 +106,18 @@ def shown(function: FunctionType) -> str:
 
 def is_lifted(function: FunctionType) -> bool:
     """Whether ``function`` was made by lifted code: its body calls hooks already."""
-    return function.__code__ in NESTED
+    return is_lifted_code(function.__code__)
 
 
 def is_lifted_code(code: CodeType) -> bool:
     """Whether a frame with this code is one of the user's, lifted."""
-    return code in NESTED
+    return NESTED.get(code) is not None
 
 
 def rebind(function: FunctionType, hooks: Any) -> FunctionType:
     """A function made by lifted code of an earlier run, for the run of ``hooks``."""
     code = function.__code__
-    name = NESTED[code]
+    name = NESTED.get(code)
     if name not in code.co_freevars:
         return function
     place = code.co_freevars.index(name)
@@ -103,7 +134,8 @@ def like(
     """A function with the name, globals and defaults of another."""
     name, defaults = function.__name__, function.__defaults__
     made = FunctionType(code, function.__globals__, name, defaults, closure)
-    made.__kwdefaults__ = function.__kwdefaults__
+    if function.__kwdefaults__:
+        made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
     if function.__dict__:
         made.__dict__.update(function.__dict__)
@@ -162,7 +194,7 @@ def first_code(code: CodeType) -> CodeType:
 
 def register(code: CodeType, hooks: str) -> None:
     """Remember lifted code, so that it is never lifted again."""
-    NESTED[code] = hooks
+    NESTED.put(code, hooks)
     for const in code.co_consts:
         if isinstance(const, CodeType):
             register(const, hooks)

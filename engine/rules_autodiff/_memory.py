@@ -84,7 +84,7 @@ class Memory(ref[Any]):
     def offset(self, view: Any) -> int:
         """Bytes from the first entry of the owner to the first one of a view of it."""
         if self._start is None:
-            owner = self()
+            owner: Any = self()
             self._start, self._strides = address(owner), owner.strides
         return address(view) - self._start
 

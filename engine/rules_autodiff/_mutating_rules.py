@@ -3,7 +3,7 @@
 import inspect
 import typing
 from collections.abc import Callable
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar, final
 
 from rules_autodiff._duals import CoDual, Dual
@@ -117,7 +117,7 @@ class MutatingRules:
 
     def find(self, f: Any, args: tuple[Any, ...]) -> Found | None:
         """The rule for a call, the function that it is for, and its arguments."""
-        if not self.rules:
+        if type(f) is FunctionType and f not in self.rules:
             return None
         owner = getattr(f, "__self__", None)
         if type(f) is BuiltinFunctionType and owner is not None:  # `x.sort`

@@ -17,7 +17,9 @@ UNSHARED = 2  # references to a cotangent: the variable, and getrefcount's argum
 def cotangent_of(primal: Any, slot: Any, below: Any, memo: dict[int, Any]) -> Any:
     """What has come together for an argument; shared instances stay shared."""
     if type(slot) is not Branch:
-        return as_given(primal, taken(slot, below), below)
+        ct = taken(slot, below)
+        arrays = type(ct) is type(primal) is np.ndarray
+        return ct if arrays else as_given(primal, ct, below)
     if id(slot) in memo:
         return memo[id(slot)]
     level = structure(primal)

@@ -40,7 +40,7 @@ def minus_sum(dz: Any, _kept: Any) -> Any:
 
 
 def inner(dz: Any, x: Any) -> Any:
-    return np.vdot(x, dz)
+    return x.dot(dz) if x.ndim == 1 else np.vdot(x, dz)
 
 
 def over(dz: Any, kept: Any) -> Any:
@@ -60,16 +60,24 @@ def power(dz: Any, kept: Any) -> Any:
     return dz * (p * x ** (p - 1))
 
 
-def column_times(dz: Any, y: Any) -> Any:
-    return dz[:, None] * y
+# Of small arrays `a.dot(b)` takes half the time of `a @ b`; of a column and a row it
+# takes two thirds of the time of a product that is broadcast.
 
 
-def times_row(dz: Any, x: Any) -> Any:
-    return x[:, None] * dz
+def times(dz: Any, y: Any) -> Any:
+    return dz.dot(y)
 
 
 def from_left(dz: Any, xT: Any) -> Any:
-    return xT @ dz
+    return xT.dot(dz)
+
+
+def column_times(dz: Any, y: Any) -> Any:
+    return dz[:, None].dot(y[None])
+
+
+def times_row(dz: Any, x: Any) -> Any:
+    return x[:, None].dot(dz[None])
 
 
 def add_maps(x: Any, y: Any, _z: Any) -> Maps:
@@ -106,10 +114,10 @@ def matmul_maps(x: Any, y: Any, _z: Any) -> Maps:
     """For vectors and matrices."""
     if y.ndim == 2:
         if x.ndim == 2:
-            return operator.matmul, y.T, from_left, x.T
-        return operator.matmul, y.T, times_row, x
+            return times, y.T, from_left, x.T
+        return times, y.T, times_row, x
     if x.ndim == 2:
-        return column_times, y, operator.matmul, x
+        return column_times, y, times, x
     return operator.mul, y, operator.mul, x
 
 

@@ -9,12 +9,16 @@ from rules_autodiff._fast import reverse_run
 from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._memory import owner_of
 from rules_autodiff._outputs import cotangent_of
+from rules_autodiff._plain import PLAIN
 from rules_autodiff._slots import add_to
 from rules_autodiff._sweep import redo, sweep, undo
 from rules_autodiff._values import INERT, is_number
 from rules_core import NoTangent, structure
 
 __all__ = ["Recording"]
+
+
+NOTHING = NoTangent()
 
 
 class Recording:
@@ -40,7 +44,7 @@ class Recording:
         callables: bool = False,
     ):
         self.below = below
-        self.active = tuple(i for i in active if not isinstance(args[i], Const))
+        self.active = tuple([i for i in active if type(args[i]) is not Const])
         self.asked = tuple(active)
         self.f, self.args, self.kwargs = f, args, kwargs
         self.broken, self.callables = False, callables
@@ -113,7 +117,9 @@ class Recording:
     def seed(self, out: Any, dy: Any, below: Any = None) -> None:
         """Give a cotangent to (a part of) the output."""
         slot = self.run.slot(out)
-        if slot is not None:
+        if type(slot) is list and below is PLAIN and type(dy) is type(slot[1]):
+            slot[0] += dy
+        elif slot is not None:
             add_to(slot, dy, self.below if below is None else below)
 
     def run_back(self, below: Any) -> tuple[Any, ...]:
@@ -132,11 +138,14 @@ class Recording:
     def collect(self, below: Any) -> tuple[Any, ...]:
         for shadow in self.run.late:
             shadow.data = None
-        found: dict[int, Any] = {}
+        args = self.args
         memo: dict[int, Any] = {}
-        for place, slot in zip(self.active, self.slots, strict=True):
-            found[place] = cotangent_of(self.args[place], slot, below, memo)
-        return tuple(found.get(place, NoTangent()) for place in self.asked)
+        pairs = zip(self.active, self.slots, strict=True)
+        found = [cotangent_of(args[i], slot, below, memo) for i, slot in pairs]
+        if self.active == self.asked:
+            return tuple(found)
+        by_place = dict(zip(self.active, found, strict=True))
+        return tuple([by_place.get(place, NOTHING) for place in self.asked])
 
 
 def written_by(changes: list[Any]) -> set[int]:

@@ -117,6 +117,8 @@ class ReverseRun(Run):
 
     def watch(self, x: Any) -> Any:
         """A slot for a fresh value, which from here on carries a derivative."""
+        if type(x) is np.ndarray and x.dtype.kind in "fc":
+            return self.watch_array(x)
         if is_number(x):
             node = self.nodes[id(x)] = [0.0, x]
             return node
@@ -134,7 +136,7 @@ class ReverseRun(Run):
         return branch if any(part is not None for part in branch.parts) else None
 
     def watch_array(self, a: Any) -> Any:
-        owner = owner_of(a)
+        owner = a if a.base is None else owner_of(a)
         shadow = self.shadows[id(owner)] = Shadow(owner).pinned()
         return shadow if owner is a else Window(shadow, a)
 

@@ -29,6 +29,7 @@ from rules_core._debug import is_watching
 __all__ = ["Run"]
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+CONFIG = EngineConfig()  # has no state
 MOVING = frozenset({"choice", "permutation", "permuted", "shuffle"})
 # Attributes of arrays that give out their memory.
 BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
@@ -49,7 +50,7 @@ class Run(
         self.depth = below.depth + 1
         self.functions: dict[Any, Any] = {}
         self.memo: dict[Any, Any] = {}  # of functools.lru_cache, for this run alone
-        self.config = EngineConfig()
+        self.config = CONFIG
         self.texts: set[Any] = set()
         self.keys: set[Any] = set()
         self.stored: dict[int, tuple[Any, set[int]]] = {}

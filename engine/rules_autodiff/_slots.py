@@ -38,6 +38,10 @@ from rules_core import (
 __all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "take_from"]
 
 
+REALS = (float, np.floating)
+USUAL = frozenset({float, np.float64, np.ndarray})  # classes of cotangents
+
+
 class Shadow(Memory):
     """The cotangent of an owner of memory.
 
@@ -212,10 +216,11 @@ def tangent_of(level: Any, entries: list[Any]) -> Any:
 
 def add_to(slot: Slot, ct: Any, below: Any) -> None:
     """Add a cotangent as an author gave it."""
-    if isinstance(ct, AbstractZero) or ct is None:
-        return
-    if isinstance(ct, NotImplementedTangent):
-        ct.throw("needed by the engine")
+    if type(ct) not in USUAL:
+        if isinstance(ct, AbstractZero) or ct is None:
+            return
+        if isinstance(ct, NotImplementedTangent):
+            ct.throw("needed by the engine")
     if type(slot) is list:
         if type(ct) is not float:
             ct = number_cotangent(slot[1], ct, below)
@@ -242,9 +247,9 @@ def array_cotangent(slot: Any, ct: Any, below: Any) -> Any:
 
 def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
     """A cotangent of a number, of the number's own kind."""
-    if isinstance(ct, float | np.floating) and not isinstance(primal, np.generic):
-        return ct
     if type(ct) is type(primal):
+        return ct
+    if isinstance(ct, REALS) and not isinstance(primal, np.generic):
         return ct
     if below is not PLAIN and is_numeric(ct):
         return below.call(fit, ct, space_of(primal))

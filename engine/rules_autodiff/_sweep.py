@@ -40,7 +40,7 @@ def plainly(entries: Iterator[Any], below: Any) -> None:
                 entry[2][0] += d * entry[3]
                 if len(entry) > 4:
                     entry[4][0] += d * entry[5]
-        elif kind is tuple:
+        elif kind is tuple:  # (out, slot, map, kept, slot, map, kept)
             out = entry[0]
             if type(out) is list:
                 dz = out[0]
@@ -52,9 +52,30 @@ def plainly(entries: Iterator[Any], below: Any) -> None:
                 if dz is None:
                     continue
                 out.data = None
-            backwards(entry, dz)
+            count = len(entry)
+            if count == ONE:
+                _, slot, by, kept = entry
+                give(slot, dz if by is None else by(dz, kept), by)
+            elif count == READ:
+                _, slot, key = entry
+                slot.here(PLAIN)[key] += dz
+            else:
+                _, slot, by, kept, other, by_other, kept_other = entry
+                give(slot, dz if by is None else by(dz, kept), by)
+                ct = dz if by_other is None else by_other(dz, kept_other)
+                give(other, ct, by_other)
         else:
             entry.reverse(below)
+
+
+def give(slot: Any, ct: Any, by: Any) -> None:
+    """Add a cotangent of the operand's shape, the result of the map `by`."""
+    if type(slot) is list:
+        slot[0] += float(ct)
+    elif type(slot) is Shadow and slot.data is None:
+        slot.data, slot.hold = ct, LENT if by in SHARED else FRESH
+    else:
+        slot.gather(ct, by not in SHARED)
 
 
 def followed(entries: Iterator[Any], below: Any) -> None:
@@ -66,29 +87,6 @@ def followed(entries: Iterator[Any], below: Any) -> None:
             followed_arrays(entry, below)
         else:
             entry.reverse(below)
-
-
-def backwards(entry: tuple[Any, ...], dz: Any) -> None:
-    """One operation on arrays: ``(out, slot, map, kept, slot, map, kept)``."""
-    if len(entry) == READ:
-        _, slot, key = entry
-        slot.here(PLAIN)[key] += dz
-        return
-    by = entry[2]
-    give(entry[1], dz if by is None else by(dz, entry[3]), by)
-    if len(entry) > ONE:
-        by = entry[5]
-        give(entry[4], dz if by is None else by(dz, entry[6]), by)
-
-
-def give(slot: Any, ct: Any, by: Any) -> None:
-    """Add a cotangent of the operand's shape, the result of the map `by`."""
-    if type(slot) is list:
-        slot[0] += float(ct)
-    elif type(slot) is Shadow and slot.data is None:
-        slot.data, slot.hold = ct, LENT if by in SHARED else FRESH
-    else:
-        slot.gather(ct, by not in SHARED)
 
 
 def followed_scalar(entry: list[Any], below: Any) -> None:

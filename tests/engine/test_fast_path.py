@@ -27,6 +27,12 @@ PROGRAMS = {
     "mul by a number": (lambda x, s: (s * x) * (x * s), x, s),
     "div": (lambda x, A: x / A, x, A),
     "div by a number": (lambda x, s: (x / s) + (s / x), x, s),
+    "neg": (lambda x, s: -x * -s, x, s),
+    "both are broadcast": (lambda x, y: x[:, None] - y / x[:, None], x, 2 * x),
+    "broadcast along axes of one": (lambda A, c: A * c + c / A, A, x[:, None] * 2),
+    "an array without axes": (lambda x, s: x * np.asarray(s) + np.asarray(s), x, s),
+    "mask": (lambda A: (A > 0.45) * A + A * np.array([1, 2, 3]), A),
+    "matrix of integers": (lambda x: np.array([[1, 2, 0], [0, 3, 1]]) @ x, x),
     "power": (lambda x, A: x**3 + A**1, x, A),
     "vector vector": (lambda x, y: x @ y, x, 2 * x),
     "matrix vector": (lambda A, x: A @ x, A, x),
@@ -101,6 +107,23 @@ def test_an_infinite_partial_is_handed_on():
     with np.errstate(divide="ignore"):
         assert grad(lambda x: np.sum(np.log(x)))(np.array([0.0]))[0] == np.inf
         assert grad(lambda x: np.sqrt(x))(0.0) == np.inf
+
+
+def test_views_of_results_that_are_gone():
+    """A shadow knows where its owner lay, although nobody asked while that lived."""
+
+    def f(x):
+        view = (x * 2.0)[::-2]
+        return np.sum(view * x[:2]) + (x * 3.0)[1] * view[0]
+
+    check_program(f, x)
+
+
+def test_constants_of_other_kinds_are_not_taken_for_reals():
+    """Complex and single precision constants go the general way."""
+    c = np.array([1.0 + 2.0j, 0.5j, 1.0])
+    check_program(lambda x: np.abs(x * c) ** 2, x)
+    check_program(lambda x: np.float32([1.0, 2.0, 3.0]) * x, x)
 
 
 def test_equal_entries_share_and_nan_is_the_largest():
