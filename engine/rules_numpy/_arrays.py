@@ -81,7 +81,7 @@ def name_of(f: Any) -> str:
 
 
 # The default of many public parameters, for which NumPy has no public name.
-NoValue = np._NoValue  # noqa: SLF001
+NoValue = np._NoValue  # noqa: SLF001  see above
 
 # Classes of what is certainly no part of a derivative; asked first, for speed.
 _STILL = frozenset({

@@ -94,6 +94,7 @@ def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:
 
     signature = inspect.signature(partials)
     options = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+    # `inspect` reads an attribute that functions do not declare.
     with_options.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[
             *(

@@ -31,8 +31,6 @@ MISSING = {
     "numpy.frompyfunc": "its ufunc makes arrays of objects: use numpy.vectorize",
     "numpy.nested_iters": "hands out views to be written to: write the loops out",
     "numpy.from_dlpack": "takes over the memory of another library: use numpy.asarray",
-    "numpy.histogram2d": "use numpy.digitize and numpy.bincount, which has a rule",
-    "numpy.histogramdd": "use numpy.digitize and numpy.bincount, which has a rule",
 }
 
 MODULES = {

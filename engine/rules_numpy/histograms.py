@@ -10,10 +10,10 @@ import rules_core as rc
 from rules_numpy._axes import scatter_add
 from rules_numpy._declare import derivative
 
-__all__: list[str] = []
+__all__ = ["bins_of", "edges_slope"]
 
 
-def _bins_of(a: Any, edges: Any) -> Any:
+def bins_of(a: Any, edges: Any) -> Any:
     """The bin of every entry, -1 outside; the last bin holds its upper edge."""
     last = edges.size - 2
     found = np.minimum(np.searchsorted(edges, a, side="right") - 1, last)
@@ -32,7 +32,7 @@ def histogram_bin_edges_derivative(
     y: Any, a: Any, bins: Any = 10, range: Any = None, weights: Any = None
 ) -> Any:
     """Equal bins between the extremes; equal extremes share."""
-    slope = _edges_slope("histogram_bin_edges", a, bins, range)
+    slope = edges_slope("histogram_bin_edges", a, bins, range)
     if slope is None:
         return None
 
@@ -45,7 +45,7 @@ def histogram_bin_edges_derivative(
     return edges_pushforward, edges_pullback
 
 
-def _edges_slope(f: str, a: Any, bins: Any, span: Any) -> Any:
+def edges_slope(f: str, a: Any, bins: Any, span: Any) -> Any:
     """How the edges move with the entries; None where they are given."""
     if isinstance(bins, str):
         message = (
@@ -75,8 +75,8 @@ def histogram_derivative(
 ) -> Any:
     """Counts are Σ w over each bin; densities are those over width and total."""
     values, edges = y
-    slope = _edges_slope("histogram", a, bins, range)
-    places, widths = _bins_of(a, edges), np.diff(edges)
+    slope = edges_slope("histogram", a, bins, range)
+    places, widths = bins_of(a, edges), np.diff(edges)
     total = 1.0
     if density:
         w = np.ones(a.shape) if weights is None else weights

@@ -12,6 +12,7 @@ V = RNG.normal(size=5)
 M = RNG.normal(size=(3, 5))
 Z = M + 1j * RNG.normal(size=M.shape)
 NODES = np.array([0.0, 0.7, 1.1, 2.0, 3.1])
+STEPS = np.array([-3, -1, 0, 1, 4])
 AT = np.array([[-0.5, 0.3, 1.0], [1.7, 2.9, 3.6]])
 
 CALLS = [
@@ -58,6 +59,13 @@ CALLS = [
     (np.histogram, (M, NODES - 1.3)),
     (np.histogram, (M, 3, (-0.8, 1.2), None, Z.real)),
     (np.histogram_bin_edges, (M, 3)),
+    (np.histogram2d, (M[0], M[1], 3, None, True, np.abs(V))),
+    (np.histogram2d, (M[0], M[1], [2, STEPS], None, None, V)),
+    (np.histogram2d, (M[0], M[1], 4, [[-1, 1], [-2, 2]], True)),
+    (np.histogramdd, (M.T, 2, None, True, np.abs(V))),
+    (np.histogramdd, (M.T, [2, STEPS, 3], None, None, V)),
+    (np.histogramdd, ([V, M[0]], 3)),
+    (np.histogramdd, (V, 3, None, True)),
     (np.vander, (V,)),
     (np.vander, (Z[0], 3, True)),
     (np.cov, (M,)),
@@ -162,6 +170,12 @@ def test_histograms_with_bins_of_their_own_are_refused(f):
         rc.rrule(f, np.ones(3), 4)
 
 
+def test_edges_that_move_in_a_joint_histogram_are_refused():
+    _, pullback = rc.rrule(np.histogram2d, V, V, [2, NODES - 1.3])
+    dy = rc.Tangent(tuple, np.ones((2, 4)), np.ones(3), np.ones(5))
+    assert isinstance(pullback(dy)[3], rc.NotImplementedTangent)
+
+
 def test_weighted_covariance_is_refused():
     with pytest.raises(rc.UnsupportedError, match="without weights"):
         rc.rrule(np.cov, M, aweights=np.ones(5))
@@ -195,5 +209,5 @@ def test_a_complex_number_of_a_complex_number():
 
 def test_row_stack_is_vstack():
     with pytest.warns(DeprecationWarning, match="row_stack"):
-        y, pullback = rc.rrule(np.row_stack, [V, M])  # noqa: NPY201
+        y, pullback = rc.rrule(np.row_stack, [V, M])  # noqa: NPY201  as old programs
     np.testing.assert_array_equal(pullback(y)[1][1], M)

@@ -77,8 +77,6 @@ REFUSED = {
         t for i in np.nested_iters(x, [[0], []])[:1] for t in i
     ),
     "numpy.from_dlpack": lambda x: np.sum(np.from_dlpack(x) ** 2),
-    "numpy.histogram2d": lambda x: np.sum(np.histogram2d(x, x, 2, weights=x)[0]),
-    "numpy.histogramdd": lambda x: np.sum(np.histogramdd(x, 2, weights=x)[0]),
 }
 
 
