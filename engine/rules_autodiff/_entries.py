@@ -11,11 +11,17 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._core import fit
-from rules_autodiff._explain import code_and_line, note_place
+from rules_autodiff._explain import asked_of, code_and_line, note_place
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._slots import Branch, Slot, add_to, take_from, tangent_of
 from rules_autodiff._state import read_attribute, write_attribute
-from rules_core import AbstractThunk, CotangentCountError, ZeroTangent, unthunk
+from rules_core import (
+    AbstractThunk,
+    CotangentCountError,
+    NotImplementedTangent,
+    ZeroTangent,
+    unthunk,
+)
 
 __all__ = [
     "AddEntry",
@@ -85,10 +91,13 @@ class RuleEntry:
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
             raise CotangentCountError(self.call.rule, len(self.slots), cotangents)
-        for slot, ct in zip(self.slots, cotangents, strict=True):
+        for place, slot in enumerate(self.slots):
             if slot is not None:
+                ct = cotangents[place]
                 if isinstance(ct, AbstractThunk):
-                    ct = below.call(unthunk, ct)  # noqa: PLW2901
+                    ct = below.call(unthunk, ct)
+                if isinstance(ct, NotImplementedTangent):
+                    ct.throw(asked_of(self.call, place))
                 add_to(slot, ct, below)
 
 

@@ -8,6 +8,7 @@ from rules_autodiff._lift import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, is_opaque_module
 
 __all__ = [
+    "asked_of",
     "code_and_line",
     "keyword_error",
     "name_of",
@@ -73,6 +74,16 @@ def no_rule_error(f: Any, kind: str) -> EngineError:
         f"rules_core.non_differentiable({name.rpartition('.')[2]})."
     )
     return UnsupportedProgram(text)
+
+
+def asked_of(call: Any, place: int | None = None) -> str:
+    """Which derivative a rule was asked for, in words; `place` counts the function."""
+    rule = call.rule
+    by = f"asked of the {rule.kind} {rule.name} ({rule.file}:{rule.line})"
+    if place is None:
+        return by
+    own = place - (not call.bound)
+    return f"{by} for {f'argument {own}' if own >= 0 else 'the function itself'}"
 
 
 def keyword_error(f: Any, name: str) -> EngineError:

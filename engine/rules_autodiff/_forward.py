@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from rules_autodiff._core import CORE, given
-from rules_autodiff._explain import refused
+from rules_autodiff._explain import asked_of, refused
 from rules_autodiff._memory import Memory, overlaps_itself, owner_of
 from rules_autodiff._mutating import call_mutating_forward
 from rules_autodiff._mutating_rules import frule_mutating
@@ -82,6 +82,12 @@ class ForwardRun(Run):
         self.limit = FEW
         self.changed = False
         self.written_ids: set[int] = set()  # of owners of memory
+
+    def retire(self) -> None:
+        """The pass is over: from here on nothing is followed by its hooks."""
+        self.over = True
+        self.flows.clear()
+        self.dots = {}
 
     # what carries a derivative
 
@@ -221,7 +227,7 @@ class ForwardRun(Run):
         if self.is_view(y, f, found.args):
             return y
         y = self.owned(y, found.args)
-        self.assign(y, [self.canonical(y, dy) for dy in tangents])
+        self.assign(y, [self.canonical(y, dy, found) for dy in tangents])
         return y
 
     def rule_tangent(self, rule: Any, x: Any, lane: int) -> Any:
@@ -229,15 +235,15 @@ class ForwardRun(Run):
             return ZeroTangent()
         return self.tangent(x, lane)
 
-    def canonical(self, y: Any, dy: Any) -> Any:
-        """A tangent as an author gave it, in canonical form."""
+    def canonical(self, y: Any, dy: Any, call: Any = None) -> Any:
+        """A tangent as an author gave it (the rule of a call), in canonical form."""
         if is_number(y) and isinstance(dy, float) and isinstance(y, float):
             return dy
         if type(y) is np.ndarray and is_plain_array(dy, y):
             return dy
         (found,) = self.below.call(normalise, (y,), (dy,))
         if isinstance(found, NotImplementedTangent):
-            found.throw("needed by the engine")
+            found.throw(asked_of(call) if call else "needed by the engine")
         return found
 
     def by_other_rule(self, found: Any, f: Any) -> Any:
@@ -248,9 +254,9 @@ class ForwardRun(Run):
         y, pullback = self.below.call(found.run)
         if self.is_view(y, f, found.args):
             return y
-        push = transposed_rrule(self.below, y, pullback)
+        push = transposed_rrule(self.below, found, y, pullback)
         tangents = [
-            push(tuple(self.tangent(x, lane) for x in args))
+            push([self.tangent(x, lane) if self.is_active(x) else None for x in args])
             for lane in range(self.width)
         ]
         y = self.owned(y, found.args)

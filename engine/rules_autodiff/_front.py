@@ -10,6 +10,7 @@ import numpy as np
 from rules_autodiff._calls import HANDLERS, Transform
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._inputs import Const, Entrance, without_const
+from rules_autodiff._kept import Kept
 from rules_autodiff._outputs import as_given
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording, guarded
@@ -201,7 +202,7 @@ def seed_of(out: Any, recording: Recording) -> Any:
     raise TypeError(message)
 
 
-class VJP(Transform):
+class VJP(Kept):
     """The pullback of a `vjp`: may be called again, and in any order.
 
     It keeps the tape, and with it the values that rules have kept, alive. Where the
@@ -209,13 +210,16 @@ class VJP(Transform):
     the reverse pass does; the next call writes them again before it begins.
     """
 
-    def __init__(self, recording: Recording, out: Any):
-        self._recording, self._out = recording, out
+    has_aux = False
 
-    def run_on(self, below: Any, dy: Any) -> Any:
-        own = self._recording.below
-        level = below if below.depth > own.depth else own
-        return self._recording.pull(self._out, dy, level)
+    def start(self, level: Any) -> Any:
+        args = range(len(self.args))
+        self.recording = Recording(level, self.f, self.args, self.kwargs, args)
+        self.out, _ = split_aux(self.recording, self.has_aux)
+        return self.recording.value()
+
+    def apply(self, level: Any, dy: Any) -> Any:
+        return self.recording.pull(self.out, dy, level)
 
     def __call__(self, dy: Any) -> Any:
         """`(dx1, dx2, …)`, one per primal."""
@@ -238,10 +242,9 @@ def vjp(
     >>> y, pullback(1.0), pullback(10.0)
     (6.0, (2.0, 3.0), (20.0, 30.0))
     """
-    recording = Recording(_below, f, primals, {}, range(len(primals)))
-    out, _ = split_aux(recording, has_aux)
-    pullback = VJP(recording, out)
-    value = recording.value()
+    pullback = VJP(f, primals, {})
+    pullback.has_aux = has_aux
+    value = pullback.begin(_below)
     return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
@@ -314,7 +317,7 @@ def forward(
     found = [
         as_given(main, run.own_tangent(main, lane), below) for lane in range(len(lanes))
     ]
-    run.flows.clear()
+    run.retire()
     return out, found
 
 
@@ -342,22 +345,31 @@ def linearize(
     >>> y, f_jvp(1.0), f_jvp(2.0)
     (9.0, 6.0, 12.0)
     """
-    recording = Recording(_below, f, primals, {}, range(len(primals)))
-    out, _ = split_aux(recording, has_aux)
-    value = recording.value()
-    zero = as_given(out, None, _below)
-    adjoint = Recording(_below, VJP(recording, out), (zero,), {}, (0,))
-
-    def run_on(level: Any, *tangents: Any) -> Any:
-        check_count(primals, tangents, "f_jvp")
-        deepest = level if level.depth > _below.depth else _below
-        (found,) = adjoint.pull(adjoint.output, tangents, deepest)
-        if adjoint.run.changes:  # the arguments as they were
-            adjoint.again(adjoint.output, deepest)
-        return found
-
-    f_jvp = Derived("linearize", f, run_on)
+    f_jvp = Linearized(f, primals, {})
+    f_jvp.has_aux = has_aux
+    value = f_jvp.begin(_below)
     return (value[0], f_jvp, value[1]) if has_aux else (value, f_jvp)
+
+
+class Linearized(Kept):
+    """What `linearize` gives: the adjoint of a pullback, which is linear."""
+
+    has_aux = False
+
+    def start(self, level: Any) -> Any:
+        pullback = VJP(self.f, self.args, self.kwargs)
+        pullback.has_aux = self.has_aux
+        value = pullback.begin(level)
+        zero = as_given(pullback.out, None, level)
+        self.adjoint = Recording(level, pullback, (zero,), {}, (0,))
+        return value
+
+    def apply(self, level: Any, *tangents: Any) -> Any:
+        check_count(self.args, tangents, "f_jvp")
+        (found,) = self.adjoint.pull(self.adjoint.output, tangents, level)
+        if self.adjoint.run.changes:  # the arguments as they were
+            self.adjoint.again(self.adjoint.output, level)
+        return found
 
 
 @on_plain

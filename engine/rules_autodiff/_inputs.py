@@ -62,6 +62,7 @@ class Entrance:
         self.memo: dict[int, tuple[Any, Any]] = {}
         self.numbers: list[tuple[Any, Any]] = []  # (given, entered)
         self.copies: list[tuple[Any, Any]] = []  # the same, containers
+        self.rebuilt: list[tuple[Any, Any]] = []  # the same, those that cannot change
         self.arrays: list[tuple[Any, Any, Guard]] = []
 
     def enter(self, x: Any) -> Any:
@@ -93,6 +94,8 @@ class Entrance:
             inner = level.rebuild([self.enter(value) for value in level.values])
         if isinstance(x, list | dict | FunctionType) or level.mutable:
             self.copies.append((x, inner))
+        else:
+            self.rebuilt.append((x, inner))
         return inner
 
     def enter_array(self, x: Any) -> Any:
@@ -128,12 +131,12 @@ class Entrance:
         What was not replaced is the user's own object again: other levels know a number
         by it.
         """
-        pairs = (*self.copies, *self.arrays, *self.numbers)
+        pairs = (*self.copies, *self.rebuilt, *self.arrays, *self.numbers)
         given = {id(inner): x for x, inner, *_ in pairs}
         for x, inner in self.copies:
             save, load = state_functions(inner)
             self.below.changing(x)
-            load(x, replaced(save(inner), given))
+            load(x, own_state(x, save(inner), given))
         if self.below is not PLAIN:
             for x, inner, _ in self.arrays:
                 self.below.store_item(inner, x, Ellipsis)
@@ -151,14 +154,21 @@ class Guard:
         self.touched = True
 
 
-def replaced(state: Any, given: dict[int, Any]) -> Any:
-    """A state with the user's own objects in place of those that entered."""
-    if isinstance(state, list | tuple):
-        found = [replaced(value, given) for value in state]
-        return found if isinstance(state, list) else tuple(found)
-    if isinstance(state, dict) and id(state) not in given:
-        return {key: given.get(id(value), value) for key, value in state.items()}
-    return given.get(id(state), state)
+def own_state(x: Any, state: Any, given: dict[int, Any]) -> Any:
+    """A state of `x` with the user's own objects in place of those that entered."""
+
+    def own(value: Any) -> Any:
+        if id(value) not in given and type(value) is tuple:
+            return tuple(map(own, value))
+        return given.get(id(value), value)
+
+    if isinstance(x, dict):
+        return [(key, own(value)) for key, value in state]
+    if isinstance(state, tuple):  # of an object: its attributes and its slots
+        attributes, slots = state
+        named = {name: own(value) for name, value in attributes.items()}
+        return named, [(slot, own(value)) for slot, value in slots]
+    return list(map(own, state))
 
 
 def alias(x: Any) -> Any:

@@ -26,6 +26,7 @@ class Plain:
     """Every hook as the plain operation."""
 
     depth = 0
+    over = False
 
     def call(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)

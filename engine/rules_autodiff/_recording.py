@@ -67,8 +67,9 @@ class Recording:
             self.leave()
             raise
         finally:
+            self.run = run.retired()
             run.functions.clear()  # their cells hold the run: a cycle
-        if run.changes:
+        if self.run.changes:
             self.entrance.write_back()
 
     def leave(self) -> None:

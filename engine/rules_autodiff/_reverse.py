@@ -44,6 +44,13 @@ NEW_ARRAY = (
 )
 
 
+class NoTape(list[Any]):
+    """A tape on which nothing stays."""
+
+    def append(self, entry: Any) -> None:
+        """Forget it."""
+
+
 class ReverseRun(Run):
     """One forward pass with its tape.
 
@@ -68,6 +75,20 @@ class ReverseRun(Run):
         self.replayable = True  # the writes can be done again without the program
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
         self.late: list[Shadow] = []  # of arrays that were constants before a write
+
+    def retired(self) -> "ReverseRun":
+        """What the forward pass has left: its tape, and the slots of its values.
+
+        The run itself forgets them. Functions that the program has made still call its
+        hooks, wherever they have got to; from here on nothing is followed by them.
+        """
+        self.over = True
+        kept: ReverseRun = object.__new__(type(self))
+        kept.__dict__.update(self.__dict__)
+        self.tape, self.changes = NoTape(), NoTape()
+        self.nodes, self.shadows, self.watched = {}, {}, {}
+        self.guards = self.shadows
+        return kept
 
     # what carries a derivative
 

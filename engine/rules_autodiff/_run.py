@@ -42,7 +42,12 @@ class Run(
     """The hooks of one forward pass over the level ``below``.
 
     Nothing of a run is global, so runs nest and run in parallel.
+
+    Attributes:
+        over: Whether the forward pass has ended; nothing is followed from then on.
     """
+
+    over = False
 
     def __init__(self, below: Any = PLAIN):
         self.below = below

@@ -16,10 +16,10 @@ __all__ = ["is_primitive", "overlay", "show"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Making a derived function is no part of any derivative.
+# Making a derived function or a config is no part of any derivative.
 for _make in (
     _front.grad, _front.value_and_grad, _jacobians.jacfwd, _jacobians.jacrev,
-    _jacobians.hessian, _via.derive_rrule, _via.derive_frule,
+    _jacobians.hessian, _via.derive_rrule, _via.derive_frule, EngineConfig,
 ):  # fmt: skip
     HANDLERS[_make] = plainly(_make)
 

@@ -6,7 +6,19 @@ differentiating the rule.
 
 from typing import Any
 
-from rules_core import NoTangent, unthunk, zero_tangent
+from rules_autodiff._calls import Transform
+from rules_autodiff._explain import asked_of
+from rules_autodiff._kept import deepest
+from rules_autodiff._plain import PLAIN
+from rules_core import (
+    CotangentCountError,
+    NoTangent,
+    NotImplementedTangent,
+    StructuralTangent,
+    structure,
+    unthunk,
+    zero_tangent,
+)
 
 __all__ = ["transposed_frule", "transposed_rrule"]
 
@@ -28,19 +40,33 @@ def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
     given = tuple(zeros[i] for i in active)
     recording = Recording(below, push, given, {}, range(len(given)))
     y, dy = recording.output
+    refuse_missing(dy, found)
+    return y, Transposed(recording, active, len(args))
 
-    def pullback(ct: Any) -> Any:
-        cotangents: list[Any] = [None] * len(args)
-        found_cotangents = recording.pull(dy, ct, below)
-        for i, dx in zip(active, found_cotangents, strict=True):
+
+class Transposed(Transform):
+    """The pullback of an frule: the adjoint of dx ↦ dy, at any level."""
+
+    def __init__(self, recording: Any, active: list[int], count: int):
+        self.recording, self.active, self.count = recording, active, count
+
+    def run_on(self, below: Any, ct: Any) -> Any:
+        cotangents: list[Any] = [None] * self.count
+        level = deepest(below, self.recording.below)
+        if not self.recording.done:
+            self.recording.again(self.recording.output, level)
+        self.recording.seed(self.recording.output[1], ct, level)
+        found = self.recording.run_back(level)
+        for i, dx in zip(self.active, found, strict=True):
             cotangents[i] = dx
         return tuple(cotangents)
 
-    return y, pullback
+    def __call__(self, ct: Any) -> Any:
+        return self.run_on(PLAIN, ct)
 
 
-def transposed_rrule(below: Any, y: Any, pullback: Any) -> Any:
-    """``dx ↦ dy`` from a pullback: its adjoint, at dy = 0."""
+def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
+    """``dx ↦ dy`` from a pullback: its adjoint, at dy = 0; None is no tangent."""
     from rules_autodiff._recording import Recording
 
     def pull(dy: Any) -> Any:
@@ -49,9 +75,22 @@ def transposed_rrule(below: Any, y: Any, pullback: Any) -> Any:
     def push(tangents: Any) -> Any:
         recording = Recording(below, pull, (zero_tangent(y),), {}, (0,))
         out = recording.output
-        for value, dx in zip(out, tangents, strict=True):
-            recording.seed(value, dx)
+        if len(out) != len(tangents):
+            raise CotangentCountError(found.rule, len(tangents), out)
+        for place, (value, dx) in enumerate(zip(out, tangents, strict=True)):
+            if dx is not None:
+                refuse_missing(value, found, place)
+                recording.seed(value, dx)
         (dy,) = recording.run_back(below)
         return dy
 
     return push
+
+
+def refuse_missing(value: Any, found: Any, place: int | None = None) -> None:
+    """Raise for a derivative that a rule has not, wherever it is in a tangent."""
+    if isinstance(value, NotImplementedTangent):
+        value.throw(asked_of(found, place))
+    if isinstance(value, StructuralTangent | tuple | list):
+        for part in getattr(structure(value), "values", ()):
+            refuse_missing(part, found, place)

@@ -6,6 +6,7 @@ from typing import Any
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._front import on_plain
 from rules_autodiff._inputs import Entrance
+from rules_autodiff._kept import Kept
 from rules_autodiff._recording import Recording, guarded
 
 __all__ = ["derive_frule", "derive_rrule", "frule_via_engine", "rrule_via_engine"]
@@ -19,17 +20,22 @@ def apply(f: Any, *args: Any, **kwargs: Any) -> Any:
 @on_plain
 def rrule_via_engine(below: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
-    given = (f, *args)
-    recording = Recording(
-        below, apply, given, kwargs, range(len(given)), callables=True
-    )
+    pullback = ViaPullback(f, args, kwargs)
+    return pullback.begin(below), pullback
 
-    @on_plain
-    def pullback(level: Any, dy: Any) -> Any:
-        deepest = level if level.depth > below.depth else below
-        return recording.pull(recording.output, dy, deepest)
 
-    return recording.value(), pullback  # the pullback takes the program's writes back
+class ViaPullback(Kept):
+    """`dy ↦ (df, dx1, …)`; a call takes back what the program wrote."""
+
+    def start(self, level: Any) -> Any:
+        given = (self.f, *self.args)
+        self.recording = Recording(
+            level, apply, given, self.kwargs, range(len(given)), callables=True
+        )
+        return self.recording.value()
+
+    def apply(self, level: Any, dy: Any) -> Any:
+        return self.recording.pull(self.recording.output, dy, level)
 
 
 @on_plain
@@ -44,7 +50,9 @@ def frule_via_engine(below: Any, tangents: Any, f: Any, args: Any, kwargs: Any) 
     y = guarded(run, apply, inner, kwargs)
     if run.changed:
         entrance.write_back()
-    return y, run.own_tangent(y, 0)
+    dy = run.own_tangent(y, 0)
+    run.retire()
+    return y, dy
 
 
 def derive_rrule(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,112 @@
+"""Linear maps that a run leaves behind: pullbacks, and what `linearize` gives.
+
+    pullback = dy ↦ f'(args)* dy
+
+Such a map depends on the function and the arguments, so these are its entries where
+a level looks for derivatives in it: a program may capture it, and be differentiated
+with respect to what it captured. What was noted when `f` ran is no entry. A map that is
+built again from other entries runs `f` there, when it is first called.
+"""
+
+from copy import copy
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from rules_autodiff._calls import Transform
+from rules_autodiff._explain import name_of, refuse
+from rules_autodiff._plain import PLAIN
+from rules_autodiff._values import is_float_array, is_number
+from rules_core import Structure, structure
+
+__all__ = ["Kept", "deepest"]
+
+ENTRIES = ("f", "args", "kwargs")
+
+
+class Kept(Transform):
+    """A linear map at `f(*args, **kwargs)`, to be called at any level, again and again.
+
+    Attributes:
+        level: The level that ran `f`; None before that.
+    """
+
+    level: Any = None
+    value: Any = None
+
+    def __init__(self, f: Any, args: Any, kwargs: Any):
+        self.f, self.args, self.kwargs = f, args, kwargs
+
+    def begin(self, level: Any) -> Any:
+        """Run `f` on a level, and return its value."""
+        self.value = self.start(level)
+        self.level = level
+        return self.value
+
+    def start(self, level: Any) -> Any:
+        """Run `f`, keep what `apply` needs, and return the value."""
+        raise NotImplementedError
+
+    def apply(self, level: Any, *directions: Any) -> Any:
+        """The map itself, by the arithmetic of a level."""
+        raise NotImplementedError
+
+    def run_on(self, below: Any, *directions: Any) -> Any:
+        if self.level is None:
+            known = self.value
+            if not agree(known, self.begin(below)):
+                refuse_other_value(self.f)
+        return self.apply(deepest(below, self.level), *directions)
+
+    def __call__(self, *directions: Any) -> Any:
+        return self.run_on(PLAIN, *directions)
+
+    def __tangent_structure__(self) -> Structure:
+        values = (self.f, self.args, self.kwargs)
+        return Structure(type(self), "field", ENTRIES, values, self.elsewhere)
+
+    def elsewhere(self, entries: Any) -> Self:
+        """The map of the same kind at other entries: `f` is still to be run there."""
+        made = copy(self)
+        made.f, made.args, made.kwargs = entries
+        made.level = None
+        return made
+
+
+def deepest(level: Any, own: Any) -> Any:
+    """The level at which a map that `own` left runs, where `level` calls it.
+
+    A level above the one that calls may still follow what the map holds. One whose
+    forward pass is over follows nothing more.
+    """
+    while own.over:
+        own = own.below
+    above = own
+    while above is not level:
+        if above is PLAIN:
+            return level
+        above = above.below
+    return own
+
+
+def agree(known: Any, found: Any) -> bool:
+    """Whether a function that ran twice gave the same numbers."""
+    if is_number(known) or is_float_array(known):
+        return bool(np.array_equal(known, found, equal_nan=True))
+    level, other = structure(known), structure(found)
+    if level is None or other is None or callable(known):
+        return True
+    return level.names == other.names and all(map(agree, level.values, other.values))
+
+
+def refuse_other_value(f: Any) -> NoReturn:
+    what = (
+        f"The function {name_of(f)}, whose pullback is captured by a function that is "
+        "differentiated, must give the same value when it is run again, but gave "
+        "another one"
+    )
+    cure = (
+        "Draw its random numbers and read its state outside, and pass them as "
+        "arguments; do not write into its result."
+    )
+    raise refuse(what, cure)

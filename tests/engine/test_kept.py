@@ -1,0 +1,169 @@
+"""Pullbacks and linear maps that outlive their run: captured, kept, called again."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_autodiff import (
+    EngineConfig,
+    UnsupportedProgram,
+    derive_rrule,
+    grad,
+    jvp,
+    linearize,
+    vjp,
+)
+from rules_autodiff._calls import HANDLERS
+from rules_core import HasReverseMode, NoTangent, RuleConfig, rrule_via_ad
+from rules_core.testing import isolated_rules
+
+X = np.array([0.5, -1.0, 2.0])
+
+
+def applied(f, x):
+    """`f(x)`, by a rule that asks the engine for the derivatives of `f`."""
+    return f(x)
+
+
+@pytest.fixture(autouse=True)
+def _applied():
+    with isolated_rules():
+
+        @rc.rrule.define(applied, config=RuleConfig[HasReverseMode])
+        def applied_rrule(config, f, x):
+            y, pullback = rrule_via_ad(config, f, x)
+
+            def applied_pullback(dy):
+                return NoTangent(), *pullback(dy)
+
+            return y, applied_pullback
+
+        yield
+
+
+def cube(x):
+    return x * x * x
+
+
+MAPS = {
+    "vjp": lambda x: vjp(cube, x)[1],
+    "vjp with aux": lambda x: vjp(lambda v: (cube(v), v), x, has_aux=True)[1],
+    "linearize": lambda x: linearize(cube, x)[1],
+    "rrule_via_ad": lambda x: rrule_via_ad(EngineConfig(), cube, x)[1],
+    "derive_rrule": lambda x: derive_rrule(cube)(x)[1],
+    "grad": lambda x: lambda d: grad(lambda v: d * cube(v))(x),
+}
+EACH = pytest.mark.parametrize("make", MAPS.values(), ids=MAPS)
+
+
+def slope_of(found):
+    return found[-1] if isinstance(found, tuple) else found
+
+
+@EACH
+def test_captured_by_a_function_that_a_rule_differentiates(make):
+    """`3x² d²` of both: what the map captured has its derivative too."""
+
+    def program(x, d):
+        linear = make(x)
+        return applied(lambda d: slope_of(linear(d)) * d, d)
+
+    assert program(2.0, 3.0) == 108.0
+    assert grad(program, (0, 1))(2.0, 3.0) == pytest.approx((108.0, 72.0))
+    assert jvp(program, (2.0, 3.0), (1.0, 1.0))[1] == pytest.approx(180.0)
+    inner = grad(program)
+    assert grad(inner)(2.0, 3.0) == pytest.approx(6 * 9.0)
+    assert grad(inner, 1)(2.0, 3.0) == pytest.approx(12 * 2 * 3.0)
+    assert jvp(inner, (2.0, 3.0), (1.0, 1.0))[1] == pytest.approx(54.0 + 72.0)
+
+
+WAYS = {
+    "grad": lambda f, x: grad(f, has_aux=True)(x)[1],
+    "jvp": lambda f, x: jvp(f, (x,), (1.0,), has_aux=True)[2],
+}
+OUT_OF = pytest.mark.parametrize("out_of", WAYS.values(), ids=WAYS)
+
+
+@EACH
+@OUT_OF
+def test_called_in_another_derivative(make, out_of):
+    """Kept by a derivative that is over, called by the next one, at the same depth."""
+    linear = out_of(lambda x: (x * 1.0, make(x)), 2.0)
+    assert slope_of(linear(1.0)) == 12.0
+    assert grad(lambda d: slope_of(linear(d)) * d)(3.0) == pytest.approx(72.0)
+    assert jvp(lambda d: slope_of(linear(d)) * d, (3.0,), (1.0,))[1] == 72.0
+
+
+@EACH
+@OUT_OF
+def test_of_an_inner_derivative_called_in_the_outer_one(make, out_of):
+    def outer(x):
+        linear = out_of(lambda v: (v * 1.0, make(v)), x)
+        return slope_of(linear(x))  # 3x³
+
+    assert grad(outer)(2.0) == pytest.approx(36.0)
+    assert grad(grad(outer))(2.0) == pytest.approx(36.0)
+    assert jvp(outer, (2.0,), (1.0,))[1] == pytest.approx(36.0)
+
+
+def test_a_random_function_is_refused_where_it_would_run_again():
+    rng = np.random.default_rng(5)
+
+    def program(x):
+        _, pullback = vjp(lambda v: cube(v) * rng.normal(), x)
+        return applied(lambda d: pullback(d)[0], x)
+
+    with pytest.raises(UnsupportedProgram, match=r"same value when it is run again"):
+        grad(program)(2.0)
+
+
+def test_nothing_is_left_behind():
+    """Neither a table of pullbacks, nor a tape that goes on after its run."""
+
+    def program(x):
+        return applied(lambda v: np.sin(v) @ v, x)
+
+    grad(program)(X)
+    known = len(HANDLERS)
+    for _ in range(5):
+        grad(program)(X)
+    assert len(HANDLERS) == known
+
+    _, pullback, inner = vjp(lambda x: (x * x, lambda v: v * x), 3.0, has_aux=True)
+    recorded = len(pullback.recording.run.tape)
+    for _ in range(5):
+        assert inner(2.0) == 6.0
+        assert pullback(1.0) == (6.0,)
+    assert len(pullback.recording.run.tape) == recorded
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Held:
+    a: np.ndarray
+
+
+def test_objects_in_containers_stay_the_users_own():
+    """Where the program writes, also those that cannot change are as they were."""
+
+    def program(items):
+        new = [1.0]
+        items += [Pair(items[0].a[0], 1.0), new, new]
+        return items[0].a[0] ** 2 * items[1].a
+
+    held = Held(np.array([2.0, 3.0]))
+    items = [held]
+    _, pullback = vjp(program, items)
+    assert items[0] is held
+    assert type(items[1]) is Pair
+    assert items[2] is items[3]
+    (found,) = pullback(1.0)
+    np.testing.assert_allclose(found[0].a, [12.0, 0.0])
+    assert items == [held]
