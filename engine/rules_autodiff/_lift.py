@@ -25,21 +25,22 @@ FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets
 
 @dataclass(frozen=True)
 class Lifted:
-    """A lifted function: its code, and the name by which that calls the hooks."""
+    """A lifted function: its code, and the name by which that calls the hooks.
+
+    Attributes:
+        places: For each cell of the code, which of the original one's it is; -1 for
+            the cell of the hooks.
+    """
 
     code: CodeType
     hooks: str
+    places: tuple[int, ...]
 
     def bind(self, function: FunctionType, hooks: Any) -> FunctionType:
         """The lifted function over the globals and cells of the original one."""
-        captured = function.__closure__
-        if captured is None:
-            own = (CellType(hooks),) if self.code.co_freevars else ()
-            return like(function, self.code, own)
-        cells = dict(zip(function.__code__.co_freevars, captured, strict=True))
-        cells[self.hooks] = CellType(hooks)
-        closure = tuple(cells[name] for name in self.code.co_freevars)
-        return like(function, self.code, closure)
+        cells, own = function.__closure__ or (), CellType(hooks)
+        closure = [own if i < 0 else cells[i] for i in self.places]
+        return like(function, self.code, tuple(closure))
 
 
 # By original code, then by its file (equal code of two files is one key). Functions
@@ -93,8 +94,13 @@ def lifted(function: FunctionType) -> Lifted:
         found = forms.get(code.co_filename)
         if found is None:
             tree, hooks = lifted_tree(code, function.__globals__)
-            found = forms[code.co_filename] = Lifted(compiled(tree, code, hooks), hooks)
-            register(found.code, hooks)
+            form = compiled(tree, code, hooks)
+            places = tuple(
+                -1 if name == hooks else code.co_freevars.index(name)
+                for name in form.co_freevars
+            )
+            found = forms[code.co_filename] = Lifted(form, hooks, places)
+            register(form, hooks)
         FORMS.put(code, found)
     return found
 
@@ -177,7 +183,7 @@ def compiled(tree: Any, code: CodeType, hooks: str) -> CodeType:
     body.type_params = []  # type: ignore[attr-defined]  # needed from Python 3.12 on
     ast.copy_location(body, tree)
     factory = ast.FunctionDef("_factory", args, [body], [])
-    factory.type_params = []  # type: ignore[attr-defined]
+    factory.type_params = []  # type: ignore[attr-defined]  # as above
     module = ast.Module([ast.copy_location(factory, tree)], [])
     flags = code.co_flags & FUTURE_FLAGS
     text = ast.fix_missing_locations(module)
