@@ -1,5 +1,6 @@
 """One forward pass in reverse mode, and the pullback that it leaves."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ __all__ = ["Recording"]
 
 
 NOTHING = NoTangent()
+# To a run: the recording's, its entrance's, a variable's, and getrefcount's argument.
+OWN_REFERENCES = 4
 
 
 class Recording:
@@ -67,8 +70,10 @@ class Recording:
             self.leave()
             raise
         finally:
-            self.run = run.retired()
             run.functions.clear()  # their cells hold the run: a cycle
+            # It takes longer than a small program: only if somebody else has the run.
+            if sys.getrefcount(run) > OWN_REFERENCES:
+                self.run = run.retired()
         if self.run.changes:
             self.entrance.write_back()
 
