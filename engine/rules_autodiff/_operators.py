@@ -12,6 +12,7 @@ from rules_autodiff._hooks import Hooks
 from rules_autodiff._shown import shown
 from rules_autodiff._special import is_asked
 from rules_autodiff._values import is_number, is_numeric
+from rules_core import AbstractZero
 
 __all__ = ["Operators"]
 
@@ -49,7 +50,8 @@ class Operators(Hooks):
         for method, own, other in attempts:
             if method is None:
                 result = native_method(own, other, special, reflected=own is y)
-                if result is not NotImplemented and self.is_active((own, other)):
+                plain = result is NotImplemented or isinstance(result, AbstractZero)
+                if not plain and self.is_active((own, other)):
                     refused("operand", type(other if is_numeric(own) else own).__name__)
             else:
                 result = self.call(method, own, other)
