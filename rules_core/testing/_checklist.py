@@ -65,6 +65,7 @@ ALWAYS: list[tuple[str, Run, tuple[str, ...]]] = [
     ("result", result.returns_a_pair, ()),
     ("value", result.value_is_right, ("result",)),
     ("inputs-unwritten", writes.inputs_unwritten, ("result", "implemented", "shape")),
+    ("views", writes.views_are_the_functions, ("value", "inputs-unwritten")),
 ]
 WITH_LEAVES: list[tuple[str, Run, tuple[str, ...]]] = [
     ("implemented", result.implemented, ("result",)),

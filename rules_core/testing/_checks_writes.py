@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,12 @@ from ._leaf import to_numpy
 from ._modes import Mode, Outcome
 from ._report import Failure
 
-__all__ = ["given_unwritten", "inputs_unwritten", "output_unwritten"]
+__all__ = [
+    "given_unwritten",
+    "inputs_unwritten",
+    "output_unwritten",
+    "views_are_the_functions",
+]
 
 Snapshot = dict[str, bytes]
 
@@ -67,11 +73,50 @@ def given_unwritten(mode: Mode) -> None:
     _refuse_changes(before, snapshot(given, name), "which belongs to the caller")
 
 
+def views_are_the_functions(mode: Mode) -> None:
+    """The value lies in an argument's memory exactly where the function's does.
+
+    Who writes to the value afterwards would change another argument than the program.
+    """
+    subject = mode.subject
+    primals = subject.space.copy()
+    own = set(_shared(subject.call(primals), primals, subject.names))
+    outcome = mode.run(_given(mode))
+    for path in own ^ set(_shared(outcome.y, outcome.primals, subject.names)):
+        message = (
+            f"the function's value is a view of {path}, the rule's must be as well"
+            if path in own
+            else f"the rule's value lies in the memory of {path}, the function's does "
+            "not: return a copy, for the caller may write to it"
+        )
+        raise Failure(message)
+
+
+def _shared(y: Any, primals: tuple[Any, ...], names: list[str]) -> Iterator[str]:
+    """Paths of the arrays among the arguments with which `y` shares memory."""
+    values = list(_arrays(y, "y"))
+    for name, primal in zip(names, primals, strict=True):
+        for path, x in _arrays(primal, name):
+            if any(np.may_share_memory(x, value) for _, value in values):
+                yield path
+
+
+def _arrays(x: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """NumPy's arrays inside `x`, by path."""
+    parts = branch(x)
+    if isinstance(x, np.ndarray):
+        yield path, x
+    elif parts is not None:
+        for child, label in zip(parts.children, parts.labels, strict=True):
+            yield from _arrays(child, path + label)
+
+
 def output_unwritten(mode: Mode) -> None:
     """The pullback does not write to the value that the caller got."""
     subject = mode.subject
     outcome = _finished(mode, mode.run(_given(mode)))
-    right = subject.out.values(subject.y)
+    first = mode.value()
+    right = subject.out.values(first)
     if not np.array_equal(subject.out.values(outcome.y), right, equal_nan=True):
-        before, after = snapshot(subject.y, "y"), snapshot(outcome.y, "y")
+        before, after = snapshot(first, "y"), snapshot(outcome.y, "y")
         _refuse_changes(before, after, "the value that the caller holds")

@@ -1,10 +1,10 @@
-"""Arrays that belong to somebody else are written to."""
+"""Arrays that belong to somebody else are written to, or handed out."""
 
 import numpy as np
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
-from tests.specimens.zoo import VECTOR, Call, rrule_of, specimen
+from tests.specimens.zoo import MATRIX, VECTOR, Call, rrule_of, specimen
 
 
 @specimen("rrule.inputs-unwritten")
@@ -108,3 +108,25 @@ def writes_its_input_in_forward_mode(wrong):
         return y, dy
 
     return Call(square, (VECTOR,))
+
+
+@specimen("rrule.views")
+def hands_out_its_argument(wrong):
+    def positive(x):
+        return x * 1.0
+
+    value = (lambda x: x) if wrong else positive
+    rrule_of(positive, lambda dy, x: (NoTangent(), dy), value)
+    return Call(positive, (VECTOR,))
+
+
+@specimen("frule.views")
+def copies_where_the_function_gives_a_view(wrong):
+    def first(rows):
+        return rows[0]
+
+    @frule.define(first)
+    def first_frule(tangents, rows):
+        return rows[0].copy() if wrong else rows[0], tangents[1][0]
+
+    return Call(first, (MATRIX,))
