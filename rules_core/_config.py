@@ -146,7 +146,7 @@ def _requirement(traits: frozenset[type]) -> type[RuleConfig]:
     name = f"RuleConfig[{', '.join(t.__name__ for t in ordered)}]"
     made = _ConfigMeta(name, (RuleConfig,), {"__module__": __name__})
     made.needs = ordered
-    return made  # type: ignore[return-value]
+    return made  # type: ignore[return-value]  # a class, as its bases say
 
 
 def requirement(*traits: type) -> type[RuleConfig]:

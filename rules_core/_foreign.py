@@ -118,6 +118,7 @@ class Foreign(ABC):
             return self.call(args, kwargs)
 
         update_wrapper(on_numpy, self.f)
+        # Functions do not declare the attributes that they are given.
         on_numpy.foreign = self  # type: ignore[attr-defined]
         return on_numpy
 

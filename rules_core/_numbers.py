@@ -162,7 +162,7 @@ def is_concrete(x: Any) -> bool:
 def is_plain_tensor(x: Any) -> bool:
     """Whether a torch tensor has values that are neither recorded nor wrapped."""
     torch = sys.modules["torch"]
-    functorch = torch._C._functorch  # noqa: SLF001
+    functorch = torch._C._functorch  # noqa: SLF001  torch has no public name for it
     recorded = x.requires_grad or x.is_meta
     wrapped = functorch.is_functorch_wrapped_tensor(x)
     wrapped = wrapped or functorch.is_legacy_batchedtensor(x)

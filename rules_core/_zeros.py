@@ -320,7 +320,7 @@ def not_implemented(info: str, *, issue: str = "") -> NotImplementedTangent:
     >>> not_implemented("derivative in the order", issue="our issue 12")
     NotImplementedTangent('derivative in the order', issue='our issue 12')
     """
-    frame = sys._getframe(1)  # noqa: SLF001 (inspect costs milliseconds to import)
+    frame = sys._getframe(1)  # noqa: SLF001  inspect costs milliseconds
     module = frame.f_globals.get("__name__", "")
     return NotImplementedTangent(
         info, issue, module, frame.f_code.co_filename, frame.f_lineno

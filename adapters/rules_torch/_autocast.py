@@ -37,8 +37,8 @@ def current(tensors: Sequence[Tensor]) -> State:
 def resumed(state: State, device: str) -> AbstractContextManager[Any]:
     """The context in which an earlier state holds again."""
     if state is None:
-        return torch.autocast(device, enabled=False)  # type: ignore[no-any-return]
-    return torch.autocast(state[0], dtype=state[1])  # type: ignore[no-any-return]
+        return torch.autocast(device, enabled=False)
+    return torch.autocast(state[0], dtype=state[1])
 
 
 def cast_arguments(
@@ -56,7 +56,7 @@ def cast_arguments(
     if dtype is None:
         return args, kwargs
     cast = [x.to(dtype) if x.dtype in _NARROW else x for x in tensors]
-    return unflatten(layout, cast)  # type: ignore[no-any-return]
+    return unflatten(layout, cast)
 
 
 def check_policy(policy: str) -> str:

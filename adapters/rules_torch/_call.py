@@ -95,7 +95,7 @@ class Call:
         """`(args, kwargs)` again from their tensors."""
         if self.layout is None:
             return tuple(tensors), {}
-        return unflatten(self.layout, tensors)  # type: ignore[no-any-return]
+        return unflatten(self.layout, tensors)
 
     def full_layout(self) -> Any:
         """The layout, also where the arguments are the tensors."""
@@ -272,7 +272,7 @@ class Call:
         positional = self.layout[3][0]
         if positional[0] == "static":
             return [("static", x) for x in positional[1]]
-        return positional[3]  # type: ignore[no-any-return]
+        return positional[3]
 
     def _spread_structured(
         self, result: Any, wanted: Sequence[bool], node: Any

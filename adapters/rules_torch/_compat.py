@@ -194,7 +194,7 @@ def is_dead(x: Tensor) -> bool:
 
 def is_view(x: Tensor) -> bool:
     """Whether `x` is a view of another tensor."""
-    return bool(x._is_view())  # noqa: SLF001
+    return bool(x._is_view())
 
 
 def is_view_without_history(x: Tensor) -> bool:
@@ -202,20 +202,20 @@ def is_view_without_history(x: Tensor) -> bool:
 
     It says that it requires a gradient, and has no history that could give one.
     """
-    return x.requires_grad and x._is_view() and x.grad_fn is None  # noqa: SLF001
+    return x.requires_grad and x._is_view() and x.grad_fn is None
 
 
 def forward_mode_active() -> bool:
     """Whether forward-mode tangents are being propagated here."""
-    return _forward_ad._current_level >= 0 and _forward_enabled()  # noqa: SLF001
+    return _forward_ad._current_level >= 0 and _forward_enabled()
 
 
 def tracing_or_transforming() -> bool:
     """Whether a call may mean more than computing; asked at every call, so in one."""
     return (
         functorch_active()
-        or _forward_ad._current_level >= 0  # noqa: SLF001
-        or _compiler._is_exporting_flag  # noqa: SLF001
+        or _forward_ad._current_level >= 0
+        or _compiler._is_exporting_flag
     )
 
 
@@ -251,18 +251,18 @@ def owns_its_memory(x: Tensor) -> bool:
     Memory that torch did not allocate, as that of a NumPy array, cannot be resized.
     """
     storage = x.untyped_storage()  # the tensor and this object use it
-    users = _users(storage._cdata)  # noqa: SLF001
+    users = _users(storage._cdata)
     return bool(users == 2 and storage.resizable())
 
 
 def root(x: Tensor) -> Tensor:
     """The tensor that `x` is a view of, or `x`."""
-    return x if x._base is None else x._base  # noqa: SLF001
+    return x if x._base is None else x._base
 
 
 def was_written_to(x: Tensor) -> bool:
     """Whether a fresh tensor, or a view of it, has been written to since."""
-    return bool(x._version > 0)  # noqa: SLF001
+    return bool(x._version > 0)
 
 
 def with_tangent_of(x: Tensor, other: Tensor) -> Tensor:
@@ -301,7 +301,7 @@ def is_traced(x: Tensor) -> bool:
 
 def fake_mode() -> AbstractContextManager[Any]:
     """Tensors made in it have no data; those from outside may take part."""
-    return _fake_mode(allow_non_fake_inputs=True)  # type: ignore[no-any-return]
+    return _fake_mode(allow_non_fake_inputs=True)
 
 
 def below_autograd() -> AbstractContextManager[None]:
@@ -319,8 +319,8 @@ def implement(library: Any, name: str, *, run: Any, autograd: Any, fake: Any) ->
 
 def keep_out_of_graphs(function: Any, reason: str) -> None:
     """What `torch.compiler.disable` does, without importing all of Dynamo."""
-    function._torchdynamo_disable = True  # noqa: SLF001
-    function._torchdynamo_disable_msg = reason  # noqa: SLF001
+    function._torchdynamo_disable = True
+    function._torchdynamo_disable_msg = reason
 
 
 def leaving_the_graph(message: str) -> Exception:
@@ -328,11 +328,11 @@ def leaving_the_graph(message: str) -> Exception:
 
     For functions that Dynamo is running, so all of it has been imported.
     """
-    return _find("_dynamo.exc.Unsupported")(message)  # type: ignore[no-any-return]
+    return _find("_dynamo.exc.Unsupported")(message)
 
 
 def _unbound(cls: Any) -> Callable[..., Any]:
-    return super(torch.autograd.Function, cls).apply  # type: ignore[no-any-return]
+    return super(torch.autograd.Function, cls).apply
 
 
 def apply_function(cls: type) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ _STATIC = (
 
 def differentiable(x: Any) -> bool:
     """Whether a tensor has a tangent: floating or complex."""
-    return x.is_floating_point() or x.is_complex()  # type: ignore[no-any-return]
+    return x.is_floating_point() or x.is_complex()
 
 
 def flatten(value: Any, tensors: list[Tensor]) -> Any:

@@ -180,7 +180,7 @@ def _grad(
     pairs = [(y, dy) for y, dy in zip(ys, seeds, strict=True) if y.requires_grad]
     if not pairs:
         return [torch.zeros_like(x) for x in leaves]
-    return torch.autograd.grad(  # type: ignore[no-any-return]
+    return torch.autograd.grad(
         [y for y, _ in pairs],
         leaves,
         [dy for _, dy in pairs],

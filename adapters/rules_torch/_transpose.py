@@ -78,7 +78,7 @@ def push_forward(
     try:
         # A tangent gets the strides of its primal and is written to: no expanded views.
         own = (tuple(x.clone() for x in xs) for xs in (primals, tangents))
-        return torch.func.jvp(fn, *own)  # type: ignore[no-any-return]
+        return torch.func.jvp(fn, *own)
     except RuntimeError as error:
         if NESTED_FORWARD not in str(error):
             raise
@@ -91,7 +91,7 @@ def _push_by_reverse(
     outputs, back = torch.func.vjp(fn, *primals)
 
     def back_flat(*seeds: Tensor) -> Outputs:
-        return back(seeds)  # type: ignore[no-any-return]
+        return back(seeds)
 
     seeds = tuple(torch.ones_like(y) for y in outputs)
     _, forth = torch.func.vjp(back_flat, *seeds)

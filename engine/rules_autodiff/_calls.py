@@ -367,7 +367,7 @@ def key_of_builtin(f: Any) -> Any:
 
 def is_opaque_class(cls: type) -> bool:
     """Whether a class is made by a constructor that the engine does not look into."""
-    new, init = cls.__new__, cls.__init__  # type: ignore[misc]
+    new, init = cls.__new__, cls.__init__  # type: ignore[misc]  # of the class
     written = isinstance(new, FunctionType) or isinstance(init, FunctionType)
     if not written:
         return True

@@ -113,7 +113,9 @@ def call_alias(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return run.call(f.__origin__, *args, **kwargs)
 
 
-for _alias in (type(typing.Generic[typing.AnyStr]), type(list[int])):  # type: ignore[index]
+# Only a class may have `Generic[…]` for a base, says mypy; here its type is wanted.
+_GENERIC = typing.Generic[typing.AnyStr]  # type: ignore[index]
+for _alias in (type(_GENERIC), type(list[int])):
     CALLABLES[_alias] = call_alias
 
 

@@ -21,6 +21,7 @@ def initialise_dataclass(run: Any, made: Any, args: Any, kwargs: Any) -> None:
     bound = inspect.signature(type(made)).bind(*args, **kwargs).arguments
     after = []
     for name, field in type(made).__dataclass_fields__.items():
+        # `fields()` leaves out the InitVars, which only this tells from the others.
         kind = field._field_type.name  # noqa: SLF001
         value = bound.get(name, MISSING)
         if value is MISSING:

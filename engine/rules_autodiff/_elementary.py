@@ -169,8 +169,10 @@ def handle_piecewise(
         if callable(piece):
             if not mask.any():
                 continue
-            piece = run.call(piece, run.read_array(x, mask), *args, **kw)  # noqa: PLW2901
-        run.write(y, mask, piece)
+            value = run.call(piece, run.read_array(x, mask), *args, **kw)
+            run.write(y, mask, value)
+        else:
+            run.write(y, mask, piece)
     return y
 
 

@@ -63,6 +63,7 @@ def on_plain(run_on: Callable[..., Any]) -> Callable[..., Any]:
     HANDLERS[call] = run_on
     own = inspect.signature(run_on)
     seen = list(own.parameters.values())[1:]  # the level is no argument of the user's
+    # `inspect` reads an attribute that functions do not declare.
     call.__signature__ = own.replace(parameters=seen)  # type: ignore[attr-defined]
     return call
 

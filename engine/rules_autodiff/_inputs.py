@@ -181,4 +181,5 @@ def alias(x: Any) -> Any:
         raise UnsupportedProgram(message)
     if overlaps_itself(x) or not x.dtype.isnative:
         return x.copy()
+    # Arrays have buffers, which NumPy declares from Python 3.12 on.
     return np.asarray(memoryview(x))  # type: ignore[arg-type]

@@ -127,7 +127,7 @@ def test_a_rule_may_take_everything_in_one_tuple():
 
 
 class Unhashable:
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # how Python spells: no hash
 
     def __call__(self, x):
         return x

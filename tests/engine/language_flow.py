@@ -121,7 +121,7 @@ def closures(x):
 
     for v in x:
         add(v)
-    scale = lambda v, c=x[1]: v * c * total  # noqa: E731
+    scale = lambda v, c=x[1]: v * c * total
     return scale(x[2])
 
 

@@ -128,7 +128,7 @@ def assignment_chains(x):
 
 
 def higher_functions(x):
-    compose = lambda f, g: lambda *a: f(g(*a))  # noqa: E731
+    compose = lambda f, g: lambda *a: f(g(*a))
     square = functools.partial(pow, exp=2)
     inc = functools.partial(operator.add, x[0])
     values = list(map(compose(square, inc), x))
@@ -184,7 +184,7 @@ def copies_of_objects(x):
 
 
 def y_combinator(x):
-    fix = lambda f: (lambda g: g(g))(lambda g: f(lambda *a: g(g)(*a)))  # noqa: E731
+    fix = lambda f: (lambda g: g(g))(lambda g: f(lambda *a: g(g)(*a)))
     power = fix(lambda self: lambda n: 1.0 if n == 0 else x * self(n - 1) + 0.5)
     return power(4)
 
@@ -215,9 +215,9 @@ def conditional_definitions(x):
 
 
 def shadowed_builtins(x):
-    sum = lambda a, b: a * b  # noqa: E731, A001
-    slice = x * 2  # noqa: A001
-    list = [sum(x, slice)]  # noqa: A001
+    sum = lambda a, b: a * b  # noqa: A001  hidden on purpose
+    slice = x * 2  # noqa: A001  hidden on purpose
+    list = [sum(x, slice)]  # noqa: A001  hidden on purpose
     return list[0] + slice
 
 

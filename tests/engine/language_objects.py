@@ -287,7 +287,7 @@ def decorators(x):
 
 
 def global_state(x):
-    global SCRATCH  # noqa: PLW0603
+    global SCRATCH  # noqa: PLW0603  what is followed
     SCRATCH = x * 2
     value = SCRATCH * x
     SCRATCH = None

@@ -187,7 +187,7 @@ def mapped(x, y):
 
 
 def mapped_sum(x):
-    return sum(map(lambda row: np.sum(np.sin(np.cos(np.exp(row)))), x))  # noqa: C417
+    return sum(map(lambda row: np.sum(np.sin(np.cos(np.exp(row)))), x))  # noqa: C417  as Mooncake
 
 
 def broadcast(x):

@@ -67,7 +67,7 @@ def identity(x):
 def inner_sine(x):
     y = np.sin(x)
     z = np.cos(y)
-    return z  # noqa: RET504
+    return z  # noqa: RET504  assigning is the feature
 
 
 def whole_numbers(n):

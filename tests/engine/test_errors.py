@@ -33,7 +33,7 @@ def into_a_set(x):
 
 
 def set_from_a_list(x):
-    return sum(set([x, 1.0]))  # noqa: C405
+    return sum(set([x, 1.0]))  # noqa: C405  the call of `set` is refused
 
 
 def integer_array(x):

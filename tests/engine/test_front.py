@@ -222,7 +222,7 @@ def test_perturbations_are_not_confused():
 
     assert grad(f)(1.0) == 1.0
     assert jvp(f, (1.0,), (1.0,)) == (1.0, 1.0)
-    inner = lambda x: jvp(lambda y: x * y, (3.0,), (1.0,))[1] * x  # noqa: E731
+    inner = lambda x: jvp(lambda y: x * y, (3.0,), (1.0,))[1] * x
     assert grad(inner)(2.0) == 4.0
 
 

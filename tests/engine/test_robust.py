@@ -88,7 +88,7 @@ def test_exception_in_a_pullback_restores_the_state():
     @rc.rrule.define(fragile)
     def fragile_rrule(x):
         def pullback(dy):
-            raise RuntimeError("in the pullback")  # noqa: TRY003
+            raise RuntimeError("in the pullback")  # noqa: TRY003  a user's
 
         return x @ x, pullback
 

@@ -15,6 +15,7 @@ def lifted_body(f):
 
 
 def test_lambdas_on_one_line():
+    # The one line is what is told apart.
     # ruff: noqa: PLC3002
     fs = [lambda x: x * 2, lambda x: x * 3, lambda x: (lambda y: y * x)(x)]
     assert [grad(f)(5.0) for f in fs] == [2.0, 3.0, 10.0]
@@ -56,7 +57,7 @@ def test_default_of_the_definition_stays():
     made = []
     for c in (2.0, 3.0):
 
-        def f(x, c=c, *, d=[1.0]):  # noqa: B006
+        def f(x, c=c, *, d=[1.0]):  # noqa: B006  it is kept
             return x * c * d[0]
 
         made.append(f)

@@ -46,7 +46,7 @@ def by_format(x):
 
 
 def by_format_method(x):
-    return float("{:.12g}".format(x))  # noqa: UP032
+    return float("{:.12g}".format(x))  # noqa: UP032  as it is
 
 
 def by_special_method(x):
@@ -54,7 +54,7 @@ def by_special_method(x):
 
 
 def by_percent(x):
-    return float("%.12g" % x)  # noqa: UP031
+    return float("%.12g" % x)  # noqa: UP031  as it is
 
 
 def by_percent_of_a_tuple(x):
@@ -238,7 +238,7 @@ class Loud:
 
 def written(x):
     loud = Loud(x)
-    label = f"{x:.3f} {[x, x * 2]!r:>20} {x!s:{12}} {loud!r}" + "%g" % x  # noqa: UP031
+    label = f"{x:.3f} {[x, x * 2]!r:>20} {x!s:{12}} {loud!r}" + "%g" % x  # noqa: UP031  too
     print(label, x, file=io.StringIO())
     table = {label: x * x, str(x): x}
     return table[label] * table[str(x)] + len(label) * 0.0

@@ -70,7 +70,7 @@ def differences(f: Callable[..., Any], *args: Any, step: float = 1e-5) -> list[A
     """The gradient of each argument by central differences."""
     found = []
     for place, x in enumerate(args):
-        x = np.asarray(x, float)  # noqa: PLW2901
+        x = np.asarray(x, float)  # noqa: PLW2901  programs do so
         slope = np.zeros(x.shape)
         for index in np.ndindex(x.shape):
             sides = []

@@ -66,12 +66,12 @@ def ratios(found, want):
 def cases(f, mesh):
     xs = jax.device_put(X, NamedSharding(mesh, P("d")))
     want = jax.grad(total(reference), (0, 1))(X, W)
-    along = lambda f: jax.jvp(lambda x: f(x, W), (xs,), (xs,))[1]  # noqa: E731
+    along = lambda f: jax.jvp(lambda x: f(x, W), (xs,), (xs,))[1]
     moved = along(reference)
     sharded = partial(
         jax.shard_map, mesh=mesh, in_specs=(P("d"), P()), out_specs=P("d")
     )
-    reverse = lambda f: jax.grad(total(f), (0, 1))  # noqa: E731
+    reverse = lambda f: jax.grad(total(f), (0, 1))
     yield "jit", jax.jit(reverse(f))(xs, W), want
     yield "jvp", jax.jit(along, static_argnums=0)(f), moved
     yield "shard_map", sharded(f)(xs, W), reference(X, W)

@@ -126,4 +126,4 @@ def table():
 
 
 if __name__ == "__main__":
-    print(table())  # noqa: T201
+    print(table())

@@ -68,7 +68,7 @@ def test_integer_and_boolean_arrays_have_no_tangent():
 
     x, index = jnp.arange(3.0), jnp.array([2, 2])
     mask = jnp.array([True, False])
-    total = lambda *args: pick(*args).sum()  # noqa: E731
+    total = lambda *args: pick(*args).sum()
     assert jax.grad(total)(x, index, mask).tolist() == [0, 0, 1]
     _, *free = jax.grad(total, argnums=(0, 1, 2), allow_int=True)(x, index, mask)
     assert [f.dtype for f in free] == [jax.dtypes.float0] * 2

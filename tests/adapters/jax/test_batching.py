@@ -130,8 +130,8 @@ def test_collectives_in_a_batched_function():
     def centred_rrule(x):
         return centred(x), lambda dy: (NoTangent(), dy - jax.lax.pmean(dy, "i"))
 
-    run = lambda x: jax.vmap(centred, axis_name="i")(x)  # noqa: E731
-    plain = lambda x: x - x.mean()  # noqa: E731
+    run = lambda x: jax.vmap(centred, axis_name="i")(x)
+    plain = lambda x: x - x.mean()
     x = jnp.array([1.0, 2.0, 6.0])
     np.testing.assert_allclose(run(x), plain(x))
     weights = jnp.array([1.0, -2.0, 0.5])

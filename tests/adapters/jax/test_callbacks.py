@@ -21,7 +21,7 @@ def fixed(theta):
 
 def solved(theta):
     """The same by many plain iterations."""
-    move = lambda x, _: (step(theta, x), None)  # noqa: E731
+    move = lambda x, _: (step(theta, x), None)
     return jax.lax.scan(move, jnp.zeros(2), None, length=60)[0]
 
 
@@ -49,9 +49,9 @@ def test_fixed_point_first_order(wrap):
 def test_fixed_point_batched():
     batch = jax.tree.map(lambda x: jnp.stack([x, 0.5 * x]), THETA)
     close(jax.vmap(fixed)(batch), jax.vmap(solved)(batch))
-    each = lambda f: jax.vmap(jax.grad(total(f)))  # noqa: E731
+    each = lambda f: jax.vmap(jax.grad(total(f)))
     close(each(fixed)(batch), each(solved)(batch))
-    outer = lambda f: jax.grad(lambda t: jax.vmap(f)(t).sum())  # noqa: E731
+    outer = lambda f: jax.grad(lambda t: jax.vmap(f)(t).sum())
     close(outer(fixed)(batch), outer(solved)(batch))
 
 
@@ -69,13 +69,13 @@ def test_fixed_point_hessian_outside_jit():
 
 def test_fixed_point_hessian_batched():
     batch = jax.tree.map(lambda x: jnp.stack([x, 0.5 * x]), THETA)
-    each = lambda f: jax.jit(jax.vmap(jax.hessian(total(f))))(batch)  # noqa: E731
+    each = lambda f: jax.jit(jax.vmap(jax.hessian(total(f))))(batch)
     close(each(fixed), each(solved), 1e-8)
 
 
 def test_fixed_point_third_order():
     def third(f):
-        along = lambda a: total(f)({**THETA, "a": a})  # noqa: E731
+        along = lambda a: total(f)({**THETA, "a": a})
         return jax.jit(jax.grad(jax.grad(jax.grad(along))))(THETA["a"])
 
     close(third(fixed), third(solved), 1e-7)
@@ -94,11 +94,11 @@ DERIVATIVES = {
 @pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
 def test_fixed_point_of_a_function_that_closes_over_tracers(derivative):
     def solve(c, scale):
-        move = lambda theta, x: scale * step(theta, x) + c  # noqa: E731
+        move = lambda theta, x: scale * step(theta, x) + c
         return fixed_point(move, THETA, jnp.zeros(2)).sum()
 
     def plain(c, scale):
-        move = lambda x, _: (scale * step(THETA, x) + c, None)  # noqa: E731
+        move = lambda x, _: (scale * step(THETA, x) + c, None)
         return jax.lax.scan(move, jnp.zeros(2), None, length=80)[0].sum()
 
     at = jnp.asarray(0.1), jnp.asarray(0.8)

@@ -44,7 +44,7 @@ def sine(rules, **flags):
         if "f" in rules:
             rc.frule.define(f)(lambda tangents, x: (f(x), slope(x) * tangents[1]))
         if "r" in rules:
-            conj = lambda x: rc.array_namespace(x).conj(slope(x))  # noqa: E731
+            conj = lambda x: rc.array_namespace(x).conj(slope(x))
             rc.rrule.define(f)(lambda x: (f(x), lambda dy: (NoTangent(), dy * conj(x))))
 
     define(sin, cos)

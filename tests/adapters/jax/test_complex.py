@@ -58,8 +58,8 @@ def second(f):
     def real(z):
         return jnp.real(f(z) * W)
 
-    along = lambda z: jax.jvp(real, (z,), (W,))[1]  # noqa: E731
-    back = lambda z: jnp.real(jax.grad(real)(z) * jnp.conj(W))  # noqa: E731
+    along = lambda z: jax.jvp(real, (z,), (W,))[1]
+    back = lambda z: jnp.real(jax.grad(real)(z) * jnp.conj(W))
     return [
         jax.vjp(f, Z)[1](jnp.asarray(W, f(Z).dtype))[0]
         if f(Z).dtype == W.dtype

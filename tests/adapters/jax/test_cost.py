@@ -109,7 +109,7 @@ def test_reverse_mode_costs_what_custom_vjp_costs(name, pull):
 
 
 def test_forward_mode_costs_what_custom_jvp_costs():
-    run = lambda f: lambda x, dx: jax.jvp(f, (x,), (dx,))  # noqa: E731
+    run = lambda f: lambda x, dx: jax.jvp(f, (x,), (dx,))
     ours = compiled(run(wrapped(closure)), X, X)
     theirs = compiled(run(handwritten_jvp()), X, X)
     assert ours.cost_analysis()["flops"] == theirs.cost_analysis()["flops"]
@@ -133,7 +133,7 @@ def test_unwanted_arguments_cost_nothing():
         return matmul(A, B), lambda dy: (NoTangent(), dy @ B.T, A.T @ dy)
 
     A = jnp.ones((16, 16))
-    total = lambda A, B: matmul(A, B).sum()  # noqa: E731
+    total = lambda A, B: matmul(A, B).sum()
     one = compiled(jax.grad(total, 0), A, A).cost_analysis()["flops"]
     both = compiled(jax.grad(total, (0, 1)), A, A).cost_analysis()["flops"]
     assert one < 0.6 * both

@@ -80,7 +80,7 @@ def test_broadcast_cotangent_is_summed():
     def add_rrule(x, y):
         return add(x, y), lambda dy: (NoTangent(), dy, dy)
 
-    total = lambda x, y: add(x, y).sum()  # noqa: E731
+    total = lambda x, y: add(x, y).sum()
     found = jax.grad(total, argnums=(0, 1))(jnp.ones((3, 1)), jnp.ones(4))
     assert found[0].tolist() == [[4.0]] * 3
     assert found[1].tolist() == [3.0] * 4
@@ -138,7 +138,7 @@ def test_a_python_number_widens_nothing(kind, dtype, run):
     """Dtypes and weak types are those that JAX gives the formula itself."""
     x = jnp.ones(3, dtype)
     if dtype == "complex64" and run in (WEAK["grad"], WEAK["jit(grad)"]):
-        run = lambda f, x: jax.vjp(f, x, 2.0)[1](x)  # noqa: E731
+        run = lambda f, x: jax.vjp(f, x, 2.0)[1](x)
     found = run(product(kind), x)
     want = run(lambda x, s: x * s, x)
     described = [

@@ -137,7 +137,7 @@ def test_differentiated_keyword():
     def f_rrule(x, *, scale):
         return f(x, scale=scale), lambda dy: (NoTangent(), dy * scale)
 
-    run = lambda f: jax.grad(lambda s: f(jnp.asarray(2.0), scale=s))(jnp.asarray(1.0))  # noqa: E731
+    run = lambda f: jax.grad(lambda s: f(jnp.asarray(2.0), scale=s))(jnp.asarray(1.0))
     name = "test_differentiated_keyword.<locals>.f"
     assert text_of(run, f, UnsupportedError) == (
         f"rrule {name}_rrule for {name}: a keyword argument is being differentiated, "
@@ -151,7 +151,7 @@ def test_traced_static_argument():
     def f(x, n):
         return x * n
 
-    run = lambda f: jax.jit(f)(jnp.asarray(1.0), 2)  # noqa: E731
+    run = lambda f: jax.jit(f)(jnp.asarray(1.0), 2)
     assert text_of(run, f, UnsupportedError) == (
         "argument 'n' of f is declared static (static_argnames), but got a traced "
         "value. Pass a concrete one: name it in static_argnames of jax.jit as well, or "
@@ -200,7 +200,7 @@ def test_a_wrong_structure_inside_a_cotangent():
         return f(p), lambda dy: (NoTangent(), (dy,))
 
     name = "test_a_wrong_structure_inside_a_cotangent.<locals>.f"
-    run = lambda f: jax.grad(f)((jnp.asarray(1.0), jnp.asarray(2.0)))  # noqa: E731
+    run = lambda f: jax.grad(f)((jnp.asarray(1.0), jnp.asarray(2.0)))
     assert text_of(run, f, rc.RulesCoreError) == (
         f"rrule {name}_rrule for {name} at test_errors.py:LINE: the cotangent of "
         "argument 0 must have 2 entries like its primal of type tuple, but got tuple "

@@ -72,14 +72,14 @@ def test_first_order_in_both_modes(A, wrap):
 def test_batches_and_jacobians():
     f, _ = matrix_function()
     batch = jnp.stack([REAL, 2 * REAL])
-    total = lambda A: (f(A) ** 2).sum()  # noqa: E731
-    plain = lambda A: (reference(A) ** 2).sum()  # noqa: E731
+    total = lambda A: (f(A) ** 2).sum()
+    plain = lambda A: (reference(A) ** 2).sum()
     np.testing.assert_allclose(
         jax.jit(jax.vmap(jax.grad(total)))(batch), jax.vmap(jax.grad(plain))(batch)
     )
     for jacobian in (jax.jacrev, jax.jacfwd):
         np.testing.assert_allclose(jacobian(f)(REAL), jacobian(reference)(REAL))
-    scanned = lambda A: jax.lax.scan(lambda c, _: (f(c), None), A, None, length=2)[0]  # noqa: E731
+    scanned = lambda A: jax.lax.scan(lambda c, _: (f(c), None), A, None, length=2)[0]
     found = jax.grad(lambda A: scanned(A).sum())(REAL)
     np.testing.assert_allclose(
         found, jax.grad(lambda A: reference(reference(A)).sum())(REAL)
@@ -94,7 +94,7 @@ def test_the_value_alone_runs_no_rule():
 
 def test_second_derivative_is_refused():
     f, _ = matrix_function()
-    total = lambda A: f(A).sum()  # noqa: E731
+    total = lambda A: f(A).sum()
     text = (
         r"rrule .*square_rrule for .*square at test_host_rules.py:\d+ is NumPy-only "
         r"\(host=True\), so its result cannot be differentiated again. Write the "

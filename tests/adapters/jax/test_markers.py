@@ -79,8 +79,8 @@ def test_orders_and_modes(marked, host):
 def test_value_and_derivatives_of_a_value_use_the_rule_again(marked):
     """y comes from the handle in the rule's body, so its derivative is the rule's."""
     made = marked()
-    square = lambda x: made.f(x) ** 2  # noqa: E731
-    inner = lambda x: jax.value_and_grad(square)(x)[0]  # noqa: E731
+    square = lambda x: made.f(x) ** 2
+    inner = lambda x: jax.value_and_grad(square)(x)[0]
     assert float(jax.grad(inner)(X)) == pytest.approx(6 * float(jnp.sin(X)) * COS)
 
 

@@ -221,7 +221,7 @@ def test_a_batch_rule_without_flags():
 
 def test_what_rules_give_to_jax_as_an_ad_system():
     config = JaxConfig()
-    frule = lambda *tangents: rc.frule_via_ad(config, tangents, jnp.sin, X)  # noqa: E731
+    frule = lambda *tangents: rc.frule_via_ad(config, tangents, jnp.sin, X)
     _, pullback = rc.rrule_via_ad(config, lambda x: (x, x), X)
     assert text_of(frule, NoTangent(), X[:2]) == (
         "the tangent given to frule_via_ad has shape (2,), but must have the primal's "

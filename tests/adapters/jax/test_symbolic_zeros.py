@@ -254,7 +254,7 @@ def test_what_is_zero_leaves_no_trace(kind):
 def test_values_and_second_order(kind):
     f = both(kind)
     x = jnp.asarray(1.5)
-    total = lambda x: f(x)[0] + f(x)[1] ** 2  # noqa: E731
+    total = lambda x: f(x)[0] + f(x)[1] ** 2
     want = jnp.sinh(1.5) + 18
     assert jax.jit(jax.hessian(total))(x) == pytest.approx(want)
     assert jax.jit(jax.grad(jax.grad(total)))(x) == pytest.approx(want)
@@ -301,7 +301,7 @@ def test_every_pattern_of_zeros(count):
     x = jnp.asarray(1.5)
     for mask in range(1, 2**count):
         used = [n for n in range(count) if mask & 1 << n]
-        total = lambda x: sum(f(x)[n][0] for n in used)  # noqa: B023, E731 (used at once)
+        total = lambda x: sum(f(x)[n][0] for n in used)  # noqa: B023 (used at once)
         want = sum((n + 1) * 1.5**n for n in used)
         for run in (jax.jit(jax.grad(total)), jax.grad(jax.jit(total))):
             assert run(x) == pytest.approx(want)

@@ -230,8 +230,8 @@ def test_not_implemented_is_an_error_where_it_is_wanted(kind):
 
 
 def test_ignore_derivatives():
-    f = lambda x: rc.ignore_derivatives(x) * x  # noqa: E731
-    g = lambda x: rc.ignore_derivatives(lambda: jnp.sin(x)) * x  # noqa: E731
+    f = lambda x: rc.ignore_derivatives(x) * x
+    g = lambda x: rc.ignore_derivatives(lambda: jnp.sin(x)) * x
     x = jnp.asarray(2.0)
     for derivative in (jax.grad, jax.jacfwd, lambda f: jax.jit(jax.grad(f))):
         assert derivative(f)(x) == 2

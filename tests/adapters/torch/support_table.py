@@ -124,4 +124,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())  # noqa: T201
+    print(table())

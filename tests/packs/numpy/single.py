@@ -101,4 +101,4 @@ def report() -> list[str]:
 
 
 if __name__ == "__main__":
-    print("changed:", *report(), sep="\n")  # noqa: T201
+    print("changed:", *report(), sep="\n")
