@@ -112,14 +112,14 @@ class Primitive:
             return self.fun(*args, **kwargs)
         return adapter.call(self, args, kwargs)
 
-    def _call_traced(self, *args: Any, **kwargs: Any) -> Any:
+    def call_traced(self, *args: Any, **kwargs: Any) -> Any:
         """A call as torch's Dynamo traces it: there are no shortcuts in a graph."""
         adapter = find_adapter(args, kwargs)
         if adapter is None:
             return self.fun(*args, **kwargs)
         return adapter.call(self, args, kwargs)
 
-    vars(__call__)["_torchdynamo_inline"] = _call_traced
+    vars(__call__)["_torchdynamo_inline"] = call_traced
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

@@ -50,15 +50,10 @@ _numbers = count()
 def call_traced(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Call a primitive in a frame that Dynamo traces.
-
-    What this reads, a compiled function checks again at every call. So the common call,
-    of tensors alone, reads little.
-    """
-    if not kwargs and all(isinstance(x, Tensor) for x in args):
-        key = _key_of_tensors(primitive, len(args))
-        outputs = _entry(key, *args)
-        return outputs[0] if _is_tensor(key) else _result(key, outputs)
+    """Call a primitive in a frame that Dynamo traces."""
+    key = "" if kwargs else _key_of_tensors(primitive, *[type(x) for x in args])
+    if key:
+        return _run(key, args)
     tensors: list[Tensor] = []
     closed: list[str] = []
     layout = open_traced((args, kwargs), tensors, closed, 0)
@@ -67,6 +62,24 @@ def call_traced(
         return _OUTSIDE["call"](primitive, args, kwargs)
     key = _key_of(primitive, layout)
     return _result(key, _entry(key, *tensors))
+
+
+def _call_in_graph(primitive: Any, *args: Any, **kwargs: Any) -> Any:
+    """What Dynamo traces in place of the call of a primitive.
+
+    What it reads, a compiled function checks again at every call. So the common call,
+    of tensors alone, is answered here, without asking for the host.
+    """
+    key = "" if kwargs else _key_of_tensors(primitive, *[type(x) for x in args])
+    return _run(key, args) if key else primitive.call_traced(*args, **kwargs)
+
+
+vars(rc.Primitive.__call__)["_torchdynamo_inline"] = _call_in_graph
+
+
+def _run(key: str, tensors: tuple[Tensor, ...]) -> Any:
+    outputs = _entry(key, *tensors)
+    return outputs[0] if _is_tensor(key) else _result(key, outputs)
 
 
 def _result(key: str, outputs: tuple[Tensor, ...]) -> Any:
@@ -108,7 +121,10 @@ def _key_of(primitive: rc.Primitive, layout: Any) -> str:
     return key
 
 
-def _key_of_tensors(primitive: rc.Primitive, number: int) -> str:
+def _key_of_tensors(primitive: rc.Primitive, *types: type) -> str:
+    if not types or not all(issubclass(cls, Tensor) for cls in types):
+        return ""
+    number = len(types)
     args = ("sequence", tuple, tuple(range(number)), (LEAF,) * number)
     nothing = ("mapping", dict, (), ())
     return _key_of(primitive, ("sequence", tuple, (0, 1), (args, nothing)))

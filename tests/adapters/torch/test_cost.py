@@ -9,22 +9,12 @@ from torch._dynamo.eval_frame import _debug_get_cache_entry_list
 from torch._functorch.aot_autograd import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-from .formulas import sinmul
+from benchmarks.torch_overhead import ForwardContext, sinmul
 
-
-class HandWritten(torch.autograd.Function):
-    """The rule of `formulas.sinmul` as people write it."""
-
-    @staticmethod
-    def forward(ctx, x):
-        s, c = torch.sin(x), torch.cos(x)
-        ctx.save_for_backward(x, s, c)
-        return s * x
-
-    @staticmethod
-    def backward(ctx, dy):
-        x, s, c = ctx.saved_tensors
-        return dy * (s + x * c)
+# Dynamo itself makes an instance of the hand-written Function that it traces.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*should not be instantiated:DeprecationWarning"
+)
 
 
 def graphs(f):
@@ -48,11 +38,9 @@ def graphs(f):
     return found
 
 
-# Dynamo itself makes an instance of the hand-written Function that it traces.
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
 def test_the_graphs_are_those_of_a_hand_written_function():
-    made = graphs(sinmul().f)
-    assert made == graphs(HandWritten.apply)
+    made = graphs(sinmul)
+    assert made == graphs(ForwardContext.apply)
     assert [len(graph) > 1 for graph in made] == [True, True]
 
 
@@ -69,7 +57,8 @@ def checks(f, *args):
 
 
 def test_a_compiled_call_of_tensors_checks_little():
-    """Besides what native code checks; it was 127 when arguments were flattened."""
+    """No more than that of a hand-written Function does."""
     x = torch.rand(5)
-    made = sinmul()
-    assert checks(made.f, x) - checks(made.native, x) < 80
+    sinmul(x)  # where the first call is compiled, the adapter is looked for as well
+    hand_written = checks(ForwardContext.apply, x.clone().requires_grad_())
+    assert checks(sinmul, x) <= hand_written
