@@ -23,6 +23,7 @@ from ._describe import Unspeakable, described, restored
 from ._errors import UntraceableError
 from ._host import PrimalJob, run_primal
 from ._leaves import flatten, unflatten
+from ._meta import common_device
 from ._op import check_pure, shapes_of
 
 __all__ = ["call_exported"]
@@ -57,7 +58,11 @@ class _Call:
         job = PrimalJob(self.primitive, self.layout)
         shapes, result = shapes_of(job, tensors)
         self.result = ("tensor",) if result is None else result
-        return [tensors[0].new_empty(shape, dtype=dtype) for shape, dtype in shapes]
+        device = common_device(job.label(), tensors)
+        return [
+            tensors[0].new_empty(shape, dtype=dtype, device=device)
+            for shape, dtype in shapes
+        ]
 
     def _flat(self, y: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
         found: list[Tensor] = []
@@ -89,7 +94,7 @@ def call_exported(
 
 
 def _call(name: str, tensors: list[Tensor]) -> list[Tensor]:
-    return torch.ops.rules_torch.call(name, tensors)  # type: ignore[no-any-return]
+    return torch.ops.rules_torch.call(name, tensors)
 
 
 def _name_of(primitive: rc.Primitive, layout: Any) -> str:

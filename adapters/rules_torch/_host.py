@@ -26,6 +26,7 @@ from ._compat import (
 from ._config import CONFIG
 from ._exchange import lend, take
 from ._leaves import flatten, flatten_plain, leaf_names, unflatten
+from ._meta import common_device
 from ._numpy import from_numpy, to_numpy
 
 __all__ = [
@@ -60,9 +61,9 @@ def run_primal(
 def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Run a job by the mechanism that its tensors ask for."""
     if functorch_active():  # also for plain tensors: any operation would wrap them
-        return call_function(Opaque, job, *tensors)  # type: ignore[no-any-return]
+        return call_function(Opaque, job, *tensors)
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        return _apply(job, *tensors)  # type: ignore[no-any-return]
+        return _apply(job, *tensors)
     if any(is_fake(x) or is_legacy_batched(x) for x in tensors):
         return job.trace(tensors)
     return job.run(tensors)
@@ -155,7 +156,7 @@ class PrimalJob(Job):
         self, y: Any, arrays: Sequence[Any], tensors: Sequence[Tensor]
     ) -> list[Tensor]:
         """The tensors of a NumPy result; keeps its layout."""
-        device = tensors[0].device
+        device = common_device(self.label(), tensors)
         if not isinstance(y, (tuple, list, dict)):
             outputs = [self._tensor(y, arrays, device)]
         else:

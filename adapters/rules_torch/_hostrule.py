@@ -22,7 +22,7 @@ from ._errors import SecondDerivativeError, UnconvertibleClosureError, Untraceab
 from ._fit import read_tangents
 from ._host import Job, PrimalJob, run_opaque
 from ._leaves import differentiable, tangent_of, unflatten
-from ._meta import Meta, zeros
+from ._meta import Meta, common_device, zeros
 from ._numpy import from_numpy, to_numpy
 
 __all__ = ["pull_host", "push_host", "start_host"]
@@ -88,7 +88,7 @@ class _Forward(_RuleJob):
             raise UnconvertibleClosureError(self.rule, self.plan[2])
         self.count = len(outputs)
         self.kinds = [type(x) if type(x) in _NUMBERS else None for x in captured]
-        device = tensors[0].device
+        device = common_device(self.label(), tensors)
         return [*outputs, *[from_numpy(np.array(x), (), device) for x in captured]]
 
 
@@ -112,7 +112,7 @@ class _Pull(_RuleJob):
         seeds = iter([to_numpy(x) for x in tensors[count:]])
         dy = next(seeds) if self.layout is None else tangent_of(self.layout, seeds)
         result = rebuild(self.plan, residuals)(dy)
-        return self.spread(_to_tensors(result))  # type: ignore[no-any-return]
+        return self.spread(_to_tensors(result))
 
 
 class _Push(_RuleJob):
@@ -174,7 +174,11 @@ def pull_host(
     def spread(result: Any) -> list[Tensor]:
         found = call.spread(result, wanted)
         chosen = zip(found, call.inputs, wanted, strict=True)
-        return [zeros(meta) if dx is None else dx for dx, meta, want in chosen if want]
+        return [
+            zeros(meta) if dx is None else dx.to(meta[2])
+            for dx, meta, want in chosen
+            if want
+        ]
 
     job = _Pull(call.rrule, call.plan, call.result, spread)
     filled = [_seed(dy, meta) for dy, meta in zip(seeds, call.outputs, strict=True)]

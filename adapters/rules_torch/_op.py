@@ -17,6 +17,7 @@ from ._errors import UntraceableError
 from ._exchange import exact_dtype
 from ._host import PrimalJob, elementwise_dtype
 from ._leaves import flatten_plain, leaf_names, unflatten
+from ._meta import common_device
 from ._numpy import numpy_dtype, torch_dtype
 
 __all__ = ["call_operator", "check_pure", "shapes_of"]
@@ -104,7 +105,7 @@ def _define_host(job: PrimalJob, outputs: int) -> Any:
 
     def fake(*tensors: Tensor) -> Any:
         expected, _ = shapes_of(job.again(), tensors)
-        device = tensors[0].device
+        device = common_device(primitive.table.label, tensors)
         return _packed([torch.empty(s, dtype=d, device=device) for s, d in expected])
 
     def batch(info: Any, in_dims: tuple[Any, ...], *tensors: Tensor) -> Any:
