@@ -139,7 +139,7 @@ class WriteEntry:
 
     def reverse(self, below: Any) -> None:
         ct = None
-        if self.out is not None and data_of(self.out) is not None:
+        if self.out is not None and self.out.data is not None:
             shadow = self.out.here(below)
             ct = below.copied(below.getitem(shadow, self.key))
             below.store_item(0.0, shadow, self.key)
@@ -174,14 +174,30 @@ class ItemWrite:
 
     def reverse(self, below: Any) -> None:
         """As `WriteEntry`: take, zero, restore, accumulate."""
+        if below is PLAIN:
+            self.reverse_plainly()
+            return
         ct = 0.0
-        if self.out is not None and data_of(self.out) is not None:
+        if self.out is not None and self.out.data is not None:
             shadow = self.out.here(below)
             ct = below.getitem(shadow, self.key)
             below.store_item(0.0, shadow, self.key)
         self.undo(below)
         if self.value is not None:
             self.value[0] = below.add(self.value[0], ct)
+
+    def reverse_plainly(self) -> None:
+        """The same in plain Python: a loop that fills an array does little else."""
+        dest, key, out, ct = self.dest, self.key, self.out, 0.0
+        if out is not None and out.data is not None:
+            shadow = out.here(PLAIN)
+            ct = shadow[key]
+            shadow[key] = 0.0
+        here = dest[key]
+        dest[key] = self.other
+        self.other = here
+        if self.value is not None:
+            self.value[0] += ct
 
     def undo(self, below: Any) -> None:
         here = below.getitem(self.dest, self.key)
@@ -202,12 +218,6 @@ def is_item(dest: Any, key: Any) -> bool:
         and len(key) == dest.ndim
         and all(type(part) is int for part in key)
     )
-
-
-def data_of(slot: Slot) -> Any:
-    """The buffer behind a slot; None where all of it is zero."""
-    memory = slot.memory if hasattr(slot, "memory") else slot
-    return memory.data
 
 
 def last_writes(dest: Any, key: Any) -> Any:

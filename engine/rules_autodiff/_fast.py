@@ -312,6 +312,12 @@ class FastRun(ReverseRun):
         for i in range(len(a)):
             yield self.getitem(a, i)
 
+    def store_item(self, value: Any, owner: Any, key: Any) -> None:
+        if type(value) in FLOATS and is_item(owner, key):
+            self.write_item(owner, key, value)
+        else:
+            super().store_item(value, owner, key)
+
     def write(self, dest: Any, key: Any, value: Any) -> None:
         if type(value) in FLOATS and is_item(dest, key):
             self.write_item(dest, key, value)
@@ -321,10 +327,13 @@ class FastRun(ReverseRun):
     def write_item(self, dest: Any, key: Any, value: Any) -> None:
         """One entry of an array of float64, at first order."""
         node = self.nodes.get(id(value))
-        out = self.array_slot(dest)
-        if out is None and node is not None:
-            self.watch_late(dest)
-            out = self.array_slot(dest)
+        out = self.find(dest)
+        if out is None:
+            if node is not None:
+                self.watch_late(dest)
+                out = self.array_slot(dest)
+        elif out.shape is None:
+            out.pin(dest)
         entry = ItemWrite(dest, key, dest[key], out, node)
         dest[key] = value
         self.tape.append(entry)

@@ -120,6 +120,11 @@ class Window(ref[Any]):
         self.offset = 0 if self.whole else memory.offset(view)
         self.shape, self.dtype, self.strides = view.shape, view.dtype, view.strides
 
+    @property
+    def data(self) -> Any:
+        """The buffer behind the window; None where all of it is zero."""
+        return self.memory.data
+
     def here(self, below: Any) -> Any:
         """The window itself, to be read and written."""
         self.memory.here(below)
