@@ -15,6 +15,7 @@ from numpy import ndarray
 
 from rules_autodiff._calls import HANDLERS, NATIVE
 from rules_autodiff._entries import ItemWrite, is_item
+from rules_autodiff._memory import CALLBACK
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._quick import (
     ADD,
@@ -101,7 +102,7 @@ class FastRun(ReverseRun):
             slot = self.find(x)
             if slot is not None and slot is not MISS:
                 z = -x
-                out = self.shadows[id(z)] = Shadow(z)
+                out = self.shadows[id(z)] = Shadow(z, CALLBACK)
                 self.tape.append((out, slot, minus, None))
                 return z
         return self.unary("neg", x)
@@ -184,7 +185,7 @@ class FastRun(ReverseRun):
         if one is None and other is None:
             return z
         if type(z) is ndarray:
-            out: Any = Shadow(z)
+            out: Any = Shadow(z, CALLBACK)
             shadows[id(z)] = out
         elif op is MATMUL:
             out = self.nodes[id(z)] = [0.0, z]
@@ -249,7 +250,7 @@ class FastRun(ReverseRun):
             if slot is None:
                 return z
             if type(z) is ndarray:
-                out: Any = Shadow(z)
+                out: Any = Shadow(z, CALLBACK)
                 self.shadows[id(z)] = out
             else:
                 out = self.nodes[id(z)] = [0.0, z]

@@ -13,7 +13,7 @@ import numpy as np
 
 from rules_autodiff._core import CORE, given
 from rules_autodiff._explain import asked_of, refused
-from rules_autodiff._memory import Memory, overlaps_itself, owner_of
+from rules_autodiff._memory import CALLBACK, Memory, overlaps_itself, owner_of
 from rules_autodiff._mutating import call_mutating_forward
 from rules_autodiff._mutating_rules import frule_mutating
 from rules_autodiff._plain import PLAIN
@@ -52,7 +52,7 @@ class Flow(weakref.ref[Any]):
         return super().__new__(cls, owner, forget)
 
     def __init__(self, owner: Any, width: int, _forget: Any):
-        self.lanes = [Memory(owner) for _ in range(width)]
+        self.lanes = [Memory(owner, CALLBACK) for _ in range(width)]
         for lane in self.lanes:
             lane.own()
 

@@ -12,6 +12,7 @@ from weakref import ref
 import numpy as np
 
 __all__ = [
+    "CALLBACK",
     "FRESH",
     "LENT",
     "OWN",
@@ -55,6 +56,11 @@ def same_place(a: Any, b: Any) -> bool:
     )
 
 
+# The callback of every reference to an array. Without one CPython before 3.13 crashes
+# where an array with several references goes with one of them, which held it.
+CALLBACK = id
+
+
 class Memory(ref[Any]):
     """The shadow of one owner: shape and strides as the owner's, allocated when needed.
 
@@ -68,7 +74,7 @@ class Memory(ref[Any]):
 
     __slots__ = ("_start", "_strides", "data", "dtype", "flat", "hold", "shape")
 
-    def __init__(self, owner: Any):
+    def __init__(self, owner: Any, _callback: Any):
         self.data: Any = None
         self.hold = OWN
         self.pin(owner)

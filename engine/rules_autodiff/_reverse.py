@@ -24,7 +24,7 @@ from rules_autodiff._entries import (
     WriteEntry,
 )
 from rules_autodiff._explain import refused
-from rules_autodiff._memory import overlaps_itself, owner_of, same_place
+from rules_autodiff._memory import CALLBACK, overlaps_itself, owner_of, same_place
 from rules_autodiff._mutating import call_mutating_reverse
 from rules_autodiff._mutating_rules import rrule_mutating
 from rules_autodiff._plain import PLAIN
@@ -158,7 +158,7 @@ class ReverseRun(Run):
 
     def watch_array(self, a: Any) -> Any:
         owner = a if a.base is None else owner_of(a)
-        shadow = self.shadows[id(owner)] = Shadow(owner).pinned()
+        shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK).pinned()
         return shadow if owner is a else Window(shadow, a)
 
     # operations
@@ -284,7 +284,7 @@ class ReverseRun(Run):
     def watch_late(self, dest: Any) -> None:
         owner = owner_of(dest)
         self.check_exported(owner)
-        shadow = self.shadows[id(owner)] = Shadow(owner).pinned()
+        shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK).pinned()
         self.late.append(shadow)
 
     def stays(self, dest: Any, key: Any, value: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rules_autodiff._core import Space, fit, space_of
 from rules_autodiff._memory import (
+    CALLBACK,
     FRESH,
     LENT,
     OWN,
@@ -51,7 +52,7 @@ class Shadow(Memory):
 
     __slots__ = ()
 
-    def __init__(self, _owner: Any):
+    def __init__(self, _owner: Any, _callback: Any):
         self.data = self.shape = None
 
     def pinned(self) -> Self:
@@ -112,7 +113,7 @@ class Window(ref[Any]):
     __slots__ = ("dtype", "memory", "offset", "shape", "strides", "whole")
 
     def __new__(cls, _memory: Shadow, view: Any) -> Self:
-        return super().__new__(cls, view)
+        return super().__new__(cls, view, CALLBACK)
 
     def __init__(self, memory: Shadow, view: Any):
         self.memory = memory.pinned()

@@ -3,6 +3,7 @@
 import gc
 import linecache
 import queue
+import subprocess
 import sys
 import threading
 import weakref
@@ -262,3 +263,26 @@ def test_functions_that_go_out_of_use_are_collected():
         make(number)
     gc.collect()
     assert (len(NESTED), len(CACHE)) == before
+
+
+def test_references_to_an_array_may_hold_it():
+    """CPython 3.11 and 3.12 crash here where references have no callback.
+
+    The last reference to an array is often the cotangent in a shadow that goes.
+    """
+    program = """
+import numpy as np
+from rules_autodiff._memory import CALLBACK
+from rules_autodiff._slots import Shadow, Window
+for place in range(6):
+    a = np.ones(3)
+    held = [Shadow(a, CALLBACK) for _ in range(6)]
+    windows = [Window(held[0].pinned(), a) for _ in range(6)]
+    gone = held.pop(place)
+    gone.data = a
+    del a, gone, windows
+    assert not any(shadow() is not None for shadow in held)
+"""
+    command = [sys.executable, "-X", "faulthandler", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
