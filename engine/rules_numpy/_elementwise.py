@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_numpy._arrays import array_of, name_of
+from rules_numpy._arrays import array_of, is_number_type, name_of
 from rules_numpy._declare import DECLARED, Declaration
 from rules_numpy._maps import times
+from rules_numpy.ufuncs_in_hosts import IN_HOSTS
 
 __all__ = ["elementwise", "maps_of_partials"]
 
@@ -34,7 +35,8 @@ def elementwise(
         holomorphic: Whether the Cauchy–Riemann equations hold.
         real_valued: Whether the value is real at complex arguments too.
         generic: Whether the partials are arithmetic on whatever array they are given;
-            others are NumPy code, opaque to JAX and PyTorch.
+            others are NumPy code, and opaque to JAX and PyTorch, unless
+            `ufuncs_in_hosts` has a form of them for hosts.
     """
     functions = f if isinstance(f, list) else [f]
 
@@ -43,7 +45,8 @@ def elementwise(
             DECLARED[function] = partials, tuple(range(getattr(function, "nin", 1)))
             wrapper = _with_options(function, partials)
             claims = {"holomorphic": holomorphic, "real_valued": real_valued}
-            rc.scalar_rule(function, wrapper, **claims, host=not generic)
+            opaque = not generic and function not in IN_HOSTS
+            rc.scalar_rule(function, wrapper, **claims, host=opaque)
             if getattr(function, "nout", 1) == 1:
                 _register_lists(function, partials)
         return partials
@@ -76,11 +79,18 @@ def maps_of_partials(partials: Any) -> Any:
 
 
 def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:
+    in_hosts = IN_HOSTS.get(f)
+
     @wraps(partials)
     def with_options(y: Any, *args: Any, **options: Any) -> Any:
         for x in args:
-            if type(x) is not np.ndarray and isinstance(x, np.ndarray):
+            if type(x) is np.ndarray or is_number_type(type(x)):
+                continue
+            if isinstance(x, np.ndarray):
                 array_of(x, f)
+            elif in_hosts is not None and _is_foreign(x):
+                _check_in_host(f, options)
+                return in_hosts(rc.array_namespace(*args), y, *args, **options)
         if not options:
             return partials(y, *args)
         needs = {k: v for k, v in options.items() if k == "needs"}
@@ -106,6 +116,19 @@ def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:
         return_annotation=inspect.Signature.empty,
     )
     return with_options
+
+
+def _is_foreign(x: Any) -> bool:
+    return not isinstance(x, np.generic) and rc.is_array(x)
+
+
+def _check_in_host(f: Any, options: dict[str, Any]) -> None:
+    for name in options.keys() - {"needs"}:
+        message = (
+            f"the derivative of {name_of(f)} inside JAX or PyTorch must be taken "
+            f"without options, but got {name}=. Use the host's own where()."
+        )
+        raise rc.UnsupportedError(message)
 
 
 def _masked(p: Any, where: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 import rules_numpy  # noqa: F401  declares everything
 from rules_numpy._declare import DECLARED, constant
+from rules_numpy.ufuncs_in_hosts import IN_HOSTS
 
 __all__ = ["FOLLOWED", "MISSING", "MODULES", "page", "public_functions", "state_of"]
 
@@ -122,7 +123,8 @@ NumPy, `math`, `cmath` or Python's builtins. Each function has an frule and an r
 for real and complex arrays; the dtype is kept. The bodies are NumPy code: an engine
 that follows NumPy programs differentiates them again; inside JAX and PyTorch
 (`to_jax(f, host=True, out=…)`, `to_torch(f, host=True)`) they run as opaque calls, at
-first order.
+first order, and a second derivative is an error. These ufuncs have every order there
+too (`to_jax(np.sin, host=True, elementwise=True)`): {in_hosts}.
 
 Of the {total} public functions of `numpy`, `numpy.linalg`, `numpy.fft` and
 `numpy.emath` {rule} have rules, {constant} carry no derivative, {followed} are followed
@@ -142,6 +144,11 @@ why, and what nearly equal values cost. A zero singular value is a symmetric kin
 """
 
 
+def _in_hosts() -> str:
+    names = [f"`{name}`" for name in sorted(f.__name__ for f in IN_HOSTS)]
+    return f"{', '.join(names)}; and whose partials are plain arithmetic, as of `exp`"
+
+
 _STATES = ("rule", "constant", "followed", "missing")
 
 
@@ -156,7 +163,7 @@ def page() -> str:
     constants = [n for n, s in states.items() if s == "constant"]
     missing = [f"- `{n}`: {why}." for n, why in sorted(MISSING.items()) if n in states]
     parts = [
-        _HEAD.format(total=len(states), **count),
+        _HEAD.format(total=len(states), in_hosts=_in_hosts(), **count),
         "## Functions with rules\n",
         *_table(),
         "## Methods\n",

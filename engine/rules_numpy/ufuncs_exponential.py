@@ -65,21 +65,21 @@ def _inverse(x: Any) -> Any:
 @elementwise(np.logaddexp)
 def logaddexp_partials(y: Any, a: Any, b: Any) -> Any:
     """∂ln(eᵃ + eᵇ) = (eᵃ⁻ʸ, eᵇ⁻ʸ)."""
-    return np.exp(_less(a, b, y)), np.exp(_less(b, a, y))
+    return np.exp(_less(a, b, y, LN2)), np.exp(_less(b, a, y, LN2))
 
 
 @elementwise(np.logaddexp2)
 def logaddexp2_partials(y: Any, a: Any, b: Any) -> Any:
     """∂log₂(2ᵃ + 2ᵇ) = (2ᵃ⁻ʸ, 2ᵇ⁻ʸ)."""
-    return np.exp2(_less(a, b, y)), np.exp2(_less(b, a, y))
+    return np.exp2(_less(a, b, y, 1.0)), np.exp2(_less(b, a, y, 1.0))
 
 
-def _less(a: Any, b: Any, y: Any) -> Any:
-    """`a - y`, where both are infinite 0, or -1 if `b` is the same infinity."""
+def _less(a: Any, b: Any, y: Any, half: float) -> Any:
+    """`a - y`, where both are infinite 0, or -half if `b` is the same infinity."""
     endless = np.isinf(y) & (a == y)
     if not np.any(endless):
         return a - y
-    level = np.where(b == y, -1.0, 0.0)
+    level = np.where(b == y, -half, 0.0)
     return np.where(endless, level, np.where(endless, 0.0, a) - np.where(endless, 0, y))
 
 
