@@ -40,13 +40,14 @@ from ._errors import (
 )
 from ._explain import explain
 from ._foreign import Foreign
+from ._handle import Primitive
 from ._home import settle as _settle
 from ._ignore import ignore_derivatives
 from ._linear import linear_rule
 from ._lookup import normal_form
 from ._nondiff import non_differentiable
 from ._optout import no_frule, no_rrule, opt_out
-from ._primitive import Primitive, as_primitive, primitive
+from ._primitive import as_primitive, primitive
 from ._project import ProjectTo, materialise, normalise
 from ._pullback import Pullback
 from ._registry import rules

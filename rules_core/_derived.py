@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from ._calls import FRuleCall, RRuleCall, RuleCall
 from ._errors import RulesCoreError
+from ._handle import Primitive
 from ._lookup import all_arguments, unwrap
-from ._primitive import Primitive
 from ._registry import find_table
 from ._rule import Location, Rule
 

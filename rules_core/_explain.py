@@ -8,9 +8,9 @@ from typing import Any
 from ._config import CONFIGS
 from ._derived import derived_rule, why_not_derived
 from ._errors import AmbiguousRulesError, RuleNotFound
+from ._handle import Primitive
 from ._keys import describe
 from ._lookup import handle_of, normal_form, unwrap
-from ._primitive import Primitive
 from ._registry import PACKS, find_table
 from ._rule import Rule
 from ._table import RuleSet, Table

@@ -13,7 +13,9 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 from ._elementwise import batch_rule, shape_rule
-from ._primitive import Primitive, primitive
+from ._handle import Primitive
+from ._primitive import primitive
+from ._pullback import Pullback
 from ._rules import frule, rrule
 from ._zeros import NoTangent
 
@@ -125,12 +127,7 @@ class Foreign(ABC):
     def _rrule(self) -> Callable[..., Any]:
         def foreign_rrule(*args: Any, **kwargs: Any) -> Any:
             y = self.primitive(*args, **kwargs)
-
-            def foreign_pullback(dy: Any) -> tuple[Any, ...]:
-                found = iter(self.pull(tuple(self.read(y, dy)), args, kwargs))
-                return NoTangent(), *(self.fill(x, found) for x in args)
-
-            return y, foreign_pullback
+            return y, Pullback(_pull, self.primitive, y, kwargs or None, *args)
 
         return foreign_rrule
 
@@ -142,3 +139,11 @@ class Foreign(ABC):
             return y, self.fill(y, iter(self.push(given, args, kwargs)))
 
         return foreign_frule
+
+
+def _pull(primitive: Primitive, y: Any, kwargs: Any, *rest: Any) -> tuple[Any, ...]:
+    """The pullback, of its residuals and the cotangent: hosts keep those as they are."""
+    foreign, args, dy = Foreign.of(primitive), rest[:-1], rest[-1]
+    assert foreign is not None
+    found = iter(foreign.pull(tuple(foreign.read(y, dy)), args, kwargs or {}))
+    return NoTangent(), *(foreign.fill(x, found) for x in args)

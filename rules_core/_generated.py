@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ._handle import acting_handle
 from ._lookup import table_of
-from ._primitive import acting_handle
 from ._registry import being_imported
 from ._rule import Location, Rule
 from ._rules import frule, rrule

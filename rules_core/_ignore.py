@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from ._adapters import adapter_of
-from ._primitive import Primitive
+from ._handle import Primitive
 from ._structure import structure
 
 __all__ = ["ignore_derivatives"]

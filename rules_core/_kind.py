@@ -15,9 +15,9 @@ from ._calls import Outer, RuleCall
 from ._config import RuleConfig
 from ._definition import check_arity, check_config, warn_if_hiding
 from ._errors import RuleDefinitionError
+from ._handle import Primitive
 from ._keys import Target, describe, is_fleeting, is_ufunc_method, target_of
 from ._lookup import all_arguments, unwrap
-from ._primitive import Primitive
 from ._registry import PACKS, being_imported, find_table, table_for
 from ._rule import Location, Rule
 from ._table import MethodCache, Table

@@ -6,8 +6,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from ._handle import Primitive
 from ._keys import Target, describe, target_of
-from ._primitive import Primitive
 from ._registry import PACKS, find_again, find_table
 from ._rule import Rule
 from ._signature import binder_of
