@@ -8,6 +8,7 @@ from ._adapter import adapter
 from ._config import TorchConfig
 from ._errors import (
     CotangentError,
+    HiddenTensorsError,
     HostRuleError,
     KeywordDerivativeError,
     ResultShapeError,
@@ -20,6 +21,7 @@ from ._to_torch import to_torch
 
 __all__ = [
     "CotangentError",
+    "HiddenTensorsError",
     "HostRuleError",
     "KeywordDerivativeError",
     "ResultShapeError",

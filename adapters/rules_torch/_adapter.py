@@ -22,6 +22,7 @@ from ._compat import (
 from ._compile import call_traced
 from ._direct import set_direct
 from ._eager import apply_eager
+from ._errors import HiddenTensorsError
 from ._export import call_exported
 from ._from_torch import native_of
 from ._functorch import RuleFunction, TransformCall
@@ -85,7 +86,7 @@ def dispatch(
         return _cast(primitive, args, kwargs)
     if kwargs or len(args) != primitive.table.arity:
         args, kwargs = primitive.bind(args, kwargs)
-    tensors, layout = _flatten_call(args, kwargs)
+    tensors, layout = _flatten_call(primitive, args, kwargs)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
     elif primitive.shortcut is None:
@@ -128,7 +129,7 @@ def _has_rules(
 
 
 def _flatten_call(
-    args: tuple[Any, ...], kwargs: dict[str, Any]
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Sequence[Tensor], Any]:
     """The tensors of a call and its layout, None where the arguments are tensors."""
     if not kwargs:
@@ -138,8 +139,25 @@ def _flatten_call(
         else:
             return args, None
     tensors: list[Tensor] = []
-    layout = flatten((args, kwargs), tensors)
+    try:
+        layout = flatten((args, kwargs), tensors)
+    except HiddenTensorsError as error:
+        name = _name_of_hidden(primitive, args, kwargs)
+        raise HiddenTensorsError(error.kind, primitive.table.label, name) from None
     return tensors, layout
+
+
+def _name_of_hidden(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str:
+    """The argument that cannot be taken apart."""
+    names = (*(primitive.names or ()), *map(str, range(len(args))))
+    for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+        try:
+            flatten(value, [])
+        except HiddenTensorsError:
+            return name
+    return "?"
 
 
 def _transformed(

@@ -27,7 +27,7 @@ from ._errors import (
     UnconvertibleClosureError,
     rule_label,
 )
-from ._fit import check_dtype, fitted, read_tangents
+from ._fit import check_dtype, fitted, given, read_tangents
 from ._host import run_primal
 from ._hostrule import pull_host, push_host, start_host
 from ._leaves import (
@@ -237,9 +237,10 @@ class Call:
                 return None
             return self._project(i, rc.unthunk(dx), node)
         primal = stand_in(self.inputs[i])
-        what = f"cotangent of argument {self.name(i)!r}"
+        name = self.name(i)
+        what = f"cotangent of argument {name!r}"
         check_dtype(self.rrule, what, dx)
-        projected = self._fit(what, primal, dx)
+        projected = self._fit(what, name, primal, dx)
         if isinstance(projected, rc.AbstractZero):
             return None
         if isinstance(dx, Tensor) and dx.shape != primal.shape:
@@ -287,7 +288,7 @@ class Call:
             if not any(wanted[start : start + count]):
                 out.extend([None] * count)
                 continue
-            for leaf in self._leaf_cotangents(layout, primal, dx):
+            for leaf in self._leaf_cotangents(layout, primal, dx, start):
                 i = len(out)
                 out.append(self._project(i, leaf, node) if wanted[i] else None)
         for i in range(len(out), len(self.inputs)):
@@ -296,14 +297,24 @@ class Call:
             out.append(None)
         return out
 
-    def _leaf_cotangents(self, layout: Any, primal: Any, dx: Any) -> Iterator[Any]:
+    def _leaf_cotangents(
+        self, layout: Any, primal: Any, dx: Any, start: int
+    ) -> Iterator[Any]:
         if layout[0] == "tensor":
             return iter((dx,))
-        return pair(layout, self._fit("cotangent", primal, rc.unthunk(dx)))
+        dx = rc.unthunk(dx)
+        name = self.name(start).partition("[")[0].partition(".")[0]
+        what = f"cotangent of argument {name!r}"
+        leaves = pair(layout, self._fit(what, name, primal, dx))
+        for meta, own in zip(self.inputs[start:], given(layout, dx), strict=False):
+            check_dtype(self.rrule, what, own)
+            if isinstance(own, Tensor) and own.shape != meta[0]:
+                check_pattern(self)
+        return leaves
 
-    def _fit(self, what: str, primal: Any, dx: Any) -> Any:
+    def _fit(self, what: str, name: str, primal: Any, dx: Any) -> Any:
         try:
-            return fitted(self.rrule, what, primal, dx)
+            return fitted(self.rrule, what, name, primal, dx)
         except CotangentError as error:
             blame = blame_result(self)
             if blame is None:

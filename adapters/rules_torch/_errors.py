@@ -8,6 +8,7 @@ import rules_core as rc
 
 __all__ = [
     "CotangentError",
+    "HiddenTensorsError",
     "HostRuleError",
     "KeywordDerivativeError",
     "ResultShapeError",
@@ -28,6 +29,19 @@ class CotangentError(rc.RulesCoreError, TypeError):
 
     def __init__(self, rule: Any, what: str, cause: object) -> None:
         super().__init__(f"{rule_label(rule)}: the {what} does not fit. {cause}")
+
+
+class HiddenTensorsError(rc.UnsupportedError):
+    """An argument holds tensors where they cannot be found."""
+
+    def __init__(self, kind: str, target: str = "", name: str = "") -> None:
+        self.kind = kind
+        subject = f"{target}: argument {name!r}" if target else "an argument"
+        super().__init__(
+            f"{subject} of type {kind} holds tensors where they cannot be found, so "
+            "their derivatives would be lost. Pass the tensors as arguments, or in a "
+            "tuple, list, dict, dataclass or function."
+        )
 
 
 class ResultShapeError(rc.RulesCoreError, TypeError):

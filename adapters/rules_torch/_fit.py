@@ -17,17 +17,17 @@ import rules_core as rc
 from ._errors import CotangentError, rule_label
 from ._leaves import differentiable, pair
 
-__all__ = ["check_dtype", "fitted", "read_tangents"]
+__all__ = ["check_dtype", "fitted", "given", "read_tangents"]
 
 
-def fitted(rule: Any, what: str, primal: Any, dx: Any) -> Any:
+def fitted(rule: Any, what: str, name: str, primal: Any, dx: Any) -> Any:
     """A tangent in canonical form, projected on its primal.
 
     Raises:
         CotangentError: It does not fit.
     """
     try:
-        (canonical,) = rc.normalise((primal,), (dx,))
+        (canonical,) = rc.normalise((primal,), (dx,), (name,))
     except (TypeError, ValueError) as error:
         raise CotangentError(rule, what, error) from error
     return canonical
@@ -45,11 +45,11 @@ def read_tangents(
     dy = rc.unthunk(dy)
     if isinstance(dy, rc.NotImplementedTangent):
         dy.throw(rule_label(rule))
-    canonical = fitted(rule, what, primal, dy)
+    canonical = fitted(rule, what, "the result", primal, dy)
     if layout is None:
         leaves, raw = [canonical], [dy]
     else:
-        leaves, raw = list(pair(layout, canonical)), list(_raw(layout, dy))
+        leaves, raw = list(pair(layout, canonical)), list(given(layout, dy))
     for y, own in zip(ys, raw, strict=True):
         _check(rule, what, y, rc.unthunk(own))
     return [_tangent(rule, y, dx) for y, dx in zip(ys, leaves, strict=True)]
@@ -85,7 +85,7 @@ def _is_bent(dx: Any, shape: Sequence[int]) -> bool:
     return [n for n in dx.shape if n != 1] != [n for n in shape if n != 1]
 
 
-def _raw(layout: Any, dy: Any) -> Iterator[Any]:
+def given(layout: Any, dy: Any) -> Iterator[Any]:
     """What an author gave for each tensor; None where that is not plain to see."""
     kind = layout[0]
     if kind == "tensor":
@@ -94,10 +94,10 @@ def _raw(layout: Any, dy: Any) -> Iterator[Any]:
         dy = rc.unthunk(dy)
         pairs = zip(layout[2], layout[3], strict=True)
         for i, (name, child) in enumerate(pairs):
-            yield from _raw(child, _raw_entry(dy, i, name))
+            yield from given(child, _entry(dy, i, name))
 
 
-def _raw_entry(dy: Any, i: int, name: Any) -> Any:
+def _entry(dy: Any, i: int, name: Any) -> Any:
     if isinstance(dy, (tuple, list)):
         return dy[i] if i < len(dy) else None
     if isinstance(dy, dict):

@@ -16,6 +16,7 @@ from torch import Tensor
 import rules_core as rc
 
 from ._closure import reaches_tensor
+from ._errors import HiddenTensorsError
 
 __all__ = [
     "LEAF",
@@ -48,7 +49,7 @@ def flatten(value: Any, tensors: list[Tensor]) -> Any:
     can share their memory. Objects and functions are opened as `rc.structure` does.
 
     Raises:
-        rc.UnsupportedError: Tensors are hidden where they cannot be taken out.
+        HiddenTensorsError: Tensors are hidden where they cannot be taken out.
     """
     if isinstance(value, Tensor):
         tensors.append(value)
@@ -86,12 +87,7 @@ def _flatten_object(value: Any, tensors: list[Tensor]) -> Any:
         return ("static", value)
     level = rc.structure(value)
     if level is None:
-        message = (
-            f"an argument of type {type(value).__qualname__} holds tensors where they "
-            "cannot be found, so their derivatives would be lost. Pass the tensors as "
-            "arguments, or in a tuple, list, dict, dataclass or function."
-        )
-        raise rc.UnsupportedError(message)
+        raise HiddenTensorsError(type(value).__qualname__)
     items = [flatten(item, tensors) for item in level.values]
     return ("struct", _hollow(level, items), level.names, tuple(items))
 

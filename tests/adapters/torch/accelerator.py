@@ -1,8 +1,8 @@
 """A pretended accelerator, for machines that have none.
 
 Its tensors have a device of their own, which computes in the memory of the CPU but
-refuses what a real one refuses: tensors of the CPU beside its own, and NumPy. It changes
-PyTorch for the whole process, so it is switched on in processes of its own only.
+refuses what a real one refuses: tensors of the CPU beside its own, and NumPy. It
+changes PyTorch for the whole process, so it is switched on in processes of its own.
 """
 
 from __future__ import annotations

@@ -26,11 +26,9 @@ if PRETENDED:
     from tests.adapters.torch import accelerator
 
     accelerator.switch_on()
+elif not torch.cuda.is_available():
+    pytest.skip("this machine has no CUDA device", allow_module_level=True)
 
-pytestmark = pytest.mark.skipif(
-    not PRETENDED and not torch.cuda.is_available(),
-    reason="this machine has no CUDA device",
-)
 needs_cuda = pytest.mark.skipif(
     PRETENDED, reason="a tensor subclass without hardware cannot show this"
 )
