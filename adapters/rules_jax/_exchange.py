@@ -12,9 +12,10 @@ from functools import cache
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["give", "take"]
+__all__ = ["give", "take", "take_large"]
 
 # Bytes that are copied in the time in which one array is asked for its memory, and
 # below which asking does not pay.
@@ -25,8 +26,18 @@ _LARGE = 1 << 16
 def take(x: Any) -> Any:
     """A NumPy array as a JAX array; shared if it is aligned as JAX needs it."""
     if isinstance(x, (np.ndarray, np.generic)):
-        return jax.device_put(x, may_alias=True)
+        small = x.nbytes < _LARGE  # where copying takes less time than sharing
+        return jnp.asarray(x) if small else jax.device_put(x, may_alias=True)
     return x
+
+
+def take_large(x: Any) -> Any:
+    """The same for a function that takes NumPy arrays by itself: for large ones.
+
+    What `jax.jit` makes of them is known to nobody else, so a result that shares the
+    memory of an argument could not be told from others. Small results are copied.
+    """
+    return take(x) if isinstance(x, np.ndarray) and x.nbytes >= _LARGE else x
 
 
 def give(leaves: list[Any]) -> list[Any]:

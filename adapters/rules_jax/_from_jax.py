@@ -6,7 +6,8 @@ any order is there, in any host; inside JAX the function is simply called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property
 from typing import Any, final
 
 import jax
@@ -17,11 +18,13 @@ from jax import tree_util
 import rules_core as rc
 
 from . import _compat
-from ._exchange import give, take
+from ._exchange import give, take, take_large
 from ._leaves import Fixed, Slot, Template
 from ._tangents import build, read
 
 __all__ = ["from_jax", "native_of"]
+
+_COMPILED = "_compiled_by_rules"
 
 
 def native_of(primitive: Any) -> Callable[..., Any] | None:
@@ -34,7 +37,9 @@ def from_jax(f: Callable[..., Any]) -> Any:
     """A JAX function as a primitive whose rules are JAX's own derivatives.
 
     Usable by `rrule`, `frule` and `check_rule`, on NumPy arrays, and in every other
-    host; there it runs on the CPU, in the precision of its arguments.
+    host; there it runs on the CPU, in the precision of its arguments. Called from there
+    it is traced at every call, and its derivatives too, unless it is a function made by
+    `jax.jit`: then these are compiled as well.
 
     Args:
         f: A function of JAX arrays (and pytrees of them, and static values).
@@ -56,10 +61,18 @@ class _Foreign(rc.Foreign):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`f` of NumPy arrays, in the precision that they have."""
-        with _precision((args, kwargs)):
-            args, kwargs = jax.tree.map(take, (args, kwargs))
-            leaves, treedef = tree_util.tree_flatten(self.f(*args, **kwargs))
-            return treedef.unflatten(give(leaves))
+        leaves, treedef = tree_util.tree_flatten((args, kwargs))
+        with _precision(leaves):
+            convert = take_large if self.compiled else take
+            taken = [convert(x) for x in leaves]  # held until the results are given
+            args, kwargs = treedef.unflatten(taken)
+            found, treedef = tree_util.tree_flatten(self.f(*args, **kwargs))
+            return treedef.unflatten(give(found))
+
+    @cached_property
+    def compiled(self) -> bool:
+        """Whether `f` is the work of `jax.jit`, which takes NumPy arrays by itself."""
+        return isinstance(self.f, jax.stages.Wrapped) or hasattr(self.f, _COMPILED)
 
     def shapes(self, *args: Any, **kwargs: Any) -> Any:
         """The shape rule: `jax.eval_shape`."""
@@ -85,7 +98,7 @@ class _Foreign(rc.Foreign):
         def run(*args: Any) -> Any:
             return self.f(*args, **kwargs)
 
-        with _precision((args, kwargs)):
+        with _precision(tree_util.tree_leaves((args, kwargs))):
             args = jax.tree.map(take, args)
             mapped = jax.vmap(run, in_axes=axes, axis_size=size)
             leaves, treedef = tree_util.tree_flatten(mapped(*args))
@@ -94,11 +107,14 @@ class _Foreign(rc.Foreign):
 
     def vjp(self) -> Callable[..., Any]:
         """By `jax.vjp`, conjugated to the convention of rules."""
-        return _vjp_of(self.f)
+        return self._like(_vjp_of(self.f))
 
     def jvp(self) -> Callable[..., Any]:
         """By `jax.jvp`."""
-        return _jvp_of(self.f)
+        return self._like(_jvp_of(self.f))
+
+    def _like(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        return _compiled(f) if self.compiled else f
 
     def read(self, primal: Any, tangent: Any) -> tuple[Any, ...]:
         """Tangents of the leaves of a pytree."""
@@ -125,13 +141,16 @@ def _template(tree: Any) -> Template:
     return Template(treedef, places)
 
 
-def _precision(tree: Any) -> Any:
+def _precision(leaves: Iterable[Any]) -> Any:
     """The context that keeps double precision where there is some."""
-    names = [str(getattr(x, "dtype", "")) for x in tree_util.tree_leaves(tree)]
-    wide = any(
-        name.endswith(("64", "128")) and "complex64" not in name for name in names
-    )
+    wide = any(_is_wide(x.dtype) for x in leaves if hasattr(x, "dtype"))
     return _compat.enable_x64(wide or bool(jax.config.jax_enable_x64))
+
+
+@cache
+def _is_wide(dtype: Any) -> bool:
+    name = str(dtype)
+    return name.endswith(("64", "128")) and name != "complex64"
 
 
 class _Flat:
@@ -149,6 +168,19 @@ class _Flat:
             leaves[i] = x
         out = self.f(*self.treedef.unflatten(leaves), **self.kwargs)
         return tuple(x for x in tree_util.tree_leaves(out) if rc.Foreign.moves(x))
+
+
+def _compiled(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, compiled for calls of arrays alone; others may hold what decides its path."""
+    fast = jax.jit(f)
+
+    def run(*args: Any) -> Any:
+        leaves = tree_util.tree_leaves(args)
+        arrays = all(isinstance(x, (np.ndarray, np.generic, jax.Array)) for x in leaves)
+        return fast(*args) if arrays else f(*args)
+
+    setattr(run, _COMPILED, True)
+    return run
 
 
 def _conj(x: Any) -> Any:

@@ -16,6 +16,7 @@ from jax.sharding import NamedSharding
 
 from . import _compat
 from ._compat import has_explicit_mesh
+from ._exchange import take
 
 __all__ = ["aligned_spec", "gathered", "match_placement", "resharded", "to_device"]
 
@@ -69,7 +70,7 @@ def to_device(
     sharding = _sharding(result, arrays, aval)
     if sharding is not None:
         return jax.device_put(np.array(result), sharding)
-    return jax.device_put(result, may_alias=True) if owned else jnp.array(result)
+    return take(result) if owned else jnp.array(result)
 
 
 def _sharding(result: Any, arrays: Sequence[Any], aval: Any) -> Any:

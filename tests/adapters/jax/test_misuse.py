@@ -274,3 +274,30 @@ def test_flags_that_conflict():
         "primitive test_flags_that_conflict.<locals>.f was made with host=True, but is "
         "now asked for with host=False. Declare it once, with all its flags."
     )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("linear", "reason"),
+    [
+        (lambda d: d * d, "it is not linear"),
+        (jnp.sin, r"[^.]*\bsin\b[^.]*"),
+        (lambda d: X.at[jnp.asarray([0])].set(d[0]), "[^.]*scatter[^.]*"),
+    ],
+    ids=["product", "sine", "scatter"],
+)
+def test_what_jax_cannot_transpose(kind, linear, reason):
+    """The mode that nobody wrote is the other's transposition."""
+    rule = (lambda dy: (NoTangent(), linear(dy))) if kind == "rrule" else linear
+    mode, what, other, run = {
+        "rrule": ("forward", "its pullback", "frule", jvp),
+        "frule": ("reverse", "it", "rrule", grad),
+    }[kind]
+    assert re.fullmatch(
+        re.escape(f"{kind} {WHERE.format(kind)}: {mode} mode transposes {what}, which ")
+        + f"JAX cannot do: {reason}"
+        + re.escape(
+            f". Define an {other} as well, or use operations that JAX transposes."
+        ),
+        text_of(run, rule_of(kind, rule), error=UnsupportedError),
+    )
