@@ -12,7 +12,7 @@ from rules_autodiff._hooks import Hooks
 from rules_autodiff._shown import shown
 from rules_autodiff._special import is_asked
 from rules_autodiff._values import is_number, is_numeric
-from rules_core import AbstractZero
+from rules_core import AbstractTangent
 
 __all__ = ["Operators"]
 
@@ -50,14 +50,20 @@ class Operators(Hooks):
         for method, own, other in attempts:
             if method is None:
                 result = native_method(own, other, special, reflected=own is y)
-                plain = result is NotImplemented or isinstance(result, AbstractZero)
-                if not plain and self.is_active((own, other)):
-                    refused("operand", type(other if is_numeric(own) else own).__name__)
+                if result is not NotImplemented:
+                    self.check_operands(own, other)
             else:
                 result = self.call(method, own, other)
             if result is not NotImplemented:
                 return result
         return getattr(operator, name)(x, y)  # which words the error
+
+    def check_operands(self, own: Any, other: Any) -> None:
+        """Refuse what NumPy computed with an object, where nobody followed."""
+        if isinstance(own, AbstractTangent) or isinstance(other, AbstractTangent):
+            return
+        if self.is_active((own, other)):
+            refused("operand", type(other if is_numeric(own) else own).__name__)
 
     def foreign(self, name: str, x: Any, y: Any) -> Any:
         """An operator of builtin containers, or an array beside one."""

@@ -175,3 +175,16 @@ def test_constants():
         return x * (counts.sum() + grid.sum() + whole.sum() + pieces.sum())
 
     assert grad(f)(1.0) == 6 + 4 + 3 + 4
+
+
+def parts(x):
+    fraction, whole = np.modf(x)
+    return np.sum(fraction**3 + whole)
+
+
+def test_zeros_beside_arrays_at_second_order():
+    """Of several outputs one may have no cotangent: a zero stands beside an array."""
+    x = np.array([0.5, -1.2, 2.25])
+    want = 6 * np.modf(x)[0]
+    np.testing.assert_allclose(jvp(grad(parts), (x,), (np.ones(3),))[1], want)
+    np.testing.assert_allclose(grad(lambda x: np.sum(grad(parts)(x)))(x), want)

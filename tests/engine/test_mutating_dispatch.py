@@ -54,17 +54,22 @@ def scale(x):
     return x * 3.0
 
 
+def doubled(x):
+    """The mutating rule of `scale` for an array."""
+    x.primal[...] *= 2.0
+
+    def scale_pullback(_):
+        x.primal[...] /= 2.0
+        x.fdata[...] *= 2.0
+        return NoRData(), NoRData()
+
+    return CoDual(None, NoFData()), scale_pullback
+
+
 def define_scale():
     @rrule_mutating.define(scale)
     def scale_array(f, x: CoDual[np.ndarray, Any]):
-        x.primal[...] *= 2.0
-
-        def scale_pullback(_):
-            x.primal[...] /= 2.0
-            x.fdata[...] *= 2.0
-            return NoRData(), NoRData()
-
-        return CoDual(None, NoFData()), scale_pullback
+        return doubled(x)
 
     @rrule_mutating.define(scale)
     def scale_number(f, x: CoDual[float, Any]):
@@ -251,14 +256,7 @@ def test_only_the_other_modes_rule():
 
     @rrule_mutating.define(scale)
     def scale_rule(f, x):
-        x.primal[...] *= 2.0
-
-        def scale_pullback(_):
-            x.primal[...] /= 2.0
-            x.fdata[...] *= 2.0
-            return NoRData(), NoRData()
-
-        return CoDual(None, NoFData()), scale_pullback
+        return doubled(x)
 
     def f(x):
         y = x * 1.0

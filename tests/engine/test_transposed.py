@@ -93,7 +93,9 @@ def test_what_an_rrule_lacks_is_no_zero_in_forward_mode():
         return x * y, half_known_pullback
 
     assert jvp(lambda y: half_known(2.0, y), (3.0,), (1.0,))[1] == 2.0
-    told = r"asked of the rrule .*half_known_rrule \(.*\) for argument 0\): nobody wrote"
+    told = (
+        r"asked of the rrule .*half_known_rrule \(.*\) for argument 0\): nobody wrote"
+    )
     for mode in MODES.values():
         with pytest.raises(rc.DerivativeNotImplemented, match=told) as error:
             mode(lambda x: half_known(x, 2.0))(3.0)
