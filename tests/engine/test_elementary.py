@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rules_autodiff import grad
+from rules_autodiff import grad, jvp
 from rules_autodiff.testing import check_program
 from tests.engine.refusing import assert_refused
 
