@@ -142,7 +142,7 @@ class Foreign(ABC):
 
 
 def _pull(primitive: Primitive, y: Any, kwargs: Any, *rest: Any) -> tuple[Any, ...]:
-    """The pullback, of its residuals and the cotangent: hosts keep those as they are."""
+    """The pullback; no closure, so that hosts keep its residuals as they are."""
     foreign, args, dy = Foreign.of(primitive), rest[:-1], rest[-1]
     assert foreign is not None
     found = iter(foreign.pull(tuple(foreign.read(y, dy)), args, kwargs or {}))

@@ -171,7 +171,7 @@ class _Flat:
 
 
 def _compiled(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, compiled for calls of arrays alone; others may hold what decides its path."""
+    """`f`, compiled for calls of arrays; other arguments may decide about its path."""
     fast = jax.jit(f)
 
     def run(*args: Any) -> Any:

@@ -33,7 +33,7 @@ _grad_enabled = torch.is_grad_enabled
 def set_shortcut(primitive: rc.Primitive) -> None:
     """Let later calls of a host primitive try the short way, if they may."""
     policy = primitive.__dict__.get("_autocast_torch", "keep")
-    if policy == "keep" and rc.Foreign.of(primitive) is None:
+    if policy == "keep":
         primitive.shortcut = _shortcut(primitive, primitive.needs_copies)
 
 
