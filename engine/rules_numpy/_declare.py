@@ -8,7 +8,7 @@ only; `method` lends a function's rule to a method.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -43,6 +43,8 @@ NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()
 DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
 # Those whose pullback tells results that nothing uses from results without weight.
 _SYMBOLIC: set[Callable[..., Any]] = set()
+# Those whose rrule chooses among several right values.
+_REVERSE: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def derivative(
@@ -72,8 +74,8 @@ def derivative(
         arrays: Whether numbers and lists at `argnums` are made arrays beforehand, or
             at which positions.
         call: What computes `y` in place of `f`, whose signature tells wrong defaults.
-        reverse: What computes `y` for the rrule in place of `f`, where `f` has several
-            right answers and the pullback needs a certain one.
+        reverse: `reverse(f, *args, **kw)` computes `y` for the rrule where `f` has
+            several right answers and the pullback needs a certain one.
         symbolic: Whether the pullback takes `ZeroTangent` for results that nothing
             uses, where the AD system tells.
     """
@@ -84,11 +86,11 @@ def derivative(
     def declare(maps: F) -> F:
         if symbolic:
             _SYMBOLIC.add(maps)
+        if reverse is not None:
+            _REVERSE[maps] = reverse
         for function in functions:
             DECLARED[function] = maps, numbers
-            given = Declaration(function, maps, numbers, bare, arrays, call)
-            given.back = reverse or given.run
-            given.register()
+            Declaration(function, maps, numbers, bare, arrays, call).register()
         return maps
 
     return declare
@@ -165,6 +167,8 @@ class Declaration:
     ) -> None:
         self.f, self.maps, self._numbers = f, maps, numbers
         self.run = self.back = call or f
+        if maps in _REVERSE:
+            self.back = partial(_REVERSE[maps], f)
         self.bare, self.arrays = bare, arrays
         self.first = numbers[0] if numbers else 0
         self.head = () if is_method(f) else (NoTangent,)

@@ -49,6 +49,8 @@ def out_and_keywords(f: Any, maps: Any) -> tuple[int | None, frozenset[str] | No
     out = names.index("out") - 1 if "out" in names else None
     if out is None and _KINDS.VAR_POSITIONAL in kinds and f in _WITH_OUT:
         out = _WITH_OUT[f]
+    if out is None and isinstance(f, np.ufunc):
+        out = f.nin
     if _KINDS.VAR_KEYWORD in kinds:
         return out, None
     return out, frozenset(names)

@@ -47,9 +47,9 @@ def _several(groups: Any) -> Any:
     return groups & np.expand_dims(np.sum(groups, axis=-1) > 1, -1)
 
 
-def eigh_in_general(a: Any, UPLO: Any = "L") -> Any:
+def eigh_in_general(eigh: Any, *args: Any, **kw: Any) -> Any:
     """`numpy.linalg.eigh`, the vectors of equal values in general position."""
-    found = np.linalg.eigh(a, UPLO)
+    found = eigh(*args, **kw)
     groups = equal_groups("eigh", found[0])
     if not tied(groups):
         return found
@@ -57,13 +57,13 @@ def eigh_in_general(a: Any, UPLO: Any = "L") -> Any:
     return type(found)(found[0], vectors)
 
 
-def eig_in_general(a: Any) -> Any:
+def eig_in_general(eig: Any, *args: Any, **kw: Any) -> Any:
     """`numpy.linalg.eig`, the vectors of equal values in general position.
 
     As LAPACK leaves them: of length one, the largest entry real. They need not be
     orthogonal, and are not: of a skew G, orthogonal ones would show a zero diagonal.
     """
-    found = np.linalg.eig(a)
+    found = eig(*args, **kw)
     groups = equal_groups("eig", found[0])
     if not tied(groups):
         return found
@@ -79,16 +79,14 @@ def eig_in_general(a: Any) -> Any:
     return type(found)(found[0], np.where(changed, v, found[1]))
 
 
-def svd_in_general(
-    a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False
-) -> Any:
+def svd_in_general(svd: Any, *args: Any, **kw: Any) -> Any:
     """`numpy.linalg.svd`, the vectors of equal values in general position.
 
     Those of zero singular values turn on either side by itself, and together with the
     vectors beyond the last.
     """
-    found = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
-    if not compute_uv or hermitian is True or not found[1].size:
+    found: Any = svd(*args, **kw)
+    if not isinstance(found, tuple) or not found[1].size:
         return found
     u, s, vh = found
     signed = equal_groups("svd", np.concatenate([s, -s], axis=-1))
@@ -96,15 +94,17 @@ def svd_in_general(
     groups, null = signed[..., :k, :k], np.diagonal(signed[..., :k, k:], 0, -2, -1)
     if not (tied(groups) or _open(null, u, vh)):
         return found
-    if np.any(null) and not full_matrices:
-        u, _, vh = np.linalg.svd(a)
+    columns = u.shape[-1], vh.shape[-2]
+    if np.any(null):
+        u, _, vh = np.linalg.svd(args[0])
     alive = ~np.expand_dims(null, -2) & _several(groups)
     sides = (
         _turned(side, alive, null, seed)
         for seed, side in enumerate((u, adjoint(vh)), start=1)
     )
-    u, v = (side if full_matrices else side[..., :k] for side in sides)
-    return type(found)(u, s, adjoint(v))
+    u, v = (x[..., :count] for x, count in zip(sides, columns, strict=True))
+    make: Any = type(found)
+    return make(u, s, adjoint(v))
 
 
 def _open(null: Any, u: Any, vh: Any) -> bool:

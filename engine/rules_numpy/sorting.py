@@ -87,6 +87,8 @@ _CONTINUOUS = {
     "normal_unbiased": (3 / 8, 3 / 8),
     "interpolated_inverted_cdf": (0.0, 1.0),
 }
+# Methods whose value is one of the entries, wherever it is found.
+_OBSERVED = ("inverted_cdf", "closest_observation")
 _STEPS = ("lower", "higher", "nearest", "midpoint")
 
 
@@ -115,7 +117,11 @@ def _quantile_maps(
 ) -> Any:
     """y = (1 - t) a₍ᵢ₎ + t a₍ᵢ₊₁₎ with i + t the position of q among the entries."""
     columns = tail(a, axis)
+    if not columns.size:
+        return None, None
     used = ~np.isnan(columns) if skip_nan else np.ones(columns.shape, bool)
+    if method in _OBSERVED:
+        return _observed_maps(columns, used, (y, a, q, axis))
     ordered = np.sort(columns, axis=-1)
     n = np.sum(used, axis=-1, keepdims=True)
     levels = np.ravel(q)
@@ -127,8 +133,17 @@ def _quantile_maps(
         weight = (1.0 - share) * _order_weights(columns, below, used)
         weights.append(weight + share * _order_weights(columns, above, used))
         slopes.append((slope * (above - below))[..., 0])
-    shape = (len(levels), *columns.shape[:-1])
+    shape = (levels.size, *columns.shape[:-1])
     return _level_maps(np.stack(weights), np.stack(slopes), (y, a, q, axis, shape))
+
+
+def _observed_maps(columns: Any, used: Any, call: Any) -> Any:
+    """y = a₍ᵢ₎, a step in q."""
+    y, _, q, _ = call
+    shape = (np.size(q), *columns.shape[:-1])
+    found = np.reshape(y, (*shape, 1))
+    weights = np.stack([_order_weights(columns, one, used) for one in found])
+    return _level_maps(weights, np.zeros(shape), (*call, shape))
 
 
 def _level_maps(weights: Any, slopes: Any, call: Any) -> Any:
@@ -169,11 +184,11 @@ def quantile_derivative(
     weights: Any = None,
 ) -> Any:
     """Linear between neighbouring entries in order; equal entries share."""
-    if weights is not None or method not in (*_CONTINUOUS, *_STEPS):
-        known = ", ".join((*_CONTINUOUS, *_STEPS))
+    known = (*_CONTINUOUS, *_STEPS, *_OBSERVED)
+    if method not in known:
         message = (
-            f"the derivative of numpy.quantile must have no weights and a method among "
-            f"{known}, but got method={method!r}, weights={weights!r}. Choose another."
+            f"the derivative of numpy.quantile must have a method among "
+            f"{', '.join(known)}, but got {method!r}. Choose another."
         )
         raise rc.UnsupportedError(message)
     # With a NaN the plain functions give NaN, whose derivative is of no interest.
@@ -197,6 +212,8 @@ def percentile_derivative(
     of_a, of_q = quantile_derivative(
         y, a, q / 100.0, axis, None, False, method, keepdims, weights=weights
     )
+    if of_a is None:
+        return None, None
 
     def level_pushforward(dq: Any) -> Any:
         return of_q[0](dq / 100.0)

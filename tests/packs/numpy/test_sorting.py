@@ -53,11 +53,27 @@ def test_quantile(check, method):
     check(np.percentile, M, [13.0, 77.0], 0, keepdims=True, method=method)
 
 
+@pytest.mark.parametrize("method", ["inverted_cdf", "closest_observation"])
+def test_quantiles_that_are_entries(check, method):
+    check(np.quantile, M, 0.37, 1, method=method)
+    check(np.quantile, M, np.array([0.1, 0.45]), method=method, keepdims=True)
+
+
+def test_weighted_quantiles(check):
+    weights = np.arange(1, M.size + 1).reshape(M.shape)
+    check(np.quantile, M, 0.4, method="inverted_cdf", weights=weights)
+
+
 def test_other_quantiles_are_refused():
-    with pytest.raises(rc.UnsupportedError, match="a method among linear"):
-        rc.rrule(np.quantile, M, 0.3, method="inverted_cdf")
-    with pytest.raises(rc.UnsupportedError, match="no weights"):
-        rc.rrule(np.quantile, M, 0.3, method="inverted_cdf", weights=M)
+    with pytest.raises(rc.UnsupportedError, match="must have a method among linear"):
+        rc.rrule(np.quantile, M, 0.3, method="averaged_inverted_cdf")
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
+@pytest.mark.parametrize("f", [np.median, np.nanmedian])
+def test_medians_of_nothing(f):
+    _, pullback = rc.rrule(f, np.zeros(0))
+    assert isinstance(pullback(1.0)[1], rc.AbstractZero)
 
 
 def test_equal_entries_share_the_median():

@@ -7,6 +7,7 @@ the block at all, and nobody may take one for the other.
 
 from __future__ import annotations
 
+import array_api_compat.numpy as xp
 import numpy as np
 import pytest
 
@@ -181,3 +182,33 @@ def test_stacks_turn_only_where_values_are_equal():
     (_, v), _ = rc.rrule(np.linalg.eigh, a)
     np.testing.assert_array_equal(v[0], np.linalg.eigh(a[0])[1])
     assert np.abs(v[1]).max() < 1.0
+
+
+def by_wrapper_of_eigh(a):
+    w, v = xp.linalg.eigh(a)
+    return ((v * w) @ v.T)[0, 1]
+
+
+def by_wrapper_of_svd(a):
+    u, s, vh = xp.linalg.svd(a)
+    return ((u * s) @ vh)[0, 1]
+
+
+def by_wrapper_of_eig(a):
+    w, v = xp.linalg.eig(a)
+    return np.real((v * w) @ np.linalg.inv(v))[0, 1]
+
+
+@pytest.mark.parametrize(
+    "g", [by_wrapper_of_eigh, by_wrapper_of_svd, by_wrapper_of_eig]
+)
+def test_wrappers_of_array_api_compat(g):
+    """They are lent the rules, with all that these need."""
+    with pytest.raises(rc.UnsupportedError, match="at equal values must be wanted"):
+        ad.grad(g)(np.diag([0.0, 0.0, 3.0]))
+
+
+def test_wrappers_keep_their_results():
+    a = np.eye(3)
+    for f in (xp.linalg.eigh, xp.linalg.svd, xp.linalg.eig):
+        assert type(rc.rrule(f, a)[0]) is type(f(a))

@@ -280,3 +280,10 @@ def test_on_a_branch_cut_the_side_counts(f, x):
     _, pullback = rc.rrule(f, np.complex128(x))
     along = (f(np.complex128(complex(x.real + h, x.imag))) - f(np.complex128(x))) / h
     np.testing.assert_allclose(np.conj(pullback(1.0)[1]), along, rtol=1e-5)
+
+
+@pytest.mark.parametrize("f", [np.conjugate, np.sign])
+def test_a_positional_out_is_refused(f):
+    """Ufuncs whose rule is no table of partials say so as well."""
+    with pytest.raises(rc.UnsupportedError, match="without out="):
+        rc.rrule(f, np.ones(3), np.empty(3))
