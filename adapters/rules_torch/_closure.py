@@ -28,7 +28,7 @@ _ATOMS = frozenset(
         bool, bytes, complex, float, int, range, slice, str, type, type(None),
         type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
         torch.device, torch.dtype, torch.layout, torch.Size, rc.Primitive,
-        rc.RuleConfig,
+        rc.NoTangent, rc.NotImplementedTangent, rc.RuleConfig, rc.ZeroTangent,
     )
 )  # fmt: skip
 _TENSORS = frozenset((Tensor, torch.nn.Parameter))
@@ -40,6 +40,10 @@ class _Slot(NamedTuple):
     """Stands for one of the tensors that were taken out."""
 
     place: int
+
+
+class _Items(list[Any]):
+    """Stands for a tuple whose items were taken apart."""
 
 
 class _Node:
@@ -84,8 +88,8 @@ Plan = tuple[Any, Callable[[Any, Iterable[Any]], Any], str | None]
 def convert(pullback: Any, leaf: Any = Tensor) -> tuple[Plan, list[Any]]:
     """The plan of a pullback and the tensors that it captures, in order.
 
-    The common kinds, a closure or a `Pullback` over tensors and constants, take a short
-    way; everything else is walked.
+    The common kinds, a closure or a `Pullback` over tensors, constants and tuples of
+    them, take a short way; everything else is walked.
     """
     if leaf is Tensor:
         short = _convert_shortly(pullback)
@@ -124,8 +128,8 @@ def _contents(function: FunctionType) -> list[Any]:
 
 
 def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
-    """`values` with their tensors taken out; None unless the others are atoms."""
-    contents = []
+    """`values` with their tensors taken out; None unless the others are constants."""
+    contents: list[Any] = []
     for value in values:
         cls = type(value)
         if cls in _TENSORS:
@@ -133,6 +137,11 @@ def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
             contents.append(_Slot)
         elif cls in _ATOMS or _is_plain_function(value):
             contents.append(value)
+        elif cls is tuple:
+            items = _flat(value, tensors)
+            if items is None:
+                return None
+            contents.append(_Items(items))
         else:
             return None
     return contents
@@ -166,7 +175,14 @@ def _make_pullback(template: Any, tensors: Iterable[Tensor]) -> Any:
 
 def _filled(contents: list[Any], tensors: Iterable[Tensor]) -> list[Any]:
     taken = iter(tensors)
-    return [next(taken) if c is _Slot else c for c in contents]
+    return [
+        next(taken)
+        if c is _Slot
+        else tuple(_filled(c, taken))
+        if type(c) is _Items
+        else c
+        for c in contents
+    ]
 
 
 def _make_general(template: Any, tensors: Iterable[Tensor]) -> Any:

@@ -164,3 +164,20 @@ def test_any_nest_of_containers_is_put_back_with_other_tensors(value):
     new = [torch.tensor(-1.0 - i) for i in range(len(tensors))]
     (mine,) = rebuild(plan, new)(1)
     assert repr(mine) == repr(fill(value, iter(new)))
+
+
+def test_tuples_of_tensors_and_constants_are_taken_apart_by_the_short_way():
+    constant = rc.not_implemented("nobody knows")
+    held = ((T, ("a", T + 1)), constant, rc.NoTangent(), 2.0)
+
+    def read(several, held, dy):
+        return several, held, dy
+
+    for pullback in (capture(held), rc.Pullback(read, False, held)):
+        plan, tensors = convert(pullback)
+        assert plan[1].__name__ in ("_make_closure", "_make_pullback")
+        assert [x is y for x, y in zip(tensors, (T, held[0][1][1]), strict=True)]
+    _, found, dy = rebuild(plan, [T + 5, T + 6])(3.0)
+    assert (found[0][0].item(), found[0][1][0], found[0][1][1].item()) == (7, "a", 8)
+    assert found[1:] == held[1:]
+    assert dy == 3.0
