@@ -3,12 +3,15 @@
 import array
 import ctypes
 import functools
+import io
+import struct
 import threading
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.integrate
+import scipy.linalg.blas
 
 from tests.engine.refusing import assert_refused
 
@@ -143,6 +146,60 @@ def record_of_numbers(x):
     return np.array([(x, 1.0)], dtype=[("p", float), ("q", float)])["p"][0]
 
 
+def packed_into(x):
+    a = np.ones(2) * x
+    struct.pack_into("d", a, 0, 1.0)
+    return a[0]
+
+
+def packed_from(x):
+    a = np.zeros(2)
+    struct.pack_into("d", a, 0, x)
+    return a[0]
+
+
+def read_into(x):
+    a = np.ones(1) * x
+    io.BytesIO(bytes(8)).readinto(a)
+    return a[0]
+
+
+def moved(x):
+    a, b = np.zeros(1), np.ones(1) * x
+    ctypes.memmove(a.ctypes.data, b.ctypes.data, 8)
+    return a[0]
+
+
+def by_blas(x):
+    a = np.zeros(2)
+    scipy.linalg.blas.daxpy(np.ones(2) * x, a)
+    return a[0]
+
+
+def by_field(x):
+    a = np.zeros(2)
+    a.setfield(np.ones(2) * x, float)
+    return a[0]
+
+
+def swapped_in_place(x):
+    a = np.ones(2) * x
+    a.byteswap(inplace=True)
+    return a[0]
+
+
+# C code that writes into arrays and has no rule
+WRITERS = [
+    (packed_into, "pack_into .* must have a rule"),
+    (packed_from, "pack_into .* must have a rule"),
+    (read_into, "readinto .* must have a rule"),
+    (moved, r"reached by arrays alone.*ctypes"),
+    (by_blas, "daxpy .* must have a rule"),
+    (by_field, "setfield .* must have a rule"),
+    (swapped_in_place, "byteswap .* must have a rule"),
+]
+
+
 class Reflected:
     def __rmul__(self, other):
         return other * 2.0
@@ -157,6 +214,7 @@ def array_of_fractions(x):
 
 
 REFUSED = [
+    *WRITERS,
     (array_of_objects, "but one is a Reflected"),
     (array_of_fractions, "but one is a Fraction"),
     *[
