@@ -8,6 +8,7 @@ from ._adapter import adapter
 from ._config import TorchConfig
 from ._errors import (
     CotangentError,
+    FunctionalizeError,
     HiddenTensorsError,
     HostRuleError,
     KeywordDerivativeError,
@@ -21,6 +22,7 @@ from ._to_torch import to_torch
 
 __all__ = [
     "CotangentError",
+    "FunctionalizeError",
     "HiddenTensorsError",
     "HostRuleError",
     "KeywordDerivativeError",

@@ -12,6 +12,7 @@ import rules_core as rc
 
 from ._autocast import cast_arguments
 from ._compat import (
+    NO_FUNCTIONALIZE,
     Levels,
     autocast_active,
     forward_mode_active,
@@ -22,7 +23,7 @@ from ._compat import (
 from ._compile import call_traced
 from ._direct import set_direct
 from ._eager import apply_eager
-from ._errors import HiddenTensorsError
+from ._errors import FunctionalizeError, HiddenTensorsError
 from ._export import call_exported
 from ._from_torch import native_of
 from ._functorch import RuleFunction, TransformCall
@@ -185,4 +186,9 @@ def _transformed(
     call.levels = None if forward and not levels.forward else levels
     if rule is not None and rule.needs:
         call.needs = call.needs_of([r or f for r, f in modes])
-    return call.result_of(RuleFunction.apply(call, *tensors))
+    try:
+        return call.result_of(RuleFunction.apply(call, *tensors))
+    except RuntimeError as error:
+        if NO_FUNCTIONALIZE not in str(error):
+            raise
+        raise FunctionalizeError(primitive.table.label) from None

@@ -20,6 +20,7 @@ import rules_core as rc
 __all__ = [
     "Levels",
     "NESTED_FORWARD",
+    "NO_FUNCTIONALIZE",
     "add_batch_dim",
     "apply_function",
     "autocast_active",
@@ -54,6 +55,9 @@ __all__ = [
 
 # How the error begins with which torch refuses a second forward-mode level.
 NESTED_FORWARD = "Nested forward mode AD is not supported"
+
+# What torch says where `torch.func.functionalize` meets an autograd.Function.
+NO_FUNCTIONALIZE = "Functionalize rule for custom_function_call"
 
 
 def _find(path: str) -> Any:

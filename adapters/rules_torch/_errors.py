@@ -8,6 +8,7 @@ import rules_core as rc
 
 __all__ = [
     "CotangentError",
+    "FunctionalizeError",
     "HiddenTensorsError",
     "HostRuleError",
     "KeywordDerivativeError",
@@ -102,6 +103,17 @@ class HostRuleError(rc.UnsupportedError):
             f"{rule_label(rule)} is declared host=True: it runs in NumPy and cannot be "
             f"transposed, but {mode} mode is wanted. Add an {cure} as well, or write "
             "the rule with primitives and array-API functions."
+        )
+
+
+class FunctionalizeError(rc.UnsupportedError):
+    """`torch.func.functionalize` meets a function with rules."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(
+            f"{target}: torch.func.functionalize cannot look into functions that have "
+            "rules. Call it outside of functionalize, or compile the program by "
+            "torch.compile, which keeps the rules."
         )
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 import rules_core as rc
 
 from ._compat import (
+    NO_FUNCTIONALIZE,
     apply_function,
     call_function,
     functorch_active,
@@ -24,6 +25,7 @@ from ._compat import (
     is_legacy_batched,
 )
 from ._config import CONFIG
+from ._errors import FunctionalizeError
 from ._exchange import lend, take
 from ._leaves import flatten, flatten_plain, leaf_names, unflatten
 from ._meta import common_device
@@ -61,7 +63,12 @@ def run_primal(
 def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Run a job by the mechanism that its tensors ask for."""
     if functorch_active():  # also for plain tensors: any operation would wrap them
-        return call_function(Opaque, job, *tensors)
+        try:
+            return call_function(Opaque, job, *tensors)
+        except RuntimeError as error:
+            if NO_FUNCTIONALIZE not in str(error):
+                raise
+            raise FunctionalizeError(job.label()) from None
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return _apply(job, *tensors)
     if any(is_fake(x) or is_legacy_batched(x) for x in tensors):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 import torch
-from torch.func import jvp, vmap
+from torch.func import functionalize, grad, jvp, vmap
 
 import rules_core as rc
 import rules_torch
@@ -225,6 +225,20 @@ TEXTS = {
         "product.<locals>.product cannot be compiled by torch: a transform of "
         "torch.func inside a module cannot be exported. Export the module without it, "
         "and transform what is exported.",
+    ),
+    "functionalize": (
+        lambda: functionalize(grad(lambda x: product(None)(x, x).sum()))(X),
+        rules_torch.FunctionalizeError,
+        "product.<locals>.product: torch.func.functionalize cannot look into functions "
+        "that have rules. Call it outside of functionalize, or compile the program by "
+        "torch.compile, which keeps the rules.",
+    ),
+    "functionalize, host": (
+        lambda: functionalize(bare())(X),
+        rules_torch.FunctionalizeError,
+        "bare.<locals>.sorted_: torch.func.functionalize cannot look into functions "
+        "that have rules. Call it outside of functionalize, or compile the program by "
+        "torch.compile, which keeps the rules.",
     ),
     "module that is missing": (
         lambda: restored("('named','nowhere:f')"),
