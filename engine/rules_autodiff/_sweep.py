@@ -62,8 +62,9 @@ def plainly(entries: Iterator[Any], below: Any) -> None:
             else:
                 _, slot, by, kept, other, by_other, kept_other = entry
                 give(slot, dz if by is None else by(dz, kept), by)
-                ct = dz if by_other is None else by_other(dz, kept_other)
-                give(other, ct, by_other)
+                by = by_other
+                give(other, dz if by is None else by(dz, kept_other), by)
+            del dz  # a large array would stay until the next operation on arrays
         else:
             entry.reverse(below)
 
