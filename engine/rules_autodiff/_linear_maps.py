@@ -7,6 +7,7 @@ one, which makes the engine run on top of itself.
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -15,11 +16,12 @@ import numpy as np
 from rules_autodiff._errors import UnsupportedProgram
 from rules_autodiff._front import forward, on_plain
 from rules_autodiff._outputs import like_number
-from rules_autodiff._places import Path, at, each_assembled
+from rules_autodiff._places import Path, arrays_of, at, each_assembled
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording
 from rules_autodiff._values import is_number
 from rules_core import Primitive, ShapeDtype, batch_rule, shape_rule, structure
+from rules_core._chosen import CHOSEN
 
 __all__ = ["Form", "Held", "pull_of", "push_of"]
 
@@ -78,9 +80,27 @@ def pulled_rows(
     below: Any, f: Any, form: Form, rows: Any, args: Any, kwargs: Any
 ) -> list[list[Any]]:
     """One pass forward, and one back for each row of cotangents."""
-    active = positions(form.wanted)
+    active, before = positions(form.wanted), CHOSEN.count
     recording = Recording(below, f, bare(args), kwargs, active, callables=True)
-    return [pull_row(below, recording, form, active, dys) for dys in rows]
+    chosen = CHOSEN.count != before
+    found = [pull_row(below, recording, form, active, dys) for dys in rows]
+    if chosen:
+        check_value(f, recording.output, deepcopy(bare(args)), deepcopy(kwargs))
+    return found
+
+
+def check_value(f: Any, output: Any, args: Any, kwargs: Any) -> None:
+    """Raise where the host goes on with another value than this pass has found."""
+    theirs = arrays_of(f(*args, **kwargs))
+    for path, mine in arrays_of(output).items():
+        if not np.allclose(mine, theirs[path], rtol=1e-5, atol=1e-8, equal_nan=True):
+            message = (
+                f"the result of {getattr(f, '__qualname__', f)} must not depend on the "
+                "choice of vectors of equal eigenvalues or singular values, but does: "
+                "the host goes on with LAPACK's, a derivative needs others. Return "
+                "what is the same for every choice, such as a projector."
+            )
+            raise UnsupportedProgram(message)
 
 
 def pull_row(

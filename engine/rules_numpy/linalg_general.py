@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_core._chosen import CHOSEN
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import equal_groups, tied
 
@@ -34,6 +35,7 @@ def turn_of(mixed: Any, dtype: Any, seed: int = 22) -> Any:
     some = _some_matrix(mixed.shape[-1], seed)
     some = np.asarray(some if dtype.kind == "c" else some.real, dtype)
     turn, _ = np.linalg.qr(np.where(mixed, some, dtype.type(0)))
+    CHOSEN.count += 1
     return np.where(_any(mixed), turn, np.eye(len(some), dtype=dtype))
 
 

@@ -99,3 +99,49 @@ def test_jax_is_right_where_values_differ(make, eigh):
     found = jax.grad(make(decompose, W))(jax.numpy.asarray(a))
     expected = ad.grad(make(np.linalg.eigh, W))(a)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def decomposed(a):
+    """A program without rules of its own, which hands its vectors to the host."""
+    w, v = np.linalg.eigh((a + a.T) / 2)
+    return w * 1.0, v * 1.0
+
+
+def largest(a):
+    """One that keeps them to itself."""
+    _, v = np.linalg.eigh((a + a.T) / 2)
+    return np.sum(np.outer(v[:, -1], v[:, -1]) * W)
+
+
+def test_derived_rules_refuse_to_hand_vectors_to_torch():
+    torch = pytest.importorskip("torch")
+    rules_torch = pytest.importorskip("rules_torch")
+    program = rules_torch.to_torch(decomposed, host=True)
+    g = entry(program, None)
+    with pytest.raises(rc.UnsupportedError, match="must not depend on the choice of"):
+        g(torch.tensor(A, requires_grad=True)).backward()
+    apart = torch.tensor(np.diag([0.0, 1.0, 3.0]), requires_grad=True)
+    g(apart).backward()
+    np.testing.assert_allclose(apart.grad[0, 1], 0.5, atol=1e-12)
+
+
+def test_derived_rules_refuse_to_hand_vectors_to_jax():
+    jax = pytest.importorskip("jax")
+    rules_jax = pytest.importorskip("rules_jax")
+
+    def out(a):
+        parts = (a.shape[-1:], a.shape)
+        return tuple(jax.ShapeDtypeStruct(shape, a.dtype) for shape in parts)
+
+    program = rules_jax.to_jax(decomposed, host=True, out=out)
+    g = entry(lambda a: program(a), None)
+    with pytest.raises(Exception, match="must not depend on the choice of"):
+        jax.grad(g)(jax.numpy.asarray(A))
+
+
+def test_derived_rules_of_what_keeps_them_to_itself():
+    torch = pytest.importorskip("torch")
+    rules_torch = pytest.importorskip("rules_torch")
+    x = torch.tensor(A, requires_grad=True)
+    rules_torch.to_torch(largest, host=True)(x).backward()
+    np.testing.assert_allclose(x.grad, ad.grad(largest)(A), atol=1e-12)
