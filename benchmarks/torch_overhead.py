@@ -6,7 +6,8 @@ alike. Two hand-written Functions are compared with: the `setup_context` style, 
 right under `torch.func` (and computes sine and cosine again in backward), and the older
 `forward(ctx, …)` style, which saves them and is wrong at second order.
 
-Run it by `python benchmarks/torch_overhead.py [--compiled] [--rounds N]`.
+Run it by `python benchmarks/torch_overhead.py [--compiled] [--across] [--rounds N]`;
+`--across` measures `from_jax` in PyTorch and `from_torch` in JAX, on few elements.
 """
 
 from __future__ import annotations
@@ -200,15 +201,133 @@ def compiled(n: int, rounds: int) -> None:
     show(f"n={n}, compiled, forward and backward", race(jobs, rounds))
 
 
+@rc.primitive(host=True)
+def cubed(x):
+    """A NumPy function that is no ufunc."""
+    return x**3
+
+
+rc.scalar_rule(cubed, lambda y, x: (3 * x**2,))
+
+
+class HostCubed(torch.autograd.Function):
+    """The same by hand."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """`x³` in NumPy."""
+        ctx.save_for_backward(x)
+        return torch.from_numpy(cubed.fun(x.detach().numpy()))
+
+    @staticmethod
+    def backward(ctx, dy):
+        """`3 x² dy`."""
+        (x,) = ctx.saved_tensors
+        return dy * 3 * x**2
+
+
 def host(n: int, rounds: int) -> None:
-    """A host call beside NumPy's own, with the conversions."""
+    """Host calls beside NumPy's own, with the conversions."""
     sine = rc.primitive(np.sin, host=True, elementwise=True)
-    x = torch.rand(n)
+    hypot = rc.primitive(np.hypot, host=True, elementwise=True)
+    fun, x, z, seed = cubed.fun, torch.rand(n), torch.rand(n), torch.ones(n)
+    leaf = x.clone().requires_grad_()
+    show(
+        f"n={n}, host call of a ufunc",
+        race(
+            {
+                "bare": lambda: torch.from_numpy(np.sin(x.numpy())),
+                "primitive": lambda: sine(x),
+            },
+            rounds,
+        ),
+    )
+    show(
+        f"n={n}, host call of a ufunc of two",
+        race(
+            {
+                "bare": lambda: torch.from_numpy(np.hypot(x.numpy(), z.numpy())),
+                "primitive": lambda: hypot(x, z),
+            },
+            rounds,
+        ),
+    )
+    show(
+        f"n={n}, host call of a function",
+        race(
+            {
+                "bare": lambda: torch.from_numpy(fun(x.numpy())),
+                "primitive": lambda: cubed(x),
+            },
+            rounds,
+        ),
+    )
+    both = {"forward(ctx)": HostCubed.apply, "primitive": cubed}
+    show(
+        f"n={n}, host function, forward",
+        race({k: lambda f=f: f(leaf) for k, f in both.items()}, rounds),
+    )
+    jobs = {k: lambda f=f: backward(f, leaf, seed) for k, f in both.items()}
+    show(f"n={n}, host function, forward and backward", race(jobs, rounds))
+
+
+def across(rounds: int) -> None:
+    """Functions of one framework in the other, beside the conversions by DLPack."""
+    import jax
+    import jax.numpy as jnp
+
+    from rules_jax import from_jax
+    from rules_torch import from_torch
+
+    fast = jax.jit(lambda x: jnp.sin(x) * x)
+    pull = jax.jit(lambda x, dy: jax.vjp(fast, x)[1](dy)[0])
+    there, back = jax.dlpack.from_dlpack, torch.from_dlpack
+
+    def bare(x):
+        return back(fast(there(x.detach())).block_until_ready())
+
+    class Bare(torch.autograd.Function):
+        """The same by hand, with the derivative compiled."""
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return bare(x)
+
+        @staticmethod
+        def backward(ctx, dy):
+            (x,) = ctx.saved_tensors
+            dx = pull(there(x.detach()), there(dy.detach()))
+            return back(dx.block_until_ready())
+
+    x, seed = torch.rand(4), torch.ones(4)
+    leaf, made = x.clone().requires_grad_(), from_jax(fast)
+    jobs = {"bare": lambda: bare(x), "from_jax": lambda: made(x)}
+    show("n=4, JAX function in PyTorch", race(jobs, rounds))
     jobs = {
-        "bare": lambda: torch.from_numpy(np.sin(x.numpy())),
-        "primitive": lambda: sine(x),
+        "bare": lambda: backward(Bare.apply, leaf, seed),
+        "from_jax": lambda: backward(made, leaf, seed),
     }
-    show(f"n={n}, host call", race(jobs, rounds))
+    show("n=4, JAX function in PyTorch, forward and backward", race(jobs, rounds))
+
+    array, guest = jnp.asarray(x.numpy()), from_torch(native)
+    staged = jax.jit(guest)
+    shape = jax.ShapeDtypeStruct(array.shape, array.dtype)
+
+    def called(x):
+        return native(torch.from_numpy(np.array(x))).numpy()
+
+    calling = jax.jit(lambda x: jax.pure_callback(called, shape, x))
+    jobs = {
+        "bare": lambda: there(native(back(array))).block_until_ready(),
+        "from_torch": lambda: guest(array).block_until_ready(),
+    }
+    show("n=4, PyTorch function in JAX", race(jobs, rounds))
+    jobs = {
+        "bare": lambda: calling(array).block_until_ready(),
+        "from_torch": lambda: staged(array).block_until_ready(),
+    }
+    show("n=4, PyTorch function in JAX, jit and pure_callback", race(jobs, rounds))
 
 
 def main() -> None:
@@ -216,6 +335,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--across", action="store_true")
     given = parser.parse_args()
     torch.set_num_threads(1)
     for n in (4, 100_000):
@@ -224,6 +344,8 @@ def main() -> None:
         host(n, given.rounds)
         if given.compiled:
             compiled(n, given.rounds)
+    if given.across:
+        across(given.rounds)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def take(value: Any) -> Tensor:
     import numpy as np
 
     array = np.asarray(value)
-    if array.dtype.name == _BFLOAT16:
+    if array.dtype.kind == "V" and array.dtype.name == _BFLOAT16:
         return take(array.view(np.int16)).view(torch.bfloat16)
     if array.dtype.char in "gG" or not array.dtype.isnative:  # no such type in torch
         wide = {"g": "f8", "G": "c16"}.get(array.dtype.char)

@@ -44,8 +44,9 @@ def _shortcut(primitive: rc.Primitive, copies: bool) -> Shortcut:
     fun, array_type = primitive.fun, np.ndarray
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
-    # A new array of the arguments' dtype shares memory with nobody; ufuncs make one.
-    fresh = isinstance(fun, np.ufunc)
+    # A new array of the arguments' dtype shares memory with nobody; ufuncs make one, if
+    # they are given no more than their inputs.
+    inputs = fun.nin if isinstance(fun, np.ufunc) else 0
 
     def of_one(args: tuple[Any, ...]) -> Any:
         if len(args) != 1:
@@ -65,7 +66,7 @@ def _shortcut(primitive: rc.Primitive, copies: bool) -> Shortcut:
         if y.__class__ is array_type:
             dtype = y.dtype
             same = dtype is array.dtype and (kept or dtype in floats)
-            if same and (fresh or y.flags.num & _OWN == _OWN):
+            if same and (inputs or y.flags.num & _OWN == _OWN):
                 return _from_numpy(y.copy() if copies else y)
         elif y.__class__ is array.dtype.type and (kept or array.dtype in floats):
             return _from_numpy(y.__array__())
@@ -84,7 +85,8 @@ def _shortcut(primitive: rc.Primitive, copies: bool) -> Shortcut:
             arrays = [x if type(x) in _VALUES else x.copy() for x in arrays]
         y = fun(*arrays)
         same = y.__class__ is array_type and y.dtype is one.dtype
-        if same and (kept or y.dtype in floats) and y.flags.num & _OWN == _OWN:
+        same = same and (kept or y.dtype in floats)
+        if same and (len(args) <= inputs or y.flags.num & _OWN == _OWN):
             return _from_numpy(y.copy() if copies else y)
         return _read(primitive, y, arrays, args)
 
