@@ -24,10 +24,10 @@ class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation
         """`(y, pullback)` of any function, `pullback(dy) = (df, dx1, …)`."""
         from rules_autodiff._via import rrule_via_engine
 
-        return rrule_via_engine(f, args, kw)
+        return rrule_via_engine(f, args, kw, by_rule=True)
 
     def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, dy)` of any function for the tangents `(df, dx1, …)`."""
         from rules_autodiff._via import frule_via_engine
 
-        return frule_via_engine(tangents, f, args, kw)
+        return frule_via_engine(tangents, f, args, kw, by_rule=True)

@@ -8,6 +8,7 @@ from rules_autodiff._lift import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, is_opaque_module
 
 __all__ = [
+    "LIFTED",
     "asked_of",
     "code_and_line",
     "keyword_error",
@@ -18,6 +19,8 @@ __all__ = [
     "where",
 ]
 
+
+LIFTED = "_factory.<locals>._ad_function.<locals>."  # before names in lifted code
 
 Place = tuple[Any, int] | None  # the code of a program, and a line of it
 
@@ -59,7 +62,8 @@ def name_of(f: Any) -> str:
     owner = getattr(f, "__self__", None)
     if module is None and owner is not None and not isinstance(owner, type(sys)):
         module = type(owner).__module__
-    return f"{module}.{name}" if module and module != "builtins" else str(name)
+    name = str(name).removeprefix(LIFTED)
+    return f"{module}.{name}" if module and module != "builtins" else name
 
 
 def no_rule_error(f: Any, kind: str) -> EngineError:

@@ -80,8 +80,9 @@ class ForwardRun(Run):
         self.flows: dict[int, Any] = {}
         self.guards = self.flows
         self.limit = FEW
+        self.open: set[int] = set()  # containers whose tangent is being made
         self.changed = False
-        self.written_ids: set[int] = set()  # of owners of memory
+        self.written_ids: set[int] = set()  # of containers and owners of memory
 
     def retire(self) -> None:
         """The pass is over: from here on nothing is followed by its hooks."""
@@ -137,8 +138,13 @@ class ForwardRun(Run):
             return NoTangent()
         if not self.is_active(x):
             return NoTangent() if callable(x) else zero_tangent(x)
+        if id(x) in self.open:  # a function that calls itself: that adds no number
+            return NoTangent()
         level = self.structure(x)
-        return tangent_of(level, [self.tangent(v, lane) for v in level.values])
+        self.open.add(id(x))
+        found = tangent_of(level, [self.tangent(v, lane) for v in level.values])
+        self.open.discard(id(x))
+        return found
 
     def own_tangent(self, x: Any, lane: int) -> Any:
         """The tangent of a result, in memory of its own."""
@@ -306,18 +312,22 @@ class ForwardRun(Run):
 
     def changing(self, container: Any) -> None:
         self.changed = True
+        self.written_ids.add(id(container))
         self.below.changing(container)
 
     def note_attribute(self, owner: Any, name: str) -> None:
         self.changed = True
+        self.written_ids.add(id(owner))
         self.below.note_attribute(owner, name)
 
     def note_append(self, owner: Any, item: Any) -> None:
         self.changed = True
+        self.written_ids.add(id(owner))
         self.below.note_append(owner, item)
 
     def note_item(self, owner: Any, key: Any) -> None:
         self.changed = True
+        self.written_ids.add(id(owner))
         self.below.note_item(owner, key)
 
     def write_tangent(self, value: Any, lane: int) -> Any:

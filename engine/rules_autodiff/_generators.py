@@ -9,9 +9,9 @@ from types import GeneratorType
 from typing import Any
 
 from rules_autodiff._calls import HANDLERS
-from rules_autodiff._explain import refused
+from rules_autodiff._explain import LIFTED, refused
 from rules_autodiff._hooks import Hooks
-from rules_autodiff._lift import is_lifted_code
+from rules_autodiff._lift import hooks_of, is_lifted_code
 from rules_autodiff._opaque import is_opaque_module
 
 __all__ = ["Generators"]
@@ -23,8 +23,10 @@ class Generators(Hooks):
     def is_followed(self, generator: Any) -> bool:
         """Whether a generator runs lifted code, or code that only moves objects."""
         frame = generator.gi_frame
-        if frame is None or is_lifted_code(generator.gi_code):
+        if frame is None:
             return True
+        if is_lifted_code(generator.gi_code):  # by this run, or by one below it
+            return hooks_of(generator) in (None, self)
         name = frame.f_globals.get("__name__", "")
         return name.startswith("rules_autodiff.") or is_opaque_module(name)
 
@@ -35,7 +37,7 @@ class Generators(Hooks):
         frame = generator.gi_frame
         held = [frame.f_globals.get(name) for name in generator.gi_code.co_names]
         if self.is_active([*frame.f_locals.values(), *held, *sent]):
-            refused("generator", generator.__qualname__)
+            refused("generator", generator.__qualname__.removeprefix(LIFTED))
 
     def outer_items(self, generator: Any) -> Iterator[Any]:
         while True:

@@ -62,6 +62,7 @@ class Entrance:
         self.memo: dict[int, tuple[Any, Any]] = {}
         self.numbers: list[tuple[Any, Any]] = []  # (given, entered)
         self.copies: list[tuple[Any, Any]] = []  # the same, containers
+        self.cells: list[tuple[Any, Any]] = []  # of entered functions, what they held
         self.rebuilt: list[tuple[Any, Any]] = []  # the same, those that cannot change
         self.arrays: list[tuple[Any, Any, Guard]] = []
 
@@ -90,6 +91,10 @@ class Entrance:
             inner = level.shell()
             self.memo[id(x)] = (x, inner)  # it may hold itself
             level.fill(inner, [self.enter(value) for value in level.values])
+        elif isinstance(x, FunctionType):
+            inner = level.rebuild(level.values)
+            self.memo[id(x)] = (x, inner)  # it may call itself
+            self.enter_cells(inner, level)
         else:
             inner = level.rebuild([self.enter(value) for value in level.values])
         if isinstance(x, list | dict | FunctionType) or level.mutable:
@@ -97,6 +102,18 @@ class Entrance:
         else:
             self.rebuilt.append((x, inner))
         return inner
+
+    def enter_cells(self, inner: FunctionType, level: Any) -> None:
+        closure = inner.__closure__ or ()
+        cells = dict(zip(inner.__code__.co_freevars, closure, strict=True))
+        for name, value in zip(level.names, level.values, strict=True):
+            cell = cells[name]
+            cell.cell_contents = self.enter(value)
+            self.cells.append((cell, cell.cell_contents))
+
+    def rebound(self) -> bool:
+        """Whether the program gave a variable of an entered function another value."""
+        return any(cell.cell_contents is not value for cell, value in self.cells)
 
     def enter_array(self, x: Any) -> Any:
         if x.dtype.kind not in "fc":

@@ -120,6 +120,12 @@ def is_lifted_code(code: CodeType) -> bool:
     return NESTED.get(code) is not None
 
 
+def hooks_of(generator: Any) -> Any:
+    """The run whose hooks a generator calls; None for code that is not lifted."""
+    name = NESTED.get(generator.gi_code)
+    return None if name is None else generator.gi_frame.f_locals.get(name)
+
+
 def rebind(function: FunctionType, hooks: Any) -> FunctionType:
     """A function made by lifted code of an earlier run, for the run of ``hooks``."""
     code = function.__code__

@@ -1,6 +1,7 @@
 """How derivatives leave a run: in the form in which arguments were given."""
 
 import sys
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def cotangent_of(primal: Any, slot: Any, below: Any, memo: dict[int, Any]) -> An
     if level.mutable:  # it may hold itself
         result = memo[id(slot)] = tangent_of(level, parts)
     for place, (value, part) in enumerate(zip(level.values, slot.parts, strict=True)):
-        parts[place] = cotangent_of(value, part, below, memo)
+        if part is not None or type(value) is not FunctionType:
+            parts[place] = cotangent_of(value, part, below, memo)
     if not level.mutable:
         return container_of(primal, level, parts)
     backing(result).update(zip(level.names, parts, strict=True))

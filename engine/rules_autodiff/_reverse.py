@@ -71,7 +71,7 @@ class ReverseRun(Run):
         self.nodes: dict[int, list[Any]] = {}
         self.shadows: dict[int, Any] = {}
         self.guards = self.shadows
-        self.watched: dict[int, Branch] = {}  # instances among the arguments
+        self.watched: dict[int, Branch | None] = {}  # instances among the arguments
         self.replayable = True  # the writes can be done again without the program
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
         self.late: list[Shadow] = []  # of arrays that were constants before a write
@@ -153,7 +153,11 @@ class ReverseRun(Run):
         branch = Branch(x, level, [])
         if level.mutable:  # may stand in several places, or hold itself
             self.watched[id(x)] = branch
+        elif type(x) is FunctionType:  # may call itself, which adds no number
+            self.watched[id(x)] = None
         branch.parts = [self.watch(value) for value in level.values]
+        if type(x) is FunctionType:
+            self.watched[id(x)] = branch
         return branch if any(part is not None for part in branch.parts) else None
 
     def watch_array(self, a: Any) -> Any:

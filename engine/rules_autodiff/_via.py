@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from rules_autodiff._captured import check_captured, written_to
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._front import on_plain
 from rules_autodiff._inputs import Entrance
@@ -18,10 +19,16 @@ def apply(f: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 @on_plain
-def rrule_via_engine(below: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def rrule_via_engine(
+    below: Any, f: Any, args: Any, kwargs: Any, by_rule: bool = False
+) -> Any:
     """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
     pullback = ViaPullback(f, args, kwargs)
-    return pullback.begin(below), pullback
+    y = pullback.begin(below)
+    changes = pullback.recording.run.changes
+    if by_rule:
+        check_captured(f, pullback.recording.entrance, written_to(changes))
+    return y, pullback
 
 
 class ViaPullback(Kept):
@@ -39,7 +46,9 @@ class ViaPullback(Kept):
 
 
 @on_plain
-def frule_via_engine(below: Any, tangents: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def frule_via_engine(
+    below: Any, tangents: Any, f: Any, args: Any, kwargs: Any, by_rule: bool = False
+) -> Any:
     """``(y, dy)`` for the tangents ``(df, dx1, …)``."""
     run = ForwardRun(below)
     entrance = Entrance(run, callables=True)
@@ -50,6 +59,8 @@ def frule_via_engine(below: Any, tangents: Any, f: Any, args: Any, kwargs: Any) 
     y = guarded(run, apply, inner, kwargs)
     if run.changed:
         entrance.write_back()
+    if by_rule:
+        check_captured(f, entrance, run.written_ids)
     dy = run.own_tangent(y, 0)
     run.retire()
     return y, dy
