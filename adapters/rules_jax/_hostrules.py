@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Any, final
 
 import jax
@@ -56,7 +57,7 @@ class HostRules:
     ) -> tuple[list[Any], list[Any]]:
         """Results by the function itself, tangents by the frule on the host."""
         outs = self.spec.outs(leaves)
-        linear = _HostMap(self.spec, tuple(wanted), leaves, outs, "frule")
+        linear = _HostMap(self.spec, tuple(wanted), _types(leaves), outs, "frule")
         given = [t for t in tangents if t is not None]
         moved = expand(outs.avals, apply_linear(linear, leaves, given))
         return self.spec.again(leaves), moved
@@ -66,8 +67,12 @@ class HostRules:
     ) -> tuple[list[Any], Saved]:
         """Results by the function itself; the arguments are the residuals."""
         outs = self.spec.outs(leaves)
-        linear = _HostMap(self.spec, tuple(wanted), leaves, outs, "rrule")
+        linear = _HostMap(self.spec, tuple(wanted), _types(leaves), outs, "rrule")
         return self.spec.again(leaves), Saved(leaves, _HostLoad(linear))
+
+
+def _types(leaves: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(map(jax.typeof, leaves))
 
 
 @final
@@ -82,9 +87,13 @@ class _HostLoad:
         return [None] * len(self.linear.wanted)
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        given = instantiate(self.linear.results.avals, cotangents)
-        found = iter(apply_linear(self.linear, arrays, given))
-        return [next(found) if w else None for w in self.linear.wanted]
+        linear = self.linear
+        given = instantiate(linear.results.avals, cotangents)
+        if linear.spec.rrule.symbolic_zeros:
+            there = [ct is not None for ct in compress(cotangents, linear.smooth)]
+            linear, given = linear.restricted(there), list(compress(given, there))
+        found = iter(apply_linear(linear, arrays, given))
+        return [next(found) if w else None for w in linear.wanted]
 
 
 @_compat.held_weakly
@@ -97,16 +106,30 @@ class _HostMap:
     """
 
     def __init__(
-        self, spec: Any, wanted: tuple[bool, ...], leaves: Any, results: Any, kind: str
+        self,
+        spec: Any,
+        wanted: tuple[bool, ...],
+        avals: tuple[Any, ...],
+        results: Any,
+        kind: str,
+        there: tuple[bool, ...] = (),
     ) -> None:
         self.spec, self.wanted, self.results, self.kind = spec, wanted, results, kind
-        self.avals = tuple(map(jax.typeof, leaves))
-        ins = [a for a, w in zip(self.avals, wanted, strict=True) if w]
-        smooth = [a for a in results.avals if has_tangent(a)]
+        self.avals = avals
+        ins = list(compress(self.avals, wanted))
+        self.smooth = list(map(has_tangent, results.avals))
+        self.there = there or (True,) * sum(self.smooth)
+        smooth = list(compress(compress(results.avals, self.smooth), self.there))
         self.outs = [
             aval.to_tangent_aval() for aval in (smooth if kind == "frule" else ins)
         ]
         self.ins = ins if kind == "frule" else smooth
+
+    def restricted(self, there: Sequence[bool]) -> _HostMap:
+        """The pullback where only these results have a cotangent."""
+        return _HostMap(
+            self.spec, self.wanted, self.avals, self.results, self.kind, tuple(there)
+        )
 
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """The rule's callback."""
@@ -127,17 +150,21 @@ class _HostMap:
             for ct, aval in zip(cotangents, self.outs, strict=True)
         ]
         results = host_call(self._host(other), [*residuals, *given])
+        if other == "frule":
+            results = list(compress(results, self.there))
         ins = [aval.to_tangent_aval() for aval in self.ins]
         return list(map(match_placement, results, ins))
 
     def _host(self, kind: str) -> HostFunction:
-        make = _frule_host if kind == "frule" else _rrule_host
-        return make(self.spec, self.wanted, self.avals, self.results)
+        if kind == "frule":
+            return _frule_host(self.spec, self.wanted, self.avals, self.results)
+        key = self.spec, self.wanted, self.avals, self.results, self.there
+        return _rrule_host(*key)
 
 
 @lru_cache(maxsize=256)
 def _rrule_host(
-    spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
+    spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any, there: tuple[bool, ...]
 ) -> HostFunction:
     rule, count = spec.rrule, len(avals)
     named = f"rrule {rule.name} for {rule.target} at {rule.location}"
@@ -146,10 +173,10 @@ def _rrule_host(
         args, kwargs = spec.fill(arrays[:count])
         call = _resolve(rc.rrule, rule, spec, args, kwargs)
         _, pullback = call.run(needs=spec.needs(wanted, call))
-        cts = expand(outs.avals, arrays[count:])
-        dy = build(
-            outs.template, [rc.NoTangent() if c is None else _conj(c) for c in cts]
-        )
+        rest = iter(arrays[count:])
+        given = [_conj(next(rest)) if t else rc.ZeroTangent() for t in there]
+        cts = expand(outs.avals, given)
+        dy = build(outs.template, [rc.NoTangent() if c is None else c for c in cts])
         answer = call.check_cotangents(pullback(dy))
         found: list[Any] = []
         for i, (template, ct) in enumerate(zip(spec.args, answer[1:], strict=True)):
@@ -175,12 +202,13 @@ def _frule_host(
         call = _resolve(rc.frule, rule, spec, args, kwargs)
         rest = iter(arrays[count:])
         flat = [
-            next(rest) if there else _no_tangent(x)
+            next(rest) if there else _no_tangent(x, symbolic=rule.symbolic_zeros)
             for x, there in zip(arrays[:count], wanted, strict=True)
         ]
         tangents, start = [], 0
         for template in spec.args:
-            tangents.append(build(template, flat[start : start + template.count]))
+            part = flat[start : start + template.count]
+            tangents.append(build(template, part, symbolic=rule.symbolic_zeros))
             start += template.count
         y, dy = call.run((rc.NoTangent(), *tangents), needs=spec.needs(wanted, call))
         what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
@@ -202,10 +230,12 @@ def _like(avals: Sequence[Any]) -> Any:
     return lambda _: structs
 
 
-def _no_tangent(x: Any) -> Any:
+def _no_tangent(x: Any, *, symbolic: bool) -> Any:
     import numpy as np
 
-    return np.zeros_like(x) if has_tangent(x) else rc.NoTangent()
+    if not has_tangent(x):
+        return rc.NoTangent()
+    return rc.ZeroTangent() if symbolic else np.zeros_like(x)
 
 
 def _conj(x: Any) -> Any:

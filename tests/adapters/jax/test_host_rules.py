@@ -137,3 +137,44 @@ def test_host_rule_of_a_generic_primal():
         return 2 * x, lambda dy: (NoTangent(), np.multiply(7, dy))
 
     assert jax.jit(jax.grad(double))(jnp.asarray(1.0)) == 7
+
+
+@pytest.mark.parametrize("flag", [True, False], ids=["symbolic", "materialised"])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda f: f, jax.jit, jax.checkpoint, lambda f: lambda x: jax.vmap(f)(x[None])[0]],
+    ids=["eager", "jit", "checkpoint", "vmap"],
+)
+def test_zeros_of_numpy_rules(wrap, flag):
+    """Which cotangents and tangents are zero is known when the callback is made."""
+    seen = []
+
+    @rc.primitive
+    def both(x, y):
+        return x * y, 3 * x
+
+    @rc.rrule.define(both, host=True, symbolic_zeros=flag)
+    def both_rrule(x, y):
+        def both_pullback(dy):
+            seen.append([isinstance(d, rc.ZeroTangent) for d in dy])
+            first, second = (0 if isinstance(d, rc.ZeroTangent) else d for d in dy)
+            return NoTangent(), np.asarray(first * y + 3 * second), first * x
+
+        return (x * y, 3 * x), both_pullback
+
+    @rc.frule.define(both, host=True, symbolic_zeros=flag)
+    def both_frule(tangents, x, y):
+        seen.append([isinstance(d, rc.ZeroTangent) for d in tangents[1:]])
+        dx, dy = (0 if isinstance(d, rc.ZeroTangent) else d for d in tangents[1:])
+        return (x * y, 3 * x), (dx * y + x * dy, np.asarray(3 * dx + 0 * x))
+
+    x, y = jnp.asarray(1.5), jnp.asarray(2.0)
+    assert jax.grad(wrap(lambda x: both(x, y)[1]))(x) == 3
+    assert seen == [[flag, False]]
+    assert jax.grad(wrap(lambda x: both(x, y)[0]))(x) == 2
+    assert seen[1:] == [[False, flag]]
+    _, moved = jax.jvp(wrap(lambda x: both(x, y)[0]), (x,), (x,))
+    assert moved == 3
+    assert seen[2:] == [[False, flag]]
+    pull = jax.vjp(lambda x: both(x, y)[1], x)[1]  # forward mode of a pullback of one
+    assert jax.jvp(lambda ct: pull(ct)[0], (x,), (x,))[1] == 4.5
