@@ -141,7 +141,7 @@ class Access(Hooks):
 
     def getitem(self, owner: Any, key: Any) -> Any:
         if isinstance(owner, np.ndarray):
-            return self.read_array(owner, key)
+            return self.read_array(owner, self.as_index(key))
         if type(owner) is memoryview:
             self.check_buffer(owner)
         if type(owner) is np.flatiter:
@@ -175,6 +175,8 @@ class Access(Hooks):
         """An index, where a user's `__index__` says which."""
         if type(key) in INERT:
             return key
+        if type(key) is tuple:
+            return tuple([self.as_index(part) for part in key])
         if type(key) is slice:
             return builtins.slice(*map(self.as_index, (key.start, key.stop, key.step)))
         method = users_method(key, "__index__")
@@ -182,7 +184,7 @@ class Access(Hooks):
 
     def store_item(self, value: Any, owner: Any, key: Any) -> None:
         if isinstance(owner, np.ndarray):
-            self.write(owner, key, value)
+            self.write(owner, self.as_index(key), value)
             return
         if type(owner) is np.flatiter:
             self.flat_setitem(owner, key, value)

@@ -84,7 +84,16 @@ def handle_range(run: Any, *bounds: Any) -> range:
 
 
 HANDLERS[len] = handle_len
-HANDLERS[operator.index] = asking(operator.index, "__index__")
+for _whole in (operator.index, bin, hex, oct, chr):
+    HANDLERS[_whole] = asking(_whole, "__index__")
+
+
+@handler(dir)
+def handle_dir(run: Any, *args: Any) -> list[str]:
+    method = users_method(args[0], "__dir__") if args else None
+    return dir(*args) if method is None else sorted(run.call(method, args[0]))
+
+
 HANDLERS[bool] = asking(bool, "__bool__")
 HANDLERS[int] = asking(int, "__int__", "__index__", "__trunc__")
 

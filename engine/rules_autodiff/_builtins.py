@@ -32,8 +32,8 @@ def plainly(f: Any) -> Callable[..., Any]:
 
 
 INERT_BUILTINS = (
-    id, callable, ord, chr,
-    bin, hex, oct, input, open, vars, dir, slice, object, property,
+    id, callable, ord,
+    input, open, vars, slice, object, property,
     classmethod, staticmethod, super,
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.partial, functools.cached_property, functools.total_ordering,

@@ -41,6 +41,9 @@ DOUBLE = np.dtype(float)
 REAL = frozenset({float, int, np.float64})
 FLOATS = frozenset({float, np.float64})
 
+# Indices of which NumPy asks nothing that a user may have written.
+KEYS = frozenset({int, tuple, slice, ndarray, list, np.int64, type(Ellipsis)})
+
 CONSTANT = "biu"  # kinds of arrays that carry no derivative
 MISS = object()  # not for the fast path
 
@@ -291,7 +294,7 @@ class FastRun(ReverseRun):
     # items
 
     def getitem(self, owner: Any, key: Any) -> Any:
-        if type(owner) is ndarray and owner.dtype is DOUBLE:
+        if type(owner) is ndarray and owner.dtype is DOUBLE and type(key) in KEYS:
             value = owner[key]
             if type(value) is np.float64:
                 slot = self.find(owner)

@@ -154,6 +154,14 @@ class Hooks:
         """Called before an instance of a user's class is made."""
         raise NotImplementedError
 
+    def equal_dicts(self, x: Any, y: Any) -> bool:
+        """`x == y` of two dicts."""
+        raise NotImplementedError
+
+    def as_index(self, key: Any) -> Any:
+        """An index, as `__index__` says."""
+        raise NotImplementedError
+
     def check_key(self, key: Any) -> Any:
         """Called with the keys of dicts and sets."""
         raise NotImplementedError

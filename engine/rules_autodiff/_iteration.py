@@ -13,6 +13,7 @@ import numpy as np
 from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._core import CORE, CoreRule, given
 from rules_autodiff._methods import python_method, users_method
+from rules_autodiff._special import Ordered
 
 __all__ = ["followed"]
 
@@ -242,8 +243,7 @@ for _mover in (
     itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.repeat,
     itertools.cycle, itertools.product, itertools.permutations,
     itertools.combinations, itertools.combinations_with_replacement,
-    itertools.zip_longest, itertools.starmap, itertools.groupby, itertools.tee,
-    itertools.pairwise, itertools.compress,
+    itertools.zip_longest, itertools.starmap, itertools.tee, itertools.pairwise,
 ):  # fmt: skip
     HANDLERS[_mover] = moving(_mover)
 
@@ -271,6 +271,17 @@ for _test in (itertools.takewhile, itertools.dropwhile, itertools.filterfalse):
     HANDLERS[_test] = testing(_test)
 
 
+@handler(itertools.compress)
+def handle_compress(run: Any, data: Any, selectors: Any) -> Iterator[Any]:
+    return itertools.compress(run.iter(data), map(run.truth, run.iter(selectors)))
+
+
 @handler(itertools.groupby)
 def handle_groupby(run: Any, items: Any, key: Any = None) -> Any:
-    return itertools.groupby(run.iter(items), followed(run, key))
+    call = followed(run, key)
+
+    def standing(item: Any) -> Any:
+        return Ordered(run, item if call is None else call(item))
+
+    groups = itertools.groupby(run.iter(items), standing)
+    return ((each.value, group) for each, group in groups)

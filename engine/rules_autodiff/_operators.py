@@ -9,6 +9,7 @@ import numpy as np
 
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
+from rules_autodiff._opaque import is_opaque
 from rules_autodiff._shown import shown
 from rules_autodiff._special import is_asked
 from rules_autodiff._values import is_number, is_numeric
@@ -72,7 +73,9 @@ class Operators(Hooks):
             if one is not None and two is not None:
                 return self.numeric(name, (one, two))
             return self.beside_array(name, x, y)
-        if not isinstance(x, str | bytes):
+        if name == "mul":  # a sequence, repeated
+            x, y = self.as_index(x), self.as_index(y)
+        if not isinstance(x, str | bytes) or name != "mod":
             return getattr(self.below, name)(x, y)
         result = getattr(self.below, name)(x, shown(self, y))  # "%g" % value
         self.written(result, y)
@@ -97,21 +100,32 @@ class Operators(Hooks):
             if asked and np.all(result == (name == "eq")):
                 self.equal_arrays(x, y)
             return result
-        method = method_of(x, f"__{name}__")
-        if method is not None:
-            result = self.call(method, x, y)
-            if result is not NotImplemented:
-                return result
-            method = method_of(y, f"__{COMPARISONS[name]}__")
-            if method is not None:
-                result = self.call(method, y, x)
-                if result is not NotImplemented:
-                    return result
-        for cls in (list, tuple):
-            both = isinstance(x, cls) and isinstance(y, cls)
-            if both and (is_asked(x) or is_asked(y)):
-                return self.compare_parts(name, x, y)
+        result = self.compared(name, x, y)
+        if result is not NotImplemented:
+            return result
+        if is_asked(x) or is_asked(y):
+            for cls in (list, tuple):
+                if isinstance(x, cls) and isinstance(y, cls):
+                    return self.compare_parts(name, x, y)
+            if type(x) is type(y) is dict and name in ("eq", "ne"):
+                return self.equal_dicts(x, y) == (name == "eq")
         return getattr(operator, name)(x, y)
+
+    def compared(self, name: str, x: Any, y: Any) -> Any:
+        """What the methods of two objects say, or NotImplemented."""
+        attempts = [(name, x, y), (COMPARISONS[name], y, x)]
+        if type(y) is not type(x) and isinstance(y, type(x)):
+            attempts.reverse()
+        for asked, own, other in attempts:
+            method = method_of(own, f"__{asked}__")
+            negated = method is None and asked == "ne"
+            if negated:  # Python asks whether they are equal
+                method = method_of(own, "__eq__")
+            if method is not None and not is_opaque(method):
+                result = self.call(method, own, other)
+                if result is not NotImplemented:
+                    return not self.truth(result) if negated else result
+        return NotImplemented
 
     def inplace(self, name: str, x: Any, y: Any) -> Any:
         """`x op= y`: arrays and lists are written to, all else is computed anew."""

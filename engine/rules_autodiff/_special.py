@@ -59,6 +59,12 @@ class Special(Hooks):
                 return self.comparison(name, one, other)
         return getattr(operator, name)(len(x), len(y))
 
+    def equal_dicts(self, x: Any, y: Any) -> bool:
+        """`x == y` of two dicts."""
+        if x.keys() != y.keys():
+            return False
+        return all(self.same(value, y[key]) for key, value in x.items())
+
     def same(self, one: Any, other: Any) -> bool:
         """`one is other or one == other`: what containers ask."""
         return one is other or bool(self.truth(self.comparison("eq", one, other)))
@@ -97,6 +103,8 @@ def is_asked(x: Any) -> bool:
         return False
     if isinstance(x, list | tuple):
         return any(map(is_asked, x))
+    if type(x) is dict:
+        return any(map(is_asked, x.values()))
     return any(users_method(x, name) is not None for name in COMPARING)
 
 

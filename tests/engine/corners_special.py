@@ -267,6 +267,55 @@ def asked_for_attributes(x):
     return x
 
 
+class Once:
+    """Each question makes it; what was made is read afterwards."""
+
+    def __init__(self, v):
+        self.v, self.made = v, 0.0
+
+    def make(self):
+        self.made = self.v**2
+        return self.made
+
+    def __lt__(self, other):
+        return self.make() < other.v**2
+
+    def __eq__(self, other):
+        return self.make() == other.v**2
+
+    def __bool__(self):
+        return self.make() > 0
+
+    def __index__(self):
+        return int(self.make())
+
+    def __dir__(self):
+        return [str(self.make())]
+
+    __hash__ = None
+
+
+QUESTIONS = [
+    lambda a, b: b > a, lambda a, b: a != b, lambda a, b: max(b, a),
+    lambda a, b: [k for k, _ in itertools.groupby([a, b])],
+    lambda a, b: [*itertools.compress([1], [a])], lambda a, b: {1: a} == {1: b},
+    lambda a, b: {1: a} != {2: b} or a, lambda a, b: np.arange(9.0)[a],
+    lambda a, b: [1] * a, lambda a, b: "x" * a, lambda a, b: (1, a) < (1, b),
+    lambda a, b: dir(a), lambda a, b: bin(a) + chr(a) + hex(a),
+    lambda a, b: [*itertools.filterfalse(None, [a])],
+]  # fmt: skip
+
+
+def every_question(x):
+    total = x
+    for number, ask in enumerate(QUESTIONS, 1):
+        a, b = Once(x), Once(2 * x)
+        with contextlib.suppress(ValueError):  # the truth of an array
+            ask(a, b)
+        total += number * a.made + b.made
+    return total
+
+
 class Rounded:
     def __init__(self, v):
         self.v = v
@@ -309,6 +358,7 @@ PROGRAMS = [
     for f in (
         sorting, sorting_pairs, extremes, heaps, searching, finding, comparing_lists,
         tests, tests_in_calls, values_of_tests, lengths, as_arrays, indices, texts,
-        metaclasses, instances_by_metaclass, asked_for_attributes, rounding, finalizers,
+        metaclasses, instances_by_metaclass, asked_for_attributes, every_question,
+        rounding, finalizers,
     )
 ]  # fmt: skip
