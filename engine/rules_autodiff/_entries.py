@@ -300,6 +300,8 @@ class AttributeEntry:
     def undo(self, below: Any) -> None:
         below.note_attribute(self.owner, self.name)
         here = read_attribute(self.owner, self.name)
+        if here is self.other is MISSING:  # a write that failed, which was caught
+            return
         write_attribute(self.owner, self.name, self.other)
         self.other = here
 

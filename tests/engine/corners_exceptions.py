@@ -5,6 +5,9 @@
 
 import contextlib
 import sys
+import types
+
+import numpy as np
 
 from tests.engine.corners_common import X
 
@@ -257,6 +260,44 @@ def yield_from_send(x):
     return a * b * c
 
 
+class Fixed:
+    __slots__ = ("a",)
+
+    @property
+    def p(self):
+        return 1.0
+
+
+def failed_writes(x):
+    """Writes that raise change nothing, also backwards."""
+    o, plain = Fixed(), types.SimpleNamespace(a=x)
+    o.a = x
+    for write in (
+        lambda: setattr(o, "b", x),
+        lambda: setattr(o, "p", x),
+        lambda: setattr(x, "b", 3),
+        lambda: setattr(None, "b", x),
+        lambda: delattr(plain, "b"),
+        lambda: delattr(o, "p"),
+    ):
+        try:
+            write()
+        except AttributeError:
+            o.a = o.a * x
+    return o.a + plain.a
+
+
+def made_read_only(x):
+    a = np.full(2, x)
+    a[0] = x * x
+    a.flags.writeable = False
+    try:
+        a[0] = 1.0
+    except ValueError:
+        return a[0] * a[1]
+    return x
+
+
 PROGRAMS = [
     (gen_send, (0.7,)),
     (gen_accum, (0.7,)),
@@ -282,4 +323,6 @@ PROGRAMS = [
     (yield_from_array, (X.copy(),)),
     (yield_from_obj, (X.copy(),)),
     (yield_from_send, (X.copy(),)),
+    (failed_writes, (0.7,)),
+    (made_read_only, (0.7,)),
 ]
