@@ -26,10 +26,10 @@ class RuleSignature(NamedTuple):
 
     types: tuple[tuple[type, ...], ...]
     required: int
-    variadic: tuple[type, ...] | None
-    needs: bool
-    keywords: frozenset[str] | None
-    hint: str
+    variadic: tuple[type, ...] | None = None
+    needs: bool = False
+    keywords: frozenset[str] | None = None
+    hint: str = ""
 
 
 def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:

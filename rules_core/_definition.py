@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ._annotations import RuleSignature
 from ._config import RuleConfig
 from ._errors import RuleDefinitionError
 from ._rule import Rule
@@ -15,25 +16,15 @@ __all__ = ["check_arity", "check_config", "warn_if_hiding"]
 
 
 def check_arity(
-    table: Table,
-    label: str,
-    required: int,
-    most: int,
-    variadic: Any = None,
-    *,
-    leading: tuple[str, ...] = (),
-    hint: str = "",
+    table: Table, label: str, read: RuleSignature, leading: tuple[str, ...] = ()
 ) -> None:
     """Refuse a rule that cannot fit any call of the function.
 
     Args:
         table: That of the function.
         label: The rule's name for messages.
-        required: How many arguments of its own the rule takes at least.
-        most: How many it takes at most.
-        variadic: What it takes in `*args`, or None.
+        read: What the rule's signature says.
         leading: What comes before its own arguments.
-        hint: What may have gone wrong.
 
     Raises:
         RuleDefinitionError: It takes fewer or more arguments than the normal form has.
@@ -41,8 +32,8 @@ def check_arity(
     names = table.binder.names
     if names is None or table.binder.variadic:
         return
-    count = len(names)
-    if required <= count and (variadic is not None or count <= most):
+    count, required, most = len(names), read.required, len(read.types)
+    if required <= count and (read.variadic is not None or count <= most):
         return
     takes = str(required) if required == most else f"{required} to {most}"
     plural = "" if required == most == 1 else "s"
@@ -50,7 +41,7 @@ def check_arity(
     message = (
         f"{label} takes {takes} argument{plural}{after}, but in normal form "
         f"{table.label} has {count}: ({', '.join(names)}). The rule must take all of "
-        f"them, also those with a default.{hint}"
+        f"them, also those with a default.{read.hint}"
     )
     raise RuleDefinitionError(message)
 

@@ -83,15 +83,7 @@ class RuleKind(Generic[CallT]):
             where = Location.of(function)
             label = f"{self.kind} {where.name} for {table.label} at {where}"
             read = read_signature(function, label, leading)
-            check_arity(
-                table,
-                label,
-                read.required,
-                len(read.types),
-                read.variadic,
-                leading=leading,
-                hint=read.hint,
-            )
+            check_arity(table, label, read, leading)
             rule = Rule(
                 self.kind,
                 table.key,

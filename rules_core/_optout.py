@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from ._annotations import read_types
+from ._annotations import RuleSignature, read_types
 from ._caller import caller_location
 from ._config import RuleConfig
 from ._definition import check_arity, check_config
@@ -59,7 +59,7 @@ def opt_out(
     table = table_for(kind.table_to_define(f).key, "opt_out")
     label = f"opt_out({kind.kind}, {table.label})"
     read = read_types(types, label)
-    check_arity(table, label, len(read), len(read), None)
+    check_arity(table, label, RuleSignature(read, len(read)))
     rule = Rule(
         kind.kind,
         table.key,

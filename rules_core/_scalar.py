@@ -108,15 +108,7 @@ def scalar_rule(
     where = Location.of(partials)
     label = f"scalar_rule {where.name} for {table.label} at {where}"
     read = read_signature(partials, label, ("y",))
-    check_arity(
-        table,
-        label,
-        read.required,
-        len(read.types),
-        read.variadic,
-        leading=("y",),
-        hint=read.hint,
-    )
+    check_arity(table, label, read, ("y",))
     if holomorphic and real_valued:
         message = f"{label} must be holomorphic or real_valued, but got both."
         raise RuleDefinitionError(message)

@@ -1,10 +1,19 @@
-"""The array libraries that the vocabulary must work with."""
+"""Rules of a test are its own; array libraries that the vocabulary must work with."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+
+from rules_core.testing import isolated_rules
+
+
+@pytest.fixture(autouse=True)
+def _own_rules() -> Iterator[None]:
+    with isolated_rules():
+        yield
 
 
 @dataclass(frozen=True)

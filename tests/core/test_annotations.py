@@ -12,14 +12,7 @@ from rules_core import (
     rrule,
     scalar_rule,
 )
-from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran, two
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 @pytest.mark.parametrize(

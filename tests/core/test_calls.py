@@ -4,13 +4,6 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, Tangent, ZeroTangent, frule
-from rules_core.testing import isolated_rules
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 def affine(x, slope=3.0, power=1):

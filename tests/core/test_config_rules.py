@@ -14,14 +14,7 @@ from rules_core import (
     RuleDefinitionError,
     rrule,
 )
-from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 class Forward(RuleConfig, HasForwardsMode, NoReverseMode):

@@ -21,12 +21,6 @@ from rules_core import (
 from rules_core.testing import isolated_rules
 
 
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
-
-
 def scale(x, n=2):
     return n * x
 

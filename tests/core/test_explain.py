@@ -5,13 +5,6 @@ import pytest
 
 import rules_core as rc
 from rules_core import HasReverseMode, RuleConfig, explain, frule, opt_out, rrule
-from rules_core.testing import isolated_rules
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 class Reverse(RuleConfig, HasReverseMode):

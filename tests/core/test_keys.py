@@ -11,12 +11,6 @@ from rules_core import NoTangent, Tangent, frule, rrule
 from rules_core.testing import isolated_rules
 
 
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
-
-
 class Scale:
     def __init__(self, factor=2.0):
         self.factor = factor

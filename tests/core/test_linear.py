@@ -13,13 +13,6 @@ from rules_core import (
     linear_rule,
     rrule,
 )
-from rules_core.testing import isolated_rules
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 def apply(A, x):

@@ -11,14 +11,6 @@ from rules_core import NoTangent, frule, rrule
 from tests.core.calls import define_power, power
 
 
-@pytest.fixture(autouse=True)
-def _own_tables():
-    from rules_core.testing import isolated_rules
-
-    with isolated_rules():
-        yield
-
-
 def test_the_table_at_a_call_site_is_live():
     methods = rrule.table(power)
     assert methods[float, int] is None

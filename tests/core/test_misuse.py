@@ -6,13 +6,6 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
-from rules_core.testing import isolated_rules
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 def square(x):

@@ -7,13 +7,6 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, frule, non_differentiable, rrule
-from rules_core.testing import isolated_rules
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 def count(x, k=1, *, scale=1):

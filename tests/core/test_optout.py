@@ -14,14 +14,7 @@ from rules_core import (
     opt_out,
     rrule,
 )
-from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran, two
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 class Reverse(RuleConfig, HasReverseMode, NoForwardsMode):
@@ -78,3 +71,7 @@ class TestOptOut:
         define(one, float, name="rule")
         with pytest.raises(RuleClashError, match=r"and opt_out\(rrule\) at test_optou"):
             opt_out(rrule, one, float)
+
+
+def test_what_nobody_has_registered_is_not_opted_out():
+    assert not no_rrule(lambda x: x, float)

@@ -16,12 +16,6 @@ from rules_core._adapters import _hosts, find_adapter
 from rules_core.testing import isolated_rules
 
 
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
-
-
 @primitive(static_argnames="mode")
 def module_level(x, mode="a"):
     """Doc of the function."""

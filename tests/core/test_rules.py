@@ -10,14 +10,6 @@ from rules_core import NoTangent, ZeroTangent, frule, rrule
 from tests.core.calls import Affine, define_power, power
 
 
-@pytest.fixture(autouse=True)
-def _own_tables():
-    from rules_core.testing import isolated_rules
-
-    with isolated_rules():
-        yield
-
-
 def test_none_where_there_is_no_rule():
     assert rrule(power, 2.0) is None
     assert frule((NoTangent(), 1.0), power, 2.0) is None

@@ -4,19 +4,10 @@ import functools
 import zlib
 
 import numpy as np
-import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, Tangent, frule, rrule
 from tests.core.calls import Affine, define_power, power
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    from rules_core.testing import isolated_rules
-
-    with isolated_rules():
-        yield
 
 
 def test_builtins_and_ufuncs_are_keys():

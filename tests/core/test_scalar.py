@@ -17,13 +17,6 @@ from rules_core import (
     rrule,
     scalar_rule,
 )
-from rules_core.testing import isolated_rules
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 def square_root(x):

@@ -8,15 +8,9 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, NotImplementedTangent, frule, rrule, scalar_rule
-from rules_core.testing import CheckFailed, check_rule, isolated_rules
+from rules_core.testing import CheckFailed, check_rule
 
 Z = np.array([3.0 + 4.0j, -1.0j])
-
-
-@pytest.fixture(autouse=True)
-def _own_rules():
-    with isolated_rules():
-        yield
 
 
 def magnitude(z):

@@ -12,15 +12,7 @@ from rules_core import (
     AmbiguousRulesError,
     rrule,
 )
-from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran, two
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
-
 
 # The spellings that linters would have us modernise: authors still write them.
 UNION = eval("typing.Union[float, int]", {"typing": typing})

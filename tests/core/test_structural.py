@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from rules_core import (
     AbstractTangent,
@@ -239,18 +238,3 @@ class TestCopies:
         t = MutableTangent(Affine, w=1.0)
         t.me = t
         assert repr(t) == "MutableTangent(Affine, w=1.0, me=...)"
-
-
-FLOATS = st.floats(-1e3, 1e3)
-
-
-TANGENTS = st.recursive(
-    FLOATS,
-    lambda inner: st.one_of(
-        st.builds(lambda a, b: Tangent(tuple, a, b), inner, inner),
-        st.builds(lambda a, b: Tangent(Point, x=a, y=b), inner, inner),
-        st.builds(lambda a: Tangent(dict, {"a": a}), inner),
-        st.builds(lambda a: MutableTangent(Affine, w=a), inner),
-    ),
-    max_leaves=6,
-)

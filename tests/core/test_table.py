@@ -10,14 +10,7 @@ from rules_core import (
     opt_out,
     rrule,
 )
-from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran
-
-
-@pytest.fixture(autouse=True)
-def _own_tables():
-    with isolated_rules():
-        yield
 
 
 def test_registering_drops_what_was_cached():

@@ -15,12 +15,6 @@ from rules_core.testing import CheckFailed, check_rrule, check_rule, isolated_ru
 VECTOR = np.array([0.5, -1.25, 2.0])
 
 
-@pytest.fixture(autouse=True)
-def _own_rules():
-    with isolated_rules():
-        yield
-
-
 class Line:
     def __init__(self, slope):
         self.slope = slope

@@ -7,15 +7,9 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, frule_via_ad, rrule, rrule_via_ad
-from rules_core.testing import FiniteDifferenceConfig, isolated_rules
+from rules_core.testing import FiniteDifferenceConfig
 
 CONFIG = FiniteDifferenceConfig()
-
-
-@pytest.fixture(autouse=True)
-def _own_rules():
-    with isolated_rules():
-        yield
 
 
 def test_it_has_both_modes():

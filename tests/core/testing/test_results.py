@@ -5,15 +5,9 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
-from rules_core.testing import CheckFailed, check_rrule, check_rule, isolated_rules
+from rules_core.testing import CheckFailed, check_rrule, check_rule
 
 VECTOR = np.array([0.5, -1.25, 2.0])
-
-
-@pytest.fixture(autouse=True)
-def _own_rules():
-    with isolated_rules():
-        yield
 
 
 def square(x, *, sign=1.0):

@@ -15,16 +15,9 @@ from rules_core.testing import (
     check_frule,
     check_rrule,
     check_rule,
-    isolated_rules,
 )
 
 VECTOR = np.array([0.5, -1.25, 2.0])
-
-
-@pytest.fixture(autouse=True)
-def _own_rules():
-    with isolated_rules():
-        yield
 
 
 def square(x):

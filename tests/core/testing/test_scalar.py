@@ -6,13 +6,7 @@ import math
 import pytest
 
 from rules_core import NoTangent, frule, rrule, scalar_rule
-from rules_core.testing import CheckFailed, check_scalar, isolated_rules
-
-
-@pytest.fixture(autouse=True)
-def _own_rules():
-    with isolated_rules():
-        yield
+from rules_core.testing import CheckFailed, check_scalar
 
 
 def sine(z):

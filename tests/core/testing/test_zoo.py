@@ -2,17 +2,11 @@
 
 import pytest
 
-from rules_core.testing import CheckFailed, check_rule, isolated_rules
+from rules_core.testing import CheckFailed, check_rule
 from rules_core.testing._checklist import common_checks, rule_checks
 from tests.wrong_rules import ZOO
 
 CASES = [pytest.param(s, id=f"{s.name}-{s.fails}") for s in ZOO]
-
-
-@pytest.fixture(autouse=True)
-def _own_rules():
-    with isolated_rules():
-        yield
 
 
 def run(specimen, *, wrong):
