@@ -92,10 +92,24 @@ class Recording:
 
     def pull(self, out: Any, dy: Any, below: Any) -> tuple[Any, ...]:
         """The cotangents of the active arguments, for one of the output `out`."""
+        if self.run.changes:
+            self.turn(below)
         if not self.done:
             out = self.again(out, below)
         self.seed(out, dy, below)
         return self.run_back(below)
+
+    def turn(self, level: Any) -> None:
+        """Let a level that takes its writes back take back also what is noted here."""
+        if self.below.over and hasattr(self.below, "note"):
+            message = (
+                "The pullback of a function that writes must be called while the "
+                "derivative goes on in which it was made, but that is over and has "
+                "taken the writes back. Call vjp outside, or let the function copy."
+            )
+            raise EngineError(message)
+        if level is not self.below and hasattr(level, "note"):
+            level.note(Turn(self))
 
     def pull_leaf(self, row: int, dy: Any, below: Any, leaves: Any) -> tuple[Any, ...]:
         """The cotangents for one leaf of the output alone."""
@@ -152,6 +166,31 @@ class Recording:
             return tuple(found)
         by_place = dict(zip(self.active, found, strict=True))
         return tuple([by_place.get(place, NOTHING) for place in self.asked])
+
+
+class Turn:
+    """A pullback that another level called: what it had noted before that call."""
+
+    def __init__(self, recording: Recording):
+        self.recording = recording
+        self.other = self.state()
+
+    def state(self) -> Any:
+        own = dict(vars(self.recording))
+        return own, [(e, e.other) for e in own["run"].changes if hasattr(e, "other")]
+
+    def undo(self, _below: Any = None) -> None:
+        here = self.state()
+        own, entries = self.other
+        vars(self.recording).update(own)
+        for entry, other in entries:
+            entry.other = other
+        self.other = here
+
+    redo = undo
+
+    def reverse(self, _below: Any) -> None:
+        self.undo()
 
 
 def written_by(changes: list[Any]) -> set[int]:

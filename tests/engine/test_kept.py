@@ -9,9 +9,11 @@ import pytest
 import rules_core as rc
 from rules_autodiff import (
     EngineConfig,
+    EngineError,
     UnsupportedProgram,
     derive_rrule,
     grad,
+    jacfwd,
     jvp,
     linearize,
     vjp,
@@ -259,3 +261,45 @@ def test_a_generator_of_an_outer_run_is_no_constant_of_an_inner_one():
             derivative(3.0)
     assert grad(outer_values)(3.0) == pytest.approx(12.0)
     assert jvp(outer_values, (3.0,), (1.0,))[1] == pytest.approx(12.0)
+
+
+def writes(x):
+    x[1:] *= x[:-1]
+    x[0] = np.sin(x[-1])
+    return x * x
+
+
+def without_writes(x):
+    first, second = x[1] * x[0], x[2] * x[1]
+    y = np.array([np.sin(second), first, second])
+    return y * y
+
+
+@pytest.mark.parametrize("kind", ["vjp", "linearize"])
+def test_maps_of_functions_that_write_are_called_in_another_derivative(kind):
+    """What they note of the writes is taken back together with the writes."""
+    d, e = np.array([1.0, 2.0, 3.0]), np.array([0.3, -1.0, 2.0])
+    jacobian = jacfwd(without_writes)(X)
+    matrix = jacobian.T if kind == "vjp" else jacobian
+    x = X.copy()
+    linear = (vjp if kind == "vjp" else linearize)(writes, x)[1]
+
+    def apply(d):
+        found = linear(d)
+        return found[0] if kind == "vjp" else found
+
+    for _ in range(3):
+        np.testing.assert_allclose(grad(lambda d: apply(d) @ e)(d), matrix.T @ e)
+        np.testing.assert_allclose(jvp(apply, (d,), (e,))[1], matrix @ e)
+        np.testing.assert_allclose(apply(d), matrix @ d)
+        np.testing.assert_array_equal(x, X)
+
+
+def test_a_pullback_whose_writes_an_outer_derivative_took_back():
+    def program(x):
+        _, pullback = vjp(writes, x * 1.0)
+        return x @ x, pullback
+
+    _, pullback = grad(program, has_aux=True)(X)
+    with pytest.raises(EngineError, match="while the derivative goes on in which it"):
+        pullback(X)
