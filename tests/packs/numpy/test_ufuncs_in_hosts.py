@@ -81,6 +81,20 @@ def test_jax(name):
     np.testing.assert_allclose(orders(ours), orders(theirs), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("f", sorted(IN_HOSTS, key=lambda f: f.__name__))
+def test_batches_in_torch(f):
+    torch, ours = in_torch(f)
+    theirs = native(torch, f)
+    first, second = POINTS.get(f.__name__, AT)
+    steps = torch.tensor([0.0, 0.1, 0.2], dtype=torch.float64)
+    xs = (first + steps, second + steps)[: f.nin]
+
+    def batched(h):
+        return torch.vmap(torch.func.grad(h, tuple(range(f.nin))))(*xs)
+
+    torch.testing.assert_close(batched(ours), batched(theirs))
+
+
 KINKS = {
     np.absolute: (0.0,),
     np.fabs: (0.0,),
