@@ -191,7 +191,7 @@ def _fabs(xp: Any, y: Any, x: Any) -> Any:
 
 
 def _sign(xp: Any, x: Any) -> Any:
-    """By choices: array_api_compat's writes under a mask, which no batch of torch can."""
+    """By choices: array_api_compat's writes under a mask, torch refuses in batches."""
     one, zero = xp.ones_like(x), xp.zeros_like(x)
     still = xp.where(x == 0, zero, zero + float("nan"))
     return xp.where(x > 0, one, xp.where(x < 0, -one, still))
