@@ -50,6 +50,7 @@ __all__ = [
     "unwrap_dead",
     "was_written_to",
     "will_execute",
+    "with_memory",
     "with_tangent_of",
 ]
 
@@ -247,6 +248,14 @@ def strip_tangent(x: Tensor) -> Tensor:
         inner = strip_tangent(_get_unwrapped(x))
         return add_batch_dim(inner, _batch_dim(x), _level(x))
     return _unpack_dual(x, level=0)[0]
+
+
+def with_memory(x: Tensor) -> Tensor:
+    """`x`, with memory of its own if it is one of torch's zeros without any.
+
+    A view of such zeros, made into an array with `numpy(force=True)`, ends the process.
+    """
+    return x.clone() if x._is_zerotensor() else x
 
 
 def owns_its_memory(x: Tensor) -> bool:

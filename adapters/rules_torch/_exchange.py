@@ -15,7 +15,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import owns_its_memory, was_written_to
+from ._compat import owns_its_memory, was_written_to, with_memory
 
 __all__ = ["check_unwritten", "exact_dtype", "give", "lend", "take"]
 
@@ -57,7 +57,7 @@ def check_unwritten(name: str, taken: Sequence[Tensor]) -> None:
 
 def lend(x: Tensor) -> Any:
     """A tensor as a NumPy array, bfloat16 too where NumPy has been taught it."""
-    x = x.detach().cpu().resolve_conj().resolve_neg()
+    x = with_memory(x.detach()).cpu().resolve_conj().resolve_neg()
     if x.dtype is not torch.bfloat16:
         return x.numpy()
     if exact_dtype(x.dtype).name != _BFLOAT16:
@@ -81,7 +81,7 @@ def give(leaves: list[Tensor]) -> list[Any]:
 
 def _laid_out(x: Tensor) -> Tensor:
     """Without history, and each element at a place of its own."""
-    x = x.detach()
+    x = with_memory(x.detach())
     overlaps = any(s == 0 and n > 1 for s, n in zip(x.stride(), x.shape, strict=True))
     return x.contiguous() if overlaps else x
 

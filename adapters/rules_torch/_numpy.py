@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ._compat import with_memory
+
 __all__ = ["from_numpy", "numpy_dtype", "to_numpy", "torch_dtype"]
 
 
@@ -20,7 +22,7 @@ def to_numpy(x: Tensor) -> Any:
     """The data of a tensor as a NumPy array."""
     if x.dtype is torch.bfloat16:
         x = x.float()
-    return x.numpy(force=True)
+    return with_memory(x).numpy(force=True)
 
 
 def from_numpy(value: Any, arrays: Sequence[Any], device: Any) -> Tensor:

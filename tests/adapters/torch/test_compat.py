@@ -177,6 +177,14 @@ def test_owns_its_memory():
     assert not _compat.owns_its_memory(torch.nn.Parameter(torch.ones(2)).detach())
 
 
+def test_with_memory():
+    zeros = torch._efficientzerotensor((2, 3))[1]
+    found = _compat.with_memory(zeros)
+    assert torch.equal(found, torch.zeros(3))
+    assert found.numpy().tolist() == [0.0, 0.0, 0.0]
+    assert _compat.with_memory(X) is X
+
+
 def test_was_written_to():
     x = torch.ones(3)
     view = x.view(torch.int32)

@@ -69,8 +69,13 @@ def test_results_that_torch_cannot_hold_as_they_are(make):
         torch.ones(1).expand(3),
         torch.ones(2, dtype=torch.bfloat16),
         torch.tensor(2.0),
+        torch._efficientzerotensor((2, 3)),
+        torch._efficientzerotensor((2, 3))[1],  # NumPy would read outside of memory
     ],
-    ids=["conjugate", "negative", "transposed", "expanded", "bfloat16", "0-d"],
+    ids=[
+        *("conjugate", "negative", "transposed", "expanded", "bfloat16", "0-d"),
+        *("zeros", "part of zeros"),
+    ],
 )
 def test_tensors_that_numpy_cannot_hold_as_they_are(x):
     f = rc.primitive(np.negative, host=True, elementwise=True)
