@@ -6,6 +6,7 @@
 import functools
 import random
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
@@ -117,8 +118,8 @@ def shuffled(x):
     return a @ np.arange(3) + b @ np.arange(3) * items[0] * items[1] ** 2
 
 
-PARAMETERS = {}
-MADE = defaultdict(lambda: PARAMETERS["k"] ** 2)
+PARAMETERS: dict[str, Any] = {}
+MADE: defaultdict[str, Any] = defaultdict(lambda: PARAMETERS["k"] ** 2)
 
 
 def outer_factory(x):

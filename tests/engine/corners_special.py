@@ -81,7 +81,7 @@ class Equal:
         self.n = self.n * self.v
         return self.v == other.v
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # what Python takes for "no hash"
 
 
 def finding(x):
@@ -292,7 +292,7 @@ class Once:
     def __dir__(self):
         return [str(self.make())]
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # what Python takes for "no hash"
 
 
 QUESTIONS = [

@@ -1,5 +1,7 @@
 """Caches that are asked by comparing: what they would give is refused."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,9 @@ class Last:
         return self.value
 
 
-ARRAYS, ENTRIES, NUMBERS, TABLE, PAIRS = Last(), Last(), Last(), {}, []
+ARRAYS, ENTRIES, NUMBERS = Last(), Last(), Last()
+TABLE: dict[Any, Any] = {}
+PAIRS: list[Any] = []
 
 
 def by_arrays(x):

@@ -7,6 +7,7 @@ import io
 import struct
 import threading
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ import scipy.linalg.blas
 from tests.engine.refusing import assert_refused
 
 X = np.array([0.5, -1.2, 2.0])
-PARAMETERS = {}
+PARAMETERS: dict[str, Any] = {}
 
 
 def by_global(t):

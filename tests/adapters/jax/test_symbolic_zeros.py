@@ -35,7 +35,7 @@ class Slotted:
         self.x = x
 
 
-SEEN = []  # which cotangents were zero, of every call of `answer`
+SEEN: list[tuple[bool, ...]] = []  # which cotangents were zero, of every `answer`
 
 
 @pytest.fixture(autouse=True)

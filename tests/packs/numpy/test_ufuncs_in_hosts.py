@@ -81,7 +81,7 @@ def test_jax(name):
     np.testing.assert_allclose(orders(ours), orders(theirs), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", sorted(IN_HOSTS, key=lambda f: f.__name__))
+@pytest.mark.parametrize("f", sorted(IN_HOSTS, key=repr))
 def test_batches_in_torch(f):
     torch, ours = in_torch(f)
     theirs = native(torch, f)
