@@ -296,14 +296,10 @@ def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
         return (lambda *items: cls(items)), list(value)
     if cls is dict:
         keys = list(value)
-        return (lambda *items: dict(zip(keys, items, strict=True))), list(
-            value.values()
-        )
-    if (
-        isinstance(value, tuple)
-        and hasattr(cls, "_make")
-        and not hasattr(value, "__dict__")
-    ):
+        values = list(value.values())
+        return (lambda *items: dict(zip(keys, items, strict=True))), values
+    named = isinstance(value, tuple) and hasattr(cls, "_make")
+    if named and not hasattr(value, "__dict__"):
         return cls, list(value)
     if cls is rc.Pullback:
         return rc.Pullback, [value.fn, *value.residuals]
@@ -318,7 +314,15 @@ def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
         )
     if cls is MethodType:
         return MethodType, [value.__func__, value.__self__]
-    return _remade(value)
+    return _reduced(value) or _remade(value)
+
+
+def _reduced(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
+    """As its class says that it is made again: Python's protocol of pickling."""
+    if not isinstance(type(value).__reduce__, FunctionType):
+        return None
+    found = value.__reduce__()
+    return found if isinstance(found, tuple) and len(found) == 2 else None
 
 
 def _remade(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:

@@ -22,6 +22,7 @@ from rules_core import Structure, structure
 __all__ = ["Kept", "deepest"]
 
 ENTRIES = ("f", "args", "kwargs")
+OPTIONS = frozenset(("value", "has_aux"))
 
 
 class Kept(Transform):
@@ -65,12 +66,24 @@ class Kept(Transform):
         values = (self.f, self.args, self.kwargs)
         return Structure(type(self), "field", ENTRIES, values, self.elsewhere)
 
+    def __reduce__(self) -> Any:
+        """How others make it again of its parts, which hosts keep in their own way."""
+        own = {name: value for name, value in vars(self).items() if name in OPTIONS}
+        return made_again, (type(self), self.f, self.args, self.kwargs, own)
+
     def elsewhere(self, entries: Any) -> Self:
         """The map of the same kind at other entries: `f` is still to be run there."""
         made = copy(self)
         made.f, made.args, made.kwargs = entries
         made.level = None
         return made
+
+
+def made_again(cls: type[Kept], f: Any, args: Any, kwargs: Any, own: Any) -> Kept:
+    """A map whose function is still to be run, and is to give the value it gave."""
+    made = cls(f, args, kwargs)
+    made.__dict__.update(own)
+    return made
 
 
 def deepest(level: Any, own: Any) -> Any:

@@ -1,9 +1,13 @@
 """How often a host function runs, on whose memory, and in which order of pullbacks."""
 
+from types import FunctionType
+
 import numpy as np
 import pytest
 
 import rules_core as rc
+from rules_autodiff import derive_rrule
+from rules_core.testing import isolated_rules
 from tests.interop.simulations import CASES, HOSTS, differences, first_of, host_of
 
 X = np.array([0.3, -0.4, 0.9])
@@ -174,3 +178,44 @@ def test_a_function_with_rules_is_not_copied():
     assert handle.needs_copies
     rc.non_differentiable(handle)
     assert not handle.needs_copies
+
+
+def rule_of(f, factor=1.0):
+    """A rule that keeps a pullback of the engine in its own."""
+    unruled = FunctionType(f.__code__, f.__globals__)
+
+    def keeping(x, b, steps):
+        y, pullback = derive_rrule(unruled)(x.copy(), b, steps)
+
+        def pull_back(dy):
+            dself, dx, *others = pullback(dy)
+            return dself, dx * factor, *others
+
+        return y, pull_back
+
+    return keeping
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5], ids=["right", "wrong"])
+def test_rules_that_keep_a_pullback_of_the_engine(host, factor):
+    case = CASES["march"]
+    simulate = FunctionType(case.simulate.__code__, case.simulate.__globals__)
+    xs = np.stack([case.x, 0.8 * case.x])
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def loss(x):
+        return (np.asarray(case.simulate(x.copy(), case.b, 3)) ** 2 * weights).sum()
+
+    with isolated_rules():
+        rc.rrule.define(simulate, host=True)(rule_of(simulate, factor))
+        f = host.wrap(simulate, out=first_of)
+        w, b = host.array(weights), host.array(case.b)
+
+        def of_host(x):
+            return (f(x, b, 3) ** 2 * w).sum()
+
+        alone = [np.asarray(host.grad(of_host)(host.array(x))) for x in xs]
+        batch = np.asarray(host.vmap(host.grad(of_host))(host.array(xs)))
+    want = np.stack([differences(loss, x)[0] for x in xs])
+    np.testing.assert_allclose(alone, factor * want, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(batch, factor * want, rtol=1e-7, atol=1e-9)

@@ -32,6 +32,16 @@ class Slotted:
         return self.value, self.__hidden
 
 
+class Reduced:
+    """Says how it is made again; what it has computed is none of its parts."""
+
+    def __init__(self, value):
+        self.value, self.cache = value, deque([value])
+
+    def __reduce__(self):
+        return Reduced, (self.value,)
+
+
 def capture(value, read=lambda value: value):
     def pullback(dy):
         return read(value) * dy
@@ -46,6 +56,7 @@ CASES = {
     "dict": (lambda t: {"k": [t]}, lambda v: v["k"][0]),
     "named": (lambda t: Pair(1, t), lambda v: v.b),
     "dataclass": (Box, lambda v: v.value),
+    "reduced": (Reduced, lambda v: v.cache[0]),
     "slots": (Slotted, lambda v: v.both()[1]),
     "partial": (lambda t: functools.partial(torch.mul, t), lambda v: v(1.0)),
     "method": (lambda t: Slotted(t).both, lambda v: v()[0]),
