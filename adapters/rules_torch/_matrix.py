@@ -63,7 +63,7 @@ class _Flat:
     """A call as a function of its differentiable tensors, with flat results."""
 
     def __init__(self, f: Any, primals: Any, kwargs: dict[str, Any]) -> None:
-        self.f, self.kwargs = f, kwargs
+        self.f, self.kwargs = _holding_tensors(f), kwargs
         self.leaves: list[Tensor] = []
         self.layout = flatten(tuple(map(_move, primals)), self.leaves)
         self.where = [i for i, x in enumerate(self.leaves) if differentiable(x)]
@@ -112,6 +112,23 @@ class _Flat:
         rest = iter(found)
         flat = [to_numpy(next(rest)) if smooth else None for smooth in self.smooth]
         return _without_static(self.out, iter(flat))
+
+
+def _holding_tensors(f: Any) -> Any:
+    """`f` with tensors in place of the NumPy arrays that it closes over.
+
+    A NumPy array that Dynamo meets inside a transform, not before, fails the guard that
+    Dynamo made of it there, whatever is done with the array.
+    """
+    if type(f).__module__ == "numpy":
+        found: list[Tensor] = []
+        return unflatten(flatten(f, found), found)
+    level = rc.structure(f)
+    if level is None:
+        return f
+    values = list(map(_holding_tensors, level.values))
+    same = all(new is old for new, old in zip(values, level.values, strict=True))
+    return f if same else level.rebuild(values)
 
 
 def _move(x: Any) -> Any:

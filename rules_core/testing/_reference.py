@@ -44,12 +44,12 @@ class Reference:
         assert handle is not None  # else no host is asked
         if not self.closed:
             return handle
-        primals, places = list(self.subject.space.plain()), self.open
+        primals, places = list(self.subject.space.plain()[1:]), self.open
 
         def restricted(*xs: Any, **kwargs: Any) -> Any:
             given = dict(zip(places, xs, strict=True))
-            args = [given.get(i, x) for i, x in enumerate(primals)]
-            return handle(*args[1:], **kwargs)
+            args = [given.get(i, x) for i, x in enumerate(primals, 1)]
+            return handle(*args, **kwargs)
 
         return restricted
 

@@ -8,6 +8,7 @@ import pytest
 import rules_core as rc
 from rules_core import NoTangent
 from rules_core.testing import check_rule
+from rules_torch._adapter import adapter
 from tests.adapters.torch.formulas import KINDS, cube, expo, host_sine, sinmul
 
 # torch's own compiler stack warns about itself.
@@ -67,3 +68,42 @@ def test_a_rule_that_is_wrong_at_second_order_only_is_found():
         check_rule(cubed, X, hosts=["torch"], level="quick")
     report = getattr(info.value, "report", info.value)
     assert "second" in str(report)
+
+
+@rc.primitive(host=True, elementwise=True)
+def power(a, x):
+    return x**a
+
+
+def slope(a, x):
+    """Three times the derivative, so that one sees whether a rule was used."""
+    return 3 * a * x ** (a - 1)
+
+
+@rc.rrule.define(power)
+def power_rrule(a, x):
+    missing = rc.not_implemented("no formula")
+    return power(a, x), lambda dy: (NoTangent(), missing, slope(a, x) * dy)
+
+
+@rc.frule.define(power)
+def power_frule(tangents, a, x):
+    return power(a, x), slope(a, x) * tangents[2]
+
+
+def restricted(a):
+    """As the tester calls a function that has no derivative in `a`."""
+    closed = [a, None]
+    return lambda x: power(closed[0], x)
+
+
+@pytest.mark.parametrize("name", ["compile", "compile(vjp)", "compile(jvp)"])
+def test_arrays_that_are_closed_over_are_compiled(name):
+    (cell,) = [cell for cell in adapter.cells("full") if cell.name == name]
+    a, dx = np.array([1.5, 2.5]), np.array([0.2, -1.0])
+    given = {"value": (), "vjp": (dx,), "jvp": ((dx,),)}[cell.kind]
+    found = cell.run(restricted(a), (X,), {}, *given)
+    expected = X**a if cell.kind == "value" else slope(a, X) * dx
+    if cell.kind == "vjp":
+        (found,) = found
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch.autograd import forward_ad
@@ -274,3 +275,17 @@ def test_the_error_at_which_dynamo_leaves_its_graph():
     torch.compiler.reset()
     with pytest.raises(torch._dynamo.exc.Unsupported, match="^here"):
         torch.compile(lambda x: closed(x), backend="eager", fullgraph=True)(X)
+
+
+def test_torch_compiles_no_transform_that_meets_a_captured_numpy_array():
+    """A bug of torch's own, for which `_matrix` makes tensors of such arrays first."""
+    array, tensor = np.ones(2, np.float32), torch.ones(2)
+
+    def compiled(captured):
+        torch.compiler.reset()
+        grad = torch.func.grad(lambda x: (torch.as_tensor(captured) * x).sum())
+        return torch.compile(grad, backend="eager", fullgraph=True)
+
+    assert compiled(tensor)(X).tolist() == [1, 1]
+    with pytest.raises(AssertionError, match=r"Guard failed.*dispatch key set"):
+        compiled(array)(X)
