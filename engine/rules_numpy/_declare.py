@@ -43,8 +43,8 @@ NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()
 DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
 # Those whose pullback tells results that nothing uses from results without weight.
 _SYMBOLIC: set[Callable[..., Any]] = set()
-# Those whose rrule chooses among several right values.
-_REVERSE: dict[Callable[..., Any], Callable[..., Any]] = {}
+# Those whose rrule chooses among several right values: how, and what is right of all.
+_REVERSE: dict[Callable[..., Any], tuple[Callable[..., Any], Any]] = {}
 
 
 def derivative(
@@ -53,7 +53,7 @@ def derivative(
     *,
     arrays: bool | tuple[int, ...] = True,
     call: Callable[..., Any] | None = None,
-    reverse: Callable[..., Any] | None = None,
+    reverse: tuple[Callable[..., Any], Callable[..., bool]] | None = None,
     symbolic: bool = False,
 ) -> Callable[[F], F]:
     """Define frule and rrule of `f` by its derivative and the adjoint of that.
@@ -74,8 +74,9 @@ def derivative(
         arrays: Whether numbers and lists at `argnums` are made arrays beforehand, or
             at which positions.
         call: What computes `y` in place of `f`, whose signature tells wrong defaults.
-        reverse: `reverse(f, *args, **kw)` computes `y` for the rrule where `f` has
-            several right answers and the pullback needs a certain one.
+        reverse: `(choose, unchosen)` where `f` has several right answers and the
+            pullback needs a certain one: `choose(f, *args, **kw)` computes it for the
+            rrule, `unchosen(y, dy)` says whether `dy` has the same answer for all.
         symbolic: Whether the pullback takes `ZeroTangent` for results that nothing
             uses, where the AD system tells.
     """
@@ -168,7 +169,7 @@ class Declaration:
         self.f, self.maps, self._numbers = f, maps, numbers
         self.run = self.back = call or f
         if maps in _REVERSE:
-            self.back = partial(_REVERSE[maps], f)
+            self.back = partial(_REVERSE[maps][0], f)
         self.bare, self.arrays = bare, arrays
         self.first = numbers[0] if numbers else 0
         self.head = () if is_method(f) else (NoTangent,)
@@ -323,21 +324,32 @@ def _backward_by_config(given: Declaration) -> Callable[..., Any]:
 
     def backward_by_config(config: Any, *args: Any, **kw: Any) -> Any:
         y, pullback = backward(*args, **kw)
-        if not config.own_values and not _same(y, given.run(*args, **kw)):
-            message = (
-                f"rule {given.maps.__qualname__} for {name_of(given.f)} must be "
-                f"followed by a program that goes on with its value, but {config!r} "
-                "goes on with the function's own, which has equal values among others. "
-                "Use the host's own function, or one for the values alone (eigvalsh)."
-            )
-            raise rc.UnsupportedError(message)
-        return y, pullback
+        if config.own_values or _same(y, given.run(*args, **kw)):
+            return y, pullback
+        _, unchosen = _REVERSE[given.maps]
+
+        def unchosen_pullback(dy: Any) -> Any:
+            if not unchosen(y, dy):
+                _refuse_own(given, config)
+            return pullback(dy)
+
+        return y, unchosen_pullback
 
     return backward_by_config
 
 
+def _refuse_own(given: Declaration, config: Any) -> NoReturn:
+    message = (
+        f"rule {given.maps.__qualname__} for {name_of(given.f)} must be followed by a "
+        f"program that goes on with its value, but {config!r} goes on with the "
+        "function's own, which has equal values among others. Use the host's own "
+        "function, or the values alone."
+    )
+    raise rc.UnsupportedError(message)
+
+
 def _same(y: Any, own: Any) -> bool:
-    return all(map(np.array_equal, y, own)) if isinstance(y, tuple) else y is own
+    return not isinstance(y, tuple) or all(map(np.array_equal, y, own))
 
 
 def _pulled(pair: Any, dy: Any, x: Any, arrays: bool | tuple[int, ...]) -> Any:

@@ -140,7 +140,9 @@ There a function that treats equal ones alike has the right derivative (projecto
 traces, leading vectors, low rank), as far as values and vectors determine it; anything
 else is an error, in both modes, and so is a second derivative. Reverse mode turns such
 vectors among themselves; the [decision](../decisions/0022-equal-eigenvalues.md) says
-why, and what nearly equal values cost. A zero singular value is a symmetric kink.
+why, and what nearly equal values cost. In JAX, reverse mode of `eigh`, `eig` and `svd`
+refuses equal values unless nothing uses the vectors. A zero singular value is a
+symmetric kink.
 """
 
 

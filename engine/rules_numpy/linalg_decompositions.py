@@ -12,7 +12,12 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
-from rules_numpy.linalg_general import eig_in_general, eigh_in_general
+from rules_numpy.linalg_general import (
+    eig_in_general,
+    eig_values,
+    eigh_in_general,
+    eigh_values,
+)
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import (
     antihermitian,
@@ -44,7 +49,7 @@ def fold(h: Any, uplo: str) -> Any:
     return 2.0 * lower + diagonal_matrix(np.real(diagonal_of(h)))
 
 
-@derivative(np.linalg.eigh, symbolic=True, reverse=eigh_in_general)
+@derivative(np.linalg.eigh, symbolic=True, reverse=(eigh_in_general, eigh_values))
 def eigh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
     """dw = diag(Vᴴ da V), dV = V (F ∘ Vᴴ da V)."""
     w, v = y
@@ -118,7 +123,7 @@ def _inverse(f: str, v: Any) -> Any:
     return inverse
 
 
-@derivative(np.linalg.eig, symbolic=True, reverse=eig_in_general)
+@derivative(np.linalg.eig, symbolic=True, reverse=(eig_in_general, eig_values))
 def eig_derivative(y: Any, a: Any) -> Any:
     """dw = diag(M), dV = V (F ∘ M), M = V⁻¹ da V; vectors of length one.
 

@@ -5,6 +5,8 @@ the vectors alone. LAPACK likes the axes: the diagonal of a G that is all off th
 diagonal is zero there, and a derivative would be lost without a trace. In a basis that
 knows nothing of the program, G has equal diagonal entries if it is a multiple of one,
 and else not.
+
+Where nothing uses the vectors G is dw in any basis: `eigh_values` and its like tell.
 """
 
 from __future__ import annotations
@@ -14,11 +16,20 @@ from typing import Any
 
 import numpy as np
 
+import rules_core as rc
 from rules_core._chosen import CHOSEN
 from rules_numpy.linalg_products import adjoint
-from rules_numpy.linalg_ties import equal_groups, tied
+from rules_numpy.linalg_ties import equal_groups, refuse_unknown_block, tied
 
-__all__ = ["eig_in_general", "eigh_in_general", "svd_in_general", "turn_of"]
+__all__ = [
+    "eig_in_general",
+    "eig_values",
+    "eigh_in_general",
+    "eigh_values",
+    "svd_in_general",
+    "svd_values",
+    "turn_of",
+]
 
 
 @lru_cache(maxsize=64)
@@ -91,7 +102,7 @@ def svd_in_general(svd: Any, *args: Any, **kw: Any) -> Any:
     if not isinstance(found, tuple) or not found[1].size:
         return found
     u, s, vh = found
-    signed = equal_groups("svd", np.concatenate([s, -s], axis=-1))
+    signed = equal_groups("svd", _signed(s))
     k = s.shape[-1]
     groups, null = signed[..., :k, :k], np.diagonal(signed[..., :k, k:], 0, -2, -1)
     if not (tied(groups) or _open(null, u, vh)):
@@ -124,3 +135,45 @@ def _turned(side: Any, alive: Any, null: Any, seed: int) -> Any:
     zero = np.concatenate([null, rest], axis=-1)
     mixed = np.expand_dims(zero, -1) & np.expand_dims(zero, -2)
     return side @ turn_of(mixed, side.dtype, seed)
+
+
+def _signed(s: Any) -> Any:
+    """Singular values and their negatives: a zero is one that equals its own."""
+    return np.concatenate([s, -s], axis=-1)
+
+
+def _unused(*cotangents: Any) -> bool:
+    """Nothing, that is, and not zeros: those can come from an f(A) that moves."""
+    return all(isinstance(d, rc.AbstractZero) for d in cotangents)
+
+
+def _values_alone(f: str, w: Any, dw: Any) -> None:
+    """Refuse to part equal values: each by itself has no derivative."""
+    if not _unused(dw):
+        groups = equal_groups(f, w)
+        refuse_unknown_block(f, dw, np.zeros_like(dw), groups, 0.0)
+
+
+def eigh_values(y: Any, dy: Any) -> bool:
+    """Whether nothing uses the vectors; an error if equal values part."""
+    alone = _unused(dy[1])
+    if alone:
+        _values_alone("eigh", y[0], dy[0])
+    return alone
+
+
+def eig_values(y: Any, dy: Any) -> bool:
+    """As `eigh_values`."""
+    alone = _unused(dy[1])
+    if alone:
+        _values_alone("eig", y[0], dy[0])
+    return alone
+
+
+def svd_values(y: Any, dy: Any) -> bool:
+    """As `eigh_values`; a zero, which equals its negative, must not move."""
+    du, ds, dvh = dy
+    alone = _unused(du, dvh)
+    if alone and not _unused(ds):
+        _values_alone("svd", _signed(y[1]), _signed(ds))
+    return alone

@@ -8,7 +8,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
-from rules_numpy.linalg_general import svd_in_general
+from rules_numpy.linalg_general import svd_in_general, svd_values
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import (
     antihermitian,
@@ -81,7 +81,7 @@ def _checked(a: Any, hermitian: Any) -> None:
         raise rc.UnsupportedError(message)
 
 
-@derivative(np.linalg.svd, symbolic=True, reverse=svd_in_general)
+@derivative(np.linalg.svd, symbolic=True, reverse=(svd_in_general, svd_values))
 def svd_derivative(
     y: Any,
     a: Any,
