@@ -19,7 +19,7 @@ from rules_autodiff._core import (
     zeros,
 )
 
-__all__ = ["total"]
+__all__ = ["strong", "total"]
 
 
 @inert
@@ -39,11 +39,59 @@ def both_zero(x: Any, p: Any) -> Any:
     return found if found.ndim else int(found)
 
 
+# Zeros are strong: 0 · ∞ = 0 and 0 · NaN = 0. As in `scalar_rule` it is the partial
+# derivative that is masked, so that products stay linear in what they are taken of.
+
+
+@inert
+def dead_product(d: Any, p: Any) -> Any:
+    """Where `d` is zero and `p` infinite or not a number; None for nowhere."""
+    found = np.logical_and(np.logical_not(np.isfinite(p)), np.equal(d, 0))
+    return found if found.any() else None
+
+
+@inert
+def dead_quotient(d: Any, y: Any) -> Any:
+    """Where `d` is zero and `1 / y` infinite or not a number; None for nowhere."""
+    found = np.logical_and(np.equal(y, 0) | np.isnan(y), np.equal(d, 0))
+    return found if found.any() else None
+
+
+def masked(x: Any, dead: Any) -> Any:
+    """`x`, and 0 in the dead places."""
+    return np.where(dead, 0.0, x) if dead.ndim else 0.0
+
+
+def masked_rrule(_needs: Any, x: Any, dead: Any) -> Any:
+    space = space_of(x)
+
+    def masked_pullback(dy: Any) -> Any:
+        return fit(masked(dy, dead), space), None
+
+    return masked(x, dead), masked_pullback
+
+
+def masked_frule(tangents: Any, x: Any, dead: Any) -> Any:
+    return masked(x, dead), masked(tangents[0], dead)
+
+
+def strong(d: Any, p: Any) -> Any:
+    """`d p`, in which the zeros of `d` are strong."""
+    dead = dead_product(d, p)
+    return d * (p if dead is None else masked(p, dead))
+
+
+def strong_quotient(d: Any, y: Any) -> Any:
+    """`d / y`, in which the zeros of `d` are strong."""
+    dead = dead_quotient(d, y)
+    return d / y if dead is None else masked(d, dead) / (masked(y, dead) + dead)
+
+
 # the tangent arithmetic of the forward rules, where a tangent may be `ZeroTangent()`
 
 
 def product(dx: Any, factor: Any) -> Any:
-    return dx * factor if given(dx) else dx
+    return strong(dx, factor) if given(dx) else dx
 
 
 def total(dx: Any, dy: Any) -> Any:
@@ -113,8 +161,8 @@ def mul_rrule(needs: Any, x: Any, y: Any) -> Any:
 
     def mul_pullback(dz: Any) -> Any:
         return (
-            fit(dz * conj(y), spaces[0]) if needs[0] else None,
-            fit(dz * conj(x), spaces[1]) if needs[1] else None,
+            fit(strong(dz, conj(y)), spaces[0]) if needs[0] else None,
+            fit(strong(dz, conj(x)), spaces[1]) if needs[1] else None,
         )
 
     return x * y, mul_pullback
@@ -132,8 +180,8 @@ def truediv_rrule(needs: Any, x: Any, y: Any) -> Any:
 
     def truediv_pullback(dz: Any) -> Any:
         return (
-            fit(dz / conj(y), spaces[0]) if needs[0] else None,
-            fit(-dz * conj(z / y), spaces[1]) if needs[1] else None,
+            fit(strong_quotient(dz, conj(y)), spaces[0]) if needs[0] else None,
+            fit(strong(-dz, conj(z / y)), spaces[1]) if needs[1] else None,
         )
 
     return z, truediv_pullback
@@ -141,7 +189,7 @@ def truediv_rrule(needs: Any, x: Any, y: Any) -> Any:
 
 def truediv_frule(tangents: Any, x: Any, y: Any) -> Any:
     z = x / y
-    dz = difference(tangents[0], product(tangents[1], z)) / y
+    dz = strong_quotient(difference(tangents[0], product(tangents[1], z)), y)
     return z, spread(dz, space_of(z))
 
 
@@ -156,8 +204,8 @@ def pow_rrule(needs: Any, x: Any, p: Any) -> Any:
 
     def pow_pullback(dz: Any) -> Any:
         return (
-            fit(dz * conj(base_partial(x, p)), spaces[0]) if needs[0] else None,
-            fit(dz * conj(z * logarithm(x)), spaces[1]) if needs[1] else None,
+            fit(strong(dz, conj(base_partial(x, p))), spaces[0]) if needs[0] else None,
+            fit(strong(dz, conj(z * logarithm(x))), spaces[1]) if needs[1] else None,
         )
 
     return z, pow_pullback
@@ -166,8 +214,8 @@ def pow_rrule(needs: Any, x: Any, p: Any) -> Any:
 def pow_frule(tangents: Any, x: Any, p: Any) -> Any:
     z = x**p
     dx, dp = tangents
-    along_base = dx * base_partial(x, p) if given(dx) else dx
-    along_exponent = dp * (z * logarithm(x)) if given(dp) else dp
+    along_base = product(dx, base_partial(x, p))
+    along_exponent = product(dp, z * logarithm(x))
     return z, spread(total(along_base, along_exponent), space_of(z))
 
 
@@ -236,13 +284,13 @@ def direction(x: Any) -> Any:
 
 def abs_rrule(_needs: Any, x: Any) -> Any:
     def abs_pullback(dy: Any) -> Any:
-        return (dy * direction(x),)
+        return (strong(dy, direction(x)),)
 
     return magnitude(x), abs_pullback
 
 
 def abs_frule(tangents: Any, x: Any) -> Any:
-    return magnitude(x), real(conj(direction(x)) * tangents[0])
+    return magnitude(x), real(strong(tangents[0], conj(direction(x))))
 
 
 CORE.update({
@@ -256,6 +304,7 @@ CORE.update({
     "neg": CoreRule(operator.neg, neg_rrule, neg_frule),
     "pos": CoreRule(operator.pos, pos_rrule, pos_frule),
     "abs": CoreRule(abs, abs_rrule, abs_frule),
+    masked: CoreRule(masked, masked_rrule, masked_frule),
     logarithm: CoreRule(logarithm, logarithm_rrule, logarithm_frule),
     magnitude: CoreRule(magnitude, abs_rrule, abs_frule),
 })  # fmt: skip

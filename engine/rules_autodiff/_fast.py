@@ -25,6 +25,7 @@ from rules_autodiff._quick import (
     SUB,
     TRUEDIV,
     Linear,
+    is_finite,
     minus,
     widen,
 )
@@ -188,6 +189,8 @@ class FastRun(ReverseRun):
         if one is None and other is None:
             return z
         if type(z) is ndarray:
+            if op.strong and not is_finite(z):
+                return self.binary(op.name, x, y)
             out: Any = Shadow(z, CALLBACK)
             shadows[id(z)] = out
         elif op is MATMUL:

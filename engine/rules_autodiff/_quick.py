@@ -9,6 +9,7 @@ is the shorter tuple ``(out, slot, key)``.
 
 import operator
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ from numpy import ndarray
 from rules_autodiff._core import Space, fit
 from rules_autodiff._unary import FOLLOWED
 
-__all__ = ["ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV", "Linear", "minus", "widen"]
+__all__ = [
+    "ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV",
+    "Linear", "is_finite", "minus", "widen",
+]  # fmt: skip
 
 Map = Callable[[Any, Any], Any]
 Maps = tuple[Map | None, Any, Map | None, Any]
@@ -129,9 +133,11 @@ class Linear:
         operation: What it does.
         maps: Of operands and result, the maps of the cotangent and what they keep.
         entrywise: Whether arrays of different shapes are broadcast.
+        strong: Whether a zero cotangent may meet an infinite partial derivative, which
+            happens only where the result is infinite or not a number.
     """
 
-    __slots__ = ("entrywise", "maps", "name", "operation")
+    __slots__ = ("entrywise", "maps", "name", "operation", "strong")
 
     def __init__(
         self,
@@ -140,16 +146,23 @@ class Linear:
         maps: Callable[..., Maps],
         *,
         entrywise: bool = True,
+        strong: bool = False,
     ):
         self.name, self.operation, self.maps = name, operation, maps
-        self.entrywise = entrywise
+        self.entrywise, self.strong = entrywise, strong
+
+
+def is_finite(z: Any) -> bool:
+    """Whether no entry of an array is infinite or not a number, nor its square."""
+    flat = z if z.ndim == 1 else z.ravel("K")
+    return isfinite(flat.dot(flat))  # one pass, and nothing is stored
 
 
 ADD = Linear("add", operator.add, add_maps)
 SUB = Linear("sub", operator.sub, sub_maps)
-MUL = Linear("mul", operator.mul, mul_maps)
-TRUEDIV = Linear("truediv", operator.truediv, truediv_maps)
-POW = Linear("pow", operator.pow, pow_maps, entrywise=False)
+MUL = Linear("mul", operator.mul, mul_maps, strong=True)
+TRUEDIV = Linear("truediv", operator.truediv, truediv_maps, strong=True)
+POW = Linear("pow", operator.pow, pow_maps, entrywise=False, strong=True)
 MATMUL = Linear("matmul", operator.matmul, matmul_maps, entrywise=False)
 
 

@@ -1,0 +1,78 @@
+"""Zero cotangents and tangents are strong: 0 · ∞ = 0, to every order."""
+
+import numpy as np
+import pytest
+
+from rules_autodiff import grad, hessian, jacfwd, jacrev, jvp
+
+# In the first and the last place the partial derivatives are infinite or no numbers;
+# only the place in the middle counts.
+X = np.array([0.0, 1.5, 4.0])
+Y = np.array([0.0, 2.0, 0.0])
+HERE = np.array([False, True, False])
+
+FUNCTIONS = {
+    "quotient": lambda x, y: x / y,
+    "quotient by name": lambda x, y: np.divide(x, y),
+    "product": lambda x, y: x * (1 / y),
+    "product by name": lambda x, y: np.multiply(x, 1 / y),
+    "power": lambda x, y: (x / y) ** 2,
+    "negative power": lambda x, y: x * y**-1,
+    "broken power": lambda x, y: y**-0.5 * x,
+    "float32": lambda x, y: x.astype(np.float32) / y.astype(np.float32),
+    "complex": lambda x, y: abs((x + 1j * x) / y),
+    "broadcast": lambda x, y: (x[:, None] / y[None, :])[1],
+    "logarithm": lambda x, y: np.log(y) * x,
+}
+pytestmark = pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+
+
+def chosen(f):
+    return lambda x, y: np.where(HERE, f(x, y), 0.0).sum()
+
+
+def known(f, order):
+    """The same function where nothing is infinite."""
+    x, y = X[1:2], Y[1:2]
+    alone = jacfwd(lambda x, y: padded(f, x, y), argnums=(0, 1))
+    return alone(x, y) if order == 1 else hessian(lambda y: padded(f, x, y))(y)
+
+
+def padded(f, x, y):
+    one = np.ones(1)
+    return f(np.concatenate([one, x, one]), np.concatenate([one, y, one]))[1]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_first_order(name):
+    f = FUNCTIONS[name]
+    dx, dy = known(f, 1)
+    for found, want in zip(grad(chosen(f), (0, 1))(X, Y), (dx, dy), strict=True):
+        np.testing.assert_allclose(found, [0, want[0], 0], rtol=1e-6)
+    middle = HERE * 1.0
+    _, found = jvp(lambda x, y: f(x, y)[1], (X, Y), (middle, middle))
+    np.testing.assert_allclose(found, dx[0] + dy[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["quotient", "product", "power", "quotient by name"])
+def test_a_zero_tangent_of_infinite_entries(name):
+    f, middle = FUNCTIONS[name], HERE * 1.0
+    _, found = jvp(f, (X, Y), (middle, middle))
+    dx, dy = known(f, 1)
+    np.testing.assert_allclose(found, [0, dx[0] + dy[0], 0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("outer", [jacfwd, jacrev])
+@pytest.mark.parametrize("inner", [grad, jacfwd])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_second_order(name, inner, outer):
+    f = FUNCTIONS[name]
+    found = outer(inner(lambda y: chosen(f)(X, y)))(Y)
+    want = np.zeros((3, 3))
+    want[1, 1] = known(f, 2)[0, 0]
+    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-12)
+
+
+def test_a_cotangent_that_is_not_zero_meets_infinity():
+    found = grad(lambda x, y: (x / y).sum())(np.ones(2), np.array([0.0, 2.0]))
+    assert found.tolist() == [np.inf, 0.5]
