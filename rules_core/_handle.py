@@ -103,8 +103,9 @@ class Primitive:
         raise RuleDefinitionError(message)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.shortcut is not None and not kwargs:
-            y = self.shortcut(args)
+        shortcut = self.shortcut  # once: another thread may define a rule
+        if shortcut is not None and not kwargs:
+            y = shortcut(args)
             if y is not NotImplemented:
                 return y
         adapter = find_adapter(args, kwargs)
@@ -120,6 +121,12 @@ class Primitive:
         return adapter.call(self, args, kwargs)
 
     vars(__call__)["_torchdynamo_inline"] = call_traced
+
+    def keep_shortcut(self, make: Callable[[], Callable[..., Any]]) -> None:
+        """Make a shortcut, which later calls try until the function's rules change."""
+        with LOCK:  # so that no rule is added between
+            self.table.shortcuts.add(self)
+            self.shortcut = make()
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

@@ -12,6 +12,7 @@ from abc import ABCMeta, get_cache_token
 from collections.abc import Callable, Iterator
 from threading import RLock
 from typing import Any
+from weakref import WeakSet
 
 from multipledispatch import Dispatcher
 from multipledispatch.variadic import Variadic
@@ -113,6 +114,7 @@ class RuleSet:
 
     __slots__ = (
         "_before",
+        "_changed",
         "_configured",
         "_decorate",
         "_decorated",
@@ -126,7 +128,10 @@ class RuleSet:
     )
 
     def __init__(
-        self, before: Callable[[], None], decorate: Callable[[Rule], Rule]
+        self,
+        before: Callable[[], None],
+        decorate: Callable[[Rule], Rule],
+        changed: Callable[[], None] = nothing,
     ) -> None:
         self.rules: list[Rule] = []
         self.caches = _Caches(self)
@@ -138,7 +143,7 @@ class RuleSet:
         self.quick: dict[tuple[type, ...], Answer] = {}
         # Answers that rest on an ABC hold until the next `ABC.register` anywhere.
         self._volatile: dict[Any, tuple[object, Rule | None]] = {}
-        self._before, self._decorate = before, decorate
+        self._before, self._decorate, self._changed = before, decorate, changed
         # One object per rule, whatever the types: hosts ask whether it is the same.
         self._decorated: dict[Rule, Rule] = {}
         self._rebuild()
@@ -179,6 +184,7 @@ class RuleSet:
             self.quick.clear()
             for cache in self.caches.values():
                 cache.clear()
+            self._changed()
 
     def remember(self, config: type, *types: type) -> None:
         """Keep what answers calls in normal form, where it takes them as they are."""
@@ -279,6 +285,7 @@ class Table:
         primitive: The registered handle, if any.
         shapes: The shape rule.
         batches: The batch rule.
+        shortcuts: Handles whose shortcut holds until the rules change.
     """
 
     __slots__ = (
@@ -295,6 +302,7 @@ class Table:
         "quick",
         "rrule",
         "shapes",
+        "shortcuts",
         "unary",
     )
 
@@ -310,12 +318,13 @@ class Table:
         self.primitive: Any = None
         self.shapes: Rule | None = None
         self.batches: Rule | None = None
+        self.shortcuts: WeakSet[Any] = WeakSet()
 
         def before_resolving() -> None:
             before(key)
 
-        self.rrule = RuleSet(before_resolving, decorate)
-        self.frule = RuleSet(before_resolving, decorate)
+        self.rrule = RuleSet(before_resolving, decorate, self._drop_shortcuts)
+        self.frule = RuleSet(before_resolving, decorate, self._drop_shortcuts)
         self.unary, self.binary = self.rrule.unary, self.rrule.binary
         self.quick = self.rrule.quick
         # Methods need their own handling of the instance: never the short path.
@@ -333,6 +342,11 @@ class Table:
                     self.arity = None
             self._binder = binder
         return self._binder
+
+    def _drop_shortcuts(self) -> None:
+        for handle in tuple(self.shortcuts):
+            handle.shortcut = None
+        self.shortcuts.clear()
 
     def rules(self) -> list[Rule]:
         """Every rule, of all four kinds."""

@@ -34,13 +34,17 @@ def set_shortcut(primitive: rc.Primitive) -> None:
     """Let later calls of a host primitive try the short way, if they may."""
     policy = primitive.__dict__.get("_autocast_torch", "keep")
     if policy == "keep":
-        primitive.shortcut = _shortcut(primitive, primitive.needs_copies)
+        primitive.keep_shortcut(lambda: _shortcut(primitive))
 
 
-def _shortcut(primitive: rc.Primitive, copies: bool) -> Shortcut:
-    """The short way of a function; on few elements each line of it counts."""
+def _shortcut(primitive: rc.Primitive) -> Shortcut:
+    """The short way of a function; on few elements each line of it counts.
+
+    It holds until the rules change, which say whether the function needs copies.
+    """
     import numpy as np
 
+    copies = primitive.needs_copies
     fun, array_type = primitive.fun, np.ndarray
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 import numpy as np
 import pytest
 import torch
 from torch.autograd import forward_ad
 
 import rules_core as rc
+from rules_core.testing import isolated_rules
 
 KEPT = np.arange(3.0)
 KEPT.flags.writeable = False
@@ -57,6 +60,53 @@ def test_a_function_without_rules_gets_copies_and_keeps_what_it_returned():
         kept[-1][:] = 7
         assert x.tolist() == [0, 0]
         assert y.tolist() == [1, 1]
+
+
+def careless(x):
+    x += 1
+    return x
+
+
+def writes(handle):
+    """Whether a call writes into the tensor that it is given, and keeps its result."""
+    x = torch.zeros(2)
+    y = handle(x)
+    assert y.tolist() == [1, 1]
+    return x.tolist() == [1, 1]
+
+
+def rule(x):
+    return x, lambda dy: (rc.NoTangent(), dy)
+
+
+def push(tangents, x):
+    return x, tangents[1]
+
+
+def test_copies_are_given_as_the_rules_at_hand_want_them():
+    """Rules vouch that a function writes into nothing; this one breaks its word."""
+    function = FunctionType(careless.__code__, globals())
+    first, second = (rc.Primitive(function, host=True) for _ in range(2))
+
+    def both_write():
+        found = [writes(handle) for handle in (first, second) * 2]
+        assert first.shortcut is not None
+        assert len(set(found)) == 1
+        return found[0]
+
+    assert not both_write()
+    with isolated_rules():
+        rc.rrule.define(function)(rule)
+        assert both_write()
+    assert not both_write()
+    with isolated_rules():
+        rc.frule.define(function)(push)
+        assert both_write()
+    assert not both_write()
+    rc.opt_out(rc.rrule, function, torch.Tensor)
+    assert not both_write()
+    rc.rrule.define(function)(rule)
+    assert both_write()
 
 
 @pytest.mark.parametrize(
