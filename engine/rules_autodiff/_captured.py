@@ -14,16 +14,23 @@ from rules_autodiff._memory import owner_of
 from rules_autodiff._values import INERT, is_number
 from rules_core import structure
 
-__all__ = ["check_captured", "written_to"]
+__all__ = ["captured_by", "check_captured", "written_to"]
 
 
-def check_captured(f: Any, entrance: Any, written: set[int]) -> None:
-    """Refuse writes to arrays, containers and variables that `f` reaches."""
+def captured_by(f: Any, entrance: Any) -> set[int]:
+    """The ids of arrays, containers and cells that an entered function reaches.
+
+    To be asked before it runs: ids that are noted on the way may be used again for
+    others, but not those of what lives all along.
+    """
     entered = (*entrance.copies, *entrance.rebuilt)
-    inner = next((inner for x, inner in entered if x is f), f)
     reached: set[int] = set()
-    if written:
-        reach(inner, reached)
+    reach(next((inner for x, inner in entered if x is f), f), reached)
+    return reached
+
+
+def check_captured(f: Any, entrance: Any, reached: set[int], written: set[int]) -> None:
+    """Refuse writes to arrays, containers and variables that `f` reaches."""
     if reached & written or entrance.rebound():
         what = (
             "A function that a rule calls back by rrule_via_ad or frule_via_ad must "

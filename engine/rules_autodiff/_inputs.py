@@ -6,6 +6,7 @@ object; an array as a new array over the same memory, which is therefore written
 the program writes; a container as a copy, which is written back.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, final
@@ -142,8 +143,8 @@ class Entrance:
                 )
                 raise UnsupportedProgram(message)
 
-    def write_back(self) -> None:
-        """Bring the containers that the user gave to the state of the entered ones.
+    def write_back(self, written: Callable[[], set[int]]) -> None:
+        """Bring what the user gave to the state of what entered, where it was written.
 
         What was not replaced is the user's own object again: other levels know a number
         by it.
@@ -152,11 +153,15 @@ class Entrance:
         given = {id(inner): x for x, inner, *_ in pairs}
         for x, inner in self.copies:
             save, load = state_functions(inner)
-            self.below.changing(x)
-            load(x, own_state(x, save(inner), given))
-        if self.below is not PLAIN:
+            state = own_state(x, save(inner), given)
+            if not same_state(state, save(x)):  # or it would count as a write
+                self.below.changing(x)
+                load(x, state)
+        if self.below is not PLAIN and self.arrays:
+            owners = written()
             for x, inner, _ in self.arrays:
-                self.below.store_item(inner, x, Ellipsis)
+                if id(owner_of(inner)) in owners:
+                    self.below.store_item(inner, x, Ellipsis)
 
 
 class Guard:
@@ -186,6 +191,20 @@ def own_state(x: Any, state: Any, given: dict[int, Any]) -> Any:
         named = {name: own(value) for name, value in attributes.items()}
         return named, [(slot, own(value)) for slot, value in slots]
     return list(map(own, state))
+
+
+def same_state(one: Any, other: Any) -> bool:
+    """Whether two states of a value, as they are saved, hold the same objects."""
+    if isinstance(one, tuple):  # of an object: its attributes and its slots
+        one, other = ([*named.items(), *slots] for named, slots in (one, other))
+    return len(one) == len(other) and all(map(same, one, other))
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two values are one object, or tuples of the same objects."""
+    if type(x) is tuple and type(y) is tuple and len(x) == len(y):
+        return all(map(same, x, y))
+    return x is y
 
 
 def alias(x: Any) -> Any:

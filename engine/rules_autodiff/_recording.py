@@ -65,7 +65,7 @@ class Recording:
         try:
             self.output = guarded(run, self.f, inner, self.kwargs)
             if run.changes:
-                self.entrance.check_written(written_by(run.changes))
+                self.entrance.check_written(self.written())
         except BaseException:
             self.leave()
             raise
@@ -75,13 +75,17 @@ class Recording:
             if sys.getrefcount(run) > OWN_REFERENCES:
                 self.run = run.retired()
         if self.run.changes:
-            self.entrance.write_back()
+            self.entrance.write_back(self.written)
+
+    def written(self) -> set[int]:
+        """The ids of the owners of memory that the program wrote to."""
+        return written_by(self.run.changes)
 
     def leave(self) -> None:
         """Take back what the program wrote; of no use where nothing was written."""
         if self.done and self.run.changes:
             undo(self.run.changes, self.below)
-            self.entrance.write_back()
+            self.entrance.write_back(self.written)
         self.done = False
 
     def value(self) -> Any:
@@ -152,7 +156,7 @@ class Recording:
         finally:
             self.done = False
             if self.run.changes:
-                self.entrance.write_back()
+                self.entrance.write_back(self.written)
         return self.collect(below)
 
     def collect(self, below: Any) -> tuple[Any, ...]:

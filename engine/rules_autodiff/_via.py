@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from rules_autodiff._captured import check_captured, written_to
+from rules_autodiff._captured import captured_by, check_captured, written_to
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._front import on_plain
 from rules_autodiff._inputs import Entrance
@@ -27,7 +27,8 @@ def rrule_via_engine(
     y = pullback.begin(below)
     changes = pullback.recording.run.changes
     if by_rule:
-        check_captured(f, pullback.recording.entrance, written_to(changes))
+        entrance = pullback.recording.entrance  # the tape keeps what was written alive
+        check_captured(f, entrance, captured_by(f, entrance), written_to(changes))
     return y, pullback
 
 
@@ -56,11 +57,12 @@ def frule_via_engine(
     for x, dx in zip(inner, tangents, strict=True):
         if dx is not None:
             run.assign(x, [run.canonical(x, dx)])
+    reached = captured_by(f, entrance) if by_rule else set()
     y = guarded(run, apply, inner, kwargs)
     if run.changed:
-        entrance.write_back()
+        entrance.write_back(lambda: run.written_ids)
     if by_rule:
-        check_captured(f, entrance, run.written_ids)
+        check_captured(f, entrance, reached, run.written_ids)
     dy = run.own_tangent(y, 0)
     run.retire()
     return y, dy

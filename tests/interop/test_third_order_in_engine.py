@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_autodiff import grad, jvp, linearize, vjp
+from rules_autodiff import EngineError, grad, jvp, linearize, vjp
 from rules_core import HasReverseMode, NoTangent, RuleConfig, ZeroTangent, rrule_via_ad
 from rules_core.testing import isolated_rules
 from tests.interop import callbacks
@@ -107,6 +107,10 @@ def test_third_order_along_a_line(f, modes):
 
     second, step = pushed(pushed(along)), 1e-4
     known = (second(step) - second(-step)) / (2 * step)
+    if f is PROGRAMS["arc"] and modes[1:] == [grad, grad]:  # integrals write lists
+        with pytest.raises(EngineError, match="has taken the writes back. Call vjp"):
+            derivative(along, modes)(0.0)
+        return
     assert derivative(along, modes)(0.0) == pytest.approx(known, rel=1e-5)
 
 
