@@ -5,22 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rules_autodiff import Const, grad, jvp, linearize, stop_gradient, vjp
+from rules_autodiff import Const, grad, stop_gradient, vjp
 from tests.engine.mixtures import PROGRAMS
+from tests.engine.modes import linearized, pulled, pushed
 
 HERE, STEP = 0.7, 1e-4
-
-
-def pushed(f):
-    return lambda t: jvp(f, (t,), (1.0,))[1]
-
-
-def pulled(f):
-    return lambda t: vjp(f, t)[1](1.0)[0]
-
-
-def linearized(f):
-    return lambda t: linearize(f, t)[1](1.0)
 
 
 def with_aux(f):

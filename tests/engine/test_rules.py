@@ -388,21 +388,3 @@ def test_scipy_being_loaded_changes_nothing():
     pytest.importorskip("scipy.sparse")
     cube = grad(lambda x: {"a": [x * x]}["a"][0] * x)
     assert grad(cube)(2.0) == pytest.approx(12.0)
-
-
-def test_zeros_stand_beside_arrays_and_numbers_in_rules_that_are_followed():
-    """A row of a Jacobian has zero cotangents, which a rule adds and multiplies."""
-
-    def entries(t):
-        return jacrev(lambda v: np.array([v[0], np.sin(v[0])]))(np.array([t])).sum()
-
-    def pushed(t):
-        def smallest(a, _):
-            return np.maximum(np.array([-1.0, 1.0]) * a, 0.1).prod()
-
-        return jvp(smallest, (t, 1.0), (1.0, 0.0))[1] * t
-
-    assert grad(entries)(0.7) == pytest.approx(-math.sin(0.7))
-    assert jvp(entries, (0.7,), (1.0,))[1] == pytest.approx(-math.sin(0.7))
-    assert grad(pushed)(0.7) == pytest.approx(0.1)
-    assert jvp(pushed, (0.7,), (1.0,))[1] == pytest.approx(0.1)

@@ -1,4 +1,6 @@
-"""Zero cotangents and tangents are strong: 0 · ∞ = 0, to every order."""
+"""Zero cotangents and tangents: strong, 0 · ∞ = 0, to every order; beside arrays."""
+
+import math
 
 import numpy as np
 import pytest
@@ -76,3 +78,21 @@ def test_second_order(name, inner, outer):
 def test_a_cotangent_that_is_not_zero_meets_infinity():
     found = grad(lambda x, y: (x / y).sum())(np.ones(2), np.array([0.0, 2.0]))
     assert found.tolist() == [np.inf, 0.5]
+
+
+def test_zeros_stand_beside_arrays_and_numbers_in_rules_that_are_followed():
+    """A row of a Jacobian has zero cotangents, which a rule adds and multiplies."""
+
+    def entries(t):
+        return jacrev(lambda v: np.array([v[0], np.sin(v[0])]))(np.array([t])).sum()
+
+    def pushed(t):
+        def smallest(a, _):
+            return np.maximum(np.array([-1.0, 1.0]) * a, 0.1).prod()
+
+        return jvp(smallest, (t, 1.0), (1.0, 0.0))[1] * t
+
+    assert grad(entries)(0.7) == pytest.approx(-math.sin(0.7))
+    assert jvp(entries, (0.7,), (1.0,))[1] == pytest.approx(-math.sin(0.7))
+    assert grad(pushed)(0.7) == pytest.approx(0.1)
+    assert jvp(pushed, (0.7,), (1.0,))[1] == pytest.approx(0.1)

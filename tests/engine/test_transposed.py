@@ -9,6 +9,7 @@ import rules_core as rc
 from rules_autodiff import grad, jvp, linearize, vjp
 from rules_core import NoTangent
 from rules_core.testing import isolated_rules
+from tests.engine.modes import ALL
 
 X = np.array([1.0, 2.0])
 
@@ -40,19 +41,6 @@ def _rules():
         yield
 
 
-def pushed(f):
-    return lambda t: jvp(f, (t,), (1.0,))[1]
-
-
-def pulled(f):
-    return lambda t: vjp(f, t)[1](1.0)[0]
-
-
-def linearized(f):
-    return lambda t: linearize(f, t)[1](1.0)
-
-
-MODES = {"jvp": pushed, "grad": grad, "vjp": pulled, "linearize": linearized}
 EACH = pytest.mark.parametrize("f", [forward_alone, reverse_alone])
 
 
@@ -60,13 +48,13 @@ EACH = pytest.mark.parametrize("f", [forward_alone, reverse_alone])
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_every_mixture(f, order):
     known = {1: 60.0, 2: 60.0, 3: 30.0}[order]
-    for names in product(MODES, repeat=order):
+    for names in product(ALL, repeat=order):
 
         def derivative(x):
             return f(x, 5.0)
 
         for name in names:
-            derivative = MODES[name](derivative)
+            derivative = ALL[name](derivative)
         assert derivative(2.0) == pytest.approx(known), names
 
 
@@ -96,7 +84,7 @@ def test_what_an_rrule_lacks_is_no_zero_in_forward_mode():
     told = (
         r"asked of the rrule .*half_known_rrule \(.*\) for argument 0\): nobody wrote"
     )
-    for mode in MODES.values():
+    for mode in ALL.values():
         with pytest.raises(rc.DerivativeNotImplemented, match=told) as error:
             mode(lambda x: half_known(x, 2.0))(3.0)
         assert "half_known, called at" in "".join(error.value.__notes__)
@@ -109,7 +97,7 @@ def test_what_an_frule_lacks_is_no_zero_in_reverse_mode():
         return x * y, tangents[2] * x + rc.not_implemented("nobody wrote it")
 
     told = r"asked of the frule .*half_known_frule \(.*\)\): nobody wrote it"
-    for mode in MODES.values():
+    for mode in ALL.values():
         with pytest.raises(rc.DerivativeNotImplemented, match=told):
             mode(lambda x: half_known(x, 2.0))(3.0)
 

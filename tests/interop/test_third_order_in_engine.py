@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_autodiff import EngineError, grad, jvp, linearize, vjp
+from rules_autodiff import EngineError, grad
 from rules_core import HasReverseMode, NoTangent, RuleConfig, ZeroTangent, rrule_via_ad
 from rules_core.testing import isolated_rules
+from tests.engine.modes import ALL, pushed
 from tests.interop import callbacks
 from tests.interop.callbacks import fixed_point
 from tests.interop.test_callbacks_in_engine import PROGRAMS, X
@@ -17,20 +18,7 @@ from tests.interop.test_callbacks_in_engine import PROGRAMS, X
 D = np.array([0.7, -0.4, 0.5])
 
 
-def pushed(f):
-    return lambda t: jvp(f, (t,), (1.0,))[1]
-
-
-def pulled(f):
-    return lambda t: vjp(f, t)[1](1.0)[0]
-
-
-def linearized(f):
-    return lambda t: linearize(f, t)[1](1.0)
-
-
 BOTH = {"forward": pushed, "reverse": grad}
-ALL = {"jvp": pushed, "grad": grad, "vjp": pulled, "linearize": linearized}
 
 
 def mixtures(modes, order):
