@@ -11,6 +11,7 @@ import numpy as np
 
 from rules_autodiff._explain import name_of, refuse
 from rules_autodiff._memory import owner_of
+from rules_autodiff._recording import written_by
 from rules_autodiff._values import INERT, is_number
 from rules_core import structure
 
@@ -41,12 +42,9 @@ def check_captured(f: Any, entrance: Any, reached: set[int], written: set[int]) 
 
 def written_to(changes: list[Any]) -> set[int]:
     """The ids of what entries of a tape have changed, arrays by their owners."""
-    found: set[int] = set()
+    found = written_by(changes)
     for entry in changes:
-        found |= getattr(entry, "written", set())
-        for name in ("dest", "owner", "target"):
-            x = getattr(entry, name, None)
-            found.add(id(owner_of(x) if isinstance(x, np.ndarray) else x))
+        found |= {id(getattr(entry, name, None)) for name in ("owner", "target")}
     return found - {id(None)}
 
 

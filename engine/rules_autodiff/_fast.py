@@ -25,13 +25,12 @@ from rules_autodiff._quick import (
     SUB,
     TRUEDIV,
     Linear,
-    is_finite,
     minus,
     widen,
 )
 from rules_autodiff._reverse import ReverseRun
 from rules_autodiff._slots import Shadow, Window
-from rules_autodiff._unary import UNARY
+from rules_autodiff._unary import UNARY, is_finite
 from rules_core import rrule
 
 __all__ = ["FastRun", "reverse_run"]

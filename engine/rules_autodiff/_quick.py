@@ -9,7 +9,6 @@ is the shorter tuple ``(out, slot, key)``.
 
 import operator
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from rules_autodiff._unary import FOLLOWED
 
 __all__ = [
     "ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV",
-    "Linear", "is_finite", "minus", "widen",
+    "Linear", "minus", "widen",
 ]  # fmt: skip
 
 Map = Callable[[Any, Any], Any]
@@ -150,12 +149,6 @@ class Linear:
     ):
         self.name, self.operation, self.maps = name, operation, maps
         self.entrywise, self.strong = entrywise, strong
-
-
-def is_finite(z: Any) -> bool:
-    """Whether no entry of an array is infinite or not a number, nor its square."""
-    flat = z if z.ndim == 1 else z.ravel("K")
-    return isfinite(flat.dot(flat))  # one pass, and nothing is stored
 
 
 ADD = Linear("add", operator.add, add_maps)

@@ -16,7 +16,7 @@ from rules_autodiff._sweep import redo, sweep, undo
 from rules_autodiff._values import INERT, is_number
 from rules_core import NoTangent, structure
 
-__all__ = ["Recording"]
+__all__ = ["Recording", "guarded", "written_by"]
 
 
 NOTHING = NoTangent()

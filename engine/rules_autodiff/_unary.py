@@ -12,7 +12,15 @@ import numpy as np
 
 from rules_autodiff._core import Space, spread
 
-__all__ = ["FOLLOWED", "SHARED", "UNARY", "Elementwise", "Extreme", "Total"]
+__all__ = [
+    "FOLLOWED",
+    "SHARED",
+    "UNARY",
+    "Elementwise",
+    "Extreme",
+    "Total",
+    "is_finite",
+]
 
 DOUBLE = np.dtype(float)
 NUMBERS = (float, np.float64)
@@ -139,6 +147,12 @@ class Elementwise:
                 return self.partial(np.float64(at))
 
 
+def is_finite(z: Any) -> bool:
+    """Whether no entry of an array is infinite or not a number, nor its square."""
+    flat = z if z.ndim == 1 else z.ravel("K")
+    return isfinite(flat.dot(flat))  # one pass, and nothing is stored
+
+
 def strong_map(f: Elementwise) -> Callable[[Any, Any], Any]:
     """dx = f'(x) dz, zero wherever dz is, also where f' is infinite or not a number."""
     partial_of, of_array, divides = f.partial, f.of_array, f.divides
@@ -150,8 +164,7 @@ def strong_map(f: Elementwise) -> Callable[[Any, Any], Any]:
                 partial = of_array(kept)
         else:
             partial = of_array(kept)
-        flat = partial.ravel("K")
-        if isfinite(flat.dot(flat)):  # one pass, and nothing is stored
+        if is_finite(partial):
             return multiply(dz, partial, partial if overwritten else None)
         with np.errstate(invalid="ignore"):
             product = dz * partial
