@@ -13,6 +13,7 @@ from torch.func import grad, jacfwd, jvp, vmap
 import rules_core as rc
 from rules_core import NoTangent, ZeroTangent
 from rules_torch import KeywordDerivativeError
+from tests.adapters.torch import misuses
 
 Pair = namedtuple("Pair", "w b")
 
@@ -142,18 +143,7 @@ def test_keywords_defaults_and_positions_reach_the_rule_in_one_form():
 
 
 def test_a_keyword_that_is_differentiated_is_an_error():
-    @rc.primitive
-    def shifted(x, *, by):
-        return x + by
-
-    @rc.rrule.define(shifted)
-    def shifted_rrule(x, *, by):
-        return x + by, lambda dy: (NoTangent(), dy)
-
-    @rc.frule.define(shifted)
-    def shifted_frule(tangents, x, *, by):
-        return x + by, tangents[1]
-
+    shifted = misuses.shifted()
     x, by = leaf(1.0), leaf(2.0)
     shifted(x, by=by.detach()).sum().backward()
     assert x.grad.item() == 1

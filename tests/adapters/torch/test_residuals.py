@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 import rules_core as rc
 from rules_torch import UnconvertibleClosureError
+from tests.adapters.torch import misuses
 from tests.adapters.torch.formulas import cube, expo, host_sine, sinmul
 
 ALL = {"sinmul": sinmul, "expo": expo, "cube": cube, "host": host_sine}
@@ -164,19 +165,7 @@ def test_or_run_again_where_the_rule_is_deterministic():
 
 
 def test_a_pullback_that_keeps_a_dead_vjp_is_refused():
-    @rc.primitive
-    def kept(x):
-        return torch.sin(x)
-
-    @rc.rrule.define(kept)
-    def kept_rrule(x):
-        y, back = torch.func.vjp(torch.sin, x)
-
-        def kept_pullback(dy):
-            return rc.NoTangent(), back(dy)[0]
-
-        return y, kept_pullback
-
+    kept = misuses.kept_vjp()
     with pytest.raises(UnconvertibleClosureError, match="hidden in"):
         kept(points(2.0))
     with pytest.raises(UnconvertibleClosureError, match="hidden in"):
