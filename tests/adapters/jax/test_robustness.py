@@ -3,7 +3,6 @@
 import gc
 import resource
 import threading
-import tracemalloc
 import weakref
 
 import jax
@@ -13,6 +12,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent
+from tests.growth import growth
 
 X = jnp.asarray(0.7)
 COS = float(jnp.cos(X))
@@ -123,46 +123,15 @@ def test_primitives_are_collected(host):
 
 @pytest.mark.slow
 def test_no_growth_over_many_calls(marked):
-    f = marked().f
-    step = jax.jit(jax.value_and_grad(f))
-
-    def run(count):
-        for _ in range(count):
-            step(X)
-
-    run(1000)
-    gc.collect()
-    tracemalloc.start()
-    run(2000)
-    gc.collect()
-    before, _ = tracemalloc.get_traced_memory()
-    run(5_000)
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert after - before < 100_000
+    step = jax.jit(jax.value_and_grad(marked().f))
+    assert growth(lambda: step(X), 1500) < 15_000
 
 
 @pytest.mark.slow
 def test_no_growth_over_many_eager_calls(marked):
     f = marked().f
     g = marked(host=True).f
-
-    def run(count):
-        for _ in range(count):
-            f(X), g(X), jax.grad(f)(X)
-
-    run(100)
-    gc.collect()
-    tracemalloc.start()
-    run(50)
-    gc.collect()
-    before, _ = tracemalloc.get_traced_memory()
-    run(300)
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert after - before < 300_000
+    assert growth(lambda: (f(X), g(X), jax.grad(f)(X)), 80) < 8_000
 
 
 MANY = {
@@ -180,17 +149,9 @@ MANY = {
 def test_no_growth_over_a_hundred_thousand_calls(marked, make):
     """Neither of Python's memory nor of the process."""
     step = make(marked)
-    for _ in range(2000):
-        step(X)
-    gc.collect()
+    step(X)
     resident = peak_memory()
-    tracemalloc.start()
-    for _ in range(100_000):
-        step(X)
-    gc.collect()
-    grown, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert grown < 200_000
+    assert growth(lambda: step(X), 20_000) < 20_000
     assert peak_memory() - resident < 40e6
 
 
