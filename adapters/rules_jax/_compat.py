@@ -35,6 +35,7 @@ __all__ = [
     "pruned",
     "set_derivatives",
     "set_linearization",
+    "set_taylor",
     "trace_key",
     "varying_axes",
     "weaken",
@@ -76,6 +77,18 @@ def set_linearization(primitive: Any, rule: Any) -> None:
     """Register `rule(reverse, nonzero, *primals) → (out, nonzero, residuals, map)`."""
     if HAS_LINEARIZATIONS:
         _LINEARIZATIONS[primitive] = _with_structure(rule) if _STRUCTURED else rule
+
+
+def set_taylor(primitive: Any, rule: Any) -> None:
+    """Register `rule(primals, series, **params) → (results, series)` with `jet`.
+
+    A series holds the coefficients of a polynomial from the first order on.
+    """
+    try:
+        from jax.experimental.jet import jet_rules
+    except ImportError:  # a JAX without Taylor mode
+        return
+    jet_rules[primitive] = rule
 
 
 def _with_structure(rule: Any) -> Any:

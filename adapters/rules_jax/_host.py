@@ -21,6 +21,7 @@ import rules_core as rc
 from . import _compat
 from ._placement import aligned_spec, gathered, resharded, to_device
 from ._project import RuleOutputError
+from ._taylor import support_taylor
 
 __all__ = ["HostFunction", "host_call", "host_call_p", "result_types"]
 
@@ -276,3 +277,4 @@ def _merged(
 
 
 _compat.fancy_batcher(host_call_p, _batch)
+support_taylor(host_call_p)

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 
 from . import _compat
 from ._leaves import has_tangent
+from ._taylor import support_taylor
 
 __all__ = ["LinearMap", "apply_linear", "rule_linear_p"]
 
@@ -208,3 +209,6 @@ def _place(x: Any, dim: int | None) -> Any:
     if dim is None:
         return x.sum(axis=0) if has_tangent(x) else None
     return jnp.moveaxis(x, 0, dim)
+
+
+support_taylor(rule_linear_p)

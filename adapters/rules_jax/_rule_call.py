@@ -19,6 +19,7 @@ from ._batched import Batched
 from ._leaves import expand, has_tangent, is_traced
 from ._linear import apply_linear
 from ._modes import keep_residuals, linearise, push_forward
+from ._taylor import support_taylor
 
 __all__ = ["call_primitive_rules", "rule_call_p"]
 
@@ -131,3 +132,4 @@ def _batch(axis: Any, operands: Any, dims: Any, *, spec: Any, avals: Any) -> Any
 _compat.set_derivatives(rule_call_p, jvp=_jvp, transpose=_transpose)
 _compat.set_linearization(rule_call_p, _linearize)
 _compat.fancy_batcher(rule_call_p, _batch)
+support_taylor(rule_call_p)

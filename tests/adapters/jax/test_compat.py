@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.jet import jet
 from jax.extend.core import Primitive
 
 from rules_jax import _compat
@@ -27,6 +28,20 @@ def test_linearisation_rule():
     assert jax.grad(lambda x: p.bind(x)[0])(2.0) == 6
     assert jax.linearize(lambda x: p.bind(x)[0], 2.0)[1](1.0) == 6
     assert seen == [(True, [True]), (False, [True])]
+
+
+def test_taylor_rule():
+    p = Primitive("test_double")
+    p.multiple_results = True
+    p.def_impl(lambda x: [2 * x])
+    p.def_abstract_eval(lambda x: [x])
+
+    def push(primals, series):
+        return [2 * primals[0]], [[2 * c for c in series[0]]]
+
+    _compat.set_taylor(p, push)
+    y, terms = jet(lambda x: p.bind(x)[0], (3.0,), ((1.0, 4.0),))
+    assert (y, *terms) == (6.0, 2.0, 8.0)
 
 
 def test_zeros_and_cotangent_types():
