@@ -21,6 +21,7 @@ from rules_numpy.linalg_general import (
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import (
     antihermitian,
+    block_of,
     diagonal_matrix,
     diagonal_of,
     equal_groups,
@@ -67,8 +68,8 @@ def eigh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
             inner = diagonal_matrix(share(dw, groups))
         else:
             x = np.matmul(vh, dv)
-            _check_pulled("eigh", w, dw, x, groups)
             inner = diagonal_matrix(dw) + over * x
+            inner = inner + _tied_part("eigh", w, dw, x, groups)
         return fold(np.matmul(np.matmul(v, inner), vh), UPLO)
 
     return eigh_pushforward, eigh_pullback
@@ -80,13 +81,13 @@ def _arrays(dy: Any, y: Any) -> Any:
     return np.zeros_like(y[0]) if dw is None else dw, dv
 
 
-def _check_pulled(f: str, w: Any, dw: Any, x: Any, groups: Any) -> None:
+def _tied_part(f: str, w: Any, dw: Any, x: Any, groups: Any) -> Any:
     if x.dtype.kind == "c":
         refuse_phase(f, np.imag(diagonal_of(x)), x)
-    if tied(groups):
-        refuse_choice(f, (np.where(groups, antihermitian(x), 0.0), x))
-        scale = np.max(np.abs(w), initial=0.0)
-        refuse_unknown_block(f, dw, x, groups, scale)
+    if not tied(groups):
+        return 0.0
+    refuse_choice(f, (np.where(groups, antihermitian(x), 0.0), x))
+    return block_of(f, w, dw, x, groups)
 
 
 @derivative(np.linalg.eigvalsh)
@@ -173,7 +174,7 @@ def _check_eig(dw: Any, x: Any, groups: Any) -> None:
     if tied(groups):
         within = groups & ~np.eye(x.shape[-1], dtype=bool)
         refuse_choice("eig", (np.where(within, x, 0.0), x))
-        refuse_unknown_block("eig", dw, np.zeros_like(x), groups, 0.0)
+        refuse_unknown_block("eig", dw, groups)
 
 
 @derivative(np.linalg.eigvals)

@@ -151,7 +151,7 @@ def _values_alone(f: str, w: Any, dw: Any) -> None:
     """Refuse to part equal values: each by itself has no derivative."""
     if not _unused(dw):
         groups = equal_groups(f, w)
-        refuse_unknown_block(f, dw, np.zeros_like(dw), groups, 0.0)
+        refuse_unknown_block(f, dw, groups)
 
 
 def eigh_values(y: Any, dy: Any) -> bool:

@@ -12,6 +12,7 @@ from rules_numpy.linalg_general import svd_in_general, svd_values
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import (
     antihermitian,
+    block_of,
     diagonal_matrix,
     diagonal_of,
     equal_groups,
@@ -19,7 +20,6 @@ from rules_numpy.linalg_ties import (
     refuse_choice,
     refuse_phase,
     refuse_split,
-    refuse_unknown_block,
     share,
     tied,
 )
@@ -173,7 +173,8 @@ def _check_pushed(f: _Factors, h: Any, p: Any, out_u: Any, out_v: Any) -> None:
     inner = np.where(column & np.expand_dims(f.open, -1), p, 0.0)
     parts = [inner, np.where(column, out_u, 0.0), np.where(column, out_v, 0.0)]
     largest = max(np.max(np.abs(part), initial=0.0) for part in parts)
-    if largest > 1e-8 * np.max(np.abs(p), initial=0.0):
+    tiny = np.sqrt(np.finfo(p.dtype).eps)
+    if largest > tiny * np.max(np.abs(p), initial=0.0):
         _refuse_kink("svd")
 
 
@@ -183,22 +184,23 @@ def _pulled(f: _Factors, du: Any, ds: Any, dvh: Any) -> Any:
     x, y = np.matmul(adjoint(f.u), du1), np.matmul(adjoint(f.v), dv1)
     out_u = f.off(f.u, du1) - _crossed(f.u, f.more_u, du[..., k:])
     out_v = f.off(f.v, dv1) - _crossed(f.v, f.more_v, dv[..., k:])
-    _check_pulled(f, ds, x, y, (out_u, out_v))
+    tied_part = _tied_part(f, ds, x, y, (out_u, out_v))
     inner = f.over * antihermitian(x + y) + f.across * antihermitian(x - y)
-    inner = inner + diagonal_matrix(ds)
+    inner = inner + diagonal_matrix(ds) + tied_part
     under = np.expand_dims(f.under, -2)
     total = np.matmul(np.matmul(f.u, inner) + out_u * under, adjoint(f.v))
     return total + np.matmul(f.u, adjoint(out_v * under))
 
 
-def _check_pulled(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> None:
+def _tied_part(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> Any:
+    """The cotangent of the blocks of equal values off their diagonal, or an error."""
     both, size = x + y, [np.max(np.abs(m), initial=0.0) for m in (x, y)]
     if f.is_complex:
         refuse_phase("svd", np.imag(diagonal_of(both)), size)
     if not (tied(f.groups) or np.any(f.null)):
-        return
+        return 0.0
     refuse_choice("svd", (np.where(f.groups, antihermitian(both), 0.0), size))
-    refuse_unknown_block("svd", ds, both, f.groups, np.max(f.s))
+    found = block_of("svd", f.s, ds, both, f.groups)
     if np.any(f.open):
         column = np.expand_dims(f.open, -2)
         for part in (antihermitian(x), antihermitian(y)):
@@ -208,6 +210,7 @@ def _check_pulled(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> None:
             refuse_choice("svd", (np.where(column, part, 0.0), size))
         if np.any(ds[f.open] != 0):
             _refuse_kink("svd")
+    return found
 
 
 def _refuse_kink(f: str) -> NoReturn:

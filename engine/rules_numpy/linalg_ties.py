@@ -4,8 +4,9 @@ The vectors of equal values are fixed up to a rotation R. A function that does n
 has a derivative, but (values, vectors) do not always let it be computed: f(A) = V f(w)
 Vᴴ needs the whole block f'(w) Vᴴ dA V of equal values, of which dw holds the diagonal
 and dV nothing. So forward mode answers where that block is a multiple of one, reverse
-mode where the cotangents show that the function needs its trace only; anything else is
-an error. `linalg_general` makes them show it. docs/decisions has the reasons.
+mode where the cotangents show that the function needs its trace only, or tell the whole
+block (`linalg_blocks`); anything else is an error. `linalg_general` makes them show it.
+docs/decisions has the reasons.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
+from rules_numpy.linalg_blocks import told_by_vectors
 from rules_numpy.linalg_products import adjoint
 
 __all__ = [
     "antihermitian",
+    "block_of",
     "diagonal_matrix",
     "diagonal_of",
     "equal_groups",
@@ -112,6 +115,11 @@ def _rounding(*sizes: Any) -> Any:
     return 1e3 * max(np.finfo(np.real(x).dtype).eps for x in sizes) * top
 
 
+def _slack(x: Any, size: Any) -> Any:
+    """What is taken for zero: half the digits, since a cotangent may have cancelled."""
+    return np.sqrt(np.finfo(x.dtype).eps) * (1.0 + np.max(np.abs(size), initial=0.0))
+
+
 def _refuse(f: str, must: str, got: str) -> NoReturn:
     message = (
         f"the derivative of numpy.linalg.{f} at equal values must be wanted {must}, "
@@ -144,7 +152,7 @@ def refuse_split(f: str, m: Any, groups: Any, whole: Any) -> None:
 def refuse_choice(f: str, turn: Any) -> None:
     """Reverse: nothing may depend on how the vectors of equal values are chosen."""
     found, size = turn
-    if np.any(np.abs(found) > 1e-8 * (1.0 + np.max(np.abs(size), initial=0.0))):
+    if np.any(np.abs(found) > _slack(found, size)):
         _refuse(
             f,
             "of a function that does not depend on the choice of their vectors",
@@ -152,15 +160,13 @@ def refuse_choice(f: str, turn: Any) -> None:
         )
 
 
-def refuse_unknown_block(f: str, dw: Any, x: Any, groups: Any, scale: Any) -> None:
+def refuse_unknown_block(f: str, dw: Any, groups: Any) -> None:
     """Reverse: the cotangent of each block must be a multiple of one.
 
     Its diagonal is dw; that it has equal entries, and that vectors in general position
-    stand beside it, says so. Rounding goes by x = Vᴴ dv too, which for V f(w) Vᴴ is f
-    where dw is f', and cancels where it is zero.
+    stand beside it, says so.
     """
-    even = _rounding(dw, np.zeros_like(x) if scale == 0 else x / scale)
-    if np.any(np.abs(dw - share(dw, groups)) > even):
+    if not np.all(_even(dw, groups, _rounding(dw))):
         _refuse(
             f,
             "of a function that treats them alike",
@@ -168,9 +174,37 @@ def refuse_unknown_block(f: str, dw: Any, x: Any, groups: Any, scale: Any) -> No
         )
 
 
+def block_of(f: str, w: Any, dw: Any, x: Any, groups: Any) -> Any:
+    """Reverse: the cotangent of each block off its diagonal dw.
+
+    Zero where dw has equal entries, as above, and elsewhere what x = Vᴴ dv tells, or an
+    error. Rounding goes by x too, which for V f(w) Vᴴ is f where dw is f', and cancels
+    where that is zero.
+    """
+    scale = np.max(np.abs(w), initial=0.0)
+    rounding = _rounding(dw, np.zeros_like(x) if scale == 0 else x / scale)
+    even = _even(dw, groups, rounding)
+    off, told = told_by_vectors(dw, x, groups)
+    if not np.all(even | told):
+        _refuse(
+            f,
+            "of a function that treats them alike, or of one V f(w) Vᴴ with f(w) other "
+            "than zero there (of two equal values: also not of its entries off the "
+            "diagonal alone)",
+            "cotangents that do not tell how the function depends on the matrix",
+        )
+    return np.where(np.expand_dims(even, -1), 0.0, off)
+
+
+def _even(dw: Any, groups: Any, rounding: Any) -> Any:
+    """Rows in whose group dw has equal entries."""
+    apart = np.abs(dw - share(dw, groups)) > rounding
+    return ~np.any(groups & np.expand_dims(apart, -2), axis=-1)
+
+
 def refuse_phase(f: str, turn: Any, size: Any) -> None:
     """A complex vector is fixed up to its phase: refuse what depends on that."""
-    if np.any(np.abs(turn) > 1e-8 * (1.0 + np.max(np.abs(size), initial=0.0))):
+    if np.any(np.abs(turn) > _slack(turn, size)):
         message = (
             f"the derivative of numpy.linalg.{f} must be wanted for a function that "
             "does not depend on the phase of a complex vector, but got one that does. "

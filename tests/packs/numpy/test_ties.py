@@ -269,7 +269,7 @@ class TestRefused:
 
     def test_unknown_block(self):
         with pytest.raises(rc.UnsupportedError, match="that treats them alike"):
-            ad.grad(by_eigh(np.exp, Y))(np.eye(3))
+            ad.grad(by_eig(np.exp, Y))(np.eye(3))
 
     def test_choice(self):
         (_, v), pullback = rc.rrule(np.linalg.eigh, np.eye(3))

@@ -40,7 +40,17 @@ def alone(decompose, weights):
     return lambda a: (decompose(a)[0] ** 3).sum()
 
 
-@pytest.mark.parametrize("make", [leading, inner, alone])
+def whole(decompose, weights):
+    """A² + 1 by its vectors, of any kind of tensor: right in reverse mode."""
+
+    def g(a):
+        w, v = decompose(a)
+        return (((v * (w**2 + 1)) @ v.T) * weights).sum()
+
+    return g
+
+
+@pytest.mark.parametrize("make", [leading, inner, alone, whole])
 @pytest.mark.parametrize("way", ["backward", "func"])
 def test_torch_is_right(make, way):
     torch = pytest.importorskip("torch")
@@ -76,7 +86,17 @@ def eigh_in_jax():
     return rules_jax.to_jax(np.linalg.eigh, host=True, out=out)
 
 
-@pytest.mark.parametrize("make", [leading, inner, entry])
+def test_torch_is_right_of_functions_of_matrices():
+    """At one, where the derivative of A² + 1 along da is 2 da."""
+    torch = pytest.importorskip("torch")
+    rules_torch = pytest.importorskip("rules_torch")
+    eigh = rules_torch.to_torch(np.linalg.eigh, host=True)
+    x = torch.eye(3, dtype=torch.float64, requires_grad=True)
+    whole(lambda a: eigh((a + a.T) / 2), torch.as_tensor(W))(x).backward()
+    np.testing.assert_allclose(x.grad.numpy(), W + W.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [leading, inner, entry, whole])
 def test_jax_refuses(make, eigh):
     """The pullback would be of other vectors than the program's."""
     import jax
@@ -88,7 +108,7 @@ def test_jax_refuses(make, eigh):
         jax.grad(make(decompose, W))(jax.numpy.asarray(A))
 
 
-@pytest.mark.parametrize("make", [leading, inner, entry, alone])
+@pytest.mark.parametrize("make", [leading, inner, entry, alone, whole])
 def test_jax_is_right_where_values_differ(make, eigh):
     import jax
 
