@@ -17,6 +17,7 @@ from ._compat import (
     autocast_active,
     forward_mode_active,
     functorch_active,
+    is_symbol,
     tracing_or_transforming,
     unwrap_dead,
 )
@@ -24,11 +25,11 @@ from ._compile import call_traced
 from ._direct import set_direct
 from ._eager import apply_eager
 from ._errors import FunctionalizeError, HiddenTensorsError
-from ._export import call_exported
+from ._export import call_exported, stays_whole
 from ._from_torch import native_of
 from ._functorch import RuleFunction, TransformCall
 from ._host import run_primal
-from ._leaves import flatten, unflatten
+from ._leaves import SymbolError, flatten, unflatten
 from ._lookup import find_rrule, has_frule
 from ._plain import set_shortcut
 from ._residuals import ResidualCall
@@ -45,8 +46,8 @@ class TorchAdapter:
     name = "torch"
 
     def owns(self, cls: type) -> bool:
-        """Whether instances of `cls` are torch tensors."""
-        return issubclass(cls, Tensor)
+        """Whether instances of `cls` are torch tensors, or torch.fx's symbols."""
+        return issubclass(cls, Tensor) or is_symbol(cls)
 
     def call(
         self, primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -54,7 +55,11 @@ class TorchAdapter:
         """Call a primitive on tensors, its rules attached."""
         if _is_compiling():
             return call_traced(primitive, args, kwargs)
-        return dispatch(primitive, args, kwargs)
+        try:
+            return dispatch(primitive, args, kwargs)
+        except SymbolError as found:  # of torch.fx.symbolic_trace
+            tracer = found.symbol.tracer
+            return tracer.create_proxy("call_function", primitive, args, kwargs)
 
     def stop_gradient(self, x: Any) -> Any:
         """`x` without its derivative, in reverse and in forward mode."""
@@ -93,7 +98,7 @@ def dispatch(
     elif primitive.shortcut is None:
         set_direct(primitive)
     if tracing_or_transforming():
-        if torch.compiler.is_exporting() and _has_rules(primitive, args, kwargs):
+        if stays_whole(tensors) and _has_rules(primitive, args, kwargs):
             return call_exported(primitive, args, kwargs)
         if functorch_active() or forward_mode_active():
             return _transformed(primitive, args, kwargs, tensors, layout)

@@ -32,18 +32,21 @@ __all__ = [
     "forward_mode_active",
     "functorch_active",
     "has_tangent",
-    "implement",
     "is_dead",
     "is_fake",
     "is_legacy_batched",
     "is_traced",
     "is_view",
     "is_view_without_history",
+    "is_symbol",
     "is_wrapped",
     "keep_out_of_graphs",
     "leaving_the_graph",
+    "noting_down",
+    "noting_down_programs",
     "owns_its_memory",
     "root",
+    "scripting",
     "set_forward_enabled",
     "strip_tangent",
     "tracing_or_transforming",
@@ -98,8 +101,15 @@ add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find(
 )
 
 _compiler = _find("compiler")
+_dispatch = _find("utils._python_dispatch")
 _forward_ad = _find("autograd.forward_ad")
 _find("compiler._is_exporting_flag")
+_find("utils._python_dispatch._is_in_torch_dispatch_mode")
+scripting: Callable[[], bool] = _find("_C._is_tracing")
+_get_mode: Callable[[Any], Any] = _find("_C._get_dispatch_mode")
+_PROXY = _find("_C._TorchDispatchModeKey.PROXY")
+_compilation: Callable[[], Any] = _find("_guards.TracingContext.try_get")
+_Proxy: type = _find("fx.proxy.Proxy")
 _find("autograd.forward_ad._current_level")
 _forward_enabled: Callable[[], bool] = _find("_C._is_fwd_grad_enabled")
 _stack: Callable[[], list[Any] | None] = _find("_C._functorch.get_interpreter_stack")
@@ -107,7 +117,7 @@ _get_unwrapped: Callable[[Tensor], Tensor] = _find("_C._functorch.get_unwrapped"
 _batch_dim: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_bdim")
 _level: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_level")
 _unpack_dual: Callable[..., tuple[Tensor, Tensor | None]] = _find("_VF._unpack_dual")
-_below_autograd: Callable[[], AbstractContextManager[None]] = _find(
+below_autograd: Callable[[], AbstractContextManager[None]] = _find(
     "_C._AutoDispatchBelowAutograd"
 )
 _users: Callable[[int], int] = _find("_C._storage_Use_Count")
@@ -221,7 +231,22 @@ def tracing_or_transforming() -> bool:
         functorch_active()
         or _forward_ad._current_level >= 0
         or _compiler._is_exporting_flag
+        or _dispatch._is_in_torch_dispatch_mode
+        or scripting()
     )
+
+
+def noting_down() -> bool:
+    """Whether `make_fx` or `torch.jit.trace` writes down what operators are called."""
+    return scripting() or _get_mode(_PROXY) is not None
+
+
+def noting_down_programs() -> bool:
+    """Whether what is written down is somebody's program, and not a compiler's graph.
+
+    A compiler has met derivatives before; a program is differentiated later.
+    """
+    return noting_down() and _compilation() is None
 
 
 def has_tangent(x: Tensor) -> bool:
@@ -303,6 +328,11 @@ def is_fake(x: Tensor) -> bool:
     return isinstance(x, (_fake, _functional)) or x.is_meta
 
 
+def is_symbol(cls: type) -> bool:
+    """Whether `torch.fx.symbolic_trace` calls functions with instances of a class."""
+    return issubclass(cls, _Proxy)
+
+
 def is_traced(x: Tensor) -> bool:
     """Whether Dynamo asks for shapes with `x`, and nothing notes down operations."""
     while is_wrapped(x):
@@ -315,19 +345,6 @@ def is_traced(x: Tensor) -> bool:
 def fake_mode() -> AbstractContextManager[Any]:
     """Tensors made in it have no data; those from outside may take part."""
     return _fake_mode(allow_non_fake_inputs=True)
-
-
-def below_autograd() -> AbstractContextManager[None]:
-    """Operators that are called in it skip what autograd has registered for them."""
-    return _below_autograd()
-
-
-def implement(library: Any, name: str, *, run: Any, autograd: Any, fake: Any) -> None:
-    """Register an operator that transforms look into, by calling `autograd`."""
-    library.impl(name, run, "CompositeExplicitAutograd")
-    library.impl(name, autograd, "Autograd")
-    library.impl(name, autograd, "FuncTorchDynamicLayerFrontMode")
-    torch.library.register_fake(f"{library.ns}::{name}", fake, lib=library)
 
 
 def keep_out_of_graphs(function: Any, reason: str) -> None:

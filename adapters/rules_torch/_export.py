@@ -1,16 +1,15 @@
 """Exported programs: one operator that stands for calls of primitives with rules.
 
-An exported program is differentiated by torch's own formulas of what is in it. So a
-primitive that has rules is an operator there, and every way to differentiate or batch
-the operator calls the primitive again. The operator is known as soon as this package
-is imported, and its first argument says in text what is called, so that a program can
-be saved and loaded by another process.
+A program of `torch.export` (or `make_fx`, or `torch.jit.trace`) is differentiated by
+torch's own formulas of what is in it. So a primitive that has rules is an operator
+there, and every way to differentiate or batch the operator calls the primitive again.
+The operator is known as soon as this package is imported, and its first argument says
+in text what is called, so that a program can be saved and loaded by another process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Any
 
 import torch
@@ -18,20 +17,26 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import below_autograd, functorch_active, implement, root
+from ._compat import (
+    below_autograd,
+    forward_mode_active,
+    functorch_active,
+    noting_down_programs,
+    root,
+    scripting,
+)
 from ._describe import Unspeakable, described, restored
 from ._errors import UntraceableError
 from ._host import PrimalJob, run_primal
 from ._leaves import flatten, unflatten
 from ._meta import common_device
 from ._op import check_pure, shapes_of
+from ._operators import Kernels, define_looking
 
-__all__ = ["call_exported"]
+__all__ = ["call_exported", "stays_whole"]
 
-_LIBRARY = torch.library.Library("rules_torch", "FRAGMENT")
-_LIBRARY.define("call(str call, Tensor[] tensors) -> Tensor[]")
 _CALLS: dict[str, _Call] = {}
-_numbers = count()
+_LOCAL: dict[Any, int] = {}  # calls without a name elsewhere, numbered
 
 
 class _Call:
@@ -72,6 +77,21 @@ class _Call:
         return [y.clone() if id(root(y)) in given else y for y in found]
 
 
+def stays_whole(tensors: Sequence[Tensor]) -> bool:
+    """Whether a call is to stay in the program that is being written down.
+
+    The programs of `make_fx` and `torch.jit.trace` can also hold derivatives that are
+    taken while they are written down; those go through the rules.
+    """
+    if torch.compiler.is_exporting():
+        return True
+    if functorch_active() or forward_mode_active() or not noting_down_programs():
+        return False
+    if scripting():
+        return not torch.onnx.is_in_onnx_export()  # which has no derivatives
+    return not (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
+
+
 def call_exported(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -102,12 +122,22 @@ def _name_of(primitive: rc.Primitive, layout: Any) -> str:
     try:
         name = f"{described(primitive)} {described(layout)}"
     except Unspeakable as reason:
-        label = primitive.table.label.replace(" ", "_")
-        name = f"{label}#{next(_numbers)} {reason}"
+        name = _local_name(primitive, layout, str(reason))
     known = _CALLS.get(name)
     if known is None or known.primitive is not primitive:  # it may be defined anew
         _CALLS[name] = _Call(primitive, layout)
     return name
+
+
+def _local_name(primitive: rc.Primitive, layout: Any, reason: str) -> str:
+    """The same name for the same call, for `torch.jit.trace` compares two traces."""
+    label = primitive.table.label.replace(" ", "_")
+    try:
+        number = _LOCAL.setdefault((primitive, layout), len(_LOCAL))
+    except TypeError:  # a static argument is not hashable
+        number = len(_LOCAL)
+        _LOCAL[number] = number
+    return f"{label}#{number} {reason}"
 
 
 def _find(name: str) -> _Call:
@@ -135,7 +165,7 @@ def _run(name: str, tensors: list[Tensor]) -> list[Tensor]:
 
 
 def _run_with_rules(name: str, tensors: list[Tensor]) -> list[Tensor]:
-    if torch.compiler.is_exporting():  # the operator is to stay in the program
+    if stays_whole(tensors):
         with below_autograd():
             return _call(name, tensors)
     return _find(name).with_rules(tensors)
@@ -145,4 +175,8 @@ def _run_fake(name: str, tensors: list[Tensor]) -> list[Tensor]:
     return _find(name).fake(tensors)
 
 
-implement(_LIBRARY, "call", run=_run, autograd=_run_with_rules, fake=_run_fake)
+define_looking(
+    "call",
+    "(str call, Tensor[] tensors) -> Tensor[]",
+    Kernels(run=_run, fake=_run_fake, with_rules=_run_with_rules),
+)

@@ -23,6 +23,7 @@ from ._compat import (
     functorch_active,
     is_fake,
     is_legacy_batched,
+    noting_down,
 )
 from ._config import CONFIG
 from ._errors import FunctionalizeError
@@ -40,8 +41,7 @@ __all__ = [
     "run_primal",
 ]
 
-
-EMPTY = (
+_EMPTY = (
     "{}: a batch of no examples, which is called one example at a time, has no result. "
     "Define a batch rule with @batch_rule.define, or leave empty batches out."
 )
@@ -71,7 +71,7 @@ def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
             raise FunctionalizeError(job.label()) from None
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return _apply(job, *tensors)
-    if any(is_fake(x) or is_legacy_batched(x) for x in tensors):
+    if any(is_fake(x) or is_legacy_batched(x) for x in tensors) or noting_down():
         return job.trace(tensors)
     return job.run(tensors)
 
@@ -92,7 +92,7 @@ class Job:
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
         """Do it for a whole batch: one by one, unless there is a better way."""
         if not size:  # nothing tells the number and shapes of the results
-            raise rc.UnsupportedError(EMPTY.format(self.label()))
+            raise rc.UnsupportedError(_EMPTY.format(self.label()))
         runs = [
             run_opaque(
                 self, [_slice(x, d, i) for x, d in zip(tensors, dims, strict=True)]
@@ -122,7 +122,10 @@ class PrimalJob(Job):
         primitive: The primitive.
         layout: Layout of its arguments.
         result: Layout of its result once it has run; None for one tensor.
+        dims: Where each tensor is batched; None for the call of one example.
     """
+
+    dims: tuple[int | None, ...] | None = None
 
     def __init__(self, primitive: rc.Primitive, layout: Any) -> None:
         self.primitive, self.layout = primitive, layout
@@ -178,9 +181,8 @@ class PrimalJob(Job):
         return [_cast(x, dtype) for x in outputs]
 
     def _tensor(self, value: Any, arrays: Sequence[Any], device: Any) -> Tensor:
-        if self.foreign:  # nobody else knows its memory
-            return take(value).to(device)
-        return from_numpy(value, arrays, device)
+        own = self.foreign  # nobody else knows its memory
+        return take(value).to(device) if own else from_numpy(value, arrays, device)
 
     def trace(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the custom operator that stands for the function."""
@@ -266,6 +268,7 @@ class BatchJob(PrimalJob):
         super().__init__(primitive, layout)
         self.flags = tuple(flags)
         self.wanted = [flag for flag, count in flags for _ in range(count)]
+        self.dims = tuple(0 if flag else None for flag in self.wanted)
 
     @property
     def variant(self) -> Any:
@@ -310,8 +313,7 @@ class BatchJob(PrimalJob):
     def _one_by_one(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """What the batch rule declined."""
         single = PrimalJob(self.primitive, self.layout)
-        dims = [0 if flag else None for flag in self.wanted]
-        outputs, _ = Job.batch(single, self.size(tensors), dims, tensors)
+        outputs, _ = Job.batch(single, self.size(tensors), self.dims or (), tensors)
         self.result = single.result
         return outputs
 
@@ -343,8 +345,7 @@ def elementwise_dtype(layout: Any, tensors: Sequence[Tensor]) -> torch.dtype:
     for x in tensors:
         if x.is_floating_point() or x.is_complex():
             found = x.dtype if found is None else torch.promote_types(found, x.dtype)
-    if found is None:
-        found = torch.float64
+    found = torch.float64 if found is None else found
     has_complex = any(
         part[0] == "static" and isinstance(part[1], complex) for part in _parts(layout)
     )

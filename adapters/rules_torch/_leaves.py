@@ -16,10 +16,12 @@ from torch import Tensor
 import rules_core as rc
 
 from ._closure import reaches_tensor
+from ._compat import is_symbol
 from ._errors import HiddenTensorsError
 
 __all__ = [
     "LEAF",
+    "SymbolError",
     "differentiable",
     "flatten",
     "flatten_plain",
@@ -31,6 +33,15 @@ __all__ = [
 ]
 
 LEAF = ("tensor",)
+
+
+class SymbolError(Exception):
+    """An argument is what `torch.fx.symbolic_trace` calls functions with."""
+
+    def __init__(self, symbol: Any) -> None:
+        self.symbol = symbol
+
+
 _STATIC = (
     bool, bytes, complex, float, int, str, type(None), type, slice, range,
     torch.dtype, torch.device, torch.Size, rc.Primitive, rc.RuleConfig,
@@ -83,6 +94,8 @@ def _from_numpy(value: Any) -> Tensor:
 
 def _flatten_object(value: Any, tensors: list[Tensor]) -> Any:
     """Instances, functions and whatever else the core can take apart."""
+    if is_symbol(type(value)):
+        raise SymbolError(value)
     if not reaches_tensor(value):
         return ("static", value)
     level = rc.structure(value)

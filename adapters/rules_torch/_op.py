@@ -16,9 +16,10 @@ import rules_core as rc
 from ._errors import UntraceableError
 from ._exchange import exact_dtype
 from ._host import PrimalJob, elementwise_dtype
-from ._leaves import flatten_plain, leaf_names, unflatten
+from ._leaves import flatten, flatten_plain, leaf_names, unflatten
 from ._meta import common_device
 from ._numpy import numpy_dtype, torch_dtype
+from ._operators import Kernels, define_opaque
 
 __all__ = ["call_operator", "check_pure", "shapes_of"]
 
@@ -108,14 +109,19 @@ def _define_host(job: PrimalJob, outputs: int) -> Any:
         device = common_device(primitive.table.label, tensors)
         return _packed([torch.empty(s, dtype=d, device=device) for s, d in expected])
 
-    def batch(info: Any, in_dims: tuple[Any, ...], *tensors: Tensor) -> Any:
-        found, dims = job.again().batch(info.batch_size, in_dims, tensors)
-        return _packed(found), dims[0] if outputs == 1 else tuple(dims)
+    def one(*tensors: Tensor) -> tuple[Tensor, ...]:
+        args, kwargs = unflatten(layout, tensors)
+        found: list[Tensor] = []
+        flatten(primitive(*args, **kwargs), found)
+        return tuple(found)
 
-    operator = _define(primitive, layout, run, outputs, f"host{job.variant or ''}")
-    operator.register_fake(fake)
-    operator.register_vmap(batch)
-    return operator
+    def with_rules(*tensors: Tensor) -> Any:
+        if job.dims is None:
+            return _packed(one(*tensors))
+        return _packed(torch.vmap(one, job.dims)(*tensors))
+
+    kernels = Kernels(run=run, fake=fake, with_rules=with_rules)
+    return _define(primitive, layout, kernels, outputs, f"host{job.variant or ''}")
 
 
 def _fit(primitive: rc.Primitive, x: Tensor, meta: Any) -> Tensor:
@@ -140,14 +146,14 @@ def _arity(layout: Any) -> int:
 
 
 def _define(
-    primitive: rc.Primitive, layout: Any, run: Any, outputs: int, kind: str
+    primitive: rc.Primitive, layout: Any, kernels: Kernels, outputs: int, kind: str
 ) -> Any:
     """An operator of fixed arity: torch can batch those in every kind of vmap."""
     taken = ", ".join(f"Tensor x{i}" for i in range(_arity(layout)))
     given = ", ".join(["Tensor"] * outputs)
     schema = f"({taken}) -> " + (given if outputs == 1 else f"({given})")
     name = _name(primitive, f"{layout!r} {outputs} {kind}")
-    return torch.library.custom_op(name, run, mutates_args=(), schema=schema)
+    return define_opaque(name, schema, kernels)
 
 
 def _name(primitive: rc.Primitive, variant: str) -> str:
@@ -157,4 +163,4 @@ def _name(primitive: rc.Primitive, variant: str) -> str:
     label = re.sub(r"\W+", "_", primitive.table.label).strip("_") or "function"
     name = f"{label}_{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
     _TAKEN[name] += 1  # the same definition once more, as in a notebook
-    return f"rules_torch::{name}" + (f"_{_TAKEN[name]}" if _TAKEN[name] > 1 else "")
+    return name + (f"_{_TAKEN[name]}" if _TAKEN[name] > 1 else "")

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import rules_core as rc
 from rules_torch import _compat
+from rules_torch._operators import Kernels, define_looking, define_opaque
 
 X = torch.tensor([1.0, 2.0])
 
@@ -211,37 +213,74 @@ def test_root():
     assert _compat.root(x[1:].view(-1)) is x
 
 
-def test_an_operator_that_transforms_look_into():
-    library = torch.library.Library("rules_torch_test", "FRAGMENT")
-    library.define("double(Tensor x) -> Tensor")
+@pytest.mark.parametrize("define", [define_looking, define_opaque])
+def test_operators_that_transforms_look_into(define):
+    """Below autograd, in no transform, they run; otherwise `with_rules` is asked."""
+    name = f"double_{define.__name__}"
     seen = []
 
-    def double():
-        return torch.ops.rules_torch_test.double
+    def double(x):
+        return getattr(torch.ops.rules_torch, name)(x)
 
-    def look_inside(x):
-        seen.append("autograd")
-        return 2 * x if x.ndim == 0 else _below(x)
-
-    def _below(x):
+    def with_rules(x):
+        seen.append("rules")
+        if define is define_opaque or x.ndim == 0:
+            return 2 * x
         with _compat.below_autograd():
-            return double()(x)
+            return double(x)
 
     def run(x):
         seen.append("run")
         return 2 * x
 
-    _compat.implement(
-        library, "double", run=run, autograd=look_inside, fake=torch.empty_like
-    )
+    kernels = Kernels(run=run, fake=torch.empty_like, with_rules=with_rules)
+    define(name, "(Tensor x) -> Tensor", kernels)
     x = torch.tensor(3.0)
-    assert torch.func.grad(double())(x) == 2
-    assert torch.func.jvp(double(), (x,), (x,))[1] == 6
-    assert torch.vmap(torch.func.grad(double()))(X).tolist() == [2, 2]
-    assert set(seen) == {"autograd"}
-    assert double()(X).tolist() == [2, 4]
-    assert seen[-2:] == ["autograd", "run"]
-    assert double()(X.to("meta")).is_meta
+    assert torch.func.grad(double)(x) == 2
+    assert torch.func.jvp(double, (x,), (x,))[1] == 6
+    assert torch.vmap(torch.func.grad(double))(X).tolist() == [2, 2]
+    with forward_ad.dual_level():
+        y = double(forward_ad.make_dual(x, x))
+        assert forward_ad.unpack_dual(y).tangent == 6
+    assert set(seen) == {"rules"}
+    assert double(X).tolist() == [2, 4]
+    assert seen[-1] == "run"
+    assert double(X.to("meta")).is_meta
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_what_writes_programs_down():
+    seen = []
+
+    def look(x):
+        seen.append(
+            (
+                _compat.scripting(),
+                _compat.noting_down(),
+                _compat.noting_down_programs(),
+                _compat.tracing_or_transforming(),
+            )
+        )
+        return x * 1
+
+    look(X)
+    make_fx(look)(X)
+    torch.jit.trace(look, (X,), check_trace=False)
+    allowed = torch.compiler.allow_in_graph(look)
+    torch.compile(lambda x: allowed(x) + 1, backend="aot_eager")(X)
+    assert seen[:3] == [
+        (False, False, False, False),
+        (False, True, True, True),
+        (True, True, True, True),
+    ]
+    assert (False, True, False, True) in seen[3:]  # a compiler's graph
+
+
+def test_symbols_of_fx():
+    seen = []
+    torch.fx.symbolic_trace(lambda x: seen.append(_compat.is_symbol(type(x))) or x)
+    assert seen == [True]
+    assert not _compat.is_symbol(torch.Tensor)
 
 
 def test_tangents_are_found_below_transforms():
