@@ -102,6 +102,14 @@ class ShapeDtype:
     shape: tuple[int, ...]
     dtype: Any
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, (tuple, list)):
+            message = (
+                "ShapeDtype: the shape must be a tuple of lengths such as (3,), but "
+                f"got {self.shape!r}."
+            )
+            raise TypeError(message)
+
     @property
     def ndim(self) -> int:
         """Number of axes."""

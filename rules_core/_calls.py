@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ._canonical import tangent_type, zero_tangent
-from ._errors import CotangentCountError, TangentCountError
+from ._errors import CotangentCountError, RuleResultError, TangentCountError
 from ._project import materialise
 from ._rule import Rule
 from ._structural import Tangent, backing
@@ -88,6 +88,8 @@ class RRuleCall(RuleCall):
     ) -> tuple[Any, Callable[..., Any]]:
         """`(y, pullback)`, with `pullback(dy) = (dself, dx1, …)` of the user's call."""
         y, pullback = self.rule.call(self.config, (), self.args, self.kwargs, needs)
+        if not callable(pullback):
+            raise RuleResultError(self.rule, (y, pullback))
         if self.outer is not None:
             pullback = self.outer.pullback(pullback, self)
         elif self.method != self.bound:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, final
 
 from ._arrays import ShapeDtype, is_array
+from ._caller import refuse_bare
 from ._errors import RuleClashError
 from ._keys import describe
 from ._registry import being_imported, table_for
@@ -33,7 +34,9 @@ class _SideRule:
 
         Raises:
             RuleClashError: `f` has one already, from another place.
+            RuleDefinitionError: `f` is missing.
         """
+        refuse_bare(f, f"{self.kind}.define")
         key = getattr(f, "__wrapped__", f) if type(f).__name__ == "Primitive" else f
         table = table_for(key, f"{self.kind}.define")
 

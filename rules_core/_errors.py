@@ -135,7 +135,7 @@ class RuleResultError(RulesCoreError, TypeError):
         self.rule = rule
         super().__init__(
             f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must "
-            f"return the pair {_PAIRS[rule.kind]}, but got {_describe(result)}."
+            f"return the pair {_PAIRS[rule.kind]}, but {_misfit(result)}."
             f"{_cure(rule.kind, result)}"
         )
 
@@ -182,6 +182,15 @@ def _describe(value: Any) -> str:
     if type(value) is tuple:
         return f"a tuple of {len(value)}"
     return "None" if value is None else f"one value of type {type(value).__name__}"
+
+
+def _misfit(result: Any) -> str:
+    if type(result) is not tuple or len(result) != 2:
+        return f"got {_describe(result)}"
+    return (
+        f"its second entry is {_describe(result[1])}, which cannot be called with a "
+        "cotangent"
+    )
 
 
 def _cure(kind: str, result: Any) -> str:

@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, MethodType, MethodWrapperType
 from typing import Any, Generic, TypeVar
 
 from ._annotations import read_signature
+from ._caller import refuse_bare
 from ._calls import Outer, RuleCall
 from ._config import RuleConfig
 from ._definition import check_arity, check_config, warn_if_hiding
@@ -75,6 +76,7 @@ class RuleKind(Generic[CallT]):
         >>> pullback(1.0)
         (NoTangent(), 6.0)
         """
+        refuse_bare(f, f"{self.kind}.define")
         table = self.table_to_define(f)
         check_config(config, f"{self.kind}.define")
         leading = (*(() if config is None else ("config",)), *self._leading)

@@ -41,11 +41,13 @@ def first_outcome(mode: Mode) -> Outcome:
 
 def returns_a_pair(mode: Mode) -> None:
     """The rule and its pullback run, and there is one cotangent per argument."""
-    if mode.kind == "rrule":
-        _check_pullback(mode)
+    if mode.kind == "frule":
+        _check_push(mode)
+        return
+    _check_pullback(mode)
     raw = first_outcome(mode).raw
     count = len(mode.subject.primals)
-    if mode.kind == "rrule" and (not isinstance(raw, tuple) or len(raw) != count):
+    if not isinstance(raw, tuple) or len(raw) != count:
         message = (
             f"the pullback must return a tuple of {count} cotangents, one for each of "
             f"({', '.join(mode.subject.names)}), but got {describe(raw)}"
@@ -55,13 +57,19 @@ def returns_a_pair(mode: Mode) -> None:
         raise Failure(message)
 
 
+def _check_push(mode: Mode) -> None:
+    """It runs; an error may come from taking the tuple of tangents for an argument."""
+    try:
+        first_outcome(mode)
+    except (AttributeError, TypeError, ValueError) as error:
+        x = ", ".join(mode.subject.names[1:])
+        error.add_note(f"an frule is called as rule((dself, dx1, …), {x})")
+        raise
+
+
 def _check_pullback(mode: Mode) -> None:
     """It can be called, with one cotangent."""
     _, pullback = mode.resolve(mode.subject.space.copy()).run()
-    if not callable(pullback):
-        got = describe(pullback)
-        message = f"the rule must return (y, pullback), but got (y, {got})"
-        raise Failure(message)
     try:
         signature = inspect.signature(pullback)
     except (TypeError, ValueError):

@@ -89,7 +89,7 @@ class TestConfigs:
         @rrule.define(one, config=Both)
         def rule(config, x):
             seen.append(config)
-            return x, None
+            return x, abs
 
         config = Both()
         rrule(config, one, 1.0)

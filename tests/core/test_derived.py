@@ -20,7 +20,7 @@ class Toy:
 
     def derive(self, kind, primitive):
         def derived(*args, needs, **kwargs):
-            return primitive(*args, **kwargs), (kind, needs)
+            return primitive(*args, **kwargs), lambda _: (kind, needs)
 
         return derived
 
@@ -48,7 +48,8 @@ def test_a_derived_rule_gets_the_normal_form_and_the_needs():
     handle = rc.Primitive(f, host=True)
     call = resolve(rc.rrule, handle, 3.0, flag=True)
     assert (call.args, call.kwargs) == ((3.0, 2.0), {"flag": True})
-    assert call.run(needs=(True, False)) == (6.0, ("rrule", (True, False)))
+    y, pullback = call.run(needs=(True, False))
+    assert (y, pullback(1.0)) == (6.0, ("rrule", (True, False)))
     assert call.rule.name == "derived by toy"
     assert call.rule.line == f.__code__.co_firstlineno
     assert call.rule is resolve(rc.rrule, handle, 4.0).rule

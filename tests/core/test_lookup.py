@@ -22,7 +22,7 @@ def test_redefinition_from_the_same_place_replaces():
     def define(value):
         @rrule.define(power)
         def again(x, p):
-            return value, None
+            return value, abs
 
     define(1)
     define(2)
@@ -36,7 +36,7 @@ def test_rule_objects_and_entry_points_pickle():
 
     @rrule.define(zlib.crc32)
     def crc32_rrule(data, value):
-        return 0, None
+        return 0, abs
 
     rule = rrule.resolve(zlib.crc32, (b"",)).rule
     assert pickle.loads(pickle.dumps(rule)) is rule
@@ -52,7 +52,7 @@ def test_functions_that_go_out_of_use_are_collected():
 
         @rrule.define(local)
         def local_rrule(x):
-            return local(x), None
+            return local(x), abs
 
         rrule(local, 1.0)
         return weakref.ref(local)
@@ -71,7 +71,7 @@ def test_warm_look_ups_see_what_is_registered_and_switched():
 
     def define(name, annotation):
         def rule(x: annotation, p):
-            return name, None
+            return name, abs
 
         rule.__qualname__ = name
         rrule.define(power)(rule)

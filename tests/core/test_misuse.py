@@ -105,7 +105,7 @@ def test_a_keyword_that_the_rule_does_not_take():
 
     @rrule.define(shift)
     def shift_rrule(x):
-        return shift(x), None
+        return shift(x), abs
 
     assert rrule(shift, 1.0)[0] == 2.0
     with pytest.raises(rc.RuleDefinitionError) as caught:
@@ -146,7 +146,7 @@ def test_a_required_keyword_that_the_call_lacks():
 
     @rrule.define(shift)
     def shift_rrule(x, *, by=0.0):
-        return shift(x, by=by), None
+        return shift(x, by=by), abs
 
     assert rrule(shift, 1.0, by=3.0)[0] == 4.0
     name = "test_a_required_keyword_that_the_call_lacks.<locals>.shift"
@@ -226,3 +226,56 @@ class Fleeting:
     @functools.singledispatchmethod
     def kind(self, x):
         return x
+
+
+@pytest.mark.parametrize("given", [4.0, None], ids=["derivative", "None"])
+def test_a_value_in_place_of_the_pullback(given):
+    @rrule.define(square)
+    def square_rrule(x):
+        return square(x), given
+
+    with pytest.raises(rc.RuleResultError) as caught:
+        rrule.resolve(square, (2.0,)).run()
+    name = "test_a_value_in_place_of_the_pullback.<locals>.square_rrule"
+    got = "None" if given is None else "one value of type float"
+    assert str(caught.value) == (
+        f"rrule {name} for square at {at(square_rrule)} must return the pair "
+        f"(y, pullback), but its second entry is {got}, which cannot be called with a "
+        "cotangent."
+    )
+
+
+@pytest.mark.parametrize(
+    "define",
+    [rrule.define, frule.define, rc.shape_rule.define, rc.batch_rule.define],
+    ids=["rrule", "frule", "shape_rule", "batch_rule"],
+)
+def test_a_decorator_without_the_function(define, request):
+    with pytest.raises(rc.RuleDefinitionError) as caught:
+
+        @define
+        def square_rule(x):
+            return x
+
+    kind = request.node.callspec.id
+    name = "test_a_decorator_without_the_function.<locals>.square_rule"
+    assert str(caught.value) == (
+        f"@{kind}.define must be told which function {name} is for, but is written "
+        f"without one. Write @{kind}.define(f)."
+    )
+
+
+def test_a_function_and_its_rule_on_one_line_each():
+    """As they are typed at a prompt, where every input begins with line 1."""
+    scope = {"rrule": rrule}
+    for source in ("def f(x): return x", "@rrule.define(f)\ndef r(x): return x, abs"):
+        exec(compile(source, "<stdin>", "exec"), scope)
+    assert rrule(scope["f"], 1.0) == (1.0, abs)
+
+
+def test_a_shape_that_is_a_number():
+    with pytest.raises(TypeError) as caught:
+        rc.ShapeDtype(3, "float64")
+    assert str(caught.value) == (
+        "ShapeDtype: the shape must be a tuple of lengths such as (3,), but got 3."
+    )

@@ -148,7 +148,7 @@ def test_a_clash_between_packs_names_both():
         return x
 
     def rule_in(module):
-        source = "def rule(x):\n    return x, None\n"
+        source = "def rule(x):\n    return x, abs\n"
         namespace = {"__name__": module}
         exec(compile(source, f"{module}.py", "exec"), namespace)
         return namespace["rule"]
@@ -165,7 +165,7 @@ def test_rules_of_modules_imported_inside_isolation_stay(tmp_path, monkeypatch):
         "import rules_core as rc\n"
         "def late(x): return x\n"
         "@rc.rrule.define(late)\n"
-        "def late_rrule(x): return x, None\n"
+        "def late_rrule(x): return x, abs\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     with isolated_rules():

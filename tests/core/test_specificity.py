@@ -103,7 +103,7 @@ class TestVariadics:
     @staticmethod
     def define(source, name):
         scope = {"float": float}
-        exec(f"def {name}{source}: return {name!r}, None", scope)
+        exec(f"def {name}{source}: return {name!r}, abs", scope)
         rrule.define(several)(scope[name])
 
     def test_a_fixed_length_wins(self):
@@ -170,10 +170,10 @@ class TestNumPyScalarsThatAreNumbers:
 
     def test_variadic_rules(self):
         def array_rule(first, *rest: rc.Array):
-            return "arrays", None
+            return "arrays", abs
 
         def number_rule(first, *rest: float):
-            return "numbers", None
+            return "numbers", abs
 
         rrule.define(several)(array_rule)
         rrule.define(several)(number_rule)

@@ -66,7 +66,7 @@ def run_cell(number, source):
     exec(compile(source, f"cell{number}.py", "exec"), scope)
 
 
-CELL = "@rrule.define(one)\ndef my_rrule(x: {}): return {!r}, None"
+CELL = "@rrule.define(one)\ndef my_rrule(x: {}): return {!r}, abs"
 
 
 def test_a_cell_that_is_run_again_with_other_types_replaces_its_rule():

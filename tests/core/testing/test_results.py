@@ -5,7 +5,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
-from rules_core.testing import CheckFailed, check_rrule, check_rule
+from rules_core.testing import CheckFailed, check_frule, check_rrule, check_rule
 
 VECTOR = np.array([0.5, -1.25, 2.0])
 
@@ -36,9 +36,22 @@ def test_a_pullback_without_a_parameter():
 
 
 def test_a_value_in_place_of_the_pullback():
-    assert complaint(VECTOR) == (
-        "the rule must return (y, pullback), but got (y, float64 array of shape (3,))"
+    assert complaint(VECTOR).endswith(
+        "must return the pair (y, pullback), but its second entry is one value of type "
+        "ndarray, which cannot be called with a cotangent."
     )
+
+
+def test_an_frule_that_takes_its_tangents_for_an_argument():
+    @frule.define(square)
+    def square_frule(x, dx):
+        return x * x, 2 * x * dx
+
+    with pytest.raises(CheckFailed) as caught:
+        check_frule(square, VECTOR)
+    detail = caught.value.report["frule.result"].detail
+    assert detail.startswith("TypeError: ")
+    assert detail.endswith("\nan frule is called as rule((dself, dx1, …), x)")
 
 
 def test_a_pullback_whose_parameters_nobody_knows():
@@ -58,7 +71,7 @@ def test_a_cotangent_for_a_keyword(sign):
 
 
 def test_an_error_that_names_the_rule_is_not_located_again():
-    rrule.define(square)(lambda x: (square(x), None))
+    rrule.define(square)(lambda x: (square(x), abs))
     with pytest.raises(CheckFailed) as caught:
         check_rrule(square, VECTOR, fkwargs={"sign": 2.0})
     assert caught.value.report["rrule.result"].detail.endswith("and use it.")
