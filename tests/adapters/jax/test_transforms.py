@@ -144,18 +144,3 @@ def test_vjp_of_a_batch_of_cotangents(wrapped, reverse):
 def test_jacobians_under_jit(wrapped, forward, reverse):
     assert ratio(jax.jit(jax.jacfwd(wrapped))(jnp.asarray(X)), COS) == forward
     assert ratio(jax.jit(jax.jacrev(wrapped))(jnp.asarray(X)), COS) == reverse
-
-
-def test_jet_knows_primitives_of_jax_only():
-    """Documented: nested `jax.jvp` gives the same derivatives."""
-    from jax.experimental.jet import jet
-
-    @rc.primitive
-    def sine(x):
-        return jnp.sin(x)
-
-    rc.scalar_rule(sine, lambda y, x: (jnp.cos(x),))
-    with pytest.raises(KeyError, match="rule_call"):
-        jet(sine, (jnp.asarray(0.5),), ((1.0, 0.0),))
-    first = lambda x: jax.jvp(sine, (x,), (1.0,))[1]
-    assert jax.jvp(first, (0.5,), (1.0,))[1] == pytest.approx(-jnp.sin(0.5))
