@@ -21,11 +21,17 @@ from rules_autodiff._dataclasses import (
     runs_code,
 )
 from rules_autodiff._errors import SourceNotFound
-from rules_autodiff._explain import keyword_error, no_rule_error, note_place, refused
+from rules_autodiff._explain import (
+    keyword_error,
+    name_of,
+    no_rule_error,
+    note_place,
+    refused,
+)
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import is_lifted, lifted, rebind
 from rules_autodiff._opaque import is_opaque, is_transparent
-from rules_autodiff._reach import reads_active
+from rules_autodiff._reach import reads_active, reads_uncaptured
 from rules_autodiff._values import INERT, has_fields
 from rules_core import Primitive, no_frule, no_rrule
 from rules_core._registry import PACKS, find_table
@@ -233,11 +239,13 @@ class Calls(Hooks):
         found = self.kind.resolve(f, args, kwargs, self.config)
         if found is not None:
             self.check_keywords(found, f)
+            self.check_callbacks(args)
             return self.by_rule(found, f)
         other = self.other_kind.resolve(f, args, kwargs, self.config)
         if other is None or self.opted_out(f, other.args):
             return NotImplemented
         self.check_keywords(other, f)
+        self.check_callbacks(args)
         return self.by_other_rule(other, f)
 
     def opted_out(self, f: Any, args: Any) -> bool:
@@ -249,6 +257,12 @@ class Calls(Hooks):
         for name, value in found.kwargs.items():
             if self.is_active(value):
                 raise keyword_error(f, name)
+
+    def check_callbacks(self, args: Any) -> None:
+        """Refuse functions that read active values of which no rule knows."""
+        for x in args:
+            if callable(x) and not isinstance(x, type) and reads_uncaptured(self, x):
+                refused("callback", name_of(x))
 
     # functions without source
 

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lift import is_lifted_code
-from rules_autodiff._opaque import LIFTED_STANDARD, is_opaque_module
+from rules_autodiff._opaque import LIFTED_STANDARD, OWN, is_opaque_module
 
 __all__ = [
     "LIFTED",
@@ -51,9 +51,10 @@ def code_and_line() -> Place:
 
 
 def is_standard(frame: Any) -> bool:
-    """Whether a frame runs the standard library's own code, lifted."""
+    """Whether a frame runs lifted code of the standard library, or of ours."""
     name = str(frame.f_globals.get("__name__", ""))
-    return is_opaque_module(name) or name.partition(".")[0] in LIFTED_STANDARD
+    root = name.partition(".")[0]
+    return is_opaque_module(name) or root in LIFTED_STANDARD or root in OWN
 
 
 def name_of(f: Any) -> str:
@@ -245,6 +246,12 @@ REFUSALS = {
         "The function {} must not write into arrays that nobody told the engine of, "
         "but an array of shape {} has changed",
         "Define @rrule_mutating and @frule_mutating for it.",
+    ),
+    "callback": (
+        "A function that a rule calls must capture what it reads of values that carry "
+        "a derivative, or be given it, but {} reads such a value as a global, as a "
+        "default or as an attribute of a class",
+        "Pass it as an argument, or bind it to a local variable beside the function.",
     ),
     "lanes": (
         "The arguments of {}, whose mutating rule {} is run once for each tangent, "

@@ -298,9 +298,7 @@ class ForwardRun(Run):
         if isinstance(value, list | tuple) and active:
             value = self.call(np.asarray, value)
         flow = self.flow(dest)
-        self.changed = True
-        if id(owner_of(dest)) not in self.written_ids:
-            self.written_ids.add(id(owner_of(dest)))
+        self.note_write(dest)
         tangents = [self.write_tangent(value, lane) for lane in range(self.width)]
         self.store(dest, key, value)
         if flow is None and active:
@@ -309,6 +307,10 @@ class ForwardRun(Run):
         if flow is not None:
             for lane, dv in enumerate(tangents):
                 self.below.store_item(dv, flow.window(dest, lane), key)
+
+    def note_write(self, dest: Any) -> None:
+        self.changed = True
+        self.written_ids.add(id(owner_of(dest)))
 
     def changing(self, container: Any) -> None:
         self.changed = True
@@ -339,6 +341,7 @@ class ForwardRun(Run):
 
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         self.check_write(dest, active=self.is_active(value))
+        self.note_write(dest)
         self.below.add_at(dest, key, value)
         if not self.is_active(value):
             return

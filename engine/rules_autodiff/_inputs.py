@@ -8,12 +8,13 @@ the program writes; a container as a copy, which is written back.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any, final
 
 import numpy as np
 
 from rules_autodiff._errors import UnsupportedProgram
+from rules_autodiff._lift import like
 from rules_autodiff._memory import overlaps_itself, owner_of
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._state import state_functions
@@ -63,7 +64,8 @@ class Entrance:
         self.memo: dict[int, tuple[Any, Any]] = {}
         self.numbers: list[tuple[Any, Any]] = []  # (given, entered)
         self.copies: list[tuple[Any, Any]] = []  # the same, containers
-        self.cells: list[tuple[Any, Any]] = []  # of entered functions, what they held
+        self.variables: dict[int, tuple[CellType, CellType]] = {}  # given, own
+        self.cells: list[tuple[CellType, CellType, Any]] = []  # and what entered there
         self.rebuilt: list[tuple[Any, Any]] = []  # the same, those that cannot change
         self.arrays: list[tuple[Any, Any, Guard]] = []
 
@@ -93,9 +95,7 @@ class Entrance:
             self.memo[id(x)] = (x, inner)  # it may hold itself
             level.fill(inner, [self.enter(value) for value in level.values])
         elif isinstance(x, FunctionType):
-            inner = level.rebuild(level.values)
-            self.memo[id(x)] = (x, inner)  # it may call itself
-            self.enter_cells(inner, level)
+            inner = self.enter_function(x)
         else:
             inner = level.rebuild([self.enter(value) for value in level.values])
         if isinstance(x, list | dict | FunctionType) or level.mutable:
@@ -104,17 +104,24 @@ class Entrance:
             self.rebuilt.append((x, inner))
         return inner
 
-    def enter_cells(self, inner: FunctionType, level: Any) -> None:
-        closure = inner.__closure__ or ()
-        cells = dict(zip(inner.__code__.co_freevars, closure, strict=True))
-        for name, value in zip(level.names, level.values, strict=True):
-            cell = cells[name]
-            cell.cell_contents = self.enter(value)
-            self.cells.append((cell, cell.cell_contents))
+    def enter_function(self, x: FunctionType) -> FunctionType:
+        """A function over variables of its own, which those that share them share."""
+        cells = x.__closure__ or ()
+        new = [cell for cell in cells if id(cell) not in self.variables]
+        self.variables.update({id(cell): (cell, CellType()) for cell in new})
+        own = tuple([self.variables[id(cell)][1] for cell in cells])
+        inner = like(x, x.__code__, own)
+        self.memo[id(x)] = (x, inner)  # it may call itself
+        for cell in new:
+            if filled(cell):
+                entered = self.enter(cell.cell_contents)
+                self.variables[id(cell)][1].cell_contents = entered
+                self.cells.append((cell, self.variables[id(cell)][1], entered))
+        return inner
 
     def rebound(self) -> bool:
         """Whether the program gave a variable of an entered function another value."""
-        return any(cell.cell_contents is not value for cell, value in self.cells)
+        return any(own.cell_contents is not entered for _, own, entered in self.cells)
 
     def enter_array(self, x: Any) -> Any:
         if x.dtype.kind not in "fc":
@@ -162,6 +169,14 @@ class Entrance:
             for x, inner, _ in self.arrays:
                 if id(owner_of(inner)) in owners:
                     self.below.store_item(inner, x, Ellipsis)
+
+
+def filled(cell: CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
 
 
 class Guard:

@@ -15,7 +15,7 @@ import numpy as np
 
 from rules_autodiff._calls import Transform
 from rules_autodiff._explain import name_of, refuse
-from rules_autodiff._plain import PLAIN
+from rules_autodiff._plain import PLAIN, live
 from rules_autodiff._values import is_float_array, is_number
 from rules_core import Structure, structure
 
@@ -92,9 +92,8 @@ def deepest(level: Any, own: Any) -> Any:
     A level above the one that calls may still follow what the map holds. One whose
     forward pass is over follows nothing more.
     """
-    while own.over:
-        own = own.below
-    above = own
+    level = live(level)
+    above = own = live(own)
     while above is not level:
         if above is PLAIN:
             return level

@@ -17,7 +17,16 @@ from rules_autodiff._names import free_name, mangle, module_names
 from rules_autodiff._source import PARSING, FunctionNode, definition
 from rules_autodiff._statements import Lifter
 
-__all__ = ["Lifted", "is_lifted", "is_lifted_code", "lifted", "rebind", "shown"]
+__all__ = [
+    "ByIdentity",
+    "Lifted",
+    "is_lifted",
+    "is_lifted_code",
+    "lifted",
+    "like",
+    "rebind",
+    "shown",
+]
 
 HOOKS = "_ad"
 FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets

@@ -21,6 +21,7 @@ from typing import Any
 __all__ = [
     "LIFTED_STANDARD",
     "MOVERS",
+    "OWN",
     "is_opaque",
     "is_opaque_module",
     "is_transparent",
@@ -31,6 +32,8 @@ __all__ = [
 LIFTED_STANDARD = frozenset({
     "contextlib", "functools", "dataclasses", "collections", "_collections_abc",
 })  # fmt: skip
+# Packages of ours: what their functions name is no value of a program.
+OWN = frozenset({"rules_core", "rules_autodiff", "rules_numpy", "rules_scipy"})
 OPAQUE = frozenset({
     "numpy", "scipy", "jax", "jaxlib", "torch", "pandas", "sklearn", "matplotlib",
     "pytest", "_pytest", "hypothesis", "optree", "multipledispatch",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PLAIN", "Plain", "boxed"]
+__all__ = ["PLAIN", "Plain", "boxed", "live"]
 
 OPERATORS = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
@@ -66,6 +66,13 @@ for _name in OPERATORS:
     setattr(Plain, _name, staticmethod(getattr(operator, _name)))
 
 PLAIN = Plain()
+
+
+def live(level: Any) -> Any:
+    """The first level from `level` downwards whose forward pass still goes on."""
+    while level.over:
+        level = level.below
+    return level
 
 
 def boxed(x: Any) -> Any:

@@ -10,10 +10,10 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from rules_autodiff._names import codes
-from rules_autodiff._opaque import is_opaque, is_opaque_module
+from rules_autodiff._opaque import OWN, is_opaque, is_opaque_module, root_of
 from rules_autodiff._values import INERT
 
-__all__ = ["code_reached", "reads_active"]
+__all__ = ["code_reached", "reads_active", "reads_uncaptured", "values_outside"]
 
 
 def reads_active(run: Any, f: Any) -> bool:
@@ -28,9 +28,37 @@ def reads_active(run: Any, f: Any) -> bool:
     return isinstance(method, FunctionType) and reads_active(run, method)
 
 
-def values_outside(f: FunctionType, seen: dict[int, Any]) -> Iterator[Any]:
-    """The values that a function, or one that it calls, reads but does not capture."""
-    if id(f) in seen or is_opaque(f):
+def reads_uncaptured(run: Any, f: Any) -> bool:
+    """Whether a function given to a rule reads such a value without capturing it.
+
+    The rule gives the derivative of what it captures, and of nothing else.
+    """
+    if isinstance(f, functools.partial):
+        return reads_uncaptured(run, f.func)
+    if not isinstance(f, FunctionType | MethodType):
+        called = type(f).__call__
+        own = isinstance(called, FunctionType)
+        return own and reads_uncaptured(run, MethodType(called, f))
+    code_of = f.__func__ if isinstance(f, MethodType) else f
+    if not isinstance(code_of, FunctionType):
+        return False
+    seen: dict[int, Any] = {}
+    values = list(values_outside(code_of, seen, captured=False))
+    if isinstance(f, MethodType):
+        names = names_in(code_of.__code__)
+        values += attributes_of(type(f.__self__), names, seen)
+    return any(map(run.is_active, values))
+
+
+def values_outside(
+    f: FunctionType, seen: dict[int, Any], *, captured: bool = True
+) -> Iterator[Any]:
+    """The values that a function, or one that it calls, reads by itself.
+
+    These are its globals, defaults, and attributes of classes, and, if `captured`, what
+    it captured.
+    """
+    if id(f) in seen or is_opaque(f) or root_of(f) in OWN:
         return
     seen[id(f)] = f
     yield from f.__defaults__ or ()
@@ -40,25 +68,32 @@ def values_outside(f: FunctionType, seen: dict[int, Any]) -> Iterator[Any]:
         for name in names & f.__globals__.keys():
             yield from read_of(f.__globals__[name], names, seen)
     for cell in f.__closure__ or ():
-        if cell_value(cell) is not None:
-            yield from read_of(cell_value(cell), names_in(f.__code__), seen)
+        value = cell_value(cell)
+        if value is not None:
+            names = names_in(f.__code__)
+            yield from read_of(value, names, seen, captured=captured)
 
 
-def read_of(x: Any, names: set[str], seen: dict[int, Any]) -> Iterator[Any]:
+def read_of(
+    x: Any, names: set[str], seen: dict[int, Any], *, captured: bool = True
+) -> Iterator[Any]:
     """What is read of a value by code that uses these names."""
     if isinstance(x, FunctionType):
-        yield from values_outside(x, seen)
+        yield from values_outside(x, seen, captured=captured)
     elif isinstance(x, type | ModuleType):
+        yield x
         yield from attributes_of(x, names, seen)
     elif type(x) not in INERT:
-        yield x
+        if captured:
+            yield x
         yield from attributes_of(type(x), names, seen)
 
 
 def attributes_of(owner: Any, names: set[str], seen: dict[int, Any]) -> Iterator[Any]:
     """The same for a class or module: only what is named."""
     module = owner.__module__ if isinstance(owner, type) else owner.__name__
-    if id(owner) in seen or is_opaque_module(module or "") or module == "builtins":
+    root = (module or "").partition(".")[0]
+    if id(owner) in seen or root in OWN or is_opaque_module(root) or root == "builtins":
         return
     seen[id(owner)] = owner
     for base in owner.__mro__ if isinstance(owner, type) else (owner,):

@@ -1,6 +1,7 @@
 """One forward pass in reverse mode, and the pullback that it leaves."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from rules_autodiff._fast import reverse_run
 from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._memory import owner_of
 from rules_autodiff._outputs import cotangent_of
-from rules_autodiff._plain import PLAIN
+from rules_autodiff._plain import PLAIN, live
 from rules_autodiff._slots import add_to
 from rules_autodiff._sweep import redo, sweep, undo
 from rules_autodiff._values import INERT, is_number
 from rules_core import NoTangent, structure
 
-__all__ = ["Recording", "guarded", "written_by"]
+__all__ = ["Recording", "guarded", "written_to"]
 
 
 NOTHING = NoTangent()
@@ -28,12 +29,14 @@ class Recording:
     """``y = f(*args)`` with its tape.
 
     Args:
-        below: The level that does the arithmetic.
+        below: The level that does the arithmetic; one whose pass is over follows
+            nothing more, and takes no write back.
         f: The function.
         args: Its positional arguments.
         kwargs: Its keyword arguments, constants.
         active: The positions of the arguments to differentiate.
         callables: Whether what a function captures is differentiated too.
+        check: Asked of the entrance and the run when the program has run.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class Recording:
         active: Any,
         *,
         callables: bool = False,
+        check: Callable[[Entrance, Any], None] | None = None,
     ):
-        self.below = below
+        self.below = live(below)
         self.active = tuple([i for i in active if type(args[i]) is not Const])
         self.asked = tuple(active)
+        self.check = check
         self.f, self.args, self.kwargs = f, args, kwargs
         self.broken, self.callables = False, callables
         self.record()
@@ -66,6 +71,8 @@ class Recording:
             self.output = guarded(run, self.f, inner, self.kwargs)
             if run.changes:
                 self.entrance.check_written(self.written())
+            if self.check is not None:
+                self.check(self.entrance, run)
         except BaseException:
             self.leave()
             raise
@@ -112,6 +119,7 @@ class Recording:
                 "taken the writes back. Call vjp outside, or let the function copy."
             )
             raise EngineError(message)
+        level = live(level)
         if level is not self.below and hasattr(level, "note"):
             level.note(Turn(self))
 
@@ -203,6 +211,14 @@ def written_by(changes: list[Any]) -> set[int]:
     for entry in changes:
         written |= getattr(entry, "written", frozenset())
     return written
+
+
+def written_to(changes: list[Any]) -> set[int]:
+    """The ids of what entries of a tape have changed, arrays by their owners."""
+    found = written_by(changes)
+    for entry in changes:
+        found |= {id(getattr(entry, name, None)) for name in ("owner", "target")}
+    return found - {id(None)}
 
 
 def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from rules_autodiff._captured import captured_by, check_captured, written_to
+from rules_autodiff._captured import captured_by, check_captured
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._front import on_plain
 from rules_autodiff._inputs import Entrance
 from rules_autodiff._kept import Kept
-from rules_autodiff._recording import Recording, guarded
+from rules_autodiff._recording import Recording, guarded, written_to
 
 __all__ = ["derive_frule", "derive_rrule", "frule_via_engine", "rrule_via_engine"]
 
@@ -24,23 +24,32 @@ def rrule_via_engine(
 ) -> Any:
     """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
     pullback = ViaPullback(f, args, kwargs)
-    y = pullback.begin(below)
-    changes = pullback.recording.run.changes
-    if by_rule:
-        entrance = pullback.recording.entrance  # the tape keeps what was written alive
-        check_captured(f, entrance, captured_by(f, entrance), written_to(changes))
-    return y, pullback
+    pullback.by_rule = by_rule
+    return pullback.begin(below), pullback
 
 
 class ViaPullback(Kept):
-    """`dy ↦ (df, dx1, …)`; a call takes back what the program wrote."""
+    """`dy ↦ (df, dx1, …)`; a call takes back what the program wrote.
+
+    Attributes:
+        by_rule: Whether a rule asks, which must not let the function change anything.
+    """
+
+    by_rule = False
 
     def start(self, level: Any) -> Any:
         given = (self.f, *self.args)
+        check = self.check if self.by_rule else None
         self.recording = Recording(
-            level, apply, given, self.kwargs, range(len(given)), callables=True
-        )
+            level, apply, given, self.kwargs, range(len(given)), callables=True,
+            check=check,
+        )  # fmt: skip
         return self.recording.value()
+
+    def check(self, entrance: Any, run: Any) -> None:
+        reached = captured_by((self.f, *self.args), entrance)  # the tape keeps it alive
+        written = written_to(run.changes)
+        check_captured(self.f, entrance, reached, written, run.functions)
 
     def apply(self, level: Any, dy: Any) -> Any:
         return self.recording.pull(self.recording.output, dy, level)
@@ -57,12 +66,13 @@ def frule_via_engine(
     for x, dx in zip(inner, tangents, strict=True):
         if dx is not None:
             run.assign(x, [run.canonical(x, dx)])
-    reached = captured_by(f, entrance) if by_rule else set()
+    reached = captured_by((f, *args), entrance) if by_rule else set()
     y = guarded(run, apply, inner, kwargs)
     if run.changed:
         entrance.write_back(lambda: run.written_ids)
     if by_rule:
-        check_captured(f, entrance, reached, run.written_ids)
+        check_captured(f, entrance, reached, run.written_ids, run.functions)
+    run.functions.clear()  # their cells hold the run
     dy = run.own_tangent(y, 0)
     run.retire()
     return y, dy

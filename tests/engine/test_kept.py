@@ -184,61 +184,6 @@ def test_a_function_that_calls_itself_may_be_captured():
     assert jvp(grad(program), (2.0,), (1.0,))[1] == pytest.approx(120 * 2.0**3)
 
 
-def store(x):
-    kept = np.array([x, x * x])
-
-    def f(u):
-        kept[0] *= u
-        return kept[0]
-
-    return applied(f, x) + kept[0]
-
-
-def rebind(x):
-    total = x
-
-    def f(u):
-        nonlocal total
-        total = total * u
-        return total
-
-    return applied(f, x) + total
-
-
-def collect(x):
-    seen = [x]
-
-    def f(u):
-        seen.append(u * u)
-        return seen[0] * u
-
-    return applied(f, x) + seen[-1]
-
-
-@pytest.mark.parametrize("program", [store, rebind, collect])
-def test_a_function_that_a_rule_calls_must_not_write_to_what_it_captured(program):
-    """The level that asked the rule would go on with the old derivative."""
-    program(2.0)
-    told = r"must not write to what it captured, but .*test_kept\.f does .*copies"
-    with pytest.raises(UnsupportedProgram, match=told):
-        grad(program)(2.0)
-    with pytest.raises(UnsupportedProgram, match=told):
-        jvp(program, (2.0,), (1.0,))
-
-
-def test_what_it_makes_itself_it_may_write_to():
-    def program(x):
-        def f(u):
-            own = np.array([u, x])
-            own[0] *= own[1]
-            return own[0] * x
-
-        return applied(f, x)  # x³
-
-    assert grad(program)(2.0) == pytest.approx(12.0)
-    assert grad(grad(program))(2.0) == pytest.approx(12.0)
-
-
 def test_a_generator_of_an_outer_run_is_no_constant_of_an_inner_one():
     def sent(x):
         def squares():
