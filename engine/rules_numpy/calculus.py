@@ -1,4 +1,4 @@
-"""Interpolation, integration, differences, phases."""
+"""Interpolation, integration, phases."""
 
 from __future__ import annotations
 
@@ -128,21 +128,18 @@ def trapezoid_derivative(
             return np.sum(back, axis=others)
         return rc.ProjectTo(x)(back)
 
-    total = np.sum(means, axis=axis)
-    by_width = times_number(total)
-    if np.ndim(dx):
-        by_width = (_refuse_widths, _refuse_widths)
-    return (
-        (y_pushforward, y_pullback),
-        None if x is None else (x_pushforward, x_pullback),
-        by_width if x is None else None,
-    )
+    def width_pushforward(d: Any) -> Any:
+        return np.sum(means * d, axis=axis)
 
+    def width_pullback(dout: Any) -> Any:
+        return rc.ProjectTo(dx)(np.conjugate(means) * _along(dout, means, axis))
 
-def _refuse_widths(_d: Any) -> Any:
-    return rc.not_implemented(
-        "derivative of numpy.trapezoid in an array of widths; give the points x"
-    )
+    by_y = y_pushforward, y_pullback
+    if x is not None:
+        return by_y, (x_pushforward, x_pullback), None
+    widths_move = width_pushforward, width_pullback
+    by_width = widths_move if np.ndim(dx) else times_number(np.sum(means, axis=axis))
+    return by_y, None, by_width
 
 
 def _widths(x: Any, y: Any, axis: int) -> Any:
@@ -167,69 +164,3 @@ def unwrap_derivative(
         return dp
 
     return unwrap_pushforward, unwrap_pushforward
-
-
-@derivative(np.gradient, argnums=None)
-def gradient_derivative(
-    y: Any, f: Any, *spacings: Any, axis: Any = None, edge_order: Any = 1
-) -> Any:
-    """Linear in f; of the spacings, single numbers may move."""
-    axes = _axes_of(axis, f.ndim)
-    steps = _steps_of(spacings, len(axes))
-
-    def gradient_pushforward(df: Any) -> Any:
-        return np.gradient(df, *spacings, axis=axis, edge_order=edge_order)
-
-    def gradient_pullback(dy: Any) -> Any:
-        parts = dy if isinstance(y, tuple) else (dy,)
-        total: Any = rc.ZeroTangent()
-        for d, i, step in zip(parts, axes, steps, strict=True):
-            unit: Any = np.eye(f.shape[i], dtype=f.dtype)
-            matrix: Any = np.gradient(unit, step, axis=0, edge_order=edge_order)
-            moved = np.matmul(np.moveaxis(d, i, -1), np.conjugate(matrix))
-            total = total + np.moveaxis(moved, -1, i)
-        return total
-
-    pairs = [_spacing_maps(y, i, h, len(spacings)) for i, h in enumerate(spacings)]
-    return (gradient_pushforward, gradient_pullback), *pairs
-
-
-def _spacing_maps(y: Any, i: int, h: Any, count: int) -> Any:
-    """y = g / h for a step h; a step alone is that of all axes."""
-    if np.ndim(h):
-        return _refuse_spacing, _refuse_spacing
-    parts = y if isinstance(y, tuple) else (y,)
-    own = [j for j in range(len(parts)) if count == 1 or j == i]
-
-    def spacing_pushforward(dh: Any) -> Any:
-        moved = [
-            -part / h * dh if j in own else np.zeros_like(part)
-            for j, part in enumerate(parts)
-        ]
-        return tuple(moved) if isinstance(y, tuple) else moved[0]
-
-    def spacing_pullback(dy: Any) -> Any:
-        seeds = dy if isinstance(y, tuple) else (dy,)
-        terms = [np.sum(np.conjugate(-parts[j] / h) * seeds[j]) for j in own]
-        return sum(terms[1:], terms[0])
-
-    return spacing_pushforward, spacing_pullback
-
-
-def _refuse_spacing(_d: Any) -> Any:
-    return rc.not_implemented(
-        "derivative of numpy.gradient in coordinates; give single steps, or write "
-        "the differences out"
-    )
-
-
-def _axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(ndim))
-    return axis if isinstance(axis, tuple) else (axis,)
-
-
-def _steps_of(spacings: Any, count: int) -> Any:
-    if not spacings:
-        return [1.0] * count
-    return list(spacings) * count if len(spacings) == 1 else list(spacings)

@@ -8,6 +8,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
+from rules_numpy.linalg_decompositions import fold, unfold
 from rules_numpy.linalg_products import adjoint
 
 __all__ = ["cofactor"]
@@ -186,17 +187,26 @@ def _inverse(a: Any, sign: Any) -> Any:
         return np.swapaxes(cofactor(a), -1, -2) / det
 
 
+def _of_hermitian(y: Any, a: Any) -> Any:
+    """NumPy reads the lower triangle only."""
+    push, pull = pinv_derivative(y, unfold(a, "L"))
+
+    def pinv_pushforward(da: Any) -> Any:
+        return push(unfold(da, "L"))
+
+    def pinv_pullback(dy: Any) -> Any:
+        return fold(pull(dy), "L")
+
+    return pinv_pushforward, pinv_pullback
+
+
 @derivative(np.linalg.pinv)
 def pinv_derivative(
     y: Any, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = None
 ) -> Any:
     """Golub and Pereyra (1973), eq. 4.12; the rank must not change nearby."""
-    if hermitian is True:
-        message = (
-            "the derivative of numpy.linalg.pinv must be taken with hermitian=False, "
-            "but got True. Leave it out: the result is the same."
-        )
-        raise rc.UnsupportedError(message)
+    if hermitian:
+        return _of_hermitian(y, a)
     yh = adjoint(y)
     yyh, yhy = np.matmul(y, yh), np.matmul(yh, y)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
+from rules_numpy.linalg_decompositions import fold, unfold
 from rules_numpy.linalg_general import svd_in_general, svd_values
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import (
@@ -72,13 +73,23 @@ def _ties(s: Any) -> tuple[Any, Any, Any]:
     return signed[..., :k, :k], diagonal_of(both), both
 
 
-def _checked(a: Any, hermitian: Any) -> None:
-    if hermitian is True:
+def _of_hermitian(y: Any, a: Any, compute_uv: Any) -> Any:
+    """NumPy reads the lower triangle, and has no right vector of a zero."""
+    if compute_uv and np.any(_ties(y[1])[1]):
         message = (
-            "the derivative of numpy.linalg.svd must be taken with hermitian=False, "
-            "but got True. Use numpy.linalg.eigh."
+            "the derivative of numpy.linalg.svd with hermitian=True must be taken "
+            "where no singular value is zero, but got one. Use hermitian=False."
         )
         raise rc.UnsupportedError(message)
+    push, pull = svd_derivative(y, unfold(a, "L"), True, compute_uv)
+
+    def svd_pushforward(da: Any) -> Any:
+        return push(unfold(da, "L"))
+
+    def svd_pullback(dy: Any) -> Any:
+        return fold(pull(dy), "L")
+
+    return svd_pushforward, svd_pullback
 
 
 @derivative(np.linalg.svd, symbolic=True, reverse=(svd_in_general, svd_values))
@@ -95,7 +106,8 @@ def svd_derivative(
     leaves the span of either. After Townsend, Differentiating the singular value
     decomposition, 2016.
     """
-    _checked(a, hermitian)
+    if hermitian:
+        return _of_hermitian(y, a, compute_uv)
     if not compute_uv:
         return _values_only(a, y)
     f = _Factors(a, *y)

@@ -12,6 +12,7 @@ from rules_numpy._axes import (
     flag,
     given,
     kept,
+    normal_axes,
     spread,
     tail,
     untail,
@@ -290,24 +291,23 @@ def average_derivative(
 
 
 def _weights_like(w: Any, a: Any, axis: Any) -> Any:
-    """Weights spread over the array: of its shape, or vectors along the axis."""
+    """Weights spread over the array: of its shape, or an array over the axes."""
     if w is None:
         return np.ones_like(np.real(a))
-    return np.broadcast_to(np.reshape(w, _weights_shape(w, a, axis)), a.shape)
-
-
-def _weights_shape(w: Any, a: Any, axis: Any) -> tuple[int, ...]:
     if w.shape == a.shape:
-        return tuple(a.shape)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    if list(axes) != sorted(axes, key=lambda i: i % a.ndim):
-        message = "weights over axes that are not in order"
-        raise NotImplementedError(message)
-    lengths = dict(zip((i % a.ndim for i in axes), w.shape, strict=True))
-    return tuple(lengths.get(i, 1) for i in range(a.ndim))
+        return w
+    axes = normal_axes(axis, a.ndim)
+    sorted_w = np.transpose(w, np.argsort(axes).tolist())
+    return np.broadcast_to(np.reshape(sorted_w, _only(axes, a)), a.shape)
+
+
+def _only(axes: Any, a: Any) -> tuple[int, ...]:
+    return tuple(n if i in axes else 1 for i, n in enumerate(a.shape))
 
 
 def _weights_back(dx: Any, w: Any, a: Any, axis: Any) -> Any:
-    shape = _weights_shape(w, a, axis)
-    extra = tuple(i for i, n in enumerate(shape) if n != a.shape[i])
-    return np.reshape(np.sum(dx, axis=extra, keepdims=True), w.shape)
+    if w.shape == a.shape:
+        return dx
+    axes = normal_axes(axis, a.ndim)
+    others = tuple(i for i in range(a.ndim) if i not in axes)
+    return np.transpose(np.sum(dx, axis=others), np.argsort(np.argsort(axes)).tolist())

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import rules_core as rc
 from rules_numpy._axes import tail, untail
 from rules_numpy._declare import derivative
 
@@ -87,29 +86,23 @@ _CONTINUOUS = {
     "normal_unbiased": (3 / 8, 3 / 8),
     "interpolated_inverted_cdf": (0.0, 1.0),
 }
-# Methods whose value is one of the entries, wherever it is found.
-_OBSERVED = ("inverted_cdf", "closest_observation")
-_STEPS = ("lower", "higher", "nearest", "midpoint")
+# Methods whose value is an entry, or midway between two neighbours.
+_STEPS = (
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "lower", "higher",
+    "nearest", "midpoint",
+)  # fmt: skip
 
 
 def _position(n: Any, q: Any, method: str) -> Any:
     """Lower index, upper index, share of the upper, and slope of the index in q."""
-    alpha, beta = _CONTINUOUS.get(method, (1.0, 1.0))
+    alpha, beta = _CONTINUOUS[method]
     virtual = n * q + alpha + q * (1.0 - alpha - beta) - 1.0
     inside = (virtual > 0) & (virtual < n - 1)
     virtual = np.clip(virtual, 0.0, np.maximum(n - 1.0, 0.0))
     low = np.floor(virtual)
     high = np.minimum(low + 1.0, np.maximum(n - 1.0, 0.0))
-    share = virtual - low
-    if method == "midpoint":
-        share = np.where(share > 0, 0.5, 0.0)
-    elif method in _STEPS:
-        pick = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method]
-        low = high = pick(virtual)
-        share = np.zeros_like(virtual)
     slope = np.where(inside, n + 1.0 - alpha - beta, 0.0)
-    slope = np.zeros_like(slope) if method in _STEPS else slope
-    return low.astype(int), high.astype(int), share, slope
+    return low.astype(int), high.astype(int), virtual - low, slope
 
 
 def _quantile_maps(
@@ -120,8 +113,8 @@ def _quantile_maps(
     if not columns.size:
         return None, None
     used = ~np.isnan(columns) if skip_nan else np.ones(columns.shape, bool)
-    if method in _OBSERVED:
-        return _observed_maps(columns, used, (y, a, q, axis))
+    if method in _STEPS:
+        return _step_maps(columns, used, (y, a, q, axis))
     ordered = np.sort(columns, axis=-1)
     n = np.sum(used, axis=-1, keepdims=True)
     levels = np.ravel(q)
@@ -137,13 +130,26 @@ def _quantile_maps(
     return _level_maps(np.stack(weights), np.stack(slopes), (y, a, q, axis, shape))
 
 
-def _observed_maps(columns: Any, used: Any, call: Any) -> Any:
-    """y = a₍ᵢ₎, a step in q."""
+def _step_maps(columns: Any, used: Any, call: Any) -> Any:
+    """y tells which entries it is made of, whatever rounding did to their number.
+
+    A step in q.
+    """
     y, _, q, _ = call
     shape = (np.size(q), *columns.shape[:-1])
     found = np.reshape(y, (*shape, 1))
-    weights = np.stack([_order_weights(columns, one, used) for one in found])
+    weights = np.stack([_step_weights(columns, one, used) for one in found])
     return _level_maps(weights, np.zeros(shape), (*call, shape))
+
+
+def _step_weights(columns: Any, value: Any, used: Any) -> Any:
+    """Those of an entry, or of the two neighbours that the value is between."""
+    own = _order_weights(columns, value, used)
+    low = np.where(used & (columns < value), columns, -np.inf)
+    high = np.where(used & (columns > value), columns, np.inf)
+    below = _order_weights(columns, np.max(low, axis=-1, keepdims=True), used)
+    above = _order_weights(columns, np.min(high, axis=-1, keepdims=True), used)
+    return np.where(np.any(own, axis=-1, keepdims=True), own, (below + above) / 2.0)
 
 
 def _level_maps(weights: Any, slopes: Any, call: Any) -> Any:
@@ -183,14 +189,7 @@ def quantile_derivative(
     *,
     weights: Any = None,
 ) -> Any:
-    """Linear between neighbouring entries in order; equal entries share."""
-    known = (*_CONTINUOUS, *_STEPS, *_OBSERVED)
-    if method not in known:
-        message = (
-            f"the derivative of numpy.quantile must have a method among "
-            f"{', '.join(known)}, but got {method!r}. Choose another."
-        )
-        raise rc.UnsupportedError(message)
+    """Linear between neighbouring entries in order, or a step; equal entries share."""
     # With a NaN the plain functions give NaN, whose derivative is of no interest.
     return _quantile_maps(y, a, q, axis, method, keepdims, skip_nan=True)
 

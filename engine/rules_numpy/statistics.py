@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,16 +26,22 @@ def _rows(m: Any, rowvar: Any) -> Any:
     return m if rowvar or m.shape[0] == 1 else np.transpose(m)
 
 
-def _refuse_weights(weights: Any) -> None:
-    if any(w is not None for w in weights):
-        message = (
-            "the derivative of numpy.cov must be taken without weights, but got them. "
-            "Use numpy.average and a product."
-        )
-        raise rc.UnsupportedError(message)
+@dataclass(frozen=True)
+class _Sample:
+    """Observations of several variables.
+
+    Attributes:
+        x: The centred variables, one a row.
+        weights: Of the observations: how often each counts, times its importance.
+        count: What the sum is divided by.
+    """
+
+    x: Any
+    weights: Any
+    count: Any
 
 
-@derivative(np.cov, argnums=(0, 1))
+@derivative(np.cov, argnums=(0, 1, 6))
 def cov_derivative(
     y: Any,
     m: Any,
@@ -47,22 +54,32 @@ def cov_derivative(
     *,
     dtype: Any = None,
 ) -> Any:
-    """C = X Xᴴ / (n - ddof) with centred rows X: dC = (dX Xᴴ + X dXᴴ) / (n - ddof)."""
-    _refuse_weights((fweights, aweights))
-    x = _stacked(m, other, rowvar)
+    """C = X W Xᴴ / n with centred rows X: dC = (dX W Xᴴ + X W dXᴴ) / n.
+
+    Of importances a also X dW Xᴴ / n - C dn / n, with n = Σ w - ddof Σ w a / Σ w.
+    """
     lost = ddof if ddof is not None else (0 if bias else 1)
-    return _covariance(y, x, max(x.shape[-1] - lost, 0), m, other, rowvar)
+    often = 1.0 if fweights is None else np.asarray(fweights) * 1.0
+    importance = 1.0 if aweights is None else aweights
+    given = _given(m, other, rowvar)
+    weights = np.broadcast_to(often * importance, given.shape[-1:])
+    total = np.sum(weights)
+    used = total - lost * (np.sum(weights * importance) / total if lost else 0.0)
+    x = given - np.expand_dims(np.matmul(given, weights) / total, -1)
+    sample = _Sample(x, weights, np.maximum(used, 0.0))
+    pairs = _covariance(y, sample, m, other, rowvar)
+    return *pairs, None if aweights is None else _by_importance(y, sample, often, lost)
 
 
-def _stacked(m: Any, other: Any, rowvar: Any) -> Any:
-    """The centred variables, one a row."""
+def _given(m: Any, other: Any, rowvar: Any) -> Any:
+    """The variables, one a row."""
     x = _rows(m, rowvar)
-    if other is not None:
-        x = np.concatenate([x, _rows(other, rowvar)])
-    return x - np.mean(x, axis=-1, keepdims=True)
+    return x if other is None else np.concatenate([x, _rows(other, rowvar)])
 
 
-def _covariance(y: Any, x: Any, count: Any, m: Any, other: Any, rowvar: Any) -> Any:
+def _covariance(y: Any, sample: _Sample, m: Any, other: Any, rowvar: Any) -> Any:
+    x, weights, count = sample.x, sample.weights, sample.count
+
     def pair(a: Any, start: int) -> Any:
         rows = _rows(a, rowvar).shape[0]
 
@@ -71,13 +88,14 @@ def _covariance(y: Any, x: Any, count: Any, m: Any, other: Any, rowvar: Any) -> 
             front = np.zeros((start, moved.shape[1]))
             back = np.zeros((x.shape[0] - start - rows, moved.shape[1]))
             dx = np.concatenate([front, moved, back])
-            half = np.matmul(dx, adjoint(x)) / count
+            half = np.matmul(dx * weights, adjoint(x)) / count
             return np.reshape(half + adjoint(half), np.shape(y))
 
         def cov_pullback(dy: Any) -> Any:
             dc = np.reshape(dy, (x.shape[0], x.shape[0]))
-            dx = np.matmul(dc + adjoint(dc), x)[start : start + rows] / count
-            dx = dx - np.mean(dx, axis=-1, keepdims=True)
+            dx = np.matmul(dc + adjoint(dc), x * weights)[start : start + rows] / count
+            share = weights / np.sum(weights)
+            dx = dx - np.sum(dx, axis=-1, keepdims=True) * share
             turned = dx if rowvar or np.atleast_2d(a).shape[0] == 1 else dx.T
             return np.reshape(turned, a.shape)
 
@@ -87,18 +105,41 @@ def _covariance(y: Any, x: Any, count: Any, m: Any, other: Any, rowvar: Any) -> 
     return pair(m, 0), None if other is None else pair(other, start)
 
 
+def _by_importance(y: Any, sample: _Sample, often: Any, lost: Any) -> Any:
+    """The centre moves too, but Σ w x = 0 makes that no difference."""
+    x, weights, count = sample.x, sample.weights, sample.count
+    total = np.sum(weights)
+    importance = weights / np.where(often == 0, 1.0, often)
+    mean = np.sum(weights * importance) / total
+    by_count = often * (1.0 - lost * (2.0 * importance - mean) / total)
+
+    def importance_pushforward(da: Any) -> Any:
+        moved = np.matmul(x * (often * da), adjoint(x))
+        moved = np.reshape(moved, np.shape(y)) - y * np.sum(by_count * da)
+        return moved / count
+
+    def importance_pullback(dy: Any) -> Any:
+        dc = np.reshape(dy, (x.shape[0], x.shape[0]))
+        own = often * np.real(np.sum(np.conjugate(x) * np.matmul(dc, x), axis=0))
+        return (own - by_count * np.real(np.sum(np.conjugate(y) * dy))) / count
+
+    return importance_pushforward, importance_pullback
+
+
 @derivative(np.corrcoef, argnums=(0, 1))
 def corrcoef_derivative(
     y: Any, x: Any, other: Any = None, rowvar: Any = True, *, dtype: Any = None
 ) -> Any:
     """R = C / (d dᵀ) with d = √diag(C): by the derivative of C."""
-    rows = _stacked(x, other, rowvar)
+    given = _given(x, other, rowvar)
+    rows = given - np.mean(given, axis=-1, keepdims=True)
     count = rows.shape[-1] - 1
     c = np.matmul(rows, adjoint(rows)) / count
     scale = np.sqrt(np.real(np.diagonal(c)))
     over = 1.0 / (scale[:, None] * scale)
     r = c * over
-    pairs = _covariance(c, rows, count, x, other, rowvar)
+    sample = _Sample(rows, np.ones(rows.shape[-1]), count)
+    pairs = _covariance(c, sample, x, other, rowvar)
     return tuple(
         None if p is None else _normalised(p, y, r, over, scale) for p in pairs
     )

@@ -1,4 +1,8 @@
-"""`ufunc.reduce`, `.accumulate`, `.outer`, `.reduceat` of add, multiply and others."""
+"""`ufunc.reduce`, `.accumulate`, `.outer` and `.reduceat` of every elementwise ufunc.
+
+Sums, products and extremes are reductions with rules of their own; any other ufunc is
+applied entry after entry, and so are its partials.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,8 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_numpy._arrays import name_of
 from rules_numpy._axes import expand, flag, given
-from rules_numpy._declare import DECLARED, NoValue, derivative
+from rules_numpy._declare import NoValue, derivative
 from rules_numpy._maps import times_number
 from rules_numpy.cumulative import cumprod_derivative, cumsum_derivative
 from rules_numpy.indexing import put_zeros
@@ -18,19 +21,9 @@ from rules_numpy.reductions import (
     prod_derivative,
     sum_derivative,
 )
+from rules_numpy.ufunc_steps import ahead, back, folded, partials_of, steps_of
 
 __all__: list[str] = []
-
-
-_KNOWN = "add, multiply, maximum, minimum, logaddexp, logaddexp2"
-
-
-def _unsupported(ufunc: Any, method: str, known: str) -> rc.UnsupportedError:
-    message = (
-        f"the derivative of numpy.ufunc.{method} must be taken for one of {known}, but "
-        f"got {name_of(ufunc)}. Write the loop out."
-    )
-    return rc.UnsupportedError(message)
 
 
 @derivative(np.ufunc.reduce, argnums=(1, 6), arrays=(1,))
@@ -54,7 +47,7 @@ def reduce_derivative(
         return extreme_derivative(y, array, axis, None, keepdims, initial, where)
     if ufunc in (np.logaddexp, np.logaddexp2):
         return _logsumexp(y, ufunc, array, axis, keepdims, initial, where)
-    raise _unsupported(ufunc, "reduce", _KNOWN)
+    return folded(y, ufunc, array, axis, keepdims, initial, where)
 
 
 def _logsumexp(
@@ -84,34 +77,17 @@ def accumulate_derivative(
         return cumsum_derivative(y, array, axis, dtype)
     if ufunc is np.multiply:
         return cumprod_derivative(y, array, axis, dtype)
-    if ufunc in _STEPS:
-        return _recursion_maps(y, ufunc, array, axis)
-    raise _unsupported(ufunc, "accumulate", _KNOWN)
-
-
-_STEPS = (np.maximum, np.minimum, np.logaddexp, np.logaddexp2)
-
-
-def _recursion_maps(y: Any, ufunc: Any, a: Any, axis: int) -> Any:
-    """yᵢ = f(yᵢ₋₁, aᵢ) with the partials of the ufunc."""
-    partials = DECLARED[ufunc][0]
-    x, z = np.moveaxis(a, axis, 0), np.moveaxis(y, axis, 0)
-    of_y, of_a = partials(z[1:], z[:-1], x[1:])
+    x, results = np.moveaxis(array, axis, 0), np.moveaxis(y, axis, 0)
+    steps = steps_of(ufunc, "accumulate", results[:-1], x[1:], results[1:])
 
     def accumulate_pushforward(da: Any) -> Any:
         d = np.moveaxis(da, axis, 0)
-        rows = [d[0]]
-        for i in range(1, len(x)):
-            rows.append(of_y[i - 1] * rows[-1] + of_a[i - 1] * d[i])
-        return np.moveaxis(np.stack(rows), 0, axis)
+        return np.moveaxis(np.stack(ahead(d[0], d[1:], steps)), 0, axis)
 
     def accumulate_pullback(dy: Any) -> Any:
         d = np.moveaxis(dy, axis, 0)
-        seed, rows = d[-1], []
-        for i in range(len(x) - 1, 0, -1):
-            rows.append(of_a[i - 1] * seed)
-            seed = of_y[i - 1] * seed + d[i - 1]
-        return np.moveaxis(np.stack([seed, *reversed(rows)]), 0, axis)
+        first, rest = back(list(d), steps)
+        return np.moveaxis(np.stack([first, *rest]), 0, axis)
 
     return accumulate_pushforward, accumulate_pullback
 
@@ -119,11 +95,9 @@ def _recursion_maps(y: Any, ufunc: Any, a: Any, axis: int) -> Any:
 @derivative(np.ufunc.outer, argnums=(1, 2))
 def outer_derivative(y: Any, ufunc: Any, a: Any, b: Any, **_kw: Any) -> Any:
     """The ufunc of every pair of entries."""
-    known = DECLARED.get(ufunc)
-    if known is None or ufunc.nin != 2 or ufunc.nout != 1 or known[1] != (0, 1):
-        raise _unsupported(ufunc, "outer", "the elementwise functions of two arguments")
+    partials = partials_of(ufunc, "outer")
     wide = np.reshape(a, a.shape + (1,) * b.ndim)
-    of_a, of_b = known[0](y, wide, b)
+    of_a, of_b = partials(y, wide, b)
 
     def pair(p: Any, spread: Any, gather: Any) -> Any:
         if isinstance(p, rc.AbstractZero):
@@ -165,8 +139,6 @@ def reduceat_derivative(
     """The reductions of stretches along an axis; sums by one matrix."""
     if ufunc is np.add:
         return _sums_of_stretches(array, indices, axis)
-    if ufunc is not np.multiply and ufunc not in _STEPS:
-        raise _unsupported(ufunc, "reduceat", _KNOWN)
     x, results = np.moveaxis(array, axis, 0), np.moveaxis(y, axis, 0)
     stretches = _stretches(np.asarray(indices), len(x))
     pairs = [

@@ -15,32 +15,42 @@ __all__: list[str] = []
 
 @elementwise(np.maximum, holomorphic=True)
 def maximum_partials(y: Any, a: Any, b: Any) -> Any:
-    """One for the larger argument; equal ones share."""
+    """One for the larger argument, or for NaN, which the value is; equal ones share."""
+    if _is_nan(y):
+        return _share(*_beyond(a > b, a, b)), _share(*_beyond(b > a, b, a))
     return _share(a > b, a == b), _share(b > a, a == b)
 
 
 @elementwise(np.minimum, holomorphic=True)
 def minimum_partials(y: Any, a: Any, b: Any) -> Any:
-    """One for the smaller argument; equal ones share."""
+    """As `maximum`, for the smaller argument."""
+    if _is_nan(y):
+        return _share(*_beyond(a < b, a, b)), _share(*_beyond(b < a, b, a))
     return _share(a < b, a == b), _share(b < a, a == b)
 
 
 @elementwise(np.fmax, holomorphic=True)
 def fmax_partials(y: Any, a: Any, b: Any) -> Any:
     """As `maximum`; a number wins over NaN."""
-    return (
-        _share((a > b) | (np.isnan(b) & ~np.isnan(a)), a == b),
-        _share((b > a) | (np.isnan(a) & ~np.isnan(b)), a == b),
-    )
+    of_a, of_b = _beyond(a > b, b, a), _beyond(b > a, a, b)
+    return _share(*of_a), _share(*of_b)
 
 
 @elementwise(np.fmin, holomorphic=True)
 def fmin_partials(y: Any, a: Any, b: Any) -> Any:
     """As `minimum`; a number wins over NaN."""
-    return (
-        _share((a < b) | (np.isnan(b) & ~np.isnan(a)), a == b),
-        _share((b < a) | (np.isnan(a) & ~np.isnan(b)), a == b),
-    )
+    of_a, of_b = _beyond(a < b, b, a), _beyond(b < a, a, b)
+    return _share(*of_a), _share(*of_b)
+
+
+def _is_nan(y: Any) -> Any:
+    return np.asarray(y != y).any()  # noqa: PLR0124  the test for NaN
+
+
+def _beyond(wins: Any, odd: Any, other: Any) -> Any:
+    """Where one wins, also by `odd` being the only NaN; and where both are alike."""
+    nan, none = np.isnan(odd), np.isnan(other)
+    return wins | (nan & ~none), (odd == other) | (nan & none)
 
 
 def _share(wins: Any, ties: Any) -> Any:

@@ -205,12 +205,20 @@ def _hypot(xp: Any, y: Any, a: Any, b: Any) -> Any:
 
 @_of(np.maximum)
 def _maximum(xp: Any, y: Any, a: Any, b: Any) -> Any:
-    return _shares(xp, y, a > b, b > a, a == b)
+    return _shares(xp, y, *_nan_wins(a > b, b > a, a, b))
 
 
 @_of(np.minimum)
 def _minimum(xp: Any, y: Any, a: Any, b: Any) -> Any:
-    return _shares(xp, y, a < b, b < a, a == b)
+    return _shares(xp, y, *_nan_wins(a < b, b < a, a, b))
+
+
+def _nan_wins(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Which argument the value is: the only NaN, if there is one. NaN != NaN."""
+    odd_a, odd_b = a != a, b != b  # noqa: PLR0124  the test for NaN
+    first = first | (odd_a & (b == b))  # noqa: PLR0124  as above
+    second = second | (odd_b & (a == a))  # noqa: PLR0124  as above
+    return first, second, (a == b) | (odd_a & odd_b)
 
 
 def _shares(xp: Any, y: Any, first: Any, second: Any, ties: Any) -> Any:

@@ -25,6 +25,8 @@ CALLS = [
     (np.trapezoid, (M, NODES)),
     (np.trapezoid, (Z, M, 1.0, 0)),
     (np.trapezoid, (M, None, 0.3, 0)),
+    (np.trapezoid, (M, None, NODES[1:])),
+    (np.trapezoid, (Z, None, M[1:] ** 2, 0)),
     (np.unwrap, (np.array([0.1, 3.0, 6.5, 9.0, -1.0]),)),
     (np.gradient, (M,)),
     (np.gradient, (V, 2)),
@@ -157,9 +159,17 @@ def test_keywords(check):
     check(np.unique, M[:, :2], axis=0)
 
 
-def test_moving_coordinates_are_refused():
-    _, pullback = rc.rrule(np.gradient, V, NODES)
-    assert isinstance(pullback(V)[2], rc.NotImplementedTangent)
+@pytest.mark.parametrize("order", [1, 2])
+def test_coordinates_that_move(check, order):
+    check(np.gradient, V, NODES, edge_order=order)
+    check(np.gradient, Z, NODES, axis=1, edge_order=order)
+    check(np.gradient, M, 0.5, NODES, edge_order=order)
+    check(np.gradient, M, np.array([0.0, 0.5, 1.1]), 2.0, edge_order=order)
+    check(np.gradient, M, np.array([0.0, 0.5, 1.0]), NODES, edge_order=order)
+
+
+def test_coordinates_of_two_points(check):
+    check(np.gradient, V[:2], NODES[:2])
 
 
 @pytest.mark.parametrize("f", [np.histogram, np.histogram_bin_edges])
@@ -176,9 +186,19 @@ def test_edges_that_move_in_a_joint_histogram_are_refused():
     assert isinstance(pullback(dy)[3], rc.NotImplementedTangent)
 
 
-def test_weighted_covariance_is_refused():
-    with pytest.raises(rc.UnsupportedError, match="without weights"):
-        rc.rrule(np.cov, M, aweights=np.ones(5))
+def test_weighted_covariance(check):
+    often, importance = np.array([1, 2, 0, 3, 1]), np.array([0.5, 1.0, 2.0, 0.3, 1.1])
+    check(np.cov, M, fweights=often)
+    check(np.cov, M, aweights=importance)
+    check(np.cov, Z, V, True, False, None, often, importance)
+    check(np.cov, M, M[:1] ** 2, bias=True, aweights=importance)
+    check(np.cov, M.T, rowvar=False, ddof=2, fweights=often, aweights=importance)
+    check(np.cov, V, aweights=importance)
+
+
+def test_how_often_observations_count_is_a_whole_number():
+    _, pullback = rc.rrule(np.cov, M, fweights=np.ones(5))
+    assert isinstance(pullback(np.ones((3, 3)))[6], rc.NotImplementedTangent)
 
 
 def test_a_list_gets_the_cotangent_of_a_list():

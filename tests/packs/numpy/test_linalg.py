@@ -315,7 +315,16 @@ def test_what_equal_eigenvalues_leave_open_is_refused():
     (w, v), pullback = rc.rrule(np.linalg.eigh, a)
     dw, dv = square_apart(real(4, 4), w, v)
     with pytest.raises(rc.UnsupportedError, match="that treats them alike"):
-        pullback(rc.Tangent(tuple, dw, dv))
+        pullback(rc.Tangent(tuple, dw, 0.0 * dv))
+    with pytest.raises(rc.UnsupportedError, match="that treats them alike"):
+        pullback(rc.Tangent(tuple, dw + w**2 * np.arange(4.0), dv))
+
+
+@pytest.mark.parametrize("make", [real, complex_])
+def test_what_equal_eigenvalues_tell(make):
+    """The square of the matrix, by its vectors."""
+    f = through(np.linalg.eigh, square, square_apart)
+    check_rrule(f, equal_pair(make))
 
 
 def test_dependence_on_a_phase_is_refused():

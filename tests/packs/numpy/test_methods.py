@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
+from rules_numpy.ufunc_steps import folded
 
 RNG = np.random.default_rng(10)
 M = RNG.uniform(0.5, 1.5, size=(3, 4))
@@ -115,7 +116,14 @@ def test_unary_operators(check):
         check(f, -1.5)
 
 
-REDUCERS = [np.add, np.multiply, np.maximum, np.minimum, np.logaddexp, np.logaddexp2]
+REDUCERS = [
+    np.add, np.multiply, np.maximum, np.minimum, np.logaddexp, np.logaddexp2, np.hypot,
+    np.fmax, np.fmin,
+]  # fmt: skip
+# Of one axis at a time, and in order.
+ORDERED = [np.subtract, np.divide, np.copysign, np.fmod, np.remainder, np.nextafter]
+# NumPy's own reductions by these are wrong on some processors.
+VECTORISED = [np.power, np.float_power, np.arctan2]
 
 
 @pytest.mark.parametrize("ufunc", REDUCERS)
@@ -144,8 +152,55 @@ def test_reduceat(check, ufunc):
     check(np.ufunc.reduceat, ufunc, T, [0, 3, 1], -1)
 
 
-@pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat"])
-def test_other_ufuncs_are_refused(method):
-    args = (M, [0]) if method == "reduceat" else (M,)
-    with pytest.raises(rc.UnsupportedError, match="must be taken for one of"):
-        rc.rrule(getattr(np.divide, method), *args)
+@pytest.mark.parametrize("ufunc", ORDERED)
+def test_in_order(check, ufunc):
+    """Also complex, where there is such a function."""
+    a = np.abs(M) + 0.5
+    check(np.ufunc.reduce, ufunc, a)
+    check(np.ufunc.reduce, ufunc, a, 1, keepdims=True, initial=0.9)
+    check(np.ufunc.accumulate, ufunc, a, 1)
+    check(np.ufunc.reduceat, ufunc, a, [0, 2], 1)
+    if "DD->D" in ufunc.types:
+        z = a + 1j * M[::-1]
+        check(np.ufunc.reduce, ufunc, z)
+        check(np.ufunc.accumulate, ufunc, z, 1)
+        check(np.ufunc.outer, ufunc, z[0], z[1])
+
+
+def test_entries_that_are_left_out(check):
+    """Where none is the start, the identity is."""
+    used = M > -0.5
+    for ufunc in (np.hypot, np.fmax):
+        check(np.ufunc.reduce, ufunc, M, 1, initial=0.3, where=used)
+    check(np.ufunc.reduce, np.hypot, M, 1, where=used)
+    check(np.ufunc.reduce, np.hypot, T, (0, 2), where=T > 0.0, keepdims=True)
+    _, pullback = rc.rrule(np.ufunc.reduce, np.hypot, np.zeros((0, 2)))
+    assert pullback(np.ones(2))[2].shape == (0, 2)
+
+
+@pytest.mark.parametrize("ufunc", VECTORISED)
+def test_what_numpy_reduces_wrongly_is_refused(check, ufunc):
+    """With AVX-512 NumPy takes two of the entries; elsewhere it is right."""
+    a = np.abs(M) + 0.5
+    check(np.ufunc.accumulate, ufunc, a, 1)
+    check(np.ufunc.outer, ufunc, a[0], a[1])
+    if np.allclose(ufunc.reduce(a, 1), ufunc.accumulate(a, 1)[:, -1]):
+        check(np.ufunc.reduce, ufunc, a, 1)
+        return
+    with pytest.raises(rc.UnsupportedError, match="wrong there on some processors"):
+        rc.rrule(np.ufunc.reduce, ufunc, a, 1)
+
+
+def test_a_value_that_is_not_the_fold_is_refused():
+    """As NumPy's would be, on any processor."""
+    with pytest.raises(rc.UnsupportedError, match="but got another value"):
+        folded(np.float64(7.0), np.subtract, M[0], 0, False, None, True)
+
+
+@pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat", "outer"])
+def test_functions_without_a_rule_are_refused(method):
+    """Made of a Python function: its loops are out of sight."""
+    ufunc = np.frompyfunc(lambda a, b: a * b, 2, 1)
+    args = {"reduceat": (M, [0]), "outer": (M, M)}.get(method, (M,))
+    with pytest.raises(rc.UnsupportedError, match="function of two arguments that has"):
+        rc.rrule(getattr(np.ufunc, method), ufunc, *args)

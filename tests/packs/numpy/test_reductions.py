@@ -81,6 +81,8 @@ def test_average(check):
     check(np.average, A, weights=A[::-1], returned=True)
     check(np.average, A, (0, 1), weights=A[..., 0], keepdims=True)
     check(np.average, Z, 1, weights=np.array([0.5, 1.0, 2.0]), returned=True)
+    check(np.average, A, (2, 0), weights=A[:, 1].T + 0.1)
+    check(np.average, A, (-1, 0, 1), weights=np.transpose(A, (2, 0, 1)) ** 2)
 
 
 @pytest.mark.parametrize(

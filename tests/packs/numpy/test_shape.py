@@ -187,10 +187,34 @@ def test_padding_options(check):
     check(np.pad, M, 2, "mean", stat_length=((1, 2), (3, 1)))
 
 
-@pytest.mark.parametrize("mode", ["maximum", "minimum", "median", "empty"])
-def test_other_padding_is_refused(mode):
-    with pytest.raises(rc.UnsupportedError, match="must have a mode among constant"):
-        rc.rrule(np.pad, M, 1, mode)
+@pytest.mark.parametrize("mode", ["maximum", "minimum", "median"])
+def test_padding_by_statistics(check, mode):
+    check(np.pad, M, ((1, 2), (2, 0)), mode)
+    check(np.pad, V, (0, 9), mode)
+    check(np.pad, M, 2, mode, stat_length=2)
+    check(
+        np.pad, T, ((1, 0), (0, 2), (1, 1)), mode, stat_length=((1, 2), (3, 1), (2, 9))
+    )
+
+
+@pytest.mark.parametrize("mode", ["maximum", "median"])
+def test_equal_entries_share_the_border(mode):
+    _, pullback = rc.rrule(np.pad, np.array([2.0, 1.0, 2.0, 2.0]), (3, 0), mode)
+    da = pullback(np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]))[1]
+    np.testing.assert_allclose(da, [1.0, 0.0, 1.0, 1.0])
+
+
+def test_an_empty_border_is_a_constant():
+    """Its value is whatever memory held."""
+    _, pullback = rc.rrule(np.pad, V, (1, 2), "empty")
+    np.testing.assert_array_equal(pullback(np.arange(7.0))[1], np.arange(1.0, 5.0))
+    _, dy = rc.frule((rc.NoTangent(), V, 0, 0), np.pad, V, (1, 2), "empty")
+    np.testing.assert_array_equal(dy, [0.0, *V, 0.0, 0.0])
+
+
+def test_padding_by_a_function_is_refused():
+    with pytest.raises(rc.UnsupportedError, match="must have a mode that NumPy names"):
+        rc.rrule(np.pad, M, 1, lambda *_args: None)
 
 
 def test_repeat_and_tile_known():

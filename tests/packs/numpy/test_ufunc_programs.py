@@ -19,7 +19,10 @@ W = np.arange(6.0) + 0.5
 R = W.reshape(2, 3)
 PLACES = np.array([0, 2, 2, 5])
 MASK = np.array([True, False, True, True, False, True])
-UFUNCS = [np.add, np.multiply, np.maximum, np.minimum, np.logaddexp]
+UFUNCS = [
+    np.add, np.multiply, np.maximum, np.minimum, np.logaddexp, np.logaddexp2,
+    np.subtract, np.divide, np.hypot, np.fmax, np.fmin, np.copysign,
+]  # fmt: skip
 
 
 def check_program(f):

@@ -171,6 +171,30 @@ def test_equal_arguments_share(f):
 def test_a_number_wins_over_nan(f):
     _, pullback = rc.rrule(f, np.nan, 2.0)
     assert pullback(1.0)[1:] == (0.0, 1.0)
+    _, pullback = rc.rrule(f, 2.0, np.nan)
+    assert pullback(1.0)[1:] == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("f", [np.maximum, np.minimum])
+def test_nan_is_the_value_and_moves_it(f):
+    """As in `max`; a zero would hide where the NaN came from."""
+    nan = np.nan
+    a, b = np.array([nan, 1.0, nan, 2.0, 3.0]), np.array([1.0, nan, nan, 2.0, 4.0])
+    _, pullback = rc.rrule(f, a, b)
+    _, da, db = pullback(np.ones(5))
+    large = float(f is np.minimum)
+    np.testing.assert_array_equal(da, [1.0, 0.0, 0.5, 0.5, large])
+    np.testing.assert_array_equal(da + db, np.ones(5))
+    _, pullback = rc.rrule(f, nan, 1.0)
+    assert pullback(1.0)[1:] == (1.0, 0.0)
+    _, pullback = rc.rrule(np.max, a)
+    np.testing.assert_array_equal(pullback(1.0)[1], [0.5, 0.0, 0.5, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("f", [np.fmax, np.fmin])
+def test_two_nans_share(f):
+    _, pullback = rc.rrule(f, np.nan, np.nan)
+    assert pullback(1.0)[1:] == (0.5, 0.5)
 
 
 def test_hypot_at_the_origin_is_a_symmetric_kink():
