@@ -6,10 +6,12 @@ This page is the contents of the package; each name lives in the module beside i
 from ._adapter import adapter
 from ._config import JaxConfig
 from ._from_jax import from_jax
+from ._project import RuleOutputError
 from ._to_jax import to_jax
 
 __all__ = [
     "JaxConfig",
+    "RuleOutputError",
     "adapter",
     "from_jax",
     "to_jax",

@@ -14,6 +14,7 @@ import jax
 from jax import tree_util
 
 from . import _compat
+from ._leaves import by_types
 from ._linear import batched_backward
 
 __all__ = ["Batched"]
@@ -56,13 +57,7 @@ class Batched:
 
     def outs(self, leaves: Sequence[Any]) -> Any:
         """Types of the results."""
-        key = (tuple(map(jax.typeof, leaves)), _compat.trace_key())
-        found = self._outs.get(key)
-        if found is None:
-            if len(self._outs) >= 64:
-                self._outs.clear()
-            found = self._outs[key] = self._infer(leaves)
-        return found
+        return by_types(self._outs, leaves, self._infer)
 
     def _infer(self, leaves: Sequence[Any]) -> Any:
         single: list[Any] = []

@@ -7,7 +7,7 @@ share what was traced for the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
 import jax
@@ -20,6 +20,7 @@ from . import _compat
 __all__ = [
     "Template",
     "all_weak",
+    "by_types",
     "expand",
     "has_tangent",
     "instantiate",
@@ -54,6 +55,19 @@ def is_dynamic(leaf: Any) -> bool:
     return isinstance(leaf, np.inexact)
 
 
+def by_types(
+    known: dict[Any, Any], leaves: Sequence[Any], infer: Callable[..., Any]
+) -> Any:
+    """`infer(leaves)`, remembered in `known` for arguments of the same types."""
+    key = (tuple(map(jax.typeof, leaves)), _compat.trace_key())
+    found = known.get(key)
+    if found is None:
+        if len(known) >= 64:
+            known.clear()
+        found = known[key] = infer(leaves)
+    return found
+
+
 @final
 class Slot:
     """Place of one array in a template."""
@@ -64,7 +78,7 @@ class Slot:
         self.index = index
 
     def __repr__(self) -> str:
-        return f"*{self.index}"
+        return "array"
 
 
 @final

@@ -24,6 +24,8 @@ __all__ = ["RuleOutputError", "match_weak", "project", "project_host"]
 class RuleOutputError(rc.RulesCoreError, TypeError):
     """A rule gave a value that does not fit the function it is for."""
 
+    __module__ = "rules_jax"
+
 
 def project(value: Any, aval: Any, what: str, *, tangent: bool = False) -> Any:
     """`value` in the space of `aval`: dtype, weak type, shape, sharding.

@@ -23,7 +23,7 @@ from ._config import CONFIG
 from ._host import host_call, result_types
 from ._hostrules import HostRules
 from ._hostspec import HostPrimal
-from ._leaves import Fixed, Template, all_weak, has_tangent, is_traced, split
+from ._leaves import Fixed, Template, all_weak, by_types, has_tangent, is_traced, split
 from ._placement import match_placement
 from ._project import RuleOutputError, match_weak, project
 from ._saved import Saved, save_pullback
@@ -127,13 +127,8 @@ class Spec:
 
     def outs(self, leaves: Sequence[Any]) -> Outs:
         """Types of the results for arguments of these types."""
-        key = (tuple(map(jax.typeof, leaves)), _compat.trace_key())
-        found = self._outs.get(key)
-        if found is None:
-            if len(self._outs) >= 64:
-                self._outs.clear()
-            found = self._outs[key] = self._infer(leaves)
-        return found
+        outs: Outs = by_types(self._outs, leaves, self._infer)
+        return outs
 
     def _infer(self, leaves: Sequence[Any]) -> Outs:
         if self.primitive.host:
@@ -241,8 +236,8 @@ class Spec:
         if template != outs.template:
             message = (
                 f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must "
-                f"return a value of the structure of {self.name}'s, {outs.template!r}, "
-                f"but got {template!r}."
+                f"return what {self.name} returns, {outs.template.skeleton()!r}, but "
+                f"got {template.skeleton()!r}."
             )
             raise RuleOutputError(message)
         pairs = zip(flat, outs.avals, strict=True)

@@ -28,12 +28,16 @@ def rule_label(rule: Any) -> str:
 class CotangentError(rc.RulesCoreError, TypeError):
     """A rule gave a tangent or cotangent that does not fit its primal."""
 
+    __module__ = "rules_torch"
+
     def __init__(self, rule: Any, what: str, cause: object) -> None:
         super().__init__(f"{rule_label(rule)}: the {what} does not fit. {cause}")
 
 
 class HiddenTensorsError(rc.UnsupportedError):
     """An argument holds tensors where they cannot be found."""
+
+    __module__ = "rules_torch"
 
     def __init__(self, kind: str, target: str = "", name: str = "") -> None:
         self.kind = kind
@@ -47,6 +51,8 @@ class HiddenTensorsError(rc.UnsupportedError):
 
 class ResultShapeError(rc.RulesCoreError, TypeError):
     """A rule returned a result that is not like its function's."""
+
+    __module__ = "rules_torch"
 
     def __init__(
         self, rule: Any, expected: str, got: str, *, blamed: bool = False
@@ -62,6 +68,8 @@ class ResultShapeError(rc.RulesCoreError, TypeError):
 class KeywordDerivativeError(rc.UnsupportedError):
     """A derivative with respect to a keyword-only argument is wanted."""
 
+    __module__ = "rules_torch"
+
     def __init__(self, target: str, name: str) -> None:
         super().__init__(
             f"{target}: the derivative with respect to the keyword-only argument "
@@ -72,6 +80,8 @@ class KeywordDerivativeError(rc.UnsupportedError):
 
 class UnconvertibleClosureError(rc.UnsupportedError):
     """A pullback captures tensors where PyTorch cannot be given them."""
+
+    __module__ = "rules_torch"
 
     def __init__(self, rule: Any, obstacle: str) -> None:
         super().__init__(
@@ -85,6 +95,8 @@ class UnconvertibleClosureError(rc.UnsupportedError):
 class SecondDerivativeError(rc.UnsupportedError):
     """A derivative through a NumPy-only rule is wanted."""
 
+    __module__ = "rules_torch"
+
     def __init__(self, rule: Any) -> None:
         super().__init__(
             f"{rule_label(rule)} is declared host=True: it runs in NumPy, at first "
@@ -95,6 +107,8 @@ class SecondDerivativeError(rc.UnsupportedError):
 
 class HostRuleError(rc.UnsupportedError):
     """A NumPy-only rule cannot serve the other mode."""
+
+    __module__ = "rules_torch"
 
     def __init__(self, rule: Any) -> None:
         forward = rule.kind == "rrule"
@@ -109,6 +123,8 @@ class HostRuleError(rc.UnsupportedError):
 class FunctionalizeError(rc.UnsupportedError):
     """`torch.func.functionalize` meets a function with rules."""
 
+    __module__ = "rules_torch"
+
     def __init__(self, target: str) -> None:
         super().__init__(
             f"{target}: torch.func.functionalize cannot look into functions that have "
@@ -119,6 +135,8 @@ class FunctionalizeError(rc.UnsupportedError):
 
 class UntraceableError(rc.UnsupportedError):
     """A compiler meets a host function that it cannot compile."""
+
+    __module__ = "rules_torch"
 
     def __init__(self, target: str, why: str, cure: str) -> None:
         super().__init__(f"{target} cannot be compiled by torch: {why}. {cure}")

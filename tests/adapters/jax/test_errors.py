@@ -98,8 +98,8 @@ def test_wrong_type_of_the_result():
 def test_wrong_structure_of_the_result():
     f = define(lambda dy: (NoTangent(), dy), y=lambda x: (x, x))
     assert text_of(grad, f, rc.RulesCoreError) == (
-        f"rrule {WHERE.format('rrule')} must return a value of the structure of f's, "
-        "Template(*0), but got Template((*0, *1))."
+        f"rrule {WHERE.format('rrule')} must return what f returns, array, but got "
+        "(array, array)."
     )
 
 

@@ -14,8 +14,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, UnsupportedError
-from rules_jax import JaxConfig, to_jax
-from rules_jax._project import RuleOutputError
+from rules_jax import JaxConfig, RuleOutputError, to_jax
 
 X = jnp.arange(3.0)
 WHERE = "rule_of.<locals>.f_{0} for rule_of.<locals>.f at test_misuse.py:LINE"
