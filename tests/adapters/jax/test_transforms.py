@@ -9,8 +9,6 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-import rules_core as rc
-
 X = 0.7
 COS = float(jnp.cos(X))
 SIN = float(jnp.sin(X))
