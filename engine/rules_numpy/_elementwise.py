@@ -11,7 +11,8 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._arrays import array_of, is_number_type, name_of
-from rules_numpy._declare import DECLARED, Declaration
+from rules_numpy._declaration import Declaration
+from rules_numpy._declare import DECLARED
 from rules_numpy._maps import times
 from rules_numpy.ufuncs_in_hosts import IN_HOSTS
 

@@ -8,7 +8,8 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._arrays import fit, moves, restore
-from rules_numpy._declare import DECLARED, Declaration, constant
+from rules_numpy._declaration import Declaration
+from rules_numpy._declare import DECLARED, constant
 from rules_numpy.ufuncs_arithmetic import power_partials
 
 __all__: list[str] = []

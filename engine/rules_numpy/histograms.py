@@ -76,17 +76,29 @@ def histogram_derivative(
     """Counts are Σ w over each bin; densities are those over width and total."""
     values, edges = y
     slope = edges_slope("histogram", a, bins, range)
-    places, widths = bins_of(a, edges), np.diff(edges)
-    total = 1.0
-    if density:
-        w = np.ones(a.shape) if weights is None else weights
-        total = np.sum(np.where(places >= 0, w, 0.0))
+    by_edges, back_to_edges = _maps_of_edges(values, np.diff(edges), density)
 
-    def by_edges(dedges: Any) -> Any:
+    def entries_pushforward(da: Any) -> Any:
+        return by_edges(np.matmul(slope, np.ravel(da)))
+
+    def entries_pullback(dy: Any) -> Any:
+        return np.reshape(np.matmul(back_to_edges(dy), slope), a.shape)
+
+    return (
+        None if slope is None else (entries_pushforward, entries_pullback),
+        (by_edges, back_to_edges) if np.ndim(bins) else None,
+        None if weights is None else _maps_of_weights(y, a, weights, density),
+    )
+
+
+def _maps_of_edges(values: Any, widths: Any, density: Any) -> Any:
+    """Densities move with the widths of the bins, counts do not."""
+
+    def edges_pushforward(dedges: Any) -> Any:
         moved = -values * np.diff(dedges) / widths if density else np.zeros_like(values)
         return moved, dedges
 
-    def back_to_edges(dy: Any) -> Any:
+    def edges_pullback(dy: Any) -> Any:
         if not density:
             return dy[1]
         per_width = np.real(-np.conjugate(values) * dy[0]) / widths
@@ -94,11 +106,14 @@ def histogram_derivative(
         lost = np.concatenate([zero, per_width]) - np.concatenate([per_width, zero])
         return dy[1] + lost
 
-    def entries_pushforward(da: Any) -> Any:
-        return by_edges(np.matmul(slope, np.ravel(da)))
+    return edges_pushforward, edges_pullback
 
-    def entries_pullback(dy: Any) -> Any:
-        return np.reshape(np.matmul(back_to_edges(dy), slope), a.shape)
+
+def _maps_of_weights(y: Any, a: Any, w: Any, density: Any) -> Any:
+    """Counts are linear in the weights; densities are quotients of linear functions."""
+    values, edges = y
+    places, widths = bins_of(a, edges), np.diff(edges)
+    total = np.sum(np.where(places >= 0, w, 0.0)) if density else 1.0
 
     def weights_pushforward(dw: Any) -> Any:
         counts = scatter_add(dw, places, values.shape)
@@ -113,8 +128,4 @@ def histogram_derivative(
             seed = seed / np.conjugate(total)
         return np.where(places >= 0, np.take(seed, np.maximum(places, 0)), 0.0)
 
-    return (
-        None if slope is None else (entries_pushforward, entries_pullback),
-        (by_edges, back_to_edges) if np.ndim(bins) else None,
-        None if weights is None else (weights_pushforward, weights_pullback),
-    )
+    return weights_pushforward, weights_pullback

@@ -9,7 +9,8 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._arrays import array_of, moves, restore
-from rules_numpy._declare import Declaration, derivative
+from rules_numpy._declaration import Declaration
+from rules_numpy._declare import derivative
 
 __all__ = ["put_zeros"]
 

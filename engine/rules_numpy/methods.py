@@ -23,7 +23,8 @@ from rules_numpy import (  # noqa: F401  their declarations are lent here
     ufuncs_arithmetic,
     ufuncs_comparison,
 )
-from rules_numpy._declare import Declaration, derivative, method
+from rules_numpy._declaration import Declaration
+from rules_numpy._declare import derivative, method
 
 __all__: list[str] = []
 
