@@ -63,7 +63,7 @@ def test_errors_inside_rules_have_the_line_of_the_call(run):
 
 
 def unsupported_kind(x):
-    return np.subtract.reduce(x)
+    return np.linalg.qr(x * np.eye(3), "raw")
 
 
 def test_errors_of_the_pack_have_it_too():
