@@ -94,7 +94,7 @@ def _coordinate_maps(f: Any, x: Any, axis: int, edge_order: int) -> Any:
         return np.concatenate([-dh[:1], -np.diff(dh), dh[-1:]])
 
     def _gathered(partial: Any, seed: Any, places: Any) -> Any:
-        terms = np.real(np.conjugate(partial) * seed)
+        terms = np.conjugate(partial) * seed
         total = np.sum(np.reshape(terms, (-1, x.size)), axis=0)
         return scatter_add(total, places, (x.size - 1,))
 

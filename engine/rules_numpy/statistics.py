@@ -60,7 +60,7 @@ def cov_derivative(
     """
     lost = ddof if ddof is not None else (0 if bias else 1)
     often = 1.0 if fweights is None else np.asarray(fweights) * 1.0
-    importance = 1.0 if aweights is None else aweights
+    importance = 1.0 if aweights is None else np.real(aweights)  # as NumPy casts them
     given = _given(m, other, rowvar)
     weights = np.broadcast_to(often * importance, given.shape[-1:])
     total = np.sum(weights)
@@ -114,6 +114,7 @@ def _by_importance(y: Any, sample: _Sample, often: Any, lost: Any) -> Any:
     by_count = often * (1.0 - lost * (2.0 * importance - mean) / total)
 
     def importance_pushforward(da: Any) -> Any:
+        da = np.real(da)
         moved = np.matmul(x * (often * da), adjoint(x))
         moved = np.reshape(moved, np.shape(y)) - y * np.sum(by_count * da)
         return moved / count
