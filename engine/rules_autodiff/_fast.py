@@ -6,7 +6,7 @@ closure. An operation on arrays puts one tuple there (see `_quick`). Everything 
 goes the general way.
 """
 
-from collections.abc import Iterator
+from operator import mul
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy import ndarray
 
 from rules_autodiff._calls import HANDLERS, NATIVE
-from rules_autodiff._entries import ItemWrite, is_item
+from rules_autodiff._fast_items import DOUBLE, FLOATS, MISS, REAL
+from rules_autodiff._fast_rules import FastRules, is_ours
 from rules_autodiff._memory import CALLBACK
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._quick import (
@@ -25,27 +26,18 @@ from rules_autodiff._quick import (
     SUB,
     TRUEDIV,
     Linear,
+    column_times,
     minus,
+    times,
     widen,
 )
 from rules_autodiff._reverse import ReverseRun
-from rules_autodiff._slots import Shadow, Window
-from rules_autodiff._unary import UNARY, is_finite
+from rules_autodiff._slots import Shadow
+from rules_autodiff._unary import UNARY
 from rules_core import rrule
 
 __all__ = ["FastRun", "reverse_run"]
 
-DOUBLE = np.dtype(float)
-
-# Classes of which products and sums are plain numbers again.
-REAL = frozenset({float, int, np.float64})
-FLOATS = frozenset({float, np.float64})
-
-# Indices of which NumPy asks nothing that a user may have written.
-KEYS = frozenset({int, tuple, slice, ndarray, list, np.int64, type(Ellipsis)})
-
-CONSTANT = "biu"  # kinds of arrays that carry no derivative
-MISS = object()  # not for the fast path
 
 # Functions that are operators under another name.
 BINARY = {
@@ -64,31 +56,42 @@ def reverse_run(below: Any) -> ReverseRun:
     return FastRun() if below is PLAIN else ReverseRun(below)
 
 
-class FastRun(ReverseRun):
+class FastRun(FastRules):
     """A run whose level below is plain Python: operators record numbers.
 
     Attributes:
         trusted: Functions that were called, and what the fast path knows of them.
+        rules_of_one: Those of them that take one argument and are known.
     """
 
     def __init__(self) -> None:
         super().__init__(PLAIN)
         self.trusted: dict[Any, Any] = {}
+        self.rules_of_one: dict[Any, Any] = {}
 
     # numbers
 
     def add(self, x: Any, y: Any) -> Any:
-        if type(x) in REAL and type(y) in REAL:
+        if type(x) is ndarray is type(y):
+            if x.dtype is DOUBLE is y.dtype and x.shape == y.shape != ():
+                return self.pair(x + y, x, None, None, y, None, None)
+        elif type(x) in REAL and type(y) in REAL:
             return self.both(x + y, x, 1.0, y, 1.0)
         return self.linear(ADD, x, y)
 
     def sub(self, x: Any, y: Any) -> Any:
-        if type(x) in REAL and type(y) in REAL:
+        if type(x) is ndarray is type(y):
+            if x.dtype is DOUBLE is y.dtype and x.shape == y.shape != ():
+                return self.pair(x - y, x, None, None, y, minus, None)
+        elif type(x) in REAL and type(y) in REAL:
             return self.both(x - y, x, 1.0, y, -1.0)
         return self.linear(SUB, x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
-        if type(x) in REAL and type(y) in REAL:
+        if type(x) is ndarray is type(y):
+            if x.dtype is DOUBLE is y.dtype and x.shape == y.shape != ():
+                return self.pair(x * y, x, mul, y, y, mul, x)
+        elif type(x) in REAL and type(y) in REAL:
             return self.both(x * y, x, y, y, x)
         return self.linear(MUL, x, y)
 
@@ -119,7 +122,9 @@ class FastRun(ReverseRun):
         return self.binary("pow", x, p)
 
     def matmul(self, x: Any, y: Any) -> Any:
-        if type(x) is type(y) is ndarray and x.ndim < 3 and y.ndim < 3:
+        if type(x) is ndarray is type(y) and x.ndim < 3 and y.ndim < 3:
+            if y.ndim == 1 and x.ndim == 2 and x.dtype is DOUBLE is y.dtype:
+                return self.pair(x @ y, x, column_times, y, y, times, x)
             return self.linear(MATMUL, x, y)
         return self.binary("matmul", x, y)
 
@@ -149,24 +154,26 @@ class FastRun(ReverseRun):
 
     # arrays
 
-    def find(self, x: Any) -> Any:
-        """The slot of an operand of the fast path; None for a constant, or `MISS`."""
-        cls = type(x)
-        if cls is ndarray:
-            if x.dtype is not DOUBLE:
-                return None if x.dtype.kind in CONSTANT else MISS
-            found = self.shadows.get(id(x))
-            if found is not None and found() is x:
-                return found
-            return None if x.base is None else self.find_view(x)
-        return self.nodes.get(id(x)) if cls in REAL else MISS
-
-    def find_view(self, x: Any) -> Any:
-        """The window of a view, found by `find` when it is used again."""
-        slot = self.array_slot(x)
-        if type(slot) is Window:
-            self.shadows[id(x)] = slot
-        return slot
+    def pair(
+        self, z: Any, x: Any, by_x: Any, for_x: Any, y: Any, by_y: Any, for_y: Any
+    ) -> Any:
+        """Note `z`, made of two arrays of float64, with the maps of its cotangent."""
+        shadows = self.shadows
+        one, other = shadows.get(id(x)), shadows.get(id(y))
+        if one is None or one() is not x:
+            one = None if x.base is None else self.find_view(x)
+        if other is None or other() is not y:
+            other = None if y.base is None else self.find_view(y)
+        if one is other is None:
+            return z
+        out = shadows[id(z)] = Shadow(z, CALLBACK)
+        if other is None:
+            self.tape.append((out, one, by_x, for_x))
+        elif one is None:
+            self.tape.append((out, other, by_y, for_y))
+        else:
+            self.tape.append((out, one, by_x, for_x, other, by_y, for_y))
+        return z
 
     def linear(self, op: Linear, x: Any, y: Any) -> Any:
         """An operator with an array among its operands."""
@@ -188,8 +195,6 @@ class FastRun(ReverseRun):
         if one is None and other is None:
             return z
         if type(z) is ndarray:
-            if op.strong and not is_finite(z):
-                return self.binary(op.name, x, y)
             out: Any = Shadow(z, CALLBACK)
             shadows[id(z)] = out
         elif op is MATMUL:
@@ -215,6 +220,11 @@ class FastRun(ReverseRun):
         if cls is ModuleType:
             f = getattr(owner, name)
             if type(f) in NATIVE:
+                rule = self.rules_of_one.get(f)
+                if rule is not None and len(args) == 1 and not kwargs:
+                    z = self.quick_unary(rule, args[0])
+                    if z is not NotImplemented:
+                        return z
                 return self.call_native(f, args, kwargs)
             return self.call(f, *args, **kwargs)
         if cls is ndarray and name in METHODS:
@@ -225,6 +235,8 @@ class FastRun(ReverseRun):
         known = self.trusted.get(f)
         if known is None and f in KNOWN:
             known = self.trusted[f] = self.known(f)
+            if known and type(known) is not Linear:
+                self.rules_of_one[f] = known
         if known and not kwargs:
             result: Any = NotImplemented
             if type(known) is Linear:
@@ -248,18 +260,21 @@ class FastRun(ReverseRun):
         if cls not in rule.types:
             return NotImplemented
         if cls is ndarray:
-            slot = self.find(x)
-            if slot is MISS or not x.ndim:
+            if x.dtype is not DOUBLE or not x.ndim:
                 return NotImplemented
+            slot = self.shadows.get(id(x))
+            if slot is None or slot() is not x:
+                slot = None if x.base is None else self.find_view(x)
             z = rule.function(x)
             if slot is None:
                 return z
-            if type(z) is ndarray:
-                out: Any = Shadow(z, CALLBACK)
-                self.shadows[id(z)] = out
+            by, kept = rule.map, z if rule.result else x
+            if by is None:  # of all entries
+                out: Any = [0.0, z]
+                self.nodes[id(z)] = out
+                by, kept = rule.map_of(x, z)
             else:
-                out = self.nodes[id(z)] = [0.0, z]
-            by, kept = rule.map_of(x, z)
+                out = self.shadows[id(z)] = Shadow(z, CALLBACK)
             self.tape.append((out, slot, by, kept))
             return z
         z = rule.function(x)
@@ -293,58 +308,6 @@ class FastRun(ReverseRun):
         table = rrule.table(f, self.config)
         return table, types, table.get(types)
 
-    # items
-
-    def getitem(self, owner: Any, key: Any) -> Any:
-        if type(owner) is ndarray and owner.dtype is DOUBLE and type(key) in KEYS:
-            value = owner[key]
-            if type(value) is np.float64:
-                slot = self.find(owner)
-                if slot is not None:
-                    if slot.shape is None:
-                        slot.pin(owner)
-                    node = self.nodes[id(value)] = [0.0, value]
-                    self.tape.append((node, slot, key))
-                return value
-            base = value.base
-            if base is not None and (base is owner or base is owner.base):
-                return value  # a view
-        return super().getitem(owner, key)
-
-    def array_items(self, a: Any) -> Iterator[Any]:
-        if type(a) is not ndarray or a.ndim != 1:
-            yield from super().array_items(a)
-            return
-        for i in range(len(a)):
-            yield self.getitem(a, i)
-
-    def store_item(self, value: Any, owner: Any, key: Any) -> None:
-        if type(value) in FLOATS and is_item(owner, key):
-            self.write_item(owner, key, value)
-        else:
-            super().store_item(value, owner, key)
-
-    def write(self, dest: Any, key: Any, value: Any) -> None:
-        if type(value) in FLOATS and is_item(dest, key):
-            self.write_item(dest, key, value)
-        else:
-            super().write(dest, key, value)
-
-    def write_item(self, dest: Any, key: Any, value: Any) -> None:
-        """One entry of an array of float64, at first order."""
-        node = self.nodes.get(id(value))
-        out = self.find(dest)
-        if out is None:
-            if node is not None:
-                self.watch_late(dest)
-                out = self.array_slot(dest)
-        elif out.shape is None:
-            out.pin(dest)
-        entry = ItemWrite(dest, key, dest[key], out, node)
-        dest[key] = value
-        self.tape.append(entry)
-        self.changes.append(entry)
-
 
 KNOWN: dict[Any, Any] = {**UNARY, **BINARY}
 # By function, the rules that were there when the fast path last looked, and whether
@@ -357,7 +320,3 @@ def examples(found: Any) -> list[Any]:
     if isinstance(found, Linear):
         return [(np.ones(1), np.ones(1))]
     return [(np.ones(1) if cls is ndarray else cls(1.0),) for cls in found.types]
-
-
-def is_ours(rule: Any) -> bool:
-    return rule is not None and rule.module.partition(".")[0] == "rules_numpy"

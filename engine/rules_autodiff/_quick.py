@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from rules_autodiff._arithmetic import base_partial, strong, strong_quotient
 from rules_autodiff._core import Space, fit
-from rules_autodiff._unary import FOLLOWED
+from rules_autodiff._unary import FOLLOWED, STRICT
 
 __all__ = [
     "ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV",
@@ -132,11 +133,9 @@ class Linear:
         operation: What it does.
         maps: Of operands and result, the maps of the cotangent and what they keep.
         entrywise: Whether arrays of different shapes are broadcast.
-        strong: Whether a zero cotangent may meet an infinite partial derivative, which
-            happens only where the result is infinite or not a number.
     """
 
-    __slots__ = ("entrywise", "maps", "name", "operation", "strong")
+    __slots__ = ("entrywise", "maps", "name", "operation")
 
     def __init__(
         self,
@@ -145,18 +144,49 @@ class Linear:
         maps: Callable[..., Maps],
         *,
         entrywise: bool = True,
-        strong: bool = False,
     ):
         self.name, self.operation, self.maps = name, operation, maps
-        self.entrywise, self.strong = entrywise, strong
+        self.entrywise = entrywise
 
 
 ADD = Linear("add", operator.add, add_maps)
 SUB = Linear("sub", operator.sub, sub_maps)
-MUL = Linear("mul", operator.mul, mul_maps, strong=True)
-TRUEDIV = Linear("truediv", operator.truediv, truediv_maps, strong=True)
-POW = Linear("pow", operator.pow, pow_maps, entrywise=False, strong=True)
+MUL = Linear("mul", operator.mul, mul_maps)
+TRUEDIV = Linear("truediv", operator.truediv, truediv_maps)
+POW = Linear("pow", operator.pow, pow_maps, entrywise=False)
 MATMUL = Linear("matmul", operator.matmul, matmul_maps, entrywise=False)
+
+
+# The same with strong zeros.
+
+
+def strong_inner(dz: Any, x: Any) -> Any:
+    return np.sum(strong(dz, x))
+
+
+def strong_over(dz: Any, kept: Any) -> Any:
+    z, y = kept
+    return strong(-dz, z / y)
+
+
+def strong_inner_over(dz: Any, kept: Any) -> Any:
+    return np.sum(strong_over(dz, kept))
+
+
+def strong_sum_over(dz: Any, y: Any) -> Any:
+    return np.sum(strong_quotient(dz, y))
+
+
+def strong_power(dz: Any, kept: Any) -> Any:
+    x, p = kept
+    return strong(dz, base_partial(x, p))
+
+
+FOLLOWED.update({
+    operator.mul: strong, operator.truediv: strong_quotient, inner: strong_inner,
+    over: strong_over, inner_over: strong_inner_over, sum_over: strong_sum_over,
+    power: strong_power,
+})  # fmt: skip
 
 
 # broadcasting: the axes are found when the operands meet, not on the way back
@@ -172,10 +202,12 @@ def summed(dz: Any, kept: Any) -> Any:
 def summed_followed(dz: Any, kept: Any) -> Any:
     """The same by what the level above knows."""
     by, own, _, shape = kept
-    return fit(dz if by is None else by(dz, own), Space(shape, "f", array=True))
+    d = dz if by is None else FOLLOWED.get(by, by)(dz, own)
+    return fit(d, Space(shape, "f", array=True))
 
 
 FOLLOWED[summed] = summed_followed
+STRICT.update({by: FOLLOWED[by] for by in (*FOLLOWED,) if by not in STRICT})
 
 
 def widen(x: Any, y: Any, z: Any, maps: Maps) -> Maps:

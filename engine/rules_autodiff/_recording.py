@@ -13,7 +13,7 @@ from rules_autodiff._memory import owner_of
 from rules_autodiff._outputs import cotangent_of
 from rules_autodiff._plain import PLAIN, live
 from rules_autodiff._slots import add_to
-from rules_autodiff._sweep import redo, sweep, undo
+from rules_autodiff._sweep import redo, sweep, sweep_quickly, undo
 from rules_autodiff._values import INERT, is_number
 from rules_core import NoTangent, structure
 
@@ -56,6 +56,7 @@ class Recording:
         self.check = check
         self.f, self.args, self.kwargs = f, args, kwargs
         self.broken, self.callables = False, callables
+        self.seeds: list[Any] = []  # what the output got since the last reverse pass
         self.record()
 
     def record(self) -> None:
@@ -148,6 +149,7 @@ class Recording:
 
     def seed(self, out: Any, dy: Any, below: Any = None) -> None:
         """Give a cotangent to (a part of) the output."""
+        self.seeds.append((out, dy, below))
         slot = self.run.slot(out)
         if type(slot) is list and below is PLAIN and type(dy) is type(slot[1]):
             slot[0] += dy
@@ -156,8 +158,13 @@ class Recording:
 
     def run_back(self, below: Any) -> tuple[Any, ...]:
         """The reverse pass."""
+        seeds, self.seeds = self.seeds, []
         try:
-            sweep(self.run.tape, below)
+            if below is not PLAIN or not self.run.replayable:
+                sweep(self.run.tape, below)
+            elif not sweep_quickly(self.run.tape, self.slots):
+                self.collect(below)
+                self.start_again(seeds)
         except BaseException:
             self.broken = True
             raise
@@ -166,6 +173,14 @@ class Recording:
             if self.run.changes:
                 self.entrance.write_back(self.written)
         return self.collect(below)
+
+    def start_again(self, seeds: list[Any]) -> None:
+        """The reverse pass once more, by maps that keep zeros strong."""
+        redo(self.run.changes, PLAIN)
+        for out, dy, below in seeds:
+            self.seed(out, dy, below)
+        self.seeds.clear()
+        sweep(self.run.tape, PLAIN)
 
     def collect(self, below: Any) -> tuple[Any, ...]:
         for shadow in self.run.late:

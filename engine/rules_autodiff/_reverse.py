@@ -176,7 +176,9 @@ class ReverseRun(Run):
             y, pullback = self.below.call(rule.rrule, needs, *args)
         y = self.fresh(y)
         out = self.watch(y)
-        if out is not None:
+        if out is None:
+            self.check_kind(rule.function, args, y)
+        else:
             self.tape.append(CoreEntry(pullback, slots, out))
         return y
 
@@ -202,6 +204,10 @@ class ReverseRun(Run):
             return self.below.call(f, *self.own_args(found), **found.kwargs)
         needs = tuple(s is not None for s in (slots if found.bound else slots[1:]))
         y, pullback = self.below.call(found.run, needs)
+        return self.settled(found, f, slots, y, pullback)
+
+    def settled(self, found: Any, f: Any, slots: Any, y: Any, pullback: Any) -> Any:
+        """A rule's result in memory of its own, noted; or a view of an argument."""
         self.check_kind(f, (*found.args, *found.kwargs.values()), y)
         if self.is_view(y, f, found.args):
             return y

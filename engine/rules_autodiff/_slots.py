@@ -36,7 +36,7 @@ from rules_core import (
     normalise,
 )
 
-__all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "take_from"]
+__all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "give", "take_from"]
 
 
 REALS = (float, np.floating)
@@ -237,6 +237,20 @@ def add_to(slot: Slot, ct: Any, below: Any) -> None:
         if isinstance(ct, AbstractZero):
             return
     slot.add(ct, below)
+
+
+def give(slot: Any, ct: Any, hold: int) -> None:
+    """Add a cotangent of the operand's shape, and say whose memory it is."""
+    if type(slot) is list:
+        slot[0] += float(ct)
+    elif type(slot) is not Shadow:
+        slot.gather(ct, hold != LENT)
+    elif slot.data is None:
+        slot.data, slot.hold = ct, hold or FRESH
+    elif slot.hold == LENT:
+        slot.gather(ct, fresh=False)
+    else:
+        slot.data += ct
 
 
 def is_plain_array(ct: Any, slot: Any) -> bool:

@@ -1,17 +1,29 @@
-"""The reverse pass: the tape, backwards."""
+"""The reverse pass: the tape, backwards.
+
+Zeros are strong: 0 · ∞ = 0. On plain values that is not asked at each product. One
+that lacked it is not a number, and what linear maps compute from that is none either,
+or does not depend on it. So the quick pass multiplies as NumPy does and hands nothing
+but finite numbers to rules; where a derivative is not finite in the end, the pass is
+made once more, by maps that ask.
+"""
 
 from collections.abc import Iterator
+from math import isfinite
 from operator import length_hint
 from typing import Any
 
+import numpy as np
+
+from rules_autodiff._entries import CoreEntry, RuleEntry
 from rules_autodiff._memory import FRESH, LENT
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import Shadow, add_to, take_from
-from rules_autodiff._unary import FOLLOWED, SHARED
+from rules_autodiff._slots import Branch, Shadow, add_to, give, take_from
+from rules_autodiff._unary import FOLLOWED, SHARED, STRICT, is_finite
 
-__all__ = ["redo", "sweep", "undo"]
+__all__ = ["is_settled", "redo", "sweep", "sweep_quickly", "undo"]
 
 READ, ONE = 3, 4  # the lengths of tuples for an item that was read, for one operand
+RULES = frozenset({CoreEntry, RuleEntry})  # entries that hand cotangents to a rule
 
 
 def sweep(tape: list[Any], below: Any) -> None:
@@ -21,16 +33,64 @@ def sweep(tape: list[Any], below: Any) -> None:
     is as it was before the forward pass.
     """
     entries = reversed(tape)
-    walk = plainly if below is PLAIN else followed
     try:
-        walk(entries, below)
+        followed(entries, below)
     except BaseException:
-        rest = tape[: length_hint(entries)]
-        undo([e for e in rest if hasattr(e, "undo")], below)
+        undo_rest(tape, entries, below)
         raise
 
 
-def plainly(entries: Iterator[Any], below: Any) -> None:
+def sweep_quickly(tape: list[Any], ends: list[Any]) -> bool:
+    """The same on plain values; whether no cotangent has to be doubted.
+
+    False where a rule would have got one that is infinite or not a number, or where one
+    is in the end, in the slots `ends`.
+    """
+    entries, right = reversed(tape), True
+    try:
+        while True:
+            with np.errstate(all="ignore"):
+                entry = plainly(entries)
+                if entry is None:
+                    return right and all(map(is_settled, ends))
+                right = right and is_settled(entry.out)
+            if right:
+                entry.reverse(PLAIN)
+            else:
+                take_from(entry.out, PLAIN)
+    except BaseException:
+        undo_rest(tape, entries, PLAIN)
+        raise
+
+
+def undo_rest(tape: list[Any], entries: Iterator[Any], below: Any) -> None:
+    rest = tape[: length_hint(entries)]
+    undo([e for e in rest if hasattr(e, "undo")], below)
+
+
+def is_settled(slot: Any, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether all that has come together in a slot is finite."""
+    if slot is None or id(slot) in seen:  # a container may hold itself
+        return True
+    if type(slot) is list:
+        d = slot[0]
+        return isfinite(d) if isinstance(d, float) else bool(np.isfinite(d))
+    if type(slot) is Branch:
+        inside = seen | {id(slot)}
+        return all(is_settled(part, inside) for part in slot.parts)
+    return slot.data is None or is_finite_array(slot.data)
+
+
+def is_finite_array(a: Any) -> bool:
+    if a.dtype.char == "d":
+        return is_finite(a)
+    if a.dtype.names:
+        return all(is_finite_array(a[name]) for name in a.dtype.names)
+    return a.dtype.kind not in "fc" or bool(np.isfinite(a).all())
+
+
+def plainly(entries: Iterator[Any]) -> Any:
+    """Go on to the next entry of a rule, and return it; None at the end."""
     for entry in entries:
         kind = type(entry)
         if kind is list:  # [cotangent, value, node, partial, node, partial]
@@ -46,41 +106,41 @@ def plainly(entries: Iterator[Any], below: Any) -> None:
                 dz = out[0]
                 if not dz:
                     continue
-                out[0] = 0.0
+                out[0], hold = 0.0, LENT
             else:
                 dz = out.data
                 if dz is None:
                     continue
-                out.data = None
+                out.data, hold = None, out.hold
             count = len(entry)
             if count == ONE:
                 _, slot, by, kept = entry
-                give(slot, dz if by is None else by(dz, kept), by)
+                if by is None:
+                    give(slot, dz, hold)
+                else:
+                    give(slot, by(dz, kept), LENT if by in SHARED else FRESH)
             elif count == READ:
                 _, slot, key = entry
                 slot.here(PLAIN)[key] += dz
             else:
                 _, slot, by, kept, other, by_other, kept_other = entry
-                give(slot, dz if by is None else by(dz, kept), by)
-                by = by_other
-                give(other, dz if by is None else by(dz, kept_other), by)
+                ct = dz if by is None else by(dz, kept)
+                # What both get is nobody's; the second one may get it as it was held.
+                give(slot, ct, LENT if ct is dz else FRESH)
+                if by_other is not None:
+                    give(other, by_other(dz, kept_other), FRESH)
+                else:
+                    give(other, dz, LENT if ct is dz else hold)
             del dz  # a large array would stay until the next operation on arrays
+        elif kind in RULES:
+            return entry
         else:
-            entry.reverse(below)
-
-
-def give(slot: Any, ct: Any, by: Any) -> None:
-    """Add a cotangent of the operand's shape, the result of the map `by`."""
-    if type(slot) is list:
-        slot[0] += float(ct)
-    elif type(slot) is Shadow and slot.data is None:
-        slot.data, slot.hold = ct, LENT if by in SHARED else FRESH
-    else:
-        slot.gather(ct, by not in SHARED)
+            entry.reverse(PLAIN)
+    return None
 
 
 def followed(entries: Iterator[Any], below: Any) -> None:
-    """The same by arithmetic that the level below can follow."""
+    """The same by arithmetic that the level below can follow, zeros strong."""
     for entry in entries:
         if type(entry) is list:
             followed_scalar(entry, below)
@@ -107,9 +167,10 @@ def followed_arrays(entry: tuple[Any, ...], below: Any) -> None:
     if len(entry) == READ:
         below.add_at(entry[1].here(below), entry[2], dz)
         return
+    maps = STRICT if below is PLAIN else FOLLOWED
     for place in range(1, len(entry), 3):
         slot, by, kept = entry[place : place + 3]
-        ct = dz if by is None else below.call(FOLLOWED.get(by, by), dz, kept)
+        ct = dz if by is None else below.call(maps.get(by, by), dz, kept)
         if type(slot) is Shadow and slot.shape is None:
             slot.pin(ct)  # which has the shape of the owner
         add_to(slot, ct, below)

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._arithmetic import strong
 from rules_autodiff._core import Space, spread
 
 __all__ = [
     "FOLLOWED",
     "SHARED",
+    "STRICT",
     "UNARY",
     "Elementwise",
     "Extreme",
@@ -26,8 +28,10 @@ DOUBLE = np.dtype(float)
 NUMBERS = (float, np.float64)
 LITTLE = 5000  # entries of an array that are written sooner than shared
 
-# In place of a map, where a level above follows the arithmetic.
+# Maps in which zeros are strong, 0 · ∞ = 0, as those of the fast path are not: where a
+# level above follows the arithmetic, and on plain values.
 FOLLOWED: dict[Any, Callable[[Any, Any], Any]] = {}
+STRICT: dict[Any, Callable[[Any, Any], Any]] = {}
 
 
 def stretched(dz: Any, shape: tuple[int, ...]) -> Any:
@@ -70,6 +74,7 @@ def followed_mean(dz: Any, shape: tuple[int, ...]) -> Any:
 FOLLOWED.update({
     stretched: followed_sum, filled: followed_sum, shared_out: followed_mean
 })  # fmt: skip
+STRICT.update(FOLLOWED)
 
 # Maps whose results others may hold too, or which are no memory of their own.
 SHARED = frozenset({None, stretched, shared_out})
@@ -79,6 +84,8 @@ class Total:
     """The sum or mean over all axes."""
 
     types = (np.ndarray,)
+    map = None
+    result = False
 
     def __init__(self, function: Any, through: Callable[[Any, Any], Any]):
         self.function, self.through = function, through
@@ -94,6 +101,8 @@ class Extreme:
     """The maximum or minimum over all axes."""
 
     types = (np.ndarray,)
+    map = None
+    result = False
 
     def __init__(self, function: Any):
         self.function = function
@@ -110,7 +119,6 @@ class Elementwise:
         function: The function.
         partial: The partial derivative, a function of argument or result.
         result: Whether of the result.
-        divides: Whether it is infinite where the function is not smooth.
         of_number: The partial derivative for a float, where that is another function.
         of_array: The same for an array: new memory, which is overwritten.
         types: The classes of arguments.
@@ -122,20 +130,17 @@ class Elementwise:
         partial: Callable[[Any], Any],
         *,
         result: bool = False,
-        divides: bool = False,
         of_number: Callable[[float], float] | None = None,
         of_array: Callable[[Any], Any] | None = None,
         types: tuple[type, ...] = (np.ndarray, *NUMBERS),
     ):
         self.function, self.partial = function, partial
-        self.result, self.divides = result, divides
+        self.result = result
         self.of_number, self.of_array = of_number or partial, of_array or partial
         self.types = types
-        self.map = strong_map(self)
-
-    def map_of(self, x: Any, z: Any) -> Any:
-        """The map of the cotangent, and what it keeps."""
-        return self.map, z if self.result else x
+        self.map = quick_map(self)
+        STRICT[self.map] = strict_map(self)
+        FOLLOWED[self.map] = followed_map(self)
 
     def at_number(self, x: Any, z: Any) -> Any:
         """The partial derivative at a number."""
@@ -153,28 +158,33 @@ def is_finite(z: Any) -> bool:
     return isfinite(flat.dot(flat))  # one pass, and nothing is stored
 
 
-def strong_map(f: Elementwise) -> Callable[[Any, Any], Any]:
-    """dx = f'(x) dz, zero wherever dz is, also where f' is infinite or not a number."""
-    partial_of, of_array, divides = f.partial, f.of_array, f.divides
-    overwritten = partial_of is not itself
+def quick_map(f: Elementwise) -> Callable[[Any, Any], Any]:
+    """dx = f'(x) dz, as NumPy multiplies."""
+    of_array = f.of_array
+    if f.partial is itself:
+        return multiply
 
     def elementwise_map(dz: Any, kept: Any) -> Any:
-        if divides:
-            with np.errstate(divide="ignore"):
-                partial = of_array(kept)
-        else:
-            partial = of_array(kept)
-        if is_finite(partial):
-            return multiply(dz, partial, partial if overwritten else None)
-        with np.errstate(invalid="ignore"):
-            product = dz * partial
-        return np.where(np.isfinite(partial) | (dz != 0), product, 0.0)
+        partial = of_array(kept)
+        return multiply(dz, partial, partial)
 
-    def followed_map(dz: Any, kept: Any) -> Any:
-        return dz * partial_of(kept)
-
-    FOLLOWED[elementwise_map] = followed_map
     return elementwise_map
+
+
+def strict_map(f: Elementwise) -> Callable[[Any, Any], Any]:
+    """dx = f'(x) dz, zero wherever dz is, also where f' is infinite or not a number."""
+
+    def elementwise_map(dz: Any, kept: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            partial = f.partial(kept)
+        return strong(dz, partial)
+
+    return elementwise_map
+
+
+def followed_map(f: Elementwise) -> Callable[[Any, Any], Any]:
+    partial_of = f.partial
+    return lambda dz, kept: strong(dz, partial_of(kept))
 
 
 def itself(z: Any) -> Any:
@@ -247,12 +257,11 @@ def whole(x: Any) -> Any:
 
 RULES = (
     Elementwise(np.exp, itself, result=True),
-    Elementwise(np.log, inverse, divides=True, of_array=inverse_of_array),
+    Elementwise(np.log, inverse, of_array=inverse_of_array),
     Elementwise(
         np.sqrt,
         half_inverse,
         result=True,
-        divides=True,
         of_array=half_inverse_of_array,
     ),
     Elementwise(np.sin, np.cos, of_number=math.cos),
