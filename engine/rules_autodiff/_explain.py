@@ -103,8 +103,9 @@ def keyword_error(f: Any, name: str) -> EngineError:
 def note_place(error: BaseException, f: Any, place: Place = None) -> None:
     """Add to an error which function's rule raised it, and the user's own line."""
     if not any(NOTED in note for note in getattr(error, "__notes__", ())):
-        told = worded(place or code_and_line())
-        error.add_note(f"{NOTED} {name_of(f)}, called at {told}.")
+        place = place or code_and_line()
+        told = f"called at {worded(place)}" if place else worded(place)
+        error.add_note(f"{NOTED} {name_of(f)}, {told}.")
 
 
 NOTED = "While a rule answered"

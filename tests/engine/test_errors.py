@@ -232,3 +232,20 @@ def test_constants_may_go_anywhere():
         return x * int(n) * len(table) * flags[1] * math.gcd(4, 6)
 
     assert grad(f)(1.0) == 84.0
+
+
+def test_a_rule_that_is_asked_from_outside():
+    """Where the function itself has the rule, no program called it."""
+    from rules_core import frule  # above, it would move the lines that tests name
+
+    def faulty(x):
+        return x
+
+    @frule.define(faulty)
+    def faulty_frule(tangents, x):
+        raise ValueError
+
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  it is the rule's own
+        jvp(faulty, (1.0,), (1.0,))
+    (note,) = caught.value.__notes__
+    assert note.endswith("faulty, called from outside of any differentiated function.")
