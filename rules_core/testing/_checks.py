@@ -17,7 +17,7 @@ import numpy as np
 
 from rules_core import RulesCoreError, UnsupportedError
 
-from ._report import Failure, NotRun, Refused, Report, Status
+from ._report import RESTS_ON, Failure, NotRun, Refused, Report, Status
 
 __all__ = ["Spec", "attempt", "execute"]
 
@@ -56,7 +56,7 @@ def _outcome(
         return "not run", "left out by skip="
     fault = _fault(spec.rests_on, report)
     if fault is not None:
-        return "not run", f"rests on {fault}"
+        return "not run", f"{RESTS_ON}{fault}"
     return attempt(lambda: spec.run(what))
 
 
@@ -66,8 +66,8 @@ def _fault(rests_on: tuple[str, ...], report: Report) -> str | None:
         if check.name in rests_on:
             if check.status == "failed":
                 return check.name
-            if check.detail.startswith("rests on "):
-                return check.detail.removeprefix("rests on ")
+            if check.fault is not None:
+                return check.fault
     return None
 
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, final
 
-__all__ = ["Check", "CheckFailed", "Failure", "NotRun", "Refused", "Report", "Status"]
+__all__ = [
+    "RESTS_ON",
+    "Check",
+    "CheckFailed",
+    "Failure",
+    "NotRun",
+    "Refused",
+    "Report",
+    "Status",
+]
 
 Status = Literal["passed", "failed", "not run", "refused"]
+RESTS_ON = "rests on "
 
 
 @final
@@ -28,6 +39,12 @@ class Check:
     name: str
     status: Status
     detail: str = ""
+
+    @property
+    def fault(self) -> str | None:
+        """The failed check that makes this one pointless, so that it was not run."""
+        resting = self.status == "not run" and self.detail.startswith(RESTS_ON)
+        return self.detail.removeprefix(RESTS_ON) if resting else None
 
     def __str__(self) -> str:
         return f"{self.name}: {self.status}" + (f" ({self.detail})" * bool(self.detail))
@@ -148,14 +165,24 @@ class Report:
         return "\n".join((f"{self.title}: {self.summary}", *self._lines()))
 
     def _lines(self) -> Iterator[str]:
-        wide = max((len(check.status) for check in self.checks), default=0)
-        broad = max((len(check.name) for check in self.checks), default=0)
-        for check in self.checks:
+        rows = self._rows()
+        wide = max((len(check.status) for check in rows), default=0)
+        broad = max((len(check.name) for check in rows), default=0)
+        for check in rows:
             first, *rest = check.detail.splitlines() or [""]
             yield f"  {check.status:{wide}}  {check.name:{broad}}  {first}".rstrip()
             yield from (
                 f"  {'':{wide}}  {'':{broad}}  {line}".rstrip() for line in rest
             )
+
+    def _rows(self) -> list[Check]:
+        """The lines to print: what rests on one failed check is counted in one line."""
+        shown = [check for check in self.checks if check.fault is None]
+        counts = Counter(check.fault for check in self.checks if check.fault)
+        for fault, count in counts.items():
+            rest = "rests" if count == 1 else "rest"
+            shown.append(Check(f"{count} more", "not run", f"{rest} on {fault}"))
+        return shown
 
 
 def _raise(report: Report) -> NoReturn:

@@ -28,3 +28,17 @@ def test_a_report_is_indexed_by_the_names_of_its_checks():
     assert report["a"].status == "passed"
     with pytest.raises(KeyError, match="no check is named 'b'; there are a"):
         report["b"]
+
+
+def test_what_rests_on_one_failed_check_is_one_line():
+    report = Report("f()")
+    for name, fault in (("b", "a"), ("c", "a"), ("d", "x")):
+        report.add(name, "not run", f"rests on {fault}")
+    report.add("e", "not run", "no such rule")
+    assert str(report) == (
+        "f(): 4 not run\n"
+        "  not run  e       no such rule\n"
+        "  not run  2 more  rest on a\n"
+        "  not run  1 more  rests on x"
+    )
+    assert [check.fault for check in report] == ["a", "a", "x", None]
