@@ -21,6 +21,7 @@ from tests.engine.wrong_mutating import (
     RestoresNothing,
     Reverse,
     forward_rule,
+    isolated_mutating_rules,
     kernel,
     program,
     reverse_rule,
@@ -32,10 +33,8 @@ X = np.array([0.5, -1.0, 2.0])
 @pytest.fixture(autouse=True)
 def _isolated():
     KEPT.clear()
-    with isolated_rules():
+    with isolated_rules(), isolated_mutating_rules():
         yield
-    for table in (rrule_mutating, frule_mutating):
-        table.rules.clear()
 
 
 def check(reverse=Reverse, forward=Forward, f=program):

@@ -29,6 +29,7 @@ from tests.engine.wrong_mutating import (
     Forward,
     Reverse,
     forward_rule,
+    isolated_mutating_rules,
     kernel,
     program,
     reverse_rule,
@@ -39,11 +40,8 @@ X = np.array([0.5, -1.0, 2.0])
 
 @pytest.fixture(autouse=True)
 def _isolated():
-    kept = [dict(table.rules) for table in (rrule_mutating, frule_mutating)]
-    yield
-    for table, rules in zip((rrule_mutating, frule_mutating), kept, strict=True):
-        table.rules.clear()
-        table.rules.update(rules)
+    with isolated_mutating_rules():
+        yield
 
 
 def scale(x):

@@ -4,15 +4,42 @@ The function is `y = x² c` written into `out`, with a number as its result. Eac
 rule is the right one with one step replaced.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from rules_autodiff import CoDual, Dual, NoFData, NoRData
+from rules_autodiff import (
+    CoDual,
+    Dual,
+    NoFData,
+    NoRData,
+    frule_mutating,
+    rrule_mutating,
+)
 
-__all__ = ["KEPT", "WRONG", "forward_rule", "kernel", "program", "reverse_rule"]
+__all__ = [
+    "KEPT",
+    "WRONG",
+    "forward_rule",
+    "isolated_mutating_rules",
+    "kernel",
+    "program",
+    "reverse_rule",
+]
 
 KEPT: list[Any] = []  # what rules keep from call to call, which they must not
+
+
+@contextmanager
+def isolated_mutating_rules() -> Iterator[None]:
+    """Forget afterwards what was defined inside; what was there before stays."""
+    kept = [(table, dict(table.rules)) for table in (rrule_mutating, frule_mutating)]
+    yield
+    for table, rules in kept:
+        table.rules.clear()
+        table.rules.update(rules)
 
 
 def kernel(out, x, c):
