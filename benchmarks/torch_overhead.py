@@ -2,9 +2,14 @@
 
 All rows of a table are measured in random turns, in slices of a millisecond of this
 process's own time, and the best slice counts, so that a busy machine slows all of them
-alike. Two hand-written Functions are compared with: the `setup_context` style, which is
-right under `torch.func` (and computes sine and cosine again in backward), and the older
-`forward(ctx, …)` style, which saves them and is wrong at second order.
+alike.
+
+Like is to be compared with like, so there are rules of two kinds. One keeps sine and
+cosine for the backward pass, as the older `forward(ctx, …)` style does, which is wrong
+at second order. The other, marked `x kept`, keeps the argument alone and computes both
+again, as the `setup_context` style does, which is right under `torch.func`; there is
+also such a Function that keeps them, which have to be outputs then. Every pair is
+printed.
 
 Run it by `python benchmarks/torch_overhead.py [--compiled] [--across] [--rounds N]`;
 `--across` measures `from_jax` in PyTorch and `from_torch` in JAX, on few elements.
@@ -61,6 +66,23 @@ def sinmul_closure_rrule(x: rc.Array):
     return s * x, pullback
 
 
+@rc.primitive
+def sinmul_lean(x):
+    """The same with a rule that keeps the argument only."""
+    return torch.sin(x) * x
+
+
+def lean_pullback(x, dy):
+    """`(sin x + x cos x) dy`."""
+    return rc.NoTangent(), dy * (torch.sin(x) + x * torch.cos(x))
+
+
+@rc.rrule.define(sinmul_lean)
+def sinmul_lean_rrule(x: rc.Array):
+    """Computes sine and cosine again, as the `setup_context` style does."""
+    return torch.sin(x) * x, rc.Pullback(lean_pullback, x)
+
+
 class SetupContext(torch.autograd.Function):
     """Hand-written for torch.func."""
 
@@ -82,6 +104,34 @@ class SetupContext(torch.autograd.Function):
         """Computes sine and cosine again."""
         (x,) = ctx.saved_tensors
         return dy * (torch.sin(x) + x * torch.cos(x))
+
+
+class SetupContextKept(torch.autograd.Function):
+    """Hand-written for torch.func; what it keeps are outputs."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        """`sin(x) x`, sine and cosine."""
+        s, c = torch.sin(x), torch.cos(x)
+        return s * x, s, c
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Keep the input and what was computed."""
+        ctx.save_for_backward(*inputs, *output[1:])
+
+    @staticmethod
+    def backward(ctx, dy, ds, dc):
+        """`(s + x c) dy`, and what comes through sine and cosine."""
+        x, s, c = ctx.saved_tensors
+        return dy * (s + x * c) + ds * c - dc * s
+
+
+def kept(x):
+    """The first output."""
+    return SetupContextKept.apply(x)[0]
 
 
 class ForwardContext(torch.autograd.Function):
@@ -110,8 +160,10 @@ EAGER = {
     "native": native,
     "forward(ctx)": ForwardContext.apply,
     "setup_context": SetupContext.apply,
+    "setup_context, kept": kept,
     "primitive": sinmul,
     "primitive, closure": sinmul_closure,
+    "primitive, x kept": sinmul_lean,
 }
 FUNC = {name: f for name, f in EAGER.items() if name != "forward(ctx)"}
 
@@ -123,12 +175,9 @@ def race(
     best = dict.fromkeys(jobs, float("inf"))
     count: dict[str, int] = {}
     for name, job in jobs.items():
-        for _ in range(20):
-            job()
-        start = time.process_time()
-        for _ in range(20):
-            job()
-        count[name] = max(1, int(20 * budget / (time.process_time() - start)))
+        count[name] = 10
+        while _slice(job, count[name]) < budget:
+            count[name] *= 2
     order = list(jobs)
     shuffle = random.Random(
         0
@@ -136,13 +185,17 @@ def race(
     for _ in range(rounds):
         shuffle(order)
         for name in order:
-            job = jobs[name]
-            start = time.process_time()
-            for _ in range(count[name]):
-                job()
-            taken = (time.process_time() - start) / count[name]
+            taken = _slice(jobs[name], count[name]) / count[name]
             best[name] = min(best[name], taken * 1e6)
     return best
+
+
+def _slice(job: Callable[[], Any], count: int) -> float:
+    """What some calls take, in seconds of processor time."""
+    start = time.process_time()
+    for _ in range(count):
+        job()
+    return time.process_time() - start
 
 
 def show(title: str, times: Timings) -> None:

@@ -56,6 +56,7 @@ class Call:
         primitive: The primitive.
         layout: Layout of `(args, kwargs)`; None where the arguments are the tensors.
         needs: Per argument, whether its derivative is wanted; None stands for all.
+        found: What the rule returned, where it has run before the forward pass.
         rrule: The rule that reverse mode uses, None if it is derived from the frule.
         plan: How to make the pullback again from its residuals; None where the
             residuals are the arguments, from which the backward pass starts anew.
@@ -66,8 +67,8 @@ class Call:
     """
 
     __slots__ = (
-        "autocast", "inputs", "layout", "needs", "outputs", "plan", "primitive",
-        "result", "rrule",
+        "autocast", "found", "inputs", "layout", "needs", "outputs", "plan",
+        "primitive", "result", "rrule",
     )  # fmt: skip
 
     autocast: State
@@ -79,6 +80,7 @@ class Call:
         self.needs: tuple[bool, ...] | None = None
         self.result: Any = None
         self.plan: Any = None
+        self.found: Any = None
 
     def needs_of(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
         """Per argument, whether any of its tensors is wanted."""
@@ -117,7 +119,8 @@ class Call:
             return self.primal(tensors), tensors
         if self.rrule.host:
             return start_host(self, tensors)
-        y, pullback = self._run_rrule(tensors)
+        found, self.found = self.found, None
+        y, pullback = found or self._run_rrule(tensors)
         if is_watching():
             check_result(self, y)
         self.plan, residuals = convert(pullback)

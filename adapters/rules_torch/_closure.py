@@ -8,12 +8,9 @@ copy of it. Where that is impossible the plan says what stands in the way.
 
 from __future__ import annotations
 
-import gc
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import count
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 import torch
@@ -21,19 +18,11 @@ from torch import Tensor
 
 import rules_core as rc
 
-__all__ = ["Plan", "convert", "reaches_tensor", "rebuild"]
+from ._apart import ATOMS, captured, reaches_tensor, take_apart
 
-_ATOMS = frozenset(
-    (
-        bool, bytes, complex, float, int, range, slice, str, type, type(None),
-        type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
-        torch.device, torch.dtype, torch.layout, torch.Size, rc.Primitive,
-        rc.NoTangent, rc.NotImplementedTangent, rc.RuleConfig, rc.ZeroTangent,
-    )
-)  # fmt: skip
-_TENSORS = frozenset((Tensor, torch.nn.Parameter))
-_ONLY_TENSORS = frozenset((Tensor,))
-_REACH = 10_000
+__all__ = ["TENSORS", "Plan", "convert", "is_bare", "rebuild"]
+
+TENSORS = frozenset((Tensor, torch.nn.Parameter))
 
 
 class _Slot(NamedTuple):
@@ -105,26 +94,18 @@ def _convert_shortly(pullback: Any) -> tuple[Plan, list[Any]] | None:
     if type(pullback) is FunctionType:
         if pullback.__defaults__ is not None or pullback.__kwdefaults__ is not None:
             return None
-        values = _contents(pullback)
+        values = captured(pullback)
         make: Any = _make_closure
         head: Any = (pullback.__code__, pullback.__globals__, pullback.__name__)
     elif type(pullback) is rc.Pullback and _is_plain_function(pullback.fn):
         values, make, head = list(pullback.residuals), _make_pullback, pullback.fn
     else:
         return None
-    if _ONLY_TENSORS.issuperset(map(type, values)):
+    if TENSORS.issuperset(map(type, values)):
         return ((head, None), make, None), values
     tensors: list[Tensor] = []
     contents = _flat(values, tensors)
     return None if contents is None else (((head, contents), make, None), tensors)
-
-
-def _contents(function: FunctionType) -> list[Any]:
-    cells = function.__closure__ or ()
-    try:
-        return [cell.cell_contents for cell in cells]
-    except ValueError:  # one is not filled yet
-        return list(cells)
 
 
 def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
@@ -132,10 +113,10 @@ def _flat(values: Iterable[Any], tensors: list[Tensor]) -> list[Any] | None:
     contents: list[Any] = []
     for value in values:
         cls = type(value)
-        if cls in _TENSORS:
+        if cls in TENSORS:
             tensors.append(value)
             contents.append(_Slot)
-        elif cls in _ATOMS or _is_plain_function(value):
+        elif cls in ATOMS or _is_plain_function(value):
             contents.append(value)
         elif cls is tuple:
             items = _flat(value, tensors)
@@ -154,6 +135,12 @@ def _is_plain_function(value: Any) -> bool:
         and value.__defaults__ is None
         and value.__kwdefaults__ is None
     )
+
+
+def is_bare(plan: Plan) -> bool:
+    """Whether the pullback captures tensors alone, so that all else is in its code."""
+    template, make, _ = plan
+    return make in (_make_closure, _make_pullback) and template[1] is None
 
 
 def rebuild(plan: Plan, tensors: Iterable[Tensor]) -> Any:
@@ -203,7 +190,7 @@ class _Walker:
         """The template of `value`: itself where it holds no tensor."""
         if isinstance(value, self._leaf):
             return self._slot(value)
-        if type(value) in _ATOMS or isinstance(value, type):
+        if type(value) in ATOMS or isinstance(value, type):
             return value
         seen = self._seen.get(id(value))
         if seen is _Cycle:
@@ -224,7 +211,7 @@ class _Walker:
     def _open(self, value: Any) -> Any:
         if isinstance(value, FunctionType):
             return self._function(value)
-        parts = _take_apart(value)
+        parts = take_apart(value)
         if parts is None:
             self.obstacle = f"an object of type {_name(value)}"
             return value
@@ -287,112 +274,6 @@ class _Builder:
         if made is None:
             made = self._made[id(template)] = CellType()
         return made
-
-
-def _take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
-    """`(make, parts)` with `make(*parts)` a copy of `value`; None for the unknown."""
-    cls = type(value)
-    if cls in (tuple, list, set, frozenset):
-        return (lambda *items: cls(items)), list(value)
-    if cls is dict:
-        keys = list(value)
-        values = list(value.values())
-        return (lambda *items: dict(zip(keys, items, strict=True))), values
-    named = isinstance(value, tuple) and hasattr(cls, "_make")
-    if named and not hasattr(value, "__dict__"):
-        return cls, list(value)
-    if cls is rc.Pullback:
-        return rc.Pullback, [value.fn, *value.residuals]
-    if cls is partial:
-        keys = list(value.keywords)
-        n = len(value.args) + 1
-        return (
-            lambda *items: partial(
-                *items[:n], **dict(zip(keys, items[n:], strict=True))
-            ),
-            [value.func, *value.args, *value.keywords.values()],
-        )
-    if cls is MethodType:
-        return MethodType, [value.__func__, value.__self__]
-    return _reduced(value) or _remade(value)
-
-
-def _reduced(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
-    """As its class says that it is made again: Python's protocol of pickling."""
-    if not isinstance(type(value).__reduce__, FunctionType):
-        return None
-    found = value.__reduce__()
-    return found if isinstance(found, tuple) and len(found) == 2 else None
-
-
-def _remade(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
-    fields = _attributes(value)
-    if fields is None:
-        return None
-    cls = type(value)
-
-    def make(*items: Any) -> Any:
-        made = object.__new__(cls)
-        for name, item in zip(fields, items, strict=True):
-            object.__setattr__(made, name, item)
-        return made
-
-    return make, list(fields.values())
-
-
-def _attributes(value: Any) -> dict[str, Any] | None:
-    """Fields and slots of an object whose class is written in Python, else None."""
-    names = [name for name in _slots(type(value)) if hasattr(value, name)]
-    fields = {name: getattr(value, name) for name in names}
-    fields.update(getattr(value, "__dict__", {}))
-    if not fields or _hides_something(value, fields.values()):
-        return None
-    try:  # a class written in C does not let itself be made like this
-        object.__new__(type(value))
-    except TypeError:
-        return None
-    return fields
-
-
-def _slots(cls: type) -> Iterator[str]:
-    for base in cls.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__"):
-                private = name.startswith("__") and not name.endswith("__")
-                yield f"_{base.__name__.lstrip('_')}{name}" if private else name
-
-
-def _hides_something(value: Any, known: Iterable[Any]) -> bool:
-    """Whether `value` refers to more than its class and its attributes (list items)."""
-    ids = {id(part) for part in known}
-    ids.update((id(type(value)), id(getattr(value, "__dict__", None))))
-    return any(
-        id(part) not in ids and reaches_tensor(part) for part in gc.get_referents(value)
-    )
-
-
-def reaches_tensor(root: Any, leaf: Any = Tensor) -> bool:
-    """Whether a tensor (or NumPy array) can be reached from an object."""
-    queue = deque([root])
-    seen: set[int] = set()
-    for _ in count():
-        if not queue:
-            return False
-        value = queue.popleft()
-        if isinstance(value, leaf) or len(seen) > _REACH:
-            return True
-        if id(value) in seen or type(value) in _ATOMS or isinstance(value, type):
-            continue
-        seen.add(id(value))
-        queue.extend(_referents(value))
-    return False
-
-
-def _referents(value: Any) -> Iterable[Any]:
-    if isinstance(value, FunctionType):  # its globals are constants to us
-        return [*_contents(value), value.__defaults__, value.__kwdefaults__]
-    return gc.get_referents(value)
 
 
 def _name(value: Any) -> str:

@@ -7,21 +7,20 @@ autograd will do, and leaves all other calls to the dispatcher.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
 
 import rules_core as rc
+from rules_core._debug import is_watching
 
-from ._compat import tracing_or_transforming, unwrap_dead
-from ._eager import apply_eager
+from ._closure import TENSORS
+from ._compat import autocast_active, tracing_or_transforming, unwrap_dead
 from ._lookup import rules_by_type
-from ._residuals import ResidualCall
+from ._quick import Slot, Unlike, apply_quick
 
 __all__ = ["set_direct"]
-
-_KINDS = frozenset((Tensor, torch.nn.Parameter))
 
 _grad_enabled = torch.is_grad_enabled
 
@@ -30,26 +29,47 @@ def set_direct(primitive: rc.Primitive) -> None:
     """Let later calls of a primitive try the short way, if they may."""
     policy = primitive.__dict__.get("_autocast_torch", "keep")
     methods = rules_by_type(primitive)
-    if policy != "keep" or methods is None or primitive.host:
-        return
-    fun, arity = primitive.fun, primitive.table.arity
+    if policy == "keep" and methods is not None and not primitive.host:
+        primitive.shortcut = _shortcut(primitive, methods)
 
-    def direct(args: tuple[Any, ...]) -> Any:
+
+def _shortcut(primitive: rc.Primitive, methods: Any) -> Callable[..., Any]:
+    """The short way of a function; on few elements each line of it counts."""
+    fun, arity = primitive.fun, primitive.table.arity
+    slots: dict[tuple[type, ...], Slot] = {}
+
+    def of_one(args: tuple[Any, ...]) -> Any:
+        if len(args) != 1:
+            return NotImplemented
+        x = args[0]
+        if type(x) not in TENSORS or tracing_or_transforming():
+            return NotImplemented
+        if x.requires_grad and _grad_enabled():
+            return recorded((type(x),), args)
+        return fun(x)
+
+    def of_several(args: tuple[Any, ...]) -> Any:
         types = tuple(map(type, args))
-        alike = len(args) == arity and _KINDS.issuperset(types)
+        alike = len(args) == arity and TENSORS.issuperset(types)
         if not alike or tracing_or_transforming():
             return NotImplemented
         for x in args:
-            if x.requires_grad:
-                break
-        else:
-            return fun(*args)
-        if not _grad_enabled():
-            return fun(*args)
-        rule = methods[types]
-        if rule is None or rule.needs:
-            return NotImplemented
-        call = ResidualCall(primitive, None, rule)
-        return call.result_of(apply_eager(call, *map(unwrap_dead, args)))
+            if x.requires_grad and _grad_enabled():
+                return recorded(types, args)
+        return fun(*args)
 
-    primitive.shortcut = direct
+    def recorded(types: tuple[type, ...], args: tuple[Any, ...]) -> Any:
+        slot, rule = slots.get(types), methods[types]
+        if rule is None or rule.needs or autocast_active() or is_watching():
+            return NotImplemented
+        if slot is None or slot.rule is not rule:
+            slot = slots[types] = Slot(primitive, rule)
+        pair = None
+        if slot.quick:
+            try:
+                return apply_quick(slot, *map(unwrap_dead, args))
+            except Unlike as unlike:
+                pair = unlike.pair
+        return slot.take_apart(args, pair)
+
+    return of_one if arity == 1 else of_several

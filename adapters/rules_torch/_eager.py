@@ -17,7 +17,7 @@ from torch import Tensor
 from ._compat import apply_function, keep_out_of_graphs
 from ._residuals import ResidualCall
 
-__all__ = ["EagerFunction", "apply_eager"]
+__all__ = ["LEFT_OUT", "EagerFunction", "apply_eager", "pull", "save"]
 
 
 class EagerFunction(torch.autograd.Function):
@@ -26,37 +26,55 @@ class EagerFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, call: ResidualCall, *tensors: Tensor) -> Any:
         """The result's tensors; saves what the pullback captures."""
-        outputs, extras = call.run(tensors)
-        ctx.call = call
-        ctx.set_materialize_grads(False)
-        saved = call.saved(tensors, outputs, extras)
-        if extras:
-            ctx.save_for_backward(*saved)
-        else:  # inputs that are not captured are not kept alive
-            ctx.save_for_backward(*[saved[i] for i in call.sources])
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        return save(ctx, call, tensors, *call.run(tensors))
 
     @staticmethod
     def backward(ctx: Any, *seeds: Tensor | None) -> Any:
         """Cotangents by the rrule, differentiable where a graph is being made."""
-        call: ResidualCall = ctx.call
-        wanted = ctx.needs_input_grad[1:]
         if seeds[0] is None and all(dy is None for dy in seeds):
-            return (None,) * (len(wanted) + 1)
-        residuals = ctx.saved_tensors
-        if call.extras:
-            if torch.is_grad_enabled():
-                residuals = _rejoin(call, residuals, len(wanted))
-            residuals = [residuals[i] for i in call.sources]
-        return (None, *call.finish(residuals, seeds, wanted, ctx))
+            return (None,) * len(ctx.needs_input_grad)
+        return pull(ctx, ctx.call, ctx.saved_tensors, seeds)
 
 
 apply_eager = apply_function(EagerFunction)
-keep_out_of_graphs(
-    EagerFunction.backward,
+LEFT_OUT = (
     "a rule of rules_core whose forward pass was not compiled; compile it as well, or "
-    "give compiled autograd a compiler without fullgraph=True",
+    "give compiled autograd a compiler without fullgraph=True"
 )
+keep_out_of_graphs(EagerFunction.backward, LEFT_OUT)
+
+
+def save(
+    ctx: Any,
+    call: ResidualCall,
+    tensors: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    extras: Sequence[Tensor],
+) -> Any:
+    """What the forward pass returns; keeps what the backward pass needs."""
+    ctx.call = call
+    ctx.set_materialize_grads(False)
+    saved = call.saved(tensors, outputs, extras)
+    if extras:
+        ctx.save_for_backward(*saved)
+    else:  # inputs that are not captured are not kept alive
+        ctx.save_for_backward(*[saved[i] for i in call.sources])
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+def pull(
+    ctx: Any,
+    call: ResidualCall,
+    saved: Sequence[Tensor],
+    seeds: Sequence[Tensor | None],
+) -> Any:
+    """The backward pass, from what was saved."""
+    wanted = ctx.needs_input_grad[1:]
+    if call.extras:
+        if torch.is_grad_enabled():
+            saved = _rejoin(call, saved, len(wanted))
+        saved = [saved[i] for i in call.sources]
+    return (None, *call.finish(saved, seeds, wanted, ctx))
 
 
 def _rejoin(

@@ -15,7 +15,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._closure import reaches_tensor
+from ._apart import reaches_tensor
 from ._compat import is_symbol
 from ._errors import HiddenTensorsError
 
