@@ -1,19 +1,23 @@
 """What derived rules refuse, and that a wrong one would be noticed."""
 
+import zlib
+
 import numpy as np
 import pytest
 
 import rules_core as rc
 from rules_autodiff import (
     CoDual,
+    Dual,
     NoRData,
     SourceNotFound,
     UnsupportedProgram,
     derive_rrule,
+    frule_mutating,
     rrule_mutating,
 )
 from rules_core.testing import CheckFailed, check_rule, isolated_rules
-from tests.interop.simulations import HOSTS, first_of, host_of
+from tests.interop.simulations import HOSTS, differences, first_of, host_of
 
 X = np.array([0.3, -0.4, 0.9])
 
@@ -198,3 +202,42 @@ def test_explain_says_that_the_rule_is_derived():
     )
     rc.opt_out(rc.rrule, halve, rc.Array)
     assert "without a derived rule: it is opted out at" in rc.explain(handle, X)
+
+
+def test_a_function_of_c_code_has_no_derived_rule():
+    handle = rc.Primitive(zlib.crc32, host=True)
+    assert rc.why_not_derived(handle, (1.0,), {}, None) == (
+        "it is no Python code that rules_autodiff looks into"
+    )
+
+
+def total(items):
+    """Imagine compiled code here."""
+    return sum(items)
+
+
+def totalled(x):
+    y = x * x
+    y[0] = total([x[0], x[1] * x[2]]) * y[1]
+    return y
+
+
+def test_a_batch_of_tangents_that_a_rule_takes_one_by_one(host):
+    """A mutating frule gets no list with several tangents: each has its own pass."""
+    calls = []
+
+    def total_rule(f, items):
+        calls.append(items)
+        return Dual(sum(items.primal), sum(items.tangent))
+
+    f, x = host.wrap(totalled, out=first_of), host.array(X)
+    frule_mutating.define(total)(total_rule)
+    try:
+        columns = host.vmap(lambda dx: host.jvp(f, (x,), (dx,))[1])(
+            host.array(np.eye(3))
+        )
+    finally:
+        frule_mutating.rules.pop(total)
+    assert len(calls) == 3
+    want = [differences(lambda x, i=i: totalled(x.copy())[i], X)[0] for i in range(3)]
+    np.testing.assert_allclose(np.asarray(columns).T, want, rtol=1e-8, atol=1e-9)
