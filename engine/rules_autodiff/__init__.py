@@ -7,6 +7,7 @@ from rules_autodiff import (  # noqa: F401  (they register)
     _arithmetic,
     _asking,
     _buffers,
+    _by_keyword,
     _containers,
     _elementary,
     _inplace,

@@ -178,8 +178,40 @@ def test_array_api_programs(name):
     check_program(WRAPPED[name])
 
 
+def table_of(x):
+    return np.stack([x, x[::-1] ** 2, np.sin(3.0 * x) + 1.5])
+
+
+def begun(u, x):
+    return np.sum(u.reduce(table_of(x), axis=1, initial=x[1] ** 2) * W[:3])
+
+
+def begun_and_kept(u, x):
+    found = u.reduce(table_of(x), 0, keepdims=True, initial=x[0] * x[1])
+    return np.sum(found * W)
+
+
+@pytest.mark.parametrize("use", [begun, begun_and_kept])
 @pytest.mark.parametrize("ufunc", UFUNCS)
-def test_a_moving_initial_value_by_keyword_is_refused(ufunc):
-    """NumPy tells no parameter `initial` of ufunc.reduce: it cannot be bound."""
+def test_initial_values_that_move(ufunc, use):
+    check_program(lambda x: use(ufunc, x))
+
+
+REORDERABLE = [u for u in UFUNCS if u not in (np.subtract, np.divide, np.copysign)]
+
+
+@pytest.mark.parametrize("ufunc", REORDERABLE)
+def test_initial_values_of_what_is_masked(ufunc):
+    mask = np.arange(18).reshape(3, 6) % 3 > 0
+
+    def f(x):
+        part = ufunc.reduce(table_of(x), (0, 1), initial=x[1] ** 2, where=mask)
+        return part + ufunc.reduce(x, where=MASK, initial=x[2])
+
+    check_program(f)
+
+
+def test_initial_values_that_nothing_stands_for_are_refused():
+    """Masked entries need an identity, which a difference has not."""
     with pytest.raises(ad.UnsupportedProgram, match="'initial'"):
-        ad.grad(lambda x: ufunc.reduce(x, initial=x[0]))(V)
+        ad.grad(lambda x: np.subtract.reduce(x, initial=x[0], where=MASK))(V)
