@@ -29,6 +29,7 @@ __all__ = [
     "below_autograd",
     "call_function",
     "fake_mode",
+    "forward_ad",
     "forward_mode_active",
     "functorch_active",
     "has_tangent",
@@ -102,7 +103,7 @@ add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find(
 
 _compiler = _find("compiler")
 _dispatch = _find("utils._python_dispatch")
-_forward_ad = _find("autograd.forward_ad")
+forward_ad = _find("autograd.forward_ad")
 _find("compiler._is_exporting_flag")
 _find("utils._python_dispatch._is_in_torch_dispatch_mode")
 scripting: Callable[[], bool] = _find("_C._is_tracing")
@@ -167,9 +168,13 @@ class Levels:
             x.requires_grad and (bool(self.reverse) or torch.is_grad_enabled())
         )
         forward = not levels.isdisjoint(self.forward) or (
-            forward_mode_active() and has_tangent(x)
+            forward_mode_active() and (self._may_be_dual(levels) or has_tangent(x))
         )
         return reverse, forward
+
+    def _may_be_dual(self, levels: set[int]) -> bool:
+        """Whether a wrapper may have got a tangent inside `grad`, as in `linearize`."""
+        return not self.forward and not levels.isdisjoint(self.reverse)
 
 
 def batch_levels(tensors: Sequence[Tensor]) -> dict[int, int]:
@@ -222,14 +227,14 @@ def is_view_without_history(x: Tensor) -> bool:
 
 def forward_mode_active() -> bool:
     """Whether forward-mode tangents are being propagated here."""
-    return _forward_ad._current_level >= 0 and _forward_enabled()
+    return forward_ad._current_level >= 0 and _forward_enabled()
 
 
 def tracing_or_transforming() -> bool:
     """Whether a call may mean more than computing; asked at every call, so in one."""
     return (
         functorch_active()
-        or _forward_ad._current_level >= 0
+        or forward_ad._current_level >= 0
         or _compiler._is_exporting_flag
         or _dispatch._is_in_torch_dispatch_mode
         or scripting()
@@ -307,7 +312,7 @@ def with_tangent_of(x: Tensor, other: Tensor) -> Tensor:
     """`x` with the forward-mode tangent of another tensor, if it has none itself."""
     if not forward_mode_active() or not has_tangent(other) or has_tangent(x):
         return x
-    return _forward_ad.make_dual(x, _unpack_dual(other, level=0)[1])
+    return forward_ad.make_dual(x, _unpack_dual(other, level=0)[1])
 
 
 def will_execute(node: Any) -> bool:

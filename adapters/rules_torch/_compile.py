@@ -21,8 +21,15 @@ from torch import Tensor
 import rules_core as rc
 
 from ._blame import check_shapes, metas
-from ._compat import is_traced, keep_out_of_graphs, leaving_the_graph
-from ._errors import UntraceableError
+from ._compat import (
+    Levels,
+    forward_ad,
+    functorch_active,
+    is_traced,
+    keep_out_of_graphs,
+    leaving_the_graph,
+)
+from ._errors import UntraceableError, untraceable
 from ._host import run_primal
 from ._leaves import LEAF, flatten, unflatten
 from ._lookup import find_rrule
@@ -51,9 +58,9 @@ def call_traced(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a primitive in a frame that Dynamo traces."""
-    key = "" if kwargs else _key_of_tensors(primitive, *[type(x) for x in args])
-    if key:
-        return _run(key, args)
+    if not _is_pushing() and forward_ad._current_level >= 0:  # noqa: SLF001 (see below)
+        _say_duals(primitive)
+        return _OUTSIDE["call"](primitive, args, kwargs)
     tensors: list[Tensor] = []
     closed: list[str] = []
     layout = open_traced((args, kwargs), tensors, closed, 0)
@@ -67,19 +74,19 @@ def call_traced(
 def _call_in_graph(primitive: Any, *args: Any, **kwargs: Any) -> Any:
     """What Dynamo traces in place of the call of a primitive.
 
-    What it reads, a compiled function checks again at every call. So the common call,
-    of tensors alone, is answered here, without asking for the host.
+    What it reads, a compiled function checks again at every call, functions included.
+    So the common call, of tensors alone, is answered here, without asking for the host,
+    and the level of dual numbers is read where it is.
     """
-    key = "" if kwargs else _key_of_tensors(primitive, *[type(x) for x in args])
-    return _run(key, args) if key else primitive.call_traced(*args, **kwargs)
+    key, pushing = _key_of_tensors(primitive, *[type(x) for x in args])
+    dual = not pushing and forward_ad._current_level >= 0  # noqa: SLF001 (as said)
+    if not key or kwargs or dual:
+        return primitive.call_traced(*args, **kwargs)
+    outputs = _entry(key, *args)
+    return outputs[0] if _is_tensor(key) else _result(key, outputs)
 
 
 vars(rc.Primitive.__call__)["_torchdynamo_inline"] = _call_in_graph
-
-
-def _run(key: str, tensors: tuple[Tensor, ...]) -> Any:
-    outputs = _entry(key, *tensors)
-    return outputs[0] if _is_tensor(key) else _result(key, outputs)
 
 
 def _result(key: str, outputs: tuple[Tensor, ...]) -> Any:
@@ -96,6 +103,24 @@ def _say(primitive: rc.Primitive, what: str) -> None:
         "bound method, or compile without fullgraph=True."
     )
     keep_out_of_graphs(_OUTSIDE["call"], reason)
+
+
+def _say_duals(primitive: rc.Primitive) -> None:
+    """The same for dual numbers; torch cannot leave its graph inside a transform.
+
+    Raises:
+        UntraceableError: A transform is active.
+    """
+    if not _OUTSIDE:
+        _OUTSIDE["call"] = torch.compiler.disable(_call_outside)
+    why = (
+        "it is called inside forward_ad.dual_level(), where a compiled graph takes the "
+        "derivatives of its operations instead of rules"
+    )
+    error = UntraceableError(primitive.table.label, why, "Use torch.func.jvp.")
+    if functorch_active():
+        raise error
+    keep_out_of_graphs(_OUTSIDE["call"], str(error))
 
 
 def _call_outside(
@@ -121,13 +146,23 @@ def _key_of(primitive: rc.Primitive, layout: Any) -> str:
     return key
 
 
-def _key_of_tensors(primitive: rc.Primitive, *types: type) -> str:
+def _is_pushing() -> bool:
+    """Whether a `jvp` of torch.func is active."""
+    return bool(Levels().forward)
+
+
+def _key_of_tensors(primitive: rc.Primitive, *types: type) -> tuple[str, bool]:
+    """The key of a call of tensors alone, else nothing; and whether a `jvp` is active.
+
+    In one function, for each that Dynamo calls is checked at every call.
+    """
+    pushing = _is_pushing()
     if not types or not all(issubclass(cls, Tensor) for cls in types):
-        return ""
+        return "", pushing
     number = len(types)
     args = ("sequence", tuple, tuple(range(number)), (LEAF,) * number)
-    nothing = ("mapping", dict, (), ())
-    return _key_of(primitive, ("sequence", tuple, (0, 1), (args, nothing)))
+    layout = ("sequence", tuple, (0, 1), (args, ("mapping", dict, (), ())))
+    return _key_of(primitive, layout), pushing
 
 
 def _is_tensor(key: str) -> bool:
@@ -187,7 +222,7 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
     except UntraceableError as error:
         raise leaving_the_graph(str(error)) from error
     except (AssertionError, RuntimeError) as error:
-        reason = _reason(call.primitive, str(error))
+        reason = untraceable(call.primitive.table.label, str(error))
         if reason is None:
             raise
         raise leaving_the_graph(str(reason)) from error
@@ -215,27 +250,9 @@ def _check(
         check_shapes(rule, expected, metas(outputs))
 
 
-# What torch says where a body or a rule does what a compiler cannot follow, and why.
-_REASONS = {
-    "convert all Tensors to FakeTensors": (
-        "its body or a rule of it reads a tensor that is none of its arguments",
-        "Pass the tensor as an argument, or make it there by array_namespace(x).",
-    ),
-    ".numpy() is not supported for tensor subclasses": (
-        "its body or a rule of it asks for the memory of a tensor",
-        "Declare the primitive host=True, or call array-API functions in its rules.",
-    ),
-}
-
-
-def _reason(primitive: rc.Primitive, said: str) -> UntraceableError | None:
-    for text, (why, cure) in _REASONS.items():
-        if text in said:
-            return UntraceableError(primitive.table.label, why, cure)
-    return None
-
-
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
-for _function in (_key_of, _key_of_tensors, _is_tensor, _result_of, _say):
+for _function in (
+    _key_of, _key_of_tensors, _is_pushing, _is_tensor, _result_of, _say, _say_duals
+):  # fmt: skip
     _function.__dict__["_dynamo_marked_constant"] = True

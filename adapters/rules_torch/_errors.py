@@ -17,6 +17,7 @@ __all__ = [
     "UnconvertibleClosureError",
     "UntraceableError",
     "rule_label",
+    "untraceable",
 ]
 
 
@@ -140,3 +141,30 @@ class UntraceableError(rc.UnsupportedError):
 
     def __init__(self, target: str, why: str, cure: str) -> None:
         super().__init__(f"{target} cannot be compiled by torch: {why}. {cure}")
+
+
+_LOOKS = (
+    "its body or a rule of it makes a Python number or a branch of a tensor's values",
+    "Use array_namespace(x).where(…) there, or declare the primitive host=True.",
+)
+# What torch says where a body or a rule does what a compiler cannot follow, and why.
+_REASONS = {
+    "data-dependent expression": _LOOKS,
+    "aten._local_scalar_dense": _LOOKS,
+    "convert all Tensors to FakeTensors": (
+        "its body or a rule of it reads a tensor that is none of its arguments",
+        "Pass the tensor as an argument, or make it there by array_namespace(x).",
+    ),
+    ".numpy() is not supported for tensor subclasses": (
+        "its body or a rule of it asks for the memory of a tensor",
+        "Declare the primitive host=True, or call array-API functions in its rules.",
+    ),
+}
+
+
+def untraceable(target: str, said: str) -> UntraceableError | None:
+    """The error in place of what torch says where it compiles; None for other texts."""
+    for text, (why, cure) in _REASONS.items():
+        if text in said:
+            return UntraceableError(target, why, cure)
+    return None

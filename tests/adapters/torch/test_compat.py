@@ -70,6 +70,17 @@ def test_forward_mode_and_tangents():
             assert not _compat.forward_mode_active()
 
 
+def test_the_level_of_dual_numbers():
+    assert _compat.forward_ad._current_level == -1
+    with forward_ad.dual_level():
+        assert _compat.forward_ad._current_level == 0
+    seen = []
+    torch.func.jvp(
+        lambda x: seen.append(_compat.forward_ad._current_level) or x * 1, (X,), (X,)
+    )
+    assert seen == [0]  # which is why a compiled jvp must not ask
+
+
 def test_strip_tangent_of_a_batched_tensor():
     def look(x):
         assert torch.equal(_compat.strip_tangent(x).sum(), x.sum())

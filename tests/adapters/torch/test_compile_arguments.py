@@ -233,7 +233,39 @@ def without_shapes():
     return ordered
 
 
+def branches():
+    @rc.primitive
+    def branches(x):
+        return x * 2 if bool(x.sum() > 0) else x * 3
+
+    @rc.rrule.define(branches)
+    def branches_rrule(x):
+        return branches(x), lambda dy: (NoTangent(), 7 * dy)
+
+    return branches
+
+
+def makes_a_number():
+    @rc.primitive
+    def counts(x):
+        return x * 2
+
+    @rc.rrule.define(counts)
+    def counts_rrule(x):
+        number = float(x.sum() * 0)
+        return x * 2, lambda dy: (NoTangent(), (7 + number) * dy)
+
+    return counts
+
+
+LOOKS = (
+    "cannot be compiled by torch: its body or a rule of it makes a Python number or a "
+    "branch of a tensor's values. Use array_namespace(x).where(…) there, or declare "
+    "the primitive host=True."
+)
 CANNOT = {
+    branches: f"branches.<locals>.branches {LOOKS}",
+    makes_a_number: f"makes_a_number.<locals>.counts {LOOKS}",
     reads_a_global: (
         "reads_a_global.<locals>.reads cannot be compiled by torch: its body or a rule "
         "of it reads a tensor that is none of its arguments. Pass the tensor as an "

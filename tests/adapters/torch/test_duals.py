@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.autograd import forward_ad
-from torch.func import grad, jacrev, vmap
+from torch.func import grad, jacrev, linearize, vmap
 
 import rules_core as rc
 from rules_core import NoTangent
@@ -53,6 +53,27 @@ def test_each_mode_uses_its_own_rule_there(kind, scale):
     mark = marker(kind).f
     slope = pushed(grad(lambda x: (mark(x) ** 2).sum()))
     assert slope.tolist() == [2 * scale] * 2
+
+
+INNER = {
+    "duals": lambda f, x: pushed(f, x * 1),
+    "linearize": lambda f, x: linearize(f, x)[1](torch.ones_like(x)),
+    "duals of grad": lambda f, x: pushed(grad(total(f)), x * 1),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # torch.func.linearize warns about itself
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_duals_inside_a_transform(name, kind, inner):
+    """There they are duals of what the transform wraps."""
+    made = MAKERS[name](kind)
+
+    def slope(f):
+        return grad(lambda x: INNER[inner](f, x).sum())(X)
+
+    torch.testing.assert_close(slope(made.f), slope(made.native))
 
 
 VIEWS = {
