@@ -1,4 +1,5 @@
-# make demo   fit two models with one set of rules in NumPy, JAX and PyTorch
+# make demo   fit the CO2 record in JAX and in PyTorch with one set of rules
+# make demo DEMO=river   fit a NumPy simulation without rules in both
 # make test   the whole test suite, documentation examples included
 # make coverage  the same, and what it did not run
 # make lint   style, types and the direction of imports
@@ -16,6 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+DEMO ?= co2
 
 # Two test processes on two cores: more threads inside each only get in each other's way.
 export OMP_NUM_THREADS ?= 1
@@ -25,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := test
 
 demo: $(STAMP)
-	$(BIN)/python -m examples.co2
+	$(BIN)/python -m examples.$(DEMO)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(ARGS)
