@@ -91,6 +91,7 @@ class Host(NamedTuple):
     wrap: Callable[..., Any]
     grad: Callable[..., Any]
     jvp: Callable[..., Any]
+    vjp: Callable[..., Any]
     jacfwd: Callable[..., Any]
     jacrev: Callable[..., Any]
     vmap: Callable[..., Any]
@@ -142,6 +143,7 @@ def _jax() -> Host:
         wrap,
         jax.grad,
         jax.jvp,
+        jax.vjp,
         jax.jacfwd,
         jax.jacrev,
         jax.vmap,
@@ -171,6 +173,7 @@ def _torch() -> Host:
         wrap,
         func.grad,
         func.jvp,
+        func.vjp,
         func.jacfwd,
         func.jacrev,
         func.vmap,
