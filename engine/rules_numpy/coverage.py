@@ -137,14 +137,14 @@ Two conventions of NumPy itself show in the derivatives: `eigh`, `eigvalsh` and
 `cholesky` read one triangle of their argument, so the cotangent has zeros in the other;
 and the vectors of equal eigenvalues or singular values are fixed up to a rotation only.
 There a function that treats equal ones alike has the right derivative (projectors,
-traces, leading vectors, low rank), as far as values and vectors determine it. In reverse
-mode they do so too for one function of the matrix, `V f(w) Vᴴ` by `eigh` or `svd`, where
-`f` is not zero; of two equal values not for entries off the diagonal alone. Anything else
-is an error, in both modes, and so is a second derivative. Reverse mode turns such
-vectors among themselves; the [decision](../decisions/0022-equal-eigenvalues.md) says
-why, and what nearly equal values cost. In JAX, reverse mode of `eigh`, `eig` and `svd`
-refuses equal values unless nothing uses the vectors. A zero singular value is a
-symmetric kink.
+traces, leading vectors, low rank), as far as values and vectors determine it. In
+reverse mode they do so too for one function of the matrix, `V f(w) Vᴴ` by `eigh` or
+`svd`, where `f` is not zero; of two equal values not for entries off the diagonal
+alone. Anything else is an error, in both modes, and so is a second derivative. Reverse
+mode turns such vectors among themselves; the
+[decision](../decisions/0022-equal-eigenvalues.md) says why, and what nearly equal
+values cost. In JAX, reverse mode of `eigh`, `eig` and `svd` refuses equal values unless
+nothing uses the vectors. A zero singular value is a symmetric kink.
 """
 
 
