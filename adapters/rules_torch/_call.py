@@ -18,7 +18,7 @@ from rules_core._debug import is_watching
 from ._autocast import State, current, resumed
 from ._blame import blame_result, check_pattern, check_result, check_shapes
 from ._closure import convert, rebuild
-from ._compat import autocast_active, will_execute
+from ._compat import autocast_active, lacks_data, will_execute
 from ._config import CONFIG
 from ._derive import transposed_push
 from ._errors import (
@@ -26,6 +26,7 @@ from ._errors import (
     KeywordDerivativeError,
     UnconvertibleClosureError,
     rule_label,
+    untraceable,
 )
 from ._fit import check_dtype, fitted, given, read_tangents
 from ._host import run_primal
@@ -174,10 +175,17 @@ class Call:
         node: Any = None,
     ) -> Cotangents:
         """Cotangents of the tensors from those of the result: the backward pass."""
-        if self.autocast is not None or autocast_active():
-            with resumed(self.autocast, self.inputs[0][2].type):
-                return self._finish(residuals, seeds, wanted, node)
-        return self._finish(residuals, seeds, wanted, node)
+        try:
+            if self.autocast is not None or autocast_active():
+                with resumed(self.autocast, self.inputs[0][2].type):
+                    return self._finish(residuals, seeds, wanted, node)
+            return self._finish(residuals, seeds, wanted, node)
+        except RuntimeError as error:
+            reason = untraceable(self.primitive.table.label, str(error))
+            seen = [dy for dy in seeds if dy is not None]
+            if reason is None or not any(map(lacks_data, seen)):
+                raise
+            raise reason from error
 
     def _finish(
         self,

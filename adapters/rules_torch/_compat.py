@@ -42,6 +42,7 @@ __all__ = [
     "is_symbol",
     "is_wrapped",
     "keep_out_of_graphs",
+    "lacks_data",
     "leaving_the_graph",
     "noting_down",
     "noting_down_programs",
@@ -338,11 +339,20 @@ def is_symbol(cls: type) -> bool:
     return issubclass(cls, _Proxy)
 
 
-def is_traced(x: Tensor) -> bool:
-    """Whether Dynamo asks for shapes with `x`, and nothing notes down operations."""
+def lacks_data(x: Tensor) -> bool:
+    """Whether `x` is fake below all wrappers of torch.func."""
+    return is_fake(_bare(x))
+
+
+def _bare(x: Tensor) -> Tensor:
     while is_wrapped(x):
         x = _get_unwrapped(x)
-    if not isinstance(x, _fake):
+    return x
+
+
+def is_traced(x: Tensor) -> bool:
+    """Whether Dynamo asks for shapes with `x`, and nothing notes down operations."""
+    if not isinstance(_bare(x), _fake):
         return False
     return _find("fx.experimental.proxy_tensor.get_proxy_mode")() is None
 

@@ -143,6 +143,18 @@ def test_apply_function_is_apply_without_its_python_layer():
     assert x.grad.tolist() == [2, 2]
 
 
+def test_lacks_data():
+    seen = []
+
+    def look(x):
+        seen.append(_compat.lacks_data(x))
+        return x.sum()
+
+    torch.vmap(torch.func.grad(look))(torch.ones(2, 3))
+    torch.vmap(torch.func.grad(look))(torch.ones(2, 3, device="meta"))
+    assert seen == [False, True]
+
+
 def test_is_fake():
     from torch._subclasses.fake_tensor import FakeTensorMode
 

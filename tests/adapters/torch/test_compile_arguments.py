@@ -298,6 +298,37 @@ def test_a_primitive_that_cannot_be_compiled_leaves_the_graph_or_is_an_error(mak
     assert str(info.value).startswith(CANNOT[make])
 
 
+@pytest.mark.parametrize(
+    ("way", "error"),
+    [
+        ("backward", torch._dynamo.exc.BackendCompilerFailed),
+        ("grad", torch._dynamo.exc.TorchDynamoException),
+    ],
+)
+def test_a_pullback_that_branches_is_an_error_in_words(way, error):
+    @rc.primitive
+    def double(x):
+        return x * 2
+
+    @rc.rrule.define(double)
+    def double_rrule(x):
+        def double_pullback(dy):
+            return NoTangent(), 7 * dy if bool(dy.sum() > 0) else dy
+
+        return x * 2, double_pullback
+
+    def total(x):
+        return double(x).sum()
+
+    program = torch.func.grad(total) if way == "grad" else total
+    torch.compiler.reset()
+    with pytest.raises(error) as info:
+        torch.compile(program, fullgraph=True, backend="aot_eager")(
+            X.clone().requires_grad_(way != "grad")
+        )
+    assert f".<locals>.double {LOOKS}" in str(info.value)
+
+
 def test_an_object_that_changes_is_read_at_every_call():
     box = Mutable(W)
     fast = torch.compile(lambda x: scaled(box, x), fullgraph=True, backend="aot_eager")
