@@ -32,7 +32,7 @@ from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import is_lifted, lifted, rebind
 from rules_autodiff._opaque import is_opaque, is_transparent
 from rules_autodiff._reach import reads_active, reads_uncaptured
-from rules_autodiff._values import INERT, has_fields
+from rules_autodiff._values import INERT, has_fields, holds_records
 from rules_core import Primitive, no_frule, no_rrule
 from rules_core._registry import PACKS, find_table
 
@@ -232,6 +232,8 @@ class Calls(Hooks):
         try:
             return self.ruled(f, args, kwargs)
         except Exception as error:
+            if isinstance(error, TypeError) and any(map(holds_records, args)):
+                refused("structured")
             note_place(error, f)
             raise
 

@@ -13,7 +13,7 @@ import numpy as np
 from rules_autodiff._core import fit
 from rules_autodiff._explain import asked_of, code_and_line, note_place
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import Branch, Slot, add_to, take_from, tangent_of
+from rules_autodiff._slots import Branch, Slot, add_each, add_to, take_from, tangent_of
 from rules_autodiff._state import read_attribute, write_attribute
 from rules_core import (
     AbstractThunk,
@@ -91,14 +91,18 @@ class RuleEntry:
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
             raise CotangentCountError(self.call.rule, len(self.slots), cotangents)
-        for place, slot in enumerate(self.slots):
-            if slot is not None:
-                ct = cotangents[place]
-                if isinstance(ct, AbstractThunk):
-                    ct = below.call(unthunk, ct)
-                if isinstance(ct, NotImplementedTangent):
-                    ct.throw(asked_of(self.call, place))
-                add_to(slot, ct, below)
+        found = [self.wanted(i, ct, below) for i, ct in enumerate(cotangents)]
+        add_each(self.slots, found, below)
+
+    def wanted(self, place: int, ct: Any, below: Any) -> Any:
+        """The cotangent of an argument; thunks of others are left alone."""
+        if self.slots[place] is None:
+            return None
+        if isinstance(ct, AbstractThunk):
+            ct = below.call(unthunk, ct)
+        if isinstance(ct, NotImplementedTangent):
+            ct.throw(asked_of(self.call, place))
+        return ct
 
 
 def _zero_of(slot: Slot) -> Any:

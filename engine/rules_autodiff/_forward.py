@@ -13,12 +13,12 @@ import numpy as np
 
 from rules_autodiff._core import CORE, given
 from rules_autodiff._explain import asked_of, refused
-from rules_autodiff._memory import CALLBACK, Memory, overlaps_itself, owner_of
+from rules_autodiff._memory import CALLBACK, Memory, apart, overlaps_itself, owner_of
 from rules_autodiff._mutating import call_mutating_forward
 from rules_autodiff._mutating_rules import frule_mutating
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._reverse import may_mirror
-from rules_autodiff._run import Run
+from rules_autodiff._reverse import is_constant_field, may_mirror
+from rules_autodiff._run import Run, check_record
 from rules_autodiff._slots import is_plain_array, tangent_of
 from rules_autodiff._transpose import transposed_rrule
 from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
@@ -111,8 +111,11 @@ class ForwardRun(Run):
             return None
         if type(a) is not np.ndarray:
             self.check_class(a)
-        if owner is not a and not may_mirror(a.dtype, owner.dtype):
-            refused("reinterpreted")
+        if owner is not a:
+            if is_constant_field(a.dtype, owner.dtype):
+                return None
+            if not may_mirror(a.dtype, owner.dtype):
+                refused("reinterpreted")
         return found
 
     def new_flow(self, a: Any) -> Flow:
@@ -177,6 +180,7 @@ class ForwardRun(Run):
     def assign_parts(self, y: Any, tangents: list[Any]) -> None:
         level = self.structure(y)
         if level is None:
+            check_record(y)
             return
         zero = ZeroTangent()
         for name, value in zip(level.names, level.values, strict=True):
@@ -281,7 +285,10 @@ class ForwardRun(Run):
     def read_array(self, a: Any, key: Any) -> Any:
         value = self.below.getitem(a, key)
         flow = self.flow(a)
-        if flow is None or not (is_number(value) or is_float_array(value)):
+        if flow is None:
+            return value
+        if not (is_number(value) or is_float_array(value)):
+            check_record(value, a)
             return value
         if isinstance(value, np.ndarray) and owner_of(value) is owner_of(a):
             return value
@@ -294,7 +301,7 @@ class ForwardRun(Run):
     def write(self, dest: Any, key: Any, value: Any) -> None:
         value = self.written_value(dest, value)
         active = self.is_active(value)
-        self.check_write(dest, active=active)
+        self.check_write(dest, key, active=active)
         if isinstance(value, list | tuple) and active:
             value = self.call(np.asarray, value)
         flow = self.flow(dest)
@@ -340,7 +347,9 @@ class ForwardRun(Run):
         return dv if dv is not None and given(dv) else 0.0
 
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
-        self.check_write(dest, active=self.is_active(value))
+        if self.is_active(value):
+            dest, key = apart(dest, key)
+        self.check_write(dest, key, active=self.is_active(value))
         self.note_write(dest)
         self.below.add_at(dest, key, value)
         if not self.is_active(value):
@@ -365,6 +374,7 @@ class ForwardRun(Run):
             return self.box(x)
         y = self.below.copied(x, order)
         if self.flow(x) is not None:
+            check_record(y, x)
             self.assign(y, [self.short_tangent(x, lane) for lane in range(self.width)])
         return y
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rules_autodiff._calls import HANDLERS, Transform
 from rules_autodiff._forward import ForwardRun
-from rules_autodiff._inputs import Const, Entrance, without_const
+from rules_autodiff._inputs import Const, Entrance, check_tangents, without_const
 from rules_autodiff._kept import Kept
 from rules_autodiff._outputs import as_given
 from rules_autodiff._plain import PLAIN
@@ -272,20 +272,11 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.0))
     (6.0, 2.0)
     """
-    check_count(primals, tangents, "jvp")
+    check_tangents(primals, tangents, "jvp")
     out, found = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
     if has_aux:
         return out[0], found[0], out[1]
     return out, found[0]
-
-
-def check_count(primals: Any, tangents: Any, name: str) -> None:
-    if len(primals) != len(tangents):
-        message = (
-            f"{name}: there must be one tangent for each of the {len(primals)} "
-            f"primals, but got {len(tangents)}."
-        )
-        raise TypeError(message)
 
 
 def forward(
@@ -366,7 +357,7 @@ class Linearized(Kept):
         return value
 
     def apply(self, level: Any, *tangents: Any) -> Any:
-        check_count(self.args, tangents, "f_jvp")
+        check_tangents(self.args, tangents, "f_jvp")
         (found,) = self.adjoint.pull(self.adjoint.output, tangents, level)
         if self.adjoint.run.changes:  # the arguments as they were
             self.adjoint.again(self.adjoint.output, level)
@@ -389,6 +380,7 @@ def hvp(_below: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     >>> hvp(f, (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
     array([4., 2.])
     """
+    check_tangents(primals, tangents, "hvp")
     single = len(primals) == 1
     gradient = grad(f, 0 if single else tuple(range(len(primals))))
     return forward(_below, gradient, primals, [tuple(tangents)])[1][0]

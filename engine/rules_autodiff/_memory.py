@@ -11,6 +11,8 @@ from weakref import ref
 
 import numpy as np
 
+from rules_autodiff._explain import refused
+
 __all__ = [
     "CALLBACK",
     "FRESH",
@@ -18,9 +20,11 @@ __all__ = [
     "OWN",
     "Memory",
     "add_into",
+    "apart",
     "overlaps_itself",
     "owner_of",
     "places_of",
+    "same_entries",
     "same_place",
 ]
 
@@ -167,20 +171,44 @@ def overlaps_itself(a: Any) -> bool:
 def add_into(window: Any, ct: Any) -> None:
     """``window += ct``, also where entries of the window share memory."""
     if overlaps_itself(window):
-        flat = owner_of(window).reshape(-1)
-        np.add.at(flat, places_of(window), np.broadcast_to(ct, window.shape))
+        flat, places = places_of(window)
+        np.add.at(flat, places, np.broadcast_to(ct, window.shape))
     else:
         window += ct
 
 
-def places_of(window: Any) -> Any:
-    """Where each entry of a window lies in the flat array that owns its memory."""
-    flat = owner_of(window)
-    start = (address(window) - address(flat)) // flat.dtype.itemsize
-    places = np.full(window.shape, start)
+def apart(dest: Any, key: Any) -> tuple[Any, Any]:
+    """The same entries of the same memory, in an array in which none stands twice."""
+    if not (isinstance(dest, np.ndarray) and overlaps_itself(dest)):
+        return dest, key
+    flat, places = places_of(dest)
+    # With one axis, NumPy 2.4 reads beyond values that have fewer axes than the index.
+    return flat[:, np.newaxis], (places[key], 0)
+
+
+def places_of(window: Any) -> tuple[Any, Any]:
+    """All numbers in the memory of a window, one after the other, and where its are.
+
+    They are of the window's own class: the real part of a complex array lies at every
+    other one of its floats.
+    """
+    memory, size = owner_of(window), window.dtype.itemsize
+    start = address(window) - address(memory)
+    in_line = memory.ndim == 1 and memory.flags.c_contiguous
+    if not in_line or any(n % size for n in (start, *window.strides)):
+        refused("overlapping")
+    flat = np.ndarray((memory.nbytes // size,), window.dtype, memory)
+    places = np.full(window.shape, start // size)
     for axis, stride in enumerate(window.strides):
         along = [1] * window.ndim
         along[axis] = -1
-        steps = np.arange(window.shape[axis]) * (stride // flat.dtype.itemsize)
+        steps = np.arange(window.shape[axis]) * (stride // size)
         places += steps.reshape(along)
-    return places
+    return flat, places
+
+
+def same_entries(a: Any, b: Any) -> bool:
+    """Whether two arrays of one dtype hold the same, field by field, NaN being NaN."""
+    if a.dtype.names:
+        return all(same_entries(a[name], b[name]) for name in a.dtype.names)
+    return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")

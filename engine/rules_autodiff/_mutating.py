@@ -6,7 +6,7 @@ import numpy as np
 
 from rules_autodiff._duals import CoDual, Dual, NoFData, NoRData
 from rules_autodiff._explain import refused
-from rules_autodiff._memory import owner_of
+from rules_autodiff._memory import owner_of, same_entries
 from rules_autodiff._slots import add_to, take_from
 from rules_autodiff._values import INERT, is_float_array, is_number, is_numeric
 from rules_core import (
@@ -158,11 +158,7 @@ def contents(args: Any) -> list[tuple[Any, Any]]:
 
 def changed(before: list[tuple[Any, Any]]) -> set[int]:
     """The ids of the owners of the arrays that have changed since."""
-    return {
-        id(owner_of(a))
-        for a, old in before
-        if not np.array_equal(a, old, equal_nan=True)
-    }
+    return {id(owner_of(a)) for a, old in before if not same_entries(a, old)}
 
 
 def check_result(rule: Any, args: Any, y: Any, fdata: Any) -> None:

@@ -57,8 +57,17 @@ def taken(slot: Any, below: Any) -> Any:
     return ct
 
 
-def as_given(primal: Any, tangent: Any, below: Any) -> Any:
-    """A canonical tangent in the form of its primal: lists as lists, and so on."""
+def as_given(
+    primal: Any, tangent: Any, below: Any, within: dict[int, Any] | None = None
+) -> Any:
+    """A canonical tangent in the form of its primal: lists as lists, and so on.
+
+    Args:
+        primal: The value.
+        tangent: Its tangent, or None for zero.
+        below: The level that does the arithmetic.
+        within: The tangents of the instances that hold the value, by their ids.
+    """
     if is_number(primal):
         zero = isinstance(tangent, AbstractZero) or tangent is None
         return like_number(primal, 0.0 if zero else tangent, below)
@@ -68,12 +77,22 @@ def as_given(primal: Any, tangent: Any, below: Any) -> Any:
     level = None if type(primal) in INERT else structure(primal)
     if level is None:
         return NoTangent()
+    around = within or {}
+    if id(primal) in around:
+        return around[id(primal)]
+    result: Any = None
+    if level.mutable:  # it may hold itself
+        result = tangent_of(level, [NoTangent() for _ in level.values])
+        around = {**around, id(primal): result}
     entries = backing(tangent) if isinstance(tangent, StructuralTangent) else {}
     parts = [
-        as_given(value, entries.get(name), below)
+        as_given(value, entries.get(name), below, around)
         for name, value in zip(level.names, level.values, strict=True)
     ]
-    return container_of(primal, level, parts)
+    if not level.mutable:
+        return container_of(primal, level, parts)
+    backing(result).update(zip(level.names, parts, strict=True))
+    return result
 
 
 def like_number(primal: Any, tangent: Any, below: Any) -> Any:

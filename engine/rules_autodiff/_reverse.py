@@ -24,11 +24,17 @@ from rules_autodiff._entries import (
     WriteEntry,
 )
 from rules_autodiff._explain import refused
-from rules_autodiff._memory import CALLBACK, overlaps_itself, owner_of, same_place
+from rules_autodiff._memory import (
+    CALLBACK,
+    apart,
+    overlaps_itself,
+    owner_of,
+    same_place,
+)
 from rules_autodiff._mutating import call_mutating_reverse
 from rules_autodiff._mutating_rules import rrule_mutating
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._run import Run
+from rules_autodiff._run import Run, check_record
 from rules_autodiff._slots import Branch, Shadow, Window
 from rules_autodiff._state import state_functions
 from rules_autodiff._transpose import transposed_frule
@@ -106,14 +112,19 @@ class ReverseRun(Run):
         return self.branch(x, {})
 
     def branch(self, x: Any, seen: dict[int, Any]) -> Any:
+        """The slots of a container; the same ones wherever it stands again."""
         if id(x) in seen:
-            return None
-        seen[id(x)] = x
+            return seen[id(x)][1]
+        seen[id(x)] = x, None  # what holds itself adds nothing to itself
         level = self.structure(x)
         if level is None:
             return None
         parts = [self.part(value, seen) for value in level.values]
-        return Branch(x, level, parts) if any(p is not None for p in parts) else None
+        if all(part is None for part in parts):
+            return None
+        found = Branch(x, level, parts)
+        seen[id(x)] = x, found
+        return found
 
     def part(self, x: Any, seen: dict[int, Any]) -> Any:
         leaf = type(x) in INERT or is_number(x) or isinstance(x, np.ndarray)
@@ -132,6 +143,8 @@ class ReverseRun(Run):
         shadow.pinned()
         if owner is a:
             return shadow
+        if is_constant_field(a.dtype, shadow.dtype):
+            return None
         if not may_mirror(a.dtype, shadow.dtype):
             refused("reinterpreted")
         return Window(shadow, a)
@@ -262,7 +275,10 @@ class ReverseRun(Run):
             out = self.nodes[id(value)] = [0.0, value]
             self.tape.append((out, slot, key))
             return value
-        if slot is None or not (is_number(value) or is_float_array(value)):
+        if slot is None:
+            return value
+        if not (is_number(value) or is_float_array(value)):
+            check_record(value, a)
             return value
         if isinstance(value, np.ndarray) and owner_of(value) is owner_of(a):
             return value
@@ -273,7 +289,7 @@ class ReverseRun(Run):
     def write(self, dest: Any, key: Any, value: Any) -> None:
         value = self.written_value(dest, value)
         value_slot = self.slot(value)
-        self.check_write(dest, active=value_slot is not None)
+        self.check_write(dest, key, active=value_slot is not None)
         if isinstance(value, np.ndarray) and self.stays(dest, key, value):
             return
         if isinstance(value, list | tuple) and value_slot is not None:
@@ -307,7 +323,9 @@ class ReverseRun(Run):
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         """`np.add.at(dest, key, value)`: the shadow of `dest` stays as it is."""
         value_slot = self.slot(value)
-        self.check_write(dest, active=value_slot is not None)
+        if value_slot is not None:
+            dest, key = apart(dest, key)
+        self.check_write(dest, key, active=value_slot is not None)
         if self.array_slot(dest) is None and value_slot is not None:
             self.watch_late(dest)
         out = self.array_slot(dest)
@@ -356,8 +374,14 @@ class ReverseRun(Run):
         slot = self.array_slot(x)
         y = self.below.copied(x, order)
         if slot is not None:
+            check_record(y, x)
             self.tape.append(CoreEntry(copied_pullback, (slot,), self.watch(y)))
         return y
+
+
+def is_constant_field(view: Any, owner: Any) -> bool:
+    """Whether a view is a field of records that can carry no derivative."""
+    return bool(owner.kind == "V" and view.kind not in "fcV")
 
 
 def may_mirror(view: Any, owner: Any) -> bool:

@@ -15,7 +15,7 @@ from rules_autodiff._explain import refused
 from rules_autodiff._flat import Flat
 from rules_autodiff._generators import Generators
 from rules_autodiff._memo import Memos
-from rules_autodiff._memory import overlaps_itself, owner_of
+from rules_autodiff._memory import overlaps_itself, owner_of, same_entries
 from rules_autodiff._opaque import root_of
 from rules_autodiff._operators import Operators
 from rules_autodiff._plain import PLAIN
@@ -26,7 +26,7 @@ from rules_autodiff._watching import Watching
 from rules_core import structure
 from rules_core._debug import is_watching
 
-__all__ = ["Run"]
+__all__ = ["Run", "check_record"]
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 CONFIG = EngineConfig()  # has no state
@@ -139,7 +139,7 @@ class Run(
 
     # writes
 
-    def check_write(self, dest: Any, *, active: bool) -> None:
+    def check_write(self, dest: Any, key: Any, *, active: bool) -> None:
         """Refuse the writes whose derivative nobody could follow."""
         if not active:
             return
@@ -148,6 +148,8 @@ class Run(
             refused("objects")
         if kind not in "fcV":
             refused("dtype", dest.dtype)
+        if kind == "V" and not isinstance(key, str):
+            refused("structured")
         if overlaps_itself(dest):
             refused("overlapping")
 
@@ -177,7 +179,7 @@ class Run(
         wrong = dest.copy()
         dest[...] = before
         self.below.store_item(copied, dest, key)
-        if not np.array_equal(wrong, dest, equal_nan=True):
+        if not same_entries(wrong, dest):
             dest[...] = before
             refused("unbuffered")
 
@@ -239,3 +241,12 @@ def names_dtype(x: Any, dtype: Any) -> bool:
         return bool(np.dtype(x) == dtype)
     except TypeError:
         return False
+
+
+def check_record(value: Any, a: Any = None) -> None:
+    """Refuse records that were computed, or read from `a`, with a derivative."""
+    records = isinstance(value, np.ndarray) and value.dtype.kind == "V"
+    if records and a is not None and owner_of(value) is owner_of(a):
+        return
+    if records or isinstance(value, np.void):
+        refused("structured")

@@ -5,6 +5,7 @@ too, so that the fast path makes nothing else). An array has the shadow of its o
 whole or a window of it. A container has a branch of slots.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 from weakref import ref
 
@@ -19,8 +20,6 @@ from rules_autodiff._memory import (
     Memory,
     add_into,
     overlaps_itself,
-    owner_of,
-    places_of,
 )
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._values import is_numeric
@@ -34,9 +33,19 @@ from rules_core import (
     backing,
     materialise,
     normalise,
+    structure,
 )
 
-__all__ = ["Branch", "Shadow", "Slot", "Window", "add_to", "give", "take_from"]
+__all__ = [
+    "Branch",
+    "Shadow",
+    "Slot",
+    "Window",
+    "add_each",
+    "add_to",
+    "give",
+    "take_from",
+]
 
 
 REALS = (float, np.floating)
@@ -137,7 +146,7 @@ class Window(ref[Any]):
             return
         here = self.here(below)
         if overlaps_itself(here):
-            below.add_at(owner_of(here).reshape(-1), places_of(here), ct)
+            below.add_at(here, Ellipsis, ct)
         else:
             below.iadd(here, ct)
 
@@ -186,12 +195,29 @@ class Branch:
 
     def add(self, ct: Any, below: Any) -> None:
         ct = projected(self.primal, ct, below)
-        if isinstance(ct, AbstractZero):
-            return
+        if not isinstance(ct, AbstractZero):
+            self.spread(ct, below, {})
+
+    def spread(self, ct: Any, below: Any, given: dict[Any, Any]) -> None:
+        """Add a canonical cotangent to the entries.
+
+        A container that stands in several places has a cotangent in each, and they add
+        up. Only an instance has one tangent wherever it stands: what is that tangent
+        again, the object itself, is not added again.
+        """
+        if self.level.mutable:
+            key = id(self.primal), id(ct)
+            if key in given:
+                return
+            given[key] = ct
         entries = backing(ct)
         for name, part in zip(self.level.names, self.parts, strict=True):
-            if part is not None:
-                add_to(part, entries.get(name, ZeroTangent()), below)
+            if type(part) is Branch:
+                inner = forced(entries.get(name), below)
+                if not (inner is None or isinstance(inner, AbstractZero)):
+                    part.spread(inner, below, given)
+            elif part is not None:
+                add_to(part, entries.get(name), below)
 
     def take(self, below: Any) -> Any:
         ct = self.take_symbolic(below)
@@ -218,6 +244,22 @@ def tangent_of(level: Any, entries: list[Any]) -> Any:
         kind = MutableTangent if level.mutable else Tangent
         return kind(level.primal, **named)
     return Tangent(level.primal, *entries)
+
+
+def add_each(slots: Sequence[Slot], cotangents: Sequence[Any], below: Any) -> None:
+    """Add to each slot its cotangent, all of them being of one call."""
+    inner = []
+    for slot, ct in zip(slots, cotangents, strict=True):
+        if type(slot) is Branch:
+            inner.append((slot, ct))
+        elif slot is not None:
+            add_to(slot, ct, below)
+    if len(inner) == 1:
+        add_to(*inner[0], below)
+    elif inner:  # an instance may be in several of them
+        primals = tuple([slot.primal for slot, _ in inner])
+        together = Branch(primals, structure(primals), [slot for slot, _ in inner])
+        add_to(together, tuple([ct for _, ct in inner]), below)
 
 
 def add_to(slot: Slot, ct: Any, below: Any) -> None:
@@ -280,11 +322,16 @@ def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
 def projected(primal: Any, ct: Any, below: Any) -> Any:
     """The canonical cotangent, thunks forced."""
     (found,) = below.call(normalise, (primal,), (ct,))
-    while isinstance(found, AbstractThunk):
-        found = below.call(found.__unthunk__)
-    if isinstance(found, NotImplementedTangent):
-        found.throw("needed by the engine")
-    return found
+    return forced(found, below)
+
+
+def forced(ct: Any, below: Any) -> Any:
+    """A cotangent that is no thunk; one that is not implemented is needed here."""
+    while isinstance(ct, AbstractThunk):
+        ct = below.call(ct.__unthunk__)
+    if isinstance(ct, NotImplementedTangent):
+        ct.throw("needed by the engine")
+    return ct
 
 
 def take_from(slot: Slot, below: Any) -> Any:

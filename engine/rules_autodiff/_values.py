@@ -11,6 +11,7 @@ __all__ = [
     "NUMBERS",
     "SCALARS",
     "has_fields",
+    "holds_records",
     "is_float_array",
     "is_number",
     "is_numeric",
@@ -41,6 +42,13 @@ def is_float_array(x: Any) -> bool:
 def is_numeric(x: Any) -> bool:
     """Whether operators on `x` are arithmetic: a Python or NumPy number, an array."""
     return isinstance(x, _NUMERIC)
+
+
+def holds_records(x: Any) -> bool:
+    """Whether a value is an array of records, or a list or tuple of such."""
+    if isinstance(x, list | tuple):
+        return any(map(holds_records, x))
+    return isinstance(x, np.ndarray | np.void) and has_fields(x.dtype)
 
 
 def has_fields(dtype: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rules_autodiff._explain import name_of, refused
 from rules_autodiff._hooks import Hooks
+from rules_autodiff._memory import same_entries
 
 __all__ = ["Watching"]
 
@@ -33,7 +34,7 @@ class Watching(Hooks):
         before = [(a, a.copy()) for a in self.reachable(f, args, kwargs)]
         result = self.below.call(f, *args, **kwargs)
         for a, old in before:
-            if not np.array_equal(a, old, equal_nan=True):
+            if not same_entries(a, old):
                 refused("unseen", name_of(f), a.shape)
         return result
 
