@@ -303,6 +303,7 @@ def forward(
     out = guarded(run, f, inner, {})
     if run.changed:
         entrance.check_written(run.written_ids)
+        entrance.check_alone(run.written_ids, f, primals, inner)
         entrance.write_back(lambda: run.written_ids)
     run.functions.clear()  # their cells hold the run
     main = out[0] if has_aux else out

@@ -6,6 +6,7 @@ object; an array as a new array over the same memory, which is therefore written
 the program writes; a container as a copy, which is written back.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CellType, FunctionType
@@ -17,6 +18,7 @@ from rules_autodiff._errors import UnsupportedProgram
 from rules_autodiff._lift import like
 from rules_autodiff._memory import overlaps_itself, owner_of
 from rules_autodiff._plain import PLAIN
+from rules_autodiff._reach import read_outside
 from rules_autodiff._state import state_functions
 from rules_autodiff._values import INERT, is_number
 from rules_core import (
@@ -194,14 +196,44 @@ class Entrance:
                 )
                 raise UnsupportedProgram(message)
 
+    def check_alone(self, written: set[int], f: Any, args: Any, inner: Any) -> None:
+        """Refuse changes of containers that the program also sees by another way.
+
+        What entered is a copy: the other way leads to the one that the user gave.
+
+        Args:
+            written: The ids of what the program changed.
+            f: The program.
+            args: Its arguments, as the user gave them.
+            inner: The same as the program got them.
+        """
+        changed = [x for x, own in self.copies if id(own) in written]
+        if not changed:
+            return
+        entered = Counter([id(x) for x, _ in self.copies])
+        others = [x for x, own in zip(args, inner, strict=True) if x is own]
+        seen = reached(f, *others, *read_outside(f))
+        for x in changed:
+            if entered[id(x)] > 1 or id(x) in seen:
+                message = (
+                    f"A differentiated argument (of class {type(x).__qualname__}) must "
+                    "not stand in two places, or be captured or global too, if the "
+                    "function changes it, but it does. Pass a copy."
+                )
+                raise UnsupportedProgram(message)
+
+    def given(self) -> dict[int, Any]:
+        """What the user gave, by the ids of what entered in its place."""
+        pairs = (*self.copies, *self.rebuilt, *self.arrays, *self.numbers)
+        return {id(inner): x for x, inner, *_ in pairs}
+
     def write_back(self, written: Callable[[], set[int]]) -> None:
         """Bring what the user gave to the state of what entered, where it was written.
 
         What was not replaced is the user's own object again: other levels know a number
         by it.
         """
-        pairs = (*self.copies, *self.rebuilt, *self.arrays, *self.numbers)
-        given = {id(inner): x for x, inner, *_ in pairs}
+        given = self.given()
         for x, inner in self.copies:
             save, load = state_functions(inner)
             state = own_state(x, save(inner), given)
@@ -233,6 +265,20 @@ class Guard:
     def __call__(self) -> None:
         """Asked, as a weak reference, by who looks for a derivative: there is none."""
         self.touched = True
+
+
+def reached(*roots: Any) -> dict[int, Any]:
+    """All that values hold, by their ids."""
+    seen: dict[int, Any] = {}
+    open_ends = list(roots)
+    while open_ends:
+        x = open_ends.pop()
+        if id(x) in seen or is_leaf(x):
+            continue
+        seen[id(x)] = x
+        level = structure(x)
+        open_ends.extend(() if level is None else level.values)
+    return seen
 
 
 def own_state(x: Any, state: Any, given: dict[int, Any]) -> Any:

@@ -58,7 +58,7 @@ def taken(slot: Any, below: Any) -> Any:
 
 
 def as_given(
-    primal: Any, tangent: Any, below: Any, within: dict[int, Any] | None = None
+    primal: Any, tangent: Any, below: Any, memo: dict[int, Any] | None = None
 ) -> Any:
     """A canonical tangent in the form of its primal: lists as lists, and so on.
 
@@ -66,27 +66,26 @@ def as_given(
         primal: The value.
         tangent: Its tangent, or None for zero.
         below: The level that does the arithmetic.
-        within: The tangents of the instances that hold the value, by their ids.
+        memo: The tangents of instances that were met before, by their ids.
     """
+    zero = isinstance(tangent, AbstractZero) or tangent is None
     if is_number(primal):
-        zero = isinstance(tangent, AbstractZero) or tangent is None
         return like_number(primal, 0.0 if zero else tangent, below)
     if is_float_array(primal):
-        zero = isinstance(tangent, AbstractZero) or tangent is None
         return np.zeros(primal.shape, primal.dtype) if zero else tangent
     level = None if type(primal) in INERT else structure(primal)
     if level is None:
         return NoTangent()
-    around = within or {}
-    if id(primal) in around:
-        return around[id(primal)]
+    memo = {} if memo is None else memo
+    if id(primal) in memo:
+        return memo[id(primal)]
     result: Any = None
-    if level.mutable:  # it may hold itself
+    if level.mutable:  # it may stand in several places, or hold itself
         result = tangent_of(level, [NoTangent() for _ in level.values])
-        around = {**around, id(primal): result}
+        memo[id(primal)] = result
     entries = backing(tangent) if isinstance(tangent, StructuralTangent) else {}
     parts = [
-        as_given(value, entries.get(name), below, around)
+        as_given(value, entries.get(name), below, memo)
         for name, value in zip(level.names, level.values, strict=True)
     ]
     if not level.mutable:

@@ -13,19 +13,34 @@ from rules_autodiff._names import codes
 from rules_autodiff._opaque import OWN, is_opaque, is_opaque_module, root_of
 from rules_autodiff._values import INERT
 
-__all__ = ["code_reached", "reads_active", "reads_uncaptured", "values_outside"]
+__all__ = [
+    "code_reached",
+    "read_outside",
+    "reads_active",
+    "reads_uncaptured",
+    "values_outside",
+]
 
 
 def reads_active(run: Any, f: Any) -> bool:
     """Whether a function given to C code reads a value with a derivative elsewhere."""
+    return any(run.is_active(x) for x in read_outside(f))
+
+
+def read_outside(f: Any) -> Iterator[Any]:
+    """The values that anything callable reads but does not capture."""
+    while not isinstance(f, FunctionType) and hasattr(f, "__wrapped__"):
+        f = f.__wrapped__  # what the engine derived, `grad(f)`
     if isinstance(f, functools.partial):
         f = f.func
     elif isinstance(f, MethodType):
         f = f.__func__
     if isinstance(f, FunctionType):
-        return any(run.is_active(x) for x in values_outside(f, {}))
+        yield from values_outside(f, {})
+        return
     method = type(f).__call__ if callable(f) else None
-    return isinstance(method, FunctionType) and reads_active(run, method)
+    if isinstance(method, FunctionType):
+        yield from read_outside(method)
 
 
 def reads_uncaptured(run: Any, f: Any) -> bool:

@@ -71,7 +71,7 @@ class Recording:
         try:
             self.output = guarded(run, self.f, inner, self.kwargs)
             if run.changes:
-                self.entrance.check_written(self.written())
+                self.check_written(inner)
             if self.check is not None:
                 self.check(self.entrance, run)
         except BaseException:
@@ -84,6 +84,13 @@ class Recording:
                 self.run = run.retired()
         if self.run.changes:
             self.entrance.write_back(self.written)
+
+    def check_written(self, inner: Any) -> None:
+        """Refuse what was written to and is also seen by another way."""
+        self.entrance.check_written(self.written())
+        given, own = (*self.args, self.kwargs), (*inner, self.kwargs)
+        changed = written_to(self.run.changes)
+        self.entrance.check_alone(changed, self.f, given, own)
 
     def written(self) -> set[int]:
         """The ids of the owners of memory that the program wrote to."""

@@ -74,6 +74,11 @@ def test_one_container_twice_in_the_result(kind):
     assert pullback(type(y)([part(10.0), part(1.0)])) == (66.0,)
 
 
+@pytest.mark.parametrize("kind", RESULTS)
+def test_programs_with_such_results_are_checked(kind):
+    check_program(RESULTS[kind], 3.0, second=True)
+
+
 def pair(a):
     cell = Cell(a * a)
     return cell, [cell]

@@ -19,6 +19,7 @@ from rules_autodiff.testing._vectors import (
     mapped,
     random_like,
     shadowed,
+    unshared,
 )
 
 __all__ = ["ProgramError", "Report", "check_program"]
@@ -133,7 +134,7 @@ class _Check:
         self.program, self.args, self.rtol = program, args, rtol
         self.report = Report(getattr(f, "__name__", repr(f)))
         self.direction = random_like(rng, args)
-        self.expected = program(*copy_of(args))
+        self.expected = unshared(program(*copy_of(args)))
         self.seed = random_like(rng, self.expected)
         self.slope = difference(program, args, self.direction)
         self.scale = max(

@@ -18,11 +18,18 @@ __all__ = [
     "moved",
     "random_like",
     "shadowed",
+    "unshared",
 ]
 
 
-def leaves(x: Any, seen: dict[int, Any] | None = None) -> list[Any]:
-    """The numbers and float arrays that a value holds, each object once."""
+def leaves(
+    x: Any, seen: dict[int, Any] | None = None, *, once: bool = False
+) -> list[Any]:
+    """The numbers and float arrays that a value holds, in order.
+
+    An instance is one variable wherever it stands. A list, tuple or dict has a tangent
+    of its own in each place; with `once` it counts in the first one alone.
+    """
     seen = {} if seen is None else seen
     if is_number(x) or is_float_array(x):
         return [x]
@@ -32,7 +39,19 @@ def leaves(x: Any, seen: dict[int, Any] | None = None) -> list[Any]:
     if level is None:
         return []
     seen[id(x)] = x
-    return [leaf for value in level.values for leaf in leaves(value, seen)]
+    found = [leaf for value in level.values for leaf in leaves(value, seen, once=once)]
+    if not (once or level.mutable):
+        del seen[id(x)]
+    return found
+
+
+def unshared(x: Any, around: frozenset[int] = frozenset()) -> Any:
+    """A value with a list, tuple or dict of its own in each place."""
+    level = None if type(x) in INERT or callable(x) else structure(x)
+    if level is None or level.mutable or id(x) in around:
+        return x
+    within = around | {id(x)}
+    return level.rebuild([unshared(value, within) for value in level.values])
 
 
 def mapped(x: Any, change: Any, memo: dict[int, Any]) -> Any:
@@ -78,7 +97,7 @@ def random_like(rng: Any, x: Any) -> Any:
 
 def moved(x: Any, direction: Any, step: float) -> Any:
     """`x + step·direction`."""
-    steps = iter(leaves(direction))
+    steps = iter(leaves(direction, once=True))
     return mapped(x, lambda leaf: step_along(leaf, next(steps), step), {})
 
 
