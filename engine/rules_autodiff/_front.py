@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._calls import HANDLERS, Transform
+from rules_autodiff._directions import check_direction, check_tangents
 from rules_autodiff._forward import ForwardRun
-from rules_autodiff._inputs import Const, Entrance, check_tangents, without_const
+from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._kept import Kept
 from rules_autodiff._outputs import as_given
 from rules_autodiff._plain import PLAIN
@@ -74,13 +75,17 @@ def positions(argnums: Argnums, args: Any, name: str) -> tuple[int, ...]:
         return (argnums,)
     wanted: Any = argnums if isinstance(argnums, SEVERAL) else (argnums,)
     for i in wanted:
-        if not isinstance(i, int) or not -len(args) <= i < len(args):
+        if not isinstance(i, INTEGERS) or not -len(args) <= i < len(args):
             message = (
                 f"{name}: argnums must name positional arguments, of which there are "
                 f"{len(args)}, but got {argnums!r}."
             )
             raise ValueError(message)
-    return tuple(i % len(args) for i in wanted)
+    found = tuple([int(i) % len(args) for i in wanted])
+    if len(set(found)) < len(found):
+        message = f"{name}: argnums must name each argument once, but got {argnums!r}."
+        raise ValueError(message)
+    return found
 
 
 def value_and_grad(
@@ -220,6 +225,7 @@ class VJP(Kept):
         return self.recording.value()
 
     def apply(self, level: Any, dy: Any) -> Any:
+        check_direction(self.out, dy, "pullback: the cotangent of the result")
         return self.recording.pull(self.out, dy, level)
 
     def __call__(self, dy: Any) -> Any:

@@ -21,15 +21,9 @@ from rules_autodiff._plain import PLAIN
 from rules_autodiff._reach import read_outside
 from rules_autodiff._state import state_functions
 from rules_autodiff._values import INERT, is_number
-from rules_core import (
-    StructuralTangent,
-    backing,
-    has_tangent,
-    normalise,
-    structure,
-)
+from rules_core import has_tangent, structure
 
-__all__ = ["Const", "Entrance", "Guard", "alias", "check_tangents", "without_const"]
+__all__ = ["Const", "Entrance", "Guard", "alias", "is_leaf", "without_const"]
 
 
 @final
@@ -56,45 +50,8 @@ def without_const(args: Any) -> list[Any]:
     return [x.value if isinstance(x, Const) else x for x in args]
 
 
-def check_tangents(primals: Any, tangents: Any, name: str) -> None:
-    """Refuse tangents that are too many or too few, or two of one instance."""
-    if len(primals) != len(tangents):
-        message = (
-            f"{name}: there must be one tangent for each of the {len(primals)} "
-            f"primals, but got {len(tangents)}."
-        )
-        raise TypeError(message)
-    pairs = zip(without_const(primals), tangents, strict=True)
-    held = [(x, dx) for x, dx in pairs if not is_leaf(x)]
-    if held:
-        given = tuple([x for x, _ in held]), tuple([dx for _, dx in held])
-        (found,) = normalise((given[0],), (given[1],))
-        check_shared(given[0], found, name, {})
-
-
 def is_leaf(x: Any) -> bool:
     return type(x) in INERT or is_number(x) or isinstance(x, np.ndarray)
-
-
-def check_shared(x: Any, dx: Any, name: str, met: dict[int, Any]) -> None:
-    """Refuse two tangents of one instance, which is one variable wherever it stands."""
-    level = structure(x) if isinstance(dx, StructuralTangent) else None
-    if level is None:
-        return
-    if level.mutable:
-        if id(x) in met:
-            if met[id(x)] is not dx:
-                message = (
-                    f"{name}: an instance of {type(x).__qualname__} stands in two "
-                    "places. It must have one tangent, the same object in both, but "
-                    "got two. Build the tangent once, or pass a copy of the instance."
-                )
-                raise TypeError(message)
-            return
-        met[id(x)] = dx
-    entries = backing(dx)
-    for part, value in zip(level.names, level.values, strict=True):
-        check_shared(value, entries.get(part), name, met)
 
 
 class Entrance:
