@@ -259,6 +259,11 @@ REFUSALS = {
         "must be arrays and numbers in jacfwd, but one holds others",
         "Use jvp for each direction, or jacrev.",
     ),
+    "impure": (
+        "The function {} must give the same value each time, because its rule is run "
+        "once for each tangent in jacfwd, but gave two that differ",
+        "Use jvp for each direction, or jacrev.",
+    ),
 }
 
 

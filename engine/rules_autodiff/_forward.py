@@ -13,6 +13,7 @@ import numpy as np
 
 from rules_autodiff._core import CORE, given
 from rules_autodiff._explain import asked_of, refused
+from rules_autodiff._lanes import check_equal, rewinder
 from rules_autodiff._memory import CALLBACK, Memory, apart, overlaps_itself, owner_of
 from rules_autodiff._mutating import call_mutating_forward
 from rules_autodiff._mutating_rules import frule_mutating
@@ -227,12 +228,17 @@ class ForwardRun(Run):
             return self.below.call(f, *self.own_args(found), **found.kwargs)
         own = args if found.bound else args[1:]
         needs = tuple(self.is_active(x) for x in own)
-        y, tangents = None, []
+        y, value, tangents = None, None, []
+        rewind = rewinder(f, found.args) if self.width > 1 else None
         for lane in range(self.width):
             dx = tuple(self.rule_tangent(found.rule, x, lane) for x in args)
+            if lane and rewind:
+                rewind()
             value, dy = self.below.call(found.run, dx, needs)
             y = value if lane == 0 else y
             tangents.append(dy)
+        if rewind:
+            check_equal(y, value, f)
         self.check_kind(f, (*found.args, *found.kwargs.values()), y)
         if self.is_view(y, f, found.args):
             return y
