@@ -192,7 +192,7 @@ def _from_dict(x: Any) -> Structure:
         if isinstance(x, MappingProxyType):
             return MappingProxyType(entries)
         result = _copy(x)
-        result.update(entries)
+        dict.update(result, entries)  # one of its own may add, as that of Counter does
         return result
 
     return Structure(type(x), "key", x, x.values(), build)

@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._inputs import is_leaf, without_const
-from rules_autodiff._values import is_number
-from rules_core import StructuralTangent, backing, normalise, structure
+from rules_autodiff._values import is_float_array, is_number
+from rules_core import AbstractZero, StructuralTangent, backing, normalise, structure
 
-__all__ = ["check_direction", "check_tangents"]
-
-WHOLE = (int, np.bool_, np.integer)
+__all__ = ["check_direction", "check_tangents", "is_constant"]
 
 
 def check_tangents(primals: Any, tangents: Any, name: str) -> None:
@@ -32,7 +30,7 @@ def check_tangents(primals: Any, tangents: Any, name: str) -> None:
     for place, (x, dx) in enumerate(pairs):
         what = f"{name}: the tangent of primal {place}"
         check_direction(x, dx, what)
-        check_whole(x, dx, what)
+        check_moved(x, dx, what)
     held = [(x, dx) for x, dx in pairs if not is_leaf(x)]
     if held:
         given = tuple([x for x, _ in held]), tuple([dx for _, dx in held])
@@ -52,15 +50,15 @@ def check_direction(x: Any, dx: Any, what: str) -> None:
         check_leaf(x, dx, what)
 
 
-def check_whole(x: Any, dx: Any, what: str) -> None:
-    """Refuse to move whole numbers."""
+def check_moved(x: Any, dx: Any, what: str) -> None:
+    """Refuse to move what has no derivative: whole numbers, texts, sets, files."""
     if isinstance(x, tuple | list) and isinstance(dx, tuple | list):
         for value, part in zip(x, dx, strict=False):
-            check_whole(value, part, what)
+            check_moved(value, part, what)
     elif isinstance(x, dict) and isinstance(dx, dict):
         for key in x.keys() & dx.keys():
-            check_whole(x[key], dx[key], what)
-    elif is_whole(x) and (is_number(dx) or isinstance(dx, np.ndarray)) and np.any(dx):
+            check_moved(x[key], dx[key], what)
+    elif is_constant(x) and not is_nothing(dx):
         message = (
             f"{what} must be None, NoTangent() or zero, because {kind_of(x)} has no "
             f"derivative, but got {dx!r}. Convert it to float before."
@@ -68,10 +66,22 @@ def check_whole(x: Any, dx: Any, what: str) -> None:
         raise TypeError(message)
 
 
+def is_nothing(dx: Any) -> bool:
+    """Whether a tangent says that nothing moves."""
+    if dx is None or isinstance(dx, AbstractZero):
+        return True
+    return (is_number(dx) or isinstance(dx, int | np.ndarray)) and not np.any(dx)
+
+
+def is_constant(x: Any) -> bool:
+    """Whether a value is a leaf without a tangent."""
+    return not (is_number(x) or is_float_array(x)) and structure(x) is None
+
+
 def check_leaf(x: Any, dx: Any, what: str) -> None:
     if not (is_leaf(x) and (is_number(dx) or isinstance(dx, np.ndarray))):
         return
-    if is_whole(x):
+    if not (is_number(x) or is_float_array(x)):
         return
     if np.shape(dx) != np.shape(x):
         message = f"{what} must have shape {np.shape(x)}, but got shape {np.shape(dx)}."
@@ -84,13 +94,9 @@ def check_leaf(x: Any, dx: Any, what: str) -> None:
         raise TypeError(message)
 
 
-def is_whole(x: Any) -> bool:
-    return isinstance(x, WHOLE) or (isinstance(x, np.ndarray) and x.dtype.kind in "biu")
-
-
 def kind_of(x: Any) -> str:
     array = isinstance(x, np.ndarray)
-    return f"an array of {x.dtype}" if array else f"a number of {type(x).__name__}"
+    return f"an array of {x.dtype}" if array else f"a value of {type(x).__name__}"
 
 
 def check_shared(x: Any, dx: Any, name: str, met: dict[int, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._calls import HANDLERS, Transform
-from rules_autodiff._directions import check_direction, check_tangents
+from rules_autodiff._directions import check_direction, check_tangents, is_constant
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._kept import Kept
@@ -26,7 +26,6 @@ Argnums = int | tuple[int, ...]
 INTEGERS = (int, np.integer)
 REALS = (float, np.floating)
 SEVERAL = (tuple, list)
-NO_TANGENT = (int, str, bool, np.integer, np.bool_, type(None))
 
 
 class Derived(Transform):
@@ -177,9 +176,8 @@ def split_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:
 
 def check_differentiable(x: Any, place: int) -> None:
     """Refuse an argument without a tangent, as JAX does."""
-    array = isinstance(x, np.ndarray)
-    if isinstance(x, NO_TANGENT) or (array and x.dtype.kind not in "fc"):
-        found = x.dtype if array else type(x).__name__
+    if type(x) is not float and is_constant(x):
+        found = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
         message = (
             f"grad: argument {place} must be real or complex to be differentiated, but "
             f"got {found}. Convert it to float, or choose others by argnums."

@@ -395,3 +395,9 @@ class TestPaths:
 def test_tangents_have_the_names_of_their_primals():
     assert backing(Tangent(Point, 1.0, 2.0)) == {"x": 1.0, "y": 2.0}
     assert NoTangent() is structure((NoTangent(),)).values[0]
+
+
+def test_counters_are_rebuilt_with_the_values_given():
+    """Their own `update` would add them to the counts."""
+    level = rc.structure(collections.Counter(a=1.0, b=2.0))
+    assert level.rebuild([3.0, 4.0]) == collections.Counter(a=3.0, b=4.0)

@@ -1,9 +1,14 @@
 """Tangents and cotangents that fit nothing are errors, not sums or zeros."""
 
+from array import array
+from collections import Counter, OrderedDict, UserDict, defaultdict, deque
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
-from rules_autodiff import grad, hvp, jacrev, jvp, linearize, vjp
+from rules_autodiff import grad, hvp, jacrev, jvp, linearize, value_and_grad, vjp
+from rules_core import UnsupportedError
 
 X = np.arange(3.0)
 WIDE = np.ones((2, 3))
@@ -69,6 +74,45 @@ WHOLE = {
 def test_a_direction_of_a_whole_number(name):
     with pytest.raises(TypeError, match=r"must be None, NoTangent\(\) or zero"):
         WHOLE[name]()
+
+
+CONSTANTS = {
+    "text": "a",
+    "set": {1.0, 2.0},
+    "array of the standard library": array("d", [1.0]),
+    "decimal": Decimal(1),
+    "generator": iter([1.0]),
+    "function": len,
+    "mapping of a class": UserDict(a=1.0),
+    "object array": np.array([1.0, None]),
+    "record": np.zeros(2, [("p", float)]),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_what_has_no_derivative_is_no_variable(name):
+    x = CONSTANTS[name]
+    with pytest.raises((TypeError, UnsupportedError), match="must"):
+        grad(lambda _: 1.0)(x)
+    with pytest.raises((TypeError, UnsupportedError), match="must"):
+        jvp(lambda _: 1.0, (x,), (1.0,))
+    assert jvp(lambda _, y: y * y, (x, 3.0), (None, 1.0)) == (9.0, 6.0)
+
+
+@pytest.mark.parametrize("kind", [Counter, OrderedDict, defaultdict, deque])
+def test_containers_of_the_standard_library(kind):
+    filled = kind([1.0, 2.0]) if kind is deque else kind()
+    if kind is not deque:
+        filled["a"], filled["b"] = 1.0, 2.0
+
+    def squares(c):
+        return sum(v * v for v in (c if kind is deque else c.values()))
+
+    assert squares(filled) == 5.0
+    y, found = value_and_grad(squares)(filled)
+    assert y == 5.0
+    found = list(found) if kind is deque else [found["a"], found["b"]]
+    assert found == [2.0, 4.0]
 
 
 def test_zero_is_a_direction_of_everything():
