@@ -168,7 +168,8 @@ class Entrance:
         if not changed:
             return
         entered = Counter([id(x) for x, _ in self.copies])
-        others = [x for x, own in zip(args, inner, strict=True) if x is own]
+        pairs = zip(without_const(args), inner, strict=True)
+        others = [x for x, own in pairs if x is own]
         seen = reached(f, *others, *read_outside(f))
         for x in changed:
             if entered[id(x)] > 1 or id(x) in seen:

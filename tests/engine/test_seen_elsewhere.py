@@ -4,7 +4,15 @@ import functools
 
 import pytest
 
-from rules_autodiff import UnsupportedProgram, grad, hvp, jvp, value_and_grad, vjp
+from rules_autodiff import (
+    Const,
+    UnsupportedProgram,
+    grad,
+    hvp,
+    jvp,
+    value_and_grad,
+    vjp,
+)
 from rules_core import MutableTangent
 
 
@@ -82,6 +90,7 @@ def by_capture(a):
 TWO, TABLES = ([ROW, ROW],), ({"k": 2.0},) * 2
 CASES = {
     "two arguments": (by_argument, (ROW, ROW)),
+    "constant": (by_argument, (ROW, Const(ROW))),
     "dicts": (of_dicts, TABLES),
     "two places": (of_rows, TWO),
     "two attributes": (of_attributes, (Twice(),)),
