@@ -13,7 +13,15 @@ import numpy as np
 from rules_autodiff._core import fit
 from rules_autodiff._explain import asked_of, code_and_line, note_place
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._slots import Branch, Slot, add_each, add_to, take_from, tangent_of
+from rules_autodiff._slots import (
+    USUAL,
+    Branch,
+    Slot,
+    add_to,
+    add_together,
+    take_from,
+    tangent_of,
+)
 from rules_autodiff._state import read_attribute, write_attribute
 from rules_core import (
     AbstractThunk,
@@ -91,13 +99,22 @@ class RuleEntry:
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
             raise CotangentCountError(self.call.rule, len(self.slots), cotangents)
-        found = [self.wanted(i, ct, below) for i, ct in enumerate(cotangents)]
-        add_each(self.slots, found, below)
+        inner = []
+        for place, slot in enumerate(self.slots):
+            if slot is None:
+                continue
+            ct = cotangents[place]
+            if type(ct) not in USUAL:
+                ct = self.asked(place, ct, below)
+            if type(slot) is Branch:
+                inner.append((slot, ct))
+            else:
+                add_to(slot, ct, below)
+        if inner:
+            add_together(inner, below)
 
-    def wanted(self, place: int, ct: Any, below: Any) -> Any:
-        """The cotangent of an argument; thunks of others are left alone."""
-        if self.slots[place] is None:
-            return None
+    def asked(self, place: int, ct: Any, below: Any) -> Any:
+        """The cotangent of an argument, which is wanted."""
         if isinstance(ct, AbstractThunk):
             ct = below.call(unthunk, ct)
         if isinstance(ct, NotImplementedTangent):

@@ -5,7 +5,6 @@ too, so that the fast path makes nothing else). An array has the shadow of its o
 whole or a window of it. A container has a branch of slots.
 """
 
-from collections.abc import Sequence
 from typing import Any, Self
 from weakref import ref
 
@@ -37,12 +36,13 @@ from rules_core import (
 )
 
 __all__ = [
+    "USUAL",
     "Branch",
     "Shadow",
     "Slot",
     "Window",
-    "add_each",
     "add_to",
+    "add_together",
     "give",
     "take_from",
 ]
@@ -246,20 +246,14 @@ def tangent_of(level: Any, entries: list[Any]) -> Any:
     return Tangent(level.primal, *entries)
 
 
-def add_each(slots: Sequence[Slot], cotangents: Sequence[Any], below: Any) -> None:
-    """Add to each slot its cotangent, all of them being of one call."""
-    inner = []
-    for slot, ct in zip(slots, cotangents, strict=True):
-        if type(slot) is Branch:
-            inner.append((slot, ct))
-        elif slot is not None:
-            add_to(slot, ct, below)
-    if len(inner) == 1:
-        add_to(*inner[0], below)
-    elif inner:  # an instance may be in several of them
-        primals = tuple([slot.primal for slot, _ in inner])
-        together = Branch(primals, structure(primals), [slot for slot, _ in inner])
-        add_to(together, tuple([ct for _, ct in inner]), below)
+def add_together(pairs: list[tuple[Branch, Any]], below: Any) -> None:
+    """Add to containers their cotangents, all of them being of one call."""
+    if len(pairs) == 1:
+        add_to(*pairs[0], below)
+        return
+    primals = tuple([slot.primal for slot, _ in pairs])  # may share an instance
+    whole = Branch(primals, structure(primals), [slot for slot, _ in pairs])
+    add_to(whole, tuple([ct for _, ct in pairs]), below)
 
 
 def add_to(slot: Slot, ct: Any, below: Any) -> None:
