@@ -51,14 +51,17 @@ def check_direction(x: Any, dx: Any, what: str) -> None:
 
 
 def check_moved(x: Any, dx: Any, what: str) -> None:
-    """Refuse to move what has no derivative: whole numbers, texts, sets, files."""
+    """Refuse to move what has no derivative: whole numbers, texts, sets, files.
+
+    A direction in the structure of a primal may hold the primal's own constants.
+    """
     if isinstance(x, tuple | list) and isinstance(dx, tuple | list):
         for value, part in zip(x, dx, strict=False):
             check_moved(value, part, what)
     elif isinstance(x, dict) and isinstance(dx, dict):
         for key in x.keys() & dx.keys():
             check_moved(x[key], dx[key], what)
-    elif is_constant(x) and not is_nothing(dx):
+    elif is_constant(x) and dx is not x and not is_nothing(dx):
         message = (
             f"{what} must be None, NoTangent() or zero, because {kind_of(x)} has no "
             f"derivative, but got {dx!r}. Convert it to float before."
