@@ -251,7 +251,9 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
         message = (
             "The recursion of a differentiated function must fit into Python's limit, "
             "of which each of its calls takes about three frames, but it does not. "
-            "Raise the limit by sys.setrecursionlimit."
+            "Raise the limit by sys.setrecursionlimit. If the recursion has no end, "
+            "look for a rule that calls its own function with what is no argument of "
+            "it, such as the tuple of tangents."
         )
         raise RecursionError(message) from error
 

@@ -11,6 +11,7 @@ import weakref
 import numpy as np
 import pytest
 
+import rules_core as rc
 from rules_autodiff import grad, jvp, value_and_grad, vjp
 from rules_autodiff._lift import CACHE, NESTED
 from tests.growth import growth
@@ -113,6 +114,20 @@ def test_deep_recursion():
     assert grad(count, 1)(100, 1.0) == 101.0
     with pytest.raises(RecursionError, match="setrecursionlimit"):
         grad(count, 1)(100_000, 1.0)
+
+
+def test_a_rule_that_calls_its_function_for_ever():
+    """Its author took the tuple of tangents for the argument."""
+
+    def cube(x):
+        return x**3
+
+    @rc.frule.define(cube)
+    def cube_frule(x, dx):
+        return cube(x), 3 * x**2 * dx
+
+    with pytest.raises(RecursionError, match="such as the tuple of tangents"):
+        grad(cube)(2.0)
 
 
 def test_long_tape():
