@@ -7,9 +7,10 @@ engine's microseconds per operation beyond the adjoint by hand; `memory` the pea
 what a gradient allocates, in kilobytes; `first` how many milliseconds longer the first
 call takes than the next, which is derivation. The primal is plain NumPy for all.
 
-Every measurement is a process of its own with nothing else imported (torch and jax
-alone double the time of Python tracers); the systems take turns, and the best round
-counts. Times are those of the processor, on one thread: set OMP_NUM_THREADS=1.
+The times of a row come from three processes: one for PyTorch, one for JAX (each alone
+doubles the time of Python tracers), one where all the others take turns, so that a busy
+machine slows them alike. The best turn counts. Times are those of the processor, on
+one thread: set OMP_NUM_THREADS=1.
 """
 
 import json
@@ -19,8 +20,7 @@ from typing import Any
 
 from engine_peers import CASES, measure
 
-ROUNDS = 2
-ONCE = {"torch", "jax"}  # their start takes longer than the measurement
+HEAVY = ("torch", "jax")  # whoever imports them makes Python tracers slower
 COLUMNS = {
     "time": ("primal", "hand", "engine", "autograd", "torch", "jax"),
     "memory": ("primal", "hand", "engine", "autograd"),
@@ -28,24 +28,23 @@ COLUMNS = {
 }
 
 
-def in_process(kind: str, name: str, system: str) -> Any:
-    """The result of `measure` in a lean process."""
-    command = [sys.executable, __file__, "--measure", kind, name, system]
+def in_process(kind: str, name: str, systems: str) -> dict[str, float]:
+    """The results of `measure` in a lean process; none if it ended before its time."""
+    command = [sys.executable, __file__, "--measure", kind, name, systems]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
-    return json.loads(lines[-1]) if lines else "crash"
+    found: dict[str, float] = json.loads(lines[-1]) if lines else {}
+    return found
 
 
 def best_of(kind: str, name: str) -> dict[str, float]:
-    """The smallest figure of each system that has one."""
+    """The figure of each system that has one."""
+    groups = COLUMNS[kind]
+    if kind == "time":
+        groups = (",".join(s for s in groups if s not in HEAVY), *HEAVY)
     best: dict[str, float] = {}
-    for turn in range(1 if kind == "memory" else ROUNDS):
-        for system in COLUMNS[kind]:
-            if turn and system in ONCE:
-                continue
-            found = in_process(kind, name, system)
-            if isinstance(found, float):
-                best[system] = min(found, best.get(system, found))
+    for group in groups:
+        best |= in_process(kind, name, group)
     return best
 
 

@@ -17,6 +17,7 @@ from rules_core.testing import isolated_rules
 x = np.array([0.3, 0.7, 1.1])
 A = np.array([[0.5, 0.2, 0.9], [0.1, 0.8, 0.3], [0.6, 0.4, 0.7]])
 s = 0.6
+BIG = np.cos(np.arange(400.0 * 400.0)).reshape(400, 400) / 400.0
 
 PROGRAMS = {
     "add": (lambda x, A: A + x, x, A),
@@ -34,6 +35,9 @@ PROGRAMS = {
     "mask": (lambda A: (A > 0.45) * A + A * np.array([1, 2, 3]), A),
     "matrix of integers": (lambda x: np.array([[1, 2, 0], [0, 3, 1]]) @ x, x),
     "power": (lambda x, A: x**3 + A**1, x, A),
+    "with itself": (lambda x, A: x * x - A * A, x, A),
+    "large": (lambda v: (BIG.T @ (BIG @ (BIG * v))) @ (BIG[:2].T * v), x[:1]),
+    "large transposed": (lambda v: ((BIG[:3] * v) @ BIG.T)[:, :2], x[:1]),
     "vector vector": (lambda x, y: x @ y, x, 2 * x),
     "matrix vector": (lambda A, x: A @ x, A, x),
     "vector matrix": (lambda x, A: x @ A, x, A),
