@@ -13,6 +13,7 @@ import numpy as np
 
 from rules_autodiff._core import CORE, given
 from rules_autodiff._explain import asked_of, refused
+from rules_autodiff._fit import check_tangent
 from rules_autodiff._lanes import check_equal, rewinder
 from rules_autodiff._memory import CALLBACK, Memory, apart, overlaps_itself, owner_of
 from rules_autodiff._mutating import call_mutating_forward
@@ -257,6 +258,8 @@ class ForwardRun(Run):
             return dy
         if type(y) is np.ndarray and is_plain_array(dy, y):
             return dy
+        if call:
+            check_tangent(y, dy, call, self.below)
         (found,) = self.below.call(normalise, (y,), (dy,))
         if isinstance(found, NotImplementedTangent):
             found.throw(asked_of(call) if call else "needed by the engine")

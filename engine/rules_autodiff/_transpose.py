@@ -8,6 +8,7 @@ from typing import Any
 
 from rules_autodiff._calls import Transform
 from rules_autodiff._explain import asked_of
+from rules_autodiff._fit import check_tangent
 from rules_autodiff._kept import deepest
 from rules_autodiff._plain import PLAIN
 from rules_core import (
@@ -35,12 +36,14 @@ def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
         tangents = list(zeros)
         for i, dx in zip(active, directions, strict=True):
             tangents[i] = dx
-        return found.run(tuple(tangents))
+        y, dy = found.run(tuple(tangents))
+        return y, unthunk(dy)
 
     given = tuple(zeros[i] for i in active)
     recording = Recording(below, push, given, {}, range(len(given)))
     y, dy = recording.output
     refuse_missing(dy, found)
+    check_tangent(y, dy, found, below)
     return y, Transposed(recording, active, len(args))
 
 
