@@ -94,7 +94,7 @@ class RuleFunction(torch.autograd.Function):
         return call_function(cls, *args) if functorch_active() else _apply(*args)
 
     @staticmethod
-    def forward(call: TransformCall, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(call: TransformCall, *tensors: Tensor) -> Any:
         """Result and extra residuals."""
         outputs, extras = call.run(tensors)
         results = (*outputs, *extras)
@@ -102,7 +102,7 @@ class RuleFunction(torch.autograd.Function):
             results = tuple(y.clone() if is_view(y) else y for y in results)
         sizes = batch_levels(tensors) if functorch_active() else {}
         if not sizes:
-            return results
+            return _alone(results)
         # Where one result is batched and another is not, torch's generated rule counts
         # the cotangent of the other once per example.
         full = [batched_at(y, sizes) for y in results]
@@ -110,7 +110,7 @@ class RuleFunction(torch.autograd.Function):
             full = [
                 x if x is y else x.clone() for x, y in zip(full, results, strict=True)
             ]
-        return tuple(full)
+        return _alone(tuple(full))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -118,8 +118,9 @@ class RuleFunction(torch.autograd.Function):
         call, *tensors = inputs
         ctx.call = call
         ctx.set_materialize_grads(False)
+        results = output if type(output) is tuple else (output,)
         count = len(call.outputs)
-        saved = call.saved(tensors, output[:count], output[count:])
+        saved = call.saved(tensors, results[:count], results[count:])
         ctx.save_for_backward(*saved)
         if call.forward:
             ctx.save_for_forward(*saved)
@@ -157,10 +158,15 @@ class RuleFunction(torch.autograd.Function):
                 dys = transposed_pull(call, residuals, tensors, tangents)
             if call.tangents_of_extras_wanted():
                 return (*dys, *call.push_extras(tensors, extras, tangents))
-            return (*dys, *map(_zeros, extras))
+            return _alone((*dys, *map(_zeros, extras)))
 
 
 _apply = apply_function(RuleFunction)
+
+
+def _alone(results: tuple[Any, ...]) -> Any:
+    """One result without its tuple, which torch would take apart again and again."""
+    return results[0] if len(results) == 1 else results
 
 
 def _add(a: Tensor | None, b: Tensor | None) -> Tensor | None:

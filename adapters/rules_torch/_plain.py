@@ -76,6 +76,33 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             return _from_numpy(y.__array__())
         return _read(primitive, y, (array,), args)
 
+    def of_two(args: tuple[Any, ...]) -> Any:
+        if len(args) != 2:
+            return of_several(args)
+        x, z = args
+        if (
+            x.__class__ is not Tensor
+            or z.__class__ is not Tensor
+            or x.requires_grad
+            or z.requires_grad
+        ):
+            return of_several(args)
+        if tracing_or_transforming():
+            return NotImplemented
+        try:
+            a, b = x.numpy(), z.numpy()
+        except (RuntimeError, TypeError):
+            return NotImplemented
+        dtype = a.dtype
+        if dtype is not b.dtype or copies:
+            return of_several(args)
+        y = fun(a, b)
+        same = y.__class__ is array_type and y.dtype is dtype
+        same = same and (kept or dtype in floats)
+        if same and (inputs or y.flags.num & _OWN == _OWN):
+            return _from_numpy(y)
+        return _read(primitive, y, (a, b), args)
+
     def of_several(args: tuple[Any, ...]) -> Any:
         if tracing_or_transforming():
             return NotImplemented
@@ -94,7 +121,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             return _from_numpy(y.copy() if copies else y)
         return _read(primitive, y, arrays, args)
 
-    return of_one
+    return of_two if (inputs or primitive.table.arity) == 2 else of_one
 
 
 def _arrays_of(args: tuple[Any, ...]) -> tuple[list[Any], Any]:
