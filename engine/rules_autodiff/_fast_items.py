@@ -22,9 +22,9 @@ DOUBLE = np.dtype(float)
 REAL = frozenset({float, int, np.float64})
 FLOATS = frozenset({float, np.float64})
 
-# Indices of which NumPy asks nothing that a user may have written.
-KEYS = frozenset({int, tuple, slice, ndarray, list, np.int64, EllipsisType})
-BOUNDS = frozenset({int, NoneType})  # of slices
+# Indices and bounds of slices of which NumPy asks nothing that users may have written.
+KEYS = frozenset({int, ndarray, list, np.int64, EllipsisType, NoneType})
+BOUNDS = frozenset({int, np.int64, NoneType})
 
 CONSTANT = "biu"  # kinds of arrays that carry no derivative
 MISS = object()  # not for the fast path
@@ -53,7 +53,7 @@ class FastItems(ReverseRun):
         return slot
 
     def getitem(self, owner: Any, key: Any) -> Any:
-        if type(owner) is ndarray and owner.dtype is DOUBLE and type(key) in KEYS:
+        if type(owner) is ndarray and owner.dtype is DOUBLE and is_plain_key(key):
             value = owner[key]
             if type(value) is np.float64:
                 slot = self.find(owner)
@@ -182,5 +182,23 @@ def is_basic(key: Any) -> bool:
     if cls is tuple:
         return all(type(part) is not tuple and is_basic(part) for part in key)
     if cls is slice:
-        return {type(key.start), type(key.stop), type(key.step)} <= BOUNDS
+        return has_plain_bounds(key)
     return cls is int or cls is EllipsisType or cls is NoneType
+
+
+def is_plain_key(key: Any) -> bool:
+    """Whether an index asks nothing that a user may have written, as `__index__` is."""
+    cls = type(key)
+    if cls is slice:
+        return has_plain_bounds(key)
+    if cls is tuple:
+        return all(type(part) is not tuple and is_plain_key(part) for part in key)
+    return cls in KEYS
+
+
+def has_plain_bounds(key: slice) -> bool:
+    return (
+        type(key.start) in BOUNDS
+        and type(key.stop) in BOUNDS
+        and type(key.step) in BOUNDS
+    )

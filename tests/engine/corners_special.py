@@ -180,6 +180,16 @@ def indices(x):
     return (y + len(a)) * i.v
 
 
+def indices_of_floats(x):
+    """An index inside a slice or a tuple is asked as well, also where it writes."""
+    i, a = Asked(x), np.ones((2, 2)) * x
+    y = a[i, 0] + np.sum(a[:, i]) + np.sum(a[i:2]) + np.sum(a[:i, 0]) + a[::i][1, 1]
+    a[0, i] = i.v
+    a[i:, 0] *= i.v
+    a[i, :] = a[0, :] * i.v
+    return y * i.v + np.sum(a)
+
+
 class Worded:
     def __init__(self, v):
         self.v = v
@@ -201,7 +211,8 @@ def texts(x):
     w = Worded(x)
     s = f"{w:x}{w!r}" + str(w) + "%s %r" % (w, w) + "{0} {0:>3} {0.v:.2f}".format(w)
     print(w, file=io.StringIO())
-    return w.v * len(s.replace(str(w.v)[:3], ""))
+    held = f"{[w]} {(w,)!r}" + str([[w]]) + "%s" % ({1: w},) + "{}".format([w])
+    return w.v * len(s.replace(str(w.v)[:3], "")) + w.v * len(held)
 
 
 class Kind(type):
@@ -357,7 +368,8 @@ PROGRAMS = [
     (f, (1.3,))
     for f in (
         sorting, sorting_pairs, extremes, heaps, searching, finding, comparing_lists,
-        tests, tests_in_calls, values_of_tests, lengths, as_arrays, indices, texts,
+        tests, tests_in_calls, values_of_tests, lengths, as_arrays, indices,
+        indices_of_floats, texts,
         metaclasses, instances_by_metaclass, asked_for_attributes, every_question,
         rounding, finalizers,
     )
