@@ -16,10 +16,10 @@ from numpy import ndarray
 
 from rules_autodiff._arithmetic import base_partial, strong, strong_quotient
 from rules_autodiff._core import Space, fit
-from rules_autodiff._unary import FOLLOWED, STRICT
+from rules_autodiff._unary import FOLLOWED, STRICT, filled, shared_out, stretched
 
 __all__ = [
-    "ADD", "MATMUL", "MUL", "POW", "SUB", "TRUEDIV",
+    "ADD", "MATMUL", "MOVING", "MUL", "POW", "SUB", "TRUEDIV",
     "Linear", "minus", "widen",
 ]  # fmt: skip
 
@@ -35,6 +35,10 @@ Maps = tuple[Map | None, Any, Map | None, Any]
 
 def minus(dz: Any, _kept: Any) -> Any:
     return -dz
+
+
+# Maps that move or share a cotangent: they make no 0 · ∞.
+MOVING = frozenset({None, minus, stretched, filled, shared_out})
 
 
 def whole_sum(dz: Any, _kept: Any) -> Any:

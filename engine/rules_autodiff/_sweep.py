@@ -17,6 +17,7 @@ import numpy as np
 from rules_autodiff._entries import CoreEntry, RuleEntry
 from rules_autodiff._memory import FRESH, LENT
 from rules_autodiff._plain import PLAIN
+from rules_autodiff._quick import MOVING
 from rules_autodiff._slots import Branch, Shadow, add_to, give, take_from
 from rules_autodiff._unary import FOLLOWED, SHARED, STRICT, is_finite
 
@@ -48,12 +49,14 @@ def sweep_quickly(tape: list[Any], ends: list[Any]) -> bool:
     """
     entries, right = reversed(tape), True
     try:
+        if not any(map(multiplies, tape)):
+            plainly(entries)
+            return True
         while True:
-            with np.errstate(all="ignore"):
-                entry = plainly(entries)
-                if entry is None:
-                    return right and all(map(is_settled, ends))
-                right = right and is_settled(entry.out)
+            entry, settled = quietly(entries, ends)
+            right = right and settled
+            if entry is None:
+                return right
             if right:
                 entry.reverse(PLAIN)
             else:
@@ -63,6 +66,13 @@ def sweep_quickly(tape: list[Any], ends: list[Any]) -> bool:
         raise
 
 
+def multiplies(entry: Any) -> bool:
+    """Whether a step may multiply a cotangent, and so make 0 · ∞."""
+    if type(entry) is not tuple:
+        return True
+    return len(entry) != READ and not MOVING.issuperset(entry[2::3])
+
+
 def undo_rest(tape: list[Any], entries: Iterator[Any], below: Any) -> None:
     rest = tape[: length_hint(entries)]
     undo([e for e in rest if hasattr(e, "undo")], below)
@@ -70,6 +80,8 @@ def undo_rest(tape: list[Any], entries: Iterator[Any], below: Any) -> None:
 
 def is_settled(slot: Any, seen: frozenset[int] = frozenset()) -> bool:
     """Whether all that has come together in a slot is finite."""
+    if type(slot) is Shadow:
+        return slot.data is None or is_finite_array(slot.data)
     if slot is None or id(slot) in seen:  # a container may hold itself
         return True
     if type(slot) is list:
@@ -137,6 +149,14 @@ def plainly(entries: Iterator[Any]) -> Any:
         else:
             entry.reverse(PLAIN)
     return None
+
+
+@np.errstate(all="ignore")  # infinities are looked for
+def quietly(entries: Iterator[Any], ends: list[Any]) -> tuple[Any, bool]:
+    """The next entry of a rule, None at the end; whether what comes out is finite."""
+    entry = plainly(entries)
+    out = ends if entry is None else [entry.out]
+    return entry, all(map(is_settled, out))
 
 
 def followed(entries: Iterator[Any], below: Any) -> None:
