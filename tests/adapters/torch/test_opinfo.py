@@ -22,15 +22,10 @@ EVERY = 10_000
 BY_NAME = {entry.name: entry for entry in OPERATORS}
 
 NULL = "rank-deficient: zero on the null space, where torch takes U Vᴴ of its choice"
-WEIGHTS = "the NumPy pack refuses weights, in words"
 
 # What differs, by (space, operator): the check, and why that is right.
 EXPLAINED: dict[tuple[str, str], dict[str, str]] = {
     ("packs", "linalg.norm.subgradients_at_zero"): {"vjp": NULL, "jvp": NULL},
-    ("packs", "cov"): {"refused": WEIGHTS},
-    ("packs", "linalg.pinv.hermitian"): {
-        "refused": "the NumPy pack refuses hermitian=True, which changes nothing"
-    },
 }
 # Names in the database that no sample reaches, and why.
 UNREACHED: dict[tuple[str, str], str] = {
