@@ -179,11 +179,9 @@ def race(
         while _slice(job, count[name]) < budget:
             count[name] *= 2
     order = list(jobs)
-    shuffle = random.Random(
-        0
-    ).shuffle  # whoever comes after a slow one finds cold caches
+    turns = random.Random(0)  # whoever comes after a slow one finds cold caches
     for _ in range(rounds):
-        shuffle(order)
+        turns.shuffle(order)
         for name in order:
             taken = _slice(jobs[name], count[name]) / count[name]
             best[name] = min(best[name], taken * 1e6)
@@ -285,43 +283,29 @@ def host(n: int, rounds: int) -> None:
     hypot = rc.primitive(np.hypot, host=True, elementwise=True)
     fun, x, z, seed = cubed.fun, torch.rand(n), torch.rand(n), torch.ones(n)
     leaf = x.clone().requires_grad_()
-    show(
-        f"n={n}, host call of a ufunc",
-        race(
-            {
-                "bare": lambda: torch.from_numpy(np.sin(x.numpy())),
-                "primitive": lambda: sine(x),
-            },
-            rounds,
-        ),
-    )
-    show(
-        f"n={n}, host call of a ufunc of two",
-        race(
-            {
-                "bare": lambda: torch.from_numpy(np.hypot(x.numpy(), z.numpy())),
-                "primitive": lambda: hypot(x, z),
-            },
-            rounds,
-        ),
-    )
-    show(
-        f"n={n}, host call of a function",
-        race(
-            {
-                "bare": lambda: torch.from_numpy(fun(x.numpy())),
-                "primitive": lambda: cubed(x),
-            },
-            rounds,
-        ),
-    )
+    calls = {
+        "a ufunc": {
+            "bare": lambda: torch.from_numpy(np.sin(x.numpy())),
+            "primitive": lambda: sine(x),
+        },
+        "a ufunc of two": {
+            "bare": lambda: torch.from_numpy(np.hypot(x.numpy(), z.numpy())),
+            "primitive": lambda: hypot(x, z),
+        },
+        "a function": {
+            "bare": lambda: torch.from_numpy(fun(x.numpy())),
+            "primitive": lambda: cubed(x),
+        },
+    }
+    for name, jobs in calls.items():
+        show(f"n={n}, host call of {name}", race(jobs, rounds))
     both = {"forward(ctx)": HostCubed.apply, "primitive": cubed}
     show(
         f"n={n}, host function, forward",
         race({k: lambda f=f: f(leaf) for k, f in both.items()}, rounds),
     )
-    jobs = {k: lambda f=f: backward(f, leaf, seed) for k, f in both.items()}
-    show(f"n={n}, host function, forward and backward", race(jobs, rounds))
+    pulled = {k: lambda f=f: backward(f, leaf, seed) for k, f in both.items()}
+    show(f"n={n}, host function, forward and backward", race(pulled, rounds))
 
 
 def across(rounds: int) -> None:
