@@ -1,9 +1,8 @@
 """Host primals: functions of NumPy arrays, called on torch tensors.
 
 In plain eager code the function is simply called. Under `vmap` it stands behind an
-opaque Function that knows how to take a batch; where a compiler traces, behind a custom
-operator (`_op`). None of these has a derivative of its own: rules see to that, one
-level up.
+opaque Function that takes a batch; where a compiler traces, behind a custom operator
+(`_op`). None of these has a derivative of its own: rules see to that, one level up.
 """
 
 from __future__ import annotations
