@@ -4,11 +4,45 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._inputs import is_leaf, without_const
+from rules_autodiff._inputs import is_leaf, refuse_foreign, without_const
 from rules_autodiff._values import is_float_array, is_number
-from rules_core import AbstractZero, StructuralTangent, backing, normalise, structure
+from rules_core import (
+    AbstractZero,
+    StructuralTangent,
+    backing,
+    normalise,
+    structure,
+)
 
-__all__ = ["check_direction", "check_tangents", "is_constant"]
+__all__ = [
+    "check_differentiable",
+    "check_direction",
+    "check_function",
+    "check_tangents",
+    "is_constant",
+]
+
+
+def check_function(f: Any, name: str) -> None:
+    """Refuse what is no function: `grad(f(x))` is meant to be `grad(f)(x)`."""
+    if not callable(f):
+        message = (
+            f"{name}: the first argument must be a function, but got {f!r}. Pass the "
+            "function itself, not its result."
+        )
+        raise TypeError(message)
+
+
+def check_differentiable(x: Any, place: int) -> None:
+    """Refuse an argument without a tangent, as JAX does."""
+    if type(x) is not float and is_constant(x):
+        refuse_foreign(x)
+        found = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
+        message = (
+            f"grad: argument {place} must be real or complex to be differentiated, but "
+            f"got {found}. Convert it to float, or choose others by argnums."
+        )
+        raise TypeError(message)
 
 
 def check_tangents(primals: Any, tangents: Any, name: str) -> None:
@@ -62,6 +96,7 @@ def check_moved(x: Any, dx: Any, what: str) -> None:
         for key in x.keys() & dx.keys():
             check_moved(x[key], dx[key], what)
     elif is_constant(x) and dx is not x and not is_nothing(dx):
+        refuse_foreign(x)
         message = (
             f"{what} must be None, NoTangent() or zero, because {kind_of(x)} has no "
             f"derivative, but got {dx!r}. Convert it to float before."

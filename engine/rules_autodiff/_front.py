@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._calls import HANDLERS, Transform
-from rules_autodiff._directions import check_direction, check_tangents, is_constant
+from rules_autodiff._directions import (
+    check_differentiable,
+    check_direction,
+    check_function,
+    check_tangents,
+)
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._kept import Kept
@@ -32,6 +37,7 @@ class Derived(Transform):
     """A function that the engine made of another, `grad(f)` and its like."""
 
     def __init__(self, name: str, f: Any, run_on: Callable[..., Any]):
+        check_function(f, name)
         self._run_on = run_on
         self._name = name
         functools.update_wrapper(self, f, updated=())
@@ -77,7 +83,7 @@ def positions(argnums: Argnums, args: Any, name: str) -> tuple[int, ...]:
         if not isinstance(i, INTEGERS) or not -len(args) <= i < len(args):
             message = (
                 f"{name}: argnums must name positional arguments, of which there are "
-                f"{len(args)}, but got {argnums!r}."
+                f"{len(args)}, but got {argnums!r}. Values go to {name}(f)(x)."
             )
             raise ValueError(message)
     found = tuple([int(i) % len(args) for i in wanted])
@@ -174,17 +180,6 @@ def split_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:
     return out
 
 
-def check_differentiable(x: Any, place: int) -> None:
-    """Refuse an argument without a tangent, as JAX does."""
-    if type(x) is not float and is_constant(x):
-        found = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
-        message = (
-            f"grad: argument {place} must be real or complex to be differentiated, but "
-            f"got {found}. Convert it to float, or choose others by argnums."
-        )
-        raise TypeError(message)
-
-
 def seed_of(out: Any, recording: Recording) -> Any:
     """The cotangent 1 of a scalar result."""
     if isinstance(out, REALS):
@@ -247,6 +242,7 @@ def vjp(
     >>> y, pullback(1.0), pullback(10.0)
     (6.0, (2.0, 3.0), (20.0, 30.0))
     """
+    check_function(f, "vjp")
     pullback = VJP(f, primals, {})
     pullback.has_aux = has_aux
     value = pullback.begin(_below)
@@ -276,6 +272,7 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.0))
     (6.0, 2.0)
     """
+    check_function(f, "jvp")
     check_tangents(primals, tangents, "jvp")
     out, found = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
     if has_aux:
@@ -342,6 +339,7 @@ def linearize(
     >>> y, f_jvp(1.0), f_jvp(2.0)
     (9.0, 6.0, 12.0)
     """
+    check_function(f, "linearize")
     f_jvp = Linearized(f, primals, {})
     f_jvp.has_aux = has_aux
     value = f_jvp.begin(_below)
@@ -385,6 +383,7 @@ def hvp(_below: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     >>> hvp(f, (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
     array([4., 2.])
     """
+    check_function(f, "hvp")
     check_tangents(primals, tangents, "hvp")
     single = len(primals) == 1
     gradient = grad(f, 0 if single else tuple(range(len(primals))))

@@ -23,7 +23,9 @@ from rules_autodiff._state import state_functions
 from rules_autodiff._values import INERT, is_number
 from rules_core import has_tangent, structure
 
-__all__ = ["Const", "Entrance", "Guard", "alias", "is_leaf", "without_const"]
+__all__ = [
+    "Const", "Entrance", "Guard", "alias", "is_leaf", "refuse_foreign", "without_const",
+]  # fmt: skip
 
 
 @final
@@ -89,9 +91,10 @@ class Entrance:
         if isinstance(x, np.ndarray):
             return self.enter_array(x)
         level = structure(x)
-        if level is None or (callable(x) and not self.callables):
+        if level is None:
+            refuse_foreign(x)
             return x
-        if not has_tangent(x):
+        if not has_tangent(x) or (callable(x) and not self.callables):
             return x
         if level.mutable:
             inner = level.shell()
@@ -203,6 +206,20 @@ class Entrance:
             for x, inner, _ in self.arrays:
                 if id(owner_of(inner)) in owners:
                     self.below.store_item(inner, x, Ellipsis)
+
+
+def refuse_foreign(x: Any) -> None:
+    """Refuse a leaf that has a derivative of which the engine knows nothing."""
+    if not has_tangent(x):
+        return
+    cls = type(x)
+    message = (
+        "An argument to differentiate must be made of numbers and NumPy arrays, but is "
+        f"or holds a value of {cls.__module__}.{cls.__qualname__}. Pass "
+        "numpy.asarray(x) or Const(x), or call the program in the other library by "
+        "rules_jax.to_jax or rules_torch.to_torch with host=True."
+    )
+    raise UnsupportedProgram(message)
 
 
 def filled(cell: CellType) -> bool:

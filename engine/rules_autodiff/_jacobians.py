@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._directions import check_differentiable
 from rules_autodiff._front import (
     Argnums,
     Derived,
-    check_differentiable,
     forward,
     positions,
     split_aux,

@@ -344,6 +344,11 @@ REFUSED = [
     (lambda: jvp(lambda x: x, (1.0,), ()), "one tangent for each"),
     (lambda: jacfwd(lambda x: x)(1j), "must be real"),
     (lambda: jacrev(lambda x: x * 1j)(1.0), "must be real"),
+    (lambda: grad(X[0]), "grad: the first argument must be a function, but got"),
+    (lambda: vjp(3.0, 1.0), "vjp: the first argument must be a function"),
+    (lambda: jvp(3.0, (1.0,), (1.0,)), "jvp: the first argument must be a function"),
+    (lambda: linearize(X, 1.0), "linearize: the first argument must be a function"),
+    (lambda: hvp(None, (1.0,), (1.0,)), "hvp: the first argument must be a function"),
 ]
 
 
@@ -356,6 +361,8 @@ def test_type_errors(call, text):
 def test_argnums_out_of_range():
     with pytest.raises(ValueError, match="argnums must name positional arguments"):
         grad(lambda x: x, 1)(1.0)
+    with pytest.raises(ValueError, match=r"Values go to grad\(f\)\(x\)"):
+        grad(lambda x: x, X)(1.0)
 
 
 def test_derived_functions_are_named():
