@@ -103,10 +103,11 @@ class ShapeDtype:
     dtype: Any
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, (tuple, list)):
+        shape: object = self.shape  # which nothing has checked yet
+        if not isinstance(shape, (tuple, list)):
             message = (
                 "ShapeDtype: the shape must be a tuple of lengths such as (3,), but "
-                f"got {self.shape!r}."
+                f"got {shape!r}."
             )
             raise TypeError(message)
 
