@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-import rules_core as rc
 from rules_autodiff import (
     EngineConfig,
     EngineError,
@@ -19,30 +18,15 @@ from rules_autodiff import (
     vjp,
 )
 from rules_autodiff._calls import HANDLERS
-from rules_core import HasReverseMode, NoTangent, RuleConfig, rrule_via_ad
-from rules_core.testing import isolated_rules
+from rules_core import rrule_via_ad
+from tests.engine.applied import applied, rules_of_applied
 
 X = np.array([0.5, -1.0, 2.0])
 
 
-def applied(f, x):
-    """`f(x)`, by a rule that asks the engine for the derivatives of `f`."""
-    return f(x)
-
-
 @pytest.fixture(autouse=True)
 def _applied():
-    with isolated_rules():
-
-        @rc.rrule.define(applied, config=RuleConfig[HasReverseMode])
-        def applied_rrule(config, f, x):
-            y, pullback = rrule_via_ad(config, f, x)
-
-            def applied_pullback(dy):
-                return NoTangent(), *pullback(dy)
-
-            return y, applied_pullback
-
+    with rules_of_applied():
         yield
 
 
