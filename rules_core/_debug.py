@@ -19,7 +19,7 @@ from ._inspect import check_dy, check_finite, check_same, check_tangent, snapsho
 from ._keys import is_method_key
 from ._registry import DECORATORS, all_tables
 from ._rule import Rule
-from ._table import LOCK
+from ._table import CHANGES, LOCK
 
 __all__ = ["debug_mode", "is_watching", "switch_on_by_environment"]
 
@@ -41,6 +41,7 @@ def _switch(on: bool) -> None:
         for table in all_tables():
             table.frule.forget()
             table.rrule.forget()
+        CHANGES.note()  # there may be no table yet
 
 
 @contextmanager

@@ -24,7 +24,9 @@ from ._signature import Binder, binder_of
 from ._specificity import best
 
 __all__ = [
+    "CHANGES",
     "LOCK",
+    "Changes",
     "MethodCache",
     "NoConfig",
     "RuleSet",
@@ -34,6 +36,32 @@ __all__ = [
 
 # Guards every table: registering and missed look-ups are rare, warm ones take no lock.
 LOCK = RLock()
+
+
+class Changes:
+    """Counts what is registered, taken back or switched, in any table.
+
+    Whoever keeps what follows from many tables asks for this one number before use.
+
+    >>> from rules_core._table import CHANGES
+    >>> before = CHANGES.count
+    >>> CHANGES.note()
+    >>> CHANGES.count > before
+    True
+    """
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def note(self) -> None:
+        """To be called after a change."""
+        with LOCK:
+            self.count += 1
+
+
+CHANGES = Changes()
 
 NoConfig = type(None)
 Answer = Callable[..., Any]
@@ -185,6 +213,7 @@ class RuleSet:
             for cache in self.caches.values():
                 cache.clear()
             self._changed()
+            CHANGES.note()
 
     def remember(self, config: type, *types: type) -> None:
         """Keep what answers calls in normal form, where it takes them as they are."""

@@ -42,8 +42,8 @@ Handler = Callable[..., Any]
 
 # What the engine does in place of calling a function: handler(run, *args, **kwargs).
 HANDLERS: dict[Any, Handler] = {}
-# Replacement bodies that only the engine sees, differentiated in place of a function's.
-OVERLAYS: dict[Any, Callable[..., Any]] = {}
+# The functions whose handler runs a body that a user gave in their place.
+OVERLAYS: set[Any] = set()
 # By the class of a callable: handler(run, f, args, kwargs).
 CALLABLES: dict[type, Handler] = {}
 
@@ -142,9 +142,6 @@ class Calls(Hooks):
         handle = HANDLERS.get(f)
         if handle is not None:
             return handle(self, *args, **kwargs)
-        overlay = OVERLAYS.get(f)
-        if overlay is not None:
-            return self.call(overlay, *args, **kwargs)
         result = self.mutating_rule(f, args) if not kwargs else NotImplemented
         if result is not NotImplemented:
             return result

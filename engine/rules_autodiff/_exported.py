@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, final
 
-from rules_autodiff._calls import HANDLERS, OVERLAYS
+from rules_autodiff._calls import HANDLERS
 from rules_autodiff._lift import lifted
 from rules_autodiff._linear_maps import Form, Held, pull_of, push_of
 from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
@@ -109,10 +109,7 @@ def inner_function(f: Any) -> Any:
 def answers(f: Any) -> bool:
     """Whether the engine knows what to do in place of a call of `f`."""
     return bool(
-        HANDLERS.get(f)
-        or OVERLAYS.get(f)
-        or f in rrule_mutating.rules
-        or f in frule_mutating.rules
+        HANDLERS.get(f) or f in rrule_mutating.rules or f in frule_mutating.rules
     )
 
 

@@ -6,11 +6,12 @@ from typing import Any, TypeVar
 
 from rules_autodiff import _front, _jacobians, _via
 from rules_autodiff._builtins import plainly
-from rules_autodiff._calls import HANDLERS, key_of_builtin
+from rules_autodiff._calls import HANDLERS, OVERLAYS, key_of_builtin
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._lift import shown
 from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
 from rules_core import frule, rrule
+from rules_core._table import CHANGES
 
 __all__ = ["is_primitive", "overlay", "show"]
 
@@ -46,6 +47,8 @@ def overlay(f: Callable[..., Any]) -> Callable[[F], F]:
             return run.call(body, *args, **kwargs)
 
         HANDLERS[f] = handle
+        OVERLAYS.add(f)
+        CHANGES.note()
         return body
 
     return register

@@ -6,10 +6,14 @@ import pytest
 
 from rules_core import (
     RuleClashError,
+    debug_mode,
+    frule,
     no_rrule,
     opt_out,
     rrule,
 )
+from rules_core._table import CHANGES
+from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran
 
 
@@ -90,3 +94,28 @@ def test_what_has_no_name_of_its_own_is_never_the_same():
     run_cell(4, "opt_out(rrule, one, list)")
     assert no_rrule(one, str)
     assert no_rrule(one, list)
+
+
+def test_changes_are_counted():
+    """Whoever keeps what follows from many tables sees that one has changed."""
+
+    def f(x):
+        return x
+
+    def counted(change):
+        before = CHANGES.count
+        change()
+        return CHANGES.count > before
+
+    assert not counted(lambda: rrule(f, 1.0))
+    with isolated_rules():
+        assert counted(lambda: rrule.define(f)(lambda x: (x, lambda dy: (None, dy))))
+        assert not counted(lambda: rrule(f, 1.0))
+        assert counted(lambda: frule.define(f)(lambda dots, x: (x, dots[1])))
+        assert counted(lambda: opt_out(rrule, f, str))
+        before = CHANGES.count
+    assert CHANGES.count > before, "what was isolated is taken back"
+    with debug_mode():
+        assert CHANGES.count > before
+        before = CHANGES.count
+    assert CHANGES.count > before
