@@ -1,0 +1,91 @@
+"""What the straight-line tier knows of a value before the program runs: its kind.
+
+A kind fixes how a value is computed with and what form its cotangent has. Values whose
+kind is not among these are left to the tape.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "BOOL", "INT", "NONE", "REAL", "TEXT", "Kind", "array", "is_array", "is_index",
+    "join", "kind_of", "row",
+]  # fmt: skip
+
+DOUBLE = np.dtype(float)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The kind of a value.
+
+    Attributes:
+        name: `"real"`, `"int"`, `"bool"`, `"none"`, `"text"`, `"array"` or `"row"`.
+        ndim: The number of axes of an array; at least one.
+        dtype: `"d"` (float64), `"?"` (bool) or `"l"` (int64), of an array.
+        parts: The kinds of the entries of a row (a tuple of fixed length).
+    """
+
+    name: str
+    ndim: int = 0
+    dtype: str = ""
+    parts: "tuple[Kind, ...]" = ()
+
+    @property
+    def is_real(self) -> bool:
+        """Whether a derivative can pass: a number, or an array of float64."""
+        return self.name == "real" or self.dtype == "d"
+
+
+# A float, a NumPy float64, or a whole number where a float stands on another way.
+REAL = Kind("real")
+INT, BOOL, NONE, TEXT = Kind("int"), Kind("bool"), Kind("none"), Kind("text")
+
+
+def array(ndim: int, dtype: str = "d") -> Kind:
+    """The kind of arrays with some axes; of none it is the kind of a number."""
+    if ndim == 0:
+        return {"d": REAL, "?": BOOL, "l": INT}[dtype]
+    return Kind("array", ndim, dtype)
+
+
+def row(*parts: Kind) -> Kind:
+    """The kind of tuples with entries of these kinds."""
+    return Kind("row", parts=parts)
+
+
+def is_array(kind: Kind, dtype: str = "d") -> bool:
+    return kind.name == "array" and kind.dtype == dtype
+
+
+def is_index(kind: Kind) -> bool:
+    return kind is INT
+
+
+CLASSES = {
+    float: REAL, np.float64: REAL, int: INT, np.int64: INT, bool: BOOL,
+    np.bool_: BOOL, type(None): NONE, str: TEXT,
+}  # fmt: skip
+
+
+def kind_of(x: Any) -> Kind | None:
+    """The kind of a value, None if it has none."""
+    cls = type(x)
+    if cls is np.ndarray:
+        known = x.dtype.isnative and x.dtype.char in "d?l" and x.ndim
+        return array(x.ndim, x.dtype.char) if known else None
+    if cls is tuple:
+        parts = [kind_of(part) for part in x]
+        return row(*[p for p in parts if p]) if all(parts) else None
+    return CLASSES.get(cls)
+
+
+def join(one: Kind, other: Kind) -> Kind | None:
+    """The kind of a value that has either kind; None where that has no kind."""
+    if one == other:
+        return one
+    if {one.name, other.name} == {"real", "int"}:
+        return REAL
+    return None

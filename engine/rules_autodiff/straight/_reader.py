@@ -1,0 +1,370 @@
+"""From a function's syntax tree to blocks of steps with known kinds.
+
+The program is read from top to bottom, as often as it takes until the kinds at the
+heads of its loops no longer change.
+"""
+
+import ast
+from types import FunctionType
+from typing import Any
+
+from rules_autodiff.straight import _helpers
+from rules_autodiff.straight._blocks import Block, Pull, Step
+from rules_autodiff.straight._captures import Captures, Place
+from rules_autodiff.straight._errors import refuse
+from rules_autodiff.straight._kinds import Kind, join
+from rules_autodiff.straight._operations import Scatter, Written
+from rules_autodiff.straight._values import Known, Value, bar_of
+from rules_autodiff.straight._writer import Line, Return
+
+__all__ = ["Facts", "Reader", "is_temporary", "joined", "row_of", "settled_names"]
+
+RESERVED = frozenset(
+    {*_helpers.__all__, "type", "float", "reversed", "enumerate", "caps"}
+)
+
+
+class Facts:
+    """What is known of a function from reading it before.
+
+    Attributes:
+        heads: The kinds of variables at the head of each loop, by its node.
+        active: Variables that carry a derivative somewhere.
+        changed: Whether something became known that was not.
+    """
+
+    def __init__(self) -> None:
+        self.heads: dict[ast.AST, tuple[dict[str, Kind | None], set[str]]] = {}
+        self.active: set[str] = set()
+        self.buffered: set[str] = set()
+        self.changed = False
+
+    def activate(self, name: str) -> None:
+        if name not in self.active:
+            self.active.add(name)
+            self.changed = True
+
+
+class Reader:
+    """The state of one reading; what reads expressions and statements builds on it.
+
+    Attributes:
+        unit: The functions that are written together, and what they capture.
+        function: The function that is read.
+        place: Where a guard finds the function.
+        kinds: The kinds of the variables, here.
+        owned: Variables over arrays that nothing else leads to, here.
+        written: Variables over arrays that the program writes into, anywhere.
+        tracing: Whether derivatives are followed; not in tests of branches.
+    """
+
+    def __init__(self, unit: Any, function: FunctionType, place: Place, facts: Facts):
+        self.unit, self.function, self.place, self.facts = unit, function, place, facts
+        self.captures: Captures = unit.captures
+        self.kinds: dict[str, Kind] = {}
+        self.owned: set[str] = set()
+        self.written: set[str] = set()
+        self.locals: set[str] = set()
+        self.renamed: dict[str, str] = {}
+        self.items: list[Line | Block | Return] = []
+        self.block: Block | None = None
+        self.indent, self.depth, self.line = 1, 0, 0
+        self.tracing = True
+        self.branches = False
+        self.count, self.blocks = 0, 0
+        self.bars: dict[str, Kind] = {}
+        self.captured: dict[str, int] = {}
+        self.assigned: set[str] = set()  # variables that are assigned in the body
+        self.headed: set[str] = set()  # those that are assigned in the heads of loops
+        self.result: Any = None
+
+    # names
+
+    def own(self, name: str) -> str:
+        """The name of a user's variable in written code."""
+        name = self.renamed.get(name, name)
+        return f"{name}__v" if name in RESERVED else name
+
+    def temporary(self, stem: str = "") -> str:
+        """A name that no user's variable has."""
+        self.count += 1
+        return f"__{stem}{self.count}"
+
+    def captured_value(self, name: str, number: int, kind: Kind) -> Value:
+        text = f"{name}__c{number}"
+        self.captured[text] = number
+        return Value(text, kind, atom=True)
+
+    # lines and steps
+
+    def raw(self, text: str) -> None:
+        """A line of control flow."""
+        self.close()
+        self.items.append(Line(self.indent, text, self.line))
+
+    def close(self) -> None:
+        """End the current block."""
+        self.block = None
+
+    def step(self, step: Step) -> Step:
+        """Add a step to the current block."""
+        if self.block is None:
+            self.blocks += 1
+            self.block = Block(self.blocks, self.depth, self.indent)
+            self.items.append(self.block)
+        self.block.steps.append(step)
+        self.assigned.update(step.assigns)
+        return step
+
+    def note_bar(self, name: str, kind: Kind) -> str:
+        """The cotangent of a variable."""
+        bar = bar_of(name, kind)
+        self.bars[bar] = kind
+        return bar
+
+    # operations
+
+    def atom(self, value: Value) -> Value:
+        """The value under a name, if it is no name or literal already."""
+        if value.atom or value.kind.name == "row":
+            return value
+        name = self.temporary()
+        if not self.tracing:
+            return value
+        self.step(Step(self.line, f"{name} = {value.text}", (name,)))
+        return Value(name, value.kind, atom=True, fresh=value.fresh)
+
+    def apply(self, written: Written, operands: list[Value], text: str) -> Value:
+        """The result of an operation; a step where a derivative passes through."""
+        pulls = written.pulls or (None,) * len(operands)
+        pairs = list(zip(operands, pulls, strict=False))
+        follows = self.tracing and written.kind.is_real
+        active = follows and any(x.active and pull is not None for x, pull in pairs)
+        unstable = not written.fresh and any(x.unstable for x in operands)
+        if any(x.active and pull is None for x, pull in pairs) and active:
+            blocked = [x for x, pull in pairs if x.active and pull is None]
+            if any(x.kind.is_real for x in blocked):
+                refuse("a derivative by one of the operands is not written out")
+        text = written.text or text
+        if not active:
+            return Value(
+                self.filled(text, operands), written.kind, fresh=written.fresh,
+                unstable=unstable,
+            )  # fmt: skip
+        step = Step(self.line)
+        named = self.named_operands(pairs)
+        for place, (x, pull) in enumerate(named):
+            if x.active and pull is not None:
+                step.pulls.append(self.pull_of(x, pull, place))
+        name = self.temporary()
+        step.text = f"{name} = {self.filled(text, [x for x, _ in named])}"
+        step.assigns, step.out, step.kind = (
+            (name,),
+            bar_of(name, written.kind),
+            written.kind,
+        )
+        values = [x for x, _ in named]
+        for wanted in step.fields:
+            self.mean(step, wanted, values, name)
+        self.step(step)
+        return Value(
+            name, written.kind, active=True, atom=True, fresh=written.fresh,
+            unstable=unstable,
+        )  # fmt: skip
+
+    def named_operands(self, pairs: list[Any]) -> list[Any]:
+        """The operands, those under a name that are to be kept."""
+        texts = [pull for x, pull in pairs if x.active and pull is not None]
+        kept = {
+            field
+            for text in texts
+            for field in Pull("", pairs[0][0].kind, text).fields
+            if field
+        }
+        found = []
+        for place, (x, pull) in enumerate(pairs):
+            needed = str(place) in kept or f"s{place}" in kept
+            found.append((self.atom(x) if needed or x.active else x, pull))
+        return found
+
+    def pull_of(self, x: Value, pull: Any, place: int) -> Pull:
+        if isinstance(pull, Scatter):
+            self.buffer(x.bar)
+        return Pull(x.bar, x.kind, pull, f"s{place}")
+
+    def buffer(self, bar: str) -> None:
+        if bar not in self.facts.buffered:
+            self.facts.buffered.add(bar)
+            self.facts.changed = True
+
+    def mean(self, step: Step, wanted: str, values: list[Value], name: str) -> None:
+        """Say what a field of a cotangent means in the forward code."""
+        if wanted == "z":
+            step.after[wanted] = name
+        elif wanted == "sz":
+            step.after[wanted] = f"{name}.shape"
+        elif wanted.startswith("s"):
+            step.before[wanted] = f"{values[int(wanted[1:])].text}.shape"
+        else:
+            step.before[wanted] = self.stable(values[int(wanted)]).text
+
+    def stable(self, x: Value) -> Value:
+        """The value in memory that the program does not write into."""
+        if not x.unstable or x.kind.name != "array":
+            return x
+        name = self.temporary()
+        self.step(Step(self.line, f"{name} = {x.text}.copy()", (name,)))
+        return Value(name, x.kind, atom=True)
+
+    def filled(self, text: str, operands: list[Value]) -> str:
+        if "{" not in text:
+            return text
+        return text.format(*[x.text for x in operands])
+
+    # variables
+
+    def assign(self, name: str, value: Value) -> None:
+        """Give a variable a value."""
+        own = self.own(name)
+        if value.entries is not None:
+            self.assign_row(name, value)
+            return
+        array = value.kind.name == "array"
+        if array and value.unstable:
+            refuse(f"{name} would be a view of an array that is written to")
+        keep = array and name in self.written
+        if keep and value.fresh:
+            self.owned.add(name)
+        else:
+            self.owned.discard(name)
+        active = self.tracing and value.active
+        if active:
+            self.facts.activate(own)
+        if own in self.facts.active and value.kind.is_real:
+            self.assign_active(own, value, written=keep)
+        else:
+            self.step(Step(self.line, f"{own} = {value.text}", (own,)))
+        self.kinds[name] = value.kind
+
+    def assign_active(self, own: str, value: Value, *, written: bool) -> None:
+        bar = self.note_bar(own, value.kind)
+        last = self.block.steps[-1] if self.block and self.block.steps else None
+        made = value.active and last is not None and last.assigns == (value.text,)
+        if last and made and is_temporary(value.text) and not last.calls:
+            self.rename(last, value.text, own, bar, written=written)
+            return
+        step = Step(self.line, f"{own} = {value.text}", (own,), bar, value.kind)
+        if value.active:
+            step.pulls = [Pull(value.bar, value.kind, "{dz}")]
+        self.step(step)
+
+    def rename(
+        self, step: Step, old: str, own: str, bar: str, *, written: bool
+    ) -> None:
+        """Let the last step assign a variable, in place of a temporary name."""
+        if written and "z" in step.after:
+            step.text = f"{old} = {step.text.partition(' = ')[2]}"
+            self.step(
+                Step(
+                    self.line,
+                    f"{own} = {old}.copy()",
+                    (own,),
+                    bar,
+                    step.kind,
+                    [Pull(step.out, step.kind or Kind(""), "{dz}")],
+                )
+            )
+            return
+        step.text = f"{own} = {step.text.partition(' = ')[2]}"
+        step.assigns, step.out = (own,), bar
+        step.after = {key: text.replace(old, own) for key, text in step.after.items()}
+
+    def assign_row(self, name: str, value: Value) -> None:
+        """A row of values that are known one by one: a variable for each."""
+        kinds = []
+        for place, entry in enumerate(value.entries or ()):
+            part = f"{name}__{place}"
+            self.assign(part, entry)
+            kinds.append(self.kinds[part])
+        self.kinds[name] = Kind("row", parts=tuple(kinds), dtype="entries")
+        self.locals.update(f"{name}__{i}" for i in range(len(kinds)))
+
+    def variable(self, name: str) -> Value:
+        """The value of a variable of the function."""
+        kind = self.kinds.get(name)
+        if kind is None:
+            refuse(f"the kind of {name} is not the same on all ways to here")
+        if kind.dtype == "entries":
+            entries = [self.variable(f"{name}__{i}") for i in range(len(kind.parts))]
+            return row_of(entries)
+        own = self.own(name)
+        active = self.tracing and own in self.facts.active and kind.is_real
+        if active:
+            self.note_bar(own, kind)
+        unstable = name in self.owned and name in self.written
+        return Value(own, kind, active, atom=True, unstable=unstable)
+
+    def name_value(self, name: str) -> Any:
+        """What a name stands for: a `Value`, or something `Known`."""
+        if name in self.locals:
+            return self.variable(name)
+        found = self.captures.of_name(self.function, self.place, name)
+        if isinstance(found, Known):
+            return found
+        return self.captured_value(name, *found)
+
+    # joining ways
+
+    def snapshot(self) -> tuple[dict[str, Kind], set[str]]:
+        return dict(self.kinds), set(self.owned)
+
+    def restore(self, state: Any) -> None:
+        self.kinds, self.owned = dict(state[0]), set(state[1])
+
+
+def is_temporary(text: str) -> bool:
+    """Whether a name stands for the result of a step, and for nothing else."""
+    return text[:2] == "__" and text[2:3].isdigit()
+
+
+def row_of(entries: list[Value]) -> Value:
+    """A row of values."""
+    text = f"({', '.join(e.text for e in entries)}{',' if len(entries) == 1 else ''})"
+    kind = Kind("row", parts=tuple(e.kind for e in entries))
+    active = any(e.active for e in entries)
+    return Value(text, kind, active, entries=tuple(entries))
+
+
+def joined(states: list[Any]) -> Any:
+    """What is known where several ways meet; None where none leads."""
+    if not states:
+        return None
+    kinds, owned = dict(states[0][0]), set(states[0][1])
+    for other, held in states[1:]:
+        owned &= held
+        for name in [*kinds, *other]:
+            if name in kinds and name in other:
+                kind = join(kinds[name], other[name])
+                if kind is None:
+                    del kinds[name]
+                else:
+                    kinds[name] = kind
+            elif name in other:
+                kinds[name] = other[name]
+    return kinds, owned
+
+
+def settled_names(items: list[Any]) -> set[str]:
+    """Variables that are assigned once, on every way and before any return."""
+    found: set[str] = set()
+    counts: dict[str, int] = {}
+    early = True
+    for item in items:
+        early = early and not isinstance(item, Return)
+        if isinstance(item, Block):
+            for step in item.steps:
+                for name in step.assigns:
+                    counts[name] = counts.get(name, 0) + 1
+                    if early and item.indent == 1:
+                        found.add(name)
+    return {name for name in found if counts[name] == 1}
