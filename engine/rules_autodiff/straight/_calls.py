@@ -72,7 +72,7 @@ class Calls(Statements):
         """An argument: a name, in memory that is not written to."""
         if x.active and x.kind.name == "row":
             refuse("a tuple with a derivative is passed on")
-        return self.stable(x)
+        return self.steady(x)
 
     def call_form(self, form: Any, text: str, operands: list[Value]) -> Value:
         """The results of a call through which a derivative passes."""

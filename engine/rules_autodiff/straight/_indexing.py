@@ -153,7 +153,9 @@ class Indexing(Expressions):
         self.check_stored(part, value, target)
         if owner.kind.dtype == "d" and value.kind.is_real and value.active:
             self.facts.activate(owner.text)
-        value = self.atom(self.stable(value) if value.active else value)
+        if value.unstable and value.kind.name == "array":
+            refuse("an array is written into itself", target)
+        value = self.atom(value)
         step = Step(self.line, f"{owner.text}[{key.filled()}] = {value.text}")
         if owner.text in self.facts.active and owner.kind.is_real and self.tracing:
             self.take_part(step, owner, key, part)

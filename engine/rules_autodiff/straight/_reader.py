@@ -216,6 +216,18 @@ class Reader:
         self.step(Step(self.line, f"{name} = {x.text}.copy()", (name,)))
         return Value(name, x.kind, atom=True)
 
+    def steady(self, x: Value) -> Value:
+        """The same with its derivative: a copy, through which that passes."""
+        if not x.unstable or x.kind.name != "array":
+            return x
+        name = self.temporary()
+        step = Step(self.line, f"{name} = {x.text}.copy()", (name,))
+        if x.active:
+            step.out, step.kind = bar_of(name, x.kind), x.kind
+            step.pulls = [Pull(x.bar, x.kind, "{dz}")]
+        self.step(step)
+        return Value(name, x.kind, x.active, atom=True, fresh=True)
+
     def filled(self, text: str, operands: list[Value]) -> str:
         if "{" not in text:
             return text

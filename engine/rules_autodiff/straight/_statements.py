@@ -1,6 +1,7 @@
 """Statements of a program, read."""
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from rules_autodiff.straight._blocks import Block, Pull, Step
@@ -78,7 +79,7 @@ class Statements(Indexing):
     def do_Assign(self, node: ast.Assign) -> None:
         value = self.read(node.value)
         if len(node.targets) > 1:
-            value = self.named(value)
+            value = replace(self.named(value), fresh=False)
         for target in node.targets:
             self.target(target, value)
 
@@ -115,7 +116,8 @@ class Statements(Indexing):
             refuse("only tuples of known length are unpacked", node)
         if value.entries is None:
             entries = [
-                Value(f"{value.text}[{i}]", kind) for i, kind in enumerate(parts)
+                self.named(Value(f"{value.text}[{i}]", kind))
+                for i, kind in enumerate(parts)
             ]
         else:
             entries = [
