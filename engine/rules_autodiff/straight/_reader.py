@@ -12,7 +12,7 @@ from rules_autodiff.straight import _helpers
 from rules_autodiff.straight._blocks import Block, Pull, Step
 from rules_autodiff.straight._captures import Captures, Place
 from rules_autodiff.straight._errors import refuse
-from rules_autodiff.straight._kinds import Kind, join
+from rules_autodiff.straight._kinds import INT, REAL, Kind, join
 from rules_autodiff.straight._operations import Scatter, Written
 from rules_autodiff.straight._values import Known, Value, bar_of
 from rules_autodiff.straight._writer import Line, Return
@@ -252,22 +252,25 @@ class Reader:
         active = self.tracing and value.active
         if active:
             self.facts.activate(own)
-        if own in self.facts.active and value.kind.is_real:
-            self.assign_active(own, value, written=keep)
+        carried = REAL if value.kind is INT else value.kind  # as loops join them
+        if own in self.facts.active and carried.is_real:
+            self.assign_active(own, value, carried, written=keep)
         else:
             self.step(Step(self.line, f"{own} = {value.text}", (own,)))
         self.kinds[name] = value.kind
 
-    def assign_active(self, own: str, value: Value, *, written: bool) -> None:
-        bar = self.note_bar(own, value.kind)
+    def assign_active(
+        self, own: str, value: Value, kind: Kind, *, written: bool
+    ) -> None:
+        bar = self.note_bar(own, kind)
         last = self.block.steps[-1] if self.block and self.block.steps else None
         made = value.active and last is not None and last.assigns == (value.text,)
         if last and made and is_temporary(value.text) and not last.calls:
             self.rename(last, value.text, own, bar, written=written)
             return
-        step = Step(self.line, f"{own} = {value.text}", (own,), bar, value.kind)
+        step = Step(self.line, f"{own} = {value.text}", (own,), bar, kind)
         if value.active:
-            step.pulls = [Pull(value.bar, value.kind, "{dz}")]
+            step.pulls = [Pull(value.bar, kind, "{dz}")]
         self.step(step)
 
     def rename(

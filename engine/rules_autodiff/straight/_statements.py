@@ -91,7 +91,7 @@ class Statements(Indexing):
             return value
         if value.kind.name == "array" and value.unstable:
             refuse("a second name for an array that is written to")
-        name = self.temporary()
+        name = self.temporary("m")  # may have several uses: no step is renamed to them
         step = Step(self.line, f"{name} = {value.text}", (name,))
         if value.active:
             step.out, step.kind = bar_of(name, value.kind), value.kind

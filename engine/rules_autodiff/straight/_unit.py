@@ -9,6 +9,7 @@ import copy
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
+from weakref import ref
 
 from rules_autodiff._names import mangle
 from rules_autodiff._source import PARSING, definition
@@ -57,7 +58,8 @@ class Unit:
         reverse: `reverse(kept, dy)` gives the cotangents of the active arguments.
         result: The kind of the value.
         text: The written code.
-        functions: The functions that the program calls.
+        functions: The functions of others that the program calls.
+        programs: Those that are written in Python, by weak references.
     """
 
     guard: Any
@@ -66,6 +68,7 @@ class Unit:
     result: Kind
     text: str
     functions: frozenset[Any]
+    programs: tuple[ref[Any], ...]
 
 
 class Writing:
@@ -76,8 +79,8 @@ class Writing:
         guesses: What recursive functions are supposed to return.
     """
 
-    def __init__(self, guesses: dict[Any, Kind]):
-        self.captures = Captures()
+    def __init__(self, function: FunctionType, guesses: dict[Any, Kind]):
+        self.captures = Captures(function)
         self.relied: set[Any] = set()
         self.guesses = guesses
         self.forms: dict[Any, Form] = {}
@@ -219,7 +222,7 @@ def made_writer(
         items=reader.items,
         invariant=invariant_names(names, reader),
         buffered=reader.facts.buffered,
-        bars=reader.bars,
+        bars={**reader.bars},
         results=results,
         wanted=[bar_of(names[i], kinds[i]) for i in active],
         branches=reader.branches or len(returns) > 1,
@@ -247,7 +250,7 @@ def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> 
     """
     guesses: dict[Any, Kind] = {}
     for _ in range(READINGS):
-        writing = Writing(guesses)
+        writing = Writing(f, guesses)
         try:
             form = writing.form(f, ROOT, kinds, active)
         except Restart:
@@ -283,7 +286,8 @@ def made_unit(f: FunctionType, writing: Writing, form: Form) -> Unit:
         namespace[f"{form.name}_back"],
         form.kind,
         "\n\n".join(texts),
-        frozenset(writing.relied),
+        frozenset(g for g in writing.relied if type(g) is not FunctionType),
+        tuple([ref(g) for g in writing.relied if type(g) is FunctionType]),
     )
 
 

@@ -56,7 +56,7 @@ class Writer:
     items: list[Line | Block | Return]
     invariant: set[str]
     buffered: set[str]
-    bars: dict[str, Kind]
+    bars: dict[str, Kind | None]
     results: list[tuple[str, Kind]]
     wanted: list[str]
     branches: bool
@@ -167,6 +167,7 @@ class Writer:
         own = [] if self.branches else [name for b in blocks for name in b.saved]
         if row or own:
             lines.append(indented(1, f"{as_row([*row, *own])} = __kept"))
+        self.bars = {**all_bars(blocks), **self.bars}
         self.private = private_bars(blocks) - {*names, *self.wanted}
         known = {bar for bar, _ in self.results} | self.private
         lines += [indented(1, f"{bar} = 0.0") for bar in self.bars if bar not in known]
@@ -258,7 +259,8 @@ class BlockReverse:
         """The name of the result's cotangent, which is zero from here on."""
         out = step.out
         name = out
-        if not (step.keeps or step.taken or TEMPORARY.match(out)):
+        once = TEMPORARY.match(out) and out in self.writer.private
+        if not (step.keeps or step.taken or once):
             if step.pulls:
                 self.put(f"__dz = {out}")
                 name = "__dz"
@@ -320,6 +322,17 @@ class BlockReverse:
             self.give(pull, meaning)
             if pull.kind.name == "array":
                 self.states[pull.bar] = MAYBE
+
+
+def all_bars(blocks: list[Block]) -> dict[str, Kind | None]:
+    """The cotangents that blocks name, with their kinds."""
+    found: dict[str, Kind | None] = {}
+    for step in (step for block in blocks for step in block.steps):
+        if step.out:
+            found[step.out] = step.kind
+        found.update(step.also)
+        found.update({pull.bar: pull.kind for pull in step.pulls})
+    return found
 
 
 def private_bars(blocks: list[Block]) -> set[str]:
