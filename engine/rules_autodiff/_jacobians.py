@@ -5,14 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._derived import Argnums, Derived, positions
 from rules_autodiff._directions import check_differentiable
-from rules_autodiff._front import (
-    Argnums,
-    Derived,
-    forward,
-    positions,
-    split_aux,
-)
+from rules_autodiff._front import forward
+from rules_autodiff._gradients import split_aux
 from rules_autodiff._recording import Recording
 from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import structure

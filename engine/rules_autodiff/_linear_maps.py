@@ -13,8 +13,9 @@ from typing import Any, final
 
 import numpy as np
 
+from rules_autodiff._derived import on_plain
 from rules_autodiff._errors import UnsupportedProgram
-from rules_autodiff._front import forward, on_plain
+from rules_autodiff._front import forward
 from rules_autodiff._outputs import like_number
 from rules_autodiff._places import Path, arrays_of, at, each_assembled
 from rules_autodiff._plain import PLAIN

@@ -10,6 +10,7 @@ from rules_autodiff._calls import HANDLERS, OVERLAYS, key_of_builtin
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._lift import shown
 from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
+from rules_autodiff.straight._tier import code_of
 from rules_core import frule, rrule
 from rules_core._table import CHANGES
 
@@ -54,10 +55,21 @@ def overlay(f: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
-def show(f: Any) -> str:
+def show(f: Any, *args: Any) -> str:
     """The derived code of a function, to be read: print it.
 
-    `_ad` are the hooks of a run, which do the operation and note its derivative.
+    `_ad` are the hooks of a run, which do the operation and note its derivative. With
+    arguments it is the code of the straight-line tier for calls with arguments of their
+    kinds: the function, and the way back from its result to all of them. `Const(x)` is
+    an argument that is not differentiated.
+
+    Args:
+        f: A function that is written in Python.
+        *args: Arguments of a call; none for the code of every call.
+
+    Raises:
+        TypeError: `f` is no such function.
+        UnsupportedProgram: There is no derived code.
 
     >>> from rules_autodiff import show
     >>> def f(x):
@@ -72,7 +84,7 @@ def show(f: Any) -> str:
     if not isinstance(function, FunctionType):
         message = f"show: the function must be written in Python, but got {f!r}."
         raise TypeError(message)
-    return shown(function)
+    return code_of(function, args) if args else shown(function)
 
 
 def is_primitive(f: Any, *args: Any) -> bool:

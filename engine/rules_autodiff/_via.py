@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rules_autodiff._captured import captured_by, check_captured
+from rules_autodiff._derived import on_plain
 from rules_autodiff._forward import ForwardRun
-from rules_autodiff._front import on_plain
 from rules_autodiff._inputs import Entrance
 from rules_autodiff._kept import Kept
 from rules_autodiff._recording import Recording, guarded, written_to

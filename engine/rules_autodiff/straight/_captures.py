@@ -9,16 +9,18 @@ import builtins
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import Kind, kind_of
+from rules_autodiff.straight._trust import is_answered
 from rules_autodiff.straight._values import Known
 
 __all__ = ["ROOT", "Captures", "Place"]
 
-FIXED = (FunctionType, ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum))
+FIXED = (ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum))
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,16 @@ MISSING = object()
 class Captures:
     """The places that a written program reads, with what is expected there."""
 
-    def __init__(self) -> None:
+    def __init__(self, function: FunctionType) -> None:
         self.names: dict[Place, str] = {ROOT: "f"}
+        self.functions: dict[Any, Place] = {function: ROOT}
         self.lines: list[str] = []
         self.values: dict[Place, tuple[int, Kind]] = {}
         self.builtins: dict[str, str] = {}
         self.namespace: dict[str, Any] = {
             "ndarray": np.ndarray, "float64": np.float64, "double": np.dtype(float),
-            "int64": np.int64, "kind_of": kind_of,
+            "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
+            "is_answered": is_answered,
         }  # fmt: skip
 
     # where things are
@@ -90,6 +94,9 @@ class Captures:
 
     def found(self, value: Any, place: Place) -> Any:
         """A `Known`, or the number and the kind of a value that may change."""
+        if type(value) is FunctionType:
+            self.expect_function(place, value)
+            return Known(value, place)
         if isinstance(value, FIXED):
             self.expect(place, value)
             return Known(value, place)
@@ -120,6 +127,28 @@ class Captures:
         name = self.name_of(place)
         self.lines.append(f"if {name} is not {self.constant('known', value)}:")
         self.lines.append("    return None")
+
+    def expect_function(self, place: Place, value: FunctionType) -> None:
+        """A function of the program: one with the same code, for which nobody answers.
+
+        So closures that are made anew share what is written, and none is kept alive.
+        What the function itself reads is looked up by way of it.
+        """
+        if place in self.names:
+            return
+        name = self.name_of(place)
+        first = self.functions.setdefault(value, place)
+        if first != place:
+            tests = [f"{name} is not {self.name_of(first)}"]
+        else:
+            code = self.constant("code", value.__code__)
+            own = self.constant("own", ref(value))
+            tests = [
+                f"type({name}) is not function or {name}.__code__ is not {code}",
+                f"{own}() is not {name} and is_answered({name})",
+            ]
+        for test in tests:
+            self.lines += [f"if {test}:", "    return None"]
 
     def capture(self, place: Place, kind: Kind) -> tuple[int, Kind]:
         """A value that is read at every call, and must stay of its kind."""

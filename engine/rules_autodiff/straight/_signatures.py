@@ -1,0 +1,190 @@
+"""What is known of the calls of a function: one form for each signature of arguments.
+
+A form counts calls until it is worth while to write code, keeps what was written, and
+remembers what cannot be written.
+"""
+
+from types import CodeType, FunctionType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rules_autodiff._lift import ByIdentity, is_lifted_code
+from rules_autodiff._opaque import is_opaque
+from rules_autodiff._source import PARSING
+from rules_autodiff.straight._kinds import kind_of
+from rules_autodiff.straight._trust import CHANGES, are_ours
+
+__all__ = ["DOUBLE", "SIMPLE", "Form", "Left", "Written", "form_of", "leave", "write"]
+
+AFTER = 1  # calls by the tape before code is written: that takes milliseconds
+UNITS = 4  # of one form: captured values may be of one kind now and of another then
+FAILURES = 8  # calls in a row that came to nothing, before a form is given up
+SIGNATURES = 64  # of one function
+FUNCTIONS = 1000  # whose forms are kept: what is written may hold its own function
+
+DOUBLE = np.dtype(float)
+PYTHON = frozenset({float, int, bool, type(None), str})
+SIMPLE = PYTHON | {np.float64, np.int64, np.bool_}
+
+
+class Left(Exception):
+    """A call is left to the tape, for a reason that is the exception's text."""
+
+
+def leave(reason: str) -> NoReturn:
+    """Leave a call to the tape."""
+    raise Left(reason) from None
+
+
+class Written:
+    """A unit of code, and whether the tape would use the same derivatives.
+
+    Attributes:
+        unit: The code.
+        warns: Whether it computes by NumPy, which may warn.
+    """
+
+    __slots__ = ("_stamp", "_trusted", "unit", "warns")
+
+    def __init__(self, unit: Any, args: Any, caps: Any):
+        self.unit = unit
+        self._stamp, self._trusted = -1, False
+        plain = PYTHON.issuperset(map(type, (*args, *caps)))
+        self.warns = not plain or any(map(is_of_numpy, unit.functions))
+
+    def is_trusted(self) -> bool:
+        """Whether nobody else answers for what the code computes by itself."""
+        if self._stamp != CHANGES.count:
+            stamp = CHANGES.count  # what changes meanwhile is looked at again
+            programs = [program() for program in self.unit.programs]
+            self._trusted = are_ours((*self.unit.functions, *filter(None, programs)))
+            self._stamp = stamp
+        return self._trusted
+
+
+def is_of_numpy(f: Any) -> bool:
+    module = getattr(f, "__module__", None) or ""
+    return type(f) is np.ufunc or module.partition(".")[0] == "numpy"
+
+
+class Form:
+    """The calls of one function with arguments of one signature.
+
+    Attributes:
+        calls: How many there were, as long as that counts.
+        units: What was written, for various kinds of captured values.
+        reason: Why nothing more is written; empty as long as that is not so.
+        failures: How many calls in a row came to nothing.
+    """
+
+    __slots__ = ("calls", "failures", "reason", "units")
+
+    def __init__(self) -> None:
+        self.calls = self.failures = 0
+        self.units: tuple[Written, ...] = ()
+        self.reason = ""
+
+    def chosen(
+        self, f: FunctionType, args: Any, active: Any, *, now: bool
+    ) -> tuple[Written, Any]:
+        """The code for a call, and the values that it captures.
+
+        Raises:
+            Left: There is none, or not yet.
+        """
+        for written in self.units:
+            try:
+                caps = written.unit.guard(f)
+            except Exception:
+                continue
+            if caps is not None:
+                return written, caps
+        if self.reason:
+            leave(self.reason)
+        self.calls += 1
+        if self.calls <= AFTER and not now:
+            leave("it is the first call with such arguments")
+        with PARSING:
+            return self.extended(f, args, active)
+
+    def extended(self, f: FunctionType, args: Any, active: Any) -> tuple[Written, Any]:
+        """New code for a call."""
+        try:
+            unit = write(f, args, active)
+        except Left as error:
+            self.reason = str(error)
+            raise
+        caps = unit.guard(f)
+        if caps is None:
+            leave("what it reads from outside has just changed")
+        written = Written(unit, args, caps)
+        self.units = (*self.units, written)
+        if len(self.units) >= UNITS:
+            self.reason = "what it reads from outside changes too often"
+        return written, caps
+
+    def failed(self) -> None:
+        """Note a call that came to nothing; after several in a row the form is over."""
+        self.failures += 1
+        if self.failures == FAILURES:
+            self.units, self.reason = (), "written code came to nothing before"
+
+    def worked(self) -> None:
+        """Note a call that came to something."""
+        self.failures = 0
+
+
+def write(f: FunctionType, args: Any, active: Any) -> Any:
+    """The unit of a function for such arguments.
+
+    Raises:
+        Left: It cannot be written.
+    """
+    code = f.__code__
+    if is_opaque(f) or is_lifted_code(code):
+        leave("it is no program of the user's")
+    kinds = [kind_of(x) for x in args]
+    for kind, name in zip(kinds, code.co_varnames, strict=False):
+        if kind is None:
+            leave(f"its argument {name} is of a kind that the code cannot know before")
+    if not all(is_differentiated(args[i]) for i in active):
+        leave("it is differentiated by what is no float or array of floats")
+    # Only who writes code needs the tables of all operations.
+    from rules_autodiff.straight._errors import Refused
+
+    try:
+        from rules_autodiff.straight._unit import write as written
+    except ImportError as error:
+        leave(f"it cannot be read ({error})")
+    try:
+        return written(f, tuple(kinds), active)
+    except Refused as error:
+        leave(str(error))
+    except Exception as error:  # the tape may know better
+        leave(f"it cannot be read ({type(error).__name__}: {error})")
+
+
+def is_differentiated(x: Any) -> bool:
+    if type(x) is np.ndarray:
+        return x.dtype is DOUBLE
+    return type(x) is float or type(x) is np.float64
+
+
+FORMS = ByIdentity()  # of code objects: by signature, the forms
+
+
+def form_of(code: CodeType, signature: tuple[Any, ...]) -> Form:
+    """The form of calls of a signature; made for the first one."""
+    forms: dict[Any, Form] | None = FORMS.get(code)
+    if forms is None:
+        forms = {}
+        FORMS.put(code, forms)
+        while len(FORMS) > FUNCTIONS:
+            FORMS.entries.pop(next(iter(FORMS.entries)), None)
+    found = forms.get(signature)
+    if found is None:
+        if len(forms) >= SIGNATURES:
+            leave("it is called with arguments of too many kinds")
+        found = forms[signature] = Form()
+    return found

@@ -1,0 +1,276 @@
+"""The straight-line tier: gradients by written code, where there is some.
+
+Everything that is not as it was when the code was written, or that it cannot decide, is
+left to the tape: written code changes nothing that others see, so the tape can always
+begin anew.
+"""
+
+import sys
+from math import isfinite
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from rules_autodiff._errors import UnsupportedProgram
+from rules_autodiff._explain import name_of
+from rules_autodiff._inputs import alias, without_const
+from rules_autodiff._plain import PLAIN
+from rules_autodiff.straight._signatures import (
+    DOUBLE,
+    SIMPLE,
+    Form,
+    Left,
+    form_of,
+    is_differentiated,
+    leave,
+    write,
+)  # fmt: skip
+from rules_autodiff.straight._trust import is_answered
+
+__all__ = [
+    "Left", "Pass", "check_plain", "check_tier", "code_of", "gradient", "not_straight",
+]  # fmt: skip
+
+TIERS = ("auto", "tape", "straight")
+
+# To a cotangent: the row that it came in, a variable, and getrefcount's argument.
+UNSHARED = 3
+VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
+
+# What a pass computes must not warn: the tape is asked then, which warns by itself.
+STRICT = np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
+
+
+def gradient(
+    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool = False
+) -> tuple[Any, tuple[Any, ...]]:
+    """The value of `f` and the derivatives by some of its arguments.
+
+    Args:
+        f: The function.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments, constants.
+        active: The positions of the arguments to differentiate.
+        now: Whether code is to be written at the first call.
+
+    Raises:
+        Left: The tape has to do it.
+    """
+    form, written, inner, caps = chosen(f, args, kwargs, active, now=now)
+    both = both_strictly if written.warns else both_of
+    try:
+        found = both(written.unit, inner, caps, active)
+    except Left:
+        form.failed()
+        raise
+    except Exception as error:  # the program's own, which the tape raises with its line
+        form.failed()
+        leave(f"it raised {type(error).__name__}: {error}")
+    if form.failures:
+        form.worked()
+    return found
+
+
+def both_of(
+    unit: Any, args: Any, caps: Any, active: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """Forward and back."""
+    value, residual = unit.forward(*args, caps)
+    if type(value) is not float and type(value) is not np.float64:
+        leave(f"its result is of class {type(value).__name__}")
+    if not isfinite(value):
+        leave("its result is not finite")
+    cotangents = unit.reverse(residual, 1.0)
+    del residual  # what it holds is not the user's to write to
+    return value, given(args, active, cotangents)
+
+
+both_strictly = STRICT(both_of)
+
+
+def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
+    """Cotangents as the user gets them.
+
+    Raises:
+        Left: One is not finite: zeros are strong, and only the tape asks for them.
+    """
+    found = []
+    for i, ct in zip(active, cotangents, strict=True):
+        x = args[i]
+        if not is_finite(ct):
+            leave("a derivative is not finite")
+        if type(x) is not ndarray:
+            found.append(ct if type(ct) is type(x) else type(x)(ct))
+        elif type(ct) is not ndarray:
+            found.append(np.zeros(x.shape))
+        elif ct.shape != x.shape or ct.dtype is not DOUBLE:
+            leave("a derivative is not of its argument's form")
+        elif ct.base is not None or sys.getrefcount(ct) > UNSHARED:
+            found.append(np.array(ct))
+        else:
+            found.append(ct)
+    return tuple(found)
+
+
+def is_finite(x: Any) -> bool:
+    """Whether a number, or every entry of an array, is finite (and not too large)."""
+    if type(x) is not ndarray:
+        return isfinite(x)
+    flat = x if x.ndim == 1 else x.ravel("K")
+    return isfinite(flat.dot(flat))
+
+
+class Pass:
+    """One run of written code, to go back through as often as asked.
+
+    Attributes:
+        value: What the function returned.
+    """
+
+    def __init__(self, f: Any, args: Any, kwargs: Any, active: Any, *, now: bool):
+        found = chosen(f, args, kwargs, active, now=now)
+        self.form, self.written, self.args, self.caps = found
+        self.active = active
+        try:
+            self.value, self.residual = self.run(self.forward)
+        except Left:
+            self.form.failed()
+            raise
+
+    def run(self, step: Any, *args: Any) -> Any:
+        """A step, by the rules for warnings and errors of all of them."""
+        try:
+            return STRICT(step)(*args) if self.written.warns else step(*args)
+        except Left:
+            raise
+        except Exception as error:  # the program's own, which the tape raises
+            leave(f"it raised {type(error).__name__}: {error}")
+
+    def forward(self) -> tuple[Any, Any]:
+        value, residual = self.written.unit.forward(*self.args, self.caps)
+        if type(value) is ndarray:
+            if value.dtype is not DOUBLE or not is_finite(value):
+                leave("its result is no array of finite floats")
+            own = value.base is None and all(value is not x for x in self.args)
+            return value if own else alias(value), residual
+        if type(value) is not float and type(value) is not np.float64:
+            leave(f"its result is of class {type(value).__name__}")
+        if not isfinite(value):
+            leave("its result is not finite")
+        return value, residual
+
+    def back(self, dy: Any) -> tuple[Any, ...]:
+        """The cotangents of the active arguments, for one of the value.
+
+        Raises:
+            Left: The tape has to do it.
+        """
+        if type(self.value) is ndarray:
+            fits = type(dy) is ndarray and dy.dtype is DOUBLE
+        else:
+            fits = type(dy) is float or type(dy) is np.float64
+        if not fits:
+            leave(f"a cotangent is of class {type(dy).__name__}")
+        found: tuple[Any, ...] = self.run(self.backward, dy)
+        return found
+
+    def backward(self, dy: Any) -> tuple[Any, ...]:
+        found = self.written.unit.reverse(self.residual, dy)
+        return given(self.args, self.active, found)
+
+
+def chosen(
+    f: Any, args: Any, kwargs: Any, active: Any, *, now: bool
+) -> tuple[Form, Any, Any, Any]:
+    """The form of a call, its code, its arguments, and the values that it captures."""
+    if type(f) is not FunctionType:
+        leave("it is no function written in Python")
+    if is_answered(f):
+        leave("a rule or an overlay answers for it")
+    code = f.__code__
+    if kwargs or len(args) != code.co_argcount:
+        args = bound(f, code, args, kwargs)
+    form = form_of(code, signature_of(code, args, active))
+    written, caps = form.chosen(f, args, active, now=now)
+    if not written.is_trusted():
+        leave("a rule, an overlay or debug mode has a say in it")
+    return form, written, args, caps
+
+
+def signature_of(code: CodeType, args: Any, active: Any) -> tuple[Any, ...]:
+    """What a form depends on: the kinds of the arguments, in short."""
+    signature = [active]
+    for x in args:
+        cls = type(x)
+        if cls is ndarray:
+            signature.append(x.ndim if x.dtype is DOUBLE else (x.ndim, x.dtype))
+        elif cls in SIMPLE:
+            signature.append(cls)
+        elif cls is tuple:
+            signature.append(signature_of(code, x, ()))
+        else:
+            leave(f"it has an argument of class {cls.__name__}")
+    return tuple(signature)
+
+
+def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """The arguments by position, with defaults."""
+    if code.co_flags & VARIADIC or code.co_kwonlyargcount:
+        leave("it has arguments that are no positions")
+    names = code.co_varnames[len(args) : code.co_argcount]
+    if not kwargs.keys() <= set(names[max(code.co_posonlyargcount - len(args), 0) :]):
+        leave("it is called with other arguments than it has")
+    given = f.__defaults__ or ()
+    own = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+    known = {**dict(zip(own, given, strict=True)), **kwargs}
+    if len(args) > code.co_argcount or not known.keys() >= set(names):
+        leave("it is called with other arguments than it has")
+    return (*args, *[known[name] for name in names])
+
+
+def check_tier(tier: Any, name: str) -> None:
+    """Refuse a tier that there is not."""
+    if tier not in TIERS:
+        message = (
+            f"{name}: tier must be 'auto', 'tape' or 'straight', but got {tier!r}."
+        )
+        raise ValueError(message)
+
+
+def check_plain(below: Any, *, has_aux: bool = False) -> None:
+    """Leave to the tape what is not for written code, whatever the program."""
+    if has_aux:
+        leave("has_aux is given")
+    if below is not PLAIN:
+        leave("a derivative of a derivative is taken")
+
+
+def not_straight(
+    f: Any, reason: Left, cure: str = "Use tier='auto', which records a tape then."
+) -> UnsupportedProgram:
+    """The error where nothing but written code will do."""
+    code = getattr(f, "__code__", None)
+    place = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+    return UnsupportedProgram(
+        f"{name_of(f)}{place} must be a program for which the straight-line tier can "
+        f"write code, but is left to the tape: {reason}. {cure}"
+    )
+
+
+def code_of(f: FunctionType, args: Any) -> str:
+    """The code that is written for a call, all floats and arrays of floats active.
+
+    Raises:
+        UnsupportedProgram: There is none.
+    """
+    given = without_const(args)
+    pairs = enumerate(zip(args, given, strict=True))
+    active = [i for i, (x, own) in pairs if x is own and is_differentiated(own)]
+    try:
+        full = bound(f, f.__code__, tuple(given), {})
+        return str(write(f, full, tuple(active)).text)
+    except Left as reason:
+        cure = "show(f) gives its code for the tape."
+        raise not_straight(f, reason, cure) from None

@@ -1,0 +1,34 @@
+"""Which tier computed a derivative."""
+
+import pytest
+
+from rules_autodiff import _gradients, _pullbacks
+from rules_autodiff._recording import Recording
+from rules_autodiff.straight import _signatures
+
+
+@pytest.fixture
+def tapes(monkeypatch):
+    """The functions that were run onto a tape, in order."""
+    recorded = []
+
+    class Noted(Recording):
+        def __init__(self, below, f, *rest, **options):
+            recorded.append(f)
+            super().__init__(below, f, *rest, **options)
+
+    for module in (_gradients, _pullbacks):
+        monkeypatch.setattr(module, "Recording", Noted)
+    return recorded
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Code is written at the first call."""
+    monkeypatch.setattr(_signatures, "AFTER", 0)
+
+
+@pytest.fixture
+def after_one(monkeypatch):
+    """Code is written at the second call, as users have it."""
+    monkeypatch.setattr(_signatures, "AFTER", 1)
