@@ -7,7 +7,7 @@ from typing import Any
 from rules_autodiff.straight._blocks import Block, Pull, Step
 from rules_autodiff.straight._errors import Refused, refuse
 from rules_autodiff.straight._indexing import Indexing
-from rules_autodiff.straight._kinds import INT, Kind, array, join
+from rules_autodiff.straight._kinds import INT, REAL, Kind, array, join
 from rules_autodiff.straight._operations import Scatter
 from rules_autodiff.straight._reader import is_temporary, joined, row_of
 from rules_autodiff.straight._values import Known, Value, bar_of
@@ -312,8 +312,11 @@ class Statements(Indexing):
         return head, [lambda: self.made_count(target)]
 
     def made_count(self, target: Any) -> None:
+        own = self.own(target.id)
         self.kinds[target.id] = INT
         self.owned.discard(target.id)
+        if own in self.facts.active:  # it is a number with a derivative elsewhere
+            self.step(Step(self.line, "", (), self.note_bar(own, REAL), REAL))
 
     def over_enumerate(self, node: ast.Call, target: ast.expr) -> tuple[str, list[Any]]:
         """`for i, v in enumerate(x)`."""
@@ -381,8 +384,9 @@ class Statements(Indexing):
                 self.owned.discard(target.id)
                 if held.active and kind.is_real:
                     self.facts.activate(name)
-                if name in self.facts.active and kind.is_real:
-                    self.item(held, index, self.note_bar(name, kind), kind)
+                carried = REAL if kind is INT else kind
+                if name in self.facts.active and carried.is_real:
+                    self.item(held, index, self.note_bar(name, carried), carried)
                 return
             active = held.active and kind.is_real
             if active:
