@@ -160,6 +160,7 @@ class Indexing(Expressions):
         if owner.text in self.facts.active and owner.kind.is_real and self.tracing:
             self.take_part(step, owner, key, part)
             step.cleared = f"{owner.bar}[{key.text}] = 0.0"
+            self.buffer(owner.bar)
             if value.active:
                 step.pulls = [self.pull_of_part(step, value, part, owner.bar)]
         self.step(step)
