@@ -1,6 +1,7 @@
 """Expressions of a program, read."""
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from rules_autodiff.straight._errors import Refused, refuse
@@ -85,7 +86,17 @@ class Expressions(Reader):
         if op not in BINARY:
             refuse(f"the operator {op.__name__} is not in its language", node)
         name, sign = BINARY[op]
+        if name == "mul" and x.active and x.text == y.text:
+            return self.square(x, node)
         return self.operate(name, [x, y], f"({{}} {sign} {{}})", node)
+
+    def square(self, x: Value, node: ast.AST) -> Value:
+        """`x * x`, of which the derivative is taken once."""
+        written = OPERATORS["pow"](Call((x.kind, INT), (UNKNOWN, 2)))
+        if written is None:
+            refuse(f"the square of {spoken(x.kind)} is not written out", node)
+        by_x = replace(written, pulls=written.pulls[:1])
+        return self.apply(by_x, [x], f"({x.text} * {x.text})")
 
     def operate(
         self, name: str, operands: list[Value], text: str, node: ast.AST
