@@ -30,12 +30,14 @@ class Facts:
     Attributes:
         heads: The kinds of variables at the head of each loop, by its node.
         active: Variables that carry a derivative somewhere.
+        written: Variables over arrays that the program writes into.
         changed: Whether something became known that was not.
     """
 
     def __init__(self) -> None:
         self.heads: dict[ast.AST, tuple[dict[str, Kind | None], set[str]]] = {}
         self.active: set[str] = set()
+        self.written: set[str] = set()
         self.buffered: set[str] = set()
         self.changed = False
 

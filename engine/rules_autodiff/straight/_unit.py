@@ -144,6 +144,7 @@ def read_settled(
     """A function, read until nothing changes."""
     node = tree_of(f)
     facts = Facts()
+    facts.written = written_names(body_of(node))
     for _ in range(READINGS):
         facts.changed = False
         reader = Calls(writing, f, place, facts)
@@ -173,10 +174,7 @@ def read_function(reader: Calls, node: Any, kinds: Any, active: Any) -> None:
     code = reader.function.__code__
     reader.locals = {*code.co_varnames, *code.co_cellvars}
     reader.line = node.lineno
-    body = node.body
-    if isinstance(node, ast.Lambda):
-        body = [ast.copy_location(ast.Return(node.body), node.body)]
-    reader.written = written_names(body)
+    reader.written = reader.facts.written
     for place, (name, kind) in enumerate(
         zip(code.co_varnames[: code.co_argcount], kinds, strict=True)
     ):
@@ -184,10 +182,18 @@ def read_function(reader: Calls, node: Any, kinds: Any, active: Any) -> None:
         if place in active:
             reader.facts.active.add(reader.own(name))
             reader.note_bar(reader.own(name), kind)
-    if reader.body(body):
+    if reader.body(body_of(node)):
         refuse("it may end without a value", node)
     if reader.result is None:
         refuse("it never returns a value", node)
+
+
+def body_of(node: Any) -> list[ast.stmt]:
+    """The statements of a function; a lambda returns its expression."""
+    if isinstance(node, ast.Lambda):
+        return [ast.copy_location(ast.Return(node.body), node.body)]
+    body: list[ast.stmt] = node.body
+    return body
 
 
 def written_names(body: list[ast.stmt]) -> set[str]:
