@@ -1,0 +1,87 @@
+"""Functions that written code calls: each cotangent that is more than an expression.
+
+All names in `__all__` are names of written code. `np_` names are NumPy's functions,
+`math_` names those of `math`. Numbers that come in are floats, arrays are of float64.
+What would take long to follow at a kink raises `Unfollowed`: the gradient is then taken
+by the tape.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight import _array_maps, _entry_maps
+from rules_autodiff.straight._array_maps import *  # noqa: F403  names of written code
+from rules_autodiff.straight._entry_maps import *  # noqa: F403  names of written code
+
+__all__ = [
+    "add_at", "copied", "filled", "fit", "math_cos", "math_cosh", "math_exp",
+    "math_log", "math_sin", "math_sinh", "math_sqrt", "np_add_reduce", "np_array",
+    "np_cos", "np_cosh", "np_exp", "np_maximum_reduce", "np_minimum_reduce",
+    "np_ndarray", "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt", "np_tril",
+    "np_triu", "np_where", "np_zeros", "size_of", "spread", "summed", "vdot",
+]  # fmt: skip
+__all__ += _array_maps.__all__
+__all__ += _entry_maps.__all__
+
+LARGE = 100_000  # entries from which on a constant array is stored as one number
+
+np_zeros, np_array, np_ndarray = np.zeros, np.array, np.ndarray
+np_add_reduce = np.add.reduce
+np_maximum_reduce, np_minimum_reduce = np.maximum.reduce, np.minimum.reduce
+np_cos, np_sin, np_cosh, np_sinh = np.cos, np.sin, np.cosh, np.sinh
+np_exp, np_sqrt, np_sign, np_where = np.exp, np.sqrt, np.sign, np.where
+np_roll, np_tril, np_triu = np.roll, np.tril, np.triu
+math_cos, math_sin, math_cosh, math_sinh = math.cos, math.sin, math.cosh, math.sinh
+math_exp, math_log, math_sqrt = math.exp, math.log, math.sqrt
+add_at = np.add.at
+copied = np.array
+size_of = math.prod
+
+
+def fit(d: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of an operand that was broadcast from `shape`."""
+    own = d.shape
+    if own == shape:
+        return d
+    lead = len(own) - len(shape)
+    pairs = enumerate(zip(own[lead:], shape, strict=True), lead)
+    axes = [axis for axis, (n, m) in pairs if n != m]
+    return np_add_reduce(d, (*range(lead), *axes)).reshape(shape)
+
+
+def summed(d: Any) -> Any:
+    """The sum of all entries, as a number."""
+    return np_add_reduce(d, None)
+
+
+def spread(d: Any, shape: tuple[int, ...]) -> Any:
+    """An array with a number, or a smaller array, everywhere."""
+    made = np.empty(shape)
+    if made.size > LARGE:
+        return np.broadcast_to(d, shape)
+    made[...] = d
+    return made
+
+
+def vdot(d: Any, x: Any) -> Any:
+    """The inner product of arrays of one shape; of other shapes the smaller spreads."""
+    if d.shape == x.shape:
+        return d.dot(x) if d.ndim == 1 else np.vdot(d, x)
+    return np_add_reduce(d * x, None)
+
+
+def filled(shape: tuple[int, ...], value: Any) -> Any:
+    """A new array with one number everywhere."""
+    made = np.empty(shape)
+    made.fill(value)
+    return made
+
+
+def is_finite(x: Any) -> bool:
+    """Whether a number, or every entry of an array, is finite."""
+    if type(x) is np_ndarray:
+        flat = x if x.ndim == 1 else x.ravel("K")
+        return math.isfinite(flat.dot(flat))
+    return math.isfinite(x)
