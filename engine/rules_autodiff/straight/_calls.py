@@ -9,15 +9,15 @@ from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._captures import Place
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import INT, Kind, join
+from rules_autodiff.straight._loops import Loops
 from rules_autodiff.straight._reader import row_of
-from rules_autodiff.straight._statements import Statements
 from rules_autodiff.straight._values import Known, Value, bar_of
 from rules_autodiff.straight._writer import Return
 
 __all__ = ["Calls"]
 
 
-class Calls(Statements):
+class Calls(Loops):
     """Reads what leads out of the function and back into it.
 
     Attributes:
