@@ -12,7 +12,7 @@ import numpy as np
 from rules_autodiff._lift import ByIdentity, is_lifted_code
 from rules_autodiff._opaque import is_opaque
 from rules_autodiff._source import PARSING
-from rules_autodiff.straight._kinds import kind_of
+from rules_autodiff.straight._kinds import Kind, kind_of
 from rules_autodiff.straight._trust import CHANGES, are_ours
 
 __all__ = ["DOUBLE", "SIMPLE", "Form", "Left", "Written", "form_of", "leave", "write"]
@@ -144,19 +144,18 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
     code = f.__code__
     if is_opaque(f) or is_lifted_code(code):
         leave("it is no program of the user's")
-    kinds = [kind_of(x) for x in args]
-    for kind, name in zip(kinds, code.co_varnames, strict=False):
+    kinds: list[Kind] = []
+    for x, name in zip(args, code.co_varnames, strict=False):
+        kind = kind_of(x)
         if kind is None:
-            leave(f"its argument {name} is of a kind that the code cannot know before")
+            leave(f"its argument {name} is of a kind that the tier does not know")
+        kinds.append(kind)
     if not all(is_differentiated(args[i]) for i in active):
         leave("it is differentiated by what is no float or array of floats")
-    # Only who writes code needs the tables of all operations.
+    # Only who writes code needs what reads programs.
     from rules_autodiff.straight._errors import Refused
+    from rules_autodiff.straight._unit import write as written
 
-    try:
-        from rules_autodiff.straight._unit import write as written
-    except ImportError as error:
-        leave(f"it cannot be read ({error})")
     try:
         return written(f, tuple(kinds), active)
     except Refused as error:

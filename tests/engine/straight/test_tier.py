@@ -73,12 +73,13 @@ def test_the_tape_when_it_is_asked_for(tapes):
         assert len(tapes) == count
 
 
-@pytest.mark.parametrize(
-    "make", [grad, value_and_grad, lambda f, **k: vjp(f, 1.0, **k)]
-)
-def test_an_unknown_tier(make):
-    with pytest.raises(ValueError, match="tier must be 'auto', 'tape' or 'straight'"):
-        make(square, tier="fast")
+def test_an_unknown_tier():
+    text = "tier must be 'auto', 'tape' or 'straight', but got 'fast'"
+    for make in (grad, value_and_grad):
+        with pytest.raises(ValueError, match=f"^{make.__name__}: {text}"):
+            make(square, tier="fast")
+    with pytest.raises(ValueError, match=f"^vjp: {text}"):
+        vjp(square, 1.0, tier="fast")
 
 
 @pytest.mark.parametrize(
@@ -157,9 +158,9 @@ ARGUMENTS = {
     "list": ([1.0, 2.0], "it has an argument of class list"),
     "float32": (
         np.ones(2, np.float32),
-        "its argument x is of a kind that the code can",
+        "its argument x is of a kind that the",
     ),
-    "no axes": (np.ones(()), "its argument x is of a kind that the code cannot know"),
+    "no axes": (np.ones(()), "its argument x is of a kind that the"),
     "complex": (1.0 + 2.0j, "it has an argument of class complex"),
     "constant": (Const(2.0), "it has an argument of class Const"),
 }
