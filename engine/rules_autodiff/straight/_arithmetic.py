@@ -1,5 +1,7 @@
 """Operators on numbers and arrays, written out."""
 
+from typing import Any
+
 import numpy as np
 
 from rules_autodiff.straight._forms import is_number, only, whole
@@ -117,7 +119,9 @@ def write_pos(call: Call) -> Written | None:
 
 def signed(call: Call, by_x: str) -> Written | None:
     kind = broadcast(call.kinds) if only(call) else None
-    return kind and Written(kind, None, (by_x if kind.is_real else None,))
+    if kind is None:
+        return None
+    return Written(kind, None, (by_x if kind.is_real else None,))
 
 
 # powers
@@ -171,15 +175,21 @@ def by_base(p: int) -> str | None:
 @function(np.floor_divide)
 def write_floordiv(call: Call) -> Written | None:
     kind = broadcast(call.kinds) if only(call, 2) else None
-    return kind and Written(kind, None, (None, None))
+    return Written(kind, None, (None, None)) if kind else None
 
 
 @operator("mod")
-@function(np.remainder)
 def write_mod(call: Call) -> Written | None:
     if not only(call, 2):
         return None
     return binary(call.kinds, "{dz}", "-{dz} * ({0} // {1})")
+
+
+@function(np.remainder)
+def write_remainder(call: Call) -> Written | None:
+    if not only(call, 2):
+        return None
+    return binary(call.kinds, "{dz}", "-{dz} * np_rint(({0} - {z}) / {1})")
 
 
 # comparisons
@@ -193,10 +203,11 @@ def compared(call: Call) -> Written | None:
     return Written(array(max(k.ndim for k in kinds), "?"), None, (None, None))
 
 
-for _name, _ufunc in {
+COMPARISONS: dict[str, Any] = {
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "eq": np.equal, "ne": np.not_equal,
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _ufunc in COMPARISONS.items():
     operator(_name)(function(_ufunc)(compared))
 
 
@@ -218,9 +229,10 @@ def dtype_of(kind: Kind) -> str | None:
     return {"int": "l", "bool": "?"}.get(kind.name)
 
 
-for _name, _ufunc in {
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-}.items():  # fmt: skip
+BITWISE: dict[str, Any] = {
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor
+}  # fmt: skip
+for _name, _ufunc in BITWISE.items():
     operator(_name)(function(_ufunc)(both_boolean))
 
 

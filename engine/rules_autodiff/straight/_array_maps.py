@@ -15,6 +15,7 @@ __all__ = [
     "winners", "winners_along",
 ]  # fmt: skip
 
+add_reduce: Any = np.add.reduce
 np_einsum, np_solve = np.einsum, np.linalg.solve
 DOUBLE = np.dtype(float)
 LARGE = 100_000  # entries from which on the memory of a product counts
@@ -61,7 +62,7 @@ def full(shape: Any, value: Any) -> Any:
 
 def mean_of(x: Any) -> Any:
     """The mean of all entries, without NumPy's Python functions around it."""
-    return np.add.reduce(x, None) / x.size if x.size else np.mean(x)
+    return add_reduce(x, None) / x.size if x.size else np.mean(x)
 
 
 def mean_along(x: Any, axis: int, keepdims: bool) -> Any:
@@ -69,7 +70,7 @@ def mean_along(x: Any, axis: int, keepdims: bool) -> Any:
     n = x.shape[axis]
     if not n:
         return np.mean(x, axis=axis, keepdims=keepdims)
-    return np.add.reduce(x, axis, None, None, keepdims) / n
+    return add_reduce(x, axis, None, None, keepdims) / n
 
 
 def product_of(x: Any) -> Any:
@@ -93,7 +94,7 @@ def winners(d: Any, x: Any, z: Any) -> Any:
 def winners_along(d: Any, x: Any, z: Any, axes: Any) -> Any:
     """The same along axes; `d` and `z` have them, of length one."""
     hit = x == z
-    count = np.add.reduce(hit, axes, None, None, True)
+    count = add_reduce(hit, axes, None, None, True)
     if not count.all():
         unfollowed("an extreme that is no number")
     return hit * (d / count)
@@ -150,12 +151,12 @@ def trace_back(d: Any, shape: tuple[int, ...]) -> Any:
 def repeat_back(d: Any, shape: tuple[int, ...], axis: int, count: int) -> Any:
     """The cotangent of an array of which each entry was repeated along an axis."""
     split = d.reshape(*shape[: axis + 1], count, *shape[axis + 1 :])
-    return np.add.reduce(split, axis + 1)
+    return add_reduce(split, axis + 1)
 
 
 def linspace_by_start(d: Any) -> Any:
     """The derivative of evenly spaced numbers by the first."""
-    return np.add.reduce(d, None) - linspace_by_stop(d)
+    return add_reduce(d, None) - linspace_by_stop(d)
 
 
 def linspace_by_stop(d: Any) -> Any:

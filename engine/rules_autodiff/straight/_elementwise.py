@@ -12,7 +12,7 @@ from rules_autodiff.straight._arithmetic import (
     reduced,
     signed,
 )
-from rules_autodiff.straight._forms import NUMBERS, is_number, only, settings
+from rules_autodiff.straight._forms import NUMBERS, is_number, only, settings, whole
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array
 from rules_autodiff.straight._operations import (
     FUNCTIONS,
@@ -52,10 +52,10 @@ CURVES: dict[str, tuple[str, ...]] = {
     "arcsin": (f"{{dz}} / {OVER_ROOTS}", f"{{dz}} / {OVER_ROOT}"),
     "arccos": (f"-{{dz}} / {OVER_ROOTS}", f"-{{dz}} / {OVER_ROOT}"),
     "arctan": ("{dz} / (1.0 + {0} * {0})",),
-    "arcsinh": ("{dz} / np_sqrt(1.0 + {0} * {0})", "{dz} / math_sqrt(1.0 + {0} * {0})"),
+    "arcsinh": ("{dz} / np_sqrt(1.0 + {0} * {0})", "{dz} / math_hypot(1.0, {0})"),
     "arccosh": (
         "{dz} / (np_sqrt({0} - 1.0) * np_sqrt({0} + 1.0))",
-        "{dz} / math_sqrt(({0} - 1.0) * ({0} + 1.0))",
+        "{dz} / (math_sqrt({0} - 1.0) * math_sqrt({0} + 1.0))",
     ),
     "arctanh": ("{dz} / ((1.0 - {0}) * (1.0 + {0}))",),
     "degrees": (f"{{dz}} * {180.0 / math.pi!r}",),
@@ -171,7 +171,7 @@ def write_fabs_of_number(call: Call) -> Written | None:
 @function(np.sign)
 def write_sign(call: Call) -> Written | None:
     kind = broadcast(call.kinds) if only(call) else None
-    return kind and Written(kind, None, (None,))
+    return Written(kind, None, (None,)) if kind else None
 
 
 @function(np.floor, np.ceil, np.trunc, np.rint)
@@ -191,6 +191,8 @@ def write_round(call: Call) -> Written | None:
     """A whole number, or with digits a number."""
     given = settings(call, ("ndigits",), ndigits=None)
     if given is None or call.kinds[0] not in (REAL, INT):
+        return None
+    if not (given["ndigits"] is None or whole(given["ndigits"])):
         return None
     kind = INT if given["ndigits"] is None else call.kinds[0]
     return Written(kind, None, (None,) * len(call.kinds))

@@ -133,9 +133,10 @@ def tied(x: Any, y: Any) -> float:
 
 def extreme_share(x: Any, z: Any, *numbers: Any) -> float:
     """The derivative of the largest, or smallest, of several numbers by one of them."""
-    if x != z:
-        return 0.0 if z in numbers else unfollowed("an extreme that is not a number")
-    return 1.0 / numbers.count(z)
+    ties = numbers.count(z)
+    if math.isnan(z) or (ties > 1 and not all(isinstance(n, float) for n in numbers)):
+        unfollowed("an extreme that is not a number, or whole")
+    return 1.0 / ties if x == z else 0.0
 
 
 # clip: the bounds belong to the inside; with low > high the upper bound holds

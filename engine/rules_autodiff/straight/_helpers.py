@@ -7,6 +7,7 @@ by the tape.
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ import numpy as np
 from rules_autodiff.straight import _array_maps, _entry_maps
 from rules_autodiff.straight._array_maps import *  # noqa: F403  names of written code
 from rules_autodiff.straight._entry_maps import *  # noqa: F403  names of written code
+from rules_autodiff.straight._entry_maps import Unfollowed
 
 __all__ = [
-    "add_at", "copied", "filled", "fit", "math_cos", "math_cosh", "math_exp",
-    "math_log", "math_sin", "math_sinh", "math_sqrt", "np_add_reduce", "np_array",
-    "np_cos", "np_cosh", "np_exp", "np_maximum_reduce", "np_minimum_reduce",
-    "np_ndarray", "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt", "np_tril",
-    "np_triu", "np_where", "np_zeros", "size_of", "spread", "summed", "vdot",
+    "add_at", "apart", "copied", "filled", "fit", "math_cos", "math_cosh", "math_exp",
+    "math_hypot", "math_log", "math_sin", "math_sinh", "math_sqrt", "np_add_reduce",
+    "np_array", "np_cos", "np_cosh", "np_exp", "np_maximum_reduce", "np_minimum_reduce",
+    "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt",
+    "np_tril", "np_triu", "np_where", "np_zeros", "size_of", "spread", "summed", "vdot",
 ]  # fmt: skip
 __all__ += _array_maps.__all__
 __all__ += _entry_maps.__all__
@@ -32,9 +34,10 @@ np_add_reduce = np.add.reduce
 np_maximum_reduce, np_minimum_reduce = np.maximum.reduce, np.minimum.reduce
 np_cos, np_sin, np_cosh, np_sinh = np.cos, np.sin, np.cosh, np.sinh
 np_exp, np_sqrt, np_sign, np_where = np.exp, np.sqrt, np.sign, np.where
-np_roll, np_tril, np_triu = np.roll, np.tril, np.triu
+np_rint, np_roll, np_tril, np_triu = np.rint, np.roll, np.tril, np.triu
 math_cos, math_sin, math_cosh, math_sinh = math.cos, math.sin, math.cosh, math.sinh
 math_exp, math_log, math_sqrt = math.exp, math.log, math.sqrt
+math_hypot = math.hypot
 add_at = np.add.at
 copied = np.array
 size_of = math.prod
@@ -77,6 +80,15 @@ def filled(shape: tuple[int, ...], value: Any) -> Any:
     made = np.empty(shape)
     made.fill(value)
     return made
+
+
+def apart(y: Any, copies: tuple[Any, ...]) -> None:
+    """See that a result is no view of copies that were made for a call.
+
+    Of the arrays themselves it would show what is written into them later.
+    """
+    if any(map(partial(np.may_share_memory, y), copies)):
+        raise Unfollowed("a function returns a view of its argument")
 
 
 def is_finite(x: Any) -> bool:

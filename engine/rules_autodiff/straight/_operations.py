@@ -81,7 +81,7 @@ METHODS: dict[str, Operation] = {}
 OPERATORS: dict[str, Operation] = {}
 
 
-def registered(table: dict[Any, Operation], keys: Any) -> Callable[[Any], Any]:
+def registered(table: dict[Any, Operation], keys: Any) -> Callable[[Operation], Operation]:
     def register(operation: Operation) -> Operation:
         for key in keys:
             table[key] = operation
@@ -90,16 +90,16 @@ def registered(table: dict[Any, Operation], keys: Any) -> Callable[[Any], Any]:
     return register
 
 
-def function(*functions: Any) -> Callable[[Any], Any]:
+def function(*functions: Any) -> Callable[[Operation], Operation]:
     """Register the operation of functions; None from it leaves the call to the tape."""
     return registered(FUNCTIONS, functions)
 
 
-def method(*names: str) -> Callable[[Any], Any]:
+def method(*names: str) -> Callable[[Operation], Operation]:
     """Register the operation of methods of arrays, which are their first operand."""
     return registered(METHODS, names)
 
 
-def operator(*names: str) -> Callable[[Any], Any]:
+def operator(*names: str) -> Callable[[Operation], Operation]:
     """Register the operation of an operator: `add`, `mul`, `neg`, `lt`, …."""
     return registered(OPERATORS, names)

@@ -37,14 +37,14 @@ def moved(x: Kind, ndim: int, by_x: str, *, fresh: bool = False) -> Written | No
 @method("reshape")
 def write_reshape_method(call: Call) -> Written | None:
     ndim = None if call.options else shape_kind(call.kinds[1:])
-    return ndim and reshaped(call, ndim)
+    return reshaped(call, ndim) if ndim else None
 
 
 @function(np.reshape)
 def write_reshape(call: Call) -> Written | None:
     known = len(call.kinds) == 2 and not call.options
     ndim = shape_kind(call.kinds[1:]) if known else None
-    return ndim and reshaped(call, ndim)
+    return reshaped(call, ndim) if ndim else None
 
 
 def reshaped(call: Call, ndim: int) -> Written | None:
@@ -133,8 +133,8 @@ def write_moveaxis(call: Call) -> Written | None:
 def write_expand_dims(call: Call) -> Written | None:
     x = call.kinds[0]
     given = settings(call, ("axis",), axis=...)
-    axis = given and given["axis"]
-    if not whole(axis) or not -x.ndim - 1 <= axis <= x.ndim:
+    axis = given["axis"] if given else None
+    if axis is None or not whole(axis) or not -x.ndim - 1 <= axis <= x.ndim:
         return None
     return with_nothing(moved(x, x.ndim + 1, RESHAPED), call)
 
@@ -320,7 +320,7 @@ function(np.triu)(triangle("np_triu"))
 function(np.tril)(triangle("np_tril"))
 
 
-def unit_axis(call: Call, ndim: int) -> Any:
+def unit_axis(call: Call, ndim: int) -> Written | None:
     """`numpy.atleast_1d` and `numpy.atleast_2d` of an array."""
     x = call.kinds[0]
     return moved(x, max(x.ndim, ndim), RESHAPED) if only(call) else None
