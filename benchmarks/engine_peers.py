@@ -40,6 +40,13 @@ def engine(case: Case, args: Any) -> Call:
     return lambda: gradient(*args)
 
 
+def written(case: Case, args: Any) -> Call:
+    """The engine from its second call on, which writes straight-line code."""
+    call = engine(case, args)
+    call()
+    return call
+
+
 def autograd(case: Case, args: Any) -> Call:
     import autograd
     import autograd.numpy
@@ -80,7 +87,7 @@ def without_writes(case: Case) -> Callable[..., Any]:
     return case.functional or case.build
 
 
-SYSTEMS = {f.__name__: f for f in (primal, hand, engine, autograd, torch, jax)}
+SYSTEMS = {f.__name__: f for f in (primal, hand, engine, written, autograd, torch, jax)}
 
 
 def best_time(call: Call) -> float:
@@ -105,14 +112,23 @@ def seconds(call: Call, number: int) -> float:
 
 
 def first_time(call: Call) -> float:
-    """Seconds that the first call takes longer than the next ones.
+    """Seconds that the first call takes longer than later ones."""
+    first = seconds(call, 1)
+    call()
+    return first - best_time(call)
 
-    The rule pack is there already, and the files of the programs are read.
-    """
-    for name in ("100 scalar operations", "map, whole"):
-        case = CASES[name]
-        engine(case, case.make())()
-    return seconds(call, 1) - best_time(call)
+
+WARMING = ("100 scalar operations", "sum of sines, loop", "MLP 32", "Gaussian process")
+
+
+def warm_up(name: str) -> None:
+    """Import what first calls import, and read the files of the programs."""
+    for other in WARMING:
+        if other != name:
+            case = CASES[other]
+            call = engine(case, case.make())
+            for _ in range(3):
+                call()
 
 
 def peak_memory(call: Call) -> float:
@@ -135,6 +151,8 @@ def measure(kind: str, name: str, systems: str) -> None:
     Times are taken in turns, so that a busy machine slows all systems alike.
     """
     case, calls = CASES[name], {}
+    if kind == "first":
+        warm_up(name)
     for system in systems.split(","):
         with contextlib.suppress(Exception):  # a system that cannot do a case
             call = SYSTEMS[system](case, case.make())
