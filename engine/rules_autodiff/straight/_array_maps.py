@@ -8,7 +8,7 @@ import numpy as np
 from rules_autodiff.straight._entry_maps import unfollowed
 
 __all__ = [
-    "cholesky_back", "det_back", "diag_back", "from_left", "full", "kron_by_left",
+    "cholesky_back", "dense", "det_back", "diag_back", "from_left", "full", "kron_by_left",
     "kron_by_right", "linspace_by_start", "linspace_by_stop", "mean_along", "mean_of",
     "norm_of", "np_einsum", "np_solve", "prod_back", "product_of", "repeat_back",
     "row_of", "solve_back", "std_back", "times", "trace_back", "undiff", "var_back",
@@ -25,18 +25,23 @@ LARGE = 100_000  # entries from which on the memory of a product counts
 # few columns is quicker from the other side, where rows are read as they lie.
 
 
+def dense(d: Any) -> Any:
+    """An array whose entries lie apart: products of others go entry by entry."""
+    return d.copy() if 0 in d.strides else d
+
+
 def times(d: Any, y: Any) -> Any:
     """The product of two matrices."""
     if d.size * y.size <= LARGE:
         return d.dot(y)
-    return (d.copy() if 0 in d.strides else d) @ y
+    return dense(d) @ y
 
 
 def from_left(d: Any, xT: Any) -> Any:
     """The product of two matrices of which the second is a cotangent."""
     if xT.size <= LARGE:
         return xT.dot(d)
-    return ((d.copy() if 0 in d.strides else d).T @ xT.T).T
+    return (dense(d).T @ xT.T).T
 
 
 # new arrays of float64
@@ -88,7 +93,13 @@ def winners(d: Any, x: Any, z: Any) -> Any:
     """The cotangent of a maximum or minimum over all entries: equal ones share."""
     hit = x == z
     count = np.count_nonzero(hit)
-    return hit * (d / count) if count else unfollowed("an extreme that is no number")
+    if not count:
+        unfollowed("an extreme that is no number")
+    if hit.size < LARGE:
+        return hit * (d / count)
+    made = np.zeros(x.shape)
+    made[hit] = d / count
+    return made
 
 
 def winners_along(d: Any, x: Any, z: Any, axes: Any) -> Any:

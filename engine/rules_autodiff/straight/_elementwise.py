@@ -48,7 +48,7 @@ CURVES: dict[str, tuple[str, ...]] = {
     "tan": ("{dz} * (1.0 + {z} * {z})",),
     "sinh": ("{dz} * np_cosh({0})", "{dz} * math_cosh({0})"),
     "cosh": ("{dz} * np_sinh({0})", "{dz} * math_sinh({0})"),
-    "tanh": ("{dz} * (one - {z} * {z})", "{dz} * (1.0 - {z} * {z})"),
+    "tanh": ("tanh_back({dz}, {z})", "{dz} * (1.0 - {z} * {z})"),
     "arcsin": (f"{{dz}} / {OVER_ROOTS}", f"{{dz}} / {OVER_ROOT}"),
     "arccos": (f"-{{dz}} / {OVER_ROOTS}", f"-{{dz}} / {OVER_ROOT}"),
     "arctan": ("{dz} / (1.0 + {0} * {0})",),

@@ -64,7 +64,10 @@ def spread(d: Any, shape: tuple[int, ...]) -> Any:
     made = np.empty(shape)
     if made.size > LARGE:
         return np.broadcast_to(d, shape)
-    made[...] = d
+    if type(d) is np_ndarray:
+        made[...] = d
+    else:
+        made.fill(d)
     return made
 
 

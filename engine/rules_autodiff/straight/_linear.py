@@ -60,14 +60,14 @@ def of_stacks(x: Kind, y: Kind) -> tuple[str, str]:
     if y.ndim == 1:
         return (
             "fit({dz}[..., None] * {1}, {s0})",
-            "fit(({0}.mT @ {dz}[..., None])[..., 0], {s1})",
+            "fit(({0}.mT @ dense({dz})[..., None])[..., 0], {s1})",
         )
     if x.ndim == 1:
         return (
-            "fit(({1} @ {dz}[..., None])[..., 0], {s0})",
+            "fit(({1} @ dense({dz})[..., None])[..., 0], {s0})",
             "fit({0}[:, None] * {dz}[..., None, :], {s1})",
         )
-    return "fit({dz} @ {1}.mT, {s0})", "fit({0}.mT @ {dz}, {s1})"
+    return "fit(dense({dz}) @ {1}.mT, {s0})", "fit({0}.mT @ dense({dz}), {s1})"
 
 
 @function(np.dot)
