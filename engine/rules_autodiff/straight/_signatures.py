@@ -42,13 +42,17 @@ class Written:
 
     Attributes:
         unit: The code.
+        guard: Its function for what it captures.
+        forward: Its function for the value.
+        reverse: Its function for the way back.
         warns: Whether it computes by NumPy, which may warn.
     """
 
-    __slots__ = ("_stamp", "_trusted", "unit", "warns")
+    __slots__ = ("_stamp", "_trusted", "forward", "guard", "reverse", "unit", "warns")
 
     def __init__(self, unit: Any, args: Any, caps: Any):
         self.unit = unit
+        self.guard, self.forward, self.reverse = unit.guard, unit.forward, unit.reverse
         self._stamp, self._trusted = -1, False
         plain = PYTHON.issuperset(map(type, (*args, *caps)))
         self.warns = not plain or any(map(is_of_numpy, unit.functions))
@@ -95,7 +99,7 @@ class Form:
         """
         for written in self.units:
             try:
-                caps = written.unit.guard(f)
+                caps = written.guard(f)
             except Exception:
                 continue
             if caps is not None:
