@@ -1,23 +1,34 @@
 """Calls of the program's own functions, sums over comprehensions, and results."""
 
 import ast
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 from rules_autodiff._opaque import is_opaque
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._captures import Place
+from rules_autodiff.straight._closures import Closures
 from rules_autodiff.straight._errors import refuse
-from rules_autodiff.straight._kinds import INT, Kind, join
-from rules_autodiff.straight._loops import Loops
-from rules_autodiff.straight._reader import row_of
-from rules_autodiff.straight._values import Known, Value, bar_of
-from rules_autodiff.straight._writer import Return
+from rules_autodiff.straight._kinds import INT, Kind, join, leaf_kinds, spread
+from rules_autodiff.straight._parameters import bound
+from rules_autodiff.straight._values import (
+    Closure,
+    Known,
+    Local,
+    Partial,
+    Value,
+    bar_of,
+    flat,
+    function_value,
+    rebuilt,
+)
+from rules_autodiff.straight._writer import Return, as_row
 
 __all__ = ["Calls"]
 
 
-class Calls(Loops):
+class Calls(Closures):
     """Reads what leads out of the function and back into it.
 
     Attributes:
@@ -29,28 +40,22 @@ class Calls(Loops):
     # the function's value
 
     def give(self, value: Value, node: ast.AST) -> None:
-        entries = [value] if value.kind.name != "row" else self.entries_of(value, node)
-        kind = value.kind if value.entries is None else row_of(entries).kind
-        known = kind if self.result is None else joined_result(self.result, kind)
+        whole = self.entered(self.settled(value))
+        known = whole.kind if self.result is None else join(self.result, whole.kind)
         if known is None:
             refuse("it returns values of different kinds", node)
         self.result = known
-        for place, entry in enumerate(entries):
-            if self.tracing and entry.kind.is_real:
-                step = Step(self.line, "", (), f"__result{place}_bar", entry.kind)
-                if entry.active:
-                    step.pulls = [Pull(entry.bar, entry.kind, "{dz}")]
+        leaves = flat(whole)
+        for place, leaf in enumerate(leaves):
+            if self.tracing and leaf.kind.is_real:
+                step = Step(self.line, "", (), f"__result{place}_bar", leaf.kind)
+                if leaf.active:
+                    step.pulls = [Pull(leaf.bar, leaf.kind, "{dz}")]
                 self.step(step)
+        text = as_row([x.text for x in leaves]) if whole.kind.has_parts else whole.text
         block = self.block
         self.close()
-        self.items.append(Return(self.indent, value.text, self.line, block))
-
-    def entries_of(self, value: Value, node: ast.AST) -> list[Value]:
-        if any(kind.name == "row" for kind in value.kind.parts):
-            refuse("it returns a tuple of tuples", node)
-        if value.entries is not None:
-            return list(value.entries)
-        return [Value(value.text, kind) for kind in value.kind.parts]
+        self.items.append(Return(self.indent, text, self.line, block))
 
     # functions of the program
 
@@ -59,34 +64,130 @@ class Calls(Loops):
         name = getattr(function, "__qualname__", repr(function))
         if type(function) is not FunctionType or is_opaque(function):
             refuse(f"{name} is not written out", node)
-        operands = [self.passed(x) for x in self.arguments_of(function, f.place, node)]
-        kinds = tuple(x.kind for x in operands)
-        active = tuple(i for i, x in enumerate(operands) if x.active)
-        form = self.unit.form(function, f.place, kinds, active)
-        text = f"{form.name}({', '.join([*[x.text for x in operands], 'caps'])})"
-        if not active:
-            return Value(f"{text}[0]", form.kind)
-        return self.call_form(form, text, [operands[i] for i in active])
+        return self.invoke(function_value(f), *self.given(node), node)
 
-    def passed(self, x: Value) -> Value:
-        """An argument: a name, in memory that is not written to."""
-        if x.active and x.kind.name == "row":
-            refuse("a tuple with a derivative is passed on")
-        return self.steady(x)
+    def call_value(self, f: Value | Local, node: ast.Call) -> Value:
+        whole = self.closed(f) if isinstance(f, Local) else self.settled(f)
+        if whole.kind.name != "function":
+            refuse("what is called is no function that is known", node)
+        if isinstance(whole.kind.tag, Known):
+            return self.call(whole.kind.tag, node)
+        return self.invoke(whole, *self.given(node), node)
 
-    def call_form(self, form: Any, text: str, operands: list[Value]) -> Value:
-        """The results of a call through which a derivative passes."""
-        kind = form.kind
-        kinds = kind.parts if kind.name == "row" else (kind,)
+    def given(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments of a call, by position and by name."""
+        values: list[Value] = []
+        for part in node.args:
+            if isinstance(part, ast.Starred):
+                values += self.entries_of(self.read(part.value))
+            else:
+                values.append(self.read_given(part))
+        if any(keyword.arg is None for keyword in node.keywords):
+            refuse("a call with ** is not in its language", node)
+        pairs = [(k.arg or "", self.read_given(k.value)) for k in node.keywords]
+        return values, dict(pairs)
+
+    def invoke(
+        self, f: Value, values: list[Value], named: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """The value of a call of a function that is a value."""
+        tag = f.kind.tag
+        if isinstance(tag, Partial):
+            inner, *rest = f.entries or ()
+            count = len(rest) - len(tag.names)
+            known = dict(zip(tag.names, rest[count:], strict=True))
+            values, named = [*rest[:count], *values], {**known, **named}
+            return self.invoke(inner, values, named, node)
+        if isinstance(tag, Closure):
+            return self.call_local(f, tag, values, named, node)
+        if not (isinstance(tag, Known) and type(tag.value) is FunctionType):
+            refuse("such a function is called by way of another", node)
+        function, place = tag.value, tag.place
+
+        def default(name: str) -> Value | None:
+            return self.default_of(function, place, name)
+
+        full = bound(function, values, named, default, node)
+        return self.call_form(function, place, full, None)
+
+    def call_local(
+        self, f: Value, tag: Closure, values: Any, named: Any, node: ast.AST
+    ) -> Value:
+        """The value of a call of a function that the program defines."""
+        held = dict(zip(tag.names, f.entries or (), strict=True))
+        held |= {name: function_value(known) for name, known in tag.known}
+        hidden = dict(tag.local.defaults)
+
+        def default(name: str) -> Value | None:
+            return held[hidden[name]] if name in hidden else None
+
+        full = bound(tag.local.function, values, named, default, node)
+        return self.call_form(tag.local.function, tag.place, full, f)
+
+    def default_of(self, f: FunctionType, place: Place, name: str) -> Value | None:
+        """The default value of a parameter; None if it has none."""
+        found: Any = self.captures.default(f, place, name)
+        if found is None:
+            return None
+        if isinstance(found, Known):
+            return function_value(found)
+        return self.captured_value(f"default_{name}", *found)
+
+    def call_form(
+        self, f: FunctionType, place: Place, values: list[Value], closure: Value | None
+    ) -> Value:
+        """The value of a call of a function by the values of its parameters."""
+        held = [] if closure is None else list(closure.entries or ())
+        passed, kinds = [], []
+        for x in map(self.settled, (*values, *held)):
+            parts = self.passed(x)
+            kinds.append(x.kind if parts is None else spread(x.kind))
+            passed += [x] if parts is None else parts
+        own = None
+        if closure is not None:
+            own = replace(closure.kind, parts=tuple(kinds[len(values) :]))
+        active = tuple(i for i, x in enumerate(passed) if x.active)
+        form = self.unit.form(f, place, tuple(kinds[: len(values)]), active, own)
+        if not active and (not form.kind.has_parts or not self.tracing):
+            if any(part.has_parts for part in form.kind.parts):
+                refuse("a test asks for such a value")
+            unstable = any(x.unstable for x in passed)
+            return Value(f"{called(form, passed)}[0]", form.kind, unstable=unstable)
+        operands = [*map(self.steady, passed)]
+        text = called(form, operands)
+        found = self.results(form, text, [x for x in operands if x.active])
+        copies = [y for x, y in zip(passed, operands, strict=True) if x is not y]
+        self.part_from(found, copies)
+        return found
+
+    def passed(self, x: Value) -> list[Value] | None:
+        """The values to pass for an argument, each for itself; None for it as it is."""
+        if not x.kind.has_parts:
+            return None
+        whole = self.entered(x)
+        leaves = flat(whole)
+        plain = not x.active and not any(leaf.unstable for leaf in leaves)
+        return None if plain and not has_functions(x.kind) else leaves
+
+    def part_from(self, found: Value, copies: list[Value]) -> None:
+        """See to it that a result is no view of what was copied for the call."""
+        names = as_row([x.text for x in copies])
+        for leaf in flat(found) if copies else ():
+            if leaf.kind.name == "array":
+                self.step(Step(self.line, f"apart({leaf.text}, {names})"))
+
+    def results(self, form: Any, text: str, operands: list[Value]) -> Value:
+        """The results of a call, through which a derivative may pass."""
+        kinds = leaf_kinds(form.kind)
         names = [self.temporary() for _ in kinds]
         kept, found = self.temporary("r"), [self.temporary("c") for _ in operands]
-        row = names[0] if kind.name != "row" else f"({', '.join(names)},)"
+        row = as_row(names) if form.kind.has_parts else names[0]
         step = Step(self.line, f"{row}, {kept} = {text}", (*names, kept))
         outs = [
             (bar_of(name, k), k) for name, k in zip(names, kinds, strict=True)
             if k.is_real
         ]  # fmt: skip
-        if outs:
+        if outs and operands:
             (step.out, step.kind), *rest = outs
             step.also = tuple(rest)
             step.calls = f"({', '.join(found)},) = {form.name}_back({{r}}, {{dz}})"
@@ -96,70 +197,51 @@ class Calls(Loops):
             ]
         self.step(step)
         values = [
-            Value(name, k, k.is_real, atom=True)
+            Value(name, k, k.is_real and bool(operands), atom=True)
             for name, k in zip(names, kinds, strict=True)
         ]
-        return values[0] if kind.name != "row" else row_of(values)
-
-    def arguments_of(
-        self, f: FunctionType, place: Place, node: ast.Call
-    ) -> list[Value]:
-        """The arguments of a call, in the order of the parameters."""
-        code = f.__code__
-        names = code.co_varnames[: code.co_argcount]
-        given = dict(zip(names, map(self.read, node.args), strict=False))
-        if len(node.args) > len(names):
-            refuse("a call with too many arguments", node)
-        for keyword in node.keywords:
-            if keyword.arg not in names or keyword.arg in given:
-                refuse("a call by such keywords", node)
-            given[keyword.arg] = self.read(keyword.value)
-        missing = len(names) - len(f.__defaults__ or ())
-        for index, name in enumerate(names):
-            if name not in given:
-                if index < missing:
-                    refuse(f"a call without a value for {name}", node)
-                given[name] = self.default_of(f, place, index - missing)
-        return [given[name] for name in names]
-
-    def default_of(self, f: FunctionType, place: Place, index: int) -> Value:
-        found = self.captures.default(f, place, index)
-        if isinstance(found, Known):
-            refuse("a function is the default value of an argument")
-        return self.captured_value(f"default{index}", *found)
+        return rebuilt(form.kind, iter(values))
 
     # sum(… for …)
 
     def call_sum(self, _f: Known, node: ast.Call) -> Value | None:
         """`sum` of a comprehension, as the loop that it is."""
-        first = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        first = node.args[0] if len(node.args) in (1, 2) and not node.keywords else None
         if not isinstance(first, ast.GeneratorExp | ast.ListComp):
             return None
-        if not self.tracing or len(first.generators) != 1:
-            refuse("such a comprehension is not in its language", node)
-        (part,) = first.generators
+        if not self.tracing:
+            refuse("a test asks for a comprehension", node)
         total = f"__n{node.lineno}_{node.col_offset}"
         self.locals.add(total)
-        self.assign(total, Value("0", INT, constant=0, atom=True))
-        hidden = self.hide(part.target)
-        loop = self.unit.made_loop(node, part, first.elt, total)
+        start = self.read(node.args[1]) if len(node.args) > 1 else zero()
+        self.assign(total, start)
+        before = set(self.locals)
+        names = self.hidden(first.generators)
+        loop = self.unit.made_loop(node, first.generators, first.elt, total)
         # `do_For` reads what is looped over outside of the comprehension's scope
         self.do_For(loop)
-        self.kinds.update(hidden)
+        for name in names:
+            self.kinds.pop(name, None)
+        self.locals -= names - before
         return self.variable(total)
 
-    def hide(self, target: ast.expr) -> dict[str, Kind]:
-        """Give the variables of a comprehension names of their own."""
-        names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
-        for name in names:
-            if name in self.locals or name in self.renamed:
-                refuse("a comprehension reuses the name of a variable", target)
-        return {}
+    def hidden(self, parts: list[ast.comprehension]) -> set[str]:
+        """The variables of a comprehension, which must be no others of the program."""
+        nodes = [n for part in parts for n in ast.walk(part.target)]
+        names = {n.id for n in nodes if isinstance(n, ast.Name)}
+        if names & self.kinds.keys():
+            refuse("a comprehension reuses the name of a variable", parts[0].target)
+        return names
 
 
-def joined_result(one: Kind, other: Kind) -> Kind | None:
-    """The kind of a function's value where it may be either; rows entry by entry."""
-    if one.name == other.name == "row" and len(one.parts) == len(other.parts):
-        parts = [join(x, y) for x, y in zip(one.parts, other.parts, strict=True)]
-        return Kind("row", parts=tuple([p for p in parts if p])) if all(parts) else None
-    return join(one, other)
+def called(form: Any, operands: list[Value]) -> str:
+    """The text of a call of a written function."""
+    return f"{form.name}({', '.join([*[x.text for x in operands], 'caps'])})"
+
+
+def zero() -> Value:
+    return Value("0", INT, constant=0, atom=True)
+
+
+def has_functions(kind: Kind) -> bool:
+    return kind.name == "function" or any(map(has_functions, kind.parts))

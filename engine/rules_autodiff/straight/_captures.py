@@ -87,10 +87,20 @@ class Captures:
             refuse(f"{known.value!r} has no attribute {name}")
         return self.found(value, Place(known.place, f"{{}}.{name}"))
 
-    def default(self, function: FunctionType, place: Place, index: int) -> Any:
-        """The default value of an argument."""
-        value = (function.__defaults__ or ())[index]
-        return self.found(value, Place(place, f"{{}}.__defaults__[{index}]"))
+    def default(self, function: FunctionType, place: Place, name: str) -> Any:
+        """The default value of an argument; None if it has none."""
+        code = function.__code__
+        if name in (function.__kwdefaults__ or {}):
+            access = f"{{}}.__kwdefaults__[{name!r}]"
+            return self.found(
+                (function.__kwdefaults__ or {})[name], Place(place, access)
+            )
+        given = function.__defaults__ or ()
+        names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+        if name not in names:
+            return None
+        index = names.index(name)
+        return self.found(given[index], Place(place, f"{{}}.__defaults__[{index}]"))
 
     def found(self, value: Any, place: Place) -> Any:
         """A `Known`, or the number and the kind of a value that may change."""

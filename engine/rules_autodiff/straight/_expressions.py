@@ -1,6 +1,7 @@
 """Expressions of a program, read."""
 
 import ast
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +22,9 @@ from rules_autodiff.straight._operations import (
     SPREADING,
     Call,
 )
-from rules_autodiff.straight._reader import Reader, row_of
-from rules_autodiff.straight._values import UNKNOWN, Known, Value
+from rules_autodiff.straight._reader import joined, writes_lines
+from rules_autodiff.straight._values import UNKNOWN, Known, Local, Value, function_value
+from rules_autodiff.straight._variables import Variables, row_of
 
 __all__ = ["Expressions"]
 
@@ -40,16 +42,21 @@ COMPARED = {
 TRUTHS = frozenset({"bool", "int", "real", "none", "text"})
 
 
-class Expressions(Reader):
+class Expressions(Variables):
     """Reads expressions: for each a `Value`, or something `Known`."""
 
     def read(self, node: ast.expr) -> Value:
         """The value of an expression."""
-        found: Value | Known = self.read_any(node)
-        if isinstance(found, Known):
-            name = getattr(found.value, "__name__", found.value)
+        found: Any = self.read_any(node)
+        if not isinstance(found, Value):
+            name = getattr(getattr(found, "value", None), "__name__", "a function")
             refuse(f"{name} is used as a value", node)
         return found
+
+    def read_given(self, node: ast.expr) -> Value:
+        """The value of an expression, which may be a function."""
+        found = self.read_any(node)
+        return found if isinstance(found, Value) else function_value(found)
 
     def read_any(self, node: ast.expr) -> Any:
         reader = getattr(self, f"read_{type(node).__name__}", None)
@@ -74,7 +81,7 @@ class Expressions(Reader):
     def read_Tuple(self, node: ast.Tuple) -> Value:
         if any(isinstance(entry, ast.Starred) for entry in node.elts):
             refuse("a starred entry is not in its language", node)
-        return row_of([self.read(entry) for entry in node.elts])
+        return row_of([self.read_given(entry) for entry in node.elts])
 
     # operators
 
@@ -165,7 +172,7 @@ class Expressions(Reader):
         self.truth(found, node)
         return found.text
 
-    def read_IfExp(self, node: ast.IfExp) -> Value:
+    def read_IfExp(self, node: ast.IfExp) -> Any:
         test = self.test(node.test)
         if not self.tracing:
             x, y = self.read(node.body), self.read(node.orelse)
@@ -175,29 +182,28 @@ class Expressions(Reader):
             return Value(f"({x.text} if {test} else {y.text})", kind)
         return self.branching_value(test, node)
 
-    def branching_value(self, test: str, node: ast.IfExp) -> Value:
+    def branching_value(self, test: str, node: ast.IfExp) -> Any:
         """A conditional expression, as a branch."""
         name = f"__w{node.lineno}_{node.col_offset}"
         self.branches = True
         self.locals.add(name)
-        kinds, states = [], []
+        states = []
         before = self.snapshot()
         for head, part in ((f"if {test}:", node.body), ("else:", node.orelse)):
             self.restore(before)
             self.raw(head)
             self.indent += 1
-            value = self.read(part)
-            self.assign(name, value)
-            self.indent -= 1
+            count = len(self.items)
+            self.assign(name, self.read_given(part))
             self.close()
-            kinds.append(value.kind)
+            if not writes_lines(self.items[count:]):
+                self.raw("pass")
+            self.indent -= 1
             states.append(self.snapshot())
-        kind = join(*kinds)
-        if kind is None or kind.name == "row":
+        self.restore(joined(states))
+        if name not in self.kinds:
             refuse("the two cases are of different kinds", node)
-        self.restore(before)
-        self.kinds[name] = kind
-        return self.variable(name)
+        return self.name_value(name)
 
     # attributes and calls
 
@@ -230,9 +236,9 @@ class Expressions(Reader):
             if isinstance(owner, Value):
                 return self.method_call(owner, node.func.attr, node)
         f = self.read_any(node.func)
-        if isinstance(f, Value):
-            refuse("what is called is no function that is known", node)
-        return self.call(f, node)
+        if isinstance(f, Known):
+            return self.call(f, node)
+        return self.call_value(f, node)
 
     def method_call(self, owner: Value, name: str, node: ast.Call) -> Value:
         if owner.kind.name != "array" or name in ATTRIBUTES:
@@ -293,6 +299,9 @@ class Expressions(Reader):
     def call_written(self, f: Known, node: ast.Call) -> Value:
         raise NotImplementedError
 
+    def call_value(self, f: Value | Local, node: ast.Call) -> Value:
+        raise NotImplementedError
+
     def call_sum(self, f: Known, node: ast.Call) -> Value | None:
         raise NotImplementedError
 
@@ -310,7 +319,11 @@ class Expressions(Reader):
 
 
 # Builtins that are read in a way of their own, by the names of methods.
-SPECIAL = {sum: "call_sum", len: "call_len"}
+SPECIAL: dict[Any, str] = {
+    functools.partial: "call_partial",
+    sum: "call_sum",
+    len: "call_len",
+}
 ATTRIBUTES = frozenset({"T", "mT", "shape", "size", "ndim"})
 
 
@@ -324,7 +337,7 @@ def hashable(x: Any) -> bool:
 
 def literal(value: Value) -> Any:
     """The constant that a value is, also a row of constants."""
-    if value.entries is not None:
+    if value.entries is not None and value.kind.name == "row":
         parts = tuple(literal(entry) for entry in value.entries)
         return UNKNOWN if any(part is UNKNOWN for part in parts) else parts
     return value.constant
@@ -359,5 +372,6 @@ def spoken(kind: Kind) -> str:
         names = {"d": "float64", "?": "bool", "l": "int64"}
         return f"an array of {names[kind.dtype]} with {kind.ndim} axes"
     words = {"real": "a number", "int": "a whole number", "bool": "a truth value",
-             "none": "None", "text": "a text", "row": "a tuple"}  # fmt: skip
+             "none": "None", "text": "a text", "row": "a tuple",
+             "function": "a function"}  # fmt: skip
     return words[kind.name]

@@ -4,17 +4,18 @@ A kind fixes how a value is computed with and what form its cotangent has. Value
 kind is not among these are left to the tape.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 __all__ = [
-    "BOOL", "INT", "NONE", "REAL", "TEXT", "Kind", "array", "is_array", "is_index",
-    "join", "kind_of", "row",
+    "BOOL", "INT", "MIXED", "NONE", "REAL", "TEXT", "Kind", "array", "is_array", "is_index",
+    "join", "kind_of", "leaf_kinds", "row", "spread",
 ]  # fmt: skip
 
 DOUBLE = np.dtype(float)
+STRUCTURES = frozenset({"row", "function"})
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,26 @@ class Kind:
     """The kind of a value.
 
     Attributes:
-        name: `"real"`, `"int"`, `"bool"`, `"none"`, `"text"`, `"array"` or `"row"`.
+        name: `"real"`, `"int"`, `"bool"`, `"none"`, `"text"`, `"array"` or `"row"`,
+            or `"function"`.
         ndim: The number of axes of an array; at least one.
-        dtype: `"d"` (float64), `"?"` (bool) or `"l"` (int64), of an array.
-        parts: The kinds of the entries of a row (a tuple of fixed length).
+        dtype: `"d"` (float64), `"?"` (bool) or `"l"` (int64), of an array; `"entries"`
+            for what is spread: each entry is a variable of its own.
+        parts: The kinds of the entries of a row (a tuple of fixed length), or of what
+            a function reads from around it.
+        tag: What else makes a kind: the function.
     """
 
     name: str
     ndim: int = 0
     dtype: str = ""
     parts: "tuple[Kind, ...]" = ()
+    tag: Any = None
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether it is put together from values of other kinds."""
+        return self.name in STRUCTURES
 
     @property
     def is_real(self) -> bool:
@@ -42,6 +53,7 @@ class Kind:
 # A float, a NumPy float64, or a whole number where a float stands on another way.
 REAL = Kind("real")
 INT, BOOL, NONE, TEXT = Kind("int"), Kind("bool"), Kind("none"), Kind("text")
+MIXED = Kind("mixed")  # of a variable that has one kind on one way, another on another
 
 
 def array(ndim: int, dtype: str = "d") -> Kind:
@@ -88,4 +100,23 @@ def join(one: Kind, other: Kind) -> Kind | None:
         return one
     if {one.name, other.name} == {"real", "int"}:
         return REAL
-    return None
+    same = (one.name, one.dtype, one.tag) == (other.name, other.dtype, other.tag)
+    if not (same and one.has_parts and len(one.parts) == len(other.parts)):
+        return None
+    parts = [join(x, y) for x, y in zip(one.parts, other.parts, strict=True)]
+    known = [p for p in parts if p]
+    return replace(one, parts=tuple(known)) if len(known) == len(parts) else None
+
+
+def spread(kind: Kind) -> Kind:
+    """The kind of what has a variable for each entry, and for the entries of those."""
+    if not kind.has_parts:
+        return kind
+    return replace(kind, dtype="entries", parts=tuple(map(spread, kind.parts)))
+
+
+def leaf_kinds(kind: Kind) -> list[Kind]:
+    """The kinds of all values that something is put together from."""
+    if not kind.has_parts:
+        return [kind]
+    return [leaf for part in kind.parts for leaf in leaf_kinds(part)]

@@ -1,19 +1,25 @@
 """Loops, read: their heads, their bodies, and what they go over."""
 
 import ast
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
 
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
-from rules_autodiff.straight._kinds import INT, REAL, Kind, array, join
+from rules_autodiff.straight._kinds import INT, MIXED, REAL, Kind, array, join
 from rules_autodiff.straight._operations import Scatter
-from rules_autodiff.straight._reader import joined
-from rules_autodiff.straight._statements import Statements, writes_lines
+from rules_autodiff.straight._reader import joined, writes_lines
+from rules_autodiff.straight._statements import Statements
 from rules_autodiff.straight._values import Known, Value
+from rules_autodiff.straight._variables import row_of
 
 __all__ = ["Loops"]
 
-ITERATED = (range, enumerate, zip, reversed)
+SWEEPS = (range, enumerate, zip, reversed)
+LONG = 16  # entries of a tuple: a loop over more is not written once for each
+
+Head = tuple[str, list[Any]]
 
 
 class Loops(Statements):
@@ -21,9 +27,11 @@ class Loops(Statements):
 
     Attributes:
         ways: What is known where the innermost loop starts again, and where it is left.
+        path: In which of their entries the loops over tuples are that are read.
     """
 
     ways: tuple[list[Any], list[Any]] = ([], [])
+    path: tuple[Any, ...] = ()
 
     # loops
 
@@ -36,25 +44,38 @@ class Loops(Statements):
         return self.loop(node, [], always=always)
 
     def do_For(self, node: ast.For) -> bool:
+        over = self.sequence(node.iter)
+        if isinstance(over, Value) and over.kind.has_parts:
+            return self.unroll(node, over)
         self.branches = True
-        text, targets = self.iterated(node.iter, node.target)
+        text, targets = self.headed_by(over, node.target)
         self.close()
         self.enter(node)
         self.raw(f"for {text}:")
         return self.loop(node, targets, always=False)
 
+    def unroll(self, node: ast.For, over: Value) -> bool:
+        """A loop over what is known one by one: its body once for each."""
+        entries = [self.named(entry) for entry in self.entries_of(over)]
+        if len(entries) > LONG or any(map(is_leaving, own_statements(node.body))):
+            refuse("a loop over a long tuple, or one that is left early", node)
+        path = self.path
+        for place, entry in enumerate(entries):
+            self.path = (*path, node, place)
+            self.locals |= {n.id for n in ast.walk(node.target) if is_name(n)}
+            self.target(node.target, entry)
+            if not self.body(node.body):
+                return False
+        self.path = path
+        return self.body(node.orelse)
+
     def enter(self, node: ast.AST) -> None:
         """Take up what was known at the head of a loop when it was read before."""
         self.close()
         kinds, owned = self.snapshot()
-        known, held = self.facts.heads.get(node, ({}, owned))
+        known, held = self.facts.heads.get((node, self.path)) or ({}, owned)
         for name in [name for name in kinds if name in known]:
-            before = known[name]
-            kind = None if before is None else join(kinds[name], before)
-            if kind is None:
-                del kinds[name]
-            else:
-                kinds[name] = kind
+            kinds[name] = join(kinds[name], known[name]) or MIXED
         self.restore((kinds, owned & held))
 
     def loop(self, node: Any, targets: list[Any], *, always: bool) -> bool:
@@ -89,17 +110,17 @@ class Loops(Statements):
     def remember(self, node: ast.AST, head: Any, on: list[Any]) -> None:
         """Note the kinds at the head of a loop; they may make another reading due."""
         kinds, owned = head
-        known = dict(self.facts.heads[node][0]) if node in self.facts.heads else {}
+        place = node, self.path
+        known = dict(self.facts.heads[place][0]) if place in self.facts.heads else {}
         for name, kind in kinds.items():
-            here: Kind | None = kind
+            here = kind
             for way, _ in on:
-                other = way.get(name)
-                here = None if here is None or other is None else join(here, other)
+                here = join(here, way.get(name, MIXED)) or MIXED
             known[name] = here
             self.facts.changed |= here != kind
         held = owned.intersection(*[way for _, way in on])
         self.facts.changed |= held != owned
-        self.facts.heads[node] = known, held
+        self.facts.heads[place] = known, held
 
     def do_Break(self, node: ast.Break) -> bool:
         self.ways[1].append(self.snapshot())
@@ -113,41 +134,51 @@ class Loops(Statements):
 
     # what loops go over
 
-    def iterated(self, node: ast.expr, target: ast.expr) -> tuple[str, list[Any]]:
-        """The text of a loop's head, and what assigns its variables in the body."""
+    def sequence(self, node: ast.expr) -> "Value | Sweep":
+        """What a loop goes over."""
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         f = self.read_any(node.func) if named else None  # type: ignore[attr-defined]
-        if isinstance(f, Known) and f.value in ITERATED and isinstance(node, ast.Call):
-            if node.keywords:
-                refuse("a loop over such a call is not known", node)
-            over = getattr(self, f"over_{f.value.__name__}")
-            found: tuple[str, list[Any]] = over(node, target)
-            return found
-        return self.over_array(node, target)
+        if not (isinstance(f, Known) and f.value in SWEEPS):
+            return self.read(node)
+        assert isinstance(node, ast.Call)
+        options = self.options(node)
+        if f.value is range:
+            return Sweep("range", tuple(map(self.untraced, node.args)))
+        parts = tuple(map(self.sequence, node.args))
+        name = f.value.__name__
+        if any(isinstance(p, Sweep) or not p.kind.has_parts for p in parts):
+            return Sweep(name, parts, options)
+        if options.keys() - {"strict"} or (len(parts) != 1 and name != "zip"):
+            refuse(f"such a call of {name} is not known", node)
+        rows = [self.entries_of(part) for part in parts if isinstance(part, Value)]
+        return row_of(known_items(name, rows, strict=bool(options.get("strict"))))
 
-    def over_range(self, node: ast.Call, target: ast.expr) -> tuple[str, list[Any]]:
+    def headed_by(self, over: "Value | Sweep", target: ast.expr) -> Head:
+        """The text of a loop's head, and what assigns its variables in the body."""
+        if isinstance(over, Value):
+            return self.over_array(over, target)
+        found: Head = getattr(self, f"over_{over.name}")(over, target)
+        return found
+
+    def over_range(self, over: "Sweep", target: ast.expr) -> Head:
         """`for i in range(n)`."""
-        bounds = [self.untraced(a) for a in node.args]
-        if any(b.kind is not INT for b in bounds):
-            refuse("a range must be of whole numbers", node)
-        text = f"range({', '.join(b.text for b in bounds)})"
-        return self.counted(text, target, node)
+        if any(isinstance(b, Sweep) or b.kind is not INT for b in over.parts):
+            refuse("a range must be of whole numbers", target)
+        bounds = ", ".join(b.text for b in over.parts if isinstance(b, Value))
+        return self.counted(f"range({bounds})", target)
 
-    def over_reversed(self, node: ast.Call, target: ast.expr) -> tuple[str, list[Any]]:
+    def over_reversed(self, over: "Sweep", target: ast.expr) -> Head:
         """`for i in reversed(range(n))`."""
-        (inner,) = node.args
-        f = self.read_any(inner.func) if isinstance(inner, ast.Call) else None
-        if not (isinstance(f, Known) and f.value is range):
-            refuse("only ranges are reversed", node)
-        text, _ = self.over_range(inner, target)  # type: ignore[arg-type]
+        inner = over.parts[0] if len(over.parts) == 1 else None
+        if not (isinstance(inner, Sweep) and inner.name == "range"):
+            refuse("only ranges are reversed", target)
+        text, _ = self.over_range(inner, target)
         name, _, rest = text.partition(" in ")
         return f"{name} in reversed({rest})", [lambda: self.made_count(target)]
 
-    def counted(
-        self, text: str, target: ast.expr, node: ast.AST
-    ) -> tuple[str, list[Any]]:
+    def counted(self, text: str, target: ast.expr) -> Head:
         if not isinstance(target, ast.Name):
-            refuse("such a loop variable is not known", node)
+            refuse("such a loop variable is not known", target)
         self.locals.add(target.id)
         self.head_assigns(self.own(target.id))
         head = f"{self.own(target.id)} in {text}"
@@ -160,36 +191,43 @@ class Loops(Statements):
         if own in self.facts.active:  # it is a number with a derivative elsewhere
             self.step(Step(self.line, "", (), self.note_bar(own, REAL), REAL))
 
-    def over_enumerate(self, node: ast.Call, target: ast.expr) -> tuple[str, list[Any]]:
+    def over_enumerate(self, over: "Sweep", target: ast.expr) -> Head:
         """`for i, v in enumerate(x)`."""
-        if len(node.args) != 1 or not isinstance(target, ast.Tuple):
-            refuse("such an enumeration is not known", node)
+        known = len(over.parts) == 1 and not over.options
+        if not known or not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+            refuse("such an enumeration is not known", target)
         count, inner = target.elts
-        head, makers = self.over_array(node.args[0], inner)
+        (part,) = over.parts
+        if isinstance(part, Sweep) and part.name != "zip":
+            refuse("such an enumeration is not known", target)
+        head, makers = self.headed_by(part, inner)
         index = head.partition(",")[0]
 
         def make() -> None:
-            self.assign(count.id, Value(index, INT, atom=True))  # type: ignore[attr-defined]
+            self.target(count, Value(index, INT, atom=True))
 
         return head, [make, *makers]
 
-    def over_zip(self, node: ast.Call, target: ast.expr) -> tuple[str, list[Any]]:
+    def over_zip(self, over: "Sweep", target: ast.expr) -> Head:
         """`for a, b in zip(x, y)`."""
-        if not isinstance(target, ast.Tuple) or len(target.elts) != len(node.args):
-            refuse("such a loop over several arrays is not known", node)
+        if not isinstance(target, ast.Tuple) or len(target.elts) != len(over.parts):
+            refuse("such a loop over several arrays is not known", target)
         index, rows, items, makers = self.temporary("i"), [], [], []
-        for part, inner in zip(node.args, target.elts, strict=True):
-            held = self.held(part)
+        for part, inner in zip(over.parts, target.elts, strict=True):
+            if isinstance(part, Sweep):
+                refuse("such a loop over several arrays is not known", target)
+            held = self.held(part, inner)
             name = self.item_name(inner)
             items.append(name)
             rows.append(held.text)
             makers.append(self.maker(inner, held, name, index))
-        head = f"{index}, ({', '.join(items)},) in enumerate(zip({', '.join(rows)}))"
-        return head, makers
+        strict = ", strict=True" if over.options.get("strict") else ""
+        pairs = f"zip({', '.join(rows)}{strict})"
+        return f"{index}, ({', '.join(items)},) in enumerate({pairs})", makers
 
-    def over_array(self, node: ast.expr, target: ast.expr) -> tuple[str, list[Any]]:
+    def over_array(self, over: Value, target: ast.expr) -> Head:
         """`for v in x`."""
-        held, index = self.held(node), self.temporary("i")
+        held, index = self.held(over, target), self.temporary("i")
         name = self.item_name(target)
         head = f"{index}, {name} in enumerate({held.text})"
         return head, [self.maker(target, held, name, index)]
@@ -205,12 +243,11 @@ class Loops(Statements):
         self.locals.add(target.id)
         return self.own(target.id)
 
-    def held(self, node: ast.expr) -> Value:
+    def held(self, found: Value, target: ast.expr) -> Value:
         """What a loop goes over, under a name that stays the loop's."""
-        found = self.read(node)
         if found.kind.name != "array" or found.unstable:
-            refuse("a loop over such a value is not known", node)
-        name = f"__h{node.lineno}_{node.col_offset}"
+            refuse("a loop over such a value is not known", target)
+        name = f"__h{target.lineno}_{target.col_offset}"
         self.locals.add(name)
         self.assign(name, found)
         return self.variable(name)
@@ -245,3 +282,49 @@ class Loops(Statements):
             step.pulls = [Pull(held.bar, held.kind, Scatter("{k0}"), "s0")]
             step.before = {"s0": f"{held.text}.shape", "k0": index}
         self.step(step)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a loop goes over, where its length is known to the running program alone.
+
+    Attributes:
+        name: The builtin function: `range`, `zip`, `enumerate` or `reversed`.
+        parts: Its arguments.
+        options: Its keywords.
+    """
+
+    name: str
+    parts: "tuple[Value | Sweep, ...]"
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def known_items(name: str, rows: list[list[Value]], *, strict: bool) -> list[Value]:
+    """The items of `zip`, `enumerate` or `reversed` of what is known one by one."""
+    if name == "reversed":
+        return rows[0][::-1]
+    if name == "enumerate":
+        counts = [
+            Value(str(i), INT, constant=i, atom=True) for i in range(len(rows[0]))
+        ]
+        rows = [counts, rows[0]]
+    if strict and len({len(row) for row in rows}) > 1:
+        refuse("a loop over tuples of several lengths")
+    return [row_of(list(items)) for items in zip(*rows, strict=False)]
+
+
+def is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
+
+
+def is_leaving(node: ast.AST) -> bool:
+    return isinstance(node, ast.Break | ast.Continue)
+
+
+def own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements in the body of a loop, not those in the bodies of loops in it."""
+    for node in body:
+        yield node
+        if not isinstance(node, ast.For | ast.While | ast.FunctionDef):
+            yield from own_statements(getattr(node, "body", []))
+        yield from own_statements(getattr(node, "orelse", []))

@@ -4,7 +4,7 @@ The program is read from top to bottom, as often as it takes until the kinds at 
 heads of its loops no longer change.
 """
 
-import ast
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -12,12 +12,12 @@ from rules_autodiff.straight import _helpers
 from rules_autodiff.straight._blocks import Block, Pull, Step
 from rules_autodiff.straight._captures import Captures, Place
 from rules_autodiff.straight._errors import refuse
-from rules_autodiff.straight._kinds import INT, REAL, Kind, join
+from rules_autodiff.straight._kinds import MIXED, Kind, join
 from rules_autodiff.straight._operations import Scatter, Written
-from rules_autodiff.straight._values import Known, Value, bar_of
+from rules_autodiff.straight._values import Value, bar_of
 from rules_autodiff.straight._writer import Line, Return
 
-__all__ = ["Facts", "Reader", "is_temporary", "joined", "row_of", "settled_names"]
+__all__ = ["Facts", "Reader", "joined", "settled_names", "writes_lines"]
 
 RESERVED = frozenset(
     {*_helpers.__all__, "type", "float", "reversed", "enumerate", "caps"}
@@ -28,14 +28,14 @@ class Facts:
     """What is known of a function from reading it before.
 
     Attributes:
-        heads: The kinds of variables at the head of each loop, by its node.
+        heads: The kinds of variables at the head of each loop, by its place.
         active: Variables that carry a derivative somewhere.
         written: Variables over arrays that the program writes into.
         changed: Whether something became known that was not.
     """
 
     def __init__(self) -> None:
-        self.heads: dict[ast.AST, tuple[dict[str, Kind | None], set[str]]] = {}
+        self.heads: dict[Any, tuple[dict[str, Kind | None], set[str]]] = {}
         self.active: set[str] = set()
         self.written: set[str] = set()
         self.buffered: set[str] = set()
@@ -79,6 +79,8 @@ class Reader:
         self.assigned: set[str] = set()  # variables that are assigned in the body
         self.headed: set[str] = set()  # those that are assigned in the heads of loops
         self.result: Any = None
+        self.closure: Kind | None = None  # of the function, if it is a local one
+        self.parameters: list[tuple[str, Kind]] = []
 
     # names
 
@@ -134,7 +136,7 @@ class Reader:
         if not self.tracing:
             return value
         self.step(Step(self.line, f"{name} = {value.text}", (name,)))
-        return Value(name, value.kind, atom=True, fresh=value.fresh)
+        return replace(value, text=name, atom=True)
 
     def apply(self, written: Written, operands: list[Value], text: str) -> Value:
         """The result of an operation; a step where a derivative passes through."""
@@ -235,101 +237,6 @@ class Reader:
             return text
         return text.format(*[x.text for x in operands])
 
-    # variables
-
-    def assign(self, name: str, value: Value) -> None:
-        """Give a variable a value."""
-        own = self.own(name)
-        if value.entries is not None:
-            self.assign_row(name, value)
-            return
-        array = value.kind.name == "array"
-        if array and value.unstable:
-            refuse(f"{name} would be a view of an array that is written to")
-        keep = array and name in self.written
-        if keep and value.fresh:
-            self.owned.add(name)
-        else:
-            self.owned.discard(name)
-        active = self.tracing and value.active
-        if active:
-            self.facts.activate(own)
-        carried = REAL if value.kind is INT else value.kind  # as loops join them
-        if own in self.facts.active and carried.is_real:
-            self.assign_active(own, value, carried, written=keep)
-        else:
-            self.step(Step(self.line, f"{own} = {value.text}", (own,)))
-        self.kinds[name] = value.kind
-
-    def assign_active(
-        self, own: str, value: Value, kind: Kind, *, written: bool
-    ) -> None:
-        bar = self.note_bar(own, kind)
-        last = self.block.steps[-1] if self.block and self.block.steps else None
-        made = value.active and last is not None and last.assigns == (value.text,)
-        if last and made and is_temporary(value.text) and not last.calls:
-            self.rename(last, value.text, own, bar, written=written)
-            return
-        step = Step(self.line, f"{own} = {value.text}", (own,), bar, kind)
-        if value.active:
-            step.pulls = [Pull(value.bar, kind, "{dz}")]
-        self.step(step)
-
-    def rename(
-        self, step: Step, old: str, own: str, bar: str, *, written: bool
-    ) -> None:
-        """Let the last step assign a variable, in place of a temporary name."""
-        if written and "z" in step.after:
-            step.text = f"{old} = {step.text.partition(' = ')[2]}"
-            self.step(
-                Step(
-                    self.line,
-                    f"{own} = {old}.copy()",
-                    (own,),
-                    bar,
-                    step.kind,
-                    [Pull(step.out, step.kind or Kind(""), "{dz}")],
-                )
-            )
-            return
-        step.text = f"{own} = {step.text.partition(' = ')[2]}"
-        step.assigns, step.out = (own,), bar
-        step.after = {key: text.replace(old, own) for key, text in step.after.items()}
-
-    def assign_row(self, name: str, value: Value) -> None:
-        """A row of values that are known one by one: a variable for each."""
-        kinds = []
-        for place, entry in enumerate(value.entries or ()):
-            part = f"{name}__{place}"
-            self.assign(part, entry)
-            kinds.append(self.kinds[part])
-        self.kinds[name] = Kind("row", parts=tuple(kinds), dtype="entries")
-        self.locals.update(f"{name}__{i}" for i in range(len(kinds)))
-
-    def variable(self, name: str) -> Value:
-        """The value of a variable of the function."""
-        kind = self.kinds.get(name)
-        if kind is None:
-            refuse(f"the kind of {name} is not the same on all ways to here")
-        if kind.dtype == "entries":
-            entries = [self.variable(f"{name}__{i}") for i in range(len(kind.parts))]
-            return row_of(entries)
-        own = self.own(name)
-        active = self.tracing and own in self.facts.active and kind.is_real
-        if active:
-            self.note_bar(own, kind)
-        unstable = name in self.owned and name in self.written
-        return Value(own, kind, active, atom=True, unstable=unstable)
-
-    def name_value(self, name: str) -> Any:
-        """What a name stands for: a `Value`, or something `Known`."""
-        if name in self.locals:
-            return self.variable(name)
-        found = self.captures.of_name(self.function, self.place, name)
-        if isinstance(found, Known):
-            return found
-        return self.captured_value(name, *found)
-
     # joining ways
 
     def snapshot(self) -> tuple[dict[str, Kind], set[str]]:
@@ -339,19 +246,6 @@ class Reader:
         self.kinds, self.owned = dict(state[0]), set(state[1])
 
 
-def is_temporary(text: str) -> bool:
-    """Whether a name stands for the result of a step, and for nothing else."""
-    return text[:2] == "__" and text[2:3].isdigit()
-
-
-def row_of(entries: list[Value]) -> Value:
-    """A row of values."""
-    text = f"({', '.join(e.text for e in entries)}{',' if len(entries) == 1 else ''})"
-    kind = Kind("row", parts=tuple(e.kind for e in entries))
-    active = any(e.active for e in entries)
-    return Value(text, kind, active, entries=tuple(entries))
-
-
 def joined(states: list[Any]) -> Any:
     """What is known where several ways meet; None where none leads."""
     if not states:
@@ -359,16 +253,23 @@ def joined(states: list[Any]) -> Any:
     kinds, owned = dict(states[0][0]), set(states[0][1])
     for other, held in states[1:]:
         owned &= held
-        for name in [*kinds, *other]:
+        for name in {**kinds, **other}:
             if name in kinds and name in other:
-                kind = join(kinds[name], other[name])
-                if kind is None:
-                    del kinds[name]
-                else:
-                    kinds[name] = kind
+                kinds[name] = join(kinds[name], other[name]) or MIXED
             elif name in other:
                 kinds[name] = other[name]
     return kinds, owned
+
+
+def writes_lines(items: list[Any]) -> bool:
+    """Whether some line of forward code comes of them, whatever is kept."""
+    for item in items:
+        if isinstance(item, Block):
+            if item.is_active or any(step.text for step in item.steps):
+                return True
+        elif isinstance(item, Return) or item.text:
+            return True
+    return False
 
 
 def settled_names(items: list[Any]) -> set[str]:

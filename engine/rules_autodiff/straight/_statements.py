@@ -4,14 +4,13 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from rules_autodiff.straight._blocks import Block, Pull, Step
 from rules_autodiff.straight._errors import Refused, refuse
 from rules_autodiff.straight._indexing import Indexing
-from rules_autodiff.straight._reader import is_temporary, joined, row_of
-from rules_autodiff.straight._values import Value, bar_of
-from rules_autodiff.straight._writer import Return
+from rules_autodiff.straight._reader import joined, writes_lines
+from rules_autodiff.straight._values import Value
+from rules_autodiff.straight._variables import is_temporary
 
-__all__ = ["Statements", "writes_lines"]
+__all__ = ["Statements"]
 
 
 class Statements(Indexing):
@@ -67,28 +66,11 @@ class Statements(Indexing):
         self.target(node.target, self.read(node.value))
 
     def do_Assign(self, node: ast.Assign) -> None:
-        value = self.read(node.value)
+        value = self.read_given(node.value)
         if len(node.targets) > 1:
             value = replace(self.named(value), fresh=False)
         for target in node.targets:
             self.target(target, value)
-
-    def named(self, value: Value) -> Value:
-        """The value under a name of its own, which assignments do not change."""
-        if value.entries is not None:
-            return row_of([self.named(entry) for entry in value.entries])
-        if value.constant is not ... or value.text in self.captured:
-            return value
-        if value.kind.name == "array" and value.unstable:
-            refuse("a second name for an array that is written to")
-        name = self.temporary("m")  # may have several uses: no step is renamed to them
-        step = Step(self.line, f"{name} = {value.text}", (name,))
-        if value.active:
-            step.out, step.kind = bar_of(name, value.kind), value.kind
-            step.pulls = [Pull(value.bar, value.kind, "{dz}")]
-        self.step(step)
-        fresh = value.fresh and not value.atom
-        return Value(name, value.kind, value.active, atom=True, fresh=fresh)
 
     def target(self, node: ast.expr, value: Value) -> None:
         if isinstance(node, ast.Name):
@@ -165,7 +147,7 @@ class Statements(Indexing):
     def do_Return(self, node: ast.Return) -> bool:
         if node.value is None:
             refuse("it returns nothing", node)
-        value = self.read(node.value)
+        value = self.read_given(node.value)
         self.give(value, node)
         return False
 
@@ -177,14 +159,3 @@ class Statements(Indexing):
 def as_read(target: ast.Subscript) -> ast.Subscript:
     made = ast.Subscript(target.value, target.slice, ast.Load())
     return ast.copy_location(made, target)
-
-
-def writes_lines(items: list[Any]) -> bool:
-    """Whether some line of forward code comes of them, whatever is kept."""
-    for item in items:
-        if isinstance(item, Block):
-            if item.is_active or any(step.text for step in item.steps):
-                return True
-        elif isinstance(item, Return) or item.text:
-            return True
-    return False

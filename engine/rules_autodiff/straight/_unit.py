@@ -5,27 +5,25 @@ of the user's file, so that warnings and profiles name those.
 """
 
 import ast
-import copy
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 from weakref import ref
 
-from rules_autodiff._names import mangle
-from rules_autodiff._source import PARSING, definition
+from rules_autodiff._source import PARSING
 from rules_autodiff.straight import _helpers
 from rules_autodiff.straight._calls import Calls
 from rules_autodiff.straight._captures import ROOT, Captures, Place
 from rules_autodiff.straight._errors import Refused, refuse
 from rules_autodiff.straight._kinds import REAL, Kind
-from rules_autodiff.straight._reader import Facts, settled_names
-from rules_autodiff.straight._values import bar_of
-from rules_autodiff.straight._writer import Return, Writer
+from rules_autodiff.straight._reader import Facts
+from rules_autodiff.straight._reading import made_writer, read_settled
+from rules_autodiff.straight._values import Local
+from rules_autodiff.straight._writer import Writer
 
 __all__ = ["Form", "Unit", "Writing", "write"]
 
-READINGS = 20  # of one function, until the kinds at its loops are settled
-SIMPLE = 0x0C | 0x20 | 0x80 | 0x200  # star arguments, generators, coroutines
+READINGS = 20  # of one program, until the kinds of what it returns are settled
 
 
 class Restart(Exception):
@@ -40,11 +38,13 @@ class Form:
         name: The name of the forward function; the reverse one is `name_back`.
         kind: The kind of its value.
         writer: Its text; None while it is being read.
+        supposed: Whether a call of it was read while its kind was not known.
     """
 
     name: str
     kind: Kind
     writer: Writer | None = None
+    supposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,19 @@ class Writing:
     Attributes:
         relied: The functions that it calls.
         guesses: What recursive functions are supposed to return.
+        inner: The functions that others define, the same ones in all readings.
     """
 
-    def __init__(self, function: FunctionType, guesses: dict[Any, Kind]):
+    def __init__(
+        self, function: FunctionType, guesses: dict[Any, Kind], inner: dict[Any, Local]
+    ):
         self.captures = Captures(function)
         self.relied: set[Any] = set()
-        self.guesses = guesses
+        self.guesses, self.inner = guesses, inner
         self.forms: dict[Any, Form] = {}
         self.texts: list[tuple[FunctionType, Writer]] = []
         self.constants: dict[Any, str] = {}
-        self.loops: dict[Any, ast.For] = {}
+        self.loops: dict[Any, ast.stmt] = {}
 
     def constant(self, name: str, value: Any) -> str:
         """The name of a function in written code."""
@@ -95,18 +98,20 @@ class Writing:
         return self.constants[id(value)]
 
     def made_loop(
-        self, node: ast.AST, part: ast.comprehension, element: ast.expr, total: str
-    ) -> ast.For:
+        self, node: ast.AST, parts: list[ast.comprehension], element: Any, total: str
+    ) -> ast.stmt:
         """The loop that adds up a comprehension; the same one in each reading."""
         if node not in self.loops:
-            add: ast.stmt = ast.AugAssign(ast.Name(total), ast.Add(), element)
-            for test in reversed(part.ifs):
-                add = ast.If(test, [add], [])
-            loop = ast.For(part.target, part.iter, [add], [])
-            for made in ast.walk(loop):
-                if not hasattr(made, "lineno"):
-                    ast.copy_location(made, node)
-            self.loops[node] = loop
+            added = ast.BinOp(ast.Name(total), ast.Add(), element)
+            made: ast.stmt = ast.Assign([ast.Name(total)], added)
+            for part in reversed(parts):
+                for test in reversed(part.ifs):
+                    made = ast.If(test, [made], [])
+                made = ast.For(part.target, part.iter, [made], [])
+            for inner in ast.walk(made):
+                if not hasattr(inner, "lineno"):
+                    ast.copy_location(inner, node)
+            self.loops[node] = made
         return self.loops[node]
 
     def form(
@@ -115,132 +120,38 @@ class Writing:
         place: Place,
         kinds: tuple[Kind, ...],
         active: tuple[int, ...],
+        closure: Kind | None = None,
     ) -> Form:
-        """The form of a function for certain kinds."""
-        key = (f, kinds, active)
+        """The form of a function for certain kinds.
+
+        Args:
+            f: The function.
+            place: Where the guard finds it.
+            kinds: The kinds of its arguments.
+            active: Which of the values that those are put together from are active.
+            closure: The kind of a local function, whose parts follow the arguments.
+        """
+        key = (f, kinds, active, closure)
         known = self.forms.get(key)
         if known is not None:
+            known.supposed |= known.writer is None
             return known
-        self.relied.add(f)
+        if closure is None:
+            self.relied.add(f)
         guess = self.guesses.get(key, REAL)
         stem = f.__name__ if f.__name__.isidentifier() else "function"
         name = f"{stem}__p{len(self.forms)}"
         form = self.forms[key] = Form(name, guess)
-        reader = read_settled(self, f, place, kinds, active)
-        form.writer = made_writer(name, f, kinds, active, reader)
+        reader = read_settled(Calls(self, f, place, Facts()), kinds, active, closure)
+        form.writer = made_writer(name, active, reader)
         form.writer.write()
         self.texts.append((f, form.writer))
         found = reader.result or REAL
-        if found != guess and name in str(form.writer.forward[1:]):
+        if found != guess and form.supposed:
             self.guesses[key] = found
             raise Restart
         form.kind = found
         return form
-
-
-def read_settled(
-    writing: Writing, f: FunctionType, place: Place, kinds: Any, active: Any
-) -> Calls:
-    """A function, read until nothing changes."""
-    node = tree_of(f)
-    facts = Facts()
-    facts.written = written_names(body_of(node))
-    for _ in range(READINGS):
-        facts.changed = False
-        reader = Calls(writing, f, place, facts)
-        read_function(reader, node, kinds, active)
-        if not facts.changed:
-            return reader
-    reason = "the kinds at its loops do not settle"
-    raise Refused(reason, node)
-
-
-def tree_of(f: FunctionType) -> Any:
-    """The syntax tree of a function of simple parameters."""
-    code = f.__code__
-    if code.co_flags & SIMPLE or code.co_kwonlyargcount:
-        refuse("star arguments, keyword-only ones, generators, coroutines")
-    if any("__" in name for name in (*code.co_varnames, *code.co_cellvars)):
-        refuse("a name with two underscores")
-    found = definition(code)
-    node = found.node
-    if found.owner:
-        node = copy.deepcopy(node)
-        mangle(node, found.owner)
-    return node
-
-
-def read_function(reader: Calls, node: Any, kinds: Any, active: Any) -> None:
-    code = reader.function.__code__
-    reader.locals = {*code.co_varnames, *code.co_cellvars}
-    reader.line = node.lineno
-    reader.written = reader.facts.written
-    for place, (name, kind) in enumerate(
-        zip(code.co_varnames[: code.co_argcount], kinds, strict=True)
-    ):
-        reader.kinds[name] = kind
-        if place in active:
-            reader.facts.active.add(reader.own(name))
-            reader.note_bar(reader.own(name), kind)
-    if reader.body(body_of(node)):
-        refuse("it may end without a value", node)
-    if reader.result is None:
-        refuse("it never returns a value", node)
-
-
-def body_of(node: Any) -> list[ast.stmt]:
-    """The statements of a function; a lambda returns its expression."""
-    if isinstance(node, ast.Lambda):
-        return [ast.copy_location(ast.Return(node.body), node.body)]
-    body: list[ast.stmt] = node.body
-    return body
-
-
-def written_names(body: list[ast.stmt]) -> set[str]:
-    """The variables that name what is written into."""
-    found = set()
-    for node in (n for statement in body for n in ast.walk(statement)):
-        target = node.target if isinstance(node, ast.AugAssign) else node
-        if isinstance(target, ast.Subscript) and not isinstance(target.ctx, ast.Load):
-            target = target.value
-        elif not isinstance(node, ast.AugAssign):
-            continue
-        if isinstance(target, ast.Name):
-            found.add(target.id)
-    return found
-
-
-def made_writer(
-    name: str, f: FunctionType, kinds: Any, active: Any, reader: Calls
-) -> Writer:
-    code = f.__code__
-    names = [reader.own(n) for n in code.co_varnames[: code.co_argcount]]
-    result = reader.result or REAL
-    parts = result.parts if result.name == "row" else (result,)
-    results = [
-        (f"__result{i}_bar", kind) for i, kind in enumerate(parts) if kind.is_real
-    ]
-    returns = [item for item in reader.items if isinstance(item, Return)]
-    return Writer(
-        name=name,
-        parameters=names,
-        captured=reader.captured,
-        items=reader.items,
-        invariant=invariant_names(names, reader),
-        buffered=reader.facts.buffered,
-        bars={**reader.bars},
-        results=results,
-        wanted=[bar_of(names[i], kinds[i]) for i in active],
-        branches=reader.branches or len(returns) > 1,
-    )
-
-
-def invariant_names(names: list[str], reader: Calls) -> set[str]:
-    """Names that mean the same from their assignment to the end."""
-    given = ({*names} - reader.assigned) | {*reader.captured}
-    if not reader.branches:
-        return given
-    return given | (settled_names(reader.items) - {*names} - reader.headed)
 
 
 def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> Unit:
@@ -255,8 +166,9 @@ def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> 
         Refused: The program is not in the language of this tier.
     """
     guesses: dict[Any, Kind] = {}
+    inner: dict[Any, Local] = {}
     for _ in range(READINGS):
-        writing = Writing(f, guesses)
+        writing = Writing(f, guesses, inner)
         try:
             form = writing.form(f, ROOT, kinds, active)
         except Restart:

@@ -1,11 +1,16 @@
 """What the reader knows of a value: the text that computes it, and its kind."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 from rules_autodiff.straight._kinds import Kind
 
-__all__ = ["UNKNOWN", "Known", "Value", "bar_of"]
+__all__ = [
+    "UNKNOWN", "Closure", "Known", "Local", "Partial", "Value", "bar_of", "flat",
+    "function_value", "rebuilt", "with_entries",
+]  # fmt: skip
 
 UNKNOWN: Any = ...  # the constant of a value that is no literal
 
@@ -21,7 +26,8 @@ class Value:
         active: Whether a derivative passes through it; then its text is a name.
         constant: The literal that it is, or `UNKNOWN`.
         atom: Whether its text is a name or a literal.
-        entries: The entries of a row that are known one by one.
+        entries: The entries of a row that are known one by one, or the values that a
+            function reads from around it.
         fresh: Whether no name of the program leads to its memory.
         unstable: Whether the program may still write into its memory.
     """
@@ -62,3 +68,81 @@ class Known:
 
     value: Any
     place: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """A function that the program defines inside itself.
+
+    Attributes:
+        function: A function with its code, and with nothing in its cells.
+        defaults: Parameters with the variables that hold their default values.
+    """
+
+    function: FunctionType
+    defaults: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A local function with what it reads from around it: the tag of its kind.
+
+    Attributes:
+        local: The function.
+        place: Where a guard finds the function around it, which has its globals.
+        names: The variables that it reads, whose kinds are the parts of its kind.
+        known: Functions and modules that it reads.
+        own: The names by which it knows itself.
+    """
+
+    local: Local
+    place: Any
+    names: tuple[str, ...]
+    known: tuple[tuple[str, Known], ...]
+    own: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A function with some of its arguments given: the tag of its kind.
+
+    Its parts are the function, arguments by position, and those by name.
+    """
+
+    names: tuple[str, ...]
+
+
+def function_value(known: Known | Local) -> Value:
+    """A function as a value, which written code need not hold."""
+    return Value("None", Kind("function", tag=known), atom=True, entries=())
+
+
+def flat(value: Value) -> list[Value]:
+    """All values that something is put together from."""
+    if value.entries is None:
+        return [value]
+    return [leaf for entry in value.entries for leaf in flat(entry)]
+
+
+def rebuilt(kind: Kind, leaves: Iterator[Value]) -> Value:
+    """A value of a kind from all values that it is put together from."""
+    if not kind.has_parts:
+        return next(leaves)
+    return with_entries(kind, [rebuilt(part, leaves) for part in kind.parts])
+
+
+def with_entries(kind: Kind, entries: list[Value]) -> Value:
+    """A value of a kind from its entries."""
+    parts = tuple(entry.kind for entry in entries)
+    active = any(entry.active for entry in entries)
+    return Value(
+        text_of(kind, [entry.text for entry in entries]),
+        replace(kind, parts=parts, dtype=""), active, entries=tuple(entries),
+    )  # fmt: skip
+
+
+def text_of(kind: Kind, texts: list[str]) -> str:
+    """The text of what is put together."""
+    if kind.name == "function":
+        return "None"
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
