@@ -200,7 +200,7 @@ class Indexing(Expressions):
         if name not in self.locals or name not in self.owned:
             what = f"{name}, which is written to, may be seen by another way"
             refuse(what, target)
-        kind = self.kinds[name]
+        kind = self.variable(name).kind
         key = self.key(target.slice, kind.ndim)
         if key.repeated:
             refuse("a write to entries chosen by numbers", target)

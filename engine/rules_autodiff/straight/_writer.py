@@ -226,8 +226,10 @@ class BlockReverse:
         ):
             if step.out:
                 self.write_step(step, meaning)
+        outs, wanted = {step.out for step in self.block.steps}, self.writer.wanted
         for bar in self.writer.bars:
-            if self.states[bar] == ZERO and self.untouched[bar] != ZERO:
+            kept = self.untouched[bar] != ZERO or bar in outs.intersection(wanted)
+            if self.states[bar] == ZERO and kept:
                 self.put(f"{bar} = 0.0")
         return self.lines
 
