@@ -9,6 +9,7 @@ from rules_autodiff.straight._errors import Refused, refuse
 from rules_autodiff.straight._kinds import (
     BOOL,
     INT,
+    MIXED,
     REAL,
     TEXT,
     Kind,
@@ -140,6 +141,9 @@ class Expressions(Variables):
                 refuse("a comparison of such values is not known", node)
             name, sign = COMPARED[type(node.ops[0])]
             return self.operate(name, operands, f"({{}} {sign} {{}})", node)
+        if same and any(x.kind.name == "array" for x in operands):
+            if not any(x.kind is NONE for x in operands):
+                refuse("two arrays are asked whether they are the same", node)
         parts = [operands[0].text]
         for op, x in zip(node.ops, operands[1:], strict=True):
             parts += [spelled(op), x.text]
@@ -201,7 +205,7 @@ class Expressions(Variables):
             self.indent -= 1
             states.append(self.snapshot())
         self.restore(joined(states))
-        if name not in self.kinds:
+        if self.kinds[name] is MIXED:
             refuse("the two cases are of different kinds", node)
         return self.name_value(name)
 
