@@ -8,7 +8,9 @@ from rules_autodiff.straight._forms import is_number, only, whole
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array, is_array
 from rules_autodiff.straight._operations import Call, Written, function, operator
 
-__all__ = ["binary", "broadcast", "reduced"]
+__all__ = [
+    "binary", "broadcast", "reduced", "signed", "write_mul", "write_remainder"
+]  # fmt: skip
 
 
 def broadcast(kinds: tuple[Kind, ...]) -> Kind | None:
@@ -185,7 +187,7 @@ def write_mod(call: Call) -> Written | None:
     return binary(call.kinds, "{dz}", "-{dz} * ({0} // {1})")
 
 
-@function(np.remainder)
+@function(np.remainder, np.fmod)
 def write_remainder(call: Call) -> Written | None:
     if not only(call, 2):
         return None

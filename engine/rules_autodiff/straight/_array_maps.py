@@ -8,11 +8,11 @@ import numpy as np
 from rules_autodiff.straight._entry_maps import unfollowed
 
 __all__ = [
-    "cholesky_back", "dense", "det_back", "diag_back", "from_left", "full", "kron_by_left",
-    "kron_by_right", "linspace_by_start", "linspace_by_stop", "mean_along", "mean_of",
-    "norm_of", "np_einsum", "np_solve", "prod_back", "product_of", "repeat_back",
-    "row_of", "solve_back", "std_back", "times", "trace_back", "undiff", "var_back",
-    "winners", "winners_along",
+    "cholesky_back", "dense", "det_back", "diag_back", "from_left", "full",
+    "kron_by_left", "kron_by_right", "linspace_by_start", "linspace_by_stop",
+    "mean_along", "mean_of", "norm_of", "np_einsum", "np_solve", "prod_back",
+    "product_of", "repeat_back", "row_of", "solve_back", "std_back", "times",
+    "trace_back", "undiff", "var_back", "winners", "winners_along",
 ]  # fmt: skip
 
 add_reduce: Any = np.add.reduce

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff.straight._forms import axes_of, is_number, only, settings, whole
+from rules_autodiff.straight._forms import (
+    FLOATS,
+    axes_of,
+    is_float,
+    is_number,
+    only,
+    settings,
+    whole,
+)
 from rules_autodiff.straight._kinds import (
     BOOL,
     INT,
@@ -16,7 +24,7 @@ from rules_autodiff.straight._kinds import (
     row,
 )
 from rules_autodiff.straight._operations import Call, Written, function, method
-from rules_autodiff.straight._shapes import FLOATS, shape_kind
+from rules_autodiff.straight._shapes import shape_kind
 
 __all__: list[str] = []
 
@@ -26,8 +34,10 @@ def inactive(kind: Kind, call: Call, *, fresh: bool = True) -> Written:
     return Written(kind, None, (None,) * len(call.kinds), fresh)
 
 
-def is_float(dtype: Any) -> bool:
-    return dtype is None or dtype in FLOATS
+def only_dtype(call: Call) -> bool:
+    """Whether the only keyword, if any, asks for floats."""
+    options = {**call.options}
+    return options.pop("dtype", float) in FLOATS and not options
 
 
 # new arrays
@@ -44,8 +54,8 @@ def write_zeros(call: Call) -> Written | None:
 
 @function(np.eye, np.identity)
 def write_eye(call: Call) -> Written | None:
-    known = not call.options and call.kinds and all(k is INT for k in call.kinds)
-    return inactive(array(2), call) if known else None
+    known = call.kinds and all(k is INT for k in call.kinds)
+    return inactive(array(2), call) if known and only_dtype(call) else None
 
 
 @function(np.zeros_like, np.ones_like, np.empty_like)
@@ -60,9 +70,13 @@ def write_zeros_like(call: Call) -> Written | None:
 @function(np.full)
 def write_full(call: Call) -> Written | None:
     """A number everywhere: it gets the sum of the cotangents."""
-    ndim = shape_kind(call.kinds[:1]) if only(call, 2) else None
+    known = len(call.kinds) == 2 and only_dtype(call)
+    ndim = shape_kind(call.kinds[:1]) if known else None
     if not ndim or call.kinds[1] not in (REAL, INT):
         return None
+    if call.options:
+        by_value = "summed({dz})" if call.kinds[1] is REAL else None
+        return Written(array(ndim), None, (None, by_value))
     if call.kinds[1] is INT:
         return inactive(array(ndim, "l"), call)
     return Written(array(ndim), "full({0}, {1})", (None, "summed({dz})"))
@@ -81,10 +95,10 @@ def write_full_like(call: Call) -> Written | None:
 @function(np.arange)
 def write_arange(call: Call) -> Written | None:
     """Whole numbers, or numbers in literals."""
-    if call.options or not call.kinds or len(call.kinds) > 3:
+    if not only_dtype(call) or not call.kinds or len(call.kinds) > 3:
         return None
     if all(k is INT for k in call.kinds):
-        return inactive(array(1, "l"), call)
+        return inactive(array(1, "d" if call.options else "l"), call)
     literal = all(k in (REAL, INT) for k in call.kinds) and ... not in call.constants
     return inactive(array(1), call) if literal else None
 

@@ -11,6 +11,7 @@ from rules_autodiff.straight._arithmetic import (
     broadcast,
     reduced,
     signed,
+    write_remainder,
 )
 from rules_autodiff.straight._forms import NUMBERS, is_number, only, settings, whole
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array
@@ -254,7 +255,11 @@ def write_pow_of_numbers(call: Call) -> Written | None:
     return Written(REAL, None, by_reals(call.kinds, texts))
 
 
-# extremes: equal ones share
+REMAINDER = of_numbers(write_remainder)
+function(math.fmod, math.remainder)(REMAINDER)
+
+
+# extremes: equal ones share; the tape does those that are not numbers
 
 
 def extreme(of_array: str, of_number: str) -> Operation:
@@ -270,8 +275,8 @@ def extreme(of_array: str, of_number: str) -> Operation:
     return write_extreme
 
 
-function(np.maximum)(extreme("larger", "larger_number"))
-function(np.minimum)(extreme("smaller", "smaller_number"))
+function(np.maximum, np.fmax)(extreme("larger", "larger_number"))
+function(np.minimum, np.fmin)(extreme("smaller", "smaller_number"))
 
 
 @function(max, min)

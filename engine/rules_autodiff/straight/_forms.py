@@ -2,15 +2,26 @@
 
 from typing import Any
 
+import numpy as np
+
 from rules_autodiff.straight._kinds import Kind, array
 from rules_autodiff.straight._operations import Call, Written
 
 __all__ = [
-    "NUMBERS", "as_method", "axes_of", "expanded", "is_number", "only", "reduced_kind",
-    "settings", "unchanged", "whole", "with_nothing",
+    "FLOATS", "NUMBERS", "as_method", "axes_of", "expanded", "is_float", "is_number",
+    "only", "reduced_kind", "settings", "unchanged", "whole", "with_nothing",
 ]  # fmt: skip
 
 NUMBERS = frozenset({"real", "int", "bool"})
+
+
+# The dtypes that a program may name.
+FLOATS = (float, np.float64, "float", "float64", "d", "f8")
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether a dtype that was asked for is that of floats, or none was."""
+    return dtype is None or dtype in FLOATS
 
 
 def whole(x: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from rules_autodiff.straight import _array_maps, _entry_maps
 from rules_autodiff.straight._array_maps import *  # noqa: F403  names of written code
 from rules_autodiff.straight._entry_maps import *  # noqa: F403  names of written code
-from rules_autodiff.straight._entry_maps import Unfollowed
+from rules_autodiff.straight._entry_maps import unfollowed
 
 __all__ = [
     "add_at", "apart", "copied", "filled", "fit", "math_cos", "math_cosh", "math_exp",
@@ -91,7 +91,7 @@ def apart(y: Any, copies: tuple[Any, ...]) -> None:
     Of the arrays themselves it would show what is written into them later.
     """
     if any(map(partial(np.may_share_memory, y), copies)):
-        raise Unfollowed("a function returns a view of its argument")
+        unfollowed("a function returns a view of its argument")
 
 
 def is_finite(x: Any) -> bool:

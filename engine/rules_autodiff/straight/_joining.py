@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff.straight._forms import whole
+from rules_autodiff.straight._forms import FLOATS, whole
 from rules_autodiff.straight._kinds import INT, REAL, Kind, array
 from rules_autodiff.straight._operations import SPREADING, Call, Written, function
 
@@ -40,13 +40,19 @@ def write_array(call: Call) -> Written | None:
     """A list of numbers, of arrays of one shape, or of rows of literals."""
     kinds = call.kinds
     dtype = joined_dtype(kinds)
-    if call.options or dtype is None or len({k.ndim for k in kinds}) > 1:
+    if dtype is None or len({k.ndim for k in kinds}) > 1:
         return None
+    if call.options:
+        asked = set(call.options) == {"dtype"} and call.options["dtype"] in FLOATS
+        if not asked:
+            return None
+        dtype = "d"
     if any(k.name == "row" for k in kinds):
         return of_literals(call, dtype)
     kind = array(1 + (kinds[0].ndim if kinds else 0), dtype)
     fields = ", ".join(f"{{{i}}}" for i in range(len(kinds)))
-    text = f"row_of({fields})" if dtype == "d" and kinds else None
+    checked = dtype == "d" and kinds and not call.options
+    text = f"row_of({fields})" if checked else None
     return Written(kind, text, parts(kinds, lambda i: f"{{dz}}[{i}]"))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from rules_autodiff.straight._forms import (
     axes_of,
+    is_float,
     only,
     settings,
     unchanged,
@@ -172,20 +173,23 @@ def write_copy(call: Call) -> Written | None:
 
 @method("astype")
 def write_astype(call: Call) -> Written | None:
-    known = not call.options and len(call.kinds) == 2
-    if not known or call.constants[1] not in FLOATS or call.kinds[0].name != "array":
-        return None
     x = call.kinds[0]
-    return Written(array(x.ndim), None, ("{dz}" if x.is_real else None, None))
-
-
-FLOATS = (float, np.float64, "float", "float64", "d", "f8")
+    given = settings(call, ("dtype",), dtype=None)
+    if given is None or given["dtype"] is None or not is_float(given["dtype"]):
+        return None
+    by_x = "{dz}" if x.is_real else None
+    return with_nothing(Written(array(x.ndim), None, (by_x,)), call)
 
 
 @function(np.asarray, np.ascontiguousarray)
 def write_asarray(call: Call) -> Written | None:
     x = call.kinds[0]
-    return moved(x, x.ndim, "{dz}") if only(call) else None
+    given = settings(call, ("dtype",), dtype=None)
+    if given is None or not is_float(given["dtype"]):
+        return None
+    if given["dtype"] is not None and not x.is_real:
+        return None
+    return with_nothing(moved(x, x.ndim, "{dz}"), call)
 
 
 @method("item")

@@ -108,6 +108,7 @@ def shape_cases() -> list[Case]:
     found += [of(np.broadcast_to, 0.3, 4), of(np.broadcast_to, 0.3, (2, 3)),
               of(np.broadcast_to, some(4), (3, 4)), of(np.broadcast_to, some(4), (4,)),
               of(np.broadcast_to, some(3, 1), (2, 3, 4))]  # fmt: skip
+    found += [of(np.asarray, x, dtype="float"), method("astype", y, dtype="float64")]
     found += [method("astype", x, L("float")), method("astype", np.arange(3), L("d"))]
     found += [
         method("astype", x, L("float64")),
@@ -187,6 +188,8 @@ def joining_cases() -> list[Case]:
     ]
     found += [of(np.array, v, v[::-1]), of(np.array, a, a), of(np.array, 1, 2)]
     found += [of(np.array, L((1.0, 2)), L((3, 4))), of(np.array, L((1, 2)), L((3, 4)))]
+    found += [of(np.array, *row, dtype="float") for row in ((1, 2), (1, 0.3), (v, v))]
+    found += [of(np.array, L((1, 2)), L((3, 4)), dtype="float")]
     found += [of(np.array, v), of(np.array), of(np.array, np.arange(3), np.arange(3))]
     return found
 

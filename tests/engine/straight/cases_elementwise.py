@@ -99,10 +99,11 @@ def whole_cases() -> list[Case]:
     return found
 
 
+REMAINDERS = (np.remainder, np.fmod)
 BINARY = ("add", "sub", "mul", "truediv", "floordiv")
 UFUNCS = (
     np.add, np.subtract, np.multiply, np.divide, np.floor_divide,
-    np.arctan2, np.hypot, np.maximum, np.minimum,
+    np.arctan2, np.hypot, np.maximum, np.minimum, np.fmax, np.fmin,
 )  # fmt: skip
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 COMPARED = (
@@ -121,7 +122,10 @@ def binary_cases() -> list[Case]:
     found += [of(np.logaddexp, *pair) for pair in PAIRS if pair[0] is not True]
     for x, y in PAIRS:  # no number is a multiple of the other one's
         a = x * 1.0123 if np.asarray(x).dtype.kind == "f" else x
-        found += [operator("mod", a, y), *[of(np.remainder, a, y)] * (x is not True)]
+        found += [
+            operator("mod", a, y),
+            *[of(f, a, y) for f in REMAINDERS if x is not True],
+        ]
     real = [pair for pair in PAIRS if pair[0] is not True]
     found += [operator("pow", *pair) for pair in real]
     found += [of(np.power, *pair) for pair in real]
@@ -196,6 +200,8 @@ def choice_cases() -> list[Case]:
     found += [of(f, 0.3, 2, 0.1, 0.9) for f in (max, min)]
     found += [of(math.hypot, *row) for row in ((0.3,), (0.3, 0.4), (0.3, 2, -0.5))]
     found += [of(math.atan2, 0.3, -0.4), of(math.log, 0.3, 3), of(math.log, 0.3, 0.7)]
+    found += [of(f, *row) for f in (math.fmod, math.remainder)
+              for row in ((0.7, 0.3), (-0.7, 2), (2, 0.7))]  # fmt: skip
     found += [of(math.log, 3, 0.7), of(math.atan2, 2, 0.3)]
     return found
 

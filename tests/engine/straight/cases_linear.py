@@ -95,7 +95,8 @@ def constant_cases() -> list[Case]:
     found = [
         of(f, s) for f in (np.zeros, np.ones) for s in (3, (2, 3), L((4,)), np.int64(2))
     ]
-    found += [of(f, 3, dtype="float") for f in (np.zeros, np.ones)]
+    found += [of(f, 3, dtype="float") for f in (np.zeros, np.ones, np.eye, np.arange)]
+    found += [of(np.full, 3, value, dtype="d") for value in (2, 0.5)]
     found += [of(f, a) for f in (np.zeros_like, np.ones_like) for a in (x, v)]
     found += [of(np.eye, 3), of(np.eye, 3, 4), of(np.eye, 3, 3, 1), of(np.identity, 3)]
     found += [of(np.full, s, value) for s in (3, (2, 3), (0,)) for value in (0.3, 2)]

@@ -51,13 +51,16 @@ ZERO, ROWS = np.zeros(3), np.array([[0.0, 0.0], [3.0, 4.0]])
 NEAR = [0.0, -0.0, 0.5, 2.0, np.float64(2.0)]
 
 
+EXTREMES = (np.maximum, np.minimum, np.fmax, np.fmin)
+
+
 def tied():
     """Calls at kinks that written code follows."""
     found = [of(f, x) for f in (np.absolute, np.fabs, abs) for x in (0.0, -0.0, ZERO)]
     found += [of(math.fabs, 0.0), operator("abs", ZERO), operator("abs", np.float64(0))]
     found += [of(np.sign, X), of(np.floor, X)]
     pairs = [*product(NEAR, NEAR), (X, X), (X, 2.0), (0.0, X), (X, X[1]), (X[:, :1], X)]
-    found += [of(f, *pair) for f in (np.maximum, np.minimum) for pair in pairs]
+    found += [of(f, *pair) for f in EXTREMES for pair in pairs]
     found += [
         of(f, *row)
         for f in (max, min)
@@ -132,7 +135,7 @@ PAIRED = [np.nan, np.inf, -np.inf, 0.0, 1.0, -0.5, 1e200, -1e-200]
 DIRECTIONS = [1.0, 0.0, -1e150]
 TWO = (
     np.add, np.multiply, np.subtract, np.divide, np.remainder, np.arctan2, np.hypot,
-    np.maximum, np.minimum, np.logaddexp, np.power, np.floor_divide,
+    *EXTREMES, np.logaddexp, np.power, np.floor_divide, np.fmod,
 )  # fmt: skip
 UNARY = [f for fs in CURVES.values() for f in fs]
 OPERATORS = ("add", "sub", "mul", "truediv", "pow", "mod")
@@ -184,7 +187,7 @@ def test_odd_operands(name):
             assert_right_or_left(operator(name, a, b))
 
 
-@pytest.mark.parametrize("f", [math.atan2, math.hypot, math.pow, max, min])
+@pytest.mark.parametrize("f", [math.atan2, math.hypot, math.pow, math.fmod, max, min])
 def test_odd_pairs_of_numbers(f):
     for x, y in product(ODD, ODD):
         assert_right_or_left(of(f, x, y))

@@ -74,7 +74,7 @@ LEFT = [
     of(np.zeros, (2, 0.5)), of(np.zeros_like, np.arange(3)), of(np.zeros_like, 0.5),
     of(np.full, 3, V), of(np.full, 3, True), of(np.full_like, np.arange(3), 2),
     of(np.full, 3, 0.5, dtype="int"), of(np.arange, 0.5, 3.0),
-    of(np.arange, 3, dtype="float"), of(np.arange), of(np.linspace, V, 1.0),
+    of(np.arange, 3, dtype="int"), of(np.arange), of(np.linspace, V, 1.0),
     of(np.linspace, 0.5, 1.0, 5, False), of(np.linspace, 0.5, 1.0, num=2.5),
     of(np.linspace, 0.5, 1.0, endpoint=False), of(np.eye, 3, dtype="int"), of(np.eye),
     of(np.shape, 0.5), of(np.size, X, 0), of(len, "ab"), of(np.any, X, axis=0),
