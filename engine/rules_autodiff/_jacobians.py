@@ -11,6 +11,13 @@ from rules_autodiff._front import forward
 from rules_autodiff._gradients import split_aux
 from rules_autodiff._recording import Recording
 from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_autodiff.straight._tier import (
+    Left,
+    Pass,
+    check_plain,
+    check_tier,
+    not_straight,
+)
 from rules_core import structure
 
 __all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
@@ -175,7 +182,10 @@ def assembled(found: list[Any], argnums: Argnums) -> Any:
 
 
 def jacrev(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    tier: str = "auto",
 ) -> Derived:
     """The Jacobian by reverse mode: one pass forward, one back per entry of `f(x)`.
 
@@ -183,6 +193,7 @@ def jacrev(
         f: A function of real arguments.
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
+        tier: As for `grad`.
 
     Returns:
         A function whose result has the structure of `f(x)`, and inside that of `x`,
@@ -194,9 +205,19 @@ def jacrev(
     array([[2., 0.],
            [0., 4.]])
     """
+    check_tier(tier, "jacrev")
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
         active = positions(argnums, args, "jacrev")
+        if tier != "tape":
+            try:
+                check_plain(below, has_aux=has_aux)
+                rows = Pass(f, args, kwargs, active, now=tier == "straight")
+                xs = [args[i] for i in active]
+                return assembled(reverse_blocks(below, rows, rows.output, xs), argnums)
+            except Left as error:
+                if tier == "straight":
+                    raise not_straight(f, error) from None
         for i in active:
             check_differentiable(args[i], i)
             refuse_complex(args[i], "jacrev")
@@ -212,7 +233,7 @@ def jacrev(
 
 
 def reverse_blocks(
-    below: Any, recording: Recording, out: Any, xs: list[Any]
+    below: Any, recording: Recording | Pass, out: Any, xs: list[Any]
 ) -> list[Any]:
     refuse_complex(out, "jacrev")
     shape = [

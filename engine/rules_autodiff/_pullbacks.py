@@ -47,7 +47,7 @@ class VJP(Kept):
         args, now = self.args, self.tier == "straight"
         active = tuple(range(len(args)))
         self.passed = Pass(self.f, args, self.kwargs, active, now=now)
-        self.out = self.passed.value
+        self.out = self.passed.output
         return self.out
 
     def record(self, level: Any) -> Any:
@@ -64,7 +64,7 @@ class VJP(Kept):
             except Left as error:
                 if self.tier == "straight":
                     raise not_straight(self.f, error) from None
-            self.record_late(self.passed.value)
+            self.record_late(self.passed.output)
         return self.recording.pull(self.out, dy, level)
 
     def back_straight(self, passed: Pass, level: Any, dy: Any) -> Any:

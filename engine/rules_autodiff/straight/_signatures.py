@@ -15,7 +15,10 @@ from rules_autodiff._source import PARSING
 from rules_autodiff.straight._kinds import Kind, kind_of
 from rules_autodiff.straight._trust import CHANGES, are_ours
 
-__all__ = ["DOUBLE", "SIMPLE", "Form", "Left", "Written", "form_of", "leave", "write"]
+__all__ = [
+    "DOUBLE", "SIMPLE", "Form", "Left", "Written", "check_positions", "form_of",
+    "is_differentiated", "leave", "write",
+]  # fmt: skip
 
 AFTER = 1  # calls by the tape before code is written: that takes milliseconds
 UNITS = 4  # of one form: captured values may be of one kind now and of another then
@@ -23,6 +26,7 @@ FAILURES = 8  # calls in a row that came to nothing, before a form is given up
 SIGNATURES = 64  # of one function
 FUNCTIONS = 1000  # whose forms are kept: what is written may hold its own function
 
+VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
 DOUBLE = np.dtype(float)
 PYTHON = frozenset({float, int, bool, type(None), str})
 SIMPLE = PYTHON | {np.float64, np.int64, np.bool_}
@@ -148,6 +152,7 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
     code = f.__code__
     if is_opaque(f) or is_lifted_code(code):
         leave("it is no program of the user's")
+    check_positions(code)
     kinds: list[Kind] = []
     for x, name in zip(args, code.co_varnames, strict=False):
         kind = kind_of(x)
@@ -166,6 +171,12 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
         leave(str(error))
     except Exception as error:  # the tape may know better
         leave(f"it cannot be read ({type(error).__name__}: {error})")
+
+
+def check_positions(code: CodeType) -> None:
+    """Leave to the tape what has arguments that are no positions."""
+    if code.co_flags & VARIADIC or code.co_kwonlyargcount:
+        leave("it has arguments that are no positions")
 
 
 def is_differentiated(x: Any) -> bool:

@@ -25,6 +25,7 @@ from rules_autodiff.straight._signatures import (
     Form,
     Left,
     Written,
+    check_positions,
     form_of,
     is_differentiated,
     leave,
@@ -41,7 +42,6 @@ TIERS = ("auto", "tape", "straight")
 
 # To a cotangent: the row that it came in, a variable, and getrefcount's argument.
 UNSHARED = 3
-VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
 
 
 class Strict(threading.local):
@@ -142,26 +142,24 @@ class Pass:
     """One run of written code, to go back through as often as asked.
 
     Attributes:
-        value: What the function returned.
+        output: What the function returned.
     """
 
     def __init__(self, f: Any, args: Any, kwargs: Any, active: Any, *, now: bool):
         found = chosen(f, args, kwargs, active, now=now)
         self.form, self.written, self.args, self.caps = found
         self.active = active
-        try:
-            self.value, self.residual = self.run(self.forward)
-        except Left:
-            self.form.failed()
-            raise
+        self.output, self.residual = self.run(self.forward)
 
     def run(self, step: Any, *args: Any) -> Any:
         """A step, by the rules for warnings and errors of all of them."""
         try:
             return STRICT.run(step, *args) if self.written.warns else step(*args)
         except Left:
+            self.form.failed()
             raise
         except Exception as error:  # the program's own, which the tape raises
+            self.form.failed()
             leave(f"it raised {type(error).__name__}: {error}")
 
     def forward(self) -> tuple[Any, Any]:
@@ -183,14 +181,21 @@ class Pass:
         Raises:
             Left: The tape has to do it.
         """
-        if type(self.value) is ndarray:
+        if type(self.output) is ndarray:
             fits = type(dy) is ndarray and dy.dtype is DOUBLE
         else:
             fits = type(dy) is float or type(dy) is np.float64
         if not fits:
             leave(f"a cotangent is of class {type(dy).__name__}")
         found: tuple[Any, ...] = self.run(self.backward, dy)
+        self.form.worked()
         return found
+
+    def pull_leaf(
+        self, _row: int, dy: Any, _below: Any, _leaves: Any
+    ) -> tuple[Any, ...]:
+        """The same, as a recording is asked: the value is its only leaf."""
+        return self.back(dy)
 
     def backward(self, dy: Any) -> tuple[Any, ...]:
         found = self.written.reverse(self.residual, dy)
@@ -233,8 +238,7 @@ def signature_of(code: CodeType, args: Any, active: Any) -> tuple[Any, ...]:
 
 def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any, ...]:
     """The arguments by position, with defaults."""
-    if code.co_flags & VARIADIC or code.co_kwonlyargcount:
-        leave("it has arguments that are no positions")
+    check_positions(code)
     names = code.co_varnames[len(args) : code.co_argcount]
     if not kwargs.keys() <= set(names[max(code.co_posonlyargcount - len(args), 0) :]):
         leave("it is called with other arguments than it has")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rules_autodiff import _gradients, _pullbacks
+from rules_autodiff import _gradients, _jacobians, _pullbacks
 from rules_autodiff._recording import Recording
 from rules_autodiff.straight import _signatures
 
@@ -17,7 +17,7 @@ def tapes(monkeypatch):
             recorded.append(f)
             super().__init__(below, f, *rest, **options)
 
-    for module in (_gradients, _pullbacks):
+    for module in (_gradients, _jacobians, _pullbacks):
         monkeypatch.setattr(module, "Recording", Noted)
     return recorded
 

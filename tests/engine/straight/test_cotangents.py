@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rules_autodiff import grad, value_and_grad, vjp
+from rules_autodiff import grad, jacrev, value_and_grad, vjp
 
 A = np.arange(1.0, 7.0).reshape(2, 3)
 V = np.array([0.5, -1.0, 2.0])
@@ -113,6 +113,18 @@ def test_pullbacks_of_arrays(f, args):
     memory_is_apart(dy, *once, *again, *distinct)
     memory_is_apart(y, dy, *once, *again)
     np.testing.assert_array_equal(dy, np.cos(np.arange(float(y.size))).reshape(y.shape))
+
+
+JACOBIANS = {**{f"number, {name}": case for name, case in SCALAR.items()}, **ARRAYS}
+
+
+@pytest.mark.parametrize(("f", "args"), JACOBIANS.values(), ids=JACOBIANS)
+def test_jacobians(f, args):
+    for i in range(len(args)):
+        found = jacrev(f, i, tier="straight")(*args)
+        expected = jacrev(f, i, tier="tape")(*args)
+        assert type(found) is type(expected)
+        np.testing.assert_allclose(found, expected, rtol=1e-14, strict=True)
 
 
 def test_results_may_be_written_to():

@@ -5,7 +5,16 @@ import functools
 import numpy as np
 import pytest
 
-from rules_autodiff import Const, UnsupportedProgram, grad, jvp, value_and_grad, vjp
+from rules_autodiff import (
+    Const,
+    UnsupportedProgram,
+    grad,
+    hessian,
+    jacrev,
+    jvp,
+    value_and_grad,
+    vjp,
+)
 from rules_autodiff.straight import _signatures
 
 X = np.array([0.5, -1.0, 2.0])
@@ -78,6 +87,8 @@ def test_an_unknown_tier():
     for make in (grad, value_and_grad):
         with pytest.raises(ValueError, match=f"^{make.__name__}: {text}"):
             make(square, tier="fast")
+    with pytest.raises(ValueError, match=f"^jacrev: {text}"):
+        jacrev(square, tier="fast")
     with pytest.raises(ValueError, match=f"^vjp: {text}"):
         vjp(square, 1.0, tier="fast")
 
@@ -142,7 +153,7 @@ LEFT = {
     "object": (Scale(), "it is no function written in Python"),
     "partial": (functools.partial(square), "it is no function written in Python"),
     "star": (lambda *x: x[0] * x[0], "it has arguments that are no positions"),
-    "keyword only": (lambda x, *, k=2: x * k, "star arguments, keyword-only ones"),
+    "keyword only": (lambda x, *, k=2: x * k, "it has arguments that are no positions"),
 }
 
 
@@ -188,6 +199,21 @@ def test_derivatives_of_derivatives_are_the_tapes():
         UnsupportedProgram, match="a derivative of a derivative is taken"
     ):
         grad(grad(program, tier="straight"))(2.0)
+
+
+def test_jacobians_by_written_code(tapes):
+    def program(x):
+        return x * x
+
+    for tier in ("straight", "auto", "auto"):
+        np.testing.assert_array_equal(jacrev(program, tier=tier)(X), np.diag(2 * X))
+    assert tapes == []
+    np.testing.assert_array_equal(
+        hessian(lambda x: np.sum(program(x) * x))(X), np.diag(6 * X)
+    )
+    with pytest.raises(UnsupportedProgram, match="no real number and no array"):
+        jacrev(lambda x: (x, x), tier="straight")(2.0)
+    assert jacrev(lambda x: (x, x))(2.0) == (1.0, 1.0)
 
 
 def test_aux_is_the_tapes():
