@@ -4,10 +4,12 @@ import ast
 from dataclasses import replace
 from typing import Any
 
+from rules_autodiff.straight._blocks import Step
 from rules_autodiff.straight._errors import Refused, refuse
-from rules_autodiff.straight._indexing import Indexing
+from rules_autodiff.straight._indexing import Indexing, Key
+from rules_autodiff.straight._kinds import Kind
 from rules_autodiff.straight._reader import joined, writes_lines
-from rules_autodiff.straight._values import Value
+from rules_autodiff.straight._values import Value, with_entries
 from rules_autodiff.straight._variables import is_temporary
 
 __all__ = ["Statements"]
@@ -79,25 +81,46 @@ class Statements(Indexing):
             self.store(node, value)
         elif isinstance(node, ast.Tuple | ast.List):
             self.unpack(node.elts, value, node)
+        elif isinstance(node, ast.Starred):
+            self.target(node.value, value)
         else:
             refuse("such a target is not in its language", node)
 
     def unpack(self, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
-        parts = value.kind.parts
-        if value.kind.name != "row" or len(parts) != len(targets):
-            refuse("only tuples of known length are unpacked", node)
-        if value.entries is None:
-            entries = [
-                self.named(Value(f"{value.text}[{i}]", kind))
-                for i, kind in enumerate(parts)
-            ]
-        else:
-            entries = [
-                x if x.active and is_temporary(x.text) else self.named(x)
-                for x in value.entries
-            ]
+        entries = [
+            x if x.active and is_temporary(x.text) else self.named(x)
+            for x in self.unpacked(targets, value, node)
+        ]
         for target, entry in zip(targets, entries, strict=True):
             self.target(target, entry)
+
+    def unpacked(
+        self, targets: list[ast.expr], value: Value, node: ast.AST
+    ) -> list[Value]:
+        """The entries of what is unpacked, those for a starred target as a list."""
+        if value.kind.name == "array" and value.kind.ndim == 1:
+            return self.numbers(value, len(targets))
+        entries = self.iterated(value)
+        stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        if stars:
+            (first,) = stars
+            last = len(entries) - len(targets) + first + 1
+            if last < first:
+                refuse("too few entries are unpacked", node)
+            middle = with_entries(Kind("list"), entries[first:last])
+            entries = [*entries[:first], middle, *entries[last:]]
+        if len(entries) != len(targets):
+            refuse("a tuple of another length is unpacked", node)
+        return entries
+
+    def numbers(self, value: Value, count: int) -> list[Value]:
+        """The entries of an array, which has as many as there are targets."""
+        if not self.tracing:
+            refuse("a test unpacks an array")
+        value = self.atom(value)
+        self.step(Step(self.line, f"of_length({value.text}, {count})"))
+        keys = [Key(str(i), [], 0, view=True, repeated=False) for i in range(count)]
+        return [self.part(value, key) for key in keys]
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         target, op = node.target, node.op
@@ -116,7 +139,10 @@ class Statements(Indexing):
         elif isinstance(target, ast.Subscript):
             if not (sign and self.add_to_part(target, value, sign)):
                 old = self.read_Subscript(as_read(target))
-                self.store(target, self.binary(type(op), old, value, node))
+                new = self.binary(type(op), old, value, node)
+                if old.kind.name == "array" and new.kind.dtype != old.kind.dtype:
+                    refuse("an array of whole numbers is changed to floats", node)
+                self.store(target, new)
         else:
             refuse("such a target is not in its language", node)
 

@@ -1,0 +1,140 @@
+"""Generated programs, written out, against finite differences and against the tape.
+
+A program may be refused, or raise: then the tape does the work. A wrong value or a
+wrong derivative has no excuse.
+"""
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from rules_autodiff import vjp
+from rules_autodiff.straight._errors import Refused
+from rules_autodiff.straight._kinds import kind_of
+from rules_autodiff.straight._unit import write
+from tests.engine.straight.random_programs import TRACE, arguments, program
+
+ACTIVE = (0, 1, 2, 3, 4)
+STEP = 1e-6
+
+
+def moved(args, direction, step):
+    """The arguments, some way along a direction."""
+    pairs = zip(args, direction, strict=False)
+    return (*(x + step * v for x, v in pairs), *args[len(direction) :])
+
+
+def copied(args):
+    return tuple(np.array(x) if isinstance(x, np.ndarray) else x for x in args)
+
+
+def traced(noted, args):
+    """The value, and what all tests decided."""
+    TRACE.clear()
+    value = noted(*args)
+    return value, tuple(TRACE)
+
+
+def difference(noted, args, direction):
+    """A central difference; None where the tests decide differently, or it is rough."""
+    found = []
+    here = traced(noted, args)[1]
+    for step in (STEP, 2 * STEP):
+        high, above = traced(noted, moved(args, direction, step))
+        low, below = traced(noted, moved(args, direction, -step))
+        if not above == below == here:
+            return None
+        found.append((high - low) / (2 * step))
+    scale = 1 + abs(found[0])
+    return found[0] if abs(found[0] - found[1]) < 1e-6 * scale else None
+
+
+def along(cotangents, direction):
+    """The inner product of cotangents (0.0 stands for zeros) and a direction."""
+    pairs = zip(cotangents, direction, strict=True)
+    return float(sum(np.sum(np.asarray(d) * v) for d, v in pairs))
+
+
+def written(plain, args):
+    """The value, and the cotangents twice; a text where there are none."""
+    try:
+        unit = write(plain, tuple(map(kind_of, args)), ACTIVE)
+    except Refused as refused:
+        return f"refused: {refused.reason}"
+    try:
+        value, kept = unit.forward(*args, unit.guard(plain))
+        first = unit.reverse(kept, 1.0)
+        return value, copied(first), unit.reverse(kept, 1.0)
+    except Exception as error:
+        return f"raised: {type(error).__name__}: {error}"
+
+
+def check(seed):
+    """Check one program; what became of it."""
+    plain, noted, text = program(seed)
+    args = arguments(seed)
+    given = copied(args)
+    value = plain(*args)
+    if not np.isfinite(value) or abs(value) > 1e6:
+        return "large"
+    found = written(plain, args)
+    message = f"program {seed}\n{text}"
+    for x, before in zip(args, given, strict=True):
+        assert np.array_equal(x, before), f"an argument is written to in {message}"
+    if isinstance(found, str):
+        return found
+    own, first, second = found
+    assert np.array_equal(own, value), f"the value {own} is not {value} in {message}"
+    for one, other in zip(first, second, strict=True):
+        assert np.array_equal(one, other), (
+            f"a second pass gives another result in {message}"
+        )
+    compare(seed, (plain, noted), args, first, message)
+    return "checked"
+
+
+def compare(seed, functions, args, cotangents, message):
+    """Look at cotangents from two sides."""
+    plain, noted = functions
+    rng = np.random.default_rng(seed)
+    direction = [rng.normal(size=np.shape(args[i])) for i in ACTIVE]
+    slope = along(cotangents, direction)
+    by_tape = vjp(plain, *args, tier="tape")
+    for place, (own, other) in enumerate(
+        zip(cotangents, by_tape[1](1.0), strict=False)
+    ):
+        np.testing.assert_allclose(
+            own + np.zeros(np.shape(args[place])), other, rtol=1e-7, atol=1e-9,
+            err_msg=f"argument {place} is not the tape's in {message}",
+        )  # fmt: skip
+    expected = difference(noted, args, direction)
+    if expected is not None:
+        scale = 1 + max(abs(expected), *(np.max(np.abs(d)) for d in cotangents))
+        assert abs(slope - expected) < 1e-5 * scale, (
+            f"{slope} is not {expected} in {message}"
+        )
+
+
+def run(seeds):
+    """How often what happened; most programs must be written."""
+    counts = Counter()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        counts.update(check(seed) for seed in seeds)
+    assert counts["checked"] > 0.7 * len(seeds), counts
+    return counts
+
+
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_generated(first):
+    """300 programs."""
+    run(range(first, first + 100))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(1000, 11000, 1000))
+def test_generated_nightly(first):
+    """10,000 programs."""
+    run(range(first, first + 1000))
