@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from rules_autodiff.straight._blocks import Block, Pull, Step, filled
+from rules_autodiff.straight._folding import folded
 from rules_autodiff.straight._kinds import Kind
 from rules_autodiff.straight._operations import Scatter
 
@@ -95,7 +96,7 @@ class Writer:
         if self.branches:
             self.forward.append((indented(1, "__trail = []"), 0))
             self.forward.append((indented(1, "__push = __trail.append"), 0))
-        self.forward += body
+        self.forward += folded(body)
         self.write_reverse()
 
     def __post_init__(self) -> None:
@@ -256,6 +257,15 @@ class BlockReverse:
         for pull in step.pulls:
             self.give(pull, {**meaning, "dz": dz})
         self.guarded = 0
+        if dz == step.out and not (step.keeps or step.taken):
+            self.drop(step)
+
+    def drop(self, step: Step) -> None:
+        """Let a large array go before the next one comes."""
+        if step.kind is None or step.kind.name != "array" or self.block.depth:
+            return
+        asked = step.out in self.writer.wanted
+        self.put(f"{step.out} = 0.0" if asked else f"del {step.out}")
 
     def take(self, step: Step, meaning: dict[str, str], guarded: bool) -> str:
         """The name of the result's cotangent, which is zero from here on."""
@@ -263,7 +273,7 @@ class BlockReverse:
         name = out
         once = TEMPORARY.match(out) and out in self.writer.private
         if not (step.keeps or step.taken or once):
-            if step.pulls:
+            if any(pull.bar == out for pull in step.pulls):
                 self.put(f"__dz = {out}")
                 name = "__dz"
             self.states[out] = ZERO
