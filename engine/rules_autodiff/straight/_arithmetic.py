@@ -13,6 +13,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+DTYPES = {"real": "d", "int": "l", "bool": "?"}
+
+
 def broadcast(kinds: tuple[Kind, ...]) -> Kind | None:
     """The kind of a sum of two values."""
     if any(not is_number(k) and k.name != "array" for k in kinds):
@@ -22,10 +25,11 @@ def broadcast(kinds: tuple[Kind, ...]) -> Kind | None:
         if all(k is BOOL for k in kinds):  # whose sum depends on whose booleans
             return None
         return REAL if any(k is REAL for k in kinds) else INT
-    dtypes = {k.dtype for k in arrays} | {"d" for k in kinds if k is REAL}
-    if "d" in dtypes:
-        return array(max(k.ndim for k in arrays), "d")
-    return array(max(k.ndim for k in arrays), "l") if dtypes == {"l"} else None
+    dtypes = {k.dtype for k in arrays} | {DTYPES[k.name] for k in kinds if is_number(k)}
+    if dtypes == {"?"}:
+        return None
+    ndim = max(k.ndim for k in arrays)
+    return array(ndim, "d" if "d" in dtypes else "l")
 
 
 def reduced(cotangent: str, place: int, kinds: tuple[Kind, ...]) -> str | None:

@@ -8,11 +8,11 @@ import numpy as np
 from rules_autodiff.straight._entry_maps import unfollowed
 
 __all__ = [
-    "cholesky_back", "dense", "det_back", "diag_back", "from_left", "full",
-    "kron_by_left", "kron_by_right", "linspace_by_start", "linspace_by_stop",
-    "mean_along", "mean_of", "norm_of", "np_einsum", "np_solve", "prod_back",
-    "product_of", "repeat_back", "row_of", "solve_back", "std_back", "times",
-    "trace_back", "undiff", "var_back", "winners", "winners_along",
+    "cholesky_back", "cumprod_back", "dense", "det_back", "diag_back", "float_range",
+    "from_left", "full", "kron_by_left", "kron_by_right", "linspace_by_start",
+    "linspace_by_stop", "mean_along", "mean_of", "norm_of", "np_einsum", "np_solve",
+    "prod_back", "product_of", "repeat_back", "row_of", "solve_back", "sort_back",
+    "std_back", "times", "trace_back", "undiff", "var_back", "winners", "winners_along",
 ]  # fmt: skip
 
 add_reduce: Any = np.add.reduce
@@ -128,6 +128,26 @@ def prod_back(d: Any, x: Any, z: Any) -> Any:
     if not np.all(np.isfinite(z) & (np.abs(z) > 1e-290)):
         unfollowed("a product of nearly zero")
     return d * z / x
+
+
+def cumprod_back(d: Any, x: Any, z: Any) -> Any:
+    """The cotangent of a vector of which cumulative products were taken."""
+    if not np.all(np.isfinite(z) & (np.abs(z) > 1e-290)):
+        unfollowed("a product of nearly zero")
+    return (d * z)[::-1].cumsum()[::-1] / x
+
+
+def sort_back(d: Any, x: Any) -> Any:
+    """The cotangent of a vector that was sorted; equal entries keep their order."""
+    made = np.empty(x.shape)
+    made[x.argsort(kind="stable")] = d
+    return made
+
+
+def float_range(*bounds: Any) -> Any:
+    """`numpy.arange` of floats."""
+    made = np.arange(*bounds)
+    return made if made.dtype is DOUBLE else unfollowed("an array of whole numbers")
 
 
 # shapes

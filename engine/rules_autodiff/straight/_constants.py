@@ -94,13 +94,20 @@ def write_full_like(call: Call) -> Written | None:
 
 @function(np.arange)
 def write_arange(call: Call) -> Written | None:
-    """Whole numbers, or numbers in literals."""
+    """Whole numbers, or numbers between bounds that no derivative passes through."""
     if not only_dtype(call) or not call.kinds or len(call.kinds) > 3:
         return None
     if all(k is INT for k in call.kinds):
         return inactive(array(1, "d" if call.options else "l"), call)
-    literal = all(k in (REAL, INT) for k in call.kinds) and ... not in call.constants
-    return inactive(array(1), call) if literal else None
+    if call.options or not all(k in (REAL, INT) for k in call.kinds):
+        return None
+    fields = ", ".join(f"{{{i}}}" for i in range(len(call.kinds)))
+    moving = "unfollowed('the bounds of numpy.arange')"
+    pulls = tuple(
+        moving if k is REAL and c is ... else None
+        for k, c in zip(call.kinds, call.constants, strict=True)
+    )
+    return Written(array(1), f"float_range({fields})", pulls)
 
 
 @function(np.linspace)
@@ -201,6 +208,16 @@ def write_argsort(call: Call) -> Written | None:
     x = call.kinds[0]
     known = only(call) and x.name == "array"
     return inactive(array(x.ndim, "l"), call) if known else None
+
+
+@function(np.searchsorted)
+def write_searchsorted(call: Call) -> Written | None:
+    """Where numbers stand in a sorted vector."""
+    known = len(call.kinds) == 2 and {"side"}.issuperset(call.options)
+    if not known or call.kinds[0].ndim != 1:
+        return None
+    v = call.kinds[1]
+    return inactive(array(v.ndim, "l"), call) if is_number(v) or v.ndim else None
 
 
 @function(np.array_equal, np.allclose)

@@ -9,6 +9,7 @@ from rules_autodiff.straight._forms import (
     as_method,
     axes_of,
     expanded,
+    only,
     reduced_kind,
     settings,
     whole,
@@ -131,25 +132,26 @@ def write_std(r: Reduction) -> Written | None:
     return Written(r.kind, None, (by_x,))
 
 
-def of_whole_numbers(operation: Any) -> Any:
-    """The same; of whole numbers the result is one, as long as it is a number."""
+def of_whole_numbers(operation: Any, kind: Kind, dtypes: str) -> Any:
+    """The same; of all entries of arrays of other dtypes the result is a number."""
 
     def write_of_whole_numbers(call: Call) -> Written | None:
-        if is_array(call.kinds[0], "l") and len(call.kinds) == 1 and not call.options:
-            return Written(INT, None, (None,))
+        if only(call) and (call.kinds[0].dtype or "-") in dtypes:
+            return Written(kind, None, (None,))
         found: Written | None = operation(call)
         return found
 
     return write_of_whole_numbers
 
 
-SUM = of_whole_numbers(reduction(write_sum, "axis"))
-MAX = of_whole_numbers(reduction(write_extreme("np_maximum_reduce"), "axis"))
-MIN = of_whole_numbers(reduction(write_extreme("np_minimum_reduce"), "axis"))
+SUM = of_whole_numbers(reduction(write_sum, "axis"), INT, "l?")
+MEAN = of_whole_numbers(reduction(write_mean, "axis"), REAL, "l?")
+MAX = of_whole_numbers(reduction(write_extreme("np_maximum_reduce"), "axis"), INT, "l")
+MIN = of_whole_numbers(reduction(write_extreme("np_minimum_reduce"), "axis"), INT, "l")
 PROD = reduction(write_prod, "axis")
 for _names, _functions, _operation in (
     ("sum", (np.sum,), SUM),
-    ("mean", (np.mean,), reduction(write_mean, "axis")),
+    ("mean", (np.mean,), MEAN),
     ("max", (np.max, np.amax), MAX),
     ("min", (np.min, np.amin), MIN),
     ("prod", (np.prod,), PROD),
@@ -178,6 +180,17 @@ def write_cumsum(call: Call) -> Written | None:
     return with_nothing(Written(x, None, (by_x,)), call)
 
 
+@function(np.cumprod)
+@method("cumprod")
+def write_cumprod(call: Call) -> Written | None:
+    """Backwards a cumulative sum of products, as long as no entry is zero."""
+    x = call.kinds[0]
+    given = settings(call, ("axis",), axis=None) if is_array(x) else None
+    if given is None or x.ndim != 1 or given["axis"] not in (None, 0, -1):
+        return None
+    return with_nothing(Written(x, None, ("cumprod_back({dz}, {0}, {z})",)), call)
+
+
 @function(np.linalg.norm)
 def write_norm(call: Call) -> Written | None:
     """The root of the sum of squares, with derivative zero at zero."""
@@ -189,6 +202,11 @@ def write_norm(call: Call) -> Written | None:
         return None
     axis, keepdims, order = given["axis"], given["keepdims"], given["ord"]
     if axis is None and not keepdims:
+        if x.ndim == 1 and order == 1 and whole(order):
+            return with_nothing(Written(REAL, None, ("np_sign({0}) * {dz}",)), call)
+        if order == "fro" and x.ndim == 2:
+            by_x = "{0} * ({dz} / ({z} or 1.0))"
+            return with_nothing(Written(REAL, None, (by_x,)), call)
         if order is None or (order == 2 and whole(order) and x.ndim == 1):
             text = "norm_of({0})" if order is None else None
             by_x = "{0} * ({dz} / ({z} or 1.0))"

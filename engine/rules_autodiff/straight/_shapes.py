@@ -280,6 +280,39 @@ def write_tile(call: Call) -> Written | None:
     return Written(array(1), None, (by_x, None))
 
 
+@function(np.sort)
+def write_sort(call: Call) -> Written | None:
+    """A vector in order."""
+    known = only(call) and call.kinds[0] == array(1)
+    return Written(array(1), None, ("sort_back({dz}, {0})",)) if known else None
+
+
+@function(np.pad)
+def write_pad(call: Call) -> Written | None:
+    """An array with zeros around it, as many as literals tell."""
+    x = call.kinds[0]
+    given = settings(call, ("pad_width", "mode"), pad_width=None, mode="constant")
+    if given is None or given["mode"] != "constant" or not is_array(x):
+        return None
+    starts = leading_widths(given["pad_width"], x.ndim)
+    if starts is None:
+        return None
+    places = [f"{n}:{n} + {{s0}}[{axis}]" for axis, n in enumerate(starts)]
+    return with_nothing(Written(x, None, (f"{{dz}}[{', '.join(places)}]",)), call)
+
+
+def leading_widths(widths: Any, ndim: int) -> tuple[int, ...] | None:
+    """How many zeros stand before each axis."""
+    if whole(widths):
+        return (widths,) * ndim
+    if type(widths) is not tuple or not widths:
+        return None
+    if len(widths) == 2 and all(map(whole, widths)):
+        return (widths[0],) * ndim
+    rows = all(type(w) is tuple and len(w) == 2 and all(map(whole, w)) for w in widths)
+    return tuple(w[0] for w in widths) if rows and len(widths) == ndim else None
+
+
 # diagonals and triangles
 
 

@@ -58,6 +58,14 @@ def other_cases() -> list[Case]:
         of(np.cumsum, x, axis=a) for x in arrays() for a in range(-x.ndim, x.ndim)
     ]
     found += [method("cumsum", x, L(0)) for x in FILLED]
+    vectors = (some(4), some(8)[::-2], -some(3), some(1), some(0))
+    found += [of(np.cumprod, x) for x in vectors]
+    found += [method("cumprod", x, L(0)) for x in vectors]
+    found += [of(np.linalg.norm, x, ord=1) for x in vectors]
+    found += [of(np.linalg.norm, x, L("fro")) for x in (some(3, 2), some(2, 3).T)]
+    masks = (np.arange(5), some(3, 2) > 0.5)
+    found += [of(f, x) for f in (np.sum, np.mean) for x in masks]
+    found += [method(name, x) for name in ("sum", "mean") for x in masks]
     found += [of(np.linalg.norm, x) for x in FILLED]
     found += [of(np.linalg.norm, x, L(2)) for x in FILLED if x.ndim == 1]
     found += [of(np.linalg.norm, x, axis=a, keepdims=k) for x in FILLED
@@ -125,6 +133,12 @@ def moving_cases() -> list[Case]:
         of(np.roll, a, L(s), axis=i) for a in (x, y) for s in (1, -2) for i in (0, -1)
     ]
     found += [of(np.flip, a) for a in arrays()]
+    found += [of(np.sort, a) for a in (some(5), some(8)[::-2], some(0), -some(4))]
+    found += [of(np.pad, x, L(w)) for w in (1, 0, (1, 2), ((0, 1), (2, 0)))]
+    found += [
+        of(np.pad, y, pad_width=1, mode="constant"),
+        of(np.pad, some(4), L((2, 0))),
+    ]
     found += [
         of(np.flip, x, L(0)),
         of(np.flip, x, axis=-1),

@@ -143,6 +143,8 @@ def integer_cases() -> list[Case]:
     pairs = [(5, 3), (5, np.int64(3)), (np.int64(5), 3), (row, 2), (5, row), (row, row)]
     names = ("add", "sub", "mul", "truediv", "mod", "floordiv", *COMPARISONS)
     found = [operator(name, *pair) for name in names for pair in pairs]
+    found += [operator(name, 2, mask) for name in ("add", "mul", "sub")]
+    found += [operator(name, row, mask) for name in ("add", "mul")]
     found += [operator("pow", 5, L(2)), operator("pow", np.int64(5), L(0))]
     signs = ("and", "or", "xor")
     bits = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)

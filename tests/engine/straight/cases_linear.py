@@ -110,6 +110,12 @@ def constant_cases() -> list[Case]:
         of(np.arange, 1, 7, 2),
         of(np.arange, L(0.0), L(1.0), L(0.3)),
     ]
+    found += [
+        of(np.searchsorted, np.arange(5), s, side=k)
+        for s in (2, 2.0, np.arange(3))
+        for k in ("left", "right")
+    ]
+    found += [of(np.searchsorted, some(1), 0.5)]
     found += [of(np.linspace, 0.3, 0.9, n) for n in (5, 1, 0, 2)]
     found += [
         of(np.linspace, 0, 0.9, 5),

@@ -107,7 +107,7 @@ def tied():
         operator("pow", ZERO, p) for p in (np.zeros(3), np.array([0.0, 1.0, 2.0]))
     ]
     found += [of(np.where, X > 0, X, X), of(np.where, X > 0, 0.0, X)]
-    return found
+    return [*found, of(np.sort, X[0]), of(np.sort, X[1, ::-1]), of(np.sort, ZERO)]
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -211,5 +211,7 @@ def test_odd_reductions(f):
     for x, y in product(PAIRED, PAIRED):
         row = np.array([x, y, 0.5])
         assert_right_or_left(of(f, row))
+        assert_right_or_left(of(np.cumprod, row))
+        assert_right_or_left(of(np.sort, row))
         for axis in (0, 1):
             assert_right_or_left(of(f, np.array([row, row[::-1]]), axis=axis))

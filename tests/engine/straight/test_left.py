@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from rules_autodiff.straight._entry_maps import Unfollowed
-from tests.engine.straight.written import Literal, forward, method, of, operator
+from tests.engine.straight.written import (
+    Literal,
+    cotangents,
+    forward,
+    method,
+    of,
+    operator,
+)
 
 L = Literal
 X, V = np.ones((3, 4)), np.ones(4)
@@ -15,8 +22,11 @@ MASK = V > 0
 LEFT = [
     of(np.sum, X, axis=2), of(np.sum, X, axis=(0, 0)), of(np.sum, X, 0),
     of(np.sum, X, where=True), of(np.sum, X, keepdims=1), of(np.sum, 0.5),
-    of(np.sum, X, L(0), L(None)), of(np.sum, MASK), of(np.max, X, initial=2.0),
-    of(np.mean, np.arange(3)), of(np.var, X, ddof=0.5), of(np.std, X, mean=0.0),
+    of(np.sum, X, L(0), L(None)), of(np.sum, MASK, axis=0), of(np.sort, X),
+    of(np.sort, V, axis=0),
+    of(np.pad, X, L(1), L("edge")), of(np.pad, X, 1), of(np.pad, X, L((1, 2, 3))),
+    of(np.cumprod, X), of(np.searchsorted, X, 1.0), of(np.max, X, initial=2.0),
+    of(np.mean, np.arange(3), axis=0), of(np.var, X, ddof=0.5), of(np.std, X, mean=0.0),
     of(np.prod, X, initial=2.0), of(np.cumsum, X, axis=2),
     of(np.cumsum, X, dtype="float"), of(np.linalg.norm, X, L(1)),
     of(np.linalg.norm, X, L("nuc")), of(np.linalg.norm, X, L(2)),
@@ -73,7 +83,7 @@ LEFT = [
     of(np.zeros, 3, dtype="int"), of(np.zeros, 0.5), of(np.zeros, L(())),
     of(np.zeros, (2, 0.5)), of(np.zeros_like, np.arange(3)), of(np.zeros_like, 0.5),
     of(np.full, 3, V), of(np.full, 3, True), of(np.full_like, np.arange(3), 2),
-    of(np.full, 3, 0.5, dtype="int"), of(np.arange, 0.5, 3.0),
+    of(np.full, 3, 0.5, dtype="int"), of(np.arange, 0.5, V),
     of(np.arange, 3, dtype="int"), of(np.arange), of(np.linspace, V, 1.0),
     of(np.linspace, 0.5, 1.0, 5, False), of(np.linspace, 0.5, 1.0, num=2.5),
     of(np.linspace, 0.5, 1.0, endpoint=False), of(np.eye, 3, dtype="int"), of(np.eye),
@@ -94,6 +104,7 @@ def test_left_to_the_tape(place):
 RAISING = [
     operator("pow", -0.5, 0.5), operator("pow", -2, 0.5), operator("pow", -0.5, L(0.5)),
     of(pow, -0.5, 1.5), of(np.full, 3, 0.5), of(np.array, 0.5, 0.25),
+    of(np.arange, 0.5, 3.0),
 ]  # fmt: skip
 
 
@@ -105,10 +116,19 @@ def test_a_complex_power_is_left(case):
         forward(case, case.written)
 
 
-@pytest.mark.parametrize("case", RAISING[4:], ids=["full", "array"])
+@pytest.mark.parametrize("case", RAISING[4:], ids=["full", "array", "arange"])
 def test_whole_numbers_where_a_float_was_said(case):
     """A number may be whole on one way to where it is used."""
-    whole = [2 if type(x) is float else x for x in case.operands]
+    whole = [int(4 * x) if type(x) is float else x for x in case.operands]
     written = case.written
     with pytest.raises(Unfollowed, match="whole"):
         forward(type(case)(case.table, case.key, tuple(whole)), written)
+
+
+def test_a_moving_bound_is_left():
+    """Whether a derivative passes through is not known where code is written."""
+    case = of(np.arange, 0.5, 3.0)
+    z = forward(case, case.written)
+    np.testing.assert_array_equal(z, np.arange(0.5, 3.0))
+    with pytest.raises(Unfollowed, match="arange"):
+        cotangents(case, case.written, z, np.ones(3))
