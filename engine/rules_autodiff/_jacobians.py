@@ -14,6 +14,7 @@ from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_autodiff.straight._tier import (
     Left,
     Pass,
+    check_flat,
     check_plain,
     check_tier,
     not_straight,
@@ -212,6 +213,7 @@ def jacrev(
         if tier != "tape":
             try:
                 check_plain(below, has_aux=has_aux)
+                check_flat([args[i] for i in active])
                 rows = Pass(f, args, kwargs, active, now=tier == "straight")
                 xs = [args[i] for i in active]
                 return assembled(reverse_blocks(below, rows, rows.output, xs), argnums)

@@ -79,7 +79,7 @@ class Calls(Closures):
         values: list[Value] = []
         for part in node.args:
             if isinstance(part, ast.Starred):
-                values += self.entries_of(self.read(part.value))
+                values += self.iterated(self.read(part.value))
             else:
                 values.append(self.read_given(part))
         if any(keyword.arg is None for keyword in node.keywords):
@@ -207,8 +207,10 @@ class Calls(Closures):
     def call_sum(self, _f: Known, node: ast.Call) -> Value | None:
         """`sum` of a comprehension, as the loop that it is."""
         first = node.args[0] if len(node.args) in (1, 2) and not node.keywords else None
-        if not isinstance(first, ast.GeneratorExp | ast.ListComp):
+        if first is None:
             return None
+        if not isinstance(first, ast.GeneratorExp | ast.ListComp):
+            return self.sum_of(self.read(first), node)
         if not self.tracing:
             refuse("a test asks for a comprehension", node)
         total = f"__n{node.lineno}_{node.col_offset}"
@@ -216,17 +218,27 @@ class Calls(Closures):
         start = self.read(node.args[1]) if len(node.args) > 1 else zero()
         self.assign(total, start)
         before = set(self.locals)
-        names = self.hidden(first.generators)
         loop = self.unit.made_loop(node, first.generators, first.elt, total)
+        names = self.hidden(loop)
+        comprised, self.comprised = self.comprised, self.comprised | names
         # `do_For` reads what is looped over outside of the comprehension's scope
         self.do_For(loop)
+        self.comprised = comprised
         for name in names:
             self.kinds.pop(name, None)
         self.locals -= names - before
         return self.variable(total)
 
-    def hidden(self, parts: list[ast.comprehension]) -> set[str]:
+    def sum_of(self, value: Value, node: ast.Call) -> Value:
+        """`sum` of what is of known length."""
+        total = self.read(node.args[1]) if len(node.args) > 1 else zero()
+        for entry in self.iterated(value):
+            total = self.binary(ast.Add, total, entry, node)
+        return total
+
+    def hidden(self, loop: ast.stmt) -> set[str]:
         """The variables of a comprehension, which must be no others of the program."""
+        parts = [part for part in ast.walk(loop) if isinstance(part, ast.For)]
         nodes = [n for part in parts for n in ast.walk(part.target)]
         names = {n.id for n in nodes if isinstance(n, ast.Name)}
         if names & self.kinds.keys():

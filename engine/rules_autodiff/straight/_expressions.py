@@ -1,7 +1,6 @@
 """Expressions of a program, read."""
 
 import ast
-import functools
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ from rules_autodiff.straight._kinds import (
     BOOL,
     INT,
     MIXED,
+    NONE,
     REAL,
     TEXT,
     Kind,
@@ -17,14 +17,16 @@ from rules_autodiff.straight._kinds import (
     kind_of,
 )
 from rules_autodiff.straight._operations import (
-    FUNCTIONS,
-    METHODS,
     OPERATORS,
-    SPREADING,
     Call,
 )
 from rules_autodiff.straight._reader import joined, writes_lines
-from rules_autodiff.straight._values import UNKNOWN, Known, Local, Value, function_value
+from rules_autodiff.straight._values import (
+    UNKNOWN,
+    Value,
+    function_value,
+    with_entries,
+)
 from rules_autodiff.straight._variables import Variables, row_of
 
 __all__ = ["Expressions"]
@@ -84,6 +86,20 @@ class Expressions(Variables):
             refuse("a starred entry is not in its language", node)
         return row_of([self.read_given(entry) for entry in node.elts])
 
+    def read_List(self, node: ast.List) -> Value:
+        if any(isinstance(entry, ast.Starred) for entry in node.elts):
+            refuse("a starred entry is not in its language", node)
+        entries = [self.read_given(entry) for entry in node.elts]
+        return with_entries(Kind("list"), entries)
+
+    def read_Dict(self, node: ast.Dict) -> Value:
+        keys = tuple(key.value for key in node.keys if isinstance(key, ast.Constant))
+        plain = len(keys) == len(node.keys) == len({*keys})
+        if not plain or not all(type(key) is str for key in keys):
+            refuse("a dict with other keys than texts", node)
+        entries = [self.read_given(value) for value in node.values]
+        return with_entries(Kind("dict", tag=keys), entries)
+
     # operators
 
     def read_BinOp(self, node: ast.BinOp) -> Value:
@@ -93,6 +109,8 @@ class Expressions(Variables):
     def binary(self, op: type, x: Value, y: Value, node: ast.AST) -> Value:
         if op not in BINARY:
             refuse(f"the operator {op.__name__} is not in its language", node)
+        if x.kind.has_parts or y.kind.has_parts:
+            return self.joined_rows(op, x, y, node)
         name, sign = BINARY[op]
         if name == "mul" and x.active and x.text == y.text:
             return self.square(x, node)
@@ -105,6 +123,17 @@ class Expressions(Variables):
             refuse(f"the square of {spoken(x.kind)} is not written out", node)
         by_x = replace(written, pulls=written.pulls[:1])
         return self.apply(by_x, [x], f"({x.text} * {x.text})")
+
+    def joined_rows(self, op: type, x: Value, y: Value, node: ast.AST) -> Value:
+        """`a + b` and `a * n` of tuples and lists."""
+        if y.kind.has_parts and x.kind is INT:
+            x, y = y, x
+        if op is ast.Mult and type(y.constant) is int:
+            return with_entries(x.kind, self.entries_of(x) * y.constant)
+        plain = x.kind.name == y.kind.name and x.kind.name in ("row", "list")
+        if op is not ast.Add or not plain:
+            refuse("such an operator on tuples is not in its language", node)
+        return with_entries(x.kind, self.entries_of(x) + self.entries_of(y))
 
     def operate(
         self, name: str, operands: list[Value], text: str, node: ast.AST
@@ -135,19 +164,30 @@ class Expressions(Variables):
     def read_Compare(self, node: ast.Compare) -> Value:
         operands = [self.read(part) for part in (node.left, *node.comparators)]
         operands = [x.without_derivative() for x in operands]
+        if any(x.kind.has_parts for x in operands):
+            return self.compared_rows(node, operands)
+        if any(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):
+            check_equality(operands, node)
         same = all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
         if not same and any(x.kind.name not in TRUTHS for x in operands):
             if len(operands) > 2 or type(node.ops[0]) not in COMPARED:
                 refuse("a comparison of such values is not known", node)
             name, sign = COMPARED[type(node.ops[0])]
             return self.operate(name, operands, f"({{}} {sign} {{}})", node)
-        if same and any(x.kind.name == "array" for x in operands):
-            if not any(x.kind is NONE for x in operands):
-                refuse("two arrays are asked whether they are the same", node)
+        if same and not any(x.kind is NONE for x in operands):
+            refuse("two values are asked whether they are the same", node)
         parts = [operands[0].text]
         for op, x in zip(node.ops, operands[1:], strict=True):
             parts += [spelled(op), x.text]
         return Value(f"({' '.join(parts)})", BOOL)
+
+    def compared_rows(self, node: ast.Compare, operands: list[Value]) -> Value:
+        """Whether a container, or a function, is None: it is not."""
+        (*_, op), nothing = node.ops, any(x.kind is NONE for x in operands)
+        if len(operands) != 2 or not nothing or not isinstance(op, ast.Is | ast.IsNot):
+            refuse("a comparison of such values is not known", node)
+        answer = isinstance(op, ast.IsNot)
+        return Value(str(answer), BOOL, constant=answer, atom=True)
 
     def read_BoolOp(self, node: ast.BoolOp) -> Value:
         before, self.tracing = self.tracing, False
@@ -209,135 +249,6 @@ class Expressions(Variables):
             refuse("the two cases are of different kinds", node)
         return self.name_value(name)
 
-    # attributes and calls
-
-    def read_Attribute(self, node: ast.Attribute) -> Any:
-        owner = self.read_any(node.value)
-        if isinstance(owner, Known):
-            found = self.captures.of_attribute(owner, node.attr)
-            if isinstance(found, Known):
-                return found
-            return self.captured_value(node.attr, *found)
-        if owner.kind.name != "array" or node.attr not in ATTRIBUTES:
-            what = spoken(owner.kind)
-            refuse(f"the attribute {node.attr} of {what} is not known", node)
-        written = self.known_method(node.attr, [owner], {}, node)
-        return self.apply(written, [owner], f"{{}}.{node.attr}")
-
-    def known_method(
-        self, name: str, operands: list[Value], options: Any, node: ast.AST
-    ) -> Any:
-        operation = METHODS.get(name)
-        call = Call(kinds_of(operands), constants_of(operands), options)
-        written = operation(call) if operation else None
-        if written is None:
-            refuse(f"the method {name} is not written out for this", node)
-        return written
-
-    def read_Call(self, node: ast.Call) -> Value:
-        if isinstance(node.func, ast.Attribute):
-            owner = self.read_any(node.func.value)
-            if isinstance(owner, Value):
-                return self.method_call(owner, node.func.attr, node)
-        f = self.read_any(node.func)
-        if isinstance(f, Known):
-            return self.call(f, node)
-        return self.call_value(f, node)
-
-    def method_call(self, owner: Value, name: str, node: ast.Call) -> Value:
-        if owner.kind.name != "array" or name in ATTRIBUTES:
-            refuse(f"the method {name} of {spoken(owner.kind)}", node)
-        operands = [owner, *map(self.read, node.args)]
-        options = self.options(node)
-        written = self.known_method(name, operands, options, node)
-        text = f"{{}}.{name}({arguments(len(node.args), options)})"
-        return self.apply(written, operands, text)
-
-    def options(self, node: ast.Call) -> dict[str, Any]:
-        """The keywords of a call, which must be literals."""
-        found = {}
-        for keyword in node.keywords:
-            value = self.untraced(keyword.value)
-            constant = literal(value)
-            if keyword.arg is None or constant is UNKNOWN:
-                refuse("a keyword must be given by a literal", node)
-            found[keyword.arg] = constant
-        return found
-
-    def call(self, f: Known, node: ast.Call) -> Value:
-        special = SPECIAL.get(f.value)
-        if special is not None:
-            found: Value | None = getattr(self, special)(f, node)
-            if found is not None:
-                return found
-        operation = FUNCTIONS.get(f.value) if hashable(f.value) else None
-        if operation is None:
-            return self.call_written(f, node)
-        if any(isinstance(a, ast.Starred) for a in node.args):
-            refuse("a starred argument is not in its language", node)
-        operands = self.operands(f.value, node)
-        self.unit.relied.add(f.value)
-        options = self.options(node)
-        call = Call(kinds_of(operands), constants_of(operands), options)
-        written = operation(call)
-        name = getattr(f.value, "__name__", str(f.value))
-        if written is None:
-            what = ", ".join(map(spoken, call.kinds))
-            refuse(f"{name}({what}) is not written out", node)
-        own = self.unit.constant(name, f.value)
-        if f.value in SPREADING:
-            inner = ", ".join(["{}"] * len(operands))
-            rest = "".join(f", {k}={v!r}" for k, v in options.items())
-            return self.apply(written, operands, f"{own}([{inner}]{rest})")
-        text = f"{own}({arguments(len(operands), options)})"
-        return self.apply(written, operands, text)
-
-    def operands(self, f: Any, node: ast.Call) -> list[Value]:
-        if f not in SPREADING:
-            return [self.read(a) for a in node.args]
-        first = node.args[0] if len(node.args) == 1 else None
-        if not isinstance(first, ast.Tuple | ast.List):
-            refuse("what is put together must be spelled out", node)
-        return [self.read(entry) for entry in first.elts]
-
-    def call_written(self, f: Known, node: ast.Call) -> Value:
-        raise NotImplementedError
-
-    def call_value(self, f: Value | Local, node: ast.Call) -> Value:
-        raise NotImplementedError
-
-    def call_sum(self, f: Known, node: ast.Call) -> Value | None:
-        raise NotImplementedError
-
-    def call_len(self, _f: Known, node: ast.Call) -> Value | None:
-        """The length of a row or array."""
-        if len(node.args) != 1 or node.keywords:
-            return None
-        x = self.untraced(node.args[0])
-        if x.kind.name == "row":
-            count = len(x.kind.parts)
-            return Value(str(count), INT, constant=count, atom=True)
-        if x.kind.name == "array":
-            return Value(f"{x.text}.shape[0]", INT)
-        return None
-
-
-# Builtins that are read in a way of their own, by the names of methods.
-SPECIAL: dict[Any, str] = {
-    functools.partial: "call_partial",
-    sum: "call_sum",
-    len: "call_len",
-}
-ATTRIBUTES = frozenset({"T", "mT", "shape", "size", "ndim"})
-
-
-def hashable(x: Any) -> bool:
-    try:
-        hash(x)
-    except TypeError:
-        return False
-    return True
-
 
 def literal(value: Value) -> Any:
     """The constant that a value is, also a row of constants."""
@@ -355,13 +266,6 @@ def constants_of(operands: list[Value]) -> tuple[Any, ...]:
     return tuple(literal(x) for x in operands)
 
 
-def arguments(count: int, options: dict[str, Any]) -> str:
-    """The text of a call's arguments, with fields."""
-    named = [f"{k}={v!r}" for k, v in options.items()]
-    named = [text.replace("{", "{{").replace("}", "}}") for text in named]
-    return ", ".join(["{}"] * count + named)
-
-
 def spelled(op: ast.cmpop) -> str:
     words = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
     sign = words.get(type(op)) or COMPARED[type(op)][1]
@@ -377,5 +281,16 @@ def spoken(kind: Kind) -> str:
         return f"an array of {names[kind.dtype]} with {kind.ndim} axes"
     words = {"real": "a number", "int": "a whole number", "bool": "a truth value",
              "none": "None", "text": "a text", "row": "a tuple",
+             "list": "a list", "dict": "a dict", "mixed": "a value of several kinds",
              "function": "a function"}  # fmt: skip
     return words[kind.name]
+
+
+def check_equality(operands: list[Value], node: ast.AST) -> None:
+    """Leave to the tape what finds a result of an earlier call by comparing floats.
+
+    The tape refuses a constant that is returned after that: its derivative is lost.
+    """
+    unknown = [x for x in operands if literal(x) is UNKNOWN]
+    if len(unknown) > 1 and any(x.kind.is_real for x in unknown):
+        refuse("it asks whether floats are equal that are no literals", node)

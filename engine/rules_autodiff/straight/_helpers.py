@@ -22,7 +22,8 @@ __all__ = [
     "math_hypot", "math_log", "math_sin", "math_sinh", "math_sqrt", "np_add_reduce",
     "np_array", "np_cos", "np_cosh", "np_exp", "np_maximum_reduce", "np_minimum_reduce",
     "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt",
-    "np_tril", "np_triu", "np_where", "np_zeros", "size_of", "spread", "summed", "vdot",
+    "np_tril", "np_triu", "np_where", "np_zeros", "of_length", "size_of",
+    "spread", "summed", "vdot",
 ]  # fmt: skip
 __all__ += _array_maps.__all__
 __all__ += _entry_maps.__all__
@@ -92,6 +93,13 @@ def apart(y: Any, copies: tuple[Any, ...]) -> None:
     """
     if any(map(partial(np.may_share_memory, y), copies)):
         unfollowed("a function returns a view of its argument")
+
+
+def of_length(x: Any, count: int) -> None:
+    """See that an array is unpacked into as many variables as it has entries."""
+    if len(x) != count:
+        message = f"{count} variables for {len(x)} values"
+        raise ValueError(message)
 
 
 def is_finite(x: Any) -> bool:

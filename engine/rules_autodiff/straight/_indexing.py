@@ -2,15 +2,16 @@
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
+from rules_autodiff.straight._applications import Applications
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
-from rules_autodiff.straight._expressions import Expressions
 from rules_autodiff.straight._kinds import INT, NONE, Kind, array
 from rules_autodiff.straight._operations import Scatter
-from rules_autodiff.straight._values import Value, bar_of
+from rules_autodiff.straight._values import Value, bar_of, with_entries
 
-__all__ = ["Indexing"]
+__all__ = ["Indexing", "Key"]
 
 
 @dataclass
@@ -35,16 +36,19 @@ class Key:
         return self.text.format(**{f"k{i}": x.text for i, x in enumerate(self.parts)})
 
 
-class Indexing(Expressions):
+class Indexing(Applications):
     """Reads subscripts, and stores to them."""
 
     def read_Subscript(self, node: ast.Subscript) -> Value:
         owner = self.read(node.value)
-        if owner.kind.name == "row":
+        if owner.kind.has_parts:
             return self.entry(owner, node)
         if owner.kind.name != "array":
             refuse("a subscript of such a value is not known", node)
-        key = self.key(node.slice, owner.kind.ndim)
+        return self.part(owner, self.key(node.slice, owner.kind.ndim))
+
+    def part(self, owner: Value, key: Key) -> Value:
+        """A part of an array."""
         kind = array(key.ndim, owner.kind.dtype)
         if not (owner.active and kind.is_real):
             text = f"{owner.text}[{key.filled()}]"
@@ -74,15 +78,27 @@ class Indexing(Expressions):
             step.before[f"k{place}"] = self.stable(part).text
 
     def entry(self, owner: Value, node: ast.Subscript) -> Value:
-        """An entry of a row, which must be named by a literal."""
-        place = self.untraced(node.slice).constant
-        if type(place) is not int or not -len(owner.kind.parts) <= place < len(
-            owner.kind.parts
-        ):
+        """An entry of a row, list or dict, which must be named by a literal."""
+        entries: list[Value] = self.entries_of(owner)
+        if isinstance(node.slice, ast.Slice):
+            return self.part_of_row(owner, node.slice)
+        place: Any = self.untraced(node.slice).constant
+        if owner.kind.name == "dict" and place in owner.kind.tag:
+            place = owner.kind.tag.index(place)
+            return entries[int(place)]
+        known = owner.kind.name in ("row", "list") and type(place) is int
+        if not known or not -len(entries) <= place < len(entries):
             refuse("an entry of a tuple must be named by a literal", node)
-        if owner.entries is not None:
-            return owner.entries[place]
-        return Value(f"{owner.text}[{place}]", owner.kind.parts[place])
+        return entries[int(place)]
+
+    def part_of_row(self, owner: Value, part: ast.Slice) -> Value:
+        """A slice of a row or list, with literals as its bounds."""
+        ends = [part.lower, part.upper, part.step]
+        bounds = [None if end is None else self.untraced(end).constant for end in ends]
+        plain = all(end is None or type(end) is int for end in bounds)
+        if owner.kind.name not in ("row", "list") or not plain or bounds[2] == 0:
+            refuse("a slice of a tuple must be of literals", part)
+        return with_entries(owner.kind, self.entries_of(owner)[slice(*bounds)])
 
     # keys
 

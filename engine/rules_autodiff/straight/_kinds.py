@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "BOOL", "INT", "MIXED", "NONE", "REAL", "TEXT", "Kind", "array", "is_array", "is_index",
-    "join", "kind_of", "leaf_kinds", "row", "spread",
+    "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TEXT", "Kind", "array",
+    "is_array", "is_index", "join", "kind_of", "leaf_kinds", "row", "spread",
 ]  # fmt: skip
 
 DOUBLE = np.dtype(float)
-STRUCTURES = frozenset({"row", "function"})
+STRUCTURES = frozenset({"row", "list", "dict", "function"})
+MANY = 64  # entries of a container whose kind says each of theirs
+DEEP = 8  # containers in containers; one may hold itself
 
 
 @dataclass(frozen=True)
@@ -23,14 +25,14 @@ class Kind:
     """The kind of a value.
 
     Attributes:
-        name: `"real"`, `"int"`, `"bool"`, `"none"`, `"text"`, `"array"` or `"row"`,
-            or `"function"`.
+        name: `"real"`, `"int"`, `"bool"`, `"none"`, `"text"`, `"array"`,
+            `"row"` (a tuple), `"list"`, `"dict"` or `"function"`.
         ndim: The number of axes of an array; at least one.
         dtype: `"d"` (float64), `"?"` (bool) or `"l"` (int64), of an array; `"entries"`
             for what is spread: each entry is a variable of its own.
-        parts: The kinds of the entries of a row (a tuple of fixed length), or of what
-            a function reads from around it.
-        tag: What else makes a kind: the function.
+        parts: The kinds of the entries of a row, list or dict of fixed length, or of
+            what a function reads from around it.
+        tag: What else makes a kind: the keys of a dict, the function.
     """
 
     name: str
@@ -82,16 +84,30 @@ CLASSES = {
 }  # fmt: skip
 
 
-def kind_of(x: Any) -> Kind | None:
+def kind_of(x: Any, depth: int = DEEP) -> Kind | None:
     """The kind of a value, None if it has none."""
     cls = type(x)
     if cls is np.ndarray:
         known = x.dtype.isnative and x.dtype.char in "d?l" and x.ndim
         return array(x.ndim, x.dtype.char) if known else None
-    if cls is tuple:
-        parts = [kind_of(part) for part in x]
-        return row(*[p for p in parts if p]) if all(parts) else None
+    if cls is tuple or cls is list:
+        return kind_of_entries("row" if cls is tuple else "list", x, depth)
+    if cls is dict:
+        keys = tuple(x)
+        plain = all(type(key) is str for key in keys)
+        return kind_of_entries("dict", [*x.values()], depth, keys) if plain else None
     return CLASSES.get(cls)
+
+
+def kind_of_entries(
+    name: str, entries: Any, depth: int, tag: Any = None
+) -> Kind | None:
+    """The kind of a container, None if one of its entries has none."""
+    if (len(entries) > MANY and name != "row") or depth == 0:
+        return None
+    parts = [kind_of(part, depth - 1) for part in entries]
+    known = tuple([p for p in parts if p])
+    return Kind(name, parts=known, tag=tag) if len(known) == len(parts) else None
 
 
 def join(one: Kind, other: Kind) -> Kind | None:

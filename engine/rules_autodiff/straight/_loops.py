@@ -56,18 +56,30 @@ class Loops(Statements):
 
     def unroll(self, node: ast.For, over: Value) -> bool:
         """A loop over what is known one by one: its body once for each."""
-        entries = [self.named(entry) for entry in self.entries_of(over)]
+        entries = [self.named(entry) for entry in self.iterated(over)]
         if len(entries) > LONG or any(map(is_leaving, own_statements(node.body))):
             refuse("a loop over a long tuple, or one that is left early", node)
-        path = self.path
+        path, fixed = self.path, self.fixed
         for place, entry in enumerate(entries):
             self.path = (*path, node, place)
             self.locals |= {n.id for n in ast.walk(node.target) if is_name(n)}
             self.target(node.target, entry)
+            self.fix(node.target, entry)
             if not self.body(node.body):
                 return False
         self.path = path
+        self.fixed = fixed
         return self.body(node.orelse)
+
+    def fix(self, target: ast.expr, value: Value) -> None:
+        """Note loop variables that are literals, where nothing else assigns them."""
+        if isinstance(target, ast.Name):
+            once = self.facts.stores.get(target.id) == 1 or target.id in self.comprised
+            if value.constant is not ... and once:
+                self.fixed = {**self.fixed, target.id: value}
+        elif isinstance(target, ast.Tuple) and value.entries is not None:
+            for part, entry in zip(target.elts, value.entries, strict=True):
+                self.fix(part, entry)
 
     def enter(self, node: ast.AST) -> None:
         """Take up what was known at the head of a loop when it was read before."""
@@ -150,7 +162,7 @@ class Loops(Statements):
             return Sweep(name, parts, options)
         if options.keys() - {"strict"} or (len(parts) != 1 and name != "zip"):
             refuse(f"such a call of {name} is not known", node)
-        rows = [self.entries_of(part) for part in parts if isinstance(part, Value)]
+        rows = [self.iterated(part) for part in parts if isinstance(part, Value)]
         return row_of(known_items(name, rows, strict=bool(options.get("strict"))))
 
     def headed_by(self, over: "Value | Sweep", target: ast.expr) -> Head:

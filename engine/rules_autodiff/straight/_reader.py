@@ -31,14 +31,16 @@ class Facts:
         heads: The kinds of variables at the head of each loop, by its place.
         active: Variables that carry a derivative somewhere.
         written: Variables over arrays that the program writes into.
+        stores: How often variables are assigned in the text.
         changed: Whether something became known that was not.
     """
 
     def __init__(self) -> None:
-        self.heads: dict[Any, tuple[dict[str, Kind | None], set[str]]] = {}
+        self.heads: dict[Any, tuple[dict[str, Kind], set[str]]] = {}
         self.active: set[str] = set()
         self.written: set[str] = set()
         self.buffered: set[str] = set()
+        self.stores: dict[str, int] = {}
         self.changed = False
 
     def activate(self, name: str) -> None:
@@ -79,6 +81,8 @@ class Reader:
         self.assigned: set[str] = set()  # variables that are assigned in the body
         self.headed: set[str] = set()  # those that are assigned in the heads of loops
         self.result: Any = None
+        self.fixed: dict[str, Value] = {}  # variables that are literals, here
+        self.comprised: set[str] = set()  # variables of comprehensions that are read
         self.closure: Kind | None = None  # of the function, if it is a local one
         self.parameters: list[tuple[str, Kind]] = []
 

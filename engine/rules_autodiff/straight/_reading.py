@@ -2,8 +2,9 @@
 
 import ast
 import copy
+from collections import Counter
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from rules_autodiff._names import mangle
 from rules_autodiff._source import definition
@@ -25,6 +26,8 @@ def read_settled(first: Calls, kinds: Any, active: Any, closure: Kind | None) ->
     """A function, read until nothing changes."""
     node, facts = tree_of(first.function), first.facts
     facts.written = written_names(body_of(node))
+    names = [n.id for n in ast.walk(node) if is_stored(n)]
+    facts.stores = Counter(names)
     for _ in range(READINGS):
         facts.changed = False
         reader = Calls(first.unit, first.function, first.place, facts)
@@ -93,6 +96,10 @@ def written_names(body: list[ast.stmt]) -> set[str]:
         if isinstance(target, ast.Name):
             found.add(target.id)
     return found
+
+
+def is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def made_writer(name: str, active: Any, reader: Calls) -> Writer:

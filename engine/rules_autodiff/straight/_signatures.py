@@ -12,12 +12,12 @@ import numpy as np
 from rules_autodiff._lift import ByIdentity, is_lifted_code
 from rules_autodiff._opaque import is_opaque
 from rules_autodiff._source import PARSING
-from rules_autodiff.straight._kinds import Kind, kind_of
+from rules_autodiff.straight._kinds import DEEP, MANY, Kind, kind_of
 from rules_autodiff.straight._trust import CHANGES, are_ours
 
 __all__ = [
-    "DOUBLE", "SIMPLE", "Form", "Left", "Written", "check_positions", "form_of",
-    "is_differentiated", "leave", "write",
+    "DEEP", "DOUBLE", "MANY", "SIMPLE", "Form", "Left", "Written", "check_positions",
+    "form_of", "is_differentiated", "leave", "write",
 ]  # fmt: skip
 
 AFTER = 1  # calls by the tape before code is written: that takes milliseconds
@@ -28,8 +28,9 @@ FUNCTIONS = 1000  # whose forms are kept: what is written may hold its own funct
 
 VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
 DOUBLE = np.dtype(float)
-PYTHON = frozenset({float, int, bool, type(None), str})
-SIMPLE = PYTHON | {np.float64, np.int64, np.bool_}
+SIMPLE = frozenset({
+    float, np.float64, int, np.int64, bool, np.bool_, type(None), str
+})  # fmt: skip
 
 
 class Left(Exception):
@@ -49,17 +50,14 @@ class Written:
         guard: Its function for what it captures.
         forward: Its function for the value.
         reverse: Its function for the way back.
-        warns: Whether it computes by NumPy, which may warn.
     """
 
-    __slots__ = ("_stamp", "_trusted", "forward", "guard", "reverse", "unit", "warns")
+    __slots__ = ("_stamp", "_trusted", "forward", "guard", "reverse", "unit")
 
-    def __init__(self, unit: Any, args: Any, caps: Any):
+    def __init__(self, unit: Any):
         self.unit = unit
         self.guard, self.forward, self.reverse = unit.guard, unit.forward, unit.reverse
         self._stamp, self._trusted = -1, False
-        plain = PYTHON.issuperset(map(type, (*args, *caps)))
-        self.warns = not plain or any(map(is_of_numpy, unit.functions))
 
     def is_trusted(self) -> bool:
         """Whether nobody else answers for what the code computes by itself."""
@@ -69,11 +67,6 @@ class Written:
             self._trusted = are_ours((*self.unit.functions, *filter(None, programs)))
             self._stamp = stamp
         return self._trusted
-
-
-def is_of_numpy(f: Any) -> bool:
-    module = getattr(f, "__module__", None) or ""
-    return type(f) is np.ufunc or module.partition(".")[0] == "numpy"
 
 
 class Form:
@@ -126,7 +119,7 @@ class Form:
         caps = unit.guard(f)
         if caps is None:
             leave("what it reads from outside has just changed")
-        written = Written(unit, args, caps)
+        written = Written(unit)
         self.units = (*self.units, written)
         if len(self.units) >= UNITS:
             self.reason = "what it reads from outside changes too often"
@@ -160,7 +153,7 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
             leave(f"its argument {name} is of a kind that the tier does not know")
         kinds.append(kind)
     if not all(is_differentiated(args[i]) for i in active):
-        leave("it is differentiated by what is no float or array of floats")
+        leave("it is differentiated by what holds no float or array of floats")
     # Only who writes code needs what reads programs.
     from rules_autodiff.straight._errors import Refused
     from rules_autodiff.straight._unit import write as written
@@ -182,6 +175,10 @@ def check_positions(code: CodeType) -> None:
 def is_differentiated(x: Any) -> bool:
     if type(x) is np.ndarray:
         return x.dtype is DOUBLE
+    if type(x) is tuple or type(x) is list:
+        return any(map(is_differentiated, x))
+    if type(x) is dict:
+        return any(map(is_differentiated, x.values()))
     return type(x) is float or type(x) is np.float64
 
 

@@ -5,6 +5,7 @@ of the user's file, so that warnings and profiles name those.
 """
 
 import ast
+import copy
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -14,8 +15,9 @@ from rules_autodiff._source import PARSING
 from rules_autodiff.straight import _helpers
 from rules_autodiff.straight._calls import Calls
 from rules_autodiff.straight._captures import ROOT, Captures, Place
+from rules_autodiff.straight._containers import active_leaves, unpacking
 from rules_autodiff.straight._errors import Refused, refuse
-from rules_autodiff.straight._kinds import REAL, Kind
+from rules_autodiff.straight._kinds import REAL, Kind, spread
 from rules_autodiff.straight._reader import Facts
 from rules_autodiff.straight._reading import made_writer, read_settled
 from rules_autodiff.straight._values import Local
@@ -102,6 +104,7 @@ class Writing:
     ) -> ast.stmt:
         """The loop that adds up a comprehension; the same one in each reading."""
         if node not in self.loops:
+            parts, element = copy.deepcopy((parts, element))
             added = ast.BinOp(ast.Name(total), ast.Add(), element)
             made: ast.stmt = ast.Assign([ast.Name(total)], added)
             for part in reversed(parts):
@@ -111,6 +114,7 @@ class Writing:
             for inner in ast.walk(made):
                 if not hasattr(inner, "lineno"):
                     ast.copy_location(inner, node)
+            hide(made, parts, f"__g{node.lineno}_{node.col_offset}")
             self.loops[node] = made
         return self.loops[node]
 
@@ -154,6 +158,19 @@ class Writing:
         return form
 
 
+def hide(loop: ast.stmt, parts: list[ast.comprehension], prefix: str) -> None:
+    """Give the variables of a comprehension names that nothing else has."""
+    first = {id(n) for n in ast.walk(parts[0].iter)}
+    inner = [n for n in ast.walk(loop) if id(n) not in first]
+    targets = [n for part in parts for n in ast.walk(part.target)]
+    names = {n.id for n in targets if isinstance(n, ast.Name)}
+    if any(isinstance(n, ast.Lambda) for n in inner):
+        return  # its code has the names of the program
+    for n in inner:
+        if isinstance(n, ast.Name) and n.id in names:
+            n.id = f"{prefix}_{n.id}"
+
+
 def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> Unit:
     """Write a function out, with its derivative by some of its arguments.
 
@@ -165,20 +182,24 @@ def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> 
     Raises:
         Refused: The program is not in the language of this tier.
     """
+    kinds = tuple(spread(k) if i in active else k for i, k in enumerate(kinds))
+    leaves = active_leaves(kinds, active)
     guesses: dict[Any, Kind] = {}
     inner: dict[Any, Local] = {}
     for _ in range(READINGS):
         writing = Writing(f, guesses, inner)
         try:
-            form = writing.form(f, ROOT, kinds, active)
+            form = writing.form(f, ROOT, kinds, leaves)
         except Restart:
             continue
-        return made_unit(f, writing, form)
+        return made_unit(f, writing, form, kinds, active)
     reason = "the kind of what a function returns does not settle"
     raise Refused(reason)
 
 
-def made_unit(f: FunctionType, writing: Writing, form: Form) -> Unit:
+def made_unit(
+    f: FunctionType, writing: Writing, form: Form, kinds: Any, active: Any
+) -> Unit:
     """Compile the text of all functions."""
     if not (form.kind is REAL or form.kind.dtype == "d"):
         refuse("its value is no real number and no array of float64")
@@ -198,10 +219,15 @@ def made_unit(f: FunctionType, writing: Writing, form: Form) -> Unit:
         lines = [line or first for _, line in writer.forward]
         execute(forward, function.__code__.co_filename, namespace, lines)
         execute(backward, f"<derivative of {function.__qualname__}>", namespace)
+    name = form.name
+    if any(kind.dtype == "entries" for kind in kinds):
+        name, text = unpacking(form.name, kinds, active)
+        texts.append(text)
+        execute(text, "<arguments>", namespace)
     return Unit(
         namespace["guard"],
-        namespace[form.name],
-        namespace[f"{form.name}_back"],
+        namespace[name],
+        namespace[f"{name}_back"],
         form.kind,
         "\n\n".join(texts),
         frozenset(g for g in writing.relied if type(g) is not FunctionType),

@@ -145,4 +145,9 @@ def text_of(kind: Kind, texts: list[str]) -> str:
     """The text of what is put together."""
     if kind.name == "function":
         return "None"
+    if kind.name == "dict":
+        pairs = zip(kind.tag, texts, strict=True)
+        return "{" + ", ".join(f"{key!r}: {text}" for key, text in pairs) + "}"
+    if kind.name == "list":
+        return f"[{', '.join(texts)}]"
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"

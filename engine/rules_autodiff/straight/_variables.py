@@ -5,7 +5,7 @@ from typing import Any
 
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
-from rules_autodiff.straight._kinds import INT, MIXED, REAL, Kind
+from rules_autodiff.straight._kinds import INT, MIXED, REAL, TEXT, Kind
 from rules_autodiff.straight._reader import Reader
 from rules_autodiff.straight._values import (
     Closure,
@@ -104,6 +104,8 @@ class Variables(Reader):
         if kind.dtype == "entries":
             entries = [self.variable(f"{name}__{i}") for i in range(len(kind.parts))]
             return with_entries(kind, entries)
+        if name in self.fixed:
+            return self.fixed[name]
         own = self.own(name)
         active = self.tracing and own in self.facts.active and kind.is_real
         if active:
@@ -137,12 +139,21 @@ class Variables(Reader):
 
     def entries_of(self, value: Value) -> list[Value]:
         """The entries of what is put together, one by one."""
+        if not value.kind.has_parts:
+            refuse("only what is of known length is taken apart")
         if value.entries is not None:
             return list(value.entries)
-        if value.kind.name != "row":
-            refuse("only tuples of known length are taken apart")
-        parts = enumerate(value.kind.parts)
-        return [Value(f"{value.text}[{i}]", kind) for i, kind in parts]
+        keys = value.kind.tag or range(len(value.kind.parts))
+        pairs = zip(keys, value.kind.parts, strict=True)
+        return [Value(f"{value.text}[{key!r}]", kind) for key, kind in pairs]
+
+    def iterated(self, value: Value) -> list[Value]:
+        """What a loop over something of known length goes over."""
+        if value.kind.name == "dict":
+            return [text_value(key) for key in value.kind.tag]
+        if value.kind.name == "function":
+            refuse("a function is taken apart")
+        return self.entries_of(value)
 
     def entered(self, value: Value) -> Value:
         """The value with its entries, and with the entries of those."""
@@ -180,6 +191,10 @@ class Variables(Reader):
 def is_temporary(text: str) -> bool:
     """Whether a name stands for the result of a step, and for nothing else."""
     return text[:2] == "__" and text[2:3].isdigit()
+
+
+def text_value(text: str) -> Value:
+    return Value(repr(text), TEXT, constant=text, atom=True)
 
 
 def row_of(entries: list[Value]) -> Value:

@@ -1,0 +1,187 @@
+"""Calls of what the table of operations knows, and attributes, read."""
+
+import ast
+import functools
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight._errors import refuse
+from rules_autodiff.straight._expressions import (
+    Expressions,
+    check_equality,
+    constants_of,
+    kinds_of,
+    literal,
+    spoken,
+)
+from rules_autodiff.straight._kinds import INT
+from rules_autodiff.straight._operations import FUNCTIONS, METHODS, SPREADING, Call
+from rules_autodiff.straight._values import UNKNOWN, Known, Local, Value
+from rules_autodiff.straight._variables import row_of
+
+__all__ = ["Applications"]
+
+EQUALITIES = frozenset({np.equal, np.not_equal, np.array_equal})
+
+
+class Applications(Expressions):
+    """Reads calls and attributes."""
+
+    def read_Attribute(self, node: ast.Attribute) -> Any:
+        owner = self.read_any(node.value)
+        if isinstance(owner, Known):
+            found = self.captures.of_attribute(owner, node.attr)
+            if isinstance(found, Known):
+                return found
+            return self.captured_value(node.attr, *found)
+        if owner.kind.name != "array" or node.attr not in ATTRIBUTES:
+            what = spoken(owner.kind)
+            refuse(f"the attribute {node.attr} of {what} is not known", node)
+        written = self.known_method(node.attr, [owner], {}, node)
+        return self.apply(written, [owner], f"{{}}.{node.attr}")
+
+    def known_method(
+        self, name: str, operands: list[Value], options: Any, node: ast.AST
+    ) -> Any:
+        operation = METHODS.get(name)
+        homes = [home for home in (np, np.ndarray) if hasattr(home, name)]
+        self.unit.relied |= {getattr(home, name) for home in homes}  # both have rules
+        call = Call(kinds_of(operands), constants_of(operands), options)
+        written = operation(call) if operation else None
+        if written is None:
+            refuse(f"the method {name} is not written out for this", node)
+        return written
+
+    def read_Call(self, node: ast.Call) -> Value:
+        if isinstance(node.func, ast.Attribute):
+            owner = self.read_any(node.func.value)
+            if isinstance(owner, Value):
+                return self.method_call(owner, node.func.attr, node)
+        f = self.read_any(node.func)
+        if isinstance(f, Known):
+            return self.call(f, node)
+        return self.call_value(f, node)
+
+    def method_call(self, owner: Value, name: str, node: ast.Call) -> Value:
+        if owner.kind.name == "dict" and not (node.args or node.keywords):
+            return self.dict_method(owner, name, node)
+        if owner.kind.name != "array" or name in ATTRIBUTES:
+            refuse(f"the method {name} of {spoken(owner.kind)}", node)
+        operands = [owner, *map(self.read, node.args)]
+        options = self.options(node)
+        written = self.known_method(name, operands, options, node)
+        text = f"{{}}.{name}({arguments(len(node.args), options)})"
+        return self.apply(written, operands, text)
+
+    def dict_method(self, owner: Value, name: str, node: ast.AST) -> Value:
+        """The keys, values or items of a dict, one by one."""
+        keys, values = self.iterated(owner), self.entries_of(owner)
+        pairs = zip(keys, values, strict=True)
+        if name not in ("keys", "values", "items"):
+            refuse(f"the method {name} of a dict", node)
+        if name == "items":
+            return row_of([row_of([*pair]) for pair in pairs])
+        return row_of(keys if name == "keys" else values)
+
+    def options(self, node: ast.Call) -> dict[str, Any]:
+        """The keywords of a call, which must be literals."""
+        found = {}
+        for keyword in node.keywords:
+            value = self.untraced(keyword.value)
+            constant = literal(value)
+            if keyword.arg is None or constant is UNKNOWN:
+                refuse("a keyword must be given by a literal", node)
+            found[keyword.arg] = constant
+        return found
+
+    def call(self, f: Known, node: ast.Call) -> Value:
+        if hashable(f.value):
+            self.unit.relied.add(f.value)
+        special = SPECIAL.get(f.value)
+        if special is not None:
+            found: Value | None = getattr(self, special)(f, node)
+            if found is not None:
+                return found
+        operation = FUNCTIONS.get(f.value) if hashable(f.value) else None
+        if operation is None:
+            return self.call_written(f, node)
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            refuse("a starred argument is not in its language", node)
+        operands = self.operands(f.value, node)
+        if f.value in EQUALITIES:
+            check_equality(operands, node)
+        options = self.options(node)
+        call = Call(kinds_of(operands), constants_of(operands), options)
+        written = operation(call)
+        name = getattr(f.value, "__name__", str(f.value))
+        if written is None:
+            what = ", ".join(map(spoken, call.kinds))
+            refuse(f"{name}({what}) is not written out", node)
+        own = self.unit.constant(name, f.value)
+        if f.value in SPREADING:
+            inner = ", ".join(["{}"] * len(operands))
+            rest = "".join(f", {k}={v!r}" for k, v in options.items())
+            return self.apply(written, operands, f"{own}([{inner}]{rest})")
+        text = f"{own}({arguments(len(operands), options)})"
+        return self.apply(written, operands, text)
+
+    def operands(self, f: Any, node: ast.Call) -> list[Value]:
+        if f not in SPREADING:
+            return [as_row(self.read(a)) for a in node.args]
+        values = self.read(node.args[0]) if len(node.args) == 1 else None
+        if values is None or values.kind.name not in ("row", "list"):
+            refuse("what is put together must be spelled out", node)
+        return [as_row(entry) for entry in self.entries_of(values)]
+
+    def call_written(self, f: Known, node: ast.Call) -> Value:
+        raise NotImplementedError
+
+    def call_value(self, f: Value | Local, node: ast.Call) -> Value:
+        raise NotImplementedError
+
+    def call_sum(self, f: Known, node: ast.Call) -> Value | None:
+        raise NotImplementedError
+
+    def call_len(self, _f: Known, node: ast.Call) -> Value | None:
+        """The length of a row or array."""
+        if len(node.args) != 1 or node.keywords:
+            return None
+        x = self.untraced(node.args[0])
+        if x.kind.has_parts and x.kind.name != "function":
+            count = len(x.kind.parts)
+            return Value(str(count), INT, constant=count, atom=True)
+        if x.kind.name == "array":
+            return Value(f"{x.text}.shape[0]", INT)
+        return None
+
+
+# Builtins that are read in a way of their own, by the names of methods.
+SPECIAL: dict[Any, str] = {
+    functools.partial: "call_partial",
+    sum: "call_sum",
+    len: "call_len",
+}
+ATTRIBUTES = frozenset({"T", "mT", "shape", "size", "ndim"})
+
+
+def hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
+
+
+def as_row(value: Value) -> Value:
+    """A list as the tuple that it is for NumPy."""
+    if value.entries is None or value.kind.name not in ("row", "list"):
+        return value
+    return row_of([*map(as_row, value.entries)])
+
+
+def arguments(count: int, options: dict[str, Any]) -> str:
+    """The text of a call's arguments, with fields."""
+    named = [f"{k}={v!r}" for k, v in options.items()]
+    named = [text.replace("{", "{{").replace("}", "}}") for text in named]
+    return ", ".join(["{}"] * count + named)
