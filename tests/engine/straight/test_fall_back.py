@@ -1,5 +1,6 @@
 """What written code cannot decide is the tape's: errors, infinities, warnings."""
 
+import functools
 import math
 import warnings
 
@@ -123,6 +124,25 @@ def test_ignored_errors_stay_ignored():
     with np.errstate(all="ignore"):
         assert warned(lambda: grad(overflows)(x)) == []
         np.testing.assert_array_equal(grad(overflows)(x), [-0.25, 0.0])
+
+
+def test_numbers_too_small():
+    """They are nobody's business, but for who asks."""
+
+    def program(x):
+        return np.sum(np.exp(-x) + x)
+
+    x = np.array([1.0, 800.0])
+    np.testing.assert_allclose(grad(program, tier="straight")(x), [1 - np.exp(-1), 1])
+    for compute in (grad(program), lambda x: vjp(program, x)[1](1.0)):
+        assert warned(functools.partial(compute, x)) == []
+        with np.errstate(under="raise"):
+            with pytest.raises(FloatingPointError, match="underflow"):
+                compute(x)
+            compute(np.ones(2))
+        with np.errstate(under="warn"):
+            found = warned(functools.partial(compute, x))
+        assert set(found) == {"underflow encountered in exp"}
 
 
 def test_a_program_that_never_comes_to_anything_is_given_up(tapes):

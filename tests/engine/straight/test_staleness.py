@@ -107,6 +107,23 @@ def test_a_rule_of_a_numpy_function_for_this_engine(tapes):
     assert tapes == [program]
 
 
+METHODS = {
+    "sum": (np.sum, 7, lambda x: x.sum()),
+    "mean": (np.mean, 5, lambda x: x.mean() * 3.0),
+    "add": (np.add, 2, lambda x: np.sum(np.add(x, 0.0))),
+}
+
+
+@pytest.mark.parametrize(("f", "count", "program"), METHODS.values(), ids=METHODS)
+def test_an_opt_out_of_what_a_method_stands_for(f, count, program, tapes):
+    np.testing.assert_allclose(grad(program)(X), [1.0, 1.0, 1.0])
+    assert tapes == []
+    with isolated_rules():
+        opt_out(rrule, f, *[str] * count)
+        np.testing.assert_allclose(grad(program)(X), [1.0, 1.0, 1.0])
+        assert tapes == [program]
+
+
 def test_an_opt_out(tapes):
     helper, program = make()
     with isolated_rules():

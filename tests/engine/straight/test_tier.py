@@ -166,7 +166,6 @@ def test_what_is_left_to_the_tape(f, reason):
 
 
 ARGUMENTS = {
-    "list": ([1.0, 2.0], "it has an argument of class list"),
     "float32": (
         np.ones(2, np.float32),
         "its argument x is of a kind that the",
