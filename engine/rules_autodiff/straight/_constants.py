@@ -89,7 +89,7 @@ def write_full_like(call: Call) -> Written | None:
     if not is_number(call.kinds[1]):
         return None
     by_value = "summed({dz})" if call.kinds[1] is REAL else None
-    return Written(call.kinds[0], None, (None, by_value))
+    return Written(call.kinds[0], None, ("np_zeros({s0})", by_value))
 
 
 @function(np.arange)

@@ -191,7 +191,7 @@ def by_tape(case: Case, written: Written, dz: Any) -> Any:
     given = [case.values[i] for i in places]
     lifted = LIFTED[case.table]
     with np.errstate(all="ignore"):
-        return vjp(lifted(case, places), *given)[1](dz)
+        return vjp(lifted(case, places), *given, tier="tape")[1](dz)
 
 
 # The calls as programs that the engine lifts. Their arguments are no positions of a
