@@ -12,7 +12,7 @@ Lines = list[tuple[str, int]]
 
 DEFINED = re.compile(r"( *)(__\d+) = (.*)")
 COPIED = re.compile(r" *__k\d+ = ")
-TEMPORARY = re.compile(r"__\d+\b")
+TEMPORARY = re.compile(r"(?<!\w)__\d+\b")  # and no entry of a tuple: t__0
 QUOTED = re.compile(r"['\"]")
 SIMPLE = re.compile(r" *(?!for |while |if |else|try|with |def )")
 

@@ -63,7 +63,7 @@ def a_comprehension_twice(x):
     return sum(w * x[0] for w in x) * sum(w * w for w in x if w > 0)
 
 
-@FUNCTIONS.add(X, refused="reuses the name")
+@FUNCTIONS.add(X)
 def a_comprehension_over_its_own_name(x):
     return sum(x * x for x in x) * x[0]
 
@@ -73,7 +73,7 @@ def a_comprehension_in_another(x):
     return sum(sum(i * j for j in x) * i for i in x) * x[1]
 
 
-@FUNCTIONS.add(X, refused="reuses the name")
+@FUNCTIONS.add(X)
 def a_comprehension_of_another_variable(x):
     i = x[0] * 2.0
     t = sum(i * i for i in x)
