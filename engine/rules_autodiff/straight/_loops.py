@@ -59,17 +59,17 @@ class Loops(Statements):
         entries = [self.named(entry) for entry in self.iterated(over)]
         if len(entries) > LONG or any(map(is_leaving, own_statements(node.body))):
             refuse("a loop over a long tuple, or one that is left early", node)
-        path, fixed = self.path, self.fixed
+        path, fixed, goes_on = self.path, self.fixed, True
         for place, entry in enumerate(entries):
-            self.path = (*path, node, place)
+            self.path, self.fixed = (*path, node, place), fixed
             self.locals |= {n.id for n in ast.walk(node.target) if is_name(n)}
             self.target(node.target, entry)
             self.fix(node.target, entry)
-            if not self.body(node.body):
-                return False
-        self.path = path
-        self.fixed = fixed
-        return self.body(node.orelse)
+            goes_on = self.body(node.body)
+            if not goes_on:
+                break
+        self.path, self.fixed = path, fixed
+        return goes_on and self.body(node.orelse)
 
     def fix(self, target: ast.expr, value: Value) -> None:
         """Note loop variables that are literals, where nothing else assigns them."""
