@@ -45,8 +45,15 @@ FLOAT64, NO_TANGENT = np.float64, NoTangent()
 CONTAINERS = frozenset({tuple, list, dict})
 TIERS = ("auto", "tape", "straight")
 
-# To a cotangent: the row that it came in, a variable, and getrefcount's argument.
-UNSHARED = 3
+
+def references(row: tuple[Any, ...]) -> int:
+    """How many references a loop over a row sees to an entry that nobody else holds."""
+    for entry in row:
+        return sys.getrefcount(entry)
+    return 0
+
+
+UNSHARED = references((object(),))  # Python's versions differ in it
 
 
 class Strict(threading.local):
@@ -290,7 +297,8 @@ def signature_of(
         elif cls is tuple or cls is list:
             signature.append((cls, signature_of(code, x, (), depth - 1)))
         elif cls is dict:
-            signature.append((*x, signature_of(code, [*x.values()], (), depth - 1)))
+            parts = signature_of(code, [*x.values()], (), depth - 1)
+            signature.append((cls, *x, parts))
         else:
             leave(f"it has an argument of class {cls.__name__}")
     return tuple(signature)
