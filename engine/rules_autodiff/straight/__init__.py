@@ -8,6 +8,7 @@ tape, which knows everything that the engine does.
 
 from rules_autodiff.straight import (  # noqa: F401  (they fill the table of operations)
     _arithmetic,
+    _choices,
     _constants,
     _elementwise,
     _joining,

@@ -1,32 +1,27 @@
 """Functions of one or two numbers or arrays, entry by entry, written out."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from rules_autodiff.straight._arithmetic import (
     binary,
     broadcast,
-    reduced,
     signed,
     write_remainder,
 )
-from rules_autodiff.straight._forms import NUMBERS, is_number, only, settings, whole
+from rules_autodiff.straight._forms import is_number, only, settings, whole
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array
 from rules_autodiff.straight._operations import (
     FUNCTIONS,
     Call,
+    Operation,
     Written,
     function,
-    method,
     operator,
 )
 
-__all__: list[str] = []
-
-Operation = Callable[[Call], Written | None]
+__all__ = ["by_reals"]
 
 
 # functions of one argument: (of arrays, of numbers), if those are other texts
@@ -257,89 +252,6 @@ def write_pow_of_numbers(call: Call) -> Written | None:
 
 REMAINDER = of_numbers(write_remainder)
 function(math.fmod, math.remainder)(REMAINDER)
-
-
-# extremes: equal ones share; the tape does those that are not numbers
-
-
-def extreme(of_array: str, of_number: str) -> Operation:
-    def write_extreme(call: Call) -> Written | None:
-        if not only(call, 2):
-            return None
-        if any(k.name == "array" for k in call.kinds):
-            by_x = f"{of_array}({{dz}}, {{0}}, {{1}})"
-            return binary(call.kinds, by_x, f"{of_array}({{dz}}, {{1}}, {{0}})")
-        by_x = f"{{dz}} * {of_number}({{0}}, {{1}})"
-        return binary(call.kinds, by_x, f"{{dz}} * {of_number}({{1}}, {{0}})")
-
-    return write_extreme
-
-
-function(np.maximum, np.fmax)(extreme("larger", "larger_number"))
-function(np.minimum, np.fmin)(extreme("smaller", "smaller_number"))
-
-
-@function(max, min)
-def write_extreme_of_numbers(call: Call) -> Written | None:
-    """The builtins, of numbers one by one."""
-    kinds = call.kinds
-    if call.options or len(kinds) < 2 or not all(k in (REAL, INT) for k in kinds):
-        return None
-    if all(k is INT for k in kinds):
-        return Written(INT, None, (None,) * len(kinds))
-    every = ", ".join(f"{{{i}}}" for i in range(len(kinds)))
-    texts = [
-        f"{{dz}} * extreme_share({{{i}}}, {{z}}, {every})" for i in range(len(kinds))
-    ]
-    return Written(REAL, None, by_reals(kinds, texts))
-
-
-# choices
-
-
-@function(np.where)
-def write_where(call: Call) -> Written | None:
-    """Entries of one or the other array."""
-    if not only(call, 3) or call.kinds[0].is_real or call.kinds[0].name == "row":
-        return None
-    condition, x, y = call.kinds
-    kind = broadcast((x, y))
-    ndim = max(k.ndim for k in call.kinds)
-    if kind is None or not kind.is_real or not ndim or BOOL in (x, y):
-        return None
-    if condition.name not in NUMBERS and condition.name != "array":
-        return None
-    by_x = reduced("np_where({0}, {dz}, 0.0)", 1, call.kinds)
-    by_y = reduced("np_where({0}, 0.0, {dz})", 2, call.kinds)
-    return Written(array(ndim), None, (None, by_x, by_y))
-
-
-@function(np.clip)
-@method("clip")
-def write_clip(call: Call) -> Written | None:
-    """Within bounds, which belong to the inside."""
-    if call.options or not 2 <= len(call.kinds) <= 3 or not call.kinds[0].is_real:
-        return None
-    kinds = tuple(k for k in call.kinds if k.name != "none")
-    kind = broadcast(kinds)
-    if kind is None or any(k.dtype in ("?", "l") or k is BOOL for k in kinds):
-        return None
-    by_name = [
-        f"{{{i}}}" if k.name != "none" else "None" for i, k in enumerate(call.kinds)
-    ]
-    x, low, high = [*by_name, "None"][:3]
-    arrays = tuple(k if k.name != "none" else INT for k in call.kinds)
-    names = ("clipped", "clipped_low", "clipped_high")
-    pulls = [of_choice(f"{name}({{dz}}, {x}, {low}, {high})", i, arrays)
-             for i, name in enumerate(names[: len(arrays)])]  # fmt: skip
-    return Written(kind, None, tuple(pulls))
-
-
-def of_choice(text: str, place: int, kinds: tuple[Kind, ...]) -> Any:
-    """A cotangent that `numpy.where` makes; of numbers it has to be made a number."""
-    if all(k.name != "array" for k in kinds):
-        return f"float({text})" if kinds[place].is_real else None
-    return reduced(text, place, kinds)
 
 
 # conversions

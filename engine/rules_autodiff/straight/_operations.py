@@ -13,8 +13,8 @@ from typing import Any
 from rules_autodiff.straight._kinds import Kind
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "OPERATORS", "SPREADING", "Call", "Scatter", "Written", "function",
-    "method", "operator",
+    "FUNCTIONS", "METHODS", "OPERATORS", "SPREADING", "Call", "Operation", "Scatter",
+    "Written", "function", "method", "operator",
 ]  # fmt: skip
 
 
@@ -81,7 +81,9 @@ METHODS: dict[str, Operation] = {}
 OPERATORS: dict[str, Operation] = {}
 
 
-def registered(table: dict[Any, Operation], keys: Any) -> Callable[[Operation], Operation]:
+def registered(
+    table: dict[Any, Operation], keys: Any
+) -> Callable[[Operation], Operation]:
     def register(operation: Operation) -> Operation:
         for key in keys:
             table[key] = operation

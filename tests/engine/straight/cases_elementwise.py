@@ -198,6 +198,8 @@ def choice_cases() -> list[Case]:
     found += [of(np.clip, number, *pair) for number in (0.1, 0.5, 0.8, np.float64(0.5))
               for pair in bounds[:4]]  # fmt: skip
     found += [method("clip", x, *pair) for pair in bounds]
+    found += [of(np.clip, a, 1, 3) for a in (np.arange(5), 7)]
+    found += [of(np.clip, x, L(low), L(high)) for low, high in ((0, 0.5), (0.6, 0.3))]
     found += [of(f, 0.3, 0.5) for f in (max, min)]
     found += [of(f, 0.3, 2, 0.1, 0.9) for f in (max, min)]
     found += [of(math.hypot, *row) for row in ((0.3,), (0.3, 0.4), (0.3, 2, -0.5))]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import rules_autodiff.straight._choices
 import rules_autodiff.straight._constants
 import rules_autodiff.straight._joining
 import rules_autodiff.straight._linalg
