@@ -9,13 +9,17 @@ from rules_autodiff._gradients import split_aux
 from rules_autodiff._kept import Kept, agree, refuse_other_value
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording
+from rules_autodiff.straight._signatures import leave
 from rules_autodiff.straight._tier import (
     Left,
     Pass,
+    check_flat,
     check_plain,
     check_tier,
+    differentiated,
     not_straight,
 )
+from rules_core import NoTangent
 
 __all__ = ["VJP", "vjp"]
 
@@ -45,7 +49,10 @@ class VJP(Kept):
     def start_straight(self, level: Any) -> Any:
         check_plain(level, has_aux=self.has_aux)
         args, now = self.args, self.tier == "straight"
-        active = tuple(range(len(args)))
+        active = differentiated(args)
+        if not active:
+            leave("no argument can be differentiated")
+        check_flat([x for i, x in enumerate(args) if i not in active])
         self.passed = Pass(self.f, args, self.kwargs, active, now=now)
         self.out = self.passed.output
         return self.out
@@ -69,7 +76,11 @@ class VJP(Kept):
 
     def back_straight(self, passed: Pass, level: Any, dy: Any) -> Any:
         check_plain(level)
-        return passed.back(dy)
+        found = passed.back(dy)
+        if len(found) == len(self.args):
+            return found
+        by_place = dict(zip(passed.active, found, strict=True))
+        return tuple([by_place.get(i, NoTangent()) for i in range(len(self.args))])
 
     def record_late(self, known: Any) -> None:
         """The tape after all: for another level, or where zeros must be strong."""

@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from rules_autodiff._errors import UnsupportedProgram
 from rules_autodiff._explain import name_of
-from rules_autodiff._inputs import alias, without_const
+from rules_autodiff._inputs import Const, alias, without_const
 from rules_autodiff._plain import PLAIN
 from rules_autodiff.straight._signatures import (
     DEEP,
@@ -37,8 +37,8 @@ from rules_autodiff.straight._trust import is_answered
 from rules_core import NoTangent
 
 __all__ = [
-    "Left", "Pass", "check_flat", "check_plain", "check_tier", "code_of", "gradient",
-    "not_straight",
+    "Left", "Pass", "check_flat", "check_plain", "check_tier", "code_of",
+    "differentiated", "gradient", "not_straight",
 ]  # fmt: skip
 
 FLOAT64, NO_TANGENT = np.float64, NoTangent()
@@ -179,6 +179,11 @@ def leaves_of(x: Any) -> list[Any]:
     return [leaf for part in parts for leaf in leaves_of(part)]
 
 
+def differentiated(args: Any) -> tuple[int, ...]:
+    """The positions of what can be differentiated; the others are constants."""
+    return tuple([i for i, x in enumerate(args) if is_differentiated(x)])
+
+
 def check_flat(args: Any) -> None:
     """Leave containers to the tape."""
     if any(type(x) in CONTAINERS for x in args):
@@ -272,7 +277,17 @@ def chosen(
     code = f.__code__
     if kwargs or len(args) != code.co_argcount:
         args = bound(f, code, args, kwargs)
-    form = form_of(code, signature_of(code, args, active))
+    try:
+        signature = signature_of(code, args, active)
+    except Left:
+        constants = {i for i, x in enumerate(args) if type(x) is Const}
+        if not constants.isdisjoint(active):
+            leave("it is differentiated by a constant")
+        if not constants:
+            raise
+        args = tuple(without_const(args))
+        signature = signature_of(code, args, active)
+    form = form_of(code, signature)
     written, caps = form.chosen(f, args, active, now=now)
     if not written.is_trusted():
         leave("a rule, an overlay or debug mode has a say in it")
@@ -353,12 +368,10 @@ def code_of(f: FunctionType, args: Any) -> str:
     Raises:
         UnsupportedProgram: There is none.
     """
-    given = without_const(args)
-    pairs = enumerate(zip(args, given, strict=True))
-    active = [i for i, (x, own) in pairs if x is own and is_differentiated(own)]
+    given, active = without_const(args), differentiated(args)
     try:
         full = bound(f, f.__code__, tuple(given), {})
-        return str(write(f, full, tuple(active)).text)
+        return str(write(f, full, active).text)
     except Left as reason:
         cure = "show(f) gives its code for the tape."
         raise not_straight(f, reason, cure) from None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._errors import UnsupportedProgram
 from rules_autodiff._front import jvp, vjp
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording
@@ -76,7 +77,8 @@ def check_program(
     derivatives along random directions against finite differences; the classes,
     shapes and dtypes of the cotangents; that they are added to what has gathered
     before, and own their memory; the arguments after the reverse pass; a second call of
-    the pullback; `⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩`.
+    the pullback; `⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩`; the same of straight-line code, where the
+    program can be written out.
 
     Args:
         f: The program.
@@ -119,6 +121,7 @@ def check_program(
         check.forward()
     if reverse:
         check.reverse(replay=replay)
+        check.straight(f)
     if forward and reverse:
         check.adjoint()
     if second:
@@ -194,6 +197,21 @@ class _Check:
         self.along("reverse mode: derivative", pulled, seed)
         return pulled
 
+    def straight(self, f: Callable[..., Any]) -> None:
+        """The same by written code, twice, if there is any."""
+        args = copy_of(self.args)
+        try:
+            y, pullback = vjp(f, *args, tier="straight")
+            pulled = [pullback(self.seed[0]) for _ in range(2)]
+        except UnsupportedProgram:
+            return
+        self.same("straight-line code", "value", y, self.expected[0])
+        self.interface(pulled[0], args, "straight-line code")
+        seed = self.seed[0], mapped(self.seed[1], lambda leaf: leaf * 0, {})
+        for found in pulled:
+            self.along("straight-line code: derivative", found, seed)
+        self.same("straight-line code", "arguments as they were", args, self.args)
+
     def along(self, what: str, pulled: Any, seed: Any) -> None:
         scale = self.scale * len(leaves(seed))
         found, wanted = inner(pulled, self.direction), inner(seed, self.slope)
@@ -208,11 +226,11 @@ class _Check:
         self.same("reverse mode", "arguments restored again", args, self.args)
         self.pulled = pulled
 
-    def interface(self, pulled: Any, args: Any) -> None:
+    def interface(self, pulled: Any, args: Any, mode: str = "reverse mode") -> None:
         kinds = [(type(x), np.shape(x), np.result_type(x)) for x in leaves(args)]
         found = [(type(x), np.shape(x), np.result_type(x)) for x in leaves(pulled)]
         self.report.require(
-            "reverse mode: interface types",
+            f"{mode}: interface types",
             found == kinds,
             lambda: f"the cotangents are {found} for arguments {kinds}",
         )

@@ -16,6 +16,7 @@ from rules_autodiff import (
     vjp,
 )
 from rules_autodiff.straight import _signatures
+from rules_core import NoTangent
 
 X = np.array([0.5, -1.0, 2.0])
 
@@ -172,7 +173,7 @@ ARGUMENTS = {
     ),
     "no axes": (np.ones(()), "its argument x is of a kind that the"),
     "complex": (1.0 + 2.0j, "it has an argument of class complex"),
-    "constant": (Const(2.0), "it has an argument of class Const"),
+    "constant": (Const(2.0), "it is differentiated by a constant"),
 }
 
 
@@ -185,6 +186,20 @@ def test_arguments_that_are_left_to_the_tape(x, reason):
         grad(program, (0, 1))(x, 2.0)
     with pytest.raises(UnsupportedProgram, match=reason):
         grad(program, (0, 1), tier="straight")(x, 2.0)
+
+
+def test_constants(tapes):
+    def program(x, n, c):
+        return x * c if n > 2 else x
+
+    for tier in ("straight", "auto"):
+        assert grad(program, tier=tier)(2.0, 3, Const(5.0)) == 5.0
+        assert grad(program, 2, tier=tier)(Const(2.0), 3, 5.0) == 2.0
+        y, pullback = vjp(program, 2.0, 3, Const(5.0), tier=tier)
+        assert (y, pullback(1.0)) == (10.0, (5.0, NoTangent(), NoTangent()))
+    assert tapes == []
+    with pytest.raises(UnsupportedProgram, match="no argument can be differentiated"):
+        vjp(program, Const(2.0), 3, Const(5.0), tier="straight")
 
 
 def test_derivatives_of_derivatives_are_the_tapes():
