@@ -9,10 +9,11 @@ from rules_autodiff.straight._entry_maps import unfollowed
 
 __all__ = [
     "cholesky_back", "cumprod_back", "dense", "det_back", "diag_back", "float_range",
-    "from_left", "full", "kron_by_left", "kron_by_right", "linspace_by_start",
-    "linspace_by_stop", "mean_along", "mean_of", "norm_of", "np_einsum", "np_solve",
-    "prod_back", "product_of", "repeat_back", "row_of", "solve_back", "sort_back",
-    "std_back", "times", "trace_back", "undiff", "var_back", "winners", "winners_along",
+    "floating", "from_left", "full", "kron_by_left", "kron_by_right",
+    "linspace_by_start", "linspace_by_stop", "mean_along", "mean_of", "norm_of",
+    "np_einsum", "np_solve", "prod_back", "product_of", "repeat_back", "row_of",
+    "solve_back", "sort_back", "std_back", "times", "trace_back", "undiff", "var_back",
+    "winners", "winners_along",
 ]  # fmt: skip
 
 add_reduce: Any = np.add.reduce
@@ -51,6 +52,12 @@ def row_of(*numbers: Any) -> Any:
     """An array of numbers, or of arrays of one shape, of which one is a float."""
     made = np.array(numbers)
     return made if made.dtype is DOUBLE else unfollowed("an array of whole numbers")
+
+
+def floating(x: Any) -> None:
+    """See that a number that is written into an array is not cut off."""
+    if x.dtype is not DOUBLE:
+        unfollowed("an array of whole numbers")
 
 
 def full(shape: Any, value: Any) -> Any:

@@ -45,6 +45,9 @@ class Variables(Reader):
         else:
             self.step(Step(self.line, f"{own} = {value.text}", (own,)))
         self.kinds[name] = value.kind
+        if name in self.owned and own in self.facts.active and value.kind.dtype == "d":
+            # A number may be a whole one, and so may an array that is made of it.
+            self.step(Step(self.line, f"floating({own})"))
 
     def assign_active(
         self, own: str, value: Value, kind: Kind, *, written: bool
@@ -107,7 +110,8 @@ class Variables(Reader):
         if name in self.fixed:
             return self.fixed[name]
         own = self.own(name)
-        active = self.tracing and own in self.facts.active and kind.is_real
+        carries = kind.is_real or kind.name == "many"
+        active = self.tracing and own in self.facts.active and carries
         if active:
             self.note_bar(own, kind)
         unstable = name in self.owned and name in self.written
@@ -176,6 +180,8 @@ class Variables(Reader):
             return with_entries(value.kind, [*map(self.named, value.entries)])
         if value.constant is not ... or value.text in self.captured:
             return value
+        if value.kind.name == "many":
+            refuse("a second name for a list")
         if value.kind.name == "array" and value.unstable:
             refuse("a second name for an array that is written to")
         name = self.temporary("m")  # may have several uses: no step is renamed to them

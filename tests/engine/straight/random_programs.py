@@ -13,7 +13,8 @@ import re
 import numpy as np
 
 from tests.engine.straight import random_helpers
-from tests.engine.straight.random_texts import COLUMN, MATRIX, VECTOR, Expressions
+from tests.engine.straight.random_structures import Structures
+from tests.engine.straight.random_texts import COLUMN, MATRIX, VECTOR
 
 TRACE = []
 MARK = re.compile(r"\bTEST\(")
@@ -62,7 +63,7 @@ def note(condition):
     return condition
 
 
-class Writer(Expressions):
+class Writer(Structures):
     """Writes one program from a seed."""
 
     def block(self, count=3):
@@ -102,6 +103,11 @@ class Writer(Expressions):
             self.leave,
             self.factors,
             self.alias,
+            self.local_function,
+            self.tuples,
+            self.unrolled,
+            self.containers,
+            self.functions,
         )()
 
     # variables

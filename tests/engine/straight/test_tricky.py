@@ -9,11 +9,12 @@ import re
 import numpy as np
 import pytest
 
-from rules_autodiff import Const, vjp
+from rules_autodiff import Const, UnsupportedProgram, vjp
 from rules_autodiff.straight._entry_maps import Unfollowed
 from rules_autodiff.straight._errors import Refused
 from rules_autodiff.straight._kinds import kind_of
 from rules_autodiff.straight._unit import write
+from tests.engine.straight.tricky import X
 from tests.engine.straight.tricky_arrays import ARRAYS
 from tests.engine.straight.tricky_flow import FLOW
 from tests.engine.straight.tricky_functions import FUNCTIONS
@@ -104,3 +105,13 @@ def test_what_the_program_itself_may_not_do():
     for _ in range(3):
         with pytest.raises(TypeError, match="Cannot cast"):
             vjp(whole_numbers_changed, 1.0)
+
+
+def test_a_number_that_is_whole():
+    """What is written into whole numbers is cut off, and has no derivative."""
+    f = CASES["a_number_that_may_be_whole"][0]
+    with pytest.raises(Unfollowed, match="an array of whole numbers"):
+        by_tier(f, (X, 1.5, 0))
+    for _ in range(3):
+        with pytest.raises(UnsupportedProgram, match="into a floating array"):
+            vjp(f, X, 1.5, Const(0))

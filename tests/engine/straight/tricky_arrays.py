@@ -326,3 +326,23 @@ def zeros_are_never_reached(x):
     z = np.full(3, x[0])
     z[1:] = y[:-1] * 1.0
     return np.sum(z * y)
+
+
+@ARRAYS.add(X, 1.5, 2)
+def a_number_that_may_be_whole(a, x, n):
+    total = 1
+    for _ in range(n):
+        total += x
+    y = np.where(a > 0, total, 1)
+    y[0] = x
+    return y[0] * total
+
+
+@ARRAYS.add(1.5, 2)
+def whole_numbers_times_a_number(x, n):
+    total = 1
+    for _ in range(n):
+        total += x
+    y = np.stack((np.arange(3) * total, np.arange(3)))
+    y[0, 0] = x
+    return np.sum(y * y)

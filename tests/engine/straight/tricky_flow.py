@@ -316,3 +316,22 @@ def a_test_that_calls(x, n):
 
 def square_of(x):
     return x * x
+
+
+@FLOW.add(1.2)
+@FLOW.add(1.9)
+def literals_and_a_number(x):
+    for k in (1.0, 2.0, x):
+        x = x * k
+        if x > 3.0:
+            return x
+    return x * x
+
+
+@FLOW.add(1.2)
+def a_literal_that_is_changed(x):
+    s = 1.0
+    for k in (1, 2):
+        k = k * x  # noqa: PLW2901  on purpose
+        s = s * k
+    return s * k
