@@ -109,6 +109,9 @@ class Applications(Expressions):
         if any(isinstance(a, ast.Starred) for a in node.args):
             refuse("a starred argument is not in its language", node)
         operands = self.operands(f.value, node)
+        listed = len(operands) == 1 and operands[0].kind.name == "many"
+        if listed and f.value in (np.array, np.stack) and not node.keywords:
+            return self.as_array(operands[0])
         if f.value in EQUALITIES:
             check_equality(operands, node)
         options = self.options(node)
@@ -128,11 +131,20 @@ class Applications(Expressions):
 
     def operands(self, f: Any, node: ast.Call) -> list[Value]:
         if f not in SPREADING:
-            return [as_row(self.read(a)) for a in node.args]
-        values = self.read(node.args[0]) if len(node.args) == 1 else None
-        if values is None or values.kind.name not in ("row", "list"):
+            given = [as_row(self.read(a)) for a in node.args]
+            return [self.as_operand(x) if is_of_numpy(f) else x for x in given]
+        if len(node.args) != 1:
             refuse("what is put together must be spelled out", node)
-        return [as_row(entry) for entry in self.entries_of(values)]
+        whole = self.read(node.args[0])
+        if whole.kind.name == "many":
+            return [whole]
+        if whole.kind.name not in ("row", "list"):
+            refuse("what is put together must be spelled out", node)
+        return [as_row(entry) for entry in self.entries_of(whole)]
+
+    def as_operand(self, x: Value) -> Value:
+        """A list as the array that it is for NumPy."""
+        return self.as_array(x) if x.kind.name == "many" else x
 
     def call_written(self, f: Known, node: ast.Call) -> Value:
         raise NotImplementedError
@@ -153,6 +165,8 @@ class Applications(Expressions):
             return Value(str(count), INT, constant=count, atom=True)
         if x.kind.name == "array":
             return Value(f"{x.text}.shape[0]", INT)
+        if x.kind.name == "many":
+            return Value(f"len({x.text})", INT)
         return None
 
 
@@ -163,6 +177,11 @@ SPECIAL: dict[Any, str] = {
     len: "call_len",
 }
 ATTRIBUTES = frozenset({"T", "mT", "shape", "size", "ndim"})
+
+
+def is_of_numpy(f: Any) -> bool:
+    module = getattr(f, "__module__", None) or ""
+    return type(f) is np.ufunc or module.partition(".")[0] == "numpy"
 
 
 def hashable(x: Any) -> bool:

@@ -34,13 +34,15 @@ class Pull:
         bar: The name of the operand's cotangent.
         kind: The operand's kind.
         text: The cotangent, or a `Scatter` into zeros.
-        shape: The field of the operand's shape.
+        shape: The field of the operand's shape, or of a list's length.
+        loose: Whether the cotangent may be 0.0 in place of an array.
     """
 
     bar: str
     kind: Kind
     text: "str | Scatter"
     shape: str = ""
+    loose: bool = False
 
     @property
     def fields(self) -> list[str]:

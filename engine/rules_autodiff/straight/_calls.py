@@ -8,9 +8,9 @@ from typing import Any
 from rules_autodiff._opaque import is_opaque
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._captures import Place
-from rules_autodiff.straight._closures import Closures
+from rules_autodiff.straight._comprehensions import Comprehensions
 from rules_autodiff.straight._errors import refuse
-from rules_autodiff.straight._kinds import INT, Kind, join, leaf_kinds, spread
+from rules_autodiff.straight._kinds import Kind, join, leaf_kinds, spread
 from rules_autodiff.straight._parameters import bound
 from rules_autodiff.straight._values import (
     Closure,
@@ -28,7 +28,7 @@ from rules_autodiff.straight._writer import Return, as_row
 __all__ = ["Calls"]
 
 
-class Calls(Closures):
+class Calls(Comprehensions):
     """Reads what leads out of the function and back into it.
 
     Attributes:
@@ -46,6 +46,8 @@ class Calls(Closures):
             refuse("it returns values of different kinds", node)
         self.result = known
         leaves = flat(whole)
+        if any(leaf.kind.name == "many" for leaf in leaves):
+            refuse("it returns a list", node)
         for place, leaf in enumerate(leaves):
             if self.tracing and leaf.kind.is_real:
                 step = Step(self.line, "", (), f"__result{place}_bar", leaf.kind)
@@ -139,6 +141,9 @@ class Calls(Closures):
         """The value of a call of a function by the values of its parameters."""
         held = [] if closure is None else list(closure.entries or ())
         passed, kinds = [], []
+        for leaf in (leaf for x in (*values, *held) for leaf in flat(x)):
+            if leaf.kind.name == "many":
+                refuse("a list is passed on")
         for x in map(self.settled, (*values, *held)):
             parts = self.passed(x)
             kinds.append(x.kind if parts is None else spread(x.kind))
@@ -202,57 +207,10 @@ class Calls(Closures):
         ]
         return rebuilt(form.kind, iter(values))
 
-    # sum(… for …)
-
-    def call_sum(self, _f: Known, node: ast.Call) -> Value | None:
-        """`sum` of a comprehension, as the loop that it is."""
-        first = node.args[0] if len(node.args) in (1, 2) and not node.keywords else None
-        if first is None:
-            return None
-        if not isinstance(first, ast.GeneratorExp | ast.ListComp):
-            return self.sum_of(self.read(first), node)
-        if not self.tracing:
-            refuse("a test asks for a comprehension", node)
-        total = f"__n{node.lineno}_{node.col_offset}"
-        self.locals.add(total)
-        start = self.read(node.args[1]) if len(node.args) > 1 else zero()
-        self.assign(total, start)
-        before = set(self.locals)
-        loop = self.unit.made_loop(node, first.generators, first.elt, total)
-        names = self.hidden(loop)
-        comprised, self.comprised = self.comprised, self.comprised | names
-        # `do_For` reads what is looped over outside of the comprehension's scope
-        self.do_For(loop)
-        self.comprised = comprised
-        for name in names:
-            self.kinds.pop(name, None)
-        self.locals -= names - before
-        return self.variable(total)
-
-    def sum_of(self, value: Value, node: ast.Call) -> Value:
-        """`sum` of what is of known length."""
-        total = self.read(node.args[1]) if len(node.args) > 1 else zero()
-        for entry in self.iterated(value):
-            total = self.binary(ast.Add, total, entry, node)
-        return total
-
-    def hidden(self, loop: ast.stmt) -> set[str]:
-        """The variables of a comprehension, which must be no others of the program."""
-        parts = [part for part in ast.walk(loop) if isinstance(part, ast.For)]
-        nodes = [n for part in parts for n in ast.walk(part.target)]
-        names = {n.id for n in nodes if isinstance(n, ast.Name)}
-        if names & self.kinds.keys():
-            refuse("a comprehension reuses the name of a variable", parts[0].target)
-        return names
-
 
 def called(form: Any, operands: list[Value]) -> str:
     """The text of a call of a written function."""
     return f"{form.name}({', '.join([*[x.text for x in operands], 'caps'])})"
-
-
-def zero() -> Value:
-    return Value("0", INT, constant=0, atom=True)
 
 
 def has_functions(kind: Kind) -> bool:

@@ -124,19 +124,23 @@ def found_code(
     outer: CodeType, node: ast.Lambda | ast.FunctionDef, name: str
 ) -> CodeType:
     """The code of a local function among that of the function around it."""
-    for code in inner_codes(outer):
+    for code, around in inner_codes(outer):
         if code.co_name == name and code.co_firstlineno == node.lineno:
             with suppress(SourceNotFound):
-                if definition(code).node.col_offset == node.col_offset:
-                    return code
+                if definition(code).node.col_offset != node.col_offset:
+                    continue
+                hidden = {*around.co_varnames, *around.co_cellvars}
+                if around is not outer and hidden & {*code.co_freevars}:
+                    refuse("a function of a comprehension's variables", node)
+                return code
     reason = "the code of a local function is not found"
     raise Refused(reason, node)
 
 
-def inner_codes(outer: CodeType) -> Iterator[CodeType]:
-    """The code of the functions that a function defines."""
+def inner_codes(outer: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """The code of functions that a function defines, with the code around it."""
     for code in outer.co_consts:
         if isinstance(code, CodeType):
-            yield code
+            yield code, outer
             if code.co_name in COMPREHENSIONS:
                 yield from inner_codes(code)

@@ -16,6 +16,7 @@ from rules_autodiff.straight._kinds import (
     join,
     kind_of,
 )
+from rules_autodiff.straight._lists import Lists
 from rules_autodiff.straight._operations import (
     OPERATORS,
     Call,
@@ -27,7 +28,7 @@ from rules_autodiff.straight._values import (
     function_value,
     with_entries,
 )
-from rules_autodiff.straight._variables import Variables, row_of
+from rules_autodiff.straight._variables import row_of
 
 __all__ = ["Expressions"]
 
@@ -45,7 +46,7 @@ COMPARED = {
 TRUTHS = frozenset({"bool", "int", "real", "none", "text"})
 
 
-class Expressions(Variables):
+class Expressions(Lists):
     """Reads expressions: for each a `Value`, or something `Known`."""
 
     def read(self, node: ast.expr) -> Value:
@@ -90,7 +91,7 @@ class Expressions(Variables):
         if any(isinstance(entry, ast.Starred) for entry in node.elts):
             refuse("a starred entry is not in its language", node)
         entries = [self.read_given(entry) for entry in node.elts]
-        return with_entries(Kind("list"), entries)
+        return replace(with_entries(Kind("list"), entries), fresh=True)
 
     def read_Dict(self, node: ast.Dict) -> Value:
         keys = tuple(key.value for key in node.keys if isinstance(key, ast.Constant))
@@ -129,11 +130,15 @@ class Expressions(Variables):
         if y.kind.has_parts and x.kind is INT:
             x, y = y, x
         if op is ast.Mult and type(y.constant) is int:
-            return with_entries(x.kind, self.entries_of(x) * y.constant)
+            whole = with_entries(x.kind, self.entries_of(x) * y.constant)
+            return replace(whole, fresh=True)
+        if op is ast.Mult and y.kind is INT and x.kind.name == "list":
+            return self.repeated(self.entries_of(x), y)
         plain = x.kind.name == y.kind.name and x.kind.name in ("row", "list")
         if op is not ast.Add or not plain:
             refuse("such an operator on tuples is not in its language", node)
-        return with_entries(x.kind, self.entries_of(x) + self.entries_of(y))
+        whole = with_entries(x.kind, self.entries_of(x) + self.entries_of(y))
+        return replace(whole, fresh=True)
 
     def operate(
         self, name: str, operands: list[Value], text: str, node: ast.AST
@@ -282,7 +287,7 @@ def spoken(kind: Kind) -> str:
     words = {"real": "a number", "int": "a whole number", "bool": "a truth value",
              "none": "None", "text": "a text", "row": "a tuple",
              "list": "a list", "dict": "a dict", "mixed": "a value of several kinds",
-             "function": "a function"}  # fmt: skip
+             "function": "a function", "many": "a list"}  # fmt: skip
     return words[kind.name]
 
 

@@ -18,12 +18,12 @@ from rules_autodiff.straight._entry_maps import *  # noqa: F403  names of writte
 from rules_autodiff.straight._entry_maps import unfollowed
 
 __all__ = [
-    "add_at", "apart", "copied", "filled", "fit", "math_cos", "math_cosh", "math_exp",
-    "math_hypot", "math_log", "math_sin", "math_sinh", "math_sqrt", "np_add_reduce",
-    "np_array", "np_cos", "np_cosh", "np_exp", "np_maximum_reduce", "np_minimum_reduce",
-    "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt",
-    "np_tril", "np_triu", "np_where", "np_zeros", "of_length", "size_of",
-    "spread", "summed", "vdot",
+    "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_cos",
+    "math_cosh", "math_exp", "math_hypot", "math_log", "math_sin", "math_sinh",
+    "math_sqrt", "np_add_reduce", "np_array", "np_cos", "np_cosh", "np_exp",
+    "np_maximum_reduce", "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll",
+    "np_sign", "np_sin", "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where",
+    "np_zeros", "of_length", "size_of", "spread", "summed", "vdot",
 ]  # fmt: skip
 __all__ += _array_maps.__all__
 __all__ += _entry_maps.__all__
@@ -93,6 +93,21 @@ def apart(y: Any, copies: tuple[Any, ...]) -> None:
     """
     if any(map(partial(np.may_share_memory, y), copies)):
         unfollowed("a function returns a view of its argument")
+
+
+def listed(one: Any, other: list[Any]) -> list[Any]:
+    """The sum of two cotangents of a list, of which the first may be 0.0."""
+    if type(one) is float:
+        return other
+    return [x + y for x, y in zip(one, other, strict=True)]
+
+
+def array_of(entries: list[Any], dtype: Any) -> Any:
+    """The array that NumPy makes of a list, which has the dtype that was foreseen."""
+    made = np_array(entries)
+    if made.dtype != dtype:
+        unfollowed("a list makes an array of another dtype")
+    return made
 
 
 def of_length(x: Any, count: int) -> None:

@@ -43,6 +43,8 @@ class Indexing(Applications):
         owner = self.read(node.value)
         if owner.kind.has_parts:
             return self.entry(owner, node)
+        if owner.kind.name == "many":
+            return self.entry_of_list(owner, self.untraced(node.slice))
         if owner.kind.name != "array":
             refuse("a subscript of such a value is not known", node)
         return self.part(owner, self.key(node.slice, owner.kind.ndim))
@@ -163,6 +165,12 @@ class Indexing(Applications):
 
     def store(self, target: ast.Subscript, value: Value) -> None:
         """`y[key] = value`."""
+        if self.is_list_name(target.value):
+            key_of_list = self.untraced(target.slice)
+            if key_of_list.kind is not INT:
+                refuse("an entry of a list is not named by a whole number", target)
+            self.store_entry(target.value.id, key_of_list, value)  # type: ignore[attr-defined]
+            return
         name, key = self.written_part(target)
         owner = self.variable(name)
         part = array(key.ndim, owner.kind.dtype)
@@ -226,6 +234,8 @@ class Indexing(Applications):
 
     def add_to_part(self, target: ast.Subscript, value: Value, sign: str) -> bool:
         """`y[key] += value`, in place; False where that is not the simple case."""
+        if self.is_list_name(target.value):
+            return False
         name, key = self.written_part(target)
         owner = self.variable(name)
         part = array(key.ndim, owner.kind.dtype)

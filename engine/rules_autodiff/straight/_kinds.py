@@ -26,7 +26,8 @@ class Kind:
 
     Attributes:
         name: `"real"`, `"int"`, `"bool"`, `"none"`, `"text"`, `"array"`,
-            `"row"` (a tuple), `"list"`, `"dict"` or `"function"`.
+            `"row"` (a tuple), `"list"`, `"dict"`, `"function"`, or `"many"` (a list
+            of unknown length).
         ndim: The number of axes of an array; at least one.
         dtype: `"d"` (float64), `"?"` (bool) or `"l"` (int64), of an array; `"entries"`
             for what is spread: each entry is a variable of its own.
@@ -116,8 +117,11 @@ def join(one: Kind, other: Kind) -> Kind | None:
         return one
     if {one.name, other.name} == {"real", "int"}:
         return REAL
+    if one.name == other.name == "many" and not (one.parts and other.parts):
+        return one if one.parts else other
     same = (one.name, one.dtype, one.tag) == (other.name, other.dtype, other.tag)
-    if not (same and one.has_parts and len(one.parts) == len(other.parts)):
+    composite = one.has_parts or one.name == "many"
+    if not (same and composite and len(one.parts) == len(other.parts)):
         return None
     parts = [join(x, y) for x, y in zip(one.parts, other.parts, strict=True)]
     known = [p for p in parts if p]

@@ -1,9 +1,8 @@
 """Loops, read: their heads, their bodies, and what they go over."""
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
@@ -11,6 +10,13 @@ from rules_autodiff.straight._kinds import INT, MIXED, REAL, Kind, array, join
 from rules_autodiff.straight._operations import Scatter
 from rules_autodiff.straight._reader import joined, writes_lines
 from rules_autodiff.straight._statements import Statements
+from rules_autodiff.straight._syntax import (
+    appended_names,
+    is_leaving,
+    is_name,
+    own_statements,
+    written_names,
+)
 from rules_autodiff.straight._values import Known, Value
 from rules_autodiff.straight._variables import row_of
 
@@ -27,11 +33,13 @@ class Loops(Statements):
 
     Attributes:
         ways: What is known where the innermost loop starts again, and where it is left.
+        growing: Variables over lists that change in the loop whose head is read.
         path: In which of their entries the loops over tuples are that are read.
     """
 
     ways: tuple[list[Any], list[Any]] = ([], [])
     path: tuple[Any, ...] = ()
+    growing: frozenset[str] = frozenset()
 
     # loops
 
@@ -44,18 +52,28 @@ class Loops(Statements):
         return self.loop(node, [], always=always)
 
     def do_For(self, node: ast.For) -> bool:
-        over = self.sequence(node.iter)
+        return self.loop_over(self.sequence(node.iter), node)
+
+    def loop_over(self, over: "Value | Sweep", node: ast.For) -> bool:
         if isinstance(over, Value) and over.kind.has_parts:
             return self.unroll(node, over)
         self.branches = True
+        self.growing = frozenset(appended_names(node) | written_names(node.body))
         text, targets = self.headed_by(over, node.target)
         self.close()
         self.enter(node)
         self.raw(f"for {text}:")
         return self.loop(node, targets, always=False)
 
-    def unroll(self, node: ast.For, over: Value) -> bool:
-        """A loop over what is known one by one: its body once for each."""
+    def unroll(self, node: ast.For, over: Value, read: Any = None) -> bool:
+        """A loop over what is known one by one: its body once for each.
+
+        Args:
+            node: The loop.
+            over: What it goes over.
+            read: `read(body)` reads its body, and says whether its end is reached.
+        """
+        read = read or self.body
         entries = [self.named(entry) for entry in self.iterated(over)]
         if len(entries) > LONG or any(map(is_leaving, own_statements(node.body))):
             refuse("a loop over a long tuple, or one that is left early", node)
@@ -65,7 +83,7 @@ class Loops(Statements):
             self.locals |= {n.id for n in ast.walk(node.target) if is_name(n)}
             self.target(node.target, entry)
             self.fix(node.target, entry)
-            goes_on = self.body(node.body)
+            goes_on = read(node.body)
             if not goes_on:
                 break
         self.path, self.fixed = path, fixed
@@ -238,7 +256,7 @@ class Loops(Statements):
         return f"{index}, ({', '.join(items)},) in enumerate({pairs})", makers
 
     def over_array(self, over: Value, target: ast.expr) -> Head:
-        """`for v in x`."""
+        """`for v in x`, of an array or list."""
         held, index = self.held(over, target), self.temporary("i")
         name = self.item_name(target)
         head = f"{index}, {name} in enumerate({held.text})"
@@ -257,6 +275,8 @@ class Loops(Statements):
 
     def held(self, found: Value, target: ast.expr) -> Value:
         """What a loop goes over, under a name that stays the loop's."""
+        if found.kind.name == "many":
+            return self.held_list(found, target)
         if found.kind.name != "array" or found.unstable:
             refuse("a loop over such a value is not known", target)
         name = f"__h{target.lineno}_{target.col_offset}"
@@ -264,9 +284,25 @@ class Loops(Statements):
         self.assign(name, found)
         return self.variable(name)
 
+    def held_list(self, found: Value, target: ast.expr) -> Value:
+        """A list that a loop goes over, and that does not change in its body."""
+        self.entry_kind(found)
+        if not found.atom or found.text in {self.own(name) for name in self.growing}:
+            refuse("a loop over a list that changes, or has no name", target)
+        self.lengths[found.text] = self.length(found).text
+        return found
+
+    def size_of(self, held: Value) -> str:
+        """The text of the shape of an array, or of the length of a list."""
+        listed = held.kind.name == "many"
+        return self.lengths[held.text] if listed else f"{held.text}.shape"
+
     def maker(self, target: ast.expr, held: Value, name: str, index: str) -> Any:
         """What makes the item of an array the value of a loop variable."""
-        kind = array(held.kind.ndim - 1, held.kind.dtype)
+        listed = held.kind.name == "many"
+        kind = (
+            held.kind.parts[0] if listed else array(held.kind.ndim - 1, held.kind.dtype)
+        )
 
         def make() -> None:
             self.head_assigns(index, name)
@@ -292,7 +328,7 @@ class Loops(Statements):
         if held.active:
             self.buffer(held.bar)
             step.pulls = [Pull(held.bar, held.kind, Scatter("{k0}"), "s0")]
-            step.before = {"s0": f"{held.text}.shape", "k0": index}
+            step.before = {"s0": self.size_of(held), "k0": index}
         self.step(step)
 
 
@@ -323,20 +359,3 @@ def known_items(name: str, rows: list[list[Value]], *, strict: bool) -> list[Val
     if strict and len({len(row) for row in rows}) > 1:
         refuse("a loop over tuples of several lengths")
     return [row_of(list(items)) for items in zip(*rows, strict=False)]
-
-
-def is_name(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name)
-
-
-def is_leaving(node: ast.AST) -> bool:
-    return isinstance(node, ast.Break | ast.Continue)
-
-
-def own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements in the body of a loop, not those in the bodies of loops in it."""
-    for node in body:
-        yield node
-        if not isinstance(node, ast.For | ast.While | ast.FunctionDef):
-            yield from own_statements(getattr(node, "body", []))
-        yield from own_statements(getattr(node, "orelse", []))

@@ -31,6 +31,7 @@ class Facts:
         heads: The kinds of variables at the head of each loop, by its place.
         active: Variables that carry a derivative somewhere.
         written: Variables over arrays that the program writes into.
+        grown: Variables whose entries, as those of a list, are written or added to.
         stores: How often variables are assigned in the text.
         changed: Whether something became known that was not.
     """
@@ -40,6 +41,7 @@ class Facts:
         self.active: set[str] = set()
         self.written: set[str] = set()
         self.buffered: set[str] = set()
+        self.grown: set[str] = set()
         self.stores: dict[str, int] = {}
         self.changed = False
 
@@ -81,6 +83,7 @@ class Reader:
         self.assigned: set[str] = set()  # variables that are assigned in the body
         self.headed: set[str] = set()  # those that are assigned in the heads of loops
         self.result: Any = None
+        self.lengths: dict[str, str] = {}  # of lists that loops go over
         self.fixed: dict[str, Value] = {}  # variables that are literals, here
         self.comprised: set[str] = set()  # variables of comprehensions that are read
         self.closure: Kind | None = None  # of the function, if it is a local one
@@ -144,6 +147,8 @@ class Reader:
 
     def apply(self, written: Written, operands: list[Value], text: str) -> Value:
         """The result of an operation; a step where a derivative passes through."""
+        if any(x.kind.name == "many" for x in operands):
+            refuse("a list is used in such a way")
         pulls = written.pulls or (None,) * len(operands)
         pairs = list(zip(operands, pulls, strict=False))
         follows = self.tracing and written.kind.is_real

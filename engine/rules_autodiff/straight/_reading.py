@@ -4,7 +4,7 @@ import ast
 import copy
 from collections import Counter
 from types import FunctionType
-from typing import Any, TypeGuard
+from typing import Any
 
 from rules_autodiff._names import mangle
 from rules_autodiff._source import definition
@@ -13,6 +13,7 @@ from rules_autodiff.straight._errors import Refused, refuse
 from rules_autodiff.straight._kinds import REAL, Kind, leaf_kinds
 from rules_autodiff.straight._parameters import parameters_of
 from rules_autodiff.straight._reader import settled_names
+from rules_autodiff.straight._syntax import appended_names, is_stored, written_names
 from rules_autodiff.straight._values import bar_of
 from rules_autodiff.straight._writer import Return, Writer
 
@@ -26,6 +27,7 @@ def read_settled(first: Calls, kinds: Any, active: Any, closure: Kind | None) ->
     """A function, read until nothing changes."""
     node, facts = tree_of(first.function), first.facts
     facts.written = written_names(body_of(node))
+    facts.grown = facts.written | appended_names(node)
     names = [n.id for n in ast.walk(node) if is_stored(n)]
     facts.stores = Counter(names)
     for _ in range(READINGS):
@@ -82,24 +84,6 @@ def body_of(node: Any) -> list[ast.stmt]:
         return [ast.copy_location(ast.Return(node.body), node.body)]
     body: list[ast.stmt] = node.body
     return body
-
-
-def written_names(body: list[ast.stmt]) -> set[str]:
-    """The variables that name what is written into."""
-    found = set()
-    for node in (n for statement in body for n in ast.walk(statement)):
-        target = node.target if isinstance(node, ast.AugAssign) else node
-        if isinstance(target, ast.Subscript) and not isinstance(target.ctx, ast.Load):
-            target = target.value
-        elif not isinstance(node, ast.AugAssign):
-            continue
-        if isinstance(target, ast.Name):
-            found.add(target.id)
-    return found
-
-
-def is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def made_writer(name: str, active: Any, reader: Calls) -> Writer:

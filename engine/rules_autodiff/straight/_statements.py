@@ -50,8 +50,22 @@ class Statements(Indexing):
         pass
 
     def do_Expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            owner, name = call.func.value, call.func.attr
+            if self.is_list_name(owner) and name in ("append", "extend"):
+                self.grow(owner.id, name, call)  # type: ignore[attr-defined]
+                return
+        if not isinstance(call, ast.Constant):
             refuse("an expression that is not used", node)
+
+    def grow(self, name: str, method: str, call: ast.Call) -> None:
+        """`out.append(v)`, or `out.extend` by entries that are known one by one."""
+        if len(call.args) != 1 or call.keywords:
+            refuse("such an addition to a list", call)
+        value = self.read(call.args[0])
+        for entry in [value] if method == "append" else self.iterated(value):
+            self.append(name, entry)
 
     def do_Assert(self, node: ast.Assert) -> None:
         self.branches = True
@@ -139,6 +153,8 @@ class Statements(Indexing):
         elif isinstance(target, ast.Subscript):
             if not (sign and self.add_to_part(target, value, sign)):
                 old = self.read_Subscript(as_read(target))
+                if old.kind.name == "array" and self.is_list_name(target.value):
+                    refuse("an array in a list is changed in place", node)
                 new = self.binary(type(op), old, value, node)
                 if old.kind.name == "array" and new.kind.dtype != old.kind.dtype:
                     refuse("an array of whole numbers is changed to floats", node)

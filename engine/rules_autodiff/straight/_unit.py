@@ -6,6 +6,7 @@ of the user's file, so that warnings and profiles name those.
 
 import ast
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -100,13 +101,16 @@ class Writing:
         return self.constants[id(value)]
 
     def made_loop(
-        self, node: ast.AST, parts: list[ast.comprehension], element: Any, total: str
+        self,
+        node: ast.expr,
+        parts: list[ast.comprehension],
+        element: Any,
+        made_of: Callable[[Any], ast.stmt],
     ) -> ast.stmt:
-        """The loop that adds up a comprehension; the same one in each reading."""
+        """The loop that a comprehension is; the same one in each reading."""
         if node not in self.loops:
             parts, element = copy.deepcopy((parts, element))
-            added = ast.BinOp(ast.Name(total), ast.Add(), element)
-            made: ast.stmt = ast.Assign([ast.Name(total)], added)
+            made = made_of(element)
             for part in reversed(parts):
                 for test in reversed(part.ifs):
                     made = ast.If(test, [made], [])

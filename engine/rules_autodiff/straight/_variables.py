@@ -177,7 +177,8 @@ class Variables(Reader):
     def named(self, value: Value) -> Value:
         """The value under a name of its own, which assignments do not change."""
         if value.entries is not None:
-            return with_entries(value.kind, [*map(self.named, value.entries)])
+            named = [*map(self.named, value.entries)]
+            return with_entries(value.kind, named) if named else value
         if value.constant is not ... or value.text in self.captured:
             return value
         if value.kind.name == "many":

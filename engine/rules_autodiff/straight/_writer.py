@@ -12,6 +12,7 @@ __all__ = ["Line", "Return", "Writer"]
 
 LITERAL = re.compile(r"[-(]*[\d.]|None|True|False|['\"]")
 TEMPORARY = re.compile(r"__\d")
+MEMORY = frozenset({"array", "many"})  # whose cotangents may be 0.0 in their place
 ZERO, SET, MAYBE = "zero", "set", "maybe"  # what is known of a cotangent
 
 
@@ -251,7 +252,7 @@ class BlockReverse:
             self.states[step.out] = ZERO
             return
         guarded = state == MAYBE and (
-            (step.kind is not None and step.kind.name == "array") or bool(step.taken)
+            (step.kind is not None and step.kind.name in MEMORY) or bool(step.taken)
         )
         dz = self.take(step, meaning, guarded)
         for pull in step.pulls:
@@ -296,6 +297,9 @@ class BlockReverse:
         bar, state = pull.bar, self.state(pull.bar)
         if isinstance(pull.text, Scatter):
             self.scatter(pull, pull.text, meaning)
+        elif pull.kind.name == "many":
+            text = filled(pull.text, meaning)
+            self.put(f"{bar} = {text if state == ZERO else f'listed({bar}, {text})'}")
         else:
             text = filled(pull.text, meaning)
             text = f"({text})" if " if " in text else text
@@ -305,17 +309,22 @@ class BlockReverse:
                 text = f"{bar} + {text}"
             if text != bar:
                 self.put(f"{bar} = {text}")
-        self.states[bar] = MAYBE if self.guarded and state != SET else SET
+        unsure = self.guarded or pull.loose
+        self.states[bar] = MAYBE if unsure and state != SET else SET
 
     def scatter(self, pull: Pull, found: Scatter, meaning: dict[str, str]) -> None:
         bar, state = pull.bar, self.state(pull.bar)
+        listed, shape = pull.kind.name == "many", meaning[pull.shape]
+        zeros = f"[0.0] * {shape}" if listed else f"np_zeros({shape})"
         if state == ZERO:
-            self.put(f"{bar} = np_zeros({meaning[pull.shape]})")
+            self.put(f"{bar} = {zeros}")
         elif state == MAYBE:
             self.put(f"if type({bar}) is float:")
-            self.put(f"    {bar} = np_zeros({meaning[pull.shape]})")
+            self.put(f"    {bar} = {zeros}")
         key, value = filled(found.key, meaning), filled(found.value, meaning)
-        if found.repeated:
+        if listed:
+            self.put(f"{bar}[{key}] = {bar}[{key}] + {value}")
+        elif found.repeated:
             self.put(f"add_at({bar}, {key}, {value})")
         else:
             self.put(f"{bar}[{key}] += {value}")
