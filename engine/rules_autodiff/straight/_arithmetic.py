@@ -9,7 +9,8 @@ from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array, is_arra
 from rules_autodiff.straight._operations import Call, Written, function, operator
 
 __all__ = [
-    "binary", "broadcast", "reduced", "signed", "write_mul", "write_remainder"
+    "binary", "broadcast", "is_mixed", "reduced", "signed", "write_mul",
+    "write_remainder",
 ]  # fmt: skip
 
 
@@ -43,14 +44,29 @@ def reduced(cotangent: str, place: int, kinds: tuple[Kind, ...]) -> str | None:
     return f"fit({cotangent}, {{s{place}}})" if beside else cotangent
 
 
-def binary(kinds: tuple[Kind, ...], by_x: str, by_y: str) -> Written | None:
-    """An operator of two operands, by the cotangents that it would give to each."""
-    if len(kinds) != 2:
-        return None
-    kind = broadcast(kinds)
+def binary(call: Call, by_x: str, by_y: str, text: str | None = None) -> Written | None:
+    """An operator of two operands, by the cotangents that it would give to each.
+
+    The text is for arrays of whole numbers or truth values beside a number: that may be
+    whole on one way to where it is used, and the result would be no array of floats.
+    """
+    kinds = call.kinds
+    kind = broadcast(kinds) if len(kinds) == 2 else None
     if kind is None:
         return None
-    return Written(kind, None, (reduced(by_x, 0, kinds), reduced(by_y, 1, kinds)))
+    by_both = reduced(by_x, 0, kinds), reduced(by_y, 1, kinds)
+    return Written(
+        kind, f"floats({text})" if text and is_mixed(call) else None, by_both
+    )
+
+
+def is_mixed(call: Call) -> bool:
+    """Whether numbers alone, and not literals, make the result one of floats."""
+    if any(is_array(k) for k in call.kinds) or all(map(is_number, call.kinds)):
+        return False
+    pairs = zip(call.kinds, call.constants, strict=True)
+    numbers = [c for k, c in pairs if k is REAL]
+    return bool(numbers) and all(type(c) is not float for c in numbers)
 
 
 def beside_array(kinds: tuple[Kind, ...], place: int) -> bool:
@@ -67,13 +83,13 @@ def replaced(written: Written, place: int, text: str) -> Written:
 @operator("add")
 @function(np.add)
 def write_add(call: Call) -> Written | None:
-    return None if call.options else binary(call.kinds, "{dz}", "{dz}")
+    return None if call.options else binary(call, "{dz}", "{dz}", "{0} + {1}")
 
 
 @operator("sub")
 @function(np.subtract)
 def write_sub(call: Call) -> Written | None:
-    written = None if call.options else binary(call.kinds, "{dz}", "-{dz}")
+    written = None if call.options else binary(call, "{dz}", "-{dz}", "{0} - {1}")
     if written and call.kinds[1] is REAL and written.kind is not REAL:
         return replaced(written, 1, "-summed({dz})")
     return written
@@ -83,7 +99,8 @@ def write_sub(call: Call) -> Written | None:
 @function(np.multiply)
 def write_mul(call: Call) -> Written | None:
     kinds = call.kinds
-    written = None if call.options else binary(kinds, "{dz} * {1}", "{dz} * {0}")
+    by_x, by_y = "{dz} * {1}", "{dz} * {0}"
+    written = None if call.options else binary(call, by_x, by_y, "{0} * {1}")
     if written is None or written.kind is REAL:
         return written
     # Beside an array a number's cotangent is an inner product.
@@ -102,7 +119,7 @@ def write_mul(call: Call) -> Written | None:
 def write_truediv(call: Call) -> Written | None:
     kinds = call.kinds
     by_x, by_y = "{dz} / {1}", "-{dz} * {z} / {1}"
-    written = None if call.options else binary(kinds, by_x, by_y)
+    written = None if call.options else binary(call, by_x, by_y)
     if written is None:
         return None
     kind = REAL if written.kind is INT else array(written.kind.ndim, "d")
@@ -159,7 +176,7 @@ def write_power(call: Call) -> Written | None:
     if not (x.is_real or y.is_real):
         return None
     slope = "{dz} * ({1} * {0} ** ({1} - 1))" if y is INT else POWER_BY_BASE
-    return binary(call.kinds, slope, "{dz} * exponents_slope({0}, {z})")
+    return binary(call, slope, "{dz} * exponents_slope({0}, {z})", "{0} ** {1}")
 
 
 POWER_BY_BASE = "{dz} * power_slope({0}, {1})"
@@ -180,22 +197,22 @@ def by_base(p: int) -> str | None:
 @operator("floordiv")
 @function(np.floor_divide)
 def write_floordiv(call: Call) -> Written | None:
-    kind = broadcast(call.kinds) if only(call, 2) else None
-    return Written(kind, None, (None, None)) if kind else None
+    written = binary(call, "", "", "{0} // {1}") if only(call, 2) else None
+    return written and Written(written.kind, written.text, (None, None))
 
 
 @operator("mod")
 def write_mod(call: Call) -> Written | None:
     if not only(call, 2):
         return None
-    return binary(call.kinds, "{dz}", "-{dz} * ({0} // {1})")
+    return binary(call, "{dz}", "-{dz} * ({0} // {1})", "{0} % {1}")
 
 
 @function(np.remainder, np.fmod)
 def write_remainder(call: Call) -> Written | None:
-    if not only(call, 2):
+    if not only(call, 2) or is_mixed(call):
         return None
-    return binary(call.kinds, "{dz}", "-{dz} * np_rint(({0} - {z}) / {1})")
+    return binary(call, "{dz}", "-{dz} * np_rint(({0} - {z}) / {1})")
 
 
 # comparisons

@@ -9,14 +9,15 @@ from rules_autodiff.straight._entry_maps import unfollowed
 
 __all__ = [
     "cholesky_back", "cumprod_back", "dense", "det_back", "diag_back", "float_range",
-    "floating", "from_left", "full", "kron_by_left", "kron_by_right",
+    "floating", "floats", "from_left", "full", "kron_by_left", "kron_by_right",
     "linspace_by_start", "linspace_by_stop", "mean_along", "mean_of", "norm_of",
-    "np_einsum", "np_solve", "prod_back", "product_of", "repeat_back", "row_of",
-    "solve_back", "sort_back", "std_back", "times", "trace_back", "undiff", "var_back",
-    "winners", "winners_along",
+    "np_broadcast_to", "np_einsum", "np_solve", "prod_back", "product_of",
+    "repeat_back", "row_of", "solve_back", "sort_back", "std_back", "times",
+    "trace_back", "undiff", "var_back", "winners", "winners_along",
 ]  # fmt: skip
 
 add_reduce: Any = np.add.reduce
+np_broadcast_to = np.broadcast_to
 np_einsum, np_solve = np.einsum, np.linalg.solve
 DOUBLE = np.dtype(float)
 LARGE = 100_000  # entries from which on the memory of a product counts
@@ -45,13 +46,17 @@ def from_left(d: Any, xT: Any) -> Any:
     return (dense(d).T @ xT.T).T
 
 
-# new arrays of float64
+# new arrays of float64: a number may be whole on one way to where it is used
+
+
+def floats(made: Any) -> Any:
+    """The array, if it is one of floats."""
+    return made if made.dtype is DOUBLE else unfollowed("an array of whole numbers")
 
 
 def row_of(*numbers: Any) -> Any:
     """An array of numbers, or of arrays of one shape, of which one is a float."""
-    made = np.array(numbers)
-    return made if made.dtype is DOUBLE else unfollowed("an array of whole numbers")
+    return floats(np.array(numbers))
 
 
 def floating(x: Any) -> None:
@@ -153,8 +158,7 @@ def sort_back(d: Any, x: Any) -> Any:
 
 def float_range(*bounds: Any) -> Any:
     """`numpy.arange` of floats."""
-    made = np.arange(*bounds)
-    return made if made.dtype is DOUBLE else unfollowed("an array of whole numbers")
+    return floats(np.arange(*bounds))
 
 
 # shapes

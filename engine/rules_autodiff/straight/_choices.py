@@ -4,7 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff.straight._arithmetic import binary, broadcast, reduced
+from rules_autodiff.straight._arithmetic import (
+    binary,
+    broadcast,
+    is_mixed,
+    reduced,
+)
 from rules_autodiff.straight._elementwise import by_reals
 from rules_autodiff.straight._forms import NUMBERS, only
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array
@@ -24,13 +29,13 @@ __all__: list[str] = []
 
 def extreme(of_array: str, of_number: str) -> Operation:
     def write_extreme(call: Call) -> Written | None:
-        if not only(call, 2):
+        if not only(call, 2) or is_mixed(call):
             return None
         if any(k.name == "array" for k in call.kinds):
             by_x = f"{of_array}({{dz}}, {{0}}, {{1}})"
-            return binary(call.kinds, by_x, f"{of_array}({{dz}}, {{1}}, {{0}})")
+            return binary(call, by_x, f"{of_array}({{dz}}, {{1}}, {{0}})")
         by_x = f"{{dz}} * {of_number}({{0}}, {{1}})"
-        return binary(call.kinds, by_x, f"{{dz}} * {of_number}({{1}}, {{0}})")
+        return binary(call, by_x, f"{{dz}} * {of_number}({{1}}, {{0}})")
 
     return write_extreme
 
@@ -69,9 +74,10 @@ def write_where(call: Call) -> Written | None:
         return None
     if condition.name not in NUMBERS and condition.name != "array":
         return None
+    text = "floats(np_where({0}, {1}, {2}))" if is_mixed(call) else None
     by_x = reduced("np_where({0}, {dz}, 0.0)", 1, call.kinds)
     by_y = reduced("np_where({0}, 0.0, {dz})", 2, call.kinds)
-    return Written(array(ndim), None, (None, by_x, by_y))
+    return Written(array(ndim), text, (None, by_x, by_y))
 
 
 @function(np.clip)

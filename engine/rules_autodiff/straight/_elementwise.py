@@ -204,7 +204,7 @@ def slopes(by_x: str, by_y: str) -> Operation:
         known = only(call, 2) and not any(
             k is BOOL or k.dtype == "?" for k in call.kinds
         )
-        written = binary(call.kinds, by_x, by_y) if known else None
+        written = binary(call, by_x, by_y) if known else None
         if written is None or written.kind.is_real:
             return written
         return Written(array(written.kind.ndim), None, written.pulls)

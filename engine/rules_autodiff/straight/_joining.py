@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff.straight._arithmetic import is_mixed
 from rules_autodiff.straight._forms import FLOATS, whole
 from rules_autodiff.straight._kinds import INT, REAL, Kind, array
 from rules_autodiff.straight._operations import SPREADING, Call, Written, function
@@ -97,7 +98,7 @@ class Pieces:
         dtype = joined_dtype(kinds)
         rows = [i for i, k in enumerate(kinds) if k.name == "row"]
         literal = all(self.call.constants[i] is not ... for i in rows)
-        if dtype is None or not literal or not kinds:
+        if dtype is None or not literal or not kinds or is_mixed(self.call):
             return None
         return Written(array(ndim, dtype), None, parts(kinds, self.cut))
 

@@ -158,8 +158,10 @@ def write_broadcast_to(call: Call) -> Written | None:
     ndim = shape_kind(call.kinds[1:]) if only(call, 2) else None
     if not ndim or ndim < x.ndim or not x.is_real:
         return None
-    by_x = "summed({dz})" if x is REAL else "fit({dz}, {s0})"
-    return Written(array(ndim), None, (by_x, None), fresh=False)
+    if x is REAL:
+        text = "floats(np_broadcast_to({0}, {1}))"
+        return Written(array(ndim), text, ("summed({dz})", None), fresh=False)
+    return Written(array(ndim), None, ("fit({dz}, {s0})", None), fresh=False)
 
 
 # copies

@@ -23,7 +23,8 @@ LEFT = [
     of(np.sum, X, axis=2), of(np.sum, X, axis=(0, 0)), of(np.sum, X, 0),
     of(np.sum, X, where=True), of(np.sum, X, keepdims=1), of(np.sum, 0.5),
     of(np.sum, X, L(0), L(None)), of(np.sum, MASK, axis=0), of(np.sort, X),
-    of(np.sort, V, axis=0),
+    of(np.sort, V, axis=0), of(np.maximum, np.arange(4), 0.5), of(np.fmod, MASK, 0.5),
+    of(np.hstack, np.arange(4), 0.5), of(np.append, np.arange(4), 0.5),
     of(np.pad, X, L(1), L("edge")), of(np.pad, X, 1), of(np.pad, X, L((1, 2, 3))),
     of(np.cumprod, X), of(np.searchsorted, X, 1.0), of(np.max, X, initial=2.0),
     of(np.mean, np.arange(3), axis=0), of(np.var, X, ddof=0.5), of(np.std, X, mean=0.0),
@@ -101,28 +102,40 @@ def test_left_to_the_tape(place):
         assert case.written is None, case.name
 
 
-RAISING = [
+COMPLEX = [
     operator("pow", -0.5, 0.5), operator("pow", -2, 0.5), operator("pow", -0.5, L(0.5)),
-    of(pow, -0.5, 1.5), of(np.full, 3, 0.5), of(np.array, 0.5, 0.25),
-    of(np.arange, 0.5, 3.0),
+    of(pow, -0.5, 1.5),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "case", RAISING[:4], ids=["pow", "whole", "literal", "builtin"]
-)
+@pytest.mark.parametrize("case", COMPLEX, ids=["pow", "whole", "literal", "builtin"])
 def test_a_complex_power_is_left(case):
     with pytest.raises(Unfollowed, match="complex"):
         forward(case, case.written)
 
 
-@pytest.mark.parametrize("case", RAISING[4:], ids=["full", "array", "arange"])
-def test_whole_numbers_where_a_float_was_said(case):
+ROW = np.arange(1, 5)
+MADE_OF_NUMBERS = [
+    of(np.full, 3, 0.5), of(np.array, 0.5, 0.25), of(np.arange, 0.5, 3.0),
+    of(np.broadcast_to, 0.5, (2, 3)), of(np.where, MASK, 0.5, 2),
+    *[operator(name, ROW, 0.5) for name in ("add", "sub", "mul", "mod", "pow")],
+    operator("floordiv", ROW, 0.5),
+    operator("mul", 0.5, MASK), of(np.multiply, ROW, 0.5), method("dot", ROW, 0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(len(MADE_OF_NUMBERS)))
+def test_whole_numbers_where_a_float_was_said(place):
     """A number may be whole on one way to where it is used."""
+    case = MADE_OF_NUMBERS[place]
     whole = [int(4 * x) if type(x) is float else x for x in case.operands]
-    written = case.written
     with pytest.raises(Unfollowed, match="whole"):
-        forward(type(case)(case.table, case.key, tuple(whole)), written)
+        forward(type(case)(case.table, case.key, tuple(whole)), case.written)
+
+
+def test_a_literal_is_what_it_is():
+    case = operator("mul", ROW, L(0.5))
+    assert case.written.text is None
 
 
 def test_a_moving_bound_is_left():
