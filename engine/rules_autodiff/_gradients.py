@@ -65,8 +65,11 @@ def both_of(
         try:
             check_plain(below, has_aux=has_aux)
             now = tier == "straight"
-            value, cotangents = gradient(f, args, kwargs, active, now=now)
-            return value, cotangents if isinstance(argnums, SEVERAL) else cotangents[0]
+            found = gradient(f, args, kwargs, active, now=now)
+            if found is not None:
+                value, cotangents = found
+                several = isinstance(argnums, SEVERAL)
+                return value, cotangents if several else cotangents[0]
         except Left as error:
             if tier == "straight":
                 raise not_straight(f, error) from None

@@ -11,10 +11,10 @@ from rules_autodiff._front import forward
 from rules_autodiff._gradients import split_aux
 from rules_autodiff._recording import Recording
 from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_autodiff.straight._arguments import check_flat
 from rules_autodiff.straight._tier import (
     Left,
     Pass,
-    check_flat,
     check_plain,
     check_tier,
     not_straight,

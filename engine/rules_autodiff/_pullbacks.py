@@ -9,14 +9,13 @@ from rules_autodiff._gradients import split_aux
 from rules_autodiff._kept import Kept, agree, refuse_other_value
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording
+from rules_autodiff.straight._arguments import check_flat, differentiated
 from rules_autodiff.straight._signatures import leave
 from rules_autodiff.straight._tier import (
     Left,
     Pass,
-    check_flat,
     check_plain,
     check_tier,
-    differentiated,
     not_straight,
 )
 from rules_core import NoTangent

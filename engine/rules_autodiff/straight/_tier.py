@@ -5,11 +5,10 @@ left to the tape: written code changes nothing that others see, so the tape can 
 begin anew.
 """
 
-import sys
 import threading
 from contextvars import Context
 from math import isfinite
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,41 +18,30 @@ from rules_autodiff._errors import UnsupportedProgram
 from rules_autodiff._explain import name_of
 from rules_autodiff._inputs import Const, alias, without_const
 from rules_autodiff._plain import PLAIN
+from rules_autodiff.straight._arguments import (
+    bound,
+    differentiated,
+    leaves_of,
+    signature_of,
+)
+from rules_autodiff.straight._results import given, is_finite
 from rules_autodiff.straight._signatures import (
-    DEEP,
     DOUBLE,
-    MANY,
-    SIMPLE,
     Form,
     Left,
     Written,
-    check_positions,
     form_of,
-    is_differentiated,
     leave,
     write,
-)  # fmt: skip
+)
 from rules_autodiff.straight._trust import is_answered
-from rules_core import NoTangent
 
 __all__ = [
-    "Left", "Pass", "check_flat", "check_plain", "check_tier", "code_of",
-    "differentiated", "gradient", "not_straight",
+    "Left", "Pass", "check_plain", "check_tier", "code_of", "gradient", "not_straight",
 ]  # fmt: skip
 
-FLOAT64, NO_TANGENT = np.float64, NoTangent()
-CONTAINERS = frozenset({tuple, list, dict})
+FLOAT64 = np.float64
 TIERS = ("auto", "tape", "straight")
-
-
-def references(row: tuple[Any, ...]) -> int:
-    """How many references a loop over a row sees to an entry that nobody else holds."""
-    for entry in row:
-        return sys.getrefcount(entry)
-    return 0
-
-
-UNSHARED = references((object(),))  # Python's versions differ in it
 
 
 class Strict(threading.local):
@@ -90,8 +78,10 @@ STRICT = Strict()
 
 def gradient(
     f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool = False
-) -> tuple[Any, tuple[Any, ...]]:
+) -> tuple[Any, tuple[Any, ...]] | None:
     """The value of `f` and the derivatives by some of its arguments.
+
+    None where it is known by now that there will be no code, if none is insisted on.
 
     Args:
         f: The function.
@@ -103,9 +93,14 @@ def gradient(
     Raises:
         Left: The tape has to do it.
     """
-    form, written, inner, caps = chosen(f, args, kwargs, active, now=now)
+    choice = chosen(f, args, kwargs, active, now=now)
+    if choice is None:
+        return None
+    form, written, inner, caps = choice
     try:
-        found = STRICT.run(both_of, written, inner, caps, active)
+        found: tuple[Any, tuple[Any, ...]] = STRICT.run(
+            both_of, written, inner, caps, active
+        )
         if STRICT.faint:
             STRICT.ask()
     except Left:
@@ -133,71 +128,6 @@ def both_of(
     return value, given(args, active, cotangents)
 
 
-def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
-    """Cotangents as the user gets them.
-
-    Raises:
-        Left: One is not finite: zeros are strong, and only the tape asks for them.
-    """
-    found = []
-    places = iter(active)  # `zip` would hold the cotangents too
-    for ct in cotangents:
-        x = args[next(places)]
-        if type(ct) is tuple or ct is None:
-            found.append(in_form_of(x, ct))
-            continue
-        if not is_finite(ct):
-            leave("a derivative is not finite")
-        if type(ct) is ndarray:
-            if ct.shape != x.shape or ct.dtype is not DOUBLE:
-                leave("a derivative is not of its argument's form")
-            shared = ct.base is not None or sys.getrefcount(ct) > UNSHARED
-            found.append(np.array(ct) if shared else ct)
-        elif type(x) is ndarray:
-            found.append(np.zeros(x.shape))
-        else:
-            found.append(ct if type(ct) is type(x) else type(x)(ct))
-    return tuple(found)
-
-
-def in_form_of(x: Any, cotangents: Any) -> Any:
-    """The cotangents of a container, in one of its form."""
-    if cotangents is None:
-        return NO_TANGENT
-    if type(x) is dict:
-        values = [*x.values()]
-        return dict(zip(x, given(values, range(len(x)), cotangents), strict=True))
-    found = given(x, range(len(x)), cotangents)
-    return list(found) if type(x) is list else found
-
-
-def leaves_of(x: Any) -> list[Any]:
-    """All values in a container."""
-    if type(x) not in CONTAINERS:
-        return [x]
-    parts = x.values() if type(x) is dict else x
-    return [leaf for part in parts for leaf in leaves_of(part)]
-
-
-def differentiated(args: Any) -> tuple[int, ...]:
-    """The positions of what can be differentiated; the others are constants."""
-    return tuple([i for i, x in enumerate(args) if is_differentiated(x)])
-
-
-def check_flat(args: Any) -> None:
-    """Leave containers to the tape."""
-    if any(type(x) in CONTAINERS for x in args):
-        leave("it is differentiated by a container")
-
-
-def is_finite(x: Any) -> bool:
-    """Whether a number, or every entry of an array, is finite (and not too large)."""
-    if type(x) is not ndarray:
-        return isfinite(x)
-    flat = x if x.ndim == 1 else x.ravel("K")
-    return isfinite(flat.dot(flat))
-
-
 class Pass:
     """One run of written code, to go back through as often as asked.
 
@@ -207,6 +137,8 @@ class Pass:
 
     def __init__(self, f: Any, args: Any, kwargs: Any, active: Any, *, now: bool):
         found = chosen(f, args, kwargs, active, now=now)
+        if found is None:
+            leave("there is no code")
         self.form, self.written, self.args, self.caps = found
         self.active = active
         self.output, self.residual = self.run(self.forward)
@@ -268,9 +200,14 @@ class Pass:
 
 def chosen(
     f: Any, args: Any, kwargs: Any, active: Any, *, now: bool
-) -> tuple[Form, Any, Any, Any]:
-    """The form of a call, its code, its arguments, and the values that it captures."""
+) -> tuple[Form, Any, Any, Any] | None:
+    """The form of a call, its code, its arguments, and the values that it captures.
+
+    None where there will be none. That is answered often, and an error takes longer.
+    """
     if type(f) is not FunctionType:
+        if not now:
+            return None
         leave("it is no function written in Python")
     if is_answered(f):
         leave("a rule or an overlay answers for it")
@@ -288,49 +225,12 @@ def chosen(
         args = tuple(without_const(args))
         signature = signature_of(code, args, active)
     form = form_of(code, signature)
+    if form.reason and not form.units and not now:
+        return None
     written, caps = form.chosen(f, args, active, now=now)
     if not written.is_trusted():
         leave("a rule, an overlay or debug mode has a say in it")
     return form, written, args, caps
-
-
-def signature_of(
-    code: CodeType, args: Any, active: Any, depth: int = DEEP
-) -> tuple[Any, ...]:
-    """What a form depends on: the kinds of the arguments, in short."""
-    if depth < 0:
-        leave("it has an argument with containers in containers without end")
-    if len(args) > MANY and type(args) is not tuple:
-        leave(f"it has an argument with more than {MANY} entries")
-    signature = [active]
-    for x in args:
-        cls = type(x)
-        if cls is ndarray:
-            signature.append(x.ndim if x.dtype is DOUBLE else (x.ndim, x.dtype))
-        elif cls in SIMPLE:
-            signature.append(cls)
-        elif cls is tuple or cls is list:
-            signature.append((cls, signature_of(code, x, (), depth - 1)))
-        elif cls is dict:
-            parts = signature_of(code, [*x.values()], (), depth - 1)
-            signature.append((cls, *x, parts))
-        else:
-            leave(f"it has an argument of class {cls.__name__}")
-    return tuple(signature)
-
-
-def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any, ...]:
-    """The arguments by position, with defaults."""
-    check_positions(code)
-    names = code.co_varnames[len(args) : code.co_argcount]
-    if not kwargs.keys() <= set(names[max(code.co_posonlyargcount - len(args), 0) :]):
-        leave("it is called with other arguments than it has")
-    given = f.__defaults__ or ()
-    own = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
-    known = {**dict(zip(own, given, strict=True)), **kwargs}
-    if len(args) > code.co_argcount or not known.keys() >= set(names):
-        leave("it is called with other arguments than it has")
-    return (*args, *[known[name] for name in names])
 
 
 def check_tier(tier: Any, name: str) -> None:
