@@ -64,9 +64,12 @@ class Indexing(Applications):
         name = self.temporary()
         step = Step(self.line, f"{name} = {owner.text}[{key.filled()}]", (name,))
         step.out, step.kind = bar_of(name, kind), kind
-        self.buffer(owner.bar)
-        scatter = Scatter(key.text, key.repeated)
-        step.pulls = [Pull(owner.bar, owner.kind, scatter, "s0")]
+        if is_whole(key.text):
+            step.pulls = [Pull(owner.bar, owner.kind, "{dz}.reshape({s0})", "s0")]
+        else:
+            self.buffer(owner.bar)
+            scatter = Scatter(key.text, key.repeated)
+            step.pulls = [Pull(owner.bar, owner.kind, scatter, "s0")]
         self.mean_key(step, owner, key)
         self.step(step)
         unstable = owner.unstable and key.view and kind.name == "array"
@@ -282,6 +285,11 @@ class Indexing(Applications):
 
 def signed(text: str, sign: str) -> str:
     return f"-({text})" if sign == "-" else text
+
+
+def is_whole(key: str) -> bool:
+    """Whether a key selects every entry in order, and puts in new axes at most."""
+    return not key.replace("None", "").strip(":., ()")
 
 
 def is_dots(node: ast.AST) -> bool:
