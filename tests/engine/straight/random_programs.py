@@ -108,6 +108,8 @@ class Writer(Structures):
             self.unrolled,
             self.containers,
             self.functions,
+            self.filled_list,
+            self.comprehended,
         )()
 
     # variables

@@ -99,3 +99,43 @@ class Structures(Expressions):
         self.emit(f"for f in (np.cos, {f}):")
         self.emit(f"    {s} = f({s}) * {self.number(0)}")
         self.numbers.append(s)
+
+    def filled_list(self):
+        """A list that grows in a loop, and is read and changed on the way."""
+        name, total, array = self.new("l"), self.new("s"), self.chance(0.3)
+        value = self.array(VECTOR, 1) if array else self.number(2)
+        first = self.pick("", value)
+        self.emit(f"{name} = [{first}]")
+        self.emit(f"{total} = {self.pick('0', '0.0', 'x')}")
+        self.emit(f"for j in range({self.pick('2', '3', 'n + 1')}):")
+        if self.chance(0.4):
+            self.emit(f"    if {self.test()}:")
+            self.emit(f"        {name}.append({value} * 0.5)")
+        self.emit(
+            f"    {name}.append({self.array(VECTOR, 1) if array else self.number(1)})"
+        )
+        read = f"np.sum({name}[{{}}])" if array else f"{name}[{{}}]"
+        if self.chance(0.4):
+            self.emit(f"    {total} += {read.format(self.pick('-1', '0'))} * 0.5")
+        if self.chance(0.4):
+            other = self.array(VECTOR, 1) if array else self.number(1)
+            self.emit(f"    {name}[{self.pick('-1', '0')}] = {name}[-1] * {other}")
+        if self.chance(0.2):
+            self.emit(f"    {name} = [{value}, {value}]")
+        if self.chance(0.3):
+            self.emit(f"    if TEST({total} > 0.5): break")
+        whole = f"np.sum(np.array({name}))" if array else f"sum({name})"
+        part = f"sum(v * {read.format(0)} for v in {self.named(VECTOR)})"
+        end = self.pick(whole, read.format(-1), part, f"len({name}) * x")
+        self.emit(f"{total} = {total} + {end}")
+        self.numbers.append(total)
+
+    def comprehended(self):
+        """A list made by a comprehension."""
+        name, s = self.new("l"), self.new("s")
+        guard = f" if TEST(v > {self.number(0)})" if self.chance(0.3) else ""
+        over = self.pick(self.array(VECTOR, 1), "WEIGHTS", "range(3)", "range(n + 1)")
+        self.emit(f"{name} = [v * {self.number(1)} for v in {over}{guard}]")
+        end = self.pick(f"np.sum(np.array({name}))", f"sum({name})", f"len({name}) * y")
+        self.emit(f"{s} = {end} * {self.number(0)}")
+        self.numbers.append(s)

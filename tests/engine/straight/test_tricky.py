@@ -18,8 +18,9 @@ from tests.engine.straight.tricky import X
 from tests.engine.straight.tricky_arrays import ARRAYS
 from tests.engine.straight.tricky_flow import FLOW
 from tests.engine.straight.tricky_functions import FUNCTIONS
+from tests.engine.straight.tricky_lists import LISTS
 
-CASES = {**ARRAYS, **FLOW, **FUNCTIONS}
+CASES = {**ARRAYS, **FLOW, **FUNCTIONS, **LISTS}
 STEP = 1e-6
 
 
