@@ -74,13 +74,19 @@ def einsum_cases() -> list[Case]:
 def system_cases() -> list[Case]:
     well = some(3, 3) + 2.0 * np.eye(3)
     positive = well @ well.T
+    wide = some(70, 3) @ some(70, 3).T + 3.0 * np.eye(70)
     found = [of(np.linalg.solve, well, b) for b in (some(3), some(3, 2), some(2, 3).T)]
     found += [
         of(f, m)
         for f in (np.linalg.inv, np.linalg.det)
         for m in (well, well.T, positive)
     ]
-    return [*found, of(np.linalg.cholesky, positive), of(np.linalg.det, some(1, 1))]
+    return [
+        *found,
+        of(np.linalg.cholesky, positive),
+        of(np.linalg.cholesky, wide),
+        of(np.linalg.det, some(1, 1)),
+    ]
 
 
 ASKED = (
