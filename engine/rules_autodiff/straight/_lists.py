@@ -79,7 +79,7 @@ class Lists(Variables):
         if own in self.facts.active:
             step.out, step.kind = self.note_bar(own, kind), kind
         self.step(step)
-        self.owned.discard(name)
+        self.owned.add(name)
         self.kinds[name] = kind
 
     def entry_to_hold(self, x: Value) -> Value:
@@ -128,7 +128,7 @@ class Lists(Variables):
     def filled_list(self, name: str) -> Value:
         """A list of the function's own."""
         out = self.variable(name)
-        if out.kind.name != "many":
+        if out.kind.name != "many" or name not in self.owned:
             refuse(f"{name} is no list that is made in the same function")
         return out
 

@@ -4,6 +4,7 @@ What is written must be right; what may not be written is refused, for the reaso
 its case says. The front door is right either way.
 """
 
+import copy
 import re
 
 import numpy as np
@@ -29,7 +30,7 @@ def is_active(x):
 
 
 def copied(args):
-    return [np.array(x) if isinstance(x, np.ndarray) else x for x in args]
+    return [copy.copy(x) if isinstance(x, np.ndarray | list) else x for x in args]
 
 
 def difference(f, args, place, direction):

@@ -224,3 +224,23 @@ def gone_over_while_it_grows(x):
         if len(out) < 4:
             out.append(x)
     return x
+
+
+@LISTS.add(1.5, [0.1] * 100, refused="made in the same function")
+def a_list_of_the_callers_filled(x, numbers):
+    numbers.append(x)
+    return numbers[-1] * numbers[3]
+
+
+@LISTS.add(1.5, [0.1] * 100, refused="made in the same function")
+def a_list_of_the_callers_written(x, numbers):
+    numbers[0] = x
+    return numbers[0] * numbers[3]
+
+
+@LISTS.add(0.9, [0.1] * 100)
+def a_list_of_the_callers_read(x, numbers):
+    t = 0.0
+    for v in numbers:
+        t = t * x + v
+    return t
