@@ -172,10 +172,10 @@ class Applications(Expressions):
 
 # Builtins that are read in a way of their own, by the names of methods.
 SPECIAL: dict[Any, str] = {
-    functools.partial: "call_partial",
-    sum: "call_sum",
-    len: "call_len",
-}
+    functools.partial: "call_partial", sum: "call_sum", len: "call_len",
+    isinstance: "call_isinstance", list: "call_list", tuple: "call_tuple",
+    divmod: "call_divmod",
+}  # fmt: skip
 ATTRIBUTES = frozenset({"T", "mT", "shape", "size", "ndim"})
 
 

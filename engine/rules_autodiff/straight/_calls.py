@@ -7,8 +7,8 @@ from typing import Any
 
 from rules_autodiff._opaque import is_opaque
 from rules_autodiff.straight._blocks import Pull, Step
+from rules_autodiff.straight._builtins import Builtins
 from rules_autodiff.straight._captures import Place
-from rules_autodiff.straight._comprehensions import Comprehensions
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import Kind, join, leaf_kinds, spread
 from rules_autodiff.straight._parameters import bound
@@ -28,7 +28,7 @@ from rules_autodiff.straight._writer import Return, as_row
 __all__ = ["Calls"]
 
 
-class Calls(Comprehensions):
+class Calls(Builtins):
     """Reads what leads out of the function and back into it.
 
     Attributes:
@@ -84,10 +84,20 @@ class Calls(Comprehensions):
                 values += self.iterated(self.read(part.value))
             else:
                 values.append(self.read_given(part))
-        if any(keyword.arg is None for keyword in node.keywords):
-            refuse("a call with ** is not in its language", node)
-        pairs = [(k.arg or "", self.read_given(k.value)) for k in node.keywords]
-        return values, dict(pairs)
+        named: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self.read_given(keyword.value)
+            found = {keyword.arg: value} if keyword.arg else self.by_name(value)
+            if named.keys() & found.keys():
+                refuse("an argument is given twice", node)
+            named.update(found)
+        return values, named
+
+    def by_name(self, value: Value) -> dict[str, Value]:
+        """The entries of a dict as arguments by name."""
+        if value.kind.name != "dict" or not all(type(k) is str for k in value.kind.tag):
+            refuse("a call with ** of no dict with texts as its keys")
+        return dict(zip(value.kind.tag, self.entries_of(value), strict=True))
 
     def invoke(
         self, f: Value, values: list[Value], named: dict[str, Value], node: ast.AST

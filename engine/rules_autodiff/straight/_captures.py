@@ -6,6 +6,7 @@ handed to the written code, so that nobody can change it while that runs.
 """
 
 import builtins
+import sys
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -86,6 +87,14 @@ class Captures:
         if value is MISSING:
             refuse(f"{known.value!r} has no attribute {name}")
         return self.found(value, Place(known.place, f"{{}}.{name}"))
+
+    def module(self, name: str) -> Known:
+        """A module as `import` finds it."""
+        modules = self.constant("modules", sys.modules)
+        found = self.found(sys.modules[name], Place(ROOT, f"{modules}.get({name!r})"))
+        if not isinstance(found, Known):
+            refuse(f"{name} is no module")
+        return found
 
     def default(self, function: FunctionType, place: Place, name: str) -> Any:
         """The default value of an argument; None if it has none."""

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -45,7 +46,8 @@ class Closures(Loops):
     def do_FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
             refuse("a local function with a decorator", node)
-        self.assign(node.name, function_value(self.local(node, node.name)))
+        value = function_value(self.local(node, node.name))
+        self.assign(node.name, replace(value, fresh=True))
 
     def local(self, node: ast.Lambda | ast.FunctionDef, name: str) -> Local:
         """A local function, whose default values are computed here."""

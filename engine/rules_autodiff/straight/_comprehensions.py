@@ -12,7 +12,7 @@ from rules_autodiff.straight._kinds import INT, Kind
 from rules_autodiff.straight._lists import many
 from rules_autodiff.straight._loops import LONG, Sweep
 from rules_autodiff.straight._values import Known, Value, with_entries
-from rules_autodiff.straight._variables import is_temporary, row_of
+from rules_autodiff.straight._variables import has_locals, is_temporary, row_of
 
 __all__ = ["Comprehensions"]
 
@@ -84,8 +84,8 @@ class Comprehensions(Closures):
 
     def named_once(self, value: Value) -> Value:
         """The value under a name, as the next entry may change what it is made of."""
-        if value.kind.name == "many":
-            refuse("a list of lists")
+        if value.kind.name == "many" or has_locals(value):
+            refuse("a list of lists, or of local functions")
         return value if value.active and is_temporary(value.text) else self.named(value)
 
     def hidden_name(self, node: ast.expr) -> str:

@@ -1,6 +1,7 @@
 """Expressions of a program, read."""
 
 import ast
+import operator
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +44,15 @@ COMPARED = {
     ast.Lt: ("lt", "<"), ast.LtE: ("le", "<="), ast.Gt: ("gt", ">"),
     ast.GtE: ("ge", ">="), ast.Eq: ("eq", "=="), ast.NotEq: ("ne", "!="),
 }  # fmt: skip
+FOLDED: dict[type, Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+ANSWERS: dict[type, Any] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}  # fmt: skip
+LARGE = 2**30  # literals from which on nothing is computed while code is written
 TRUTHS = frozenset({"bool", "int", "real", "none", "text"})
 
 
@@ -60,7 +70,9 @@ class Expressions(Lists):
     def read_given(self, node: ast.expr) -> Value:
         """The value of an expression, which may be a function."""
         found = self.read_any(node)
-        return found if isinstance(found, Value) else function_value(found)
+        if isinstance(found, Value):
+            return found
+        return replace(function_value(found), fresh=isinstance(node, ast.Lambda))
 
     def read_any(self, node: ast.expr) -> Any:
         reader = getattr(self, f"read_{type(node).__name__}", None)
@@ -96,8 +108,8 @@ class Expressions(Lists):
     def read_Dict(self, node: ast.Dict) -> Value:
         keys = tuple(key.value for key in node.keys if isinstance(key, ast.Constant))
         plain = len(keys) == len(node.keys) == len({*keys})
-        if not plain or not all(type(key) is str for key in keys):
-            refuse("a dict with other keys than texts", node)
+        if not plain or not all(type(key) in (str, int) for key in keys):
+            refuse("a dict with other keys than literal texts and numbers", node)
         entries = [self.read_given(value) for value in node.values]
         return with_entries(Kind("dict", tag=keys), entries)
 
@@ -112,6 +124,10 @@ class Expressions(Lists):
             refuse(f"the operator {op.__name__} is not in its language", node)
         if x.kind.has_parts or y.kind.has_parts:
             return self.joined_rows(op, x, y, node)
+        if x.kind is INT and y.kind is INT:
+            known = folded(op, x.constant, y.constant)
+            if known is not None:
+                return Value(f"({known!r})", INT, constant=known, atom=True)
         name, sign = BINARY[op]
         if name == "mul" and x.active and x.text == y.text:
             return self.square(x, node)
@@ -155,6 +171,8 @@ class Expressions(Lists):
         x = self.read(node.operand)
         if isinstance(node.op, ast.Not):
             self.truth(x, node)
+            if type(x.constant) is bool:
+                return truth_value(not x.constant)
             return Value(f"(not {x.text})", BOOL)
         if isinstance(node.op, ast.USub) and type(x.constant) in (int, float):
             value = -x.constant
@@ -179,6 +197,13 @@ class Expressions(Lists):
                 refuse("a comparison of such values is not known", node)
             name, sign = COMPARED[type(node.ops[0])]
             return self.operate(name, operands, f"({{}} {sign} {{}})", node)
+        if same and len(operands) == 2 and any(x.kind is NONE for x in operands):
+            x, y = operands
+            return truth_value((x.kind is y.kind) == isinstance(node.ops[0], ast.Is))
+        if len(operands) == 2 and not same:
+            answer = compared(node.ops[0], *[x.constant for x in operands])
+            if answer is not None:
+                return truth_value(answer)
         if same and not any(x.kind is NONE for x in operands):
             refuse("two values are asked whether they are the same", node)
         parts = [operands[0].text]
@@ -191,20 +216,26 @@ class Expressions(Lists):
         (*_, op), nothing = node.ops, any(x.kind is NONE for x in operands)
         if len(operands) != 2 or not nothing or not isinstance(op, ast.Is | ast.IsNot):
             refuse("a comparison of such values is not known", node)
-        answer = isinstance(op, ast.IsNot)
-        return Value(str(answer), BOOL, constant=answer, atom=True)
+        return truth_value(isinstance(op, ast.IsNot))
 
     def read_BoolOp(self, node: ast.BoolOp) -> Value:
         before, self.tracing = self.tracing, False
+        decided, operands = isinstance(node.op, ast.Or), []
         try:
-            operands = [self.read(part) for part in node.values]
+            for part in node.values:
+                operands.append(self.read(part))
+                if operands[-1].constant is decided:
+                    break  # what follows is not asked: it may be of no known kind
         finally:
             self.tracing = before
         for x in operands:
             self.truth(x, node)
         if any(x.kind is not BOOL for x in operands):
             refuse("and, or of other than truth values", node)
-        word = " and " if isinstance(node.op, ast.And) else " or "
+        operands = [x for x in operands if x.constant is not (not decided)]
+        if not operands or operands[0].constant is decided:
+            return truth_value(decided if operands else not decided)
+        word = " or " if decided else " and "
         return Value(f"({word.join(x.text for x in operands)})", BOOL)
 
     def untraced(self, node: ast.expr) -> Value:
@@ -222,6 +253,9 @@ class Expressions(Lists):
         return found.text
 
     def read_IfExp(self, node: ast.IfExp) -> Any:
+        known = self.untraced(node.test).constant
+        if type(known) is bool:
+            return self.read_any(node.body if known else node.orelse)
         test = self.test(node.test)
         if not self.tracing:
             x, y = self.read(node.body), self.read(node.orelse)
@@ -253,6 +287,27 @@ class Expressions(Lists):
         if self.kinds[name] is MIXED:
             refuse("the two cases are of different kinds", node)
         return self.name_value(name)
+
+
+def truth_value(answer: bool) -> Value:
+    return Value(str(answer), BOOL, constant=answer, atom=True)
+
+
+def folded(op: type, x: Any, y: Any) -> int | None:
+    """The value of an operator on literals that are whole numbers."""
+    f = FOLDED.get(op)
+    whole = f and type(x) is int and type(y) is int and max(abs(x), abs(y)) < LARGE
+    if not whole or (y == 0 and op in (ast.FloorDiv, ast.Mod)):
+        return None
+    found: int = f(x, y) if f else 0
+    return found
+
+
+def compared(op: ast.cmpop, x: Any, y: Any) -> bool | None:
+    """The answer to a comparison of literals, if both are."""
+    if type(x) is not type(y) or type(x) not in (int, str) or type(op) not in ANSWERS:
+        return None
+    return bool(ANSWERS[type(op)](x, y))
 
 
 def literal(value: Value) -> Any:

@@ -95,7 +95,7 @@ def kind_of(x: Any, depth: int = DEEP) -> Kind | None:
         return kind_of_entries("row" if cls is tuple else "list", x, depth)
     if cls is dict:
         keys = tuple(x)
-        plain = all(type(key) is str for key in keys)
+        plain = all(type(key) is str or type(key) is int for key in keys)
         return kind_of_entries("dict", [*x.values()], depth, keys) if plain else None
     return CLASSES.get(cls)
 
@@ -104,6 +104,10 @@ def kind_of_entries(
     name: str, entries: Any, depth: int, tag: Any = None
 ) -> Kind | None:
     """The kind of a container, None if one of its entries has none."""
+    if len(entries) > MANY and name == "list":
+        kinds = {kind_of(part, 0) for part in entries}
+        alike = kinds in ({REAL}, {INT})
+        return Kind("many", parts=tuple(kinds)) if alike else None  # type: ignore[arg-type]
     if (len(entries) > MANY and name != "row") or depth == 0:
         return None
     parts = [kind_of(part, depth - 1) for part in entries]

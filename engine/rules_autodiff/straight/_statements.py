@@ -1,22 +1,33 @@
 """Statements of a program, read."""
 
 import ast
+import sys
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from rules_autodiff.straight._blocks import Step
 from rules_autodiff.straight._errors import Refused, refuse
 from rules_autodiff.straight._indexing import Indexing, Key
 from rules_autodiff.straight._kinds import Kind
 from rules_autodiff.straight._reader import joined, writes_lines
-from rules_autodiff.straight._values import Value, with_entries
+from rules_autodiff.straight._values import Known, Value, function_value, with_entries
 from rules_autodiff.straight._variables import is_temporary
 
 __all__ = ["Statements"]
 
+CONDITIONAL = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp)
+
 
 class Statements(Indexing):
-    """Reads statements, and follows the ways through branches."""
+    """Reads statements, and follows the ways through branches.
+
+    Attributes:
+        hoisted: The assignments in a test that were made before it.
+    """
+
+    hoisted: frozenset[ast.NamedExpr] = frozenset()
 
     def body(self, nodes: list[ast.stmt]) -> bool:
         """Read statements; whether their end can be reached."""
@@ -77,9 +88,54 @@ class Statements(Indexing):
         return False
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is None:
-            refuse("a declaration without a value", node)
-        self.target(node.target, self.read(node.value))
+        if node.value is not None:
+            self.target(node.target, self.read_given(node.value))
+
+    def do_Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            if not isinstance(target, ast.Name) or self.indent > 1:
+                refuse("what is deleted is no variable, or not always", node)
+            self.kinds.pop(target.id, None)
+
+    def do_Import(self, node: ast.Import) -> None:
+        for part in node.names:
+            name, _, inner = part.name.partition(".")
+            if inner and not part.asname:
+                refuse("a module in a package is imported", node)
+            self.assign(part.asname or name, self.module(part.name, node))
+
+    def do_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if node.level or not node.module:
+            refuse("a relative import", node)
+        owner = self.module(node.module, node).kind.tag
+        for part in node.names:
+            found = self.captures.of_attribute(owner, part.name)
+            if isinstance(found, Known):
+                value = function_value(found)
+            else:
+                value = self.captured_value(part.name, *found)
+            self.assign(part.asname or part.name, value)
+
+    def module(self, name: str, node: ast.AST) -> Value:
+        """A module that is imported already."""
+        if name not in sys.modules:
+            refuse("a module is imported for the first time", node)
+        return function_value(self.captures.module(name))
+
+    def do_With(self, node: ast.With) -> bool:
+        """`with np.errstate(…)`, as it stands."""
+        (item, *more) = node.items
+        call = item.context_expr
+        f = self.read_any(call.func) if isinstance(call, ast.Call) else None
+        known = isinstance(f, Known) and f.value is np.errstate
+        if more or item.optional_vars or not known or not isinstance(call, ast.Call):
+            refuse("a with statement of another kind", node)
+        if call.args:
+            refuse("a with statement of another kind", node)
+        options = ", ".join(f"{k}={v!r}" for k, v in self.options(call).items())
+        self.branches = True
+        self.raw(f"with {self.unit.constant('errstate', np.errstate)}({options}):")
+        return self.inner(node.body)
 
     def do_Assign(self, node: ast.Assign) -> None:
         value = self.read_given(node.value)
@@ -144,12 +200,14 @@ class Statements(Indexing):
             if target.id not in self.locals:
                 refuse("a variable of another function is changed", node)
             old = self.variable(target.id)
+            if old.kind.name == "list":
+                refuse("a list is added to in place", node)
             if old.kind.name != "array":
                 self.assign(target.id, self.binary(type(op), old, value, node))
             elif sign:
                 self.add_to_all(target.id, value, sign, node)
             else:
-                refuse("an array is changed in place by such an operator", node)
+                self.change_all(target, self.binary(type(op), old, value, node))
         elif isinstance(target, ast.Subscript):
             if not (sign and self.add_to_part(target, value, sign)):
                 old = self.read_Subscript(as_read(target))
@@ -162,9 +220,47 @@ class Statements(Indexing):
         else:
             refuse("such a target is not in its language", node)
 
+    def change_all(self, target: ast.Name, new: Value) -> None:
+        """`y *= v` for an array, in place."""
+        old = self.kinds[target.id]
+        if new.kind != old:
+            refuse("an array is changed in place to one of another kind", target)
+        own = ast.Name(target.id, ast.Load())
+        whole = ast.Subscript(own, ast.Constant(...), ast.Store())
+        self.store(ast.fix_missing_locations(ast.copy_location(whole, target)), new)
+
     # branches
 
+    def hoist(self, test: ast.expr) -> None:
+        """Assign what a test assigns, before it: it is asked once."""
+        found = [n for n in ast.walk(test) if isinstance(n, ast.NamedExpr)]
+        for node in found:
+            if node in self.hoisted:
+                continue
+            inside = [n for n in ast.walk(test) if isinstance(n, CONDITIONAL)]
+            if any(node is n for outer in inside for n in ast.walk(outer)):
+                refuse("a test assigns on one of several ways", node)
+            self.check_first(node, test)
+            self.assign(node.target.id, self.read_given(node.value))
+        self.hoisted = frozenset({*found})
+
+    def check_first(self, node: ast.NamedExpr, around: ast.AST) -> None:
+        """See that no variable is read before an expression assigns it."""
+        names = [n for n in ast.walk(around) if isinstance(n, ast.Name)]
+        places = [(n.lineno, n.col_offset) for n in names if n.id == node.target.id]
+        if min(places) < (node.lineno, node.col_offset):
+            refuse("an expression assigns what it has read", node)
+
+    def read_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        if node not in self.hoisted:
+            refuse("an expression assigns a variable", node)
+        return self.name_value(node.target.id)
+
     def do_If(self, node: ast.If) -> bool:
+        self.hoist(node.test)
+        known = self.untraced(node.test).constant
+        if type(known) is bool:
+            return self.body(node.body if known else node.orelse)
         self.branches = True
         test = self.test(node.test)
         before, states = self.snapshot(), []

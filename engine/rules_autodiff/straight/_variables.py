@@ -16,7 +16,7 @@ from rules_autodiff.straight._values import (
     with_entries,
 )
 
-__all__ = ["Variables", "is_temporary", "row_of"]
+__all__ = ["Variables", "has_locals", "is_temporary", "row_of"]
 
 
 class Variables(Reader):
@@ -26,6 +26,7 @@ class Variables(Reader):
         """Give a variable a value."""
         own = self.own(name)
         if value.entries is not None:
+            self.check_functions(name, value)
             self.assign_row(name, value)
             return
         array = value.kind.name == "array"
@@ -86,6 +87,14 @@ class Variables(Reader):
         step.assigns, step.out = (own,), bar
         self.assigned.add(own)
         step.after = {key: text.replace(old, own) for key, text in step.after.items()}
+
+    def check_functions(self, name: str, value: Value) -> None:
+        """See that a local function has one name: what it reads is looked up late."""
+        if isinstance(value.kind.tag, Local):
+            if not value.fresh:
+                refuse(f"{name} would be a second name for a local function")
+        elif has_locals(value):
+            refuse("a local function is put away")
 
     def assign_row(self, name: str, value: Value) -> None:
         """What is put together from values that are known: a variable for each."""
@@ -154,7 +163,7 @@ class Variables(Reader):
     def iterated(self, value: Value) -> list[Value]:
         """What a loop over something of known length goes over."""
         if value.kind.name == "dict":
-            return [text_value(key) for key in value.kind.tag]
+            return [key_value(key) for key in value.kind.tag]
         if value.kind.name == "function":
             refuse("a function is taken apart")
         return self.entries_of(value)
@@ -200,8 +209,16 @@ def is_temporary(text: str) -> bool:
     return text[:2] == "__" and text[2:3].isdigit()
 
 
-def text_value(text: str) -> Value:
-    return Value(repr(text), TEXT, constant=text, atom=True)
+def has_locals(value: Value) -> bool:
+    """Whether a value is, or holds, a function that is defined in this one."""
+    if isinstance(value.kind.tag, Local):
+        return True
+    return any(map(has_locals, value.entries or ()))
+
+
+def key_value(key: str | int) -> Value:
+    kind = TEXT if type(key) is str else INT
+    return Value(repr(key), kind, constant=key, atom=True)
 
 
 def row_of(entries: list[Value]) -> Value:

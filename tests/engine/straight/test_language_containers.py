@@ -209,7 +209,7 @@ def written_inside(p):
         (written_to, [1.0, 2.0], "may be seen by another way"),
         (written_inside, [1.0, 2.0], "may be seen by another way"),
         (lambda p: p[0], [float(i) for i in range(65)], "more than 64 entries"),
-        (lambda p: p["a"], {"a": 1.0, 2: 3.0}, "is of a kind that"),
+        (lambda p: p["a"], {"a": 1.0, 2.5: 3.0}, "is of a kind that"),
         (lambda p: p[int(p[0])], [1.0, 2.0], "named by a literal"),
     ],
 )

@@ -259,6 +259,24 @@ def decorated(x):
     return f(2.0)
 
 
+def one_of_several(x):
+    fs = [lambda v, i=i: v * x * i for i in range(3)]
+    return sum(f(2.0) for f in fs)
+
+
+def second_name(x):
+    f = lambda v: v * x
+    g = f
+    return g(x)
+
+
+def put_away(x):
+    k = x
+    pair = (lambda v: v * k, x)
+    k = 2.0 * x
+    return pair[0](x)
+
+
 def changed_inside(x):
     out = np.zeros(2)
 
@@ -280,6 +298,9 @@ def either(x):
         (mutual, "call each other"),
         (counted, "Nonlocal is not in its language"),
         (decorated, "a local function with a decorator"),
+        (one_of_several, "of local functions"),
+        (second_name, "a second name for a local function"),
+        (put_away, "a local function is put away"),
         (changed_inside, "may be seen by another way"),
         (either, "different kinds"),
     ],
