@@ -1,6 +1,6 @@
 """Functions that written code calls: each cotangent that is more than an expression.
 
-All names in `__all__` are names of written code. `np_` names are NumPy's functions,
+All names in `HELPERS` are names of written code. `np_` names are NumPy's functions,
 `math_` names those of `math`. Numbers that come in are floats, arrays are of float64.
 What would take long to follow at a kink raises `Unfollowed`: the gradient is then taken
 by the tape.
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff.straight import _array_maps, _entry_maps
-from rules_autodiff.straight._array_maps import *  # noqa: F403  names of written code
-from rules_autodiff.straight._entry_maps import *  # noqa: F403  names of written code
 from rules_autodiff.straight._entry_maps import unfollowed
 
-__all__ = [
+__all__ = ["HELPERS"]
+
+NAMES = [
     "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_cos",
     "math_cosh", "math_exp", "math_hypot", "math_log", "math_sin", "math_sinh",
     "math_sqrt", "np_add_reduce", "np_array", "np_cos", "np_cosh", "np_exp",
@@ -25,8 +25,6 @@ __all__ = [
     "np_sign", "np_sin", "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where",
     "np_zeros", "of_length", "size_of", "spread", "summed", "vdot",
 ]  # fmt: skip
-__all__ += _array_maps.__all__
-__all__ += _entry_maps.__all__
 
 LARGE = 100_000  # entries from which on a constant array is stored as one number
 
@@ -117,9 +115,8 @@ def of_length(x: Any, count: int) -> None:
         raise ValueError(message)
 
 
-def is_finite(x: Any) -> bool:
-    """Whether a number, or every entry of an array, is finite."""
-    if type(x) is np_ndarray:
-        flat = x if x.ndim == 1 else x.ravel("K")
-        return math.isfinite(flat.dot(flat))
-    return math.isfinite(x)
+HELPERS: dict[str, Any] = {
+    **{name: globals()[name] for name in NAMES},
+    **{name: getattr(_array_maps, name) for name in _array_maps.__all__},
+    **{name: getattr(_entry_maps, name) for name in _entry_maps.__all__},
+}

@@ -20,7 +20,7 @@ from rules_autodiff.straight._writer import Line, Return
 __all__ = ["Facts", "Reader", "joined", "settled_names", "writes_lines"]
 
 RESERVED = frozenset(
-    {*_helpers.__all__, "type", "float", "reversed", "enumerate", "caps"}
+    {*_helpers.HELPERS, "type", "float", "reversed", "enumerate", "caps"}
 )
 
 

@@ -208,10 +208,7 @@ def made_unit(
     if not (form.kind is REAL or form.kind.dtype == "d"):
         refuse("its value is no real number and no array of float64")
     captures = writing.captures
-    namespace: dict[str, Any] = {
-        name: getattr(_helpers, name) for name in _helpers.__all__
-    }
-    namespace.update(captures.namespace)
+    namespace = {**_helpers.HELPERS, **captures.namespace}
     namespace["__name__"] = f.__module__
     texts = [captures.code()]
     execute(texts[0], "<guard>", namespace)

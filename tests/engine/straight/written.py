@@ -26,7 +26,7 @@ from rules_autodiff.straight._operations import (
     Written,
 )
 
-HELPERS = {name: getattr(_helpers, name) for name in _helpers.__all__}
+HELPERS = _helpers.HELPERS
 TABLES = {"function": FUNCTIONS, "method": METHODS, "operator": OPERATORS}
 ATTRIBUTES = ("T", "mT", "shape", "size", "ndim")
 SIGNS = {
