@@ -110,6 +110,7 @@ class Writer(Structures):
             self.functions,
             self.filled_list,
             self.comprehended,
+            self.classes,
         )()
 
     # variables
@@ -228,7 +229,7 @@ class Writer(Structures):
         other = self.pick(self.number(2), self.array(shape, 2), self.array(VECTOR, 1))
         self.emit(
             self.pick(
-                f"{name} {self.pick('+=', '-=')} np.tanh({other})",
+                f"{name} {self.pick('+=', '-=', '*=')} np.tanh({other})",
                 f"{name}[...] = {other}",
                 f"{name}[:] *= np.cos({other})",
                 f"{name} = {name} * {other}",
@@ -266,7 +267,12 @@ class Writer(Structures):
     def branch(self):
         if self.depth > 5:
             return self.change()
-        self.emit(f"if {self.test(2)}:")
+        name = self.new("s")
+        if self.chance(0.2):
+            self.emit(f"if TEST(({name} := {self.number(2)}) > {self.number(0)}):")
+            self.numbers.append(name)
+        else:
+            self.emit(f"if {self.test(2)}:")
         self.block()
         if self.chance(0.3):
             self.emit(f"elif {self.test()}:")

@@ -89,6 +89,18 @@ class Structures(Expressions):
             self.emit(f"{s} = {name}[0] * np.sum({name}[1][0]) - {name}[-1][1]")
         self.numbers.append(s)
 
+    def classes(self):
+        """What asks for classes and constants."""
+        s, k = self.new("s"), self.new("k")
+        self.emit(f"{k} = {self.pick('None', '2', 'x', 'n')}")
+        self.emit(f"{s} = {self.pick('0', 'y', '1.5')}")
+        self.emit(f"if {k} is None or isinstance({s}, {self.pick('int', 'float')}):")
+        self.emit(f"    {s} = {self.number(1)}")
+        kind = self.pick("float", "(int, np.floating)", "np.ndarray")
+        self.emit(f"elif isinstance({k}, {kind}):")
+        self.emit(f"    {s} = {s} * {k}")
+        self.numbers.append(s)
+
     def functions(self):
         """Functions as values."""
         s = self.new("s")

@@ -335,3 +335,38 @@ def a_literal_that_is_changed(x):
         k = k * x  # noqa: PLW2901  on purpose
         s = s * k
     return s * k
+
+
+@FLOW.add(1.5, 0)
+@FLOW.add(1.5, 2)
+def a_class_of_a_number(x, n):
+    total = 0
+    for _ in range(n):
+        total += x
+    if isinstance(total, float):
+        return total * 2.0
+    return x * 5.0
+
+
+@FLOW.add(X)
+@FLOW.add(-X)
+def a_class_of_numpy(x):
+    y = x[0] if x[0] > 0 else 0.5
+    return y * 2.0 if isinstance(y, np.floating) else y * 3.0
+
+
+@FLOW.add(1.5)
+@FLOW.add(1.5, 3.0)
+@FLOW.add(1.5, 3)
+def none_by_default(x, k=None):
+    if k is None:
+        k = 2.0
+    return x * k
+
+
+@FLOW.add(1.5)
+def a_deleted_variable(x):
+    y = x * 2.0
+    del y
+    y = x
+    return y * x
