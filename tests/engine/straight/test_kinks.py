@@ -202,9 +202,8 @@ def test_odd_bases(p):
         assert_right_or_left(operator("pow", np.array([x, 0.5]), L(p)))
 
 
-REDUCTIONS = (
-    np.sum, np.mean, np.max, np.min, np.prod, np.var, np.std, np.linalg.norm, np.cumsum
-)  # fmt: skip
+ALONG = (np.sum, np.mean, np.max, np.min, np.prod, np.var, np.std, np.cumsum)
+REDUCTIONS = (*ALONG, np.linalg.norm, np.cumprod, np.sort)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
@@ -213,7 +212,5 @@ def test_odd_reductions(f):
     for x, y in product(PAIRED, PAIRED):
         row = np.array([x, y, 0.5])
         assert_right_or_left(of(f, row))
-        assert_right_or_left(of(np.cumprod, row))
-        assert_right_or_left(of(np.sort, row))
-        for axis in (0, 1):
-            assert_right_or_left(of(f, np.array([row, row[::-1]]), axis=axis))
+        if f in ALONG:
+            assert_right_or_left(of(f, np.array([row, row[::-1]]), axis=0))

@@ -23,7 +23,7 @@ def all_are_large(monkeypatch):
 @pytest.mark.parametrize("keys", [REDUCED, PRODUCTS], ids=["reductions", "products"])
 def test_every_way(keys):
     cases = [*cases_arrays.CASES, *cases_linear.CASES]
-    chosen = [case for case in cases if case.key in keys]
+    chosen = [case for case in cases if case.key in keys][::3]
     assert chosen
     for case in chosen:
         check(case)
