@@ -18,6 +18,9 @@ one = np.array(1.0)
 one.flags.writeable = False
 
 
+TINY, HUGE = 1e-250, 1e250  # between these squares are as exact as other numbers
+
+
 class Unfollowed(ArithmeticError):
     """A value at which the tape knows the derivative better."""
 
@@ -178,5 +181,12 @@ def clipped_high(d: Any, x: Any, low: Any, high: Any) -> Any:
 
 def arctan2_slope(x: Any, y: Any) -> Any:
     """x / (x² + y²), without an overflow."""
-    h = np.hypot(x, y)
+    square = x * x + y * y
+    if type(square) is np.ndarray and square.size:
+        low, high = np.minimum.reduce(square, None), np.maximum.reduce(square, None)
+    else:
+        low = high = square
+    if np.all(low > TINY) and np.all(high < HUGE):
+        return x / square
+    h = np.hypot(x, y)  # which takes ten times as long
     return x / h / h

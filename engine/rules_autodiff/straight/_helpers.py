@@ -26,7 +26,8 @@ NAMES = [
     "np_zeros", "of_length", "size_of", "spread", "summed", "vdot",
 ]  # fmt: skip
 
-LARGE = 100_000  # entries from which on a constant array is stored as one number
+LARGE = 5000  # entries from which on one number is stored once
+DOUBLE = np.dtype(float)
 
 np_zeros, np_array, np_ndarray = np.zeros, np.array, np.ndarray
 np_add_reduce = np.add.reduce
@@ -60,9 +61,11 @@ def summed(d: Any) -> Any:
 
 def spread(d: Any, shape: tuple[int, ...]) -> Any:
     """An array with a number, or a smaller array, everywhere."""
+    if math.prod(shape) >= LARGE:
+        if type(d) is np_ndarray:
+            return np.broadcast_to(d, shape)
+        return np_ndarray(shape, DOUBLE, np_array(d, DOUBLE), 0, (0,) * len(shape))
     made = np.empty(shape)
-    if made.size > LARGE:
-        return np.broadcast_to(d, shape)
     if type(d) is np_ndarray:
         made[...] = d
     else:
