@@ -118,7 +118,7 @@ def write_mul(call: Call) -> Written | None:
 @function(np.divide)
 def write_truediv(call: Call) -> Written | None:
     kinds = call.kinds
-    by_x, by_y = "{dz} / {1}", "-{dz} * {z} / {1}"
+    by_x, by_y = "{dz} / {1}", "-({dz} * {z} / {1})"
     written = None if call.options else binary(call, by_x, by_y)
     if written is None:
         return None
@@ -186,7 +186,7 @@ def by_base(p: int) -> str | None:
     """The cotangent of `x` in `x**p` for a literal whole exponent."""
     known = {
         0: None, 1: "{dz}", 2: "{dz} * ({0} + {0})", 3: "{dz} * (3 * ({0} * {0}))",
-        -1: "-{dz} * ({z} * {z})",
+        -1: "-({dz} * ({z} * {z}))",
     }  # fmt: skip
     return known[p] if p in known else f"{{dz}} * ({p} * {{0}} ** {p - 1})"
 
@@ -205,14 +205,14 @@ def write_floordiv(call: Call) -> Written | None:
 def write_mod(call: Call) -> Written | None:
     if not only(call, 2):
         return None
-    return binary(call, "{dz}", "-{dz} * ({0} // {1})", "{0} % {1}")
+    return binary(call, "{dz}", "-({dz} * ({0} // {1}))", "{0} % {1}")
 
 
 @function(np.remainder, np.fmod)
 def write_remainder(call: Call) -> Written | None:
     if not only(call, 2) or is_mixed(call):
         return None
-    return binary(call, "{dz}", "-{dz} * np_rint(({0} - {z}) / {1})")
+    return binary(call, "{dz}", "-({dz} * np_rint(({0} - {z}) / {1}))")
 
 
 # comparisons

@@ -40,13 +40,13 @@ CURVES: dict[str, tuple[str, ...]] = {
     "sqrt": ("{dz} * (0.5 / {z})",),
     "cbrt": ("{dz} / (3.0 * {z} * {z})",),
     "sin": ("{dz} * np_cos({0})", "{dz} * math_cos({0})"),
-    "cos": ("-{dz} * np_sin({0})", "-{dz} * math_sin({0})"),
+    "cos": ("-({dz} * np_sin({0}))", "-({dz} * math_sin({0}))"),
     "tan": ("{dz} * (1.0 + {z} * {z})",),
     "sinh": ("{dz} * np_cosh({0})", "{dz} * math_cosh({0})"),
     "cosh": ("{dz} * np_sinh({0})", "{dz} * math_sinh({0})"),
     "tanh": ("tanh_back({dz}, {z})", "{dz} * (1.0 - {z} * {z})"),
     "arcsin": (f"{{dz}} / {OVER_ROOTS}", f"{{dz}} / {OVER_ROOT}"),
-    "arccos": (f"-{{dz}} / {OVER_ROOTS}", f"-{{dz}} / {OVER_ROOT}"),
+    "arccos": (f"-({{dz}} / {OVER_ROOTS})", f"-({{dz}} / {OVER_ROOT})"),
     "arctan": ("{dz} / (1.0 + {0} * {0})",),
     "arcsinh": ("{dz} / np_sqrt(1.0 + {0} * {0})", "{dz} / math_hypot(1.0, {0})"),
     "arccosh": (
@@ -139,7 +139,7 @@ def write_square(call: Call) -> Written | None:
 
 @function(np.reciprocal)
 def write_reciprocal(call: Call) -> Written | None:
-    return signed(call, "-{dz} * ({z} * {z})") if call.kinds[0].is_real else None
+    return signed(call, "-({dz} * ({z} * {z}))") if call.kinds[0].is_real else None
 
 
 @operator("abs")
@@ -212,7 +212,7 @@ def slopes(by_x: str, by_y: str) -> Operation:
     return write_slopes
 
 
-ARCTAN2 = slopes("{dz} * arctan2_slope({1}, {0})", "-{dz} * arctan2_slope({0}, {1})")
+ARCTAN2 = slopes("{dz} * arctan2_slope({1}, {0})", "-({dz} * arctan2_slope({0}, {1}))")
 function(np.arctan2)(ARCTAN2)
 function(math.atan2)(of_numbers(ARCTAN2))
 function(np.logaddexp)(slopes("{dz} * np_exp({0} - {z})", "{dz} * np_exp({1} - {z})"))
