@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff.straight._captures import Method
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._expressions import (
     Expressions,
@@ -15,9 +16,18 @@ from rules_autodiff.straight._expressions import (
     literal,
     spoken,
 )
-from rules_autodiff.straight._kinds import INT
+from rules_autodiff.straight._kinds import INT, Kind
 from rules_autodiff.straight._operations import FUNCTIONS, METHODS, SPREADING, Call
-from rules_autodiff.straight._values import UNKNOWN, Known, Local, Value
+from rules_autodiff.straight._values import (
+    UNKNOWN,
+    Known,
+    Local,
+    Partial,
+    Thing,
+    Value,
+    function_value,
+    with_entries,
+)
 from rules_autodiff.straight._variables import row_of
 
 __all__ = ["Applications"]
@@ -32,6 +42,8 @@ class Applications(Expressions):
         owner = self.read_any(node.value)
         if isinstance(owner, Known):
             found = self.captures.of_attribute(owner, node.attr)
+            if isinstance(found, Method):
+                return self.method_of(found, owner, node)
             if isinstance(found, Known):
                 return found
             return self.captured_value(node.attr, *found)
@@ -40,6 +52,18 @@ class Applications(Expressions):
             refuse(f"the attribute {node.attr} of {what} is not known", node)
         written = self.known_method(node.attr, [owner], {}, node)
         return self.apply(written, [owner], f"{{}}.{node.attr}")
+
+    def method_of(self, method: Method, owner: Known, node: ast.AST) -> Value:
+        """A method of an object, or the value of a property."""
+        entries = [function_value(method.function), function_value(owner)]
+        whole = with_entries(Kind("function", tag=Partial(())), entries)
+        return self.invoke(whole, [], {}, node) if method.is_property else whole
+
+    def invoke(
+        self, f: Value, values: list[Value], named: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """The value of a call of a function that is a value."""
+        raise NotImplementedError
 
     def known_method(
         self, name: str, operands: list[Value], options: Any, node: ast.AST
@@ -56,9 +80,14 @@ class Applications(Expressions):
     def read_Call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute):
             owner = self.read_any(node.func.value)
-            if isinstance(owner, Value):
+            if isinstance(owner, Value) and owner.kind.name != "function":
                 return self.method_call(owner, node.func.attr, node)
         f = self.read_any(node.func)
+        if isinstance(f, Thing):
+            found = self.captures.of_object(f, "__call__")
+            if not isinstance(found, Method) or "__call__" in vars(f.value):
+                refuse("an object is called in such a way", node)
+            return self.call_value(self.method_of(found, f, node), node)
         if isinstance(f, Known):
             return self.call(f, node)
         return self.call_value(f, node)

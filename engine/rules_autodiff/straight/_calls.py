@@ -48,6 +48,7 @@ class Calls(Builtins):
         leaves = flat(whole)
         if any(leaf.kind.name == "many" for leaf in leaves):
             refuse("it returns a list", node)
+        self.check_returned(whole.kind, node)
         for place, leaf in enumerate(leaves):
             if self.tracing and leaf.kind.is_real:
                 step = Step(self.line, "", (), f"__result{place}_bar", leaf.kind)
@@ -112,7 +113,8 @@ class Calls(Builtins):
             return self.invoke(inner, values, named, node)
         if isinstance(tag, Closure):
             return self.call_local(f, tag, values, named, node)
-        if not (isinstance(tag, Known) and type(tag.value) is FunctionType):
+        written = isinstance(tag, Known) and type(tag.value) is FunctionType
+        if not written or is_opaque(tag.value):
             refuse("such a function is called by way of another", node)
         function, place = tag.value, tag.place
 

@@ -8,7 +8,7 @@ handed to the written code, so that nobody can change it while that runs.
 import builtins
 import sys
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 from weakref import ref
 
@@ -17,9 +17,9 @@ import numpy as np
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import Kind, kind_of
 from rules_autodiff.straight._trust import is_answered
-from rules_autodiff.straight._values import Known
+from rules_autodiff.straight._values import Known, Thing
 
-__all__ = ["ROOT", "Captures", "Place"]
+__all__ = ["ROOT", "Captures", "Method", "Place"]
 
 FIXED = (ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum))
 
@@ -39,6 +39,30 @@ class Place:
 
 ROOT = Place(None, "f")
 MISSING = object()
+# What looks attributes up as Python does by itself.
+USUAL: tuple[Any, ...] = (object.__getattribute__, SimpleNamespace.__getattribute__)
+CONTAINERS = (tuple, list, dict, set, frozenset, np.ndarray, str, float, int, complex)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A function of a class, as an object has it.
+
+    Attributes:
+        function: The function.
+        is_property: Whether it is called where it is read.
+    """
+
+    function: Known
+    is_property: bool = False
+
+
+def is_plain_object(value: Any) -> bool:
+    """Whether the attributes of an object are those in its dict and in its class."""
+    cls = type(value)
+    own = any(cls.__getattribute__ is usual for usual in USUAL)
+    plain = own and not hasattr(cls, "__getattr__") and hasattr(value, "__dict__")
+    return plain and not isinstance(value, CONTAINERS)
 
 
 class Captures:
@@ -81,8 +105,30 @@ class Captures:
         access = f"{{}}.get({name!r}, {self.builtins[name]})"
         return self.found(value, Place(scope, access))
 
+    def of_object(self, thing: Thing, name: str) -> Any:
+        """An attribute of an object: what `found` gives, a `Method`, or a property."""
+        cls, held = type(thing.value), vars(thing.value)
+        raw = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
+        owner = Place(thing.place, "type({})")
+        self.expect_held(thing, name, raw is MISSING, name in held)
+        if type(raw) is property:
+            return Method(self.found(raw.fget, Place(owner, f"{{}}.{name}.fget")), True)
+        if raw is not MISSING and hasattr(type(raw), "__set__"):
+            refuse(f"the attribute {name} is computed")
+        if name in held:
+            scope = Place(thing.place, "{}.__dict__")
+            return self.found(held[name], Place(scope, f"{{}}[{name!r}]"))
+        if type(raw) is FunctionType:
+            return Method(self.found(raw, Place(owner, f"{{}}.{name}")))
+        computed = hasattr(type(raw), "__get__") and type(raw) is not staticmethod
+        if raw is MISSING or computed:
+            refuse(f"the attribute {name} is not known")
+        return self.found(getattr(cls, name), Place(owner, f"{{}}.{name}"))
+
     def of_attribute(self, known: Known, name: str) -> Any:
         """What a module holds under a name."""
+        if isinstance(known, Thing):
+            return self.of_object(known, name)
         value = getattr(known.value, name, MISSING)
         if value is MISSING:
             refuse(f"{known.value!r} has no attribute {name}")
@@ -120,6 +166,9 @@ class Captures:
             self.expect(place, value)
             return Known(value, place)
         kind = kind_of(value)
+        if kind is None and is_plain_object(value):
+            self.expect_class(place, type(value))
+            return Thing(value, place)
         if kind is None:
             refuse(f"it reads a value of class {type(value).__qualname__}")
         return self.capture(place, kind)
@@ -146,6 +195,27 @@ class Captures:
         name = self.name_of(place)
         self.lines.append(f"if {name} is not {self.constant('known', value)}:")
         self.lines.append("    return None")
+
+    def expect_class(self, place: Place, cls: type) -> None:
+        """An object that must be of the same class at every call."""
+        if place in self.names:
+            return
+        name = self.name_of(place)
+        self.lines.append(f"if type({name}) is not {self.constant('class', cls)}:")
+        self.lines.append("    return None")
+
+    def expect_held(self, thing: Thing, name: str, alone: bool, held: bool) -> None:
+        """See that an attribute is where it was: in the object, or in its class."""
+        own = self.name_of(thing.place)
+        if not held:
+            self.forbid(f"{name!r} in {own}.__dict__")
+        elif alone:
+            self.forbid(f"hasattr(type({own}), {name!r})")
+
+    def forbid(self, test: str) -> None:
+        line = f"if {test}:"
+        if line not in self.lines:
+            self.lines += [line, "    return None"]
 
     def expect_function(self, place: Place, value: FunctionType) -> None:
         """A function of the program: one with the same code, for which nobody answers.
@@ -191,7 +261,9 @@ class Captures:
 
     def code(self) -> str:
         """The guard: the captured values, or None where something has changed."""
-        body = [f"    {line}" for line in self.lines]
+        body = [f"        {line}" for line in self.lines]
         names = [self.names[place] for place in self.values]
         row = "".join(f"{name}, " for name in names)
-        return "\n".join(["def guard(f):", *body, f"    return ({row})"])
+        gone = "    except (AttributeError, IndexError, KeyError, ValueError):"
+        lines = ["def guard(f):", "    try:", *body, f"        return ({row})"]
+        return "\n".join([*lines, gone, "        return None"])

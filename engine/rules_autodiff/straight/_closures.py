@@ -103,6 +103,19 @@ class Closures(Loops):
         tag = Closure(local, self.place, tuple(names), tuple(known), tuple(own))
         return with_entries(Kind("function", tag=tag), values)
 
+    def check_returned(self, kind: Kind, node: ast.AST) -> None:
+        """See that functions that are returned read nothing that may still change."""
+        tag = kind.tag
+        if isinstance(tag, Closure):
+            around = self.function.__code__
+            names = {*tag.names, *[name for name, _ in tag.known], *tag.own}
+            inner = [code for code, _ in inner_codes(around)]
+            made_here = tag.local.function.__code__ in inner
+            if names and (not made_here or names.intersection(around.co_freevars)):
+                refuse("it returns a function that reads variables of others", node)
+        for part in kind.parts:
+            self.check_returned(part, node)
+
     def call_partial(self, _f: Known, node: ast.Call) -> Value | None:
         """`functools.partial(f, …)`."""
         values, named = self.given(node)

@@ -235,9 +235,7 @@ class Statements(Indexing):
         """Assign what a test assigns, before it: it is asked once."""
         found = [n for n in ast.walk(test) if isinstance(n, ast.NamedExpr)]
         for node in found:
-            if node in self.hoisted:
-                continue
-            inside = [n for n in ast.walk(test) if isinstance(n, CONDITIONAL)]
+            inside = [n for n in ast.walk(test) if is_conditional(n)]
             if any(node is n for outer in inside for n in ast.walk(outer)):
                 refuse("a test assigns on one of several ways", node)
             self.check_first(node, test)
@@ -246,6 +244,8 @@ class Statements(Indexing):
 
     def check_first(self, node: ast.NamedExpr, around: ast.AST) -> None:
         """See that no variable is read before an expression assigns it."""
+        if node.target.id in self.function.__code__.co_cellvars:
+            refuse("a test assigns what a local function reads", node)
         names = [n for n in ast.walk(around) if isinstance(n, ast.Name)]
         places = [(n.lineno, n.col_offset) for n in names if n.id == node.target.id]
         if min(places) < (node.lineno, node.col_offset):
@@ -297,3 +297,9 @@ class Statements(Indexing):
 def as_read(target: ast.Subscript) -> ast.Subscript:
     made = ast.Subscript(target.value, target.slice, ast.Load())
     return ast.copy_location(made, target)
+
+
+def is_conditional(node: ast.AST) -> bool:
+    """Whether parts of an expression are computed on some ways only, or elsewhere."""
+    chained = isinstance(node, ast.Compare) and len(node.ops) > 1
+    return chained or isinstance(node, CONDITIONAL)

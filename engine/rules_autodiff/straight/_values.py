@@ -8,8 +8,8 @@ from typing import Any
 from rules_autodiff.straight._kinds import Kind
 
 __all__ = [
-    "UNKNOWN", "Closure", "Known", "Local", "Partial", "Value", "bar_of", "flat",
-    "function_value", "rebuilt", "with_entries",
+    "UNKNOWN", "Closure", "Known", "Local", "Partial", "Thing", "Value", "bar_of",
+    "flat", "function_value", "rebuilt", "with_entries",
 ]  # fmt: skip
 
 UNKNOWN: Any = ...  # the constant of a value that is no literal
@@ -68,6 +68,23 @@ class Known:
 
     value: Any
     place: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Thing(Known):
+    """An object of a class of the user's, of which attributes are read.
+
+    It may be another one at each call, of the same class: what is read of it is asked
+    for by the guard.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Thing):
+            return False
+        return self.value is other.value and bool(self.place == other.place)
+
+    def __hash__(self) -> int:
+        return hash((id(self.value), self.place))
 
 
 @dataclass(frozen=True, eq=False)

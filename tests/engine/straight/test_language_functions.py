@@ -172,7 +172,7 @@ def asked(x):
 NUMBERS = [
     (in_lambda, 1.5, 0.5), (in_def, 1.5, 0.5), (late, 1.5), (early, 1.5),
     (late_in_a_loop, 1.5), (passed_on, 0.7, 1.3), (root, 2.0), (made, 1.5, 0.5),
-    (made_of_made, 0.9), (recursive, 1.3), (by_branch, 1.5), (by_branch, -1.5),
+(recursive, 1.3), (by_branch, 1.5), (by_branch, -1.5),
     (of_helpers, 0.8), (three_deep, 0.8), (partially, 1.2), (starred, 1.2),
     (asked, 1.1), (chosen, 0.3),
 ]  # fmt: skip
@@ -296,6 +296,7 @@ def either(x):
     ("f", "reason"),
     [
         (mutual, "call each other"),
+        (made_of_made, "reads variables of others"),
         (counted, "Nonlocal is not in its language"),
         (decorated, "a local function with a decorator"),
         (one_of_several, "of local functions"),

@@ -34,6 +34,17 @@ def walrus(x):
     return y
 
 
+def walrus_in_a_loop(x):
+    total = 0.0
+    for factor in PAIR:
+        if (y := x * factor) > 1.0:
+            total += y * factor
+    for i in range(3):
+        if (z := x * i) > 1.0:
+            total += z * y
+    return total
+
+
 def deleted(x):
     y = x * x
     z = y * 2.0
@@ -150,7 +161,8 @@ def tuples_of(x):
 
 
 NUMBERS = [
-    imports_inside, imported_by_name, walrus, deleted, chained, annotated, keyword_only,
+    imports_inside, imported_by_name, walrus, walrus_in_a_loop, deleted, chained,
+    annotated, keyword_only,
     numbers, truths, quiet, forever, loop_with_else, checked, of_a_class, with_modes,
     known_numbers, numbered, of_data, tuples_of,
 ]  # fmt: skip
