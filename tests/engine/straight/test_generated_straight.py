@@ -21,10 +21,12 @@ STEP = 1e-6
 
 
 def moved(args, direction, step):
-    """The arguments, some way along a direction of some of them."""
-    return [
-        x + step * direction[i] if i in direction else x for i, x in enumerate(args)
-    ]
+    """The arguments, of the same classes, some way along a direction of some."""
+    found = [*args]
+    for place, along_it in direction.items():
+        x = args[place] + step * along_it
+        found[place] = x if isinstance(x, np.ndarray) else type(args[place])(x)
+    return found
 
 
 def copied(args):

@@ -17,11 +17,12 @@ from rules_autodiff.straight._kinds import kind_of
 from rules_autodiff.straight._unit import write
 from tests.engine.straight.tricky import X
 from tests.engine.straight.tricky_arrays import ARRAYS
+from tests.engine.straight.tricky_closures import CLOSURES
 from tests.engine.straight.tricky_flow import FLOW
 from tests.engine.straight.tricky_functions import FUNCTIONS
 from tests.engine.straight.tricky_lists import LISTS
 
-CASES = {**ARRAYS, **FLOW, **FUNCTIONS, **LISTS}
+CASES = {**ARRAYS, **CLOSURES, **FLOW, **FUNCTIONS, **LISTS}
 STEP = 1e-6
 
 
