@@ -139,7 +139,7 @@ class Applications(Expressions):
             refuse("a starred argument is not in its language", node)
         operands = self.operands(f.value, node)
         listed = len(operands) == 1 and operands[0].kind.name == "many"
-        if listed and f.value in (np.array, np.stack) and not node.keywords:
+        if listed and not node.keywords and self.is_stacked(f.value, operands[0]):
             return self.as_array(operands[0])
         if f.value in EQUALITIES:
             check_equality(operands, node)
@@ -157,6 +157,11 @@ class Applications(Expressions):
             return self.apply(written, operands, f"{own}([{inner}]{rest})")
         text = f"{own}({arguments(len(operands), options)})"
         return self.apply(written, operands, text)
+
+    def is_stacked(self, f: Any, out: Value) -> bool:
+        """Whether a function makes the array of a list whose rows are the entries."""
+        flat = self.entry_kind(out).ndim == 1
+        return f in (np.array, np.stack) or (f is np.vstack and flat)
 
     def operands(self, f: Any, node: ast.Call) -> list[Value]:
         if f not in SPREADING:

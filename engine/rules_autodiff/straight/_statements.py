@@ -168,8 +168,8 @@ class Statements(Indexing):
         self, targets: list[ast.expr], value: Value, node: ast.AST
     ) -> list[Value]:
         """The entries of what is unpacked, those for a starred target as a list."""
-        if value.kind.name == "array" and value.kind.ndim == 1:
-            return self.numbers(value, len(targets))
+        if value.kind.name == "array":
+            return self.parts_of(value, len(targets))
         entries = self.iterated(value)
         stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
         if stars:
@@ -183,13 +183,14 @@ class Statements(Indexing):
             refuse("a tuple of another length is unpacked", node)
         return entries
 
-    def numbers(self, value: Value, count: int) -> list[Value]:
+    def parts_of(self, value: Value, count: int) -> list[Value]:
         """The entries of an array, which has as many as there are targets."""
         if not self.tracing:
             refuse("a test unpacks an array")
         value = self.atom(value)
         self.step(Step(self.line, f"of_length({value.text}, {count})"))
-        keys = [Key(str(i), [], 0, view=True, repeated=False) for i in range(count)]
+        ndim = value.kind.ndim - 1
+        keys = [Key(str(i), [], ndim, view=True, repeated=False) for i in range(count)]
         return [self.part(value, key) for key in keys]
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:

@@ -73,6 +73,15 @@ def by_arrays(x):
     return np.sum(a * b[::-1]) + np.sum(states[1] * states[2])
 
 
+def stacked(x):
+    parts = []
+    for i in range(3):
+        parts.append(x * i + x * x)
+    a, b, c = np.vstack(parts)
+    p, q = W * x
+    return np.sum(a * b + c) + np.dot(p, q)
+
+
 def rows(x):
     out = [w * x for w in W]
     total = 0.0
@@ -154,10 +163,9 @@ def two_at_once(x):
 
 
 PROGRAMS = [
-    two_at_once,
-    appended, read_again, written_again, looped_over, squares, nested_loops, by_arrays,
-    rows, never_used, partly_used, made_in_a_loop, kept_constants, extended, while_full,
-    fixed_lengths, swapped_lists,
+    two_at_once, appended, read_again, written_again, looped_over, squares,
+    nested_loops, by_arrays, rows, stacked, never_used, partly_used, made_in_a_loop,
+    kept_constants, extended, while_full, fixed_lengths, swapped_lists,
 ]  # fmt: skip
 
 
