@@ -33,13 +33,13 @@ class Loops(Statements):
 
     Attributes:
         ways: What is known where the innermost loop starts again, and where it is left.
-        growing: Variables over lists that change in the loop whose head is read.
+        head: The loop whose head is read.
         path: In which of their entries the loops over tuples are that are read.
     """
 
     ways: tuple[list[Any], list[Any]] = ([], [])
     path: tuple[Any, ...] = ()
-    growing: frozenset[str] = frozenset()
+    head: ast.For | None = None
 
     # loops
 
@@ -58,7 +58,7 @@ class Loops(Statements):
         if isinstance(over, Value) and over.kind.has_parts:
             return self.unroll(node, over)
         self.branches = True
-        self.growing = frozenset(appended_names(node) | written_names(node.body))
+        self.head = node
         text, targets = self.headed_by(over, node.target)
         self.close()
         self.enter(node)
@@ -287,7 +287,9 @@ class Loops(Statements):
     def held_list(self, found: Value, target: ast.expr) -> Value:
         """A list that a loop goes over, and that does not change in its body."""
         self.entry_kind(found)
-        if not found.atom or found.text in {self.own(name) for name in self.growing}:
+        body = [] if self.head is None else self.head.body
+        growing = written_names(body).union(*map(appended_names, body))
+        if not found.atom or found.text in {self.own(name) for name in growing}:
             refuse("a loop over a list that changes, or has no name", target)
         self.lengths[found.text] = self.length(found).text
         return found
