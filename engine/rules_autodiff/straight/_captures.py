@@ -201,7 +201,10 @@ class Captures:
         if place in self.names:
             return
         name = self.name_of(place)
-        self.lines.append(f"if type({name}) is not {self.constant('class', cls)}:")
+        own = self.constant("class", cls)
+        lookup = self.constant("lookup", cls.__getattribute__)
+        changed = f"{own}.__getattribute__ is not {lookup}"
+        self.lines.append(f"if type({name}) is not {own} or {changed}:")
         self.lines.append("    return None")
 
     def expect_held(self, thing: Thing, name: str, alone: bool, held: bool) -> None:

@@ -175,6 +175,62 @@ def test_a_number_that_becomes_an_array_and_back(monkeypatch, tapes):
     assert tapes == []
 
 
+class Model:
+    scale = 2.0
+
+    def __init__(self):
+        self.weight = 3.0
+
+    def applied(self, x):
+        return x * self.weight * self.scale
+
+    @property
+    def double(self):
+        return self.weight * 2.0
+
+
+MODEL = Model()
+
+
+def by_method(x):
+    return MODEL.applied(x)
+
+
+def by_property(x):
+    return x * MODEL.double
+
+
+def by_attributes(x):
+    return x * MODEL.weight * MODEL.scale
+
+
+CHANGES = {
+    "attribute": lambda m: m.setattr(MODEL, "weight", 5.0),
+    "attribute of another kind": lambda m: m.setattr(MODEL, "weight", X[0]),
+    "attribute of the class": lambda m: m.setattr(Model, "scale", 7.0),
+    "hidden attribute": lambda m: m.setattr(MODEL, "scale", 7.0, raising=False),
+    "method": lambda m: m.setattr(Model, "applied", lambda self, x: x * x),
+    "method of the object": lambda m: m.setattr(MODEL, "applied", lambda x: x * 9.0),
+    "property": lambda m: m.setattr(Model, "double", property(lambda self: 11.0)),
+    "property to a number": lambda m: m.setattr(Model, "double", 12.0),
+    "look-up": lambda m: m.setattr(Model, "__getattribute__", seven, raising=False),
+}
+
+
+def seven(self, name):
+    return 7.0 if name in ("weight", "scale") else object.__getattribute__(self, name)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_objects_that_change(change, monkeypatch):
+    for _ in range(2):
+        for f in (by_method, by_property, by_attributes):
+            step = 1e-6
+            slope = (f(1.5 + step) - f(1.5 - step)) / (2 * step)
+            assert grad(f)(1.5) == pytest.approx(slope, rel=1e-6)
+        change(monkeypatch)
+
+
 def test_the_globals_of_each_function_are_its_own():
     """Two functions of one code, with other globals."""
     made = []
