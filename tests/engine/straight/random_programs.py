@@ -369,8 +369,10 @@ class Writer(Structures):
         for _ in range(self.random.randint(3, 8)):
             self.statement()
         total = " + ".join(self.pick(*self.numbers) for _ in range(2))
-        matrix = self.array(MATRIX, 1)
-        self.emit(f"return {total} + {self.number(2)} + np.sum({matrix}) * 0.5 + s0")
+        if self.chance(0.4) and not any("return" in line for line in self.lines):
+            self.emit(f"return {self.array(VECTOR, 2)} * ({total})")
+        end = f"np.sum({self.array(MATRIX, 1)}) * 0.5 + s0"
+        self.emit(f"return {total} + {self.number(2)} + {end}")
         return HEADER + "\n".join(self.lines) + "\n    return program\n"
 
 
