@@ -136,7 +136,17 @@ class Indexing(Applications):
         if found.kind is INT:
             key.ndim -= 1
             return self.kept_part(found, key)
+        if found.kind.name == "list" and alone and are_places(found.kind):
+            return self.listed_part(found, key)
         return self.fancy_part(found, key, node, alone=alone)
+
+    def listed_part(self, x: Value, key: Key) -> str:
+        """A list of whole numbers."""
+        key.view = False
+        places = [entry.constant for entry in self.entries_of(x)]
+        known = all(type(place) is int and place >= 0 for place in places)
+        key.repeated = not known or len({*places}) < len(places)
+        return x.text if known else self.kept_part(x, key)
 
     def fancy_part(self, x: Value, key: Key, node: ast.AST, *, alone: bool) -> str:
         """A mask of all axes, or an array of whole numbers."""
@@ -281,6 +291,10 @@ class Indexing(Applications):
             )
             step.pulls = [pull]
         self.step(step)
+
+
+def are_places(kind: Kind) -> bool:
+    return bool(kind.parts) and all(part is INT for part in kind.parts)
 
 
 def signed(text: str, sign: str) -> str:

@@ -82,6 +82,17 @@ def stacked(x):
     return np.sum(a * b + c) + np.dot(p, q)
 
 
+GAUGES = (3, 0, 3)
+
+
+def chosen(x):
+    seen = np.zeros((2, 3))
+    y = x * x
+    for i in range(2):
+        seen[i] = y[list(GAUGES)] * i
+    return np.sum(seen * x[[0, 2, 1]]) + np.sum(W[[1, 0]] * x)
+
+
 def rows(x):
     out = [w * x for w in W]
     total = 0.0
@@ -164,8 +175,8 @@ def two_at_once(x):
 
 PROGRAMS = [
     two_at_once, appended, read_again, written_again, looped_over, squares,
-    nested_loops, by_arrays, rows, stacked, never_used, partly_used, made_in_a_loop,
-    kept_constants, extended, while_full, fixed_lengths, swapped_lists,
+    nested_loops, by_arrays, chosen, rows, stacked, never_used, partly_used,
+    made_in_a_loop, kept_constants, extended, while_full, fixed_lengths, swapped_lists,
 ]  # fmt: skip
 
 
