@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rules_autodiff import grad
+from rules_autodiff.straight._operations import SPREADING
 from tests.engine.straight.test_operations import GROUPS
-from tests.engine.straight.written import ATTRIBUTES, SPREADING, Literal
+from tests.engine.straight.written import ATTRIBUTES, Literal
 
 COUNT = 12  # cases of an operation, taken evenly
 
