@@ -48,7 +48,7 @@ def reduction(native: Any, name: str) -> Callable[..., Any]:
 
     def handle(run: Any, *args: Any, key: Any = None, **default: Any) -> Any:
         items = list(run.iter(args[0])) if len(args) == 1 else list(args)
-        if not items or key is not None or not all(map(is_number, items)):
+        if not items or key is not None or not all(map(is_compared, items)):
             return best_of(run, native, name, items, key, default)
         best = native(items)
         ties = [item for item in items if item == best and item is not best]
@@ -61,6 +61,11 @@ def reduction(native: Any, name: str) -> Callable[..., Any]:
         return result
 
     return handle
+
+
+def is_compared(x: Any) -> bool:
+    """Whether a value is a number, also a whole one: `max(x, 0)`."""
+    return is_number(x) or type(x) is int
 
 
 def best_of(
