@@ -29,6 +29,9 @@ __all__ = ["Form", "Unit", "Writing", "write"]
 READINGS = 20  # of one program, until the kinds of what it returns are settled
 
 
+LOCATED = (ast.expr, ast.stmt, ast.arguments, ast.arg, ast.keyword, ast.comprehension)
+
+
 class Restart(Exception):
     """A function turned out to return another kind than was supposed."""
 
@@ -242,9 +245,26 @@ def execute(
     """Define a written function, with the lines of the user's file."""
     with PARSING:
         tree = ast.parse(text)
-        for node in ast.walk(tree) if lines else ():
-            if isinstance(node, ast.stmt | ast.expr | ast.arg | ast.keyword):
-                node.lineno = node.end_lineno = (lines or [])[node.lineno - 1]
-                node.col_offset = node.end_col_offset = 0
+        if lines:
+            relocate(tree, lines)
         code = compile(tree, filename, "exec")
     exec(code, namespace)
+
+
+def relocate(tree: ast.AST, lines: list[int]) -> None:
+    """Give nodes the lines of the user's file, by their lines in the written text.
+
+    `ast.walk` would take as long as compiling does.
+    """
+    nodes: list[Any] = [tree]
+    while nodes:
+        node = nodes.pop()
+        own = vars(node)
+        if "lineno" in own:
+            own["lineno"] = own["end_lineno"] = lines[own["lineno"] - 1]
+            own["col_offset"] = own["end_col_offset"] = 0
+        for value in own.values():
+            if type(value) is list:
+                nodes += value
+            elif isinstance(value, LOCATED):
+                nodes.append(value)
