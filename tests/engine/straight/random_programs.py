@@ -16,7 +16,7 @@ from tests.engine.straight import random_helpers
 from tests.engine.straight.random_structures import Structures
 from tests.engine.straight.random_texts import COLUMN, MATRIX, VECTOR
 
-TRACE = []
+TRACE: list[bytes] = []
 MARK = re.compile(r"\bTEST\(")
 HEADER = """
 def make(bias, grid):

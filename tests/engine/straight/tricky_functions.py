@@ -216,7 +216,7 @@ def wrapped_helper(x):
     return x * 7.0
 
 
-wrapped_helper.__wrapped__ = scaled
+vars(wrapped_helper)["__wrapped__"] = scaled
 
 
 @FUNCTIONS.add(1.5)
