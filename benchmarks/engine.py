@@ -2,12 +2,12 @@
 
 Run: `python benchmarks/engine.py [time|memory|first] [case …]`.
 
-`time` prints gradient time over primal time, and, where operations are small, the
-engine's microseconds per operation beyond the adjoint by hand; `memory` the peak of
-what a gradient allocates, in kilobytes; `first` how many milliseconds longer the first
-call takes than later ones, which is derivation for the tape, and how many the second,
-which writes straight-line code or finds that it cannot. The primal is plain NumPy for
-all.
+`engine` is the engine as it comes, `tape` without straight-line code. `time` prints
+gradient time over primal time, and, where operations are small, the microseconds of the
+engine per operation beyond the adjoint by hand; `memory` the peak of what a gradient
+allocates, in kilobytes; `first` how many milliseconds longer the first call takes than
+later ones, which is derivation for the tape, and how many the second, which writes
+straight-line code or finds that it cannot. The primal is plain NumPy for all.
 
 The times of a row come from three processes: one for PyTorch, one for JAX (each alone
 doubles the time of Python tracers), one where all the others take turns, so that a busy
@@ -24,9 +24,9 @@ from engine_peers import CASES, measure
 
 HEAVY = ("torch", "jax")  # whoever imports them makes Python tracers slower
 COLUMNS = {
-    "time": ("primal", "hand", "engine", "autograd", "torch", "jax"),
-    "memory": ("primal", "hand", "engine", "autograd"),
-    "first": ("engine", "written"),
+    "time": ("primal", "hand", "engine", "tape", "autograd", "torch", "jax"),
+    "memory": ("primal", "hand", "engine", "tape", "autograd"),
+    "first": ("tape", "written"),
 }
 
 

@@ -5,6 +5,7 @@ arguments: the gradient by the first argument.
 """
 
 import contextlib
+import gc
 import json
 import os
 import time
@@ -47,6 +48,14 @@ def written(case: Case, args: Any) -> Call:
     return call
 
 
+def tape(case: Case, args: Any) -> Call:
+    """The engine without straight-line code."""
+    import rules_autodiff
+
+    gradient = rules_autodiff.grad(case.build(np), tier="tape")
+    return lambda: gradient(*args)
+
+
 def autograd(case: Case, args: Any) -> Call:
     import autograd
     import autograd.numpy
@@ -87,7 +96,9 @@ def without_writes(case: Case) -> Callable[..., Any]:
     return case.functional or case.build
 
 
-SYSTEMS = {f.__name__: f for f in (primal, hand, engine, written, autograd, torch, jax)}
+SYSTEMS = {
+    f.__name__: f for f in (primal, hand, engine, tape, written, autograd, torch, jax)
+}
 
 
 def best_time(call: Call) -> float:
@@ -129,6 +140,8 @@ def warm_up(name: str) -> None:
             call = engine(case, case.make())
             for _ in range(3):
                 call()
+    gc.collect()
+    gc.freeze()  # or a collection of all that was imported falls into a first call
 
 
 def peak_memory(call: Call) -> float:
