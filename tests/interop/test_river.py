@@ -69,6 +69,18 @@ def test_both_hosts_find_the_same_release_which_is_the_truth(record):
     assert np.exp(found[4:7]).sum() == pytest.approx(18.0, rel=0.05)
 
 
+def test_the_report_and_the_picture(record, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    from examples.river.__main__ import report
+    from examples.river.plot import draw
+
+    one = fit(host_of("torch", record), start_of(record))
+    report([one, one])
+    assert "first spill / t" in capsys.readouterr().out
+    draw(record, one, tmp_path / "river.png")
+    assert (tmp_path / "river.png").stat().st_size > 20_000
+
+
 # The same code, to which the rule below does not apply.
 UNRULED = FunctionType(model.simulate.__code__, vars(model))
 
