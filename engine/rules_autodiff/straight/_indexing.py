@@ -182,7 +182,7 @@ class Indexing(Applications):
             key_of_list = self.untraced(target.slice)
             if key_of_list.kind is not INT:
                 refuse("an entry of a list is not named by a whole number", target)
-            self.store_entry(target.value.id, key_of_list, value)  # type: ignore[attr-defined]
+            self.store_entry(target.value.id, key_of_list, value)
             return
         name, key = self.written_part(target)
         owner = self.variable(name)

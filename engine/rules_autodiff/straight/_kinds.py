@@ -105,9 +105,10 @@ def kind_of_entries(
 ) -> Kind | None:
     """The kind of a container, None if one of its entries has none."""
     if len(entries) > MANY and name == "list":
-        kinds = {kind_of(part, 0) for part in entries}
-        alike = kinds in ({REAL}, {INT})
-        return Kind("many", parts=tuple(kinds)) if alike else None  # type: ignore[arg-type]
+        for kind in (REAL, INT):
+            if all(kind_of(part, 0) is kind for part in entries):
+                return Kind("many", parts=(kind,))
+        return None
     if (len(entries) > MANY and name != "row") or depth == 0:
         return None
     parts = [kind_of(part, depth - 1) for part in entries]

@@ -5,7 +5,7 @@ The cotangent of a list is a list of cotangents, as long as the list was at that
 """
 
 import ast
-from typing import Any
+from typing import Any, TypeGuard
 
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
@@ -187,7 +187,7 @@ class Lists(Variables):
             return Value(text, kind)
         return self.drawn(out, kind, text, "[{dz}] * {s0}")
 
-    def is_list_name(self, node: ast.AST) -> bool:
+    def is_list_name(self, node: ast.AST) -> TypeGuard[ast.Name]:
         """Whether an expression is the name of a list that the program fills."""
         if not isinstance(node, ast.Name) or node.id not in self.locals:
             return False

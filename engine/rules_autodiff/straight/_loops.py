@@ -166,8 +166,8 @@ class Loops(Statements):
 
     def sequence(self, node: ast.expr) -> "Value | Sweep":
         """What a loop goes over."""
-        named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        f = self.read_any(node.func) if named else None  # type: ignore[attr-defined]
+        called = node.func if isinstance(node, ast.Call) else None
+        f = self.read_any(called) if isinstance(called, ast.Name) else None
         if not (isinstance(f, Known) and f.value in SWEEPS):
             return self.read(node)
         assert isinstance(node, ast.Call)

@@ -65,7 +65,7 @@ class Statements(Indexing):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             owner, name = call.func.value, call.func.attr
             if self.is_list_name(owner) and name in ("append", "extend"):
-                self.grow(owner.id, name, call)  # type: ignore[attr-defined]
+                self.grow(owner.id, name, call)
                 return
         if not isinstance(call, ast.Constant):
             refuse("an expression that is not used", node)
