@@ -73,7 +73,7 @@ class Captures:
         self.functions: dict[Any, Place] = {function: ROOT}
         self.lines: list[str] = []
         self.values: dict[Place, tuple[int, Kind]] = {}
-        self.builtins: dict[str, str] = {}
+        self.builtins = ""
         self.namespace: dict[str, Any] = {
             "ndarray": np.ndarray, "float64": np.float64, "double": np.dtype(float),
             "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
@@ -100,9 +100,9 @@ class Captures:
         value = getattr(builtins, name, MISSING)
         if value is MISSING:
             refuse(f"the name {name} is not defined")
-        if name not in self.builtins:
-            self.builtins[name] = self.constant(name, value)
-        access = f"{{}}.get({name!r}, {self.builtins[name]})"
+        if not self.builtins:
+            self.builtins = self.constant("builtins", vars(builtins))
+        access = f"{{}}.get({name!r}, {self.builtins}.get({name!r}))"
         return self.found(value, Place(scope, access))
 
     def of_object(self, thing: Thing, name: str) -> Any:

@@ -1,5 +1,7 @@
 """What a program reads from outside: values and functions that change."""
 
+import builtins
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,17 @@ def test_a_replaced_builtin(monkeypatch):
     assert grad(program)(-3.0) == -2.0
     monkeypatch.setitem(program.__globals__, "abs", lambda x: x * 5.0)
     assert grad(program)(-3.0) == 10.0
+
+
+def test_a_builtin_replaced_for_everybody(monkeypatch):
+    def program(x):
+        return abs(x) * x
+
+    gradient = grad(program)
+    for _ in range(3):
+        assert gradient(-2.0) == 4.0
+    monkeypatch.setattr(builtins, "abs", lambda x: x * x)
+    assert gradient(-2.0) == 12.0
 
 
 def test_a_variable_of_an_enclosing_function(tapes):
