@@ -178,7 +178,7 @@ def functions_in_a_tuple(x):
 @CLOSURES.add(1.5)
 def a_loop_over_functions(x):
     t = 0.0
-    for f in (lambda w: w * t, lambda w: w + t):  # noqa: B023
+    for f in (lambda w: w * t, lambda w: w + t):  # noqa: B023  it is called in its round
         t = f(x) + 1.0
     return t
 

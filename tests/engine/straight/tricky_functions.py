@@ -31,10 +31,10 @@ def helper_names_of_globals(x):
 @FUNCTIONS.add(1.5)
 def shadowed_builtins(x):
     sum = x * 2.0  # noqa: A001  a name of the language on purpose
-    len = sum * x  # noqa: A001
-    range = 3.0 * len  # noqa: A001
-    float = x  # noqa: A001
-    type = float * range  # noqa: A001
+    len = sum * x  # noqa: A001  likewise
+    range = 3.0 * len  # noqa: A001  likewise
+    float = x  # noqa: A001  likewise
+    type = float * range  # noqa: A001  likewise
     return type * len
 
 

@@ -31,7 +31,7 @@ def begun_again_in_each_round(x):
     for i in range(3):
         out = []
         for j in range(i + 1):
-            out.append(x[j] * (t + 1))  # noqa: PERF401
+            out.append(x[j] * (t + 1))  # noqa: PERF401  a loop on purpose
         t = t + sum(out)
     return t * len(out)
 
@@ -87,7 +87,7 @@ def never_filled(x):
     out = []
     for _ in range(4):
         if x[0] > 100:
-            out.append(x[0])  # noqa: PERF401
+            out.append(x[0])  # noqa: PERF401  a loop on purpose
     return len(out) * x[1] + sum(out) + x[2]
 
 
@@ -117,7 +117,7 @@ def left_in_the_middle(x):
 def rows_in_a_list(x):
     out = []
     for row in x:
-        out.append(row * row[0])  # noqa: PERF401
+        out.append(row * row[0])  # noqa: PERF401  a loop on purpose
     return np.array(out) * x
 
 
@@ -125,7 +125,7 @@ def rows_in_a_list(x):
 def views_in_a_list(x):
     out = []
     for i in range(3):
-        out.append(x[i:])  # noqa: PERF401
+        out.append(x[i:])  # noqa: PERF401  a loop on purpose
     return sum([np.sum(v) for v in out]) * out[1][0]
 
 
