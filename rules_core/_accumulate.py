@@ -1,4 +1,4 @@
-"""Sums of tangents that reuse memory where that cannot be seen."""
+"""Sums of tangents, and sums into memory that an AD system owns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from ._algebra import AbstractTangent
+from ._arithmetic import total
 from ._arrays import array_namespace, is_array
 from ._errors import ProjectionError, UnsupportedError
 from ._numbers import is_floating, is_plain_tensor
@@ -17,42 +18,83 @@ from ._structural import (
     like,
     primal_type,
 )
-from ._thunks import AbstractThunk, InplaceableThunk, unthunk
+from ._structure import structure
+from ._thunks import BARE, AbstractThunk, InplaceableThunk, unthunk
 from ._zeros import AbstractZero, NotImplementedTangent, ZeroTangent
 
 __all__ = ["accumulate", "is_inplaceable_destination"]
 
 
-def accumulate(x: Any, y: Any) -> Any:
-    """The sum `x + y`; may write it into the memory of `x`.
+def accumulate(x: Any, y: Any, *, owned: bool = False) -> Any:
+    """The sum `x + y` of two tangents of one primal.
 
-    Only the return value counts: the caller gives `x` up, and must own it (a cotangent
-    that somebody else may hold is copied first). `y` is never written to, and the
-    result does not share memory with it unless `x` is a zero: then it *is* `y`.
+    Neither is written to: a cotangent may be held by others too, by the caller of a
+    pullback or as the cotangent of another argument. `None` counts as zero, and bare
+    tuples, lists and dicts are added entry by entry.
+
+    Args:
+        x: The tangent so far.
+        y: The tangent to add.
+        owned: For AD systems, which own their buffers: nobody else holds `x` or any
+            array in it, so the sum may be written into it. Only the return value
+            counts, it is owned again, and it shares no memory with `y`.
 
     Raises:
         ProjectionError: Two arrays of different shapes.
 
     >>> import numpy as np
     >>> from rules_core import accumulate
-    >>> x = np.ones(2)
-    >>> accumulate(x, np.array([1.0, 2.0])) is x, x
+    >>> x, y = np.ones(2), np.array([1.0, 2.0])
+    >>> accumulate(x, y), x
+    (array([2., 3.]), array([1., 1.]))
+    >>> accumulate(x, y, owned=True) is x, x
     (True, array([2., 3.]))
     """
+    x, y = _known(x), _known(y)
+    if owned and isinstance(x, AbstractZero):
+        return y if isinstance(y, AbstractZero) else x + _copied(y, {})
     if isinstance(y, AbstractTangent):
-        return _add_tangent(x, y)
+        return _add_tangent(x, y, owned)
     if is_array(y) or is_array(x):
-        return _add_arrays(x, y)
-    return x + y
+        return _add_arrays(x, y, owned)
+    if isinstance(x, AbstractThunk) and isinstance(y, BARE):
+        return total(unthunk(x), y, {})
+    return total(x, y, {})
 
 
-def _add_tangent(x: Any, y: AbstractTangent) -> Any:
+def _known(x: Any) -> Any:
+    return ZeroTangent() if x is None else x
+
+
+def _copied(x: Any, met: dict[int, Any]) -> Any:
+    """A tangent that shares no array with `x` that could be written to."""
+    if isinstance(x, StructuralTangent):
+        if (known := met.get(id(x))) is not None:
+            return known
+        result = met[id(x)] = like(x, {})
+        for name, value in backing(x).items():
+            backing(result)[name] = _copied(value, met)
+        return result
+    if isinstance(x, BARE) and (level := structure(x)) is not None:
+        return level.rebuild([_copied(value, met) for value in level.values])
+    return _copy(x) if is_inplaceable_destination(x) else x
+
+
+def _copy(x: Any) -> Any:
+    return x.copy() if hasattr(x, "flags") else x.clone()
+
+
+def _add_tangent(x: Any, y: AbstractTangent, owned: bool) -> Any:
     if isinstance(y, InplaceableThunk) and is_inplaceable_destination(x):
-        return _returned(y, y.add(x))
-    if isinstance(y, AbstractThunk) and is_array(x):
-        return accumulate(x, unthunk(y))
+        return _returned(y, y.add(x if owned else _copy(x)))
+    if isinstance(y, AbstractThunk) and (is_array(x) or isinstance(x, BARE)):
+        return accumulate(x, unthunk(y), owned=owned)
+    if isinstance(y, AbstractThunk) and isinstance(x, AbstractThunk):
+        return accumulate(unthunk(x), unthunk(y))
     if isinstance(x, StructuralTangent) and isinstance(y, StructuralTangent):
-        return _add_structures(x, y, {})
+        return _add_structures(x, y, {}) if owned else x + y
+    if isinstance(x, BARE):
+        return total(x, y, {})
     if is_array(x) and isinstance(y, (AbstractZero, NotImplementedTangent)):
         return y.__radd__(x)  # some libraries' `x + y` raises instead of deferring
     return x + y
@@ -115,14 +157,14 @@ def _is_disjoint(shape: Any, strides: Any) -> bool:
     return True
 
 
-def _add_arrays(x: Any, y: Any) -> Any:
-    if isinstance(x, AbstractTangent):
-        return x + y
+def _add_arrays(x: Any, y: Any, owned: bool) -> Any:
+    if isinstance(x, (AbstractTangent, *BARE)) or isinstance(y, BARE):
+        return total(x, y, {})
     if _is_number(x) and _is_number(y) and _shape(x) != _shape(y):
         got = f"shape {_shape(y)}" if is_array(y) else f"a {type(y).__name__}"
         path = "what is accumulated"
         raise ProjectionError(path, f"have shape {_shape(x)}", got)
-    if not _fits_into(x, y) or not is_inplaceable_destination(x):
+    if not (owned and _fits_into(x, y) and is_inplaceable_destination(x)):
         return x + y
     x += y
     return x
@@ -153,7 +195,7 @@ def _share_storage(x: Any, y: Any) -> bool:
 def _add_structures(x: Any, y: Any, met: dict[tuple[int, int], Any]) -> Any:
     """Entry by entry; a `MutableTangent` is updated, so that it stays shared."""
     if not isinstance(y, StructuralTangent) or not isinstance(x, StructuralTangent):
-        return accumulate(x, y)
+        return accumulate(x, y, owned=True)
     if (id(x), id(y)) in met:
         return met[id(x), id(y)]
     alike = primal_type(x) is primal_type(y) and type(x) is type(y)

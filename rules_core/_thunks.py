@@ -10,7 +10,11 @@ from typing import Any, NoReturn, Self, final
 from ._algebra import AbstractTangent
 from ._arrays import array_namespace, is_array
 
-__all__ = ["AbstractThunk", "InplaceableThunk", "Thunk", "thunk", "unthunk"]
+__all__ = ["BARE", "AbstractThunk", "InplaceableThunk", "Thunk", "thunk", "unthunk"]
+
+# What authors may write for the tangent of a container; Python's own `+` and `*` join
+# and repeat these.
+BARE = (tuple, list, dict)
 
 # What is read off the value, by name, and therefore forces the thunk.
 _READ_ATTRIBUTES = ("dtype", "imag", "ndim", "real", "shape", "size")
@@ -19,9 +23,21 @@ _READ_METHODS = ("astype", "dot", "flatten", "mean", "ravel", "reshape", "sum")
 
 def _binary(operation: Callable[[Any, Any], Any]) -> Any:
     def forced(self: AbstractThunk, a: Any, b: Any) -> Any:
-        return operation(unthunk(a), unthunk(b))
+        return operation(_number(a), _number(b))
 
     return forced
+
+
+def _number(x: Any) -> Any:
+    value = unthunk(x)
+    if isinstance(value, BARE) and isinstance(x, AbstractThunk):
+        name = type(value).__name__
+        message = (
+            f"{x!r} is a bare {name}, which Python would join or repeat instead of "
+            f"adding or scaling: return Tangent({name}, …), or call accumulate"
+        )
+        raise TypeError(message)
+    return value
 
 
 class AbstractThunk(AbstractTangent):

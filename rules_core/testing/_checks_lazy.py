@@ -125,7 +125,7 @@ def _check_sum(mode: Mode, leaf: Leaf, value: Any, addition: Any) -> None:
         return
     start = mode.subject.rng.standard_normal(leaf.dim)
     buffer, ready = leaf.decode(start), leaf.encode(value)
-    total = leaf.encode(forced(accumulate(buffer, addition)))
+    total = leaf.encode(forced(accumulate(buffer, addition, owned=True)))
     at = mode.subject.tolerance.differs(total, leaf.encode(leaf.decode(start)) + ready)
     if at is not None:
         label = list(leaf.labels())[at]

@@ -1,4 +1,7 @@
-"""Sums that reuse memory where that cannot be seen."""
+"""Sums of tangents, and sums into memory that is owned."""
+
+import operator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from rules_core import (
     backing,
     is_inplaceable_destination,
     not_implemented,
+    rrule,
     thunk,
     unthunk,
 )
@@ -170,20 +174,20 @@ class TestValues:
 
     def test_arrays(self, backend):
         x, y = backend.array([1.0, 2.0]), backend.array([3.0, 4.0])
-        total = accumulate(x, y)
+        total = accumulate(x, y, owned=True)
         assert [float(entry) for entry in total] == [4.0, 6.0]
         assert (total is x) == (backend.name in ("numpy", "torch"))
         assert [float(entry) for entry in y] == [3.0, 4.0]
 
     def test_thunks(self, backend):
         x = backend.array([1.0, 2.0])
-        total = accumulate(x, thunk(lambda: backend.array([3.0, 4.0])))
+        total = accumulate(x, thunk(lambda: backend.array([3.0, 4.0])), owned=True)
         assert [float(entry) for entry in total] == [4.0, 6.0]
         assert float(accumulate(x, thunk(lambda: Z))[0]) == float(x[0])
 
     def test_writes_only_where_it_may(self):
         x = np.broadcast_to(np.ones(2), (3, 2))
-        total = accumulate(x, np.ones((3, 2)))
+        total = accumulate(x, np.ones((3, 2)), owned=True)
         assert total is not x
         assert total.tolist() == [[2.0, 2.0]] * 3
         assert x.tolist() == [[1.0, 1.0]] * 3
@@ -198,30 +202,30 @@ class TestValues:
         ids=["complex", "double", "integer"],
     )
     def test_widens_rather_than_loses(self, x, y):
-        total = accumulate(x, y)
+        total = accumulate(x, y, owned=True)
         assert total is not x
         assert total.dtype == (x + y).dtype
         assert total.tolist() == (x + y).tolist()
 
     def test_with_itself(self):
         x = np.ones(3)
-        assert accumulate(x, x).tolist() == [2.0, 2.0, 2.0]
+        assert accumulate(x, x, owned=True).tolist() == [2.0, 2.0, 2.0]
         x = np.arange(3.0)
-        assert accumulate(x, x[::-1]).tolist() == [2.0, 2.0, 2.0]
+        assert accumulate(x, x[::-1], owned=True).tolist() == [2.0, 2.0, 2.0]
 
     def test_with_itself_in_torch(self):
         torch = pytest.importorskip("torch")
         x = torch.ones(3)
-        assert accumulate(x, x).tolist() == [2.0, 2.0, 2.0]
+        assert accumulate(x, x, owned=True).tolist() == [2.0, 2.0, 2.0]
         x = torch.arange(4.0)
-        assert accumulate(x[:2], x[1:3]).tolist() == [1.0, 3.0]
-        assert accumulate(x[1:], x[:3]).tolist() == [1.0, 3.0, 5.0]
+        assert accumulate(x[:2], x[1:3], owned=True).tolist() == [1.0, 3.0]
+        assert accumulate(x[1:], x[:3], owned=True).tolist() == [1.0, 3.0, 5.0]
 
     def test_recorded_tensors_are_not_written_to(self):
         torch = pytest.importorskip("torch")
         x, y = torch.ones(2), torch.ones(2, requires_grad=True)
-        assert accumulate(x, y) is not x
-        assert accumulate(y, x) is not y
+        assert accumulate(x, y, owned=True) is not x
+        assert accumulate(y, x, owned=True) is not y
         assert not x.requires_grad
 
     @pytest.mark.parametrize("shape", [(2, 2), (16,), (1, 4), ()])
@@ -247,12 +251,12 @@ class TestValues:
 class TestInplaceableThunks:
     def test_in_place(self):
         x = np.ones(2)
-        assert accumulate(x, lazy_two()) is x
+        assert accumulate(x, lazy_two(), owned=True) is x
         assert x.tolist() == [3.0, 3.0]
 
     def test_out_of_place(self):
         x = np.broadcast_to(np.ones(1), (2,))
-        total = accumulate(x, lazy_two())
+        total = accumulate(x, lazy_two(), owned=True)
         assert total.tolist() == [3.0, 3.0]
         assert x.tolist() == [1.0, 1.0]
 
@@ -262,7 +266,7 @@ class TestInplaceableThunks:
 
     def test_only_the_result_counts(self):
         lazy = InplaceableThunk(lambda x: 77 * x, thunk(lambda: pytest.fail("forced")))
-        assert accumulate(np.ones(2), lazy).tolist() == [77.0, 77.0]
+        assert accumulate(np.ones(2), lazy, owned=True).tolist() == [77.0, 77.0]
 
     def test_a_forgotten_return_is_an_error(self):
         def add(x):
@@ -270,7 +274,7 @@ class TestInplaceableThunks:
 
         lazy = InplaceableThunk(add, thunk(abs))
         with pytest.raises(UnsupportedError) as caught:
-            accumulate(np.ones(2), lazy)
+            accumulate(np.ones(2), lazy, owned=True)
         assert str(caught.value) == (
             f"add of {lazy!r} must return the array that it was given, but got None. "
             "End it with `return x`."
@@ -281,7 +285,7 @@ class TestStructures:
     def test_entries_are_accumulated(self):
         x = Tangent(tuple, np.ones(2), 1.0, Z)
         kept = x[0]
-        total = accumulate(x, Tangent(tuple, np.ones(2), 2.0, lazy_two()))
+        total = accumulate(x, Tangent(tuple, np.ones(2), 2.0, lazy_two()), owned=True)
         assert total[0] is kept
         assert kept.tolist() == [2.0, 2.0]
         assert total[1] == 3.0
@@ -290,7 +294,7 @@ class TestStructures:
 
     def test_mutable_tangents_stay_themselves(self):
         x, y = MutableTangent(Layer, w=1.0), MutableTangent(Layer, w=2.0, b=3.0)
-        assert accumulate(x, y) is x
+        assert accumulate(x, y, owned=True) is x
         assert backing(x) == {"w": 3.0, "b": 3.0}
         assert backing(y) == {"w": 2.0, "b": 3.0}
 
@@ -301,7 +305,8 @@ class TestStructures:
             return t
 
         x, y = linked(1.0), linked(2.0)
-        total = accumulate(Tangent(tuple, x, x), Tangent(tuple, y, y))
+        pairs = Tangent(tuple, x, x), Tangent(tuple, y, y)
+        total = accumulate(*pairs, owned=True)
         assert total[0] is total[1] is x
         assert x.w == 3.0
         assert x.me is x
@@ -332,6 +337,133 @@ class TestSumsAreSums:
         with np.errstate(all="ignore"):
             expected, kept = x + y, y.copy()
             total = accumulate(x, y)
+            into = accumulate(x.copy(), y, owned=True)
         np.testing.assert_array_equal(total, expected)
-        assert total.dtype == expected.dtype
+        np.testing.assert_array_equal(into, expected)
+        assert total.dtype == into.dtype == expected.dtype
         np.testing.assert_array_equal(y, kept)
+
+
+def tangents(array):
+    """One tangent of each kind that holds an array, with that array."""
+    lazy = InplaceableThunk(add_two, thunk(lambda: array([2.0, 2.0])))
+    return {
+        "array": array([1.0, 2.0]),
+        "thunk": thunk(partial(array, [1.0, 2.0])),
+        "adding": lazy,
+        "tuple": Tangent(tuple, array([1.0, 2.0]), 3.0),
+        "nested": Tangent(dict, {"w": Tangent(list, array([1.0, 2.0]))}),
+        "mutable": MutableTangent(Layer, w=array([1.0, 2.0])),
+        "bare tuple": (array([1.0, 2.0]), 3.0),
+        "bare dict": {"w": [array([1.0, 2.0])]},
+    }
+
+
+KINDS = list(tangents(np.array))
+ARRAYS = ["array", "thunk", "adding"]
+PAIRS = [(a, b) for a in ARRAYS for b in ARRAYS] + [(k, k) for k in KINDS[3:]]
+
+
+def numbers(tangent):
+    """All numbers in a tangent, and what arrays hold them."""
+    tangent = unthunk(tangent)
+    if isinstance(tangent, (Tangent, MutableTangent)):
+        tangent = list(backing(tangent).values())
+    if isinstance(tangent, dict):
+        tangent = list(tangent.values())
+    if isinstance(tangent, (list, tuple)):
+        return [number for entry in tangent for number in numbers(entry)]
+    return np.ravel(np.asarray(tangent)).tolist()
+
+
+class TestOthersMayHoldBoth:
+    """A pullback's caller holds the cotangent that came in, and each that goes out."""
+
+    @pytest.mark.parametrize(("first", "second"), PAIRS, ids=str)
+    def test_a_sum_writes_to_neither(self, backend, first, second):
+        x, y = tangents(backend.array)[first], tangents(backend.array)[second]
+        before = numbers(x), numbers(y)
+        total = accumulate(x, y)
+        assert numbers(total) == np.add(*before).tolist()
+        assert (numbers(x), numbers(y)) == before
+
+    @pytest.mark.parametrize("owned", [False, True])
+    @pytest.mark.parametrize("start", [Z, D, None], ids=str)
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_a_sum_that_starts_from_zero(self, backend, kind, start, owned):
+        terms = [tangents(backend.array)[kind] for _ in range(3)]
+        before = [numbers(term) for term in terms]
+        total = start
+        for term in terms:
+            total = accumulate(total, term, owned=owned)
+        assert numbers(total) == np.sum(before, axis=0).tolist()
+        assert [numbers(term) for term in terms] == before
+
+    def test_fields_that_only_the_second_has(self):
+        y = MutableTangent(Layer, w=np.ones(2))
+        total = accumulate(MutableTangent(Layer), y, owned=True)
+        total = accumulate(total, y, owned=True)
+        assert total.w.tolist() == [2.0, 2.0]
+        assert y.w.tolist() == [1.0, 1.0]
+
+    def test_in_a_pullback_that_returns_its_cotangent_twice(self):
+        def affine(x):
+            return x + 3.0 * x
+
+        @rrule.define(affine)
+        def affine_rrule(x):
+            def affine_pullback(dy):
+                return NoTangent(), accumulate(dy, 3.0 * dy)
+
+            return affine(x), affine_pullback
+
+        dy = np.ones(2)
+        pullback = rrule(affine, np.ones(2))[1]
+        assert [pullback(dy)[1].tolist() for _ in range(2)] == [[4.0, 4.0]] * 2
+        assert dy.tolist() == [1.0, 1.0]
+
+
+class TestBareContainers:
+    """Python joins and repeats what an author means to be added and scaled."""
+
+    @pytest.mark.parametrize(
+        ("x", "y", "total"),
+        [
+            ([1.0], [2.0], [3.0]),
+            ((1.0, [2.0]), (3.0, [4.0]), (4.0, [6.0])),
+            ({"a": 1.0}, {"a": 2.0, "b": 3.0}, {"a": 3.0, "b": 3.0}),
+            ((None, 1.0), (2.0, None), (2.0, 1.0)),
+            (Tangent(list, 1.0), [2.0], Tangent(list, 3.0)),
+            ([1.0], Tangent(list, 2.0), Tangent(list, 3.0)),
+            (thunk(lambda: [1.0]), [2.0], [3.0]),
+            ([1.0], thunk(lambda: [2.0]), [3.0]),
+            (thunk(lambda: [1.0]), thunk(lambda: [2.0]), [3.0]),
+        ],
+        ids=repr,
+    )
+    def test_are_added_entry_by_entry(self, x, y, total):
+        assert accumulate(x, y) == accumulate(x, y, owned=True) == total
+
+    def test_inside_tangents(self):
+        dx = Tangent(tuple, [1.0])
+        assert dx + dx == 2 * dx == Tangent(tuple, [2.0])
+        assert dx - dx == Tangent(tuple, [0.0])
+        assert operator.add(([10.0],), dx) == ([11.0],)
+
+    @pytest.mark.parametrize(
+        ("combine", "x", "y"),
+        [
+            (accumulate, [1.0], (2.0,)),
+            (accumulate, [1.0], [2.0, 3.0]),
+            (accumulate, np.ones(1), [1.0]),
+            (accumulate, [1.0], np.ones(1)),
+            (accumulate, 1.0, [1.0]),
+            (accumulate, Tangent(list, 1.0), (1.0,)),
+            (operator.mul, 2, thunk(lambda: [1.0])),
+            (operator.add, thunk(lambda: [1.0]), [2.0]),
+            (operator.add, (2.0,), thunk(lambda: (1.0,))),
+        ],
+    )
+    def test_others_are_errors(self, combine, x, y):
+        with pytest.raises(TypeError, match=r"to be added|cannot be added|bare"):
+            combine(x, y)

@@ -261,7 +261,7 @@ class TestInplaceable:
     def test_adds_in_place_without_the_value(self):
         lazy = InplaceableThunk(add_one, thunk(lambda: pytest.fail("was forced")))
         x = np.ones(2)
-        assert accumulate(x, lazy) is x
+        assert accumulate(x, lazy, owned=True) is x
         assert x.tolist() == [2.0, 2.0]
 
 
