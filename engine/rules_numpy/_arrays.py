@@ -15,6 +15,7 @@ import rules_core as rc
 __all__ = [
     "NoValue",
     "array_of",
+    "check_entries",
     "fit",
     "is_number_type",
     "moves",
@@ -37,6 +38,19 @@ def is_number_type(cls: type) -> bool:
     return cls in _NUMBERS
 
 
+def check_entries(x: Any, what: Any) -> None:
+    """Refuse objects or records that hold numbers, in an array of objects or records.
+
+    Raises:
+        UnsupportedError: There are some.
+    """
+    try:
+        rc.has_tangent(x)
+    except rc.UnsupportedError:
+        got = "objects" if x.dtype.kind == "O" else f"{x.dtype}"
+        _refuse(what, "arrays of numbers", got, "Convert it by .astype(float) first")
+
+
 def array_of(x: Any, what: Any) -> Any:
     """`x` as an array or NumPy scalar.
 
@@ -44,15 +58,19 @@ def array_of(x: Any, what: Any) -> Any:
         UnsupportedError: A matrix, a masked array, or objects.
     """
     if type(x) is np.ndarray or isinstance(x, np.generic):
-        return x
+        return _of_numbers(x, what)
     if isinstance(x, np.ndarray):
+        _of_numbers(x, what)
         return _of_subclass(x, what)
     if rc.is_array(x):
         return x
-    a = np.asarray(x)
-    if a.dtype.hasobject:
-        _refuse(what, "arrays of numbers", "objects", "Make them numbers first")
-    return a
+    return _of_numbers(np.asarray(x), what)
+
+
+def _of_numbers(x: Any, what: Any) -> Any:
+    if x.dtype.kind in "OV":
+        check_entries(x, what)
+    return x
 
 
 def _of_subclass(x: Any, what: Any) -> Any:
@@ -92,12 +110,17 @@ _STILL = frozenset({
 
 
 def moves(x: Any) -> bool:
-    """Whether an argument has a tangent."""
+    """Whether an argument has a tangent.
+
+    Raises:
+        UnsupportedError: It is an array of objects or records that hold numbers.
+    """
     cls = type(x)
     if cls in _STILL:
         return False
     if isinstance(x, _PLAIN):
-        return x.dtype.kind in "fc"
+        kind = x.dtype.kind
+        return kind in "fc" or (kind in "OV" and rc.has_tangent(x))
     if cls in (tuple, list):
         return any(map(moves, x))
     return rc.tangent_type(x) is not rc.NoTangent

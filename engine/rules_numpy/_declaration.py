@@ -16,6 +16,7 @@ import rules_core as rc
 from rules_numpy._arrays import (
     NoValue,
     array_of,
+    check_entries,
     fit,
     is_number_type,
     moves,
@@ -74,9 +75,12 @@ class Declaration:
             kind.define(self.f, host=True)(named(make(self), self, types))
 
     def check(self, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
-        """Refuse options that the derivative does not know."""
+        """Refuse objects, and options that the derivative does not know."""
         if self.out is not None and len(args) > self.out and args[self.out] is not None:
             self.refuse("out=", "Assign the result instead")
+        for x in args:
+            if type(x) is np.ndarray and x.dtype.kind in "OV":
+                check_entries(x, self.f)
         if not kw:
             return
         for name, value in kw.items():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_numpy._arrays import array_of, is_number_type, name_of
+from rules_numpy._arrays import array_of, check_entries, is_number_type, name_of
 from rules_numpy._declaration import Declaration
 from rules_numpy._declare import DECLARED
 from rules_numpy._maps import times
@@ -85,9 +85,12 @@ def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(partials)
     def with_options(y: Any, *args: Any, **options: Any) -> Any:
         for x in args:
-            if type(x) is np.ndarray or is_number_type(type(x)):
+            if is_number_type(type(x)):
                 continue
-            if isinstance(x, np.ndarray):
+            if type(x) is np.ndarray:
+                if x.dtype.kind in "OV":
+                    check_entries(x, f)
+            elif isinstance(x, np.ndarray):
                 array_of(x, f)
             elif in_hosts is not None and _is_foreign(x):
                 _check_in_host(f, options)

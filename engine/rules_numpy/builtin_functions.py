@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_numpy._arrays import fit, moves, restore
+from rules_numpy._arrays import check_entries, fit, moves, restore
 from rules_numpy._declaration import Declaration
 from rules_numpy._declare import DECLARED, constant
 from rules_numpy.ufuncs_arithmetic import power_partials
@@ -18,13 +18,21 @@ _ZERO, _NONE = rc.ZeroTangent(), rc.NoTangent()
 NUMBERS = np.ndarray | np.generic | float | complex | int
 
 
+def _check(f: Any, *numbers: Any) -> None:
+    for x in numbers:
+        if isinstance(x, np.ndarray) and x.dtype.kind in "OV":
+            check_entries(x, f)
+
+
 def abs_partials(y: Any, x: NUMBERS) -> Any:
     """∂|x| = conj(x) / |x|, zero at zero."""
+    _check(abs, x)
     return (np.conjugate(np.sign(x)),)
 
 
 def pow_partials(y: Any, x: NUMBERS, p: NUMBERS, mod: None) -> Any:
     """∂xᵖ = (p xᵖ⁻¹, xᵖ ln x)."""
+    _check(pow, x, p)
     return (*power_partials(y, x, p), _NONE)
 
 
