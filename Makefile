@@ -1,7 +1,10 @@
 # make demo   fit the CO2 record in JAX and in PyTorch with one set of rules
 # make demo DEMO=river   fit a NumPy simulation without rules in both
-# make test   the whole test suite, documentation examples included
-# make coverage  the same, and what it did not run
+# make test   the everyday tests, documentation examples included: every mechanism is met
+# make test-full  those and what repeats them for other values
+# make test-nightly  what is too heavy for both
+# make test-slice SLICE=2/6  one part of what make test leaves out
+# make coverage  the full tests, and what they did not run
 # make lint   style, types and the direction of imports
 # make docs   the documentation, into docs/_build/html
 #
@@ -17,24 +20,35 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+SLICE ?= 0/6
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile
 DEMO ?= co2
 
 # Two test processes on two cores: more threads inside each only get in each other's way.
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test coverage lint docs clean
+.PHONY: demo test test-full test-nightly test-slice coverage lint docs clean
 .DEFAULT_GOAL := test
 
 demo: $(STAMP)
 	$(BIN)/python -m examples.$(DEMO)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(ARGS)
+	$(PYTEST) $(ARGS)
+
+test-full: $(STAMP)
+	$(PYTEST) -m "not nightly" $(ARGS)
+
+test-nightly: $(STAMP)
+	$(PYTEST) -m nightly $(ARGS)
+
+test-slice: $(STAMP)
+	$(PYTEST) -m "full or nightly" --slice $(SLICE) $(ARGS)
 
 coverage: $(STAMP)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n $(WORKERS) --dist=loadfile $(ARGS)
+	$(BIN)/coverage run -m pytest -n $(WORKERS) --dist=loadfile -m "not nightly" $(ARGS)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 

@@ -16,6 +16,25 @@ from sybil.parsers.rest import DocTestParser
 # precision ask for the fixture `x32`.
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 
+# What JAX compiled in an earlier run is used again; RULES_COLD=1 compiles it all.
+CACHE = {
+    "JAX_COMPILATION_CACHE_DIR": str(Path(__file__).parent / ".pytest_cache" / "jax"),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
+if "RULES_COLD" not in os.environ:
+    for name, value in CACHE.items():
+        os.environ.setdefault(name, value)
+
+# What runs every day, in slices, and for how long.
+pytest_plugins = [
+    "pytester",
+    "tests.covering",
+    "tests.slices",
+    "tests.budget",
+    "tests.waiting",
+]
+
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 
 # What each optional library carries is left out of collection where it is missing; what

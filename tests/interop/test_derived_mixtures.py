@@ -248,6 +248,7 @@ def check(line, modes, *, rtol=1e-9, compiled=False):
         np.testing.assert_allclose(np.asarray(found), want, rtol=rtol)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("modes", [*SECOND, *THIRD])
 def test_every_mixture(host, modes):
     check(Line(host), modes)

@@ -6,6 +6,7 @@ import pytest
 from tests.interop.simulations import CASES, HOSTS, differences, host_of
 
 pytestmark = [
+    pytest.mark.covering(strength=1),
     pytest.mark.parametrize("case", CASES.values(), ids=CASES),
     pytest.mark.parametrize("host", HOSTS, indirect=True),
 ]

@@ -87,6 +87,7 @@ def test_third_order_of_a_fixed_point(modes):
 
 
 @THIRD
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS)
 def test_third_order_along_a_line(f, modes):
     """Against differences of second derivatives, which differences have shown right."""

@@ -82,16 +82,10 @@ USES = {
 }
 
 
-def _cases():
-    for kind in ("generic", "host"):
-        for rules in ("both", "rrule", "frule"):
-            for use in USES:
-                heavy = ("jac" in use or "hess" in use) and rules != "both"
-                marks = (pytest.mark.nightly,) if heavy else ()
-                yield pytest.param(kind, rules, use, marks=marks)
-
-
-@pytest.mark.parametrize(("kind", "rules", "use"), [*_cases()])
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("rules", ["both", "rrule", "frule"])
+@pytest.mark.parametrize("kind", ["generic", "host"])
 def test_axes(kind, rules, use):
     f = make(kind, rules)
     short = [(1, None)] if "jac" in use or "hess" in use else [(0, 0), (None, 1)]

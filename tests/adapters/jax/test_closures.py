@@ -156,6 +156,7 @@ def square(pullback_at):
     return square
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 @pytest.mark.parametrize("kind", [*TAKEN_APART, *TRACED, diary])
 def test_every_closure_everywhere(kind, context):

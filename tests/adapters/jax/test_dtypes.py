@@ -131,6 +131,7 @@ WEAK = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("run", WEAK.values(), ids=WEAK)
 @pytest.mark.parametrize("kind", ["generic", "host"])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "complex64"])

@@ -219,6 +219,7 @@ CONTEXTS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 @pytest.mark.parametrize("kind", CLEAN)
 def test_the_zero_is_seen_and_no_tracer_kept(kind, context):

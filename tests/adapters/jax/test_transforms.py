@@ -4,6 +4,7 @@ The rules are wrong on purpose: 2 times the truth is the frule, 3 times the rrul
 """
 
 from functools import partial
+from itertools import product
 
 import jax
 import jax.numpy as jnp
@@ -58,23 +59,14 @@ def _closure_convert(f, x):
     return converted(x, *consts)
 
 
-SHORT = ("plain", "checkpoint", "scan", "vmap")
 KINDS = ("generic", "host")
 RULES = ("both", "rrule", "frule")
 
 
-def _cases():
-    for rules in RULES:
-        for kind in KINDS:
-            for name in WRAPPERS:
-                full = (rules, kind) == ("both", "generic")
-                marks = () if full or name in SHORT else (pytest.mark.nightly,)
-                yield pytest.param(
-                    (rules, kind, name), marks=marks, id=f"{rules}-{kind}-{name}"
-                )
+pytestmark = pytest.mark.covering(strength=1)
 
 
-@pytest.fixture(params=[*_cases()])
+@pytest.fixture(params=[*product(RULES, KINDS, WRAPPERS)], ids="-".join)
 def case(request):
     return request.param
 

@@ -149,6 +149,7 @@ class Marked(torch.nn.Module):
         return self.f(x) * 1
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("decomposed", [False, True])
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("way", WAYS)

@@ -40,6 +40,7 @@ def cases():
                     )
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize(("name", "argnum", "host", "modes"), list(cases()))
 def test_derivative_equals_mpmath(name, argnum, host, modes):
     points = CASES[name][1]
@@ -67,6 +68,7 @@ def complex_cases():
                 yield pytest.param(name, host, modes, id=f"{name}-{host.name}-{modes}")
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize(("name", "host", "modes"), list(complex_cases()))
 def test_complex_derivative_equals_mpmath(name, host, modes):
     _, points, _ = COMPLEX[name]

@@ -1,0 +1,107 @@
+"""A budget of processor time: which files cost most, and which cost too much.
+
+`pytest --budget 480` sums the processor time of each test file (children included),
+prints the dearest, and fails a run that needs more in all, or more than `--file-budget`
+for one file. Processor time hardly depends on what else the machine is doing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+COST = "cpu"  # under this name a test's cost travels to the controlling process
+MOST = 20
+
+TOTALS: pytest.StashKey[Counter[str]] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--budget` and `--file-budget`."""
+    parser.addoption(
+        "--budget", type=float, help="processor seconds that all tests may take"
+    )
+    parser.addoption(
+        "--file-budget", type=float, default=40.0, help="and those of one file"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin at zero."""
+    config.stash[TOTALS] = Counter()
+    config.pluginmanager.register(Adding(config.stash[TOTALS]), "adding")
+
+
+def spent() -> float:
+    """Processor seconds of this process and of the children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Note what a test costs, with what its fixtures cost."""
+    start = spent()
+    item.user_properties.append((COST, start))
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, Any]:
+    """Put the cost so far into the report of the last phase."""
+    report = yield
+    if call.when == "teardown":
+        start = dict(item.user_properties)[COST]
+        report.user_properties = [(COST, spent() - start)]
+    return report
+
+
+class Adding:
+    """Adds up, in the process that controls the others."""
+
+    def __init__(self, totals: Counter[str]) -> None:
+        self.totals = totals
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add the cost of one test to that of its file."""
+        if report.when == "teardown":
+            file = report.nodeid.split("::")[0]
+            self.totals[file] += dict(report.user_properties)[COST]
+
+
+def overdrawn(config: pytest.Config) -> list[str]:
+    """What is over the budget, in words."""
+    whole, each = config.getoption("budget"), config.getoption("file_budget")
+    totals = config.stash[TOTALS]
+    if whole is None:
+        return []
+    files = [f"{name} took {cost:.0f} s of processor time, more than {each:.0f}"
+             for name, cost in totals.most_common() if cost > each]  # fmt: skip
+    cost = sum(totals.values())
+    return files + [f"all took {cost:.0f} s, more than {whole:.0f}"] * (cost > whole)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that is over its budget."""
+    if session.exitstatus == 0 and overdrawn(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the dearest files, and what is over the budget."""
+    if config.getoption("budget") is None:
+        return
+    totals = config.stash[TOTALS]
+    terminalreporter.section(f"processor time: {sum(totals.values()):.0f} s")
+    for name, cost in totals.most_common(MOST):
+        terminalreporter.write_line(f"{cost:7.1f} s  {name}")
+    for line in overdrawn(config):
+        terminalreporter.write_line(f"OVER BUDGET: {line}; mark its repetitions `full`")

@@ -1,0 +1,50 @@
+"""Slices of the tests that are too many for every day.
+
+`pytest -m "full or nightly" --slice 2/6` runs the third of six parts. A test's part
+follows from its name alone, so that six runs with six numbers run every test once.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--slice`."""
+    parser.addoption(
+        "--slice", metavar="K/N", help="only part K of N of the tests (K from 0)"
+    )
+
+
+def part_of(name: str, parts: int) -> int:
+    """The part, 0 to parts − 1, to which a test belongs."""
+    return crc32(name.encode()) % parts
+
+
+def read_slice(text: str) -> tuple[int, int]:
+    """`2/6` as (2, 6).
+
+    Raises:
+        pytest.UsageError: for anything that is not a part K of N, 0 ≤ K < N.
+    """
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and int(part) < int(parts)):
+        message = f"--slice must be K/N with 0 <= K < N, but got {text!r}"
+        raise pytest.UsageError(message)
+    return int(part), int(parts)
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out what belongs to other parts."""
+    text = config.getoption("slice")
+    if text is None:
+        return
+    part, parts = read_slice(text)
+    kept = [item for item in items if part_of(item.nodeid, parts) == part]
+    left = [item for item in items if part_of(item.nodeid, parts) != part]
+    config.hook.pytest_deselected(items=left)
+    items[:] = kept

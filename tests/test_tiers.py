@@ -1,0 +1,132 @@
+"""What runs every day, what waits for its slice, and what that may cost."""
+
+from itertools import combinations, product
+
+import pytest
+
+from tests.covering import covering
+from tests.slices import part_of, read_slice
+
+PLUGINS = ("covering", "slices", "budget", "waiting")
+TIERS = [word for name in PLUGINS for word in ("-p", f"tests.{name}")]
+
+PROJECT = """
+import pytest
+
+@pytest.mark.covering
+@pytest.mark.parametrize("a", range(4))
+@pytest.mark.parametrize("b", range(3))
+@pytest.mark.parametrize("c", range(3))
+def test_product(a, b, c):
+    pass
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("a", range(4))
+@pytest.mark.parametrize("b", range(3))
+def test_each_value(a, b):
+    pass
+
+@pytest.mark.parametrize("a", range(5))
+def test_not_sampled(a):
+    pass
+
+@pytest.mark.nightly
+def test_heavy():
+    pass
+"""
+
+
+@pytest.fixture
+def run(pytester):
+    """Run pytest on a small project with the plugins of this suite."""
+    marks = "".join(f"    {name}: x\n" for name in ("covering", "full", "nightly"))
+    pytester.makeini(f"[pytest]\nmarkers =\n{marks}")
+    pytester.makepyfile(PROJECT)
+    return lambda *args: pytester.runpytest_inprocess(*TIERS, "-v", *args)
+
+
+def passed(result):
+    """The names of the tests that a run met."""
+    return [line.split()[0] for line in result.outlines if " PASSED" in line]
+
+
+@pytest.mark.parametrize("strength", [1, 2, 3])
+@pytest.mark.parametrize("sizes", [(3,), (4, 3), (2, 5, 3), (3, 3, 2, 4)])
+def test_every_combination_is_met(sizes, strength):
+    rows = list(product(*map(range, sizes)))
+    strength = min(strength, len(sizes))
+    chosen = [rows[index] for index in covering(rows, strength)]
+    for axes in combinations(range(len(sizes)), strength):
+        met = {tuple(row[axis] for axis in axes) for row in chosen}
+        assert met == set(product(*(range(sizes[axis]) for axis in axes)))
+
+
+def test_a_sample_of_a_product_is_small():
+    rows = list(product(range(10), range(4), range(3), range(3)))
+    assert len(covering(rows)) < 60
+
+
+def test_rows_that_are_no_product_are_covered_too():
+    rows = [("a", 1), ("b", 2), ("a", 3)]
+    assert covering(rows) == [0, 1, 2]
+
+
+def test_everyday_and_the_rest_are_the_whole(run):
+    whole = passed(run())
+    everyday = passed(run("-m", "not full and not nightly"))
+    rest = passed(run("-m", "full or nightly"))
+    assert sorted(everyday + rest) == sorted(whole)
+    assert len(whole) == 36 + 12 + 5 + 1
+    products = [name for name in everyday if "test_product" in name]
+    assert 12 <= len(products) < 20
+    assert len([name for name in everyday if "each_value" in name]) == 4
+    assert len([name for name in everyday if "not_sampled" in name]) == 5
+
+
+def test_slices_run_each_test_once(run):
+    rest = ("-m", "full or nightly")
+    whole = passed(run(*rest))
+    parts = [passed(run(*rest, "--slice", f"{k}/3")) for k in (0, 1, 2)]
+    assert sorted(name for part in parts for name in part) == sorted(whole)
+    assert all(parts)
+
+
+@pytest.mark.parametrize("text", ["6/6", "-1/6", "1", "a/b", ""])
+def test_a_slice_that_does_not_exist_is_refused(text):
+    with pytest.raises(pytest.UsageError, match="K/N"):
+        read_slice(text)
+
+
+def test_parts_are_balanced():
+    counts = [0] * 6
+    for index in range(6000):
+        counts[part_of(f"tests/test_a.py::test[{index}]", 6)] += 1
+    assert min(counts) > 900
+
+
+def test_a_budget_is_held(run, pytester):
+    assert run("--budget", "100").ret == 0
+    pytester.makepyfile(
+        test_dear="""
+        import time
+        def test_loop():
+            start = time.process_time()
+            while time.process_time() < start + 0.3: pass
+        """
+    )
+    over = run("--budget", "100", "--file-budget", "0.2")
+    assert over.ret == 1
+    over.stdout.fnmatch_lines(["*OVER BUDGET: test_dear.py took*"])
+    assert run("--budget", "0.2").ret == 1
+
+
+def test_a_run_says_what_it_left_out(run):
+    result = run("-m", "not full and not nightly")
+    result.stdout.fnmatch_lines(["not run: * tests; `make test-full` adds them"])
+    result.stdout.fnmatch_lines(["not run: 1 tests; `make test-nightly` adds them"])
+    assert "not run" not in str(run().stdout)
+
+
+def test_processes_that_run_tests_tell_what_they_left_out(run):
+    result = run("-m", "not full and not nightly", "-n", "1")
+    result.stdout.fnmatch_lines(["not run: 1 tests; `make test-nightly` adds them"])
