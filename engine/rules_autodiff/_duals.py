@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 
+from rules_autodiff._addressed import has_address, shadow_class
 from rules_autodiff._slots import tangent_of
 from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import NoTangent, structure, tangent_type
@@ -32,7 +33,10 @@ class CoDual(Generic[P, T]):
     Attributes:
         primal: The value.
         fdata: For an array its shadow, an array of the same shape into which cotangents
-            are added; for containers a container of the same kind; else `NoFData()`.
+            are added. For what else has an address a place for the cotangent of each
+            entry, numbers included: a list for a list, a dict for a dict, a
+            `MutableTangent` for an object. For a tuple the tuple of what its entries
+            have; else `NoFData()`.
 
     >>> import numpy as np
     >>> from rules_autodiff import CoDual
@@ -79,6 +83,8 @@ def split_types(x: Any) -> tuple[type, type]:
         return NoFData, tangent_type(x)
     if is_float_array(x):
         return np.ndarray, NoRData
+    if has_address(x):
+        return shadow_class(x), NoRData
     level = None if type(x) in INERT else structure(x)
     if level is None:
         return NoFData, NoRData
@@ -95,8 +101,8 @@ def fdata_type(primal: Any) -> type:
 
     >>> import numpy as np
     >>> from rules_autodiff import fdata_type
-    >>> fdata_type(1.0).__name__, fdata_type(np.ones(2)).__name__
-    ('NoFData', 'ndarray')
+    >>> [fdata_type(x).__name__ for x in (1.0, np.ones(2), [1.0], (1.0, 2.0))]
+    ['NoFData', 'ndarray', 'list', 'NoFData']
     """
     return split_types(primal)[0]
 

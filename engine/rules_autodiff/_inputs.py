@@ -6,7 +6,7 @@ object; an array as a new array over the same memory, which is therefore written
 the program writes; a container as a copy, which is written back.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CellType, FunctionType
@@ -104,7 +104,7 @@ class Entrance:
             inner = self.enter_function(x)
         else:
             inner = level.rebuild([self.enter(value) for value in level.values])
-        if isinstance(x, list | dict | FunctionType) or level.mutable:
+        if isinstance(x, list | dict | deque | FunctionType) or level.mutable:
             self.copies.append((x, inner))
         else:
             self.rebuilt.append((x, inner))

@@ -1,20 +1,32 @@
 """Calls that a mutating rule answers, in both modes."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rules_autodiff._addressed import (
+    FUNCTIONS,
+    Cotangents,
+    Places,
+    entries_of,
+    has_address,
+    push_back,
+)
 from rules_autodiff._duals import CoDual, Dual, NoFData, NoRData
 from rules_autodiff._explain import refused
 from rules_autodiff._memory import owner_of, same_entries
-from rules_autodiff._slots import add_to, take_from
+from rules_autodiff._slots import add_to, take_from, tangent_of
 from rules_autodiff._values import INERT, is_float_array, is_number, is_numeric
 from rules_core import (
     AbstractZero,
     NoTangent,
     RuleDefinitionError,
+    StructuralTangent,
+    ZeroTangent,
     has_tangent,
     structure,
+    zero_tangent,
 )
 
 __all__ = ["MutatingEntry", "call_mutating_forward", "call_mutating_reverse"]
@@ -24,11 +36,15 @@ class MutatingEntry:
     """A call that a mutating rule answered; its pullback also undoes its writes.
 
     Attributes:
-        written: The ids of the owners of memory that the rule wrote to.
+        written: The ids of the containers and owners of memory that the rule wrote to.
+        before: The cotangents of what containers held before the call.
+        after: Those of what they hold after it.
     """
 
     __slots__ = (
+        "after",
         "args",
+        "before",
         "fdata",
         "out",
         "pullback",
@@ -44,19 +60,23 @@ class MutatingEntry:
         self.value: Any = None
         self.fdata: Any = None
         self.written: set[int] = set()
+        self.before: Any = None
+        self.after: Any = None
 
     def reverse(self, below: Any) -> None:
         rdata: Any = NoRData()
         if type(self.out) is list:
             found = take_from(self.out, below)
-            rdata = zero_like(self.value) if found is None else found
+            rdata = zero_tangent(self.value) if found is None else found
         for slot, ct in zip(self.slots, self.results(rdata, below), strict=True):
             if slot is not None and not isinstance(ct, NoRData):
                 add_to(slot, ct, below)
+        self.before.give_back(below)
         if isinstance(self.fdata, np.ndarray):
             below.store_item(0.0, self.fdata, Ellipsis)
 
     def results(self, rdata: Any, below: Any) -> Any:
+        self.after.fill(below)
         found = below.call(self.pullback, rdata)
         if type(found) is not tuple or len(found) != len(self.slots):
             message = (
@@ -67,10 +87,10 @@ class MutatingEntry:
             raise RuleDefinitionError(message)
         for place, (x, ct) in enumerate(zip(self.args, found, strict=True)):
             check_rdata(self.rule, place, x, ct)
-        return found
+        return tuple(map(without_markers, found))
 
     def undo(self, below: Any) -> None:
-        zero = NoRData() if type(self.out) is not list else zero_like(self.value)
+        zero = NoRData() if type(self.out) is not list else zero_tangent(self.value)
         self.results(zero, below)
 
 
@@ -94,37 +114,41 @@ def check_rdata(rule: Any, place: int, x: Any, ct: Any) -> None:
     raise RuleDefinitionError(message)
 
 
-def zero_like(value: Any) -> Any:
-    return value * 0.0
+def without_markers(ct: Any) -> Any:
+    """The rdata of an argument, with zeros for the parts of a tuple that have none."""
+    if isinstance(ct, NoRData):
+        return ct
+    level = structure(ct) if isinstance(ct, tuple | StructuralTangent) else None
+    if level is None:
+        return ct
+    return level.rebuild(
+        [
+            ZeroTangent() if isinstance(part, NoRData) else without_markers(part)
+            for part in level.values
+        ]
+    )
 
 
-def codual(run: Any, x: Any, memo: dict[int, Any]) -> CoDual[Any, Any]:
-    """An argument of a mutating rule in reverse mode."""
-    return CoDual(x, fdata_of(run, x, memo))
-
-
-def fdata_of(run: Any, x: Any, memo: dict[int, Any]) -> Any:
-    if type(x) in INERT or is_number(x):
+def fdata_of(x: Any, places: Places) -> Any:
+    """The fdata of an argument: of numbers that stand in no container there is none."""
+    if type(x) in INERT or is_number(x) or isinstance(x, FUNCTIONS):
         return NoFData()
-    if id(x) in memo:
-        return memo[id(x)]
-    if is_float_array(x):
-        memo[id(x)] = found = run.shadow_of(x)
-        return found
-    level = None if callable(x) else structure(x)
+    if is_float_array(x) or has_address(x):
+        return places.of(x)
+    level = structure(x)
     if level is None:
         return NoFData()
-    parts = [fdata_of(run, value, memo) for value in level.values]
+    parts = [fdata_of(value, places) for value in level.values]
     if all(isinstance(part, NoFData) for part in parts):
         return NoFData()
-    memo[id(x)] = found = level.rebuild(parts)
-    return found
+    return level.rebuild(parts)
 
 
 def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
     """Run a mutating rule and note its pullback."""
-    memo: dict[int, Any] = {}
-    duals = [codual(run, x, memo) for x in (f, *args)]
+    places = Places(rule, zero_tangent, run.shadow_of)
+    duals = [CoDual(x, fdata_of(x, places)) for x in (f, *args)]
+    cotangents = Cotangents(run, places, lambda held: held.before)
     slots = [None if isinstance(x, np.ndarray) else run.slot(x) for x in (f, *args)]
     before = contents(args)
     result = run.below.call(rule, *duals)
@@ -138,7 +162,10 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
     check_result(rule, args, out.primal, out.fdata)
     check_aliases(rule, duals, out)
     entry = MutatingEntry(rule, (f, *args), pullback, slots)
-    entry.written = changed(before)
+    entry.written = changed(before) | places.written()
+    places.settle(lambda number: watched(run, number))
+    entry.before = cotangents
+    entry.after = Cotangents(run, places, lambda held: entries_of(held.primal))
     entry.value = out.primal
     if is_number(out.primal):
         entry.value = run.below.box(out.primal)
@@ -149,6 +176,13 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
         entry.fdata = run.adopt_shadow(out.primal, out.fdata)
     run.note_mutating(entry)
     return entry.value
+
+
+def watched(run: Any, number: Any) -> Any:
+    """An equal number that is an object of its own and carries a derivative."""
+    found = run.below.box(number)
+    run.watch(found)
+    return found
 
 
 def contents(args: Any) -> list[tuple[Any, Any]]:
@@ -207,7 +241,11 @@ def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
     for lane in range(run.width):
         for a, old in before if lane else ():
             run.below.store_item(old, a, Ellipsis)
-        out = run.below.call(rule, *[Dual(x, live(run, x, lane)) for x in (f, *args)])
+        number = partial(tangent_of_number, run, lane=lane)
+        array = partial(live, run, lane=lane)
+        places = Places(rule, number, array)
+        duals = [Dual(x, tangent_given(run, x, lane, places)) for x in (f, *args)]
+        out = run.below.call(rule, *duals)
         if not isinstance(out, Dual):
             message = (
                 f"The mutating rule {rule.__qualname__} must return a Dual, but "
@@ -216,8 +254,19 @@ def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
             raise RuleDefinitionError(message)
         y = out.primal if lane == 0 else y
         tangents.append(out.tangent)
+        settle_forward(run, f, rule, places)
     run.written_ids |= changed(before)
     return with_tangents(run, y, tangents)
+
+
+def settle_forward(run: Any, f: Any, rule: Any, places: Places) -> None:
+    """What the rule has written into containers, with its tangents."""
+    written = places.written()
+    if written and run.width > 1:
+        refused("lanes", f.__qualname__, rule.__qualname__)
+    run.written_ids |= written
+    places.settle(run.below.box)
+    push_back(run, places, run.below.box)
 
 
 def is_flat(x: Any) -> bool:
@@ -235,9 +284,25 @@ def with_tangents(run: Any, y: Any, tangents: list[Any]) -> Any:
     return y
 
 
-def live(run: Any, x: Any, lane: int) -> Any:
-    """The tangent of an argument; for an array one that may be written to."""
-    if is_float_array(x):
-        flow = run.flow(x) or run.new_flow(x)
-        return flow.window(x, lane)
-    return NoTangent() if callable(x) else run.tangent(x, lane)
+def tangent_of_number(run: Any, x: Any, lane: int) -> Any:
+    return run.tangent(x, lane)
+
+
+def live(run: Any, a: Any, lane: int) -> Any:
+    """The tangent of an array, which may be written to."""
+    flow = run.flow(a) or run.new_flow(a)
+    return flow.window(a, lane)
+
+
+def tangent_given(run: Any, x: Any, lane: int, places: Places) -> Any:
+    """The tangent of an argument, which may be written to where the argument may be."""
+    if isinstance(x, FUNCTIONS):
+        return NoTangent()
+    if is_float_array(x) or has_address(x):
+        return places.of(x)
+    level = structure(x) if isinstance(x, tuple) else None
+    if level is None or not has_tangent(x):
+        return run.tangent(x, lane)
+    return tangent_of(
+        level, [tangent_given(run, v, lane, places) for v in level.values]
+    )

@@ -39,16 +39,16 @@ def is_number_type(cls: type) -> bool:
 
 
 def check_entries(x: Any, what: Any) -> None:
-    """Refuse objects or records that hold numbers, in an array of objects or records.
+    """Refuse an array of objects some of which are numbers.
 
     Raises:
-        UnsupportedError: There are some.
+        UnsupportedError: It holds a number.
     """
     try:
         rc.has_tangent(x)
     except rc.UnsupportedError:
-        got = "objects" if x.dtype.kind == "O" else f"{x.dtype}"
-        _refuse(what, "arrays of numbers", got, "Convert it by .astype(float) first")
+        cure = "Convert it by .astype(float) first"
+        _refuse(what, "arrays of numbers", "objects", cure)
 
 
 def array_of(x: Any, what: Any) -> Any:
@@ -68,7 +68,7 @@ def array_of(x: Any, what: Any) -> Any:
 
 
 def _of_numbers(x: Any, what: Any) -> Any:
-    if x.dtype.kind in "OV":
+    if x.dtype.kind == "O":
         check_entries(x, what)
     return x
 

@@ -79,7 +79,7 @@ class Declaration:
         if self.out is not None and len(args) > self.out and args[self.out] is not None:
             self.refuse("out=", "Assign the result instead")
         for x in args:
-            if type(x) is np.ndarray and x.dtype.kind in "OV":
+            if type(x) is np.ndarray and x.dtype.kind == "O":
                 check_entries(x, self.f)
         if not kw:
             return
@@ -164,6 +164,8 @@ def _wrapped(y: Any, dy: Any) -> Any:
 
 
 def _output(y: Any, dy: Any) -> Any:
+    if isinstance(y, (np.ndarray, np.generic)) and y.dtype.kind == "V":
+        return rc.not_implemented("tangent of an array of records; read its fields")
     if not moves(y):
         return NoTangent
     if isinstance(y, (tuple, list)):

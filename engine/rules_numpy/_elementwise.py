@@ -88,7 +88,7 @@ def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:
             if is_number_type(type(x)):
                 continue
             if type(x) is np.ndarray:
-                if x.dtype.kind in "OV":
+                if x.dtype.kind == "O":
                     check_entries(x, f)
             elif isinstance(x, np.ndarray):
                 array_of(x, f)

@@ -20,7 +20,7 @@ NUMBERS = np.ndarray | np.generic | float | complex | int
 
 def _check(f: Any, *numbers: Any) -> None:
     for x in numbers:
-        if isinstance(x, np.ndarray) and x.dtype.kind in "OV":
+        if isinstance(x, np.ndarray) and x.dtype.kind == "O":
             check_entries(x, f)
 
 

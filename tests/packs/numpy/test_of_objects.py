@@ -59,7 +59,7 @@ def test_a_rule_that_drops_them_is_found():
         (np.ndarray.item, (OBJECTS, 0)),
         (np.concatenate, ([OBJECTS, OBJECTS],)),
         (np.array, ([OBJECTS, OBJECTS],)),
-        (np.take, (RECORDS, 0)),
+        (np.take, (RECORDS, [0])),
         (np.copy, (RECORDS,)),
         (builtins.sum, (OBJECTS,)),
         (builtins.sum, ([OBJECTS, OBJECTS],)),
@@ -100,3 +100,10 @@ def test_names_beside_numbers_in_a_program():
         return x * 3.0 if chosen == "a" else x
 
     assert grad(program)(2.0) == 3.0
+
+
+def test_records_in_forward_mode():
+    x, pair = np.ones(2), np.dtype([("p", float), ("q", float)])
+    tangents = rc.ZeroTangent(), np.ones(2), rc.NoTangent()
+    _, dy = rc.frule(tangents, np.ndarray.astype, x, pair)
+    assert isinstance(dy, rc.NotImplementedTangent)
