@@ -101,8 +101,8 @@ class Memory(ref[Any]):
     def layout(self) -> Any:
         """The strides of the owner.
 
-        Where it is gone and nobody has asked before, there is no view of it: any will
-        do.
+        Where it is gone and nobody has asked before, C order will do: a window whose
+        owner lies otherwise asks when it is made.
         """
         if self._strides is None:
             owner: Any = self()

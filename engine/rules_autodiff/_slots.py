@@ -128,6 +128,8 @@ class Window(ref[Any]):
         self.memory = memory.pinned()
         self.whole = whole_of(memory(), view)
         self.offset = 0 if self.whole else memory.offset(view)
+        if self.whole and self.whole[1] == "F":
+            memory.layout()  # of an owner that may be gone when the window is asked for
         self.shape, self.dtype, self.strides = view.shape, view.dtype, view.strides
 
     @property
