@@ -93,13 +93,14 @@ def gradient(
     Raises:
         Left: The tape has to do it.
     """
-    choice = chosen(f, args, kwargs, active, now=now)
+    order = active if len(active) == 1 else tuple(sorted(active))
+    choice = chosen(f, args, kwargs, order, now=now)
     if choice is None:
         return None
     form, written, inner, caps = choice
     try:
         found: tuple[Any, tuple[Any, ...]] = STRICT.run(
-            both_of, written, inner, caps, active
+            both_of, written, inner, caps, order
         )
         if STRICT.faint:
             STRICT.ask()
@@ -111,7 +112,16 @@ def gradient(
         leave(f"it raised {type(error).__name__}: {error}")
     if form.failures:
         form.worked()
-    return found
+    return found if order == active else (found[0], as_asked(active, order, found[1]))
+
+
+def as_asked(active: Any, order: Any, found: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Cotangents in the order in which the arguments were named.
+
+    Written code gives them in the arguments' own order.
+    """
+    by_place = dict(zip(order, found, strict=True))
+    return tuple([by_place[i] for i in active])
 
 
 def both_of(
@@ -132,15 +142,17 @@ class Pass:
     """One run of written code, to go back through as often as asked.
 
     Attributes:
+        active: The positions of the arguments to differentiate, as they were named.
+        order: The same in ascending order, in which the written code gives cotangents.
         output: What the function returned.
     """
 
     def __init__(self, f: Any, args: Any, kwargs: Any, active: Any, *, now: bool):
-        found = chosen(f, args, kwargs, active, now=now)
+        self.active, self.order = active, tuple(sorted(active))
+        found = chosen(f, args, kwargs, self.order, now=now)
         if found is None:
             leave("there is no code")
         self.form, self.written, self.args, self.caps = found
-        self.active = active
         self.output, self.residual = self.run(self.forward)
 
     def run(self, step: Any, *args: Any) -> Any:
@@ -195,7 +207,8 @@ class Pass:
 
     def backward(self, dy: Any) -> tuple[Any, ...]:
         found = self.written.reverse(self.residual, dy)
-        return given(self.args, self.active, found)
+        cotangents = given(self.args, self.order, found)
+        return as_asked(self.active, self.order, cotangents)
 
 
 def chosen(
