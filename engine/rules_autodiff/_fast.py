@@ -20,6 +20,7 @@ from rules_autodiff._memory import CALLBACK
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._quick import (
     ADD,
+    DOT,
     MATMUL,
     MUL,
     POW,
@@ -42,7 +43,7 @@ __all__ = ["FastRun", "reverse_run"]
 # Functions that are operators under another name.
 BINARY = {
     np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: TRUEDIV,
-    np.matmul: MATMUL, np.dot: MATMUL,
+    np.matmul: MATMUL, np.dot: DOT,
 }  # fmt: skip
 
 
@@ -130,6 +131,12 @@ class FastRun(FastRules):
             return self.linear(MATMUL, x, y)
         return self.binary("matmul", x, y)
 
+    def dot(self, x: Any, y: Any) -> Any:
+        """`np.dot` of vectors and matrices, whose maps are those of `@`."""
+        if x.ndim < 3 and y.ndim < 3 and x.dtype is DOUBLE is y.dtype:
+            return self.linear(DOT, x, y)
+        return NotImplemented
+
     def one(self, z: Any, x: Any, by_x: Any) -> Any:
         """Note `z` with its partial derivative."""
         node = self.nodes.get(id(x))
@@ -199,7 +206,7 @@ class FastRun(FastRules):
         if type(z) is ndarray:
             out: Any = Shadow(z, CALLBACK)
             shadows[id(z)] = out
-        elif op is MATMUL:
+        elif op is MATMUL or op is DOT:
             out = self.nodes[id(z)] = [0.0, z]
         else:  # arrays without axes
             return self.binary(op.name, x, y)

@@ -19,7 +19,7 @@ from rules_autodiff._core import Space, fit
 from rules_autodiff._unary import FOLLOWED, STRICT, filled, shared_out, stretched
 
 __all__ = [
-    "ADD", "MATMUL", "MOVING", "MUL", "POW", "SUB", "TRUEDIV",
+    "ADD", "DOT", "MATMUL", "MOVING", "MUL", "POW", "SUB", "TRUEDIV",
     "Linear", "minus", "widen",
 ]  # fmt: skip
 
@@ -164,6 +164,7 @@ MUL = Linear("mul", operator.mul, mul_maps)
 TRUEDIV = Linear("truediv", operator.truediv, truediv_maps)
 POW = Linear("pow", operator.pow, pow_maps, entrywise=False)
 MATMUL = Linear("matmul", operator.matmul, matmul_maps, entrywise=False)
+DOT = Linear("dot", np.dot, matmul_maps, entrywise=False)
 
 
 # The same with strong zeros.

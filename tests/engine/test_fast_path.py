@@ -5,6 +5,7 @@ and by forward mode, which has no fast path.
 """
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -186,3 +187,41 @@ def test_the_tape_keeps_only_what_maps_need():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * big.nbytes
+
+
+SHAPES = [
+    ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)),
+    ((2, 3), (2, 3, 4)), ((3,), (2, 3, 4)), ((2, 4, 3), (3,)), ((2, 4, 3), (3, 5)),
+    ((2, 4, 3), (5, 3, 2)), ((0, 3), (3, 2)), ((2, 0), (0,)), ((1, 1), (1, 1, 1)),
+]  # fmt: skip
+PRODUCTS = {
+    "np.dot": lambda a, b: np.dot(a, b),
+    ".dot": lambda a, b: a.dot(b),
+    "np.matmul": lambda a, b: np.matmul(a, b),
+    "@": lambda a, b: a @ b,
+    "np.inner": lambda a, b: np.inner(a, np.swapaxes(b, -1, -2) if b.ndim > 1 else b),
+}
+
+
+@pytest.mark.parametrize("dtypes", [("d", "d"), ("d", "f"), ("d", "l"), ("l", "d")])
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_products_by_numbers_of_axes(shapes, name, dtypes):
+    """`np.dot` and `np.matmul` are one function for matrices only."""
+    product = PRODUCTS[name]
+    a, b = (
+        np.cos(np.arange(np.prod(shape)) * 3.0).reshape(shape).astype(dtype)
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    )
+    try:
+        expected = product(a, b)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            vjp(product, a, b)
+        return
+    found, pullback = vjp(product, a, b)
+    assert type(found) is type(expected)
+    np.testing.assert_array_equal(found, expected)
+    if dtypes == ("d", "d") and expected.size:
+        check_program(product, a, b)
+    pullback(np.ones_like(expected) if expected.ndim else expected.dtype.type(1.0))
