@@ -9,6 +9,7 @@ built again from other entries runs `f` there, when it is first called.
 """
 
 from copy import copy
+from threading import RLock
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -28,6 +29,9 @@ OPTIONS = frozenset(("value", "has_aux"))
 class Kept(Transform):
     """A linear map at `f(*args, **kwargs)`, to be called at any level, again and again.
 
+    Calls from several threads wait for each other: a reverse pass gathers cotangents in
+    the tape's own slots, and does again what `f` wrote.
+
     Attributes:
         level: The level that ran `f`; None before that.
     """
@@ -37,6 +41,7 @@ class Kept(Transform):
 
     def __init__(self, f: Any, args: Any, kwargs: Any):
         self.f, self.args, self.kwargs = f, args, kwargs
+        self.lock = RLock()  # a map may call itself in what it follows
 
     def begin(self, level: Any) -> Any:
         """Run `f` on a level, and return its value."""
@@ -53,11 +58,12 @@ class Kept(Transform):
         raise NotImplementedError
 
     def run_on(self, below: Any, *directions: Any) -> Any:
-        if self.level is None:
-            known = self.value
-            if not agree(known, self.begin(below)):
-                refuse_other_value(self.f)
-        return self.apply(deepest(below, self.level), *directions)
+        with self.lock:
+            if self.level is None:
+                known = self.value
+                if not agree(known, self.begin(below)):
+                    refuse_other_value(self.f)
+            return self.apply(deepest(below, self.level), *directions)
 
     def __call__(self, *directions: Any) -> Any:
         return self.run_on(PLAIN, *directions)
