@@ -267,8 +267,9 @@ class Calls(Hooks):
 
     def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
         if type(f) is np.ufunc and len(args) > f.nin:
-            kwargs = {**kwargs, "out": args[f.nin :]}
-            args = args[: f.nin]
+            args, out = args[: f.nin], args[f.nin :]
+            if any(target is not None for target in out):
+                kwargs = {**kwargs, "out": (*out, *[None] * (f.nout - len(out)))}
         if "out" in kwargs and kwargs["out"] is not None:
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):
@@ -311,6 +312,9 @@ class Calls(Hooks):
         rest = dict(kwargs)
         out = rest.pop("out")
         target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        targets = target if isinstance(target, tuple) else (target,)
+        if not all(a is None or isinstance(a, np.ndarray) for a in targets):
+            return self.below.call(f, *args, **kwargs)  # which words the error
         if not isinstance(target, np.ndarray):
             return self.several_out(f, args, rest, out)
         if isinstance(args[0] if args else None, np.random.Generator):

@@ -6,20 +6,26 @@ per tangent; the program itself runs once.
 """
 
 import sys
-import weakref
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from rules_autodiff._core import CORE, given
 from rules_autodiff._explain import asked_of, refused
 from rules_autodiff._fit import check_tangent
+from rules_autodiff._flows import Flow
 from rules_autodiff._lanes import check_equal, rewinder
-from rules_autodiff._memory import CALLBACK, Memory, apart, overlaps_itself, owner_of
+from rules_autodiff._memory import (
+    apart,
+    is_constant_field,
+    may_mirror,
+    overlaps_itself,
+    owner_of,
+)
 from rules_autodiff._mutating import call_mutating_forward
 from rules_autodiff._mutating_rules import frule_mutating
+from rules_autodiff._outputs import detached
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._reverse import is_constant_field, may_mirror
 from rules_autodiff._run import Run, check_record
 from rules_autodiff._slots import is_plain_array, tangent_of
 from rules_autodiff._transpose import transposed_rrule
@@ -28,7 +34,6 @@ from rules_core import (
     AbstractZero,
     NoTangent,
     NotImplementedTangent,
-    StructuralTangent,
     ZeroTangent,
     backing,
     frule,
@@ -42,34 +47,14 @@ __all__ = ["ForwardRun"]
 FEW = 20_000  # numbers that may be known before the dead ones are looked for
 
 
-class Flow(weakref.ref[Any]):
-    """The tangents of an owner of memory, one buffer per lane.
-
-    It is itself the weak reference to the owner.
-    """
-
-    __slots__ = ("lanes",)
-
-    def __new__(cls, owner: Any, _width: int, forget: Any) -> Self:
-        return super().__new__(cls, owner, forget)
-
-    def __init__(self, owner: Any, width: int, _forget: Any):
-        self.lanes = [Memory(owner, CALLBACK) for _ in range(width)]
-        for lane in self.lanes:
-            lane.own()
-
-    def window(self, a: Any, lane: int) -> Any:
-        """The tangent of a view of the owner: the same window of the buffer."""
-        memory = self.lanes[lane]
-        return memory.data if self() is a else memory.window(a)
-
-
 class ForwardRun(Run):
     """One forward pass with ``width`` tangents.
 
     Attributes:
         dots: By the id of a number, the number and its tangents.
         flows: By the id of an owner of memory, its tangents.
+        writes: By the id of what was written to, an array by its owner, how many
+            results had been copied by the last time.
     """
 
     kind = frule
@@ -84,7 +69,7 @@ class ForwardRun(Run):
         self.limit = FEW
         self.open: set[int] = set()  # containers whose tangent is being made
         self.changed = False
-        self.written_ids: set[int] = set()  # of containers and owners of memory
+        self.writes: dict[int, int] = {}
 
     def retire(self) -> None:
         """The pass is over: from here on nothing is followed by its hooks."""
@@ -163,8 +148,14 @@ class ForwardRun(Run):
             return ZeroTangent()
         return found.window(x, lane) if isinstance(found, Flow) else found[1][lane]
 
-    def assign(self, y: Any, tangents: list[Any]) -> None:
-        """From here on `y` has these tangents, canonical and one per lane."""
+    def assign(self, y: Any, tangents: list[Any], views: Any = ()) -> None:
+        """From here on `y` has these tangents, canonical and one per lane.
+
+        Args:
+            y: A value.
+            tangents: Its tangents.
+            views: For each part of a row whether it has a tangent already.
+        """
         if all(isinstance(dy, AbstractZero) for dy in tangents):
             return
         if is_number(y):
@@ -177,15 +168,19 @@ class ForwardRun(Run):
                 if not isinstance(dy, AbstractZero):
                     self.below.store_item(dy, flow.window(y, lane), Ellipsis)
         else:
-            self.assign_parts(y, tangents)
+            self.assign_parts(y, tangents, views)
 
-    def assign_parts(self, y: Any, tangents: list[Any]) -> None:
+    def assign_parts(self, y: Any, tangents: list[Any], views: Any) -> None:
         level = self.structure(y)
         if level is None:
             check_record(y)
             return
         zero = ZeroTangent()
-        for name, value in zip(level.names, level.values, strict=True):
+        for place, (name, value) in enumerate(
+            zip(level.names, level.values, strict=True)
+        ):
+            if views and views[place]:
+                continue
             parts = [
                 zero if isinstance(dy, AbstractZero) else backing(dy).get(name, zero)
                 for dy in tangents
@@ -241,10 +236,12 @@ class ForwardRun(Run):
         if rewind:
             check_equal(y, value, f)
         self.check_kind(f, (*found.args, *found.kwargs.values()), y)
-        if self.is_view(y, f, found.args):
+        views = self.views_in(y, f, found.args)
+        if any(views) and all(views):
             return y
-        y = self.owned(y, found.args)
-        self.assign(y, [self.canonical(y, dy, found) for dy in tangents])
+        y = self.owned_but(y, found, views) if any(views) else self.owned(y, found)
+        tangents = [self.canonical(y, dy, found) for dy in tangents]
+        self.assign(y, tangents, views if any(views) else ())
         return y
 
     def rule_tangent(self, rule: Any, x: Any, lane: int) -> Any:
@@ -278,7 +275,7 @@ class ForwardRun(Run):
             push([self.tangent(x, lane) if self.is_active(x) else None for x in args])
             for lane in range(self.width)
         ]
-        y = self.owned(y, found.args)
+        y = self.owned(y, found)
         self.assign(y, [self.canonical(y, dy) for dy in tangents])
         return y
 
@@ -324,28 +321,43 @@ class ForwardRun(Run):
             for lane, dv in enumerate(tangents):
                 self.below.store_item(dv, flow.window(dest, lane), key)
 
+    @property
+    def written_ids(self) -> set[int]:
+        """The ids of what was written to."""
+        return set(self.writes)
+
+    def progress(self) -> int:
+        return len(self.copies)
+
+    def written_since(self, progress: int) -> set[int]:
+        return {key for key, count in self.writes.items() if count > progress}
+
+    def note_written(self, ids: set[int]) -> None:
+        """Note what a rule has written to."""
+        self.writes.update(dict.fromkeys(ids, len(self.copies)))
+
     def note_write(self, dest: Any) -> None:
         self.changed = True
-        self.written_ids.add(id(owner_of(dest)))
+        self.writes[id(owner_of(dest))] = len(self.copies)
 
     def changing(self, container: Any) -> None:
         self.changed = True
-        self.written_ids.add(id(container))
+        self.writes[id(container)] = len(self.copies)
         self.below.changing(container)
 
     def note_attribute(self, owner: Any, name: str) -> None:
         self.changed = True
-        self.written_ids.add(id(owner))
+        self.writes[id(owner)] = len(self.copies)
         self.below.note_attribute(owner, name)
 
     def note_append(self, owner: Any, item: Any) -> None:
         self.changed = True
-        self.written_ids.add(id(owner))
+        self.writes[id(owner)] = len(self.copies)
         self.below.note_append(owner, item)
 
     def note_item(self, owner: Any, key: Any) -> None:
         self.changed = True
-        self.written_ids.add(id(owner))
+        self.writes[id(owner)] = len(self.copies)
         self.below.note_item(owner, key)
 
     def write_tangent(self, value: Any, lane: int) -> Any:
@@ -386,14 +398,3 @@ class ForwardRun(Run):
             check_record(y, x)
             self.assign(y, [self.short_tangent(x, lane) for lane in range(self.width)])
         return y
-
-
-def detached(tangent: Any, below: Any) -> Any:
-    """A structural tangent whose arrays are copies: buffers may change later."""
-    if isinstance(tangent, np.ndarray):
-        return below.copied(tangent)
-    if isinstance(tangent, StructuralTangent):
-        entries = backing(tangent)
-        for name, value in entries.items():
-            entries[name] = detached(value, below)
-    return tangent

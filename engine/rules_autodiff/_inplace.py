@@ -268,11 +268,13 @@ for _quantile in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile):
 def handle_nan_to_num(
     run: Any, x: Any, copy: bool = True, *args: Any, **kw: Any
 ) -> Any:
+    if not (copy or isinstance(x, np.ndarray)):
+        np.array(x, copy=copy)  # refuses to, unless `copy` is None
     y = run.call_opaque(np.nan_to_num, (x, True, *args), kw)
     if copy or not isinstance(x, np.ndarray):
         return y
     run.write(x, Ellipsis, y)
-    return x
+    return x if x.ndim else run.read_array(x, ())
 
 
 _ = conj, fit, HANDLERS

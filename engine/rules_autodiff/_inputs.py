@@ -133,6 +133,8 @@ class Entrance:
         if x.dtype.kind not in "fc":
             return x
         inner = alias(x) if self.below is PLAIN else self.below.copied(x)
+        if not x.flags.writeable:
+            inner.flags.writeable = False
         owner = x if x.base is None else owner_of(x)
         guard = self.run.guards.setdefault(id(owner), Guard(owner))
         self.arrays.append((x, inner, guard))

@@ -21,6 +21,8 @@ __all__ = [
     "Memory",
     "add_into",
     "apart",
+    "is_constant_field",
+    "may_mirror",
     "overlaps_itself",
     "owner_of",
     "places_of",
@@ -194,8 +196,7 @@ def places_of(window: Any) -> tuple[Any, Any]:
     """
     memory, size = owner_of(window), window.dtype.itemsize
     start = address(window) - address(memory)
-    in_line = memory.ndim == 1 and memory.flags.c_contiguous
-    if not in_line or any(n % size for n in (start, *window.strides)):
+    if not memory.flags.c_contiguous or any(n % size for n in (start, *window.strides)):
         refused("overlapping")
     flat = np.ndarray((memory.nbytes // size,), window.dtype, memory)
     places = np.full(window.shape, start // size)
@@ -212,3 +213,18 @@ def same_entries(a: Any, b: Any) -> bool:
     if a.dtype.names:
         return all(same_entries(a[name], b[name]) for name in a.dtype.names)
     return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
+
+def is_constant_field(view: Any, owner: Any) -> bool:
+    """Whether a view is a field of records that can carry no derivative."""
+    return bool(owner.kind == "V" and view.kind not in "fcV")
+
+
+def may_mirror(view: Any, owner: Any) -> bool:
+    """Whether a window of this dtype means the same in the shadow as in the owner."""
+    if view == owner or owner.kind == "V":
+        return True
+    parts = {view.kind, owner.kind}
+    return parts == {"f", "c"} and (
+        view.itemsize * 2 == owner.itemsize or owner.itemsize * 2 == view.itemsize
+    )

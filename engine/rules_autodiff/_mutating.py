@@ -255,7 +255,7 @@ def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
         y = out.primal if lane == 0 else y
         tangents.append(out.tangent)
         settle_forward(run, f, rule, places)
-    run.written_ids |= changed(before)
+    run.note_written(changed(before))
     return with_tangents(run, y, tangents)
 
 
@@ -264,7 +264,7 @@ def settle_forward(run: Any, f: Any, rule: Any, places: Places) -> None:
     written = places.written()
     if written and run.width > 1:
         refused("lanes", f.__qualname__, rule.__qualname__)
-    run.written_ids |= written
+    run.note_written(written)
     places.settle(run.below.box)
     push_back(run, places, run.below.box)
 

@@ -10,7 +10,7 @@ from rules_autodiff._slots import Branch, Shadow, take_from, tangent_of
 from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import AbstractZero, NoTangent, StructuralTangent, backing, structure
 
-__all__ = ["as_given", "cotangent_of"]
+__all__ = ["as_given", "cotangent_of", "detached"]
 
 UNSHARED = 2  # references to a cotangent: the variable, and getrefcount's argument
 
@@ -101,3 +101,14 @@ def like_number(primal: Any, tangent: Any, below: Any) -> Any:
     if type(primal) is float:
         return below.call(float, tangent)
     return below.call(type(primal), tangent)
+
+
+def detached(tangent: Any, below: Any) -> Any:
+    """A structural tangent whose arrays are copies: buffers may change later."""
+    if isinstance(tangent, np.ndarray):
+        return below.copied(tangent)
+    if isinstance(tangent, StructuralTangent):
+        entries = backing(tangent)
+        for name, value in entries.items():
+            entries[name] = detached(value, below)
+    return tangent

@@ -9,15 +9,15 @@ import numpy as np
 from rules_autodiff._errors import EngineError
 from rules_autodiff._fast import reverse_run
 from rules_autodiff._inputs import Const, Entrance, without_const
-from rules_autodiff._memory import owner_of
 from rules_autodiff._outputs import cotangent_of
 from rules_autodiff._plain import PLAIN, live
 from rules_autodiff._slots import add_to
+from rules_autodiff._state import written_by, written_to
 from rules_autodiff._sweep import redo, sweep, sweep_quickly, undo
 from rules_autodiff._values import INERT, is_number
 from rules_core import NoTangent, structure
 
-__all__ = ["Recording", "guarded", "written_to"]
+__all__ = ["Recording", "guarded"]
 
 
 NOTHING = NoTangent()
@@ -227,26 +227,10 @@ class Turn:
         self.undo()
 
 
-def written_by(changes: list[Any]) -> set[int]:
-    """The ids of the owners of memory that entries of the tape wrote to."""
-    written = {id(owner_of(e.dest)) for e in changes if hasattr(e, "dest")}
-    for entry in changes:
-        written |= getattr(entry, "written", frozenset())
-    return written
-
-
-def written_to(changes: list[Any]) -> set[int]:
-    """The ids of what entries of a tape have changed, arrays by their owners."""
-    found = written_by(changes)
-    for entry in changes:
-        found |= {id(getattr(entry, name, None)) for name in ("owner", "target")}
-    return found - {id(None)}
-
-
 def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Call through a run; recursion that is too deep is told as such."""
     try:
-        return run.check_result(run.call(f, *args, **kwargs))
+        y = run.check_result(run.call(f, *args, **kwargs))
     except RecursionError as error:
         message = (
             "The recursion of a differentiated function must fit into Python's limit, "
@@ -256,6 +240,9 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
             "it, such as the tuple of tangents."
         )
         raise RecursionError(message) from error
+    if run.copies:
+        run.check_copies()
+    return y
 
 
 def detached(x: Any, memo: dict[int, Any], below: Any) -> Any:

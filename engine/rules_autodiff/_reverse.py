@@ -27,6 +27,8 @@ from rules_autodiff._explain import refused
 from rules_autodiff._memory import (
     CALLBACK,
     apart,
+    is_constant_field,
+    may_mirror,
     overlaps_itself,
     owner_of,
     same_place,
@@ -36,7 +38,7 @@ from rules_autodiff._mutating_rules import rrule_mutating
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._run import Run, check_record
 from rules_autodiff._slots import Branch, Shadow, Window
-from rules_autodiff._state import state_functions
+from rules_autodiff._state import state_functions, written_to
 from rules_autodiff._transpose import transposed_frule
 from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
 from rules_core import RuleDefinitionError, frule, rrule
@@ -222,13 +224,31 @@ class ReverseRun(Run):
     def settled(self, found: Any, f: Any, slots: Any, y: Any, pullback: Any) -> Any:
         """A rule's result in memory of its own, noted; or a view of an argument."""
         self.check_kind(f, (*found.args, *found.kwargs.values()), y)
-        if self.is_view(y, f, found.args):
-            return y
-        y = self.owned(y, found.args)
-        out = self.watch(y)
+        views = self.views_in(y, f, found.args)
+        if any(views):
+            y, out = self.row_with_views(y, found, views)
+        else:
+            y = self.owned(y, found)
+            out = self.watch(y)
         if out is not None:
             self.tape.append(RuleEntry(found, pullback, slots, out))
         return y
+
+    def row_with_views(self, y: Any, found: Any, views: list[bool]) -> tuple[Any, Any]:
+        """A result with views of arguments in it, and the slots of the other parts."""
+        if all(views):
+            return y, None
+        y = self.owned_but(y, found, views)
+        pairs = zip(y, views, strict=True)
+        parts = [None if view else self.watch(part) for part, view in pairs]
+        moved = any(part is not None for part in parts)
+        return y, Branch(y, self.structure(y), parts) if moved else None
+
+    def progress(self) -> int:
+        return len(self.changes)
+
+    def written_since(self, progress: int) -> set[int]:
+        return written_to(self.changes[progress:])
 
     def by_other_rule(self, found: Any, f: Any) -> Any:
         """An frule, transposed."""
@@ -237,7 +257,7 @@ class ReverseRun(Run):
         if all(slot is None for slot in slots):
             return self.below.call(f, *self.own_args(found), **found.kwargs)
         y, pullback = transposed_frule(self.below, found, args, slots)
-        y = self.owned(y, found.args)
+        y = self.owned(y, found)
         out = self.watch(y)
         if out is not None:
             self.tape.append(CoreEntry(pullback, slots, out))
@@ -377,21 +397,6 @@ class ReverseRun(Run):
             check_record(y, x)
             self.tape.append(CoreEntry(copied_pullback, (slot,), self.watch(y)))
         return y
-
-
-def is_constant_field(view: Any, owner: Any) -> bool:
-    """Whether a view is a field of records that can carry no derivative."""
-    return bool(owner.kind == "V" and view.kind not in "fcV")
-
-
-def may_mirror(view: Any, owner: Any) -> bool:
-    """Whether a window of this dtype means the same in the shadow as in the owner."""
-    if view == owner or owner.kind == "V":
-        return True
-    parts = {view.kind, owner.kind}
-    return parts == {"f", "c"} and (
-        view.itemsize * 2 == owner.itemsize or owner.itemsize * 2 == view.itemsize
-    )
 
 
 def copied_pullback(dy: Any) -> Any:

@@ -10,6 +10,7 @@ from rules_autodiff._access import Access
 from rules_autodiff._buffers import Buffers
 from rules_autodiff._calls import Calls
 from rules_autodiff._config import EngineConfig
+from rules_autodiff._copies import Copies
 from rules_autodiff._core import CORE
 from rules_autodiff._explain import refused
 from rules_autodiff._flat import Flat
@@ -28,6 +29,7 @@ from rules_core._debug import is_watching
 
 __all__ = ["Run", "check_record"]
 
+NUMPYS = (np.ndarray, np.generic)
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 CONFIG = EngineConfig()  # has no state
 MOVING = frozenset({"choice", "permutation", "permuted", "shuffle"})
@@ -37,7 +39,7 @@ BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"
 
 class Run(
     Operators, Access, Calls, Texts, Buffers, Flat, Protocols, Memos, Generators,
-    Watching,
+    Watching, Copies,
 ):  # fmt: skip
     """The hooks of one forward pass over the level ``below``.
 
@@ -61,6 +63,7 @@ class Run(
         self.stored: dict[int, tuple[Any, set[int]]] = {}
         self.exported: dict[int, tuple[Any, str]] = {}
         self.outside: list[Any] = []
+        self.copies: list[Any] = []
         self.debug = is_watching()
 
     def __tangent_structure__(self) -> None:
@@ -209,28 +212,21 @@ class Run(
 
     def is_view(self, y: Any, f: Any, args: Any) -> bool:
         """Whether NumPy gave out views of an argument: they share its derivative."""
-        if root_of(getattr(f, "__objclass__", f)) != "numpy":
-            return False
-        arrays = y if isinstance(y, tuple | list) and y else (y,)
-        if not all(isinstance(a, np.ndarray) for a in arrays):
-            return False
-        owners = {id(owner_of(a)) for a in args if isinstance(a, np.ndarray)}
-        return all(id(owner_of(a)) in owners for a in arrays)
+        found = self.views_in(y, f, args)
+        return bool(found) and all(found)
 
-    def owned(self, y: Any, args: Any) -> Any:
-        """A rule's result in objects and memory of its own."""
-        if type(y) in INERT:
-            return y
-        if is_number(y):
-            return self.below.box(y)
-        if is_float_array(y):
-            owners = {id(owner_of(a)) for a in args if isinstance(a, np.ndarray)}
-            shared = id(owner_of(y)) in owners or self.slot(y) is not None
-            return self.below.copied(y) if shared or overlaps_itself(y) else y
-        level = None if callable(y) else self.structure(y)
-        if level is None:
-            return y
-        return level.rebuild([self.owned(value, args) for value in level.values])
+    def views_in(self, y: Any, f: Any, args: Any) -> list[bool]:
+        """For each part of a result whether NumPy gave out a view of an argument."""
+        own = getattr(f, "__self__", None)  # of a method that is bound
+        named = type(own) if isinstance(own, NUMPYS) else f
+        if root_of(getattr(named, "__objclass__", named)) != "numpy":
+            return []
+        parts = y if isinstance(y, tuple | list) else (y,)
+        owners = {id(owner_of(a)) for a in args if isinstance(a, np.ndarray)}
+        return [
+            isinstance(part, np.ndarray) and id(owner_of(part)) in owners
+            for part in parts
+        ]
 
 
 def names_dtype(x: Any, dtype: Any) -> bool:

@@ -5,7 +5,15 @@ from dataclasses import MISSING
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["read_attribute", "state_functions", "write_attribute"]
+from rules_autodiff._memory import owner_of
+
+__all__ = [
+    "read_attribute",
+    "state_functions",
+    "write_attribute",
+    "written_by",
+    "written_to",
+]
 
 
 def save_list(x: Any) -> Any:
@@ -145,3 +153,19 @@ def state_functions(x: Any) -> Any:
     if isinstance(x, deque):
         return save_deque, load_deque
     return save_object, load_object
+
+
+def written_by(changes: list[Any]) -> set[int]:
+    """The ids of the owners of memory that entries of the tape wrote to."""
+    written = {id(owner_of(e.dest)) for e in changes if hasattr(e, "dest")}
+    for entry in changes:
+        written |= getattr(entry, "written", frozenset())
+    return written
+
+
+def written_to(changes: list[Any]) -> set[int]:
+    """The ids of what entries of a tape have changed, arrays by their owners."""
+    found = written_by(changes)
+    for entry in changes:
+        found |= {id(getattr(entry, name, None)) for name in ("owner", "target")}
+    return found - {id(None)}

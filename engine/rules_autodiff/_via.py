@@ -8,7 +8,8 @@ from rules_autodiff._derived import on_plain
 from rules_autodiff._forward import ForwardRun
 from rules_autodiff._inputs import Entrance
 from rules_autodiff._kept import Kept
-from rules_autodiff._recording import Recording, guarded, written_to
+from rules_autodiff._recording import Recording, guarded
+from rules_autodiff._state import written_to
 
 __all__ = ["derive_frule", "derive_rrule", "frule_via_engine", "rrule_via_engine"]
 

@@ -59,7 +59,15 @@ def writes_beside_windows(x):
     return c * 1.0
 
 
+def spread_and_used_whole(x):
+    """The shadow of `y` is first an array of two axes, then asked for a window."""
+    y = np.outer(x, x)
+    c = np.broadcast_to(y, (2, 6, 6))
+    return c * c[0] + y
+
+
 PROGRAMS = [
+    (spread_and_used_whole, X),
     (imaginary_windows, Z),
     (real_windows, Z),
     (windows_of_parts, Z),

@@ -98,10 +98,15 @@ def _is_int(axis: Axis) -> bool:
 
 
 def _outputs(y: Any, sign: Any, dy: Any, axis: Axis, keepdims: bool) -> tuple[Any, Any]:
-    out = _shaped(y, axis, keepdims)
+    out = _bare(_shaped(y, axis, keepdims))
     if sign is None:
         return out, dy
-    return (out, _shaped(sign, axis, keepdims)), (dy, rc.ZeroTangent())
+    return (out, _bare(_shaped(sign, axis, keepdims))), (dy, rc.ZeroTangent())
+
+
+def _bare(x: Any) -> Any:
+    """NumPy's arrays without axes as numbers, which is how the function gives them."""
+    return x[()] if isinstance(x, np.ndarray) else x
 
 
 def _shares(a: Any, axis: Axis, b: Any, y: Any, sign: Any) -> tuple[Any, Any]:
