@@ -17,7 +17,9 @@ from ._compat import (
     autocast_active,
     forward_mode_active,
     functorch_active,
+    is_legacy_batched,
     is_symbol,
+    older_vmap_active,
     tracing_or_transforming,
     unwrap_dead,
 )
@@ -31,6 +33,7 @@ from ._functorch import RuleFunction, TransformCall
 from ._host import run_primal
 from ._leaves import SymbolError, flatten, unflatten
 from ._lookup import find_rrule, has_frule
+from ._older_vmap import run_whole_batch
 from ._plain import set_shortcut
 from ._residuals import ResidualCall
 
@@ -97,6 +100,8 @@ def dispatch(
         args, kwargs = unflatten(layout, tensors)
     elif primitive.shortcut is None:
         set_direct(primitive)
+    if older_vmap_active() and True in map(is_legacy_batched, tensors):
+        return _batched_before(primitive, tensors, args, kwargs)
     if tracing_or_transforming():
         if stays_whole(tensors) and _has_rules(primitive, args, kwargs):
             return call_exported(primitive, args, kwargs)
@@ -114,6 +119,22 @@ def dispatch(
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return call.result_of(apply_eager(call, *map(unwrap_dead, tensors)))
+
+
+def _batched_before(
+    primitive: rc.Primitive,
+    tensors: Sequence[Tensor],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """A call on tensors of torch's older vmap."""
+    layout = flatten((args, kwargs), [])
+
+    def run(*xs: Tensor) -> Any:
+        own_args, own_kwargs = unflatten(layout, xs)
+        return dispatch(primitive, own_args, own_kwargs)
+
+    return run_whole_batch(primitive.table.label, run, tensors)
 
 
 def _cast(

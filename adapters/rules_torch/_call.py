@@ -175,6 +175,8 @@ class Call:
         node: Any = None,
     ) -> Cotangents:
         """Cotangents of the tensors from those of the result: the backward pass."""
+        if self.rrule is None or self.layout is not None:
+            wanted = self._used(wanted, node)
         try:
             if self.autocast is not None or autocast_active():
                 with resumed(self.autocast, self.inputs[0][2].type):
@@ -242,9 +244,11 @@ class Call:
         if dx is None or isinstance(dx, rc.AbstractZero):
             return None
         if isinstance(dx, rc.NotImplementedTangent):
+            if self._is_unused(i, node):
+                return None
             dx.throw(f"{rule_label(self.rrule)}, argument {self.name(i)!r}")
         if isinstance(dx, rc.AbstractThunk):
-            if self._is_unused(i, node):
+            if self.inputs[i][0].numel() > _LARGE and self._is_unused(i, node):
                 return None
             return self._project(i, rc.unthunk(dx), node)
         primal = stand_in(self.inputs[i])
@@ -260,9 +264,31 @@ class Call:
 
     def _is_unused(self, i: int, node: Any) -> bool:
         """Whether the backward pass that is running drops the i-th cotangent."""
-        if node is None or self.inputs[i][0].numel() <= _LARGE:
-            return False
-        return not will_execute(node.next_functions[i][0])
+        return node is not None and not will_execute(node.next_functions[i][0])
+
+    def _used(self, wanted: Sequence[bool], node: Any) -> Sequence[bool]:
+        """What is wanted, without what nobody takes but would raise or cost much.
+
+        A keyword has no cotangent at all, and a transposed frule computes each anew.
+        """
+        start = 0 if self.rrule is None else self._positional()
+        if True not in wanted[start:]:
+            return wanted
+        rest = enumerate(wanted[start:], start)
+        used = [want and not self._is_unused(i, node) for i, want in rest]
+        return [*wanted[:start], *used]
+
+    def _positional(self) -> int:
+        """The number of tensors in positional arguments; those of keywords follow."""
+        if self.layout is None:
+            return len(self.inputs)
+        return sum(1 for part in self._parts() for _ in leaf_names(part, ""))
+
+    def _refuse_keywords(self, active: Sequence[bool]) -> None:
+        for i in range(self._positional(), len(self.inputs)):
+            if active[i]:
+                label = self.primitive.table.label
+                raise KeywordDerivativeError(label, self.name(i))
 
     def name(self, i: int) -> str:
         """The name of the i-th tensor, for messages."""
@@ -302,11 +328,8 @@ class Call:
             for leaf in self._leaf_cotangents(layout, primal, dx, start):
                 i = len(out)
                 out.append(self._project(i, leaf, node) if wanted[i] else None)
-        for i in range(len(out), len(self.inputs)):
-            if wanted[i]:
-                raise KeywordDerivativeError(self.primitive.table.label, self.name(i))
-            out.append(None)
-        return out
+        self._refuse_keywords(wanted)
+        return [*out, *[None] * (len(self.inputs) - len(out))]
 
     def _leaf_cotangents(
         self, layout: Any, primal: Any, dx: Any, start: int
@@ -342,6 +365,8 @@ class Call:
         self, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]
     ) -> Cotangents:
         """Tangents of the result's tensors by the frule; None for integers."""
+        if self.layout is not None:
+            self._refuse_keywords([dx is not None for dx in tangents])
         found = self.find_frule(tensors)
         needs = None
         if found.rule.needs:
@@ -364,11 +389,7 @@ class Call:
         if self.layout is None:
             return (rc.NoTangent(), *filled)
         leaves = iter(filled)
-        found = [tangent_of(part, leaves) for part in self._parts()]
-        for i, dx in enumerate(tangents):
-            if dx is not None and i >= len(filled) - len(list(leaves)):
-                raise KeywordDerivativeError(self.primitive.table.label, self.name(i))
-        return (rc.NoTangent(), *found)
+        return (rc.NoTangent(), *[tangent_of(part, leaves) for part in self._parts()])
 
     def _read_tangent(self, rule: Any, y: Any, dy: Any) -> Cotangents:
         expected = self.outputs

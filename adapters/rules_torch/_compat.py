@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ __all__ = [
     "NESTED_FORWARD",
     "NO_FUNCTIONALIZE",
     "add_batch_dim",
+    "add_older_batch_dim",
     "apply_function",
     "autocast_active",
     "batch_levels",
@@ -46,11 +47,13 @@ __all__ = [
     "leaving_the_graph",
     "noting_down",
     "noting_down_programs",
+    "older_vmap_active",
     "owns_its_memory",
     "root",
     "scripting",
     "set_forward_enabled",
     "strip_tangent",
+    "take_older_batch_dim",
     "tracing_or_transforming",
     "unwrap_dead",
     "was_written_to",
@@ -102,6 +105,10 @@ add_batch_dim: Callable[[Tensor, int, int], Tensor] = _find(
     "_C._functorch._add_batch_dim"
 )
 
+_deeper: Callable[[], int] = _find("_C._vmapmode_increment_nesting")
+_back: Callable[[], int] = _find("_C._vmapmode_decrement_nesting")
+_add_older: Callable[[Tensor, int, int], Tensor] = _find("_add_batch_dim")
+_take_older: Callable[[Tensor, int, int, int], Tensor] = _find("_remove_batch_dim")
 _compiler = _find("compiler")
 _dispatch = _find("utils._python_dispatch")
 forward_ad = _find("autograd.forward_ad")
@@ -206,6 +213,32 @@ def batched_at(x: Tensor, sizes: dict[int, int]) -> Tensor:
         return x if fuller is inner else add_batch_dim(fuller, _batch_dim(x), top)
     inner = batched_at(x, below)
     return add_batch_dim(inner.expand(sizes[top], *inner.shape), 0, top)
+
+
+# Whether the older vmap is running here.
+older_vmap_active: Callable[[], bool] = partial(
+    _find("_C._dispatch_tls_is_dispatch_key_included"),
+    _find("_C._dispatch_key_parse")("VmapMode"),
+)
+
+
+def _older_level() -> int:
+    """The level of the older vmap that is running; torch only tells by changing it."""
+    level = _deeper() - 1
+    _back()
+    return level
+
+
+def take_older_batch_dim(x: Tensor) -> tuple[Tensor, int | None]:
+    """`x` without the batch of the older vmap, and where that is now."""
+    if not is_legacy_batched(x):
+        return x, None
+    return _take_older(x, _older_level(), 1, 0), 0
+
+
+def add_older_batch_dim(x: Tensor) -> Tensor:
+    """`x`, whose first axis is a batch, as a tensor of the older vmap."""
+    return _add_older(x, 0, _older_level())
 
 
 def is_dead(x: Tensor) -> bool:

@@ -16,7 +16,12 @@ import rules_core as rc
 from rules_core._debug import is_watching
 
 from ._closure import TENSORS
-from ._compat import autocast_active, tracing_or_transforming, unwrap_dead
+from ._compat import (
+    autocast_active,
+    older_vmap_active,
+    tracing_or_transforming,
+    unwrap_dead,
+)
 from ._lookup import rules_by_type
 from ._quick import Slot, Unlike, apply_quick
 
@@ -44,17 +49,23 @@ def _shortcut(primitive: rc.Primitive, methods: Any) -> Callable[..., Any]:
         x = args[0]
         if type(x) not in TENSORS or tracing_or_transforming():
             return NotImplemented
-        if x.requires_grad and _grad_enabled():
+        if not _grad_enabled():
+            return fun(x)
+        if x.requires_grad:
             return recorded((type(x),), args)
-        return fun(x)
+        return NotImplemented if older_vmap_active() else fun(x)
 
     def of_several(args: tuple[Any, ...]) -> Any:
         types = tuple(map(type, args))
         alike = len(args) == arity and TENSORS.issuperset(types)
         if not alike or tracing_or_transforming():
             return NotImplemented
+        if not _grad_enabled():
+            return fun(*args)
+        if older_vmap_active():
+            return NotImplemented
         for x in args:
-            if x.requires_grad and _grad_enabled():
+            if x.requires_grad:
                 return recorded(types, args)
         return fun(*args)
 

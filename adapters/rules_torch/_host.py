@@ -7,7 +7,7 @@ opaque Function that takes a batch; where a compiler traces, behind a custom ope
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import torch
@@ -23,13 +23,16 @@ from ._compat import (
     is_fake,
     is_legacy_batched,
     noting_down,
+    older_vmap_active,
 )
 from ._config import CONFIG
 from ._errors import FunctionalizeError
 from ._exchange import lend, take
 from ._leaves import flatten, flatten_plain, leaf_names, unflatten
+from ._lent import call_lent
 from ._meta import common_device
-from ._numpy import from_numpy, to_numpy
+from ._numpy import from_numpy
+from ._older_vmap import run_whole_batch
 
 __all__ = [
     "Job",
@@ -43,6 +46,11 @@ __all__ = [
 _EMPTY = (
     "{}: a batch of no examples, which is called one example at a time, has no result. "
     "Define a batch rule with @batch_rule.define, or leave empty batches out."
+)
+_UNLIKE = (
+    "{}: the examples of a batch must return alike, but differ in the shapes or "
+    "dtypes of their results or of what a rule keeps, or in a result that is no array "
+    "(an int, a string). Return arrays of one shape, or call it in a loop."
 )
 
 
@@ -68,9 +76,14 @@ def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
             if NO_FUNCTIONALIZE not in str(error):
                 raise
             raise FunctionalizeError(job.label()) from None
+    if older_vmap_active() and True in map(is_legacy_batched, tensors):
+        found: Sequence[Tensor] = run_whole_batch(
+            job.label(), lambda *xs: tuple(run_opaque(job, xs)), tensors
+        )
+        return found
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return _apply(job, *tensors)
-    if any(is_fake(x) or is_legacy_batched(x) for x in tensors) or noting_down():
+    if any(map(is_fake, tensors)) or noting_down():
         return job.trace(tensors)
     return job.run(tensors)
 
@@ -92,14 +105,19 @@ class Job:
         """Do it for a whole batch: one by one, unless there is a better way."""
         if not size:  # nothing tells the number and shapes of the results
             raise rc.UnsupportedError(_EMPTY.format(self.label()))
-        runs = [
-            run_opaque(
-                self, [_slice(x, d, i) for x, d in zip(tensors, dims, strict=True)]
-            )
-            for i in range(size)
-        ]
+        runs, forms = [], []
+        for i in range(size):
+            pairs = zip(tensors, dims, strict=True)
+            runs.append(run_opaque(self, [_slice(x, d, i) for x, d in pairs]))
+            forms.append((self.form(), [(x.shape, x.dtype) for x in runs[-1]]))
+        if any(form != forms[0] for form in forms):
+            raise rc.UnsupportedError(_UNLIKE.format(self.label()))
         outputs = [torch.stack(column) for column in zip(*runs, strict=True)]
         return outputs, [0] * len(outputs)
+
+    def form(self) -> Any:
+        """What the last run returned besides its tensors."""
+        return None
 
     def refuse(self) -> NoReturn:
         """A derivative is wanted that no rule covers."""
@@ -149,39 +167,41 @@ class PrimalJob(Job):
         del tensors
         return tuple(shape)
 
-    def arrays(self, tensors: Sequence[Tensor]) -> list[Any]:
-        """The tensors as the function is given them; copies where it may write."""
-        arrays = list(map(lend if self.foreign else to_numpy, tensors))
-        return [x.copy() for x in arrays] if self.primitive.needs_copies else arrays
-
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the function; an elementwise result gets the arguments' dtype."""
-        arrays = self.arrays(tensors)
-        args, kwargs = unflatten(self.layout, arrays)
-        y = self.primitive.fun(*args, **kwargs)
-        return self.read(y, arrays, tensors)
+        return self.read(self.on_arrays(self._call, tensors), tensors)
 
-    def read(
-        self, y: Any, arrays: Sequence[Any], tensors: Sequence[Tensor]
-    ) -> list[Tensor]:
-        """The tensors of a NumPy result; keeps its layout."""
+    def _call(self, arrays: list[Any]) -> list[Any]:
+        args, kwargs = unflatten(self.layout, arrays)
+        return [self.primitive.fun(*args, **kwargs)]
+
+    def on_arrays(
+        self, fn: Callable[[list[Any]], Any], tensors: Sequence[Tensor]
+    ) -> Any:
+        """`fn` of the tensors as NumPy arrays."""
+        if self.foreign:
+            return fn(list(map(lend, tensors)))
+        return call_lent(self.primitive, fn, tensors)
+
+    def read(self, found: list[Any], tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The tensors of a NumPy result; keeps its layout.
+
+        The result is alone in a list, and is taken out of it: what nobody else holds
+        need not be copied.
+        """
         device = common_device(self.label(), tensors)
-        if not isinstance(y, (tuple, list, dict)):
-            outputs = [self._tensor(y, arrays, device)]
-        else:
+        if isinstance(found[0], (tuple, list, dict)):
             leaves: list[Any] = []
-            self.result = flatten_plain(y, leaves, _is_array)
-            outputs = [self._tensor(leaf, arrays, device) for leaf in leaves]
-        if self.primitive.needs_copies:
-            outputs = [x.clone() for x in outputs]
+            self.result = flatten_plain(found.pop(), leaves, _is_array)
+            found = leaves
+        if self.foreign:  # nobody else knows its memory
+            outputs = [take(y).to(device) for y in found]
+        else:
+            outputs = from_numpy(found, device)
         if not self.primitive.elementwise:
             return outputs
         dtype = elementwise_dtype(self.layout, tensors)
         return [_cast(x, dtype) for x in outputs]
-
-    def _tensor(self, value: Any, arrays: Sequence[Any], device: Any) -> Tensor:
-        own = self.foreign  # nobody else knows its memory
-        return take(value).to(device) if own else from_numpy(value, arrays, device)
 
     def trace(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the custom operator that stands for the function."""
@@ -228,6 +248,10 @@ class PrimalJob(Job):
             own = [next(left) for _ in leaf_names(part, "")]
             flags.append((any(d is not None for d in own), len(own)))
         return None if any(d is not None for d in left) else flags
+
+    def form(self) -> Any:
+        """The layout of the result."""
+        return self.result
 
     def label(self) -> str:
         """The function's name."""
@@ -295,16 +319,18 @@ class BatchJob(PrimalJob):
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Call the batch rule; what it did not batch is repeated."""
-        arrays = self.arrays(tensors)
-        args, kwargs = unflatten(self.layout, arrays)
         rule, size = self.primitive.batch_rule, self.size(tensors)
         assert rule is not None
-        batched_arguments = tuple(flag for flag, _ in self.flags)
-        found = rule(size, batched_arguments, *args, **kwargs)
+
+        def call(arrays: list[Any]) -> Any:
+            args, kwargs = unflatten(self.layout, arrays)
+            return rule(size, tuple(flag for flag, _ in self.flags), *args, **kwargs)
+
+        found = self.on_arrays(call, tensors)
         if found is NotImplemented:
             return self._one_by_one(tensors)
-        y, batched = found
-        outputs = self.read(y, arrays, tensors)
+        found, batched = [found[0]], found[1]
+        outputs = self.read(found, tensors)
         flags = _flags(batched, len(outputs))
         pairs = zip(outputs, flags, strict=True)
         return [x if flag else x.expand(size, *x.shape) for x, flag in pairs]

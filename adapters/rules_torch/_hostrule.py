@@ -2,7 +2,8 @@
 
 The rule, and later its pullback, run as opaque jobs. What the pullback captures is
 kept as tensors, so that a second derivative finds its way here and is refused instead
-of being silently zero.
+of being silently zero. What is no array, a factorisation say, stays here; each example
+of a batch has its own, which it finds by a number that is kept as a tensor too.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from ._errors import SecondDerivativeError, UnconvertibleClosureError, Untraceab
 from ._fit import read_tangents
 from ._host import Job, PrimalJob, run_opaque
 from ._leaves import differentiable, tangent_of, unflatten
+from ._lent import call_lent
 from ._meta import Meta, common_device, zeros
-from ._numpy import from_numpy, to_numpy
+from ._numpy import from_numpy
 
 __all__ = ["pull_host", "push_host", "start_host"]
 
 _NUMBERS = (bool, int, float, complex)
 
 
+# How to make a pullback again, and which of what it captured were Python's numbers.
 _HostPlan = tuple[Plan, list[type | None]]
 
 
@@ -60,9 +63,6 @@ class _RuleJob(Job):
 class _Forward(_RuleJob):
     """`(y, residuals)` by an rrule in NumPy."""
 
-    plan: Plan
-    kinds: list[type | None]
-
     def __init__(
         self, primitive: rc.Primitive, layout: Any, needs: Any, rule: Any
     ) -> None:
@@ -70,49 +70,65 @@ class _Forward(_RuleJob):
         self.needs = needs
         self.primal = PrimalJob(primitive, layout)
         self.count = 0
+        self.plans: list[_HostPlan] = []
+
+    def form(self) -> Any:
+        """The layout of the result."""
+        return self.primal.result
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Run the rule; the result's tensors, then the arrays that are captured."""
-        import numpy as np
+        """Run the rule; the result's tensors, the plan's number, what is captured."""
+        found = call_lent(self.primal.primitive, self._call, tensors)
+        pullback = found.pop()
+        outputs = self.primal.read(found, tensors)
+        captured = self._take_apart(pullback)
+        self.count = len(outputs)
+        number = torch.tensor(len(self.plans) - 1)
+        kept = from_numpy(captured, common_device(self.label(), tensors))
+        return [*outputs, number, *kept]
 
-        arrays = [to_numpy(x) for x in tensors]
+    def _call(self, arrays: list[Any]) -> list[Any]:
+        """`[y, pullback]`."""
         args, kwargs = unflatten(self.primal.layout, arrays)
         found = rc.rrule.resolve(self.primal.primitive.fun, args, kwargs, CONFIG)
         assert found is not None
-        y, pullback = found.run(self.needs)
-        outputs = self.primal.read(y, arrays, tensors)
+        return list(found.run(self.needs))
+
+    def _take_apart(self, pullback: Any) -> list[Any]:
+        """Arrays and numbers of a pullback, in copies; keeps how to make it again."""
+        import numpy as np
+
         # Numbers are taken out as well: in a batch each example has its own.
         leaf = (np.ndarray, np.generic, bool, int, float, complex)
-        self.plan, captured = convert(pullback, leaf=leaf)
-        if self.plan[2] is not None:
-            raise UnconvertibleClosureError(self.rule, self.plan[2])
-        self.count = len(outputs)
-        self.kinds = [type(x) if type(x) in _NUMBERS else None for x in captured]
-        device = common_device(self.label(), tensors)
-        return [*outputs, *[from_numpy(np.array(x), (), device) for x in captured]]
+        plan, captured = convert(pullback, leaf=leaf)
+        if plan[2] is not None:
+            raise UnconvertibleClosureError(self.rule, plan[2])
+        kinds = [type(x) if type(x) in _NUMBERS else None for x in captured]
+        self.plans.append((plan, kinds))
+        return [np.array(x) for x in captured]
 
 
 class _Pull(_RuleJob):
     """Cotangents by a pullback in NumPy, one for every input."""
 
-    def __init__(
-        self, rule: Any, plan: _HostPlan, layout: Any, spread: Callable[..., Any]
-    ) -> None:
-        super().__init__(rule)
-        self.plan, self.kinds = plan
-        self.layout, self.spread = layout, spread
+    def __init__(self, call: Any, spread: Callable[..., Any]) -> None:
+        super().__init__(call.rrule)
+        self.primitive, self.plans = call.primitive, call.plan
+        self.layout, self.spread = call.result, spread
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Rebuild the pullback and call it."""
-        count = len(self.kinds)
-        pairs = zip(tensors[:count], self.kinds, strict=True)
-        residuals = [
-            to_numpy(x) if kind is None else kind(x.item()) for x, kind in pairs
-        ]
-        seeds = iter([to_numpy(x) for x in tensors[count:]])
-        dy = next(seeds) if self.layout is None else tangent_of(self.layout, seeds)
-        result = rebuild(self.plan, residuals)(dy)
-        return self.spread(_to_tensors(result))
+        number, *arguments = tensors
+        plan, kinds = self.plans[int(number)]
+
+        def call(arrays: list[Any]) -> list[Any]:
+            pairs = zip(arrays, kinds, strict=False)  # the rest is the cotangent
+            residuals = [x if kind is None else kind(x.item()) for x, kind in pairs]
+            seeds = iter(arrays[len(kinds) :])
+            dy = next(seeds) if self.layout is None else tangent_of(self.layout, seeds)
+            return [rebuild(plan, residuals)(dy)]
+
+        return self.spread(_to_tensors(call_lent(self.primitive, call, arguments)))
 
 
 class _Push(_RuleJob):
@@ -122,33 +138,49 @@ class _Push(_RuleJob):
         super().__init__(rule)
         self.primal, self.needs, self.count = primal, needs, count
 
+    def form(self) -> Any:
+        """The layout of the result."""
+        return self.primal.result
+
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run the rule."""
-        arrays = [to_numpy(x) for x in tensors]
+        found = call_lent(self.primal.primitive, self._call, tensors)
+        given = [found.pop()]
+        outputs = self.primal.read(found, tensors)
+        result = self.primal.result
+        primal = outputs[0] if result is None else unflatten(result, outputs)
+        dys = read_tangents(self.rule, result, primal, outputs, _to_tensors(given))
+        pairs = zip(outputs, dys, strict=True)
+        return [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
+
+    def _call(self, arrays: list[Any]) -> list[Any]:
+        """`[y, dy]`."""
         args, kwargs = unflatten(self.primal.layout, arrays[: self.count])
         tangents = iter(arrays[self.count :])
         parts = self.primal.layout[3][0][3]
         dxs = tuple(tangent_of(part, tangents) for part in parts)
         found = rc.frule.resolve(self.primal.primitive.fun, args, kwargs, CONFIG)
         assert found is not None
-        y, dy = found.run((rc.NoTangent(), *dxs), self.needs)
-        outputs = self.primal.read(y, arrays, tensors)
-        result = self.primal.result
-        primal = outputs[0] if result is None else unflatten(result, outputs)
-        dys = read_tangents(self.rule, result, primal, outputs, _to_tensors(dy))
-        pairs = zip(outputs, dys, strict=True)
-        return [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
+        return list(found.run((rc.NoTangent(), *dxs), self.needs))
 
 
-def _to_tensors(value: Any) -> Any:
-    """Arrays inside a rule's answer as tensors."""
-    value = rc.unthunk(value)
+def _to_tensors(found: list[Any]) -> Any:
+    """The last item of a list, taken out of it, with tensors for its arrays."""
+    value = rc.unthunk(found.pop())
+    cls = type(value)
     if isinstance(value, (tuple, list)):
-        return type(value)(_to_tensors(item) for item in value)
+        items = list(value)
+        del value
+        made = [_to_tensors([items.pop(0)]) for _ in range(len(items))]
+        return cls._make(made) if hasattr(cls, "_make") else cls(made)
     if isinstance(value, dict):
-        return {key: _to_tensors(item) for key, item in value.items()}
+        keys, items = list(value), list(value.values())
+        del value
+        return {key: _to_tensors([items.pop(0)]) for key in keys}
     if hasattr(value, "__array__") and not isinstance(value, rc.AbstractTangent):
-        return from_numpy(value, (), None)
+        found.append(value)
+        del value
+        return from_numpy(found, None)[0]
     return value
 
 
@@ -157,7 +189,7 @@ def start_host(call: Any, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tens
     layout = call.full_layout()
     job = _Forward(call.primitive, layout, call.needs, call.rrule)
     found = run_opaque(job, tensors)
-    call.plan = (job.plan, job.kinds)
+    call.plan = job.plans
     outputs, result = found[: job.count], job.primal.result
     y = outputs[0] if result is None else unflatten(result, outputs)
     return y, found[job.count :]
@@ -180,7 +212,7 @@ def pull_host(
             if want
         ]
 
-    job = _Pull(call.rrule, call.plan, call.result, spread)
+    job = _Pull(call, spread)
     filled = [_seed(dy, meta) for dy, meta in zip(seeds, call.outputs, strict=True)]
     found = iter(run_opaque(job, [*residuals, *filled]))
     return [next(found) if want else None for want in wanted]

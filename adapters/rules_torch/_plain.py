@@ -8,6 +8,7 @@ that none is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 
 import torch
@@ -18,6 +19,8 @@ import rules_core as rc
 from ._compat import tracing_or_transforming
 from ._host import PrimalJob
 from ._leaves import flatten, unflatten
+from ._lent import is_refused_write, needs_copies
+from ._numpy import ALONE
 
 __all__ = ["set_shortcut"]
 
@@ -44,12 +47,12 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
     """
     import numpy as np
 
-    copies = primitive.needs_copies
-    fun, array_type = primitive.fun, np.ndarray
+    copies = needs_copies(primitive)
+    fun, array_type, count = primitive.fun, np.ndarray, getrefcount
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
-    # A new array of the arguments' dtype shares memory with nobody; ufuncs make one, if
-    # they are given no more than their inputs.
+    # An array that only `y` refers to shares memory with nobody; ufuncs make one, if
+    # they are given no more than their inputs, and leave those alone.
     inputs = fun.nin if isinstance(fun, np.ufunc) else 0
 
     def of_one(args: tuple[Any, ...]) -> Any:
@@ -61,20 +64,29 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
         if tracing_or_transforming():
             return NotImplemented
         try:
-            array = x.numpy()
+            array: Any = x.numpy()
         except (RuntimeError, TypeError):
             return NotImplemented
         if copies:
             array = array.copy()
-        y = fun(array)
+        elif not inputs:
+            array.setflags(False)
+        try:
+            y = fun(array)
+        except (TypeError, ValueError) as error:
+            if is_refused_write(error):
+                return NotImplemented
+            raise
         if y.__class__ is array_type:
             dtype = y.dtype
             same = dtype is array.dtype and (kept or dtype in floats)
-            if same and (inputs or y.flags.num & _OWN == _OWN):
-                return _from_numpy(y.copy() if copies else y)
+            if same and (inputs or (count(y) == ALONE and y.flags.num & _OWN == _OWN)):
+                return _from_numpy(y)
         elif y.__class__ is array.dtype.type and (kept or array.dtype in floats):
             return _from_numpy(y.__array__())
-        return _read(primitive, y, (array,), args)
+        found = [y]
+        del y
+        return _read(primitive, found, args)
 
     def of_two(args: tuple[Any, ...]) -> Any:
         if len(args) != 2:
@@ -96,12 +108,22 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
         dtype = a.dtype
         if dtype is not b.dtype or copies:
             return of_several(args)
-        y = fun(a, b)
+        if not inputs:
+            a.setflags(False)
+            b.setflags(False)
+        try:
+            y = fun(a, b)
+        except (TypeError, ValueError) as error:
+            if is_refused_write(error):
+                return NotImplemented
+            raise
         same = y.__class__ is array_type and y.dtype is dtype
         same = same and (kept or dtype in floats)
-        if same and (inputs or y.flags.num & _OWN == _OWN):
+        if same and (inputs or (count(y) == ALONE and y.flags.num & _OWN == _OWN)):
             return _from_numpy(y)
-        return _read(primitive, y, (a, b), args)
+        found = [y]
+        del y
+        return _read(primitive, found, args)
 
     def of_several(args: tuple[Any, ...]) -> Any:
         if tracing_or_transforming():
@@ -114,12 +136,25 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             return NotImplemented
         if copies:
             arrays = [x if type(x) in _VALUES else x.copy() for x in arrays]
-        y = fun(*arrays)
+        elif not inputs:
+            for array in arrays:
+                if type(array) not in _VALUES:
+                    array.setflags(False)
+        try:
+            y = fun(*arrays)
+        except (TypeError, ValueError) as error:
+            if is_refused_write(error):
+                return NotImplemented
+            raise
         same = y.__class__ is array_type and y.dtype is one.dtype
         same = same and (kept or y.dtype in floats)
-        if same and (len(args) <= inputs or y.flags.num & _OWN == _OWN):
-            return _from_numpy(y.copy() if copies else y)
-        return _read(primitive, y, arrays, args)
+        if same and (
+            len(args) <= inputs or (count(y) == ALONE and y.flags.num & _OWN == _OWN)
+        ):
+            return _from_numpy(y)
+        found = [y]
+        del y
+        return _read(primitive, found, args)
 
     return of_two if (inputs or primitive.table.arity) == 2 else of_one
 
@@ -153,10 +188,9 @@ def _arrays_of(args: tuple[Any, ...]) -> tuple[list[Any], Any]:
     return arrays, one
 
 
-def _read(primitive: rc.Primitive, y: Any, arrays: Any, args: tuple[Any, ...]) -> Any:
-    """A NumPy result in the general way."""
+def _read(primitive: rc.Primitive, found: list[Any], args: tuple[Any, ...]) -> Any:
+    """A NumPy result, alone in a list, in the general way."""
     tensors: list[Tensor] = []
     job = PrimalJob(primitive, flatten((args, {}), tensors))
-    own = [a for a in arrays if type(a) not in _VALUES]
-    outputs = job.read(y, own, tensors)
+    outputs = job.read(found, tensors)
     return outputs[0] if job.result is None else unflatten(job.result, outputs)

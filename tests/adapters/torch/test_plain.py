@@ -72,7 +72,7 @@ def writes(handle):
     x = torch.zeros(2)
     y = handle(x)
     assert y.tolist() == [1, 1]
-    return x.tolist() == [1, 1]
+    return x.tolist() != [0, 0]
 
 
 def rule(x):
@@ -83,30 +83,25 @@ def push(tangents, x):
     return x, tangents[1]
 
 
-def test_copies_are_given_as_the_rules_at_hand_want_them():
+def test_a_function_that_writes_is_given_copies_whatever_its_rules_promise():
     """Rules vouch that a function writes into nothing; this one breaks its word."""
     function = FunctionType(careless.__code__, globals())
     first, second = (rc.Primitive(function, host=True) for _ in range(2))
 
-    def both_write():
+    def nobody_writes():
         found = [writes(handle) for handle in (first, second) * 2]
-        assert first.shortcut is not None
-        assert len(set(found)) == 1
-        return found[0]
+        return True not in found
 
-    assert not both_write()
+    assert nobody_writes()
     with isolated_rules():
         rc.rrule.define(function)(rule)
-        assert both_write()
-    assert not both_write()
+        assert nobody_writes()
     with isolated_rules():
         rc.frule.define(function)(push)
-        assert both_write()
-    assert not both_write()
+        assert nobody_writes()
     rc.opt_out(rc.rrule, function, torch.Tensor)
-    assert not both_write()
-    rc.rrule.define(function)(rule)
-    assert both_write()
+    assert nobody_writes()
+    assert first.shortcut is not None
 
 
 @pytest.mark.parametrize(
