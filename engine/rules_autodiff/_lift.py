@@ -7,14 +7,14 @@ business: one lifted form serves forward and reverse mode.
 """
 
 import ast
-import copy
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from rules_autodiff._names import free_name, mangle, module_names
-from rules_autodiff._source import PARSING, FunctionNode, definition
+from rules_autodiff._compiling import compiled, without_defaults
+from rules_autodiff._names import free_name, module_names
+from rules_autodiff._source import FunctionNode, definition, own_tree
 from rules_autodiff._statements import Lifter
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 HOOKS = "_ad"
-FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets
 
 
 @dataclass(frozen=True)
@@ -165,52 +164,11 @@ def like(
 
 def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode, str]:
     """Find the source of ``code`` and lift it; with the name that the hooks go by."""
-    found = definition(code)
-    tree = copy.deepcopy(found.node)  # the index keeps its own
-    if found.owner:
-        mangle(tree, found.owner)
+    tree = own_tree(definition(code))
     hooks = free_name(HOOKS, code)
     tree = Lifter(code, hooks, module_names(code, namespace)).lift_function(tree)
     tree.args = without_defaults(tree.args)
     return tree, hooks
-
-
-def without_defaults(args: ast.arguments) -> ast.arguments:
-    """The defaults are the original function's own objects, not computed again."""
-    nothing = ast.Constant(None)
-    args.defaults = [nothing for _ in args.defaults]
-    args.kw_defaults = [d and nothing for d in args.kw_defaults]
-    for arg in ast.walk(args):
-        if isinstance(arg, ast.arg):
-            arg.annotation = None
-    return args
-
-
-def compiled(tree: Any, code: CodeType, hooks: str) -> CodeType:
-    """Compile a definition inside a factory whose arguments become its cells."""
-    names = [hooks, *code.co_freevars]
-    if isinstance(tree, ast.Lambda):
-        body: ast.stmt = ast.Expr(tree)
-    else:
-        # Under another name: its own may be global, and must stay so.
-        body = ast.FunctionDef(f"{hooks}_function", tree.args, tree.body, [])
-    args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-    body.type_params = []  # type: ignore[attr-defined]  # needed from Python 3.12 on
-    ast.copy_location(body, tree)
-    factory = ast.FunctionDef("_factory", args, [body], [])
-    factory.type_params = []  # type: ignore[attr-defined]  # as above
-    module = ast.Module([ast.copy_location(factory, tree)], [])
-    flags = code.co_flags & FUTURE_FLAGS
-    text = ast.fix_missing_locations(module)
-    with PARSING:
-        outer = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
-    inner = first_code(first_code(outer))
-    return inner.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-
-
-def first_code(code: CodeType) -> CodeType:
-    """The code object among the constants of ``code``."""
-    return next(c for c in code.co_consts if isinstance(c, CodeType))
 
 
 def register(code: CodeType, hooks: str) -> None:

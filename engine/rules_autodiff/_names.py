@@ -1,6 +1,7 @@
 """Names in a function's source: mangling, modules, and a free name for the engine."""
 
 import ast
+from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -10,13 +11,24 @@ __all__ = ["free_name", "local_names", "mangle", "module_names"]
 def mangle(tree: ast.AST, owner: str) -> None:
     """Spell ``__x`` inside class ``C`` as ``_C__x``, as the compiler does."""
     prefix = "_" + owner.lstrip("_")
-    for node in ast.walk(tree):
+    for node in outside_classes(tree):
         for field in () if isinstance(node, ast.keyword) else NAME_FIELDS:
             value = getattr(node, field, None)
             if isinstance(value, str) and is_private(value):
                 setattr(node, field, prefix + value)
         if isinstance(node, ast.Global | ast.Nonlocal):
             node.names = [prefix + n if is_private(n) else n for n in node.names]
+
+
+def outside_classes(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree, but not the bodies of classes, which mangle their own."""
+    yield tree
+    for field, value in ast.iter_fields(tree):
+        if isinstance(tree, ast.ClassDef) and field == "body":
+            continue
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, ast.AST):
+                yield from outside_classes(child)
 
 
 NAME_FIELDS = ("id", "attr", "arg", "name")

@@ -6,6 +6,7 @@ for a lambda it returns a fragment of a statement that need not parse.
 """
 
 import ast
+import copy
 import linecache
 import re
 import sys
@@ -13,17 +14,14 @@ import textwrap
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import RLock
 from types import CodeType
 
+from rules_autodiff._compiling import PARSING, is_text_of
 from rules_autodiff._doctests import example_lines
 from rules_autodiff._errors import SourceNotFound
+from rules_autodiff._names import mangle
 
-__all__ = ["PARSING", "Definition", "FunctionNode", "definition"]
-
-# Held while syntax trees are made and compiled: CPython 3.11 counts the depth of both
-# in one place for all threads, and raises SystemError where two do it at once.
-PARSING = RLock()
+__all__ = ["Definition", "FunctionNode", "definition", "own_tree"]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Key = tuple[str, int]  # name and first line, decorators included
@@ -33,10 +31,17 @@ PROMPT = re.compile(r"^(\s*)(>>> |\.\.\. |>>>$|\.\.\.$)")
 
 @dataclass(frozen=True)
 class Definition:
-    """The syntax of one function, and the class that it stands in (or None)."""
+    """The syntax of one function.
+
+    Attributes:
+        node: Its tree.
+        owner: The class that it stands in, or None.
+        imports: The names that its file imports; None for a part of a document.
+    """
 
     node: FunctionNode
     owner: str | None
+    imports: frozenset[str] | None
 
 
 def definition(code: CodeType) -> Definition:
@@ -45,13 +50,30 @@ def definition(code: CodeType) -> Definition:
     Raises:
         SourceNotFound: There is no source, or it is not the function's.
     """
-    lines = example_lines(code) or source_lines(code)
-    found = [d for d in candidates(code, lines) if matches(d.node, code)]
+    found = matching(code, example_lines(code) or source_lines(code))
+    if not found:  # what is cached may be older than the code
+        linecache.checkcache(file_of(code))
+        found = matching(code, source_lines(code))
     if len(found) > 1:
         found = [d for d in found if spans(d.node, code)]
     if not found:
         raise SourceNotFound(no_match(code))
     return min(found, key=extent)
+
+
+def matching(code: CodeType, lines: list[str]) -> list[Definition]:
+    """The definitions that ``code`` was compiled from, or one that is equal."""
+    return [
+        d for d in candidates(code, lines) if is_text_of(own_tree(d), code, d.imports)
+    ]
+
+
+def own_tree(found: Definition) -> FunctionNode:
+    """A copy of a definition's tree, with private names as the compiler spells them."""
+    tree = copy.deepcopy(found.node)  # the index keeps its own
+    if found.owner:
+        mangle(tree, found.owner)
+    return tree
 
 
 def source_lines(code: CodeType) -> list[str]:
@@ -77,7 +99,8 @@ class Index:
     def __init__(self, lines: list[str]):
         self.lines = lines
         self.table: dict[Key, list[Definition]] = {}
-        for found in functions(ast.parse("".join(lines)), None):
+        tree = ast.parse("".join(lines))
+        for found in functions(tree, None, frozenset(imported(tree))):
             self.table.setdefault(key(found.node), []).append(found)
 
 
@@ -106,13 +129,25 @@ def indexed(filename: str, lines: list[str]) -> Index:
     return index
 
 
-def functions(tree: ast.AST, owner: str | None) -> Iterator[Definition]:
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The names that a module imports for itself."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            for alias in child.names:
+                yield alias.asname or alias.name.partition(".")[0]
+        elif not isinstance(child, FunctionNode | ast.ClassDef | ast.expr):
+            yield from imported(child)
+
+
+def functions(
+    tree: ast.AST, owner: str | None, imports: frozenset[str] | None
+) -> Iterator[Definition]:
     """Every function below ``tree``, with the class whose names it mangles."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, FunctionNode):
-            yield Definition(child, owner)
+            yield Definition(child, owner, imports)
         inside = child.name if isinstance(child, ast.ClassDef) else owner
-        yield from functions(child, inside)
+        yield from functions(child, inside, imports)
 
 
 def key(node: FunctionNode) -> Key:
@@ -134,24 +169,13 @@ def fragment(code: CodeType, lines: list[str]) -> list[Definition]:
             continue
         ast.increment_lineno(tree, first - 1)
         wanted = (code.co_name, first)
-        return [d for d in functions(tree, None) if key(d.node) == wanted]
+        return [d for d in functions(tree, None, None) if key(d.node) == wanted]
     return []
 
 
 def unprompted(line: str) -> str:
     """The line without a doctest prompt."""
     return PROMPT.sub(r"\1", line)
-
-
-def matches(node: FunctionNode, code: CodeType) -> bool:
-    """Whether the arguments are those of ``code``: an edited file would differ."""
-    args = node.args
-    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return len(names) == len(own) and all(
-        mine == theirs or theirs.endswith(mine)  # a mangled __name ends with it
-        for mine, theirs in zip(names, own, strict=True)
-    )
 
 
 def spans(node: FunctionNode, code: CodeType) -> bool:

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
-from rules_autodiff._source import PARSING
+from rules_autodiff._compiling import PARSING
 from rules_autodiff.straight import _helpers
 from rules_autodiff.straight._calls import Calls
 from rules_autodiff.straight._captures import ROOT, Captures, Place
