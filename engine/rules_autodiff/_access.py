@@ -10,7 +10,7 @@ import numpy as np
 
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
-from rules_autodiff._lift import is_lifted
+from rules_autodiff._lifted_code import is_lifted
 from rules_autodiff._methods import (
     class_attribute,
     descriptor,

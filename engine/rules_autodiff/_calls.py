@@ -29,11 +29,12 @@ from rules_autodiff._explain import (
     refused,
 )
 from rules_autodiff._hooks import Hooks
-from rules_autodiff._lift import is_lifted, lifted, rebind
+from rules_autodiff._lift import lifted, rebind
+from rules_autodiff._lifted_code import is_lifted, note_failure
 from rules_autodiff._opaque import is_opaque, is_transparent
 from rules_autodiff._reach import reads_active, reads_uncaptured
 from rules_autodiff._values import INERT, has_fields, holds_records
-from rules_core import Primitive, no_frule, no_rrule
+from rules_core import Primitive, RulesCoreError, no_frule, no_rrule
 from rules_core._registry import PACKS, find_table
 
 __all__ = ["CALLABLES", "HANDLERS", "OVERLAYS", "Calls", "Transform", "handler"]
@@ -152,11 +153,13 @@ class Calls(Hooks):
             if result is not NotImplemented:
                 return result
             return self.derived(f)(*args, **kwargs)
+        before = self.failure
         try:
             derived = self.functions[f] = self.derived(f)
         except SourceNotFound:
             if self.is_active((f, args, kwargs)) and not only_compares(f):
                 raise
+            self.failure = before
             return self.below.call(f, *args, **kwargs)
         return derived(*args, **kwargs)
 
@@ -231,8 +234,17 @@ class Calls(Hooks):
         except Exception as error:
             if isinstance(error, TypeError) and any(map(holds_records, args)):
                 refused("structured")
-            note_place(error, f)
+            self.explained(error, f, args, kwargs)
             raise
+
+    def explained(self, error: Exception, f: Any, args: Any, kwargs: Any) -> None:
+        """Tell of an error in a rule whose it is, and that the program may not go on.
+
+        What the function raises by itself the program may catch.
+        """
+        note_place(error, f)
+        if not raises_itself(f, args, kwargs, error):
+            note_failure(error)
 
     def ruled(self, f: Any, args: Any, kwargs: Any) -> Any:
         found = self.kind.resolve(f, args, kwargs, self.config)
@@ -351,6 +363,17 @@ class Calls(Hooks):
         if a.shape != mask.shape:
             a = self.call(np.broadcast_to, a, mask.shape)
         return self.read_array(a, mask)
+
+
+def raises_itself(f: Any, args: Any, kwargs: Any, error: Exception) -> bool:
+    """Whether a function raises by itself what its rule has raised."""
+    if isinstance(error, RulesCoreError):
+        return False
+    try:
+        f(*args, **kwargs)
+    except Exception as own:
+        return isinstance(error, type(own)) or isinstance(own, type(error))
+    return False
 
 
 def handler_of(f: Any) -> Handler | None:

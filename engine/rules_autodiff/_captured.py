@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._explain import name_of, refuse
-from rules_autodiff._lift import ByIdentity
+from rules_autodiff._lifted_code import ByIdentity
 from rules_autodiff._memory import owner_of
 from rules_autodiff._names import codes
 from rules_autodiff._reach import cell_value, values_outside

@@ -4,7 +4,7 @@ import sys
 from typing import Any, NoReturn
 
 from rules_autodiff._errors import EngineError, UnsupportedProgram
-from rules_autodiff._lift import is_lifted_code
+from rules_autodiff._lifted_code import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, OWN, is_opaque_module
 
 __all__ = [

@@ -13,7 +13,6 @@ import numpy as np
 from numpy import ndarray
 
 from rules_autodiff._entries import RuleEntry
-from rules_autodiff._explain import note_place
 from rules_autodiff._fast_items import CONSTANT, DOUBLE, REAL, FastItems
 from rules_autodiff._memory import CALLBACK
 from rules_autodiff._mutating_rules import rrule_mutating
@@ -61,7 +60,7 @@ class FastRules(FastItems):
             slots += [None] * (len(found.args) - len(args))
             y, pullback = found.run(tuple([slot is not None for slot in slots]))
         except Exception as error:
-            note_place(error, f)
+            self.explained(error, f, args, kwargs)
             raise
         return self.noted(found, f, (None, *slots), y, pullback)
 

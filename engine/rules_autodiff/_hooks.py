@@ -15,6 +15,7 @@ class Hooks:
     outside: list[Any]
     functions: dict[Any, Any]  # lifted functions of this run
     config: Any
+    failure: Exception | None  # the first error that is not the program's own
     kind: Any  # rrule or frule, the rule that the mode uses
     other_kind: Any
 

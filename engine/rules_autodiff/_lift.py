@@ -10,18 +10,16 @@ import ast
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from rules_autodiff._compiling import compiled, without_defaults
+from rules_autodiff._lifted_code import NESTED, ByIdentity
 from rules_autodiff._names import free_name, module_names
 from rules_autodiff._source import FunctionNode, definition, own_tree
 from rules_autodiff._statements import Lifter
 
 __all__ = [
-    "ByIdentity",
     "Lifted",
-    "is_lifted",
-    "is_lifted_code",
     "lifted",
     "like",
     "rebind",
@@ -56,36 +54,7 @@ class Lifted:
 CACHE: WeakKeyDictionary[CodeType, dict[str, Lifted]] = WeakKeyDictionary()
 
 
-class ByIdentity:
-    """What is known of code objects, as long as they live.
-
-    Asked at each call of an unknown function: a `WeakKeyDictionary` would compute the
-    hash of all that the code holds.
-    """
-
-    def __init__(self) -> None:
-        self.entries: dict[int, tuple[ref[CodeType], Any]] = {}
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def get(self, code: CodeType) -> Any:
-        """What was stored for this very object, or None."""
-        found = self.entries.get(id(code))
-        return None if found is None or found[0]() is not code else found[1]
-
-    def put(self, code: CodeType, value: Any) -> None:
-        key, entries = id(code), self.entries
-
-        def forget(gone: ref[CodeType]) -> None:
-            if entries.get(key, (None,))[0] is gone:
-                del entries[key]
-
-        entries[key] = ref(code, forget), value
-
-
 FORMS = ByIdentity()  # of original code, its lifted form: a short way to `CACHE`
-NESTED = ByIdentity()  # of lifted code, outer and inner, its name for the hooks
 
 
 def lifted(function: FunctionType) -> Lifted:
@@ -116,22 +85,6 @@ def lifted(function: FunctionType) -> Lifted:
 def shown(function: FunctionType) -> str:
     """The text of the lifted form of a function."""
     return ast.unparse(lifted_tree(function.__code__, function.__globals__)[0])
-
-
-def is_lifted(function: FunctionType) -> bool:
-    """Whether ``function`` was made by lifted code: its body calls hooks already."""
-    return is_lifted_code(function.__code__)
-
-
-def is_lifted_code(code: CodeType) -> bool:
-    """Whether a frame with this code is one of the user's, lifted."""
-    return NESTED.get(code) is not None
-
-
-def hooks_of(generator: Any) -> Any:
-    """The run whose hooks a generator calls; None for code that is not lifted."""
-    name = NESTED.get(generator.gi_code)
-    return None if name is None else generator.gi_frame.f_locals.get(name)
 
 
 def rebind(function: FunctionType, hooks: Any) -> FunctionType:

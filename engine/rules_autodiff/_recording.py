@@ -228,7 +228,10 @@ class Turn:
 
 
 def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    """Call through a run; recursion that is too deep is told as such."""
+    """Call through a run; recursion that is too deep is told as such.
+
+    An error that is not the program's own comes out even if the program caught it.
+    """
     try:
         y = run.check_result(run.call(f, *args, **kwargs))
     except RecursionError as error:
@@ -240,9 +243,20 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
             "it, such as the tuple of tangents."
         )
         raise RecursionError(message) from error
+    except Exception:
+        check_failure(run)
+        raise
+    check_failure(run)
     if run.copies:
         run.check_copies()
     return y
+
+
+def check_failure(run: Any) -> None:
+    """Raise the error that a run has noted."""
+    failure, run.failure = run.failure, None  # it holds frames, and they the run
+    if failure is not None:
+        raise failure
 
 
 def detached(x: Any, memo: dict[int, Any], below: Any) -> Any:

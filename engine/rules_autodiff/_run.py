@@ -47,9 +47,11 @@ class Run(
 
     Attributes:
         over: Whether the forward pass has ended; nothing is followed from then on.
+        failure: The first error that is not the program's own.
     """
 
     over = False
+    failure: Exception | None = None
 
     def __init__(self, below: Any = PLAIN):
         self.below = below

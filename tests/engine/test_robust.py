@@ -13,7 +13,8 @@ import pytest
 
 import rules_core as rc
 from rules_autodiff import grad, jvp, value_and_grad, vjp
-from rules_autodiff._lift import CACHE, NESTED
+from rules_autodiff._lift import CACHE
+from rules_autodiff._lifted_code import NESTED
 from tests.growth import growth
 
 X = np.array([0.5, -1.0, 2.0])

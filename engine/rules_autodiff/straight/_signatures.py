@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rules_autodiff._compiling import PARSING
-from rules_autodiff._lift import ByIdentity, is_lifted_code
+from rules_autodiff._lifted_code import ByIdentity, is_lifted_code
 from rules_autodiff._opaque import is_opaque
 from rules_autodiff.straight._kinds import DEEP, MANY, Kind, kind_of
 from rules_autodiff.straight._trust import CHANGES, are_ours

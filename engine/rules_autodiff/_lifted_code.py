@@ -1,0 +1,84 @@
+"""Which code objects are lifted, and which runs' hooks frames with such code call."""
+
+import sys
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Any
+from weakref import ref
+
+__all__ = [
+    "NESTED",
+    "ByIdentity",
+    "hooks_of",
+    "is_lifted",
+    "is_lifted_code",
+    "note_failure",
+]
+
+
+class ByIdentity:
+    """What is known of code objects, as long as they live.
+
+    Asked at each call of an unknown function: a `WeakKeyDictionary` would compute the
+    hash of all that the code holds.
+    """
+
+    def __init__(self) -> None:
+        self.entries: dict[int, tuple[ref[CodeType], Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def get(self, code: CodeType) -> Any:
+        """What was stored for this very object, or None."""
+        found = self.entries.get(id(code))
+        return None if found is None or found[0]() is not code else found[1]
+
+    def put(self, code: CodeType, value: Any) -> None:
+        key, entries = id(code), self.entries
+
+        def forget(gone: ref[CodeType]) -> None:
+            if entries.get(key, (None,))[0] is gone:
+                del entries[key]
+
+        entries[key] = ref(code, forget), value
+
+
+NESTED = ByIdentity()  # of lifted code, outer and inner, its name for the hooks
+
+
+def is_lifted(function: FunctionType) -> bool:
+    """Whether ``function`` was made by lifted code: its body calls hooks already."""
+    return is_lifted_code(function.__code__)
+
+
+def is_lifted_code(code: CodeType) -> bool:
+    """Whether a frame with this code is one of the user's, lifted."""
+    return NESTED.get(code) is not None
+
+
+def hooks_of(generator: Any) -> Any:
+    """The run whose hooks a generator calls; None for code that is not lifted."""
+    return hooks_in(generator.gi_frame)
+
+
+def hooks_in(frame: Any) -> Any:
+    """The run whose hooks a frame calls; None for code that is not lifted."""
+    name = NESTED.get(frame.f_code)
+    return None if name is None else frame.f_locals.get(name)
+
+
+def runs_under_way() -> Iterator[Any]:
+    """The runs whose programs wait for what is being done now."""
+    frame: Any = sys._getframe(1)  # noqa: SLF001  (no other way to the frames)
+    while frame is not None:
+        run = hooks_in(frame)
+        if run is not None:
+            yield run
+        frame = frame.f_back
+
+
+def note_failure(error: Exception) -> None:
+    """Let the runs under way end with an error, whatever their programs do with it."""
+    for run in runs_under_way():
+        run.failure = run.failure or error

@@ -1,0 +1,331 @@
+"""A program that catches an error of the engine gets no derivative of its way out."""
+
+import contextlib
+import statistics
+
+import numpy as np
+import pytest
+
+import rules_core
+from rules_autodiff import (
+    SourceNotFound,
+    UnsupportedProgram,
+    derive_frule,
+    derive_rrule,
+    grad,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+)
+from rules_autodiff.testing import check_program
+from rules_core import NoTangent, frule, not_implemented, rrule
+
+
+def by_except(x):
+    try:
+        return statistics.fmean([x, 3.0]) * x
+    except Exception:
+        return 5.0 * x
+
+
+def by_bare_except(x):
+    try:
+        return statistics.fmean([x, 3.0]) * x
+    except:  # noqa: E722  it is what is tested
+        return 5.0 * x
+
+
+def by_class(x):
+    try:
+        return statistics.fmean([x, 3.0]) * x
+    except NotImplementedError:
+        return 5.0 * x
+
+
+def by_finally(x):
+    try:
+        return statistics.fmean([x, 3.0]) * x
+    finally:
+        return 5.0 * x  # noqa: B012, SIM107  it is what is tested
+
+
+def by_break(x):
+    while True:
+        try:
+            x = statistics.fmean([x, 3.0]) * x
+        finally:
+            break  # noqa: B012  it is what is tested
+    return x
+
+
+def by_another_error(x):
+    try:
+        try:
+            return statistics.fmean([x, 3.0]) * x
+        except Exception as error:
+            raise KeyError("other") from error
+    except KeyError:
+        return 5.0 * x
+
+
+def by_suppress(x):
+    y = 5.0 * x
+    with contextlib.suppress(Exception):
+        y = statistics.fmean([x, 3.0]) * x
+    return y
+
+
+class Quiet:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        return True
+
+
+def by_exit(x):
+    y = [5.0 * x]
+    with Quiet():
+        y[0] = statistics.fmean([x, 3.0]) * x
+    return y[0]
+
+
+def by_generator(x):
+    def items():
+        try:
+            yield statistics.fmean([x, 3.0])
+        except Exception:
+            yield 5.0 * x
+
+    return sum(items())
+
+
+def by_retry(x):
+    for f in (statistics.fmean, statistics.harmonic_mean, sum):
+        try:
+            return f([x, 3.0])
+        except Exception:
+            continue
+    return x
+
+
+def by_property(x):
+    class_of = Lazy(x)
+    return getattr(class_of, "mean", 5.0 * x)
+
+
+class Lazy:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def mean(self):
+        try:
+            return statistics.fmean([self.x, 3.0])
+        except Exception as error:
+            raise AttributeError from error
+
+
+def by_text(x):
+    try:
+        return float(str(x))
+    except Exception:
+        return 5.0 * x
+
+
+def by_set(x):
+    try:
+        return sum({x, 2.0 * x})
+    except Exception:
+        return 5.0 * x
+
+
+def by_syntax(x):
+    def inner():
+        class Local:
+            value = x
+
+        return Local.value
+
+    try:
+        return inner()
+    except Exception:
+        return 5.0 * x
+
+
+def by_inner_gradient(x):
+    try:
+        return grad(lambda y: statistics.fmean([y, x]))(x)
+    except Exception:
+        return 5.0 * x
+
+
+def by_sorting(x):
+    try:
+        return sorted([x, 2.0 * x], key=lambda y: statistics.fmean([y]))[1]
+    except Exception:
+        return 5.0 * x
+
+
+PROGRAMS = [
+    by_except, by_bare_except, by_class, by_finally, by_break, by_another_error,
+    by_suppress, by_exit, by_generator, by_retry, by_property, by_text, by_set,
+    by_syntax, by_inner_gradient, by_sorting,
+]  # fmt: skip
+
+
+def array(f):
+    return lambda x: f(x[0])
+
+
+WAYS = {
+    "grad": lambda f: grad(f)(1.3),
+    "value_and_grad": lambda f: value_and_grad(f)(1.3),
+    "jvp": lambda f: jvp(f, (1.3,), (1.0,)),
+    "vjp": lambda f: vjp(f, 1.3),
+    "linearize": lambda f: linearize(f, 1.3),
+    "jacrev": lambda f: jacrev(array(f))(np.array([1.3])),
+    "jacfwd": lambda f: jacfwd(array(f))(np.array([1.3])),
+    "derive_rrule": lambda f: derive_rrule(f)(1.3),
+    "derive_frule": lambda f: derive_frule(f)((NoTangent(), 1.0), 1.3),
+    "twice": lambda f: grad(grad(f))(1.3),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
+def test_error_comes_out(f, way):
+    for _ in range(2):
+        with pytest.raises(UnsupportedProgram):
+            way(f)
+
+
+def test_function_without_source():
+    def f(x):
+        try:
+            return HIDDEN["hidden"](x)
+        except Exception:
+            return 5.0 * x
+
+    with pytest.raises(SourceNotFound):
+        grad(f)(1.3)
+
+
+# errors of rules
+
+
+def unfinished(x):
+    return x * x
+
+
+@rrule.define(unfinished)
+def unfinished_rrule(x):
+    if x > 0.0:
+        raise ZeroDivisionError
+    return x * x, lambda dy: (NoTangent(), not_implemented("some day"))
+
+
+@frule.define(unfinished)
+def unfinished_frule(tangents, x):
+    if x > 0.0:
+        raise ZeroDivisionError
+    return x * x, not_implemented("some day")
+
+
+def catching(x):
+    try:
+        return unfinished(x) + 0.0
+    except (ZeroDivisionError, NotImplementedError):
+        return 5.0 * x
+
+
+@pytest.mark.parametrize("mode", [grad, lambda f: lambda x: jvp(f, (x,), (1.0,))])
+def test_errors_that_only_the_rule_raises(mode):
+    with pytest.raises(ZeroDivisionError):
+        mode(catching)(1.3)
+    with pytest.raises(rules_core.UnsupportedError):
+        mode(catching)(-1.3)
+
+
+# what the program raises by itself it may catch
+
+
+def singular(x):
+    try:
+        return np.linalg.inv(np.zeros((2, 2)) * x)[0, 0]
+    except np.linalg.LinAlgError:
+        return 5.0 * x
+
+
+def missing(x):
+    try:
+        return {"a": x}["b"]
+    except KeyError:
+        return 5.0 * x
+
+
+def undefined(x):
+    try:
+        return x / 0.0
+    except ZeroDivisionError as error:
+        return 5.0 * x * len(error.args)
+
+
+def outside_the_domain(x):
+    import math
+
+    try:
+        return math.sqrt(-x)
+    except ValueError:
+        return 5.0 * x
+
+
+def raised(x):
+    try:
+        raise ValueError(x)  # noqa: TRY301  here it is caught
+    except ValueError as error:
+        return 5.0 * error.args[0]
+
+
+def of_another_shape(x):
+    try:
+        return np.sum(np.ones(2) * x @ np.ones((3, 3)))
+    except ValueError:
+        return 5.0 * x
+
+
+HIDDEN = {}
+exec("def hidden(x): return x * x", HIDDEN)
+
+
+def of_constants(x):
+    try:
+        return x * HIDDEN["hidden"](3.0)
+    except Exception:
+        return 5.0 * x
+
+
+OWN = [
+    singular,
+    missing,
+    undefined,
+    outside_the_domain,
+    raised,
+    of_another_shape,
+    of_constants,
+]
+
+
+@pytest.mark.parametrize("f", OWN, ids=[f.__name__ for f in OWN])
+def test_errors_of_the_program_are_its_own(f):
+    check_program(f, 1.3)
+
+
+def test_later_runs_do_not_remember():
+    for _ in range(2):
+        with pytest.raises(UnsupportedProgram):
+            grad(by_except)(1.3)
+        assert grad(missing)(1.3) == 5.0
