@@ -159,6 +159,8 @@ class Access(Hooks):
             return self.entry_of(owner, self.check_key(key))
         if self.outside:
             self.check_foreign(owner)
+        if self.raw and isinstance(owner, bytes | bytearray):
+            return self.item_of_bytes(owner, key)
         return self.below.getitem(owner, self.as_index(key))
 
     def entry_of(self, owner: Any, key: Any) -> Any:
@@ -234,7 +236,10 @@ class Access(Hooks):
         if python_method(cls, "__iter__") is None and not self.compares(
             item, container
         ):
-            return item in container
+            found = item in container
+            if found and self.made and isinstance(container, list | tuple | deque):
+                self.check_found(item, container)
+            return found
         return any(self.same(e, item) for e in self.iter(container))
 
     def compares(self, item: Any, container: Any) -> bool:
@@ -255,6 +260,8 @@ class Access(Hooks):
             return self.flat_items(iterable)
         if type(iterable) is memoryview:
             self.check_buffer(iterable)
+        if self.raw:
+            self.check_read(iterable)
         if type(iterable) is GeneratorType and not self.is_followed(iterable):
             return self.outer_items(iterable)
         method = python_method(type(iterable), "__iter__")

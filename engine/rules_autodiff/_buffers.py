@@ -50,7 +50,9 @@ class Buffers(Hooks):
     outside: list[Any]
 
     def export(self, a: Any, to: str) -> None:
-        """Called when the memory of an array is given out."""
+        """Called when the memory of an array, or of bytes, is given out."""
+        if id(a) in self.raw:
+            refused("exported", to)
         if isinstance(a, np.ndarray) and a.dtype.kind in "fcV":
             if self.is_active(a):
                 refused("exported", to)
@@ -83,6 +85,13 @@ class Buffers(Hooks):
         found = x.base
         given = isinstance(found, memoryview) and self.is_given(found.obj)
         return None if given else found
+
+    def check_lent(self, f: Any, args: Any) -> None:
+        """Called before a function in C: ctypes keeps the memory that it is given."""
+        owner: Any = getattr(f, "__self__", None)
+        of_ctypes = isinstance(owner, type) and type(owner).__module__ == "_ctypes"
+        if of_ctypes and f.__name__ == "from_buffer":
+            self.export(args[0], f"{owner.__name__}.from_buffer")
 
     def check_foreign(self, *objects: Any) -> None:
         """Called when objects are read that are no arrays but may own their memory."""

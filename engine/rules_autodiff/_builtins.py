@@ -16,6 +16,7 @@ from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj
 from rules_autodiff._explain import refused
 from rules_autodiff._methods import python_method
+from rules_autodiff._opaque import MOVERS, is_opaque_module
 from rules_autodiff._operators import BINARY, COMPARISONS, method_of
 from rules_autodiff._values import is_number
 
@@ -131,7 +132,16 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     handle = HANDLERS.get(getattr(f.__objclass__, name, None))
     if handle is not None:
         return handle(run, owner, *args, **kwargs)
+    if keeps_copies(f.__objclass__):
+        return run.call_opaque(f, args, kwargs)
     return run.below.call(f, *args, **kwargs)
+
+
+def keeps_copies(cls: type) -> bool:
+    """Whether a class in C may keep another form of what its instances are given."""
+    if cls.__module__ == "builtins":
+        return cls in (bytearray, memoryview, bytes)
+    return is_opaque_module(cls.__module__) and not issubclass(cls, MOVERS)
 
 
 CALLABLES[type((1.0).__add__)] = call_slot
@@ -240,9 +250,21 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
         return run.call(np.round, x, ndigits or 0)
     found = round(x) if ndigits is None else round(x, ndigits)
     found = without_derivative(found)
-    if ndigits and run.is_active(x):  # may be the key of a cache
-        run.keys.add(found)
-    return found
+    return run.rounded(found) if ndigits and run.is_active(x) else found
+
+
+def rounding(f: Any) -> Callable[..., Any]:
+    """A function of arrays that rounds: what it gives may be the key of a cache."""
+
+    def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        found = run.call_opaque(f, (x, *args), kwargs)
+        return run.rounded(found) if run.is_active(x) else found
+
+    return handle
+
+
+for _round in (np.round, np.around, np.ndarray.round):
+    HANDLERS[_round] = rounding(_round)
 
 
 def without_derivative(x: Any) -> Any:

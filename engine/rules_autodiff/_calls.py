@@ -34,10 +34,24 @@ from rules_autodiff._lifted_code import is_lifted, note_failure
 from rules_autodiff._opaque import is_opaque, is_transparent
 from rules_autodiff._reach import reads_active, reads_uncaptured
 from rules_autodiff._values import INERT, has_fields, holds_records
-from rules_core import Primitive, RulesCoreError, no_frule, no_rrule
+from rules_core import (
+    Primitive,
+    RulesCoreError,
+    UnsupportedError,
+    no_frule,
+    no_rrule,
+)
 from rules_core._registry import PACKS, find_table
 
-__all__ = ["CALLABLES", "HANDLERS", "OVERLAYS", "Calls", "Transform", "handler"]
+__all__ = [
+    "CALLABLES",
+    "HANDLERS",
+    "OVERLAYS",
+    "READERS",
+    "Calls",
+    "Transform",
+    "handler",
+]
 
 Handler = Callable[..., Any]
 
@@ -71,6 +85,12 @@ METHODS = frozenset({
 
 # The classes of ufuncs, of other NumPy functions, and of functions in C.
 NATIVE = frozenset({np.ufunc, type(np.sum), BuiltinFunctionType})
+
+# Functions that are no rule's concern, but take numbers out of texts and bytes.
+READERS = frozenset({
+    np.fromstring, np.frombuffer, np.fromfile, np.loadtxt, np.genfromtxt, np.load,
+    np.lib.npyio.NpzFile.__getitem__,
+})  # fmt: skip
 
 # Classes whose C constructors fill an instance with what they are given.
 FILLED = (list, tuple, dict, deque)
@@ -204,6 +224,8 @@ class Calls(Hooks):
 
     def iter_array(self, x: Any) -> Any:
         """The items of an array, to be followed; anything else as it is."""
+        if self.raw:
+            self.check_read(x)
         return list(self.iter(x)) if isinstance(x, np.ndarray) else x
 
     def make(self, cls: Any, args: Any, kwargs: Any) -> Any:
@@ -232,7 +254,9 @@ class Calls(Hooks):
         try:
             return self.ruled(f, args, kwargs)
         except Exception as error:
-            if isinstance(error, TypeError) and any(map(holds_records, args)):
+            of_kinds = isinstance(error, TypeError | UnsupportedError)
+            given = (*args, getattr(f, "__self__", None))
+            if of_kinds and any(map(holds_records, given)):
                 refused("structured")
             self.explained(error, f, args, kwargs)
             raise
@@ -292,10 +316,13 @@ class Calls(Hooks):
             return result
         if self.outside:
             self.check_foreign(*args, getattr(f, "__self__", None))
+        self.check_lent(f, args)
         if not self.carries(f, args, kwargs):
             return self.from_text(self.call_unseen(f, args, kwargs), f, args)
         if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
             refused("structured")
+        if self.raw and f in READERS:
+            refused("text", f"what {name_of(f)} reads")
         result = self.by_protocol(f, args, kwargs)
         if result is not NotImplemented:
             return result

@@ -160,6 +160,11 @@ REFUSALS = {
         "Keep the number itself, or write stop_gradient(x) if it is meant as a "
         "constant.",
     ),
+    "bytes": (
+        "The bytes of a value that carries a derivative must be used as a key or be "
+        "written, but whole numbers are read from them",
+        "Use the number itself.",
+    ),
     "digits": (
         "A value that carries a derivative must stay one number, but as_integer_ratio "
         "takes it apart",

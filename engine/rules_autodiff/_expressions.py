@@ -195,6 +195,10 @@ class ExpressionLifter:
 
     # texts
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        """An f-string may be the key of a cache."""
+        return self.hook("from_text", node, self.visit_parts(node))
+
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
         """``{value!r:spec}`` is ``format(repr(value), spec)``, in place."""
         spec = ast.Constant("") if node.format_spec is None else node.format_spec

@@ -15,6 +15,8 @@ class Hooks:
     outside: list[Any]
     functions: dict[Any, Any]  # lifted functions of this run
     config: Any
+    raw: dict[int, Any]  # bytes that were made of values with derivatives
+    made: dict[int, Any]  # these, and texts and hashes
     failure: Exception | None  # the first error that is not the program's own
     kind: Any  # rrule or frule, the rule that the mode uses
     other_kind: Any
@@ -139,6 +141,10 @@ class Hooks:
         """What a loop over `a.flat` runs over."""
         raise NotImplementedError
 
+    def check_lent(self, f: Any, args: Any) -> None:
+        """Called before a function in C, which may keep the memory of an array."""
+        raise NotImplementedError
+
     def check_foreign(self, *objects: Any) -> None:
         """Called when objects are read that are no arrays."""
         raise NotImplementedError
@@ -185,6 +191,42 @@ class Hooks:
 
     def check_buffer(self, view: Any) -> None:
         """Called when a memoryview is read."""
+        raise NotImplementedError
+
+    def mark(self, x: Any) -> Any:
+        """Called for bytes that were made of values with derivatives."""
+        raise NotImplementedError
+
+    def note_made(self, x: Any) -> Any:
+        """Called for texts and hashes that were made of such values."""
+        raise NotImplementedError
+
+    def joined(self, result: Any, *operands: Any) -> Any:
+        """What an operator made of bytes."""
+        raise NotImplementedError
+
+    def stands_for(self, *given: Any) -> bool:
+        """Whether values have a derivative, or were made of such."""
+        raise NotImplementedError
+
+    def rounded(self, x: Any) -> Any:
+        """Called for what was rounded."""
+        raise NotImplementedError
+
+    def check_read(self, x: Any) -> None:
+        """Called when bytes are taken apart."""
+        raise NotImplementedError
+
+    def item_of_bytes(self, owner: Any, key: Any) -> Any:
+        """`owner[key]` of bytes."""
+        raise NotImplementedError
+
+    def equal_keys(self, x: Any, y: Any) -> None:
+        """Called for keys of caches that were found equal."""
+        raise NotImplementedError
+
+    def check_found(self, item: Any, container: Any) -> None:
+        """Called for a key that a list or tuple holds."""
         raise NotImplementedError
 
     def written(self, text: Any, *sources: Any) -> None:

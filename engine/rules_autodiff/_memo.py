@@ -71,6 +71,8 @@ class Memos(Hooks):
 
     def equal_numbers(self, x: Any, y: Any) -> None:
         """Called for numbers found equal, of which none is a literal."""
+        if self.keys:
+            self.equal_keys(x, y)
         if x is not y and (self.slot(x) is None) != (self.slot(y) is None):
             self.met = self.met or where()
 

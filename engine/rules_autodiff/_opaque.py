@@ -67,6 +67,9 @@ def is_transparent(f: Any) -> bool:
     """
     if isinstance(f, BuiltinFunctionType):
         owner = f.__self__
+        if isinstance(owner, type):
+            holds = owner is object or issubclass(owner, HOLDERS)
+            return holds and f.__name__ in MAKING
         return isinstance(owner, MOVERS) or type(owner).__name__ in MOVER_NAMES
     if isinstance(f, MethodDescriptorType):
         return issubclass(f.__objclass__, MOVERS)
@@ -74,9 +77,17 @@ def is_transparent(f: Any) -> bool:
 
 
 MOVERS = (
-    list, tuple, dict, str, bytes, frozenset, int, deque, defaultdict, OrderedDict,
+    list, tuple, dict, str, frozenset, int, deque, defaultdict, OrderedDict,
     ChainMap, Counter, UserDict, UserList, range, slice, type, BaseException,
 )  # fmt: skip
+# Classes whose own class methods put what they are given into what they make.
+HOLDERS = (
+    list, tuple, dict, frozenset, set, deque, type, BaseException, range, slice,
+)  # fmt: skip
+MAKING = frozenset({
+    "__new__", "__init_subclass__", "__subclasshook__", "__class_getitem__",
+    "__prepare__", "fromkeys", "mro", "__subclasses__",
+})  # fmt: skip
 MOVER_NAMES = frozenset({
     "generator", "zip", "map", "filter", "enumerate", "reversed", "dict_items",
     "dict_keys", "dict_values", "mappingproxy",

@@ -21,6 +21,7 @@ BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
     "rshift", "and_", "or_", "xor",
 )  # fmt: skip
+KEYS = frozenset({str, bytes, int, tuple})  # classes of what caches compare
 COMPARISONS = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -76,10 +77,10 @@ class Operators(Hooks):
         if name == "mul":  # a sequence, repeated
             x, y = self.as_index(x), self.as_index(y)
         if not isinstance(x, str | bytes) or name != "mod":
-            return getattr(self.below, name)(x, y)
+            return self.joined(getattr(self.below, name)(x, y), x, y)
         result = getattr(self.below, name)(x, shown(self, y))  # "%g" % value
         self.written(result, y)
-        return result
+        return self.joined(result, x)
 
     def as_array(self, x: Any) -> Any:
         """A list or tuple beside an array becomes one; None for what does not."""
@@ -227,7 +228,10 @@ def _equality(name: str) -> Callable[..., Any]:
             if result == wanted:
                 self.equal_numbers(x, y)
             return result
-        return self.comparison(name, x, y)
+        result = self.comparison(name, x, y)
+        if type(x) in KEYS and self.made and result == wanted:
+            self.equal_keys(x, y)
+        return result
 
     return hook
 

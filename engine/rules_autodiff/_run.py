@@ -8,6 +8,7 @@ import numpy as np
 
 from rules_autodiff._access import Access
 from rules_autodiff._buffers import Buffers
+from rules_autodiff._bytes import Bytes
 from rules_autodiff._calls import Calls
 from rules_autodiff._config import EngineConfig
 from rules_autodiff._copies import Copies
@@ -38,7 +39,7 @@ BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"
 
 
 class Run(
-    Operators, Access, Calls, Texts, Buffers, Flat, Protocols, Memos, Generators,
+    Operators, Access, Calls, Texts, Bytes, Buffers, Flat, Protocols, Memos, Generators,
     Watching, Copies,
 ):  # fmt: skip
     """The hooks of one forward pass over the level ``below``.
@@ -62,6 +63,8 @@ class Run(
         self.config = CONFIG
         self.texts: set[Any] = set()
         self.keys: set[Any] = set()
+        self.raw: dict[int, Any] = {}
+        self.made: dict[int, Any] = {}
         self.stored: dict[int, tuple[Any, set[int]]] = {}
         self.exported: dict[int, tuple[Any, str]] = {}
         self.outside: list[Any] = []
@@ -95,6 +98,8 @@ class Run(
 
     def reaches(self, x: Any, seen: dict[int, Any]) -> bool:
         """Whether something that a container holds carries a derivative."""
+        if self.raw and id(x) in self.raw:
+            return True
         if id(x) in seen:
             return False
         seen[id(x)] = x
@@ -135,6 +140,8 @@ class Run(
             return found
         if name in ("real", "imag") and self.slot(x) is not None:
             return self.core_attribute(x, name)
+        if name in BUFFERS and self.slot(x) is not None:
+            refused("exported", f"{type(x).__name__}.{name}")
         return getattr(x, name)
 
     def core_attribute(self, x: Any, name: str) -> Any:

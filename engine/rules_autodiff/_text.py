@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._calls import HANDLERS, READERS, handler
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._methods import users_method
@@ -31,10 +31,6 @@ NOTED = 4096  # entries of an array of which the first are noted, or looked at
 COMPUTING = frozenset({
     "math", "cmath", "operator", "_operator", "itertools", "functools", "random",
     "statistics", "scipy", "time", "collections", "heapq", "bisect", "weakref",
-})  # fmt: skip
-READERS = frozenset({
-    np.fromstring, np.frombuffer, np.fromfile, np.loadtxt, np.genfromtxt, np.load,
-    np.lib.npyio.NpzFile.__getitem__,
 })  # fmt: skip
 
 
@@ -65,17 +61,23 @@ class Texts(Hooks):
         sources = tuple(
             [x.args if isinstance(x, BaseException) else x for x in sources]
         )
-        if not self.is_active(sources):
+        if not self.stands_for(*sources):
             return
         noted = {x for x in numbers_in(sources) if not isinstance(x, int)}
         if isinstance(text, str):
             noted.update(map(float, NUMBER.findall(text)))
-        if isinstance(text, str | bytes | int):
-            self.keys.add(text)
+        if isinstance(text, bytes | bytearray):
+            self.mark(text)
+        elif isinstance(text, str | int):
+            self.note_made(text)
         self.texts |= noted - {float("inf"), float("-inf")}
 
     def from_text(self, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
         """What a function of constants gave; refused if the run wrote it to a text."""
+        if isinstance(value, bytes | bytearray) and self.keys:
+            return self.mark(value) if any(map(self.is_own_key, args)) else value
+        if type(value) is str and self.texts and self.is_own_key(value):
+            return self.note_made(value)
         if not self.texts or (f is not str and not may_read(f, args)):
             return value
         for x in numbers_in(value):
@@ -145,7 +147,7 @@ def writing(f: Any) -> Callable[..., Any]:
         named = {name: shown(run, x) for name, x in kwargs.items()}
         text = run.below.call(f, *given, **named)
         if f is hash and run.is_own_key(args[0]):
-            run.keys.add(text)
+            run.note_made(text)
         elif any(type(x) not in INERT for x in (*args, *kwargs.values())):
             run.written(text, *args, *kwargs.values())
         return text
@@ -156,7 +158,8 @@ def writing(f: Any) -> Callable[..., Any]:
 for _write in (
     str, repr, ascii, format, bytes, bytearray, hash, str.format, str.format_map,
     float.hex, float.__repr__, float.__str__, float.__format__, np.ndarray.tobytes,
-    np.ndarray.tofile, np.ndarray.dumps, np.ndarray.dump, np.save, np.savez,
+    np.ndarray.tofile, np.ndarray.dumps, np.ndarray.dump, np.generic.tobytes,
+    np.generic.tofile, np.generic.dumps, np.generic.dump, np.save, np.savez,
     np.savez_compressed, np.savetxt, np.array2string, np.array_str, np.array_repr,
     np.format_float_positional, np.format_float_scientific, *LOGGING,
 ):  # fmt: skip

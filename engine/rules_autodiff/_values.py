@@ -1,7 +1,7 @@
 """Which values can carry a derivative, and which certainly carry none."""
 
 import inspect
-from types import BuiltinFunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,13 @@ __all__ = [
 
 # What is certainly no part of a derivative; asked first, by class.
 INERT = frozenset({
-    int, bool, str, bytes, type(None), type, range, ModuleType, type(Ellipsis),
+    int, bool, str, type(None), type, range, ModuleType, type(Ellipsis),
     np.bool_, np.int64, np.int32, np.intp, np.dtype, np.ufunc, type(np.sum),
     type(inspect.signature(np.sum).parameters["initial"].default),  # "no value"
 })  # fmt: skip
 SCALARS = frozenset({float, np.float64})  # the two classes of the fast path
 NUMBERS = (float, complex, np.inexact)
 _NUMERIC = (int, float, complex, np.generic, np.ndarray)
-_ = BuiltinFunctionType
 
 
 def is_number(x: Any) -> bool:

@@ -182,13 +182,17 @@ def by_dumps(x):
 
 ARRAYS = [
     by_tobytes, by_text_of_an_array, by_array2string, by_texts_of_numpy,
-    by_bytes_of_numpy, by_save, by_savez, by_savetxt, by_tofile, by_dumps,
+    by_bytes_of_numpy, by_save, by_savez, by_savetxt, by_tofile,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", ARRAYS, ids=lambda f: f.__name__)
 def test_an_array_is_not_read_back(f):
     assert_refused(f, X, "a text holds no derivative")
+
+
+def test_bytes_are_not_unpickled():
+    assert_refused(by_dumps, X, "pickle.loads .* must have a rule")
 
 
 def by_json(x):
