@@ -8,7 +8,7 @@ for one file. Processor time hardly depends on what else the machine is doing.
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 COST = "cpu"  # under this name a test's cost travels to the controlling process
 MOST = 20
 
-TOTALS: pytest.StashKey[Counter[str]] = pytest.StashKey()
+TOTALS: pytest.StashKey[dict[str, float]] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin at zero."""
-    config.stash[TOTALS] = Counter()
+    config.stash[TOTALS] = defaultdict(float)
     config.pluginmanager.register(Adding(config.stash[TOTALS]), "adding")
 
 
@@ -40,6 +40,13 @@ def spent() -> float:
     """Processor seconds of this process and of the children that have ended."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def cost_of(holder: pytest.Item | pytest.TestReport) -> float:
+    """The number that travels with a test or its report."""
+    value = dict(holder.user_properties)[COST]
+    assert isinstance(value, float)
+    return value
 
 
 @pytest.hookimpl(wrapper=True)
@@ -57,7 +64,7 @@ def pytest_runtest_makereport(
     """Put the cost so far into the report of the last phase."""
     report = yield
     if call.when == "teardown":
-        start = dict(item.user_properties)[COST]
+        start = cost_of(item)
         report.user_properties = [(COST, spent() - start)]
     return report
 
@@ -65,14 +72,19 @@ def pytest_runtest_makereport(
 class Adding:
     """Adds up, in the process that controls the others."""
 
-    def __init__(self, totals: Counter[str]) -> None:
+    def __init__(self, totals: dict[str, float]) -> None:
         self.totals = totals
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add the cost of one test to that of its file."""
         if report.when == "teardown":
             file = report.nodeid.split("::")[0]
-            self.totals[file] += dict(report.user_properties)[COST]
+            self.totals[file] += cost_of(report)
+
+
+def dearest(totals: dict[str, float]) -> list[tuple[str, float]]:
+    """Files and their costs, the highest first."""
+    return sorted(totals.items(), key=lambda pair: -pair[1])
 
 
 def overdrawn(config: pytest.Config) -> list[str]:
@@ -82,7 +94,7 @@ def overdrawn(config: pytest.Config) -> list[str]:
     if whole is None:
         return []
     files = [f"{name} took {cost:.0f} s of processor time, more than {each:.0f}"
-             for name, cost in totals.most_common() if cost > each]  # fmt: skip
+             for name, cost in dearest(totals) if cost > each]  # fmt: skip
     cost = sum(totals.values())
     return files + [f"all took {cost:.0f} s, more than {whole:.0f}"] * (cost > whole)
 
@@ -101,7 +113,7 @@ def pytest_terminal_summary(
         return
     totals = config.stash[TOTALS]
     terminalreporter.section(f"processor time: {sum(totals.values()):.0f} s")
-    for name, cost in totals.most_common(MOST):
+    for name, cost in dearest(totals)[:MOST]:
         terminalreporter.write_line(f"{cost:7.1f} s  {name}")
     for line in overdrawn(config):
         terminalreporter.write_line(f"OVER BUDGET: {line}; mark its repetitions `full`")

@@ -56,10 +56,14 @@ def forward(
     *,
     has_aux: bool = False,
     callables: bool = False,
+    apart: bool = False,
 ) -> tuple[Any, list[Any]]:
-    """One forward pass with several tuples of tangents: the output and its tangents."""
+    """One forward pass with several tuples of tangents: the output and its tangents.
+
+    With `apart` what the function writes into its arguments is not seen outside.
+    """
     run = ForwardRun(below, len(lanes))
-    entrance = Entrance(run, callables=callables)
+    entrance = Entrance(run, callables=callables, apart=apart)
     inner = without_const(primals)
     for i, x in enumerate(primals):
         if isinstance(x, Const):

@@ -59,11 +59,13 @@ def is_leaf(x: Any) -> bool:
 class Entrance:
     """The arguments of one run: as the user gave them and as the program sees them.
 
-    With `callables` also functions are arguments, of what they capture.
+    With `callables` also functions are arguments, of what they capture. With `apart`
+    the program gets copies, and what it writes is not seen outside.
     """
 
-    def __init__(self, run: Any, *, callables: bool = False):
+    def __init__(self, run: Any, *, callables: bool = False, apart: bool = False):
         self.callables = callables
+        self.apart = apart
         self.run = run
         self.below = run.below
         self.memo: dict[int, tuple[Any, Any]] = {}
@@ -132,7 +134,8 @@ class Entrance:
     def enter_array(self, x: Any) -> Any:
         if x.dtype.kind not in "fc":
             return x
-        inner = alias(x) if self.below is PLAIN else self.below.copied(x)
+        shared = self.below is PLAIN and not self.apart
+        inner = alias(x) if shared else self.below.copied(x)
         if not x.flags.writeable:
             inner.flags.writeable = False
         owner = x if x.base is None else owner_of(x)
@@ -193,9 +196,11 @@ class Entrance:
     def write_back(self, written: Callable[[], set[int]]) -> None:
         """Bring what the user gave to the state of what entered, where it was written.
 
-        What was not replaced is the user's own object again: other levels know a number
-        by it.
+        Nothing is brought back from what was kept apart. What was not replaced is the
+        user's own object again: other levels know a number by it.
         """
+        if self.apart:
+            return
         given = self.given()
         for x, inner in self.copies:
             save, load = state_functions(inner)

@@ -104,36 +104,46 @@ def jacfwd(
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
         active = positions(argnums, args, "jacfwd")
-        parts = [forward_blocks(below, f, args, kwargs, i, has_aux) for i in active]
-        jacobian = assembled([blocks for blocks, _ in parts], argnums)
-        return (jacobian, parts[0][1]) if has_aux else jacobian
+        blocks, aux = forward_blocks(below, f, args, kwargs, active, has_aux)
+        jacobian = assembled(blocks, argnums)
+        return (jacobian, aux) if has_aux else jacobian
 
     return Derived("jacfwd", f, run_on)
 
 
 def forward_blocks(
-    below: Any, f: Any, args: Any, kwargs: Any, i: int, has_aux: bool
+    below: Any, f: Any, args: Any, kwargs: Any, active: tuple[int, ...], has_aux: bool
 ) -> Any:
-    """The output, the argument and the block of each pair of their leaves; and aux."""
-    x = args[i]
-    check_differentiable(x, i)
-    refuse_complex(x, "jacfwd")
-    directions = basis(x)
-    lanes = [(*([None] * i), d, *([None] * (len(args) - i - 1))) for d in directions]
-    args = (*args[:i], fresh_copy(x, below), *args[i + 1 :])
+    """The output, an argument and the block of each pair of their leaves; and aux.
+
+    One pass for all arguments: the function must not run on what it has written.
+    """
+    for i in active:
+        check_differentiable(args[i], i)
+        refuse_complex(args[i], "jacfwd")
+    lanes = [lane for i in active for lane in lanes_of(args, i)]
     called = bound_keywords(f, kwargs)
-    out, tangents = forward(below, called, args, lanes, has_aux=has_aux)
+    out, tangents = forward(below, called, args, lanes, has_aux=has_aux, apart=True)
     out, aux = split(out, has_aux)
     refuse_complex(out, "jacfwd")
-    rows = leaves(out)
+    rows, given = leaves(out), iter(tangents)
+    return [columns(below, out, rows, args[i], given) for i in active], aux
+
+
+def lanes_of(args: Any, i: int) -> list[Any]:
+    """A tuple of tangents for each entry of one argument."""
+    before, after = [None] * i, [None] * (len(args) - i - 1)
+    return [(*before, d, *after) for d in basis(args[i])]
+
+
+def columns(below: Any, out: Any, rows: list[Any], x: Any, tangents: Any) -> Any:
+    """The output, an argument and its blocks, filled from the tangents of its lanes."""
     blocks = [[empty_block(y, leaf) for leaf in leaves(x)] for y in rows]
-    lane = 0
     for column, leaf in enumerate(leaves(x)):
         for index in np.ndindex(np.shape(leaf)):
-            for row, dy in enumerate(leaves_like(rows, tangents[lane])):
+            for row, dy in enumerate(leaves_like(rows, next(tangents))):
                 below.store_item(dy, blocks[row][column], (..., *index))
-            lane += 1
-    return (out, x, blocks), aux
+    return out, x, blocks
 
 
 def split(out: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -146,20 +156,6 @@ def leaves_like(rows: list[Any], tangent: Any) -> list[Any]:
         message = "jacfwd: the result must be made of arrays, numbers and containers."
         raise TypeError(message)
     return found
-
-
-def fresh_copy(x: Any, below: Any) -> Any:
-    """The argument in memory of its own: what the function writes is not seen."""
-    if isinstance(x, np.ndarray):
-        return below.copied(x)
-    return rebuilt_copy(x, below) if structure(x) is not None else x
-
-
-def rebuilt_copy(x: Any, below: Any) -> Any:
-    level = None if type(x) in INERT or is_number(x) else structure(x)
-    if level is None:
-        return below.copied(x) if isinstance(x, np.ndarray) else x
-    return level.rebuild([rebuilt_copy(value, below) for value in level.values])
 
 
 def bound_keywords(f: Any, kwargs: Any) -> Any:

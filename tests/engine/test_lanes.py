@@ -77,3 +77,39 @@ def test_other_functions_with_a_state_are_refused():
     with pytest.raises(UnsupportedProgram, match="counted must give the same value"):
         jacfwd(counted)(X)
     assert jvp(counted, (2.0,), (1.0,))[1] == float(CALLS[0])
+
+
+def scaled_in_place(c, a, b):
+    c *= b
+    c += a
+    return np.sum(c * c)
+
+
+def logged(c, log, b):
+    log.append(b)
+    return c[0] * b * len(log)
+
+
+@pytest.mark.parametrize("argnums", [(1, 2), (0, 2), (2, 1, 0), [0, 1, 2]])
+def test_several_arguments_of_a_function_that_writes_are_one_pass(argnums):
+    c = np.array([1.0, 2.0])
+    found = jacfwd(scaled_in_place, argnums)(c, 2.0, 3.0)
+    assert (c.tolist() == [1.0, 2.0]) == (0 in argnums)  # else as the function does
+    wanted = jacrev(scaled_in_place, argnums)(np.array([1.0, 2.0]), 2.0, 3.0)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-14)
+
+
+def test_what_is_no_variable_is_changed_once():
+    log = []
+    found = jacfwd(logged, (0, 2))(np.array([2.0, 5.0]), log, 3.0)
+    assert [x.tolist() for x in found] == [[3.0, 0.0], 2.0]
+    assert log == [3.0]
+
+
+def test_arguments_that_share_memory_are_refused_where_it_is_written():
+    c = np.array([1.0, 2.0, 3.0])
+    for args in ((c, c), (c[:2], c[1:])):
+        with pytest.raises(UnsupportedProgram, match="must not share memory"):
+            jacfwd(lambda a, b: scaled_in_place(a, b, 2.0), (0, 1))(*args)
+    assert c.tolist() == [1.0, 2.0, 3.0]
