@@ -302,6 +302,7 @@ CHECKS = {
         argnums,
         forward,
         pullbacks,
+        threads,
         forms,
         containers,
         second_order,
