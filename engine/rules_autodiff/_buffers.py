@@ -15,26 +15,9 @@ from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._inputs import Guard
 from rules_autodiff._memory import owner_of
+from rules_autodiff._values import is_foreign
 
-__all__ = ["Buffers", "is_foreign"]
-
-# Classes of arrays whose operations are those of `ndarray`.
-PLAIN_CLASSES = frozenset({np.ndarray, np.memmap, np.recarray})
-MEANINGS = frozenset({
-    "__array_ufunc__", "__array_function__", "__array_wrap__", "__getitem__",
-    "__setitem__", "__iter__", "__add__", "__radd__", "__iadd__", "__sub__", "__rsub__",
-    "__isub__", "__mul__", "__rmul__", "__imul__", "__truediv__", "__rtruediv__",
-    "__itruediv__", "__pow__", "__rpow__", "__ipow__", "__matmul__", "__rmatmul__",
-    "__imatmul__", "__neg__", "__abs__", "__float__",
-})  # fmt: skip
-
-
-def is_foreign(cls: type) -> bool:
-    """Whether a class of arrays gives operations another meaning."""
-    if cls in PLAIN_CLASSES:
-        return False
-    own = cls.__mro__[: cls.__mro__.index(np.ndarray)]
-    return any(name in MEANINGS for base in own for name in vars(base))
+__all__ = ["Buffers"]
 
 
 class Buffers(Hooks):

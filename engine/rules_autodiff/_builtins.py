@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 import rules_core
+from rules_autodiff._arithmetic import product, total
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
-from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj
+from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj, fit, space_of
 from rules_autodiff._explain import refused
 from rules_autodiff._methods import python_method
 from rules_autodiff._opaque import MOVERS, is_opaque_module
 from rules_autodiff._operators import BINARY, COMPARISONS, method_of
-from rules_autodiff._values import is_number
+from rules_autodiff._values import is_arithmetic, is_number
 
 __all__ = ["stop_gradient"]
 
@@ -88,7 +89,14 @@ def handle_divmod(run: Any, x: Any, y: Any) -> Any:
     for name, own, other in (("__divmod__", x, y), ("__rdivmod__", y, x)):
         method = method_of(own, name)
         if method is not None:
-            return run.call(method, own, other)
+            result = run.call(method, own, other)
+            if result is not NotImplemented:
+                return result
+    if not run.is_active((x, y)):
+        return divmod(x, y)
+    for own in (x, y):
+        if isinstance(own, np.ndarray) and not is_arithmetic(own):
+            refused("operand", type(own).__name__)
     return run.floordiv(x, y), run.mod(x, y)
 
 
@@ -107,10 +115,8 @@ DIRECT = {
 
 SPECIAL = {
     "__divmod__": divmod, "__round__": round, "__float__": float, "__str__": str,
-    "__repr__": repr, "__pos__": operator.pos, "__iadd__": operator.iadd,
-    "__isub__": operator.isub, "__imul__": operator.imul,
-    "__itruediv__": operator.itruediv, "__ipow__": operator.ipow,
-    "__imatmul__": operator.imatmul,
+    "__repr__": repr, "__pos__": operator.pos,
+    **{f"__i{n.strip('_')}__": getattr(operator, f"i{n.strip('_')}") for n in BINARY},
 }  # fmt: skip
 
 
@@ -190,18 +196,44 @@ def to_float_frule(tangents: Any, x: Any) -> Any:
     return to_float(x), to_float(tangents[0])
 
 
+def to_complex(x: Any, *imaginary: Any) -> complex:
+    """One number, or a real and an imaginary part, as a Python complex number."""
+    return complex(x, *imaginary)
+
+
+def to_complex_rrule(_needs: Any, x: Any, *imaginary: Any) -> Any:
+    spaces = tuple(map(space_of, (x, *imaginary)))
+
+    def to_complex_pullback(dy: Any) -> Any:
+        return fit(dy, spaces[0]), *(fit(dy * -1j, s) for s in spaces[1:])
+
+    return to_complex(x, *imaginary), to_complex_pullback
+
+
+def to_complex_frule(tangents: Any, x: Any, *imaginary: Any) -> Any:
+    dz = tangents[0]
+    for dy in tangents[1:]:
+        dz = total(dz, product(dy, 1j))
+    return to_complex(x, *imaginary), to_complex(dz)
+
+
 CORE[to_float] = CoreRule(to_float, to_float_rrule, to_float_frule)
+CORE[to_complex] = CoreRule(to_complex, to_complex_rrule, to_complex_frule)
 for _key in CORE:
     if not isinstance(_key, str):
         HANDLERS[_key] = core_handler(_key)
 
 
+def only_entry(run: Any, x: Any) -> Any:
+    """The entry of an array that has one; anything else as it is."""
+    if isinstance(x, np.ndarray) and x.size == 1:
+        return run.read_array(x, (0,) * x.ndim)
+    return x
+
+
 @handler(float)
 def handle_float(run: Any, x: Any = 0.0) -> Any:
-    if isinstance(x, np.ndarray):
-        if x.size != 1:
-            return float(x)
-        x = run.read_array(x, (0,) * x.ndim)
+    x = only_entry(run, x)
     if is_number(x):
         return run.core(to_float, (x,))
     method = method_of(x, "__float__")
@@ -223,7 +255,9 @@ def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
     method = method_of(x, "__complex__")
     if method is not None:
         return run.call(method, x)
-    return run.add(x, 0j if y is None else run.mul(y, 1j))
+    given = (x,) if y is None else (x, y)
+    parts = [only_entry(run, run.as_number(part)) for part in given]
+    return run.core(to_complex, tuple(parts))
 
 
 for _cls in (float, complex, np.float64, np.float32, np.complex128, np.complex64):

@@ -200,6 +200,8 @@ class Calls(Hooks):
     def call_class(self, cls: Any, args: Any, kwargs: Any) -> Any:
         if cls.__module__ == "numpy":
             args = tuple([self.as_entry(x) for x in args])
+            if not self.carries(cls, args, kwargs):
+                return self.from_text(self.below.call(cls, *args, **kwargs), cls, args)
         result = self.look_up(cls, args, kwargs)
         if result is not NotImplemented:
             return self.from_text(result, cls, args)

@@ -53,7 +53,9 @@ CHANGING = (
 )  # fmt: skip
 for _method in CHANGING:
     HANDLERS[_method] = changing(_method)
-for _filling in (list.extend, list.__iadd__, deque.extend, deque.extendleft):
+for _filling in (
+    list.extend, list.__iadd__, deque.extend, deque.extendleft, deque.__iadd__,
+):  # fmt: skip
     HANDLERS[_filling] = filling(_filling)
 
 

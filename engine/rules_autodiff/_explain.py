@@ -140,6 +140,11 @@ REFUSALS = {
         "reinterpreted by a view of another dtype",
         "Use .astype to convert the values.",
     ),
+    "sparse": (
+        "A sparse matrix must hold constants, but its numbers carry a derivative",
+        "Use a dense array, or write a rule for the function that makes and uses the "
+        "matrix.",
+    ),
     "container": (
         "A value that carries a derivative must not be put into an object of class {}, "
         "but is",

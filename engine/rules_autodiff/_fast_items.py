@@ -13,6 +13,7 @@ from rules_autodiff._memory import overlaps_itself, owner_of, same_place
 from rules_autodiff._operators import castable
 from rules_autodiff._reverse import ReverseRun
 from rules_autodiff._slots import Window
+from rules_autodiff._values import is_arithmetic
 
 __all__ = ["CONSTANT", "DOUBLE", "FLOATS", "MISS", "REAL", "FastItems", "is_basic"]
 
@@ -128,8 +129,10 @@ class FastItems(ReverseRun):
             return super().inplace(name, x, y)
         if name in SIGNS and self.increase(x, y, SIGNS[name]):
             return x
+        if not is_arithmetic(y):
+            return super().inplace(name, x, y)
         value = getattr(self, name)(x, y)
-        self.write(x, Ellipsis, castable(value, x))
+        self.write(x, Ellipsis, castable(value, x, name, y))
         return x
 
     def increase(self, dest: Any, value: Any, sign: int) -> bool:

@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._beside import (
+    FOLLOWED,
+    SEQUENCES,
+    Beside,
+    asks_python,
+    defers,
+    is_fraction,
+)
 from rules_autodiff._explain import refused
-from rules_autodiff._hooks import Hooks
 from rules_autodiff._opaque import is_opaque
-from rules_autodiff._shown import shown
 from rules_autodiff._special import is_asked
-from rules_autodiff._values import is_number, is_numeric
+from rules_autodiff._values import is_arithmetic, is_number
 from rules_core import AbstractTangent
 
 __all__ = ["Operators"]
@@ -25,7 +31,7 @@ KEYS = frozenset({str, bytes, int, tuple})  # classes of what caches compare
 COMPARISONS = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
-class Operators(Hooks):
+class Operators(Beside):
     """Hooks for unary and binary operators, comparisons and in-place operators.
 
     A mode overrides `numeric`, which gets every operation of which an operand is a
@@ -34,16 +40,35 @@ class Operators(Hooks):
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`, for any two objects."""
-        if is_numeric(x) and is_numeric(y):
+        if is_arithmetic(x) and is_arithmetic(y):
             return self.numeric(name, (x, y))
         if is_fraction(x) or is_fraction(y):
-            x, y = as_float(x, y), as_float(y, x)
-            if is_numeric(x) and is_numeric(y):
-                return self.numeric(name, (x, y))
+            result = self.beside_fraction(name, x, y)
+        else:
+            result = self.by_methods(name, x, y)
+        return self.foreign(name, x, y) if result is NotImplemented else result
+
+    def beside_fraction(self, name: str, x: Any, y: Any) -> Any:
+        """A fraction beside a floating number, which makes it one."""
+        one, other = (self.as_float(v) for v in (x, y))
+        if not (is_number(x) or is_number(y)) or is_fraction(one) or is_fraction(other):
+            return self.by_methods(name, x, y)
+        plain = getattr(operator, name)(x, y)
+        return self.of_class(self.numeric(name, (one, other)), plain, (x, y))
+
+    def as_float(self, x: Any) -> Any:
+        """A fraction or a real NumPy scalar as Python's own number."""
+        return float(x) if is_fraction(x) else self.as_object(x, None)
+
+    def by_methods(self, name: str, x: Any, y: Any) -> Any:
+        """What the methods of two objects say, where one of them is in Python.
+
+        NotImplemented where none is, or none of them answers.
+        """
         special = name.strip("_")
         left, right = method_of(x, f"__{special}__"), method_of(y, f"__r{special}__")
         if left is None and right is None:
-            return self.foreign(name, x, y)
+            return NotImplemented
         attempts = [(left, x, y), (right, y, x)]
         if type(x) is type(y):
             attempts.pop()
@@ -51,51 +76,38 @@ class Operators(Hooks):
             attempts.reverse()
         for method, own, other in attempts:
             if method is None:
-                result = native_method(own, other, special, reflected=own is y)
-                if result is not NotImplemented:
-                    self.check_operands(own, other)
+                result = self.by_native(name, x, y, own)
             else:
                 result = self.call(method, own, other)
             if result is not NotImplemented:
                 return result
-        return getattr(operator, name)(x, y)  # which words the error
+        return NotImplemented
 
-    def check_operands(self, own: Any, other: Any) -> None:
-        """Refuse what NumPy computed with an object, where nobody followed."""
-        if isinstance(own, AbstractTangent) or isinstance(other, AbstractTangent):
-            return
-        if self.is_active((own, other)):
-            refused("operand", type(other if is_numeric(own) else own).__name__)
-
-    def foreign(self, name: str, x: Any, y: Any) -> Any:
-        """An operator of builtin containers, or an array beside one."""
-        if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-            one, two = (self.as_array(v) for v in (x, y))
-            if one is not None and two is not None:
-                return self.numeric(name, (one, two))
-            return self.beside_array(name, x, y)
-        if name == "mul":  # a sequence, repeated
-            x, y = self.as_index(x), self.as_index(y)
-        if not isinstance(x, str | bytes) or name != "mod":
-            return self.joined(getattr(self.below, name)(x, y), x, y)
-        result = getattr(self.below, name)(x, shown(self, y))  # "%g" % value
-        self.written(result, y)
-        return self.joined(result, x)
-
-    def as_array(self, x: Any) -> Any:
-        """A list or tuple beside an array becomes one; None for what does not."""
-        if is_numeric(x):
-            return x
-        return self.call(np.asarray, x) if isinstance(x, list | tuple) else None
+    def by_native(self, name: str, x: Any, y: Any, own: Any) -> Any:
+        """What a method in C of one of two operands says."""
+        if isinstance(own, SEQUENCES):  # asked at the end
+            return NotImplemented
+        other = x if own is y else y
+        if not isinstance(own, np.ndarray | np.generic) or not self.is_active((x, y)):
+            return native_method(own, other, name, reflected=own is y)
+        if isinstance(other, AbstractTangent):
+            return native_method(own, other, name, reflected=own is y)
+        if isinstance(own, np.generic) and not defers(own, other):
+            number = self.as_object(own, other)
+            if number is not own:
+                return self.binary(name, *((number, y) if own is x else (x, number)))
+        self.check_followed(other)
+        plain = native_method(own, other, name, reflected=own is y)
+        return plain if plain is NotImplemented else self.by_arrays(name, x, y, plain)
 
     def unary(self, name: str, x: Any) -> Any:
-        if is_numeric(x):
+        if is_arithmetic(x):
             return self.numeric(name, (x,))
         method = method_of(x, f"__{name}__")
         return getattr(self.below, name)(x) if method is None else self.call(method, x)
 
     def comparison(self, name: str, x: Any, y: Any) -> Any:
-        if is_numeric(x) and is_numeric(y):
+        if is_arithmetic(x) and is_arithmetic(y):
             result = getattr(operator, name)(x, y)
             asked = name in ("eq", "ne") and isinstance(result, np.ndarray)
             if asked and np.all(result == (name == "eq")):
@@ -131,16 +143,20 @@ class Operators(Hooks):
     def inplace(self, name: str, x: Any, y: Any) -> Any:
         """`x op= y`: arrays and lists are written to, all else is computed anew."""
         plain = name.strip("_")
-        if isinstance(x, np.ndarray):
-            value = self.binary(name, x, y)
-            self.write(x, Ellipsis, castable(value, x))
-            return x
+        if isinstance(x, np.ndarray) and is_arithmetic(x):
+            return self.inplace_array(name, x, y)
         method = method_of(x, f"__i{plain}__")
         if method is not None:
             result = self.call(method, x, y)
             return self.binary(name, x, y) if result is NotImplemented else result
-        if isinstance(x, list) and isinstance(y, np.ndarray):
-            return self.binary(name, x, y)  # a list has no `+=` for numbers
+        if isinstance(x, np.ndarray):  # of a class with operators of its own
+            return self.inplace_foreign(name, x, y)
+        if isinstance(x, SEQUENCES):  # its `+=` is asked after all methods for numbers
+            if isinstance(y, np.ndarray | np.generic):
+                return self.binary(name, x, y)
+            result = self.by_methods(name, x, y)
+            if result is not NotImplemented:
+                return result
         if isinstance(x, list) and name in ("add", "mul"):
             attribute = "extend" if name == "add" else "__imul__"
             self.call(getattr(x, attribute), y)
@@ -154,14 +170,36 @@ class Operators(Hooks):
         result = self.call(getattr(x, f"__i{plain}__"), y)
         return self.binary(name, x, y) if result is NotImplemented else result
 
+    def inplace_array(self, name: str, x: Any, y: Any) -> Any:
+        """`x op= y` of an array, which is written to."""
+        if is_arithmetic(y) or isinstance(y, FOLLOWED):
+            value = self.binary(name, x, y)
+        elif defers(x, y) or isinstance(y, AbstractTangent):
+            return self.binary(name, x, y)
+        else:
+            value = self.inplace_value(name, x, y)
+        self.write(x, Ellipsis, castable(value, x, name, y))
+        return x
 
-def is_fraction(x: Any) -> bool:
-    return type(x).__module__ == "fractions"
+    def inplace_foreign(self, name: str, x: Any, y: Any) -> Any:
+        """`x op= y` of an array whose class has operators in C of its own."""
+        if self.is_active((x, y)):
+            refused("subclass", type(x).__name__)
+        copied = x.copy()
+        value = getattr(operator, "i" + name.strip("_"))(copied, y)
+        if value is not copied:
+            return value
+        self.write(x, Ellipsis, value)
+        return x
 
-
-def as_float(x: Any, beside: Any) -> Any:
-    """A fraction beside a floating number counts as one."""
-    return float(x) if is_fraction(x) and is_number(beside) else x
+    def inplace_value(self, name: str, x: Any, y: Any) -> Any:
+        """What `x op= y` writes for an object that is no number."""
+        if asks_python(y):
+            return self.by_arrays(name, x, y)
+        plain = getattr(operator, "i" + name.strip("_"))(x.copy(), y)
+        if not self.is_active((x, y)):
+            return plain
+        return self.of_class(self.by_arrays(name, x, y), plain, (x, y))
 
 
 def method_of(x: Any, name: str) -> FunctionType | None:
@@ -173,16 +211,19 @@ def method_of(x: Any, name: str) -> FunctionType | None:
     return None
 
 
-def native_method(own: Any, other: Any, special: str, *, reflected: bool) -> Any:
-    name = f"__r{special}__" if reflected else f"__{special}__"
-    method = getattr(type(own), name, None)
+def native_method(own: Any, other: Any, name: str, *, reflected: bool) -> Any:
+    special = name.strip("_")
+    special = f"__r{special}__" if reflected else f"__{special}__"
+    method = getattr(type(own), special, None)
     return NotImplemented if method is None else method(own, other)
 
 
-def castable(value: Any, dest: Any) -> Any:
-    """Refuse what NumPy's in-place operators refuse, in NumPy's words."""
-    if not np.can_cast(getattr(value, "dtype", dest.dtype), dest.dtype, "same_kind"):
-        np.copyto(dest.copy(), value, casting="same_kind")
+def castable(value: Any, dest: Any, name: str, other: Any) -> Any:
+    """The result of an in-place operator; what NumPy refuses, in NumPy's words."""
+    dtype = getattr(value, "dtype", dest.dtype)
+    shape = getattr(value, "shape", ())
+    if shape != dest.shape or not np.can_cast(dtype, dest.dtype, "same_kind"):
+        getattr(operator, "i" + name.strip("_"))(dest.copy(), other)
     return value
 
 

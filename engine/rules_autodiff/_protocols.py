@@ -5,6 +5,7 @@ asked by NumPy for what it stands for; where it holds a derivative, the engine a
 """
 
 import math
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,10 @@ from rules_autodiff._explain import refused
 from rules_autodiff._methods import python_method, users_method
 from rules_autodiff._opaque import root_of
 from rules_autodiff._special import Special
-from rules_autodiff._values import INERT, is_numeric
+from rules_autodiff._values import INERT, is_arithmetic, is_numeric
+from rules_core._sparse import is_sparse
 
 __all__ = ["Protocols"]
-
-UFUNCS = {
-    "truediv": np.true_divide, "floordiv": np.floor_divide, "sub": np.subtract,
-    "mul": np.multiply, "pow": np.power, "mod": np.remainder, "add": np.add,
-    "matmul": np.matmul, "and_": np.bitwise_and, "or_": np.bitwise_or,
-    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
-}  # fmt: skip
 
 # What `math` asks before it asks for a number.
 ROUNDING = {
@@ -30,20 +25,36 @@ ROUNDING = {
 }  # fmt: skip
 
 
+def protocol_of(f: Any, x: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """An argument's method for a call of NumPy, and what it is given; or None."""
+    if isinstance(f, np.ufunc):
+        method = python_method(type(x), "__array_ufunc__")
+        return method, ((f, "__call__", *args), kwargs)
+    if type(f) is type(np.sum):
+        method = python_method(type(x), "__array_function__")
+        return method, ((f, (type(x),), args, kwargs), {})
+    return None, None
+
+
 class Protocols(Special):
     """What a run does with objects among the arguments of NumPy and `math`."""
 
     def by_protocol(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """The result of a call by an argument's protocol, or NotImplemented."""
+        asked = False
         for x in args:
-            if type(x) in INERT or is_numeric(x):
+            if type(x) in INERT or is_arithmetic(x):
                 continue
-            method = python_method(type(x), "__array_ufunc__")
-            if method is not None and isinstance(f, np.ufunc):
-                return self.call(method, x, f, "__call__", *args, **kwargs)
-            method = python_method(type(x), "__array_function__")
-            if method is not None and type(f) is type(np.sum):
-                return self.call(method, x, f, (type(x),), args, kwargs)
+            method, given = protocol_of(f, x, args, kwargs)
+            if method is not None:
+                asked = True
+                result = self.call(method, x, *given[0], **given[1])
+                if result is not NotImplemented:
+                    return result
+            elif root_of(f) == "numpy" and (isinstance(x, np.ndarray) or is_sparse(x)):
+                refused("operand", type(x).__name__)
+        if asked:
+            return f(*args, **kwargs)  # which words the error
         return self.by_conversion(f, args, kwargs)
 
     def by_conversion(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -68,6 +79,8 @@ class Protocols(Special):
             return self.converted(x, self.as_entry)
         if type(x) is np.flatiter:
             return self.call(np.ravel, x.base)
+        if isinstance(x, deque):  # which has no tangent of the form of an array
+            return self.converted(list(x), self.as_entry)
         method = python_method(type(x), "__array__")
         if method is not None:
             return self.call(method, x)
@@ -91,17 +104,3 @@ class Protocols(Special):
         parts = [convert(value) for value in x]
         same = all(one is other for one, other in zip(parts, x, strict=True))
         return x if same else type(x)(parts)
-
-    def beside_array(self, name: str, x: Any, y: Any) -> Any:
-        """`x op y` of an array and an object that is no number."""
-        for own in (x, y):
-            method = python_method(type(own), "__array_ufunc__")
-            if method is not None:
-                return self.call(UFUNCS[name], x, y)
-        one, other = self.as_entry(x), self.as_entry(y)
-        if one is not x or other is not y:
-            return self.binary(name, one, other)
-        for own in (x, y):
-            if not is_numeric(own) and self.is_active(own):
-                refused("operand", type(own).__name__)
-        return getattr(self.below, name)(x, y)

@@ -27,6 +27,7 @@ from rules_autodiff._values import INERT, is_float_array, is_number, is_numeric
 from rules_autodiff._watching import Watching
 from rules_core import structure
 from rules_core._debug import is_watching
+from rules_core._sparse import is_sparse
 
 __all__ = ["Run", "check_record"]
 
@@ -118,7 +119,15 @@ class Run(
 
     def structure(self, x: Any) -> Any:
         """One level of a container; None for a leaf."""
-        return structure((x.base,) if type(x) is np.flatiter else x)
+        level = structure((x.base,) if type(x) is np.flatiter else x)
+        if level is None and is_sparse(x):
+            self.check_sparse(x)
+        return level
+
+    def check_sparse(self, x: Any) -> None:
+        """Refuse a sparse matrix whose numbers were written with a derivative."""
+        if any(self.is_active(value) for value in vars(x).values()):
+            refused("sparse")
 
     def hashed(self, x: Any) -> Any:
         """An entry of a set, which must carry no derivative."""

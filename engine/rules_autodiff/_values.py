@@ -12,7 +12,9 @@ __all__ = [
     "SCALARS",
     "has_fields",
     "holds_records",
+    "is_arithmetic",
     "is_float_array",
+    "is_foreign",
     "is_number",
     "is_numeric",
 ]
@@ -26,6 +28,23 @@ INERT = frozenset({
 SCALARS = frozenset({float, np.float64})  # the two classes of the fast path
 NUMBERS = (float, complex, np.inexact)
 _NUMERIC = (int, float, complex, np.generic, np.ndarray)
+_PLAIN_NUMERIC = frozenset({
+    int, float, bool, complex, np.ndarray, np.float64, np.int64, np.bool_,
+})  # fmt: skip
+
+# Classes of arrays whose operations are those of `ndarray`.
+PLAIN_CLASSES = frozenset({np.ndarray, np.memmap, np.recarray})
+OPERATORS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "divmod",
+    "lshift", "rshift", "and", "or", "xor",
+)  # fmt: skip
+MEANINGS = frozenset({
+    "__array_ufunc__", "__array_function__", "__array_wrap__", "__getitem__",
+    "__setitem__", "__iter__", "__neg__", "__pos__", "__abs__", "__invert__",
+    "__float__", "__complex__", "__bool__", "__lt__", "__le__", "__gt__", "__ge__",
+    "__eq__", "__ne__",
+    *(f"__{way}{name}__" for name in OPERATORS for way in ("", "r", "i")),
+})  # fmt: skip
 
 
 def is_number(x: Any) -> bool:
@@ -40,6 +59,23 @@ def is_float_array(x: Any) -> bool:
 
 def is_numeric(x: Any) -> bool:
     """Whether operators on `x` are arithmetic: a Python or NumPy number, an array."""
+    return isinstance(x, _NUMERIC)
+
+
+def is_foreign(cls: type) -> bool:
+    """Whether a class of arrays gives operations another meaning."""
+    if cls in PLAIN_CLASSES:
+        return False
+    own = cls.__mro__[: cls.__mro__.index(np.ndarray)]
+    return any(name in MEANINGS for base in own for name in vars(base))
+
+
+def is_arithmetic(x: Any) -> bool:
+    """Whether operators on `x` are the arithmetic of numbers and plain arrays."""
+    if type(x) in _PLAIN_NUMERIC:
+        return True
+    if isinstance(x, np.ndarray):
+        return not is_foreign(type(x))
     return isinstance(x, _NUMERIC)
 
 
