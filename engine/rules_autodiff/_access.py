@@ -16,7 +16,6 @@ from rules_autodiff._methods import (
     descriptor,
     has,
     is_generated,
-    is_users,
     python_method,
     users_method,
 )
@@ -168,8 +167,8 @@ class Access(Hooks):
         missing = python_method(type(owner), "__missing__")
         if missing is not None and key not in owner:
             return self.call(missing, owner, key)
-        factory = owner.default_factory if type(owner) is defaultdict else None
-        if is_users(factory) and key not in owner:
+        factory = owner.default_factory if isinstance(owner, defaultdict) else None
+        if factory is not None and key not in owner:
             self.store_item(self.call(factory), owner, key)
         return self.check_memo(owner, key, self.below.getitem(owner, key))
 

@@ -208,8 +208,12 @@ def handle_deque(run: Any, items: Any = (), maxlen: Any = None) -> Any:
 
 @handler(defaultdict)
 def handle_defaultdict(run: Any, factory: Any = None, *args: Any, **kw: Any) -> Any:
-    plain = factory is None or getattr(factory, "__module__", "") == "builtins"
-    return defaultdict(factory if plain else followed(run, factory), *args, **kw)
+    return defaultdict(factory, *map(run.entries, args), **kw)
+
+
+@handler(dict.__getitem__, defaultdict.__missing__)
+def handle_dict_getitem(run: Any, owner: Any, key: Any) -> Any:
+    return run.entry_of(owner, run.check_key(key))
 
 
 @handler(random.Random.shuffle)
@@ -268,4 +272,6 @@ def parts_of(x: Any, seen: dict[int, Any]) -> list[Any]:
     stop = isinstance(x, np.ndarray) or users_method(x, "__deepcopy__") is not None
     level = None if stop else structure(x)
     values = () if level is None else level.values
+    if isinstance(x, set | frozenset):
+        values = tuple(x)
     return [x, *(part for value in values for part in parts_of(value, seen))]

@@ -130,6 +130,7 @@ class ForwardRun(Run):
             return NoTangent() if callable(x) else zero_tangent(x)
         if id(x) in self.open:  # a function that calls itself: that adds no number
             return NoTangent()
+        self.check_set(x)
         level = self.structure(x)
         self.open.add(id(x))
         found = tangent_of(level, [self.tangent(v, lane) for v in level.values])

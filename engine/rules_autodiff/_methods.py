@@ -10,15 +10,9 @@ __all__ = [
     "descriptor",
     "has",
     "is_generated",
-    "is_users",
     "python_method",
     "users_method",
 ]
-
-
-def is_users(f: Any) -> bool:
-    """Whether a callable is a function of the user's, not yet made by the engine."""
-    return isinstance(f, FunctionType) and f.__module__ != "rules_autodiff._iteration"
 
 
 def has(cls: Any, name: str) -> bool:

@@ -176,15 +176,17 @@ class Operators(Beside):
             value = self.binary(name, x, y)
         elif defers(x, y) or isinstance(y, AbstractTangent):
             return self.binary(name, x, y)
+        elif isinstance(y, np.ndarray):
+            return self.inplace_foreign(name, x, y)
         else:
             value = self.inplace_value(name, x, y)
         self.write(x, Ellipsis, castable(value, x, name, y))
         return x
 
     def inplace_foreign(self, name: str, x: Any, y: Any) -> Any:
-        """`x op= y` of an array whose class has operators in C of its own."""
+        """`x op= y` of arrays of which one has a class with operators of its own."""
         if self.is_active((x, y)):
-            refused("subclass", type(x).__name__)
+            refused("operand", type(x if is_arithmetic(y) else y).__name__)
         copied = x.copy()
         value = getattr(operator, "i" + name.strip("_"))(copied, y)
         if value is not copied:

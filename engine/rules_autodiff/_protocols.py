@@ -14,8 +14,7 @@ from rules_autodiff._explain import refused
 from rules_autodiff._methods import python_method, users_method
 from rules_autodiff._opaque import root_of
 from rules_autodiff._special import Special
-from rules_autodiff._values import INERT, is_arithmetic, is_numeric
-from rules_core._sparse import is_sparse
+from rules_autodiff._values import INERT, is_arithmetic, is_numeric, is_sparse
 
 __all__ = ["Protocols"]
 

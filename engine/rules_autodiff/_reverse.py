@@ -120,6 +120,7 @@ class ReverseRun(Run):
         seen[id(x)] = x, None  # what holds itself adds nothing to itself
         level = self.structure(x)
         if level is None:
+            self.check_set(x)
             return None
         parts = [self.part(value, seen) for value in level.values]
         if all(part is None for part in parts):

@@ -18,16 +18,22 @@ from rules_autodiff._flat import Flat
 from rules_autodiff._generators import Generators
 from rules_autodiff._memo import Memos
 from rules_autodiff._memory import overlaps_itself, owner_of, same_entries
+from rules_autodiff._methods import class_attribute
 from rules_autodiff._opaque import root_of
 from rules_autodiff._operators import Operators
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._protocols import Protocols
 from rules_autodiff._text import Texts
-from rules_autodiff._values import INERT, is_float_array, is_number, is_numeric
+from rules_autodiff._values import (
+    INERT,
+    is_float_array,
+    is_number,
+    is_numeric,
+    is_sparse,
+)
 from rules_autodiff._watching import Watching
 from rules_core import structure
 from rules_core._debug import is_watching
-from rules_core._sparse import is_sparse
 
 __all__ = ["Run", "check_record"]
 
@@ -104,10 +110,14 @@ class Run(
         if id(x) in seen:
             return False
         seen[id(x)] = x
-        level = self.structure(x)
-        if level is None:
-            return False
-        for value in level.values:
+        if type(x) is set or type(x) is frozenset:
+            values: Any = x
+        else:
+            level = self.structure(x)
+            if level is None:
+                return False
+            values = level.values
+        for value in values:
             if type(value) in INERT:
                 continue
             if is_number(value) or isinstance(value, np.ndarray):
@@ -130,10 +140,15 @@ class Run(
             refused("sparse")
 
     def hashed(self, x: Any) -> Any:
-        """An entry of a set, which must carry no derivative."""
-        if self.is_active(x):
+        """An entry of a set: what carries a derivative must be no equal of another."""
+        if self.is_active(x) and not is_known_by_identity(x):
             refused("set")
         return x
+
+    def check_set(self, x: Any) -> None:
+        """Refuse a set of objects with derivatives where only constants may stand."""
+        if type(x) in (set, frozenset) and self.is_active(x):
+            refused("set")
 
     def number_attribute(self, x: Any, name: str) -> Any:
         if isinstance(x, np.ndarray):
@@ -245,6 +260,12 @@ class Run(
             isinstance(part, np.ndarray) and id(owner_of(part)) in owners
             for part in parts
         ]
+
+
+def is_known_by_identity(x: Any) -> bool:
+    """Whether an object is equal to nothing but itself."""
+    own = vars(object)
+    return all(class_attribute(type(x), n) is own[n] for n in ("__hash__", "__eq__"))
 
 
 def names_dtype(x: Any, dtype: Any) -> bool:

@@ -7,7 +7,7 @@ stand-in is given in its place, which asks by way of the run.
 import functools
 from typing import Any
 
-from rules_autodiff._methods import users_method
+from rules_autodiff._methods import class_attribute, users_method
 from rules_autodiff._values import INERT
 
 __all__ = ["shown"]
@@ -16,20 +16,48 @@ ASKED = ("__str__", "__repr__", "__format__")
 
 
 def shown(run: Any, x: Any) -> Any:
-    """A stand-in for an object that says in Python what its text is; else itself."""
+    """A stand-in for an object that says in Python what its text is; else itself.
+
+    It is for C code that formats, and must not get anywhere else: it is not equal to
+    the object, nor an instance of its class.
+    """
+    made: list[Any] = []
+    found = copied(run, x, {}, made)
+    return found if made else x
+
+
+def copied(run: Any, x: Any, seen: dict[int, Any], made: list[Any]) -> Any:
+    """A container with stand-ins for its objects, which are added to `made`."""
     if type(x) in INERT or isinstance(x, float | complex):
         return x
-    if type(x) in (list, tuple):
-        parts = [shown(run, value) for value in x]
-        same = all(one is other for one, other in zip(parts, x, strict=True))
-        return x if same else type(x)(parts)
+    if id(x) in seen:  # it holds itself
+        return seen[id(x)]
+    if type(x) is list:
+        found: list[Any] = []
+        seen[id(x)] = found
+        found.extend(copied(run, value, seen, made) for value in x)
+        return found
     if type(x) is dict:
-        return {key: shown(run, value) for key, value in x.items()}
-    return Shown(run, x) if users_method_of(x, ASKED) else x
+        table: dict[Any, Any] = {}
+        seen[id(x)] = table
+        table.update({k: copied(run, value, seen, made) for k, value in x.items()})
+        return table
+    if type(x) is tuple:
+        return tuple([copied(run, value, seen, made) for value in x])
+    if not is_asked(x):
+        return x
+    made.append(x)
+    return (Items if readable(x) else Shown)(run, x)
 
 
-def users_method_of(x: Any, names: tuple[str, ...]) -> bool:
-    return any(users_method(x, name) is not None for name in names)
+def is_asked(x: Any) -> bool:
+    """Whether a user wrote what the text of an object is."""
+    return any(users_method(x, name) is not None for name in ASKED)
+
+
+def readable(x: Any) -> bool:
+    """Whether `"%(name)s" % x` reads an item."""
+    return class_attribute(type(x), "__getitem__") is not None
 
 
 class Shown:
@@ -43,6 +71,10 @@ class Shown:
 
     def __getattr__(self, name: str) -> Any:
         return shown(self._run, self._run.getattr(self._value, name))
+
+
+class Items(Shown):
+    """The same for an object with items."""
 
     def __getitem__(self, key: Any) -> Any:
         return shown(self._run, self._run.getitem(self._value, key))

@@ -17,7 +17,7 @@ import numpy as np
 from rules_autodiff._calls import HANDLERS, READERS, handler
 from rules_autodiff._explain import refused
 from rules_autodiff._hooks import Hooks
-from rules_autodiff._methods import users_method
+from rules_autodiff._methods import class_attribute, users_method
 from rules_autodiff._opaque import root_of
 from rules_autodiff._shown import shown
 from rules_autodiff._values import INERT
@@ -34,16 +34,16 @@ COMPUTING = frozenset({
 })  # fmt: skip
 
 
-def numbers_in(x: Any) -> Iterator[Any]:
+def numbers_in(x: Any, above: tuple[int, ...] = ()) -> Iterator[Any]:
     """The numbers that builtin containers hold, of arrays the first ones."""
     if isinstance(x, Number):
         yield x
     elif isinstance(x, np.ndarray):
         if x.dtype.kind in "fc":
             yield from x.ravel()[:NOTED].tolist()
-    elif isinstance(x, list | tuple | dict):
+    elif isinstance(x, list | tuple | dict) and id(x) not in above:
         for value in x.values() if isinstance(x, dict) else x:
-            yield from numbers_in(value)
+            yield from numbers_in(value, (*above, id(x)))
 
 
 class Texts(Hooks):
@@ -121,15 +121,43 @@ def is_text(x: Any) -> bool:
 # what writes
 
 
+OBJECTS_OWN = vars(object)["__format__"]
+
+
+@handler(format)
+def handle_format(run: Any, x: Any, spec: str = "") -> Any:
+    """`format(x, spec)`: an object without a `__format__` is asked for its text."""
+    method = users_method(x, "__format__")
+    if method is not None:
+        return run.call(method, x, spec)
+    if spec == "" and class_attribute(type(x), "__format__") is OBJECTS_OWN:
+        return run.call(str, x)
+    text = run.below.call(format, x, spec)
+    run.written(text, x)
+    return text
+
+
+@handler(hash)
+def handle_hash(run: Any, x: Any) -> Any:
+    method = users_method(x, "__hash__")
+    found = run.call(method, x) if method is not None else hash(run.check_key(x))
+    if method is None and run.is_own_key(x):
+        run.note_made(found)
+    elif type(x) not in INERT:
+        run.written(found, x)
+    return hash(found) if method is not None else found
+
+
 # Special methods that the builtins ask, in this order.
 SPECIAL = {
     str: ("__str__", "__repr__"),
     repr: ("__repr__",),
-    format: ("__format__",),
-    hash: ("__hash__",),
     bytes: ("__bytes__",),
 }
 
+
+# Functions whose C code asks what it is given for texts, and keeps none of it.
+ASKING = frozenset({str, repr, ascii, str.format, str.format_map})
 
 LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 LOGGING = [getattr(x, name) for x in (logging, logging.Logger) for name in LEVELS]
@@ -143,12 +171,13 @@ def writing(f: Any) -> Callable[..., Any]:
         method = users_method(args[0], *names) if names and args else None
         if method is not None:
             return run.call(method, *args)
-        given = [shown(run, x) for x in args]
-        named = {name: shown(run, x) for name, x in kwargs.items()}
-        text = run.below.call(f, *given, **named)
-        if f is hash and run.is_own_key(args[0]):
-            run.note_made(text)
-        elif any(type(x) not in INERT for x in (*args, *kwargs.values())):
+        if f in ASKING:
+            given = [shown(run, x) for x in args]
+            named = {name: shown(run, x) for name, x in kwargs.items()}
+            text = run.below.call(f, *given, **named)
+        else:
+            text = run.below.call(f, *args, **kwargs)
+        if any(type(x) not in INERT for x in (*args, *kwargs.values())):
             run.written(text, *args, *kwargs.values())
         return text
 
@@ -156,7 +185,7 @@ def writing(f: Any) -> Callable[..., Any]:
 
 
 for _write in (
-    str, repr, ascii, format, bytes, bytearray, hash, str.format, str.format_map,
+    str, repr, ascii, bytes, bytearray, str.format, str.format_map,
     float.hex, float.__repr__, float.__str__, float.__format__, np.ndarray.tobytes,
     np.ndarray.tofile, np.ndarray.dumps, np.ndarray.dump, np.generic.tobytes,
     np.generic.tofile, np.generic.dumps, np.generic.dump, np.save, np.savez,

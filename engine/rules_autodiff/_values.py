@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from rules_core._sparse import is_sparse
+
 __all__ = [
     "INERT",
     "NUMBERS",
@@ -17,6 +19,7 @@ __all__ = [
     "is_foreign",
     "is_number",
     "is_numeric",
+    "is_sparse",
 ]
 
 # What is certainly no part of a derivative; asked first, by class.

@@ -161,7 +161,7 @@ OPERANDS = {
     "float": lambda v: float(v[0]),
     "complex": lambda v: complex(v[0], 0.5),
     "float64": lambda v: v[0],
-    "float32": lambda v: np.float32(v[0] * 1.2),
+    "float32": lambda v: np.float32(v[0] * 1.25),
     "complex128": lambda v: np.complex128(v[0] + 0.5j),
     "int64": lambda _: np.int64(3),
     "zero axes": lambda v: np.array(v[0]),
