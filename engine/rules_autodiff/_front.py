@@ -6,6 +6,7 @@ from typing import Any
 from rules_autodiff._derived import on_plain
 from rules_autodiff._directions import check_function, check_tangents
 from rules_autodiff._forward import ForwardRun
+from rules_autodiff._generic import check_adjoint, generic_like
 from rules_autodiff._gradients import grad, value_and_grad
 from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._kept import Kept
@@ -118,25 +119,40 @@ def linearize(
     return (value[0], f_jvp, value[1]) if has_aux else (value, f_jvp)
 
 
+NONLINEAR = (
+    "linearize: the pullback of every rule in the function must be linear, but the "
+    "derivative of one is another map. Use jvp, and define an frule beside that rrule."
+)
+
+
 class Linearized(Kept):
     """What `linearize` gives: the adjoint of a pullback, which is linear."""
 
     has_aux = False
+    checked = False
 
     def start(self, level: Any) -> Any:
         pullback = VJP(self.f, self.args, self.kwargs)
         pullback.has_aux = self.has_aux
         value = pullback.begin(level)
-        zero = as_given(pullback.out, None, level)
-        self.adjoint = Recording(level, pullback, (zero,), {}, (0,))
+        seed = generic_like(as_given(pullback.out, None, level))
+        self.adjoint = Recording(level, pullback, (seed,), {}, (0,))
+        self.out, self.recorded = pullback.out, self.adjoint.value()
         return value
 
     def apply(self, level: Any, *tangents: Any) -> Any:
         check_tangents(self.args, tangents, "f_jvp")
         (found,) = self.adjoint.pull(self.adjoint.output, tangents, level)
+        self.checked = self.checked or self.check(tangents, found)
         if self.adjoint.run.changes:  # the arguments as they were
             self.adjoint.again(self.adjoint.output, level)
         return found
+
+    def check(self, tangents: Any, found: Any) -> bool:
+        """Refuse what was not linear in the cotangent that it was recorded at."""
+        sides = list(zip(self.args, self.recorded, tangents, strict=True))
+        other = [(self.out, self.adjoint.args[0], found)]
+        return check_adjoint(NONLINEAR, sides, other)
 
 
 @on_plain

@@ -9,6 +9,7 @@ from typing import Any
 from rules_autodiff._calls import Transform
 from rules_autodiff._explain import asked_of
 from rules_autodiff._fit import check_tangent
+from rules_autodiff._generic import check_adjoint, generic_like, nonlinear
 from rules_autodiff._kept import deepest
 from rules_autodiff._plain import PLAIN
 from rules_core import (
@@ -25,7 +26,7 @@ __all__ = ["transposed_frule", "transposed_rrule"]
 
 
 def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
-    """``(y, pullback)`` from an frule: the adjoint of dx ↦ dy, at dx = 0."""
+    """``(y, pullback)`` from an frule: the adjoint of dx ↦ dy."""
     from rules_autodiff._recording import Recording
 
     zeros = [NoTangent() if s is None and callable(x) else zero_tangent(x)
@@ -39,45 +40,55 @@ def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
         y, dy = found.run(tuple(tangents))
         return y, unthunk(dy)
 
-    given = tuple(zeros[i] for i in active)
+    given = tuple(generic_like(zeros[i]) for i in active)
     recording = Recording(below, push, given, {}, range(len(given)))
     y, dy = recording.output
     refuse_missing(dy, found)
     check_tangent(y, dy, found, below)
-    return y, Transposed(recording, active, len(args))
+    return y, Transposed(recording, active, args, found)
 
 
 class Transposed(Transform):
     """The pullback of an frule: the adjoint of dx ↦ dy, at any level."""
 
-    def __init__(self, recording: Any, active: list[int], count: int):
-        self.recording, self.active, self.count = recording, active, count
+    def __init__(self, recording: Any, active: list[int], args: Any, found: Any):
+        self.recording, self.active, self.args = recording, active, args
+        self.found, self.recorded = found, recording.value()
 
     def run_on(self, below: Any, ct: Any) -> Any:
-        cotangents: list[Any] = [None] * self.count
+        cotangents: list[Any] = [None] * len(self.args)
         level = deepest(below, self.recording.below)
         if not self.recording.done:
             self.recording.again(self.recording.output, level)
         self.recording.seed(self.recording.output[1], ct, level)
         found = self.recording.run_back(level)
+        self.check(ct, found)
         for i, dx in zip(self.active, found, strict=True):
             cotangents[i] = dx
         return tuple(cotangents)
+
+    def check(self, ct: Any, cotangents: Any) -> None:
+        """Refuse what was not linear in the tangents that it was recorded at."""
+        y, dy = self.recorded
+        primals = [self.args[i] for i in self.active]
+        other = list(zip(primals, self.recording.args, cotangents, strict=True))
+        check_adjoint(nonlinear(self.found.rule), [(y, dy, ct)], other)
 
     def __call__(self, ct: Any) -> Any:
         return self.run_on(PLAIN, ct)
 
 
 def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
-    """``dx ↦ dy`` from a pullback: its adjoint, at dy = 0; None is no tangent."""
+    """``dx ↦ dy`` from a pullback: its adjoint; None is no tangent."""
     from rules_autodiff._recording import Recording
 
     def pull(dy: Any) -> Any:
         return tuple([unthunk(dx) for dx in pullback(dy)])
 
     def push(tangents: Any) -> Any:
-        recording = Recording(below, pull, (zero_tangent(y),), {}, (0,))
-        out = recording.output
+        seed = generic_like(zero_tangent(y))
+        recording = Recording(below, pull, (seed,), {}, (0,))
+        out, recorded = recording.output, recording.value()
         if len(out) != len(tangents):
             raise CotangentCountError(found.rule, len(tangents), out)
         for place, (value, dx) in enumerate(zip(out, tangents, strict=True)):
@@ -85,6 +96,10 @@ def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
                 refuse_missing(value, found, place)
                 recording.seed(value, dx)
         (dy,) = recording.run_back(below)
+        own = found.args if found.bound else (None, *found.args)
+        sides = zip(own, recorded, tangents, strict=True)
+        moved = [side for side in sides if side[2] is not None]
+        check_adjoint(nonlinear(found.rule), moved, [(y, seed, dy)])
         return dy
 
     return push

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_autodiff import grad, jvp, linearize, vjp
+from rules_autodiff import grad, jacfwd, jacrev, jvp, linearize, vjp
 from rules_core import NoTangent
 from rules_core.testing import isolated_rules
 from tests.engine.modes import ALL
@@ -109,3 +109,132 @@ def test_an_rrule_with_too_few_cotangents_is_told_in_forward_mode():
 
     with pytest.raises(rc.CotangentCountError, match="half_known_rrule"):
         jvp(lambda x: half_known(x, 2.0), (3.0,), (1.0,))
+
+
+# Shortcuts that a linear map may take: each is right, and has another derivative where
+# it is taken than beside.
+SHORTCUTS = {
+    "close to zero": lambda d: np.allclose(d, 0),
+    "no entry": lambda d: not np.any(d),
+    "ones": lambda d: np.allclose(d, 1),
+    "equal entries": lambda d: np.ndim(d) == 1 and np.all(d == d[0]),
+    "whole numbers": lambda d: np.all(d == np.round(d)),
+    "positive entries": lambda d: np.all(np.real(d) > 0),
+    "small entries": lambda d: np.all(np.abs(d) < 0.1),
+}
+
+
+def bend(x):
+    return np.sin(x) * 2.0
+
+
+def linear_by_cases(factor, d, shortcut):
+    """`factor * d`, computed otherwise where the shortcut is open."""
+    if shortcut(d):
+        return factor * np.array(np.asarray(d).tolist())
+    return factor * d
+
+
+def define_bend(kind, shortcut, host):
+    if kind == "rrule":
+
+        @rc.rrule.define(bend, host=host)
+        def bend_rrule(x):
+            def bend_pullback(dy):
+                return NoTangent(), linear_by_cases(2.0 * np.cos(x), dy, shortcut)
+
+            return bend(x), bend_pullback
+
+    else:
+
+        @rc.frule.define(bend, host=host)
+        def bend_frule(tangents, x):
+            return bend(x), linear_by_cases(2.0 * np.cos(x), tangents[1], shortcut)
+
+
+FIRST = {
+    "grad": lambda f: grad(lambda x: np.sum(f(x)))(X),
+    "vjp": lambda f: vjp(f, X)[1](np.ones(2))[0],
+    "jvp": lambda f: jvp(f, (X,), (np.ones(2),))[1],
+    "jacrev": lambda f: np.sum(jacrev(f)(X), axis=0),
+    "jacfwd": lambda f: np.sum(jacfwd(f)(X), axis=1),
+    "linearize": lambda f: linearize(f, X)[1](np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("host", [False, True])
+@pytest.mark.parametrize("shortcut", SHORTCUTS)
+@pytest.mark.parametrize("kind", ["frule", "rrule"])
+def test_a_linear_map_with_a_shortcut(kind, shortcut, host):
+    define_bend(kind, SHORTCUTS[shortcut], host)
+    for name, derivative in FIRST.items():
+        found = derivative(bend)
+        np.testing.assert_allclose(found, 2.0 * np.cos(X), err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["frule", "rrule"])
+def test_second_derivatives_of_a_map_with_a_shortcut(kind):
+    define_bend(kind, SHORTCUTS["close to zero"], host=False)
+    for name, derivative in FIRST.items():
+        if name != "grad":
+            found = derivative(lambda x: grad(lambda x: np.sum(bend(x)))(x))
+            np.testing.assert_allclose(found, -2.0 * np.sin(X), err_msg=name)
+
+
+NONLINEAR = {
+    "clipped": lambda d: np.clip(d, -0.1, 0.1),
+    "signs": np.sign,
+    "of norm one": lambda d: d / np.sqrt(np.sum(d * d)),
+    "squared": lambda d: d * d,
+    "shifted": lambda d: d + 1.0,
+}
+DERIVED = {
+    "rrule": ("jvp", "jacfwd", "linearize"),
+    "frule": ("grad", "vjp", "jacrev", "linearize"),
+}
+
+
+@pytest.mark.parametrize("name", NONLINEAR)
+@pytest.mark.parametrize("kind", ["frule", "rrule"])
+def test_what_is_not_linear_serves_its_own_mode_only(kind, name):
+    """Clipped gradients, say: there is no forward mode that belongs to them."""
+    change = NONLINEAR[name]
+    if kind == "rrule":
+
+        @rc.rrule.define(bend)
+        def bend_rrule(x):
+            return bend(x), lambda dy: (NoTangent(), change(dy))
+
+        own = grad(lambda x: np.sum(bend(x)))(X)
+    else:
+
+        @rc.frule.define(bend)
+        def bend_frule(tangents, x):
+            return bend(x), change(tangents[1])
+
+        own = jvp(bend, (X,), (np.ones(2),))[1]
+    np.testing.assert_allclose(own, change(np.ones(2)))
+    for mode in DERIVED[kind]:
+        with pytest.raises(rc.UnsupportedError, match="must .*be linear|is linear"):
+            FIRST[mode](bend)
+
+
+def parts(x):
+    return {"y": np.sin(x) * 2.0, "z": (float(np.sum(x)), 3)}
+
+
+def test_results_that_are_containers():
+    @rc.rrule.define(parts)
+    def parts_rrule(x):
+        def parts_pullback(dy):
+            if not np.any(dy["y"]) and dy["z"][0] == 0.0:
+                return NoTangent(), np.zeros(2)
+            return NoTangent(), 2.0 * np.cos(x) * dy["y"] + dy["z"][0]
+
+        return parts(x), parts_pullback
+
+    found = jvp(parts, (X,), (np.ones(2),))[1]
+    np.testing.assert_allclose(found["y"], 2.0 * np.cos(X))
+    assert found["z"][0] == pytest.approx(2.0)
+    z = linearize(lambda x: parts(x)["z"][0] * parts(x)["y"], X)[1](np.ones(2))
+    np.testing.assert_allclose(z, 2.0 * np.sin(X) * 2.0 + 2.0 * np.cos(X) * 3.0)
