@@ -27,6 +27,7 @@ __all__ = ["Access"]
 
 # Of a function that lifted code made they are not what the program's text says.
 PARTS = frozenset({"__closure__", "__code__"})
+FLAGS = type(np.zeros(1).flags)
 FORM = frozenset({"shape", "strides", "dtype", "data"})  # of an array
 
 
@@ -101,6 +102,10 @@ class Access(Hooks):
         cls = type(owner)
         if isinstance(owner, np.ndarray):
             self.store_array_attr(value, owner, name)
+            return
+        if cls is FLAGS:
+            self.changing_flags(owner)
+            setattr(owner, name, value)
             return
         if type(cls.__setattr__) is FunctionType and not is_generated(cls.__setattr__):
             self.call(cls.__setattr__, owner, name, value)
@@ -189,6 +194,10 @@ class Access(Hooks):
             return
         if type(owner) is np.flatiter:
             self.flat_setitem(owner, key, value)
+            return
+        if type(owner) is FLAGS:
+            self.changing_flags(owner)
+            owner[key] = value
             return
         method = python_method(type(owner), "__setitem__")
         if method is not None:

@@ -16,14 +16,10 @@ from rules_autodiff._errors import UnsupportedProgram
 from rules_autodiff._explain import Place, code_and_line, name_of, worded
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._inputs import reached
-from rules_autodiff._memory import overlaps_itself, owner_of
+from rules_autodiff._memory import WRITEABLE, overlaps_itself, owner_of
 from rules_autodiff._values import INERT, is_float_array, is_number
 
 __all__ = ["Copies"]
-
-
-# NumPy's bit: `flags.writeable` warns where an array was broadcast.
-WRITEABLE = 0x0400
 
 
 @dataclass

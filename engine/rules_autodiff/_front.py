@@ -65,7 +65,7 @@ def forward(
     """
     run = ForwardRun(below, len(lanes))
     entrance = Entrance(run, callables=callables, apart=apart)
-    inner = without_const(primals)
+    inner, active = without_const(primals), []
     for i, x in enumerate(primals):
         if isinstance(x, Const):
             continue
@@ -73,7 +73,10 @@ def forward(
         if all(is_nothing(dx) for dx in directions):
             continue
         inner[i] = entrance.enter(x)
+        active.append(i)
         run.assign(inner[i], [run.canonical(inner[i], dx) for dx in directions])
+    if len(active) < len(inner):
+        entrance.enter_beside(inner, active)
     out = guarded(run, f, inner, {})
     if run.changed:
         entrance.check_written(run.written_ids)

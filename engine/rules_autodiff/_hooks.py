@@ -53,6 +53,10 @@ class Hooks:
         """Called before a list, dict or object changes."""
         raise NotImplementedError
 
+    def changing_flags(self, flags: Any) -> None:
+        """Called before a flag of an array is set."""
+        raise NotImplementedError
+
     def iter(self, iterable: Any) -> Any:
         """What a loop over `iterable` runs over."""
         raise NotImplementedError

@@ -143,17 +143,30 @@ class Entrance:
         self.arrays.append((x, inner, guard))
         return inner
 
+    def enter_beside(self, inner: list[Any], active: Any) -> None:
+        """Let constants enter that lie in the memory of what is differentiated.
+
+        They would be taken for another way to that memory, which nobody may write to.
+        """
+        for i, x in enumerate(inner):
+            if type(x) is np.ndarray and i not in active and x.dtype.kind in "fc":
+                owner = x if x.base is None else owner_of(x)
+                if type(self.run.guards.get(id(owner))) is Guard:
+                    inner[i] = self.enter_array(x)
+
     def check_written(self, written: set[int]) -> None:
         """Refuse writes to memory that the program also sees by another way.
 
         Each argument is a variable of its own: of `f(x, x)` the derivatives are those
         of two variables. If one is written to, that would no longer be the program.
+        Views of one array that do not overlap are two variables.
         """
-        for x, _, guard in self.arrays:
-            group = [i for _, i, g in self.arrays if g is guard]
-            seen = len(group) > 1 or guard.touched
-            owners = {id(owner_of(i)) for i in group} | {id(guard.owner)}
-            if seen and owners & written:
+        for x, inner, guard in self.arrays:
+            owners = {id(owner_of(inner)), id(guard.owner)}
+            if not owners & written:
+                continue
+            others = [o for o, i, g in self.arrays if g is guard and i is not inner]
+            if guard.touched or any(np.shares_memory(x, o) for o in others):
                 message = (
                     f"A differentiated argument (an array of shape {x.shape}) must not "
                     "share memory with another argument, a captured or a global array "

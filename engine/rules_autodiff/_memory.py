@@ -18,6 +18,7 @@ __all__ = [
     "FRESH",
     "LENT",
     "OWN",
+    "WRITEABLE",
     "Memory",
     "add_into",
     "apart",
@@ -30,6 +31,9 @@ __all__ = [
     "same_place",
 ]
 
+
+# NumPy's bit: to ask for `flags.writeable` warns where an array was broadcast.
+WRITEABLE = 0x0400
 
 # Whose array a shadow's buffer is: its own, laid out as the owner is; its own, however
 # it lies; or one that others may hold too, which must not be written to.

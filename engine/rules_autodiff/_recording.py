@@ -66,6 +66,8 @@ class Recording:
         inner = without_const(self.args)
         for i in self.active:
             inner[i] = self.entrance.enter(inner[i])
+        if len(self.active) < len(inner):
+            self.entrance.enter_beside(inner, self.active)
         self.slots = [run.watch(inner[i]) for i in self.active]
         self.done = True  # the program's effects are in place
         try:

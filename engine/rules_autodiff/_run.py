@@ -16,6 +16,7 @@ from rules_autodiff._core import CORE
 from rules_autodiff._explain import refused
 from rules_autodiff._flat import Flat
 from rules_autodiff._generators import Generators
+from rules_autodiff._locks import Locks
 from rules_autodiff._memo import Memos
 from rules_autodiff._memory import overlaps_itself, owner_of, same_entries
 from rules_autodiff._methods import class_attribute
@@ -47,7 +48,7 @@ BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"
 
 class Run(
     Operators, Access, Calls, Texts, Bytes, Buffers, Flat, Protocols, Memos, Generators,
-    Watching, Copies,
+    Watching, Copies, Locks,
 ):  # fmt: skip
     """The hooks of one forward pass over the level ``below``.
 
@@ -76,6 +77,7 @@ class Run(
         self.exported: dict[int, tuple[Any, str]] = {}
         self.outside: list[Any] = []
         self.copies: list[Any] = []
+        self.flags: dict[int, tuple[Any, Any]] = {}
         self.debug = is_watching()
 
     def __tangent_structure__(self) -> None:
@@ -156,6 +158,8 @@ class Run(
                 return x.flat
             if name == "base":
                 return self.base_of(x)
+            if name == "flags":
+                return self.flags_of(x)
             if name in BUFFERS:
                 self.export(x, f"ndarray.{name}")
             found = getattr(x, name)

@@ -5,7 +5,9 @@ from dataclasses import MISSING
 from types import FunctionType, ModuleType
 from typing import Any
 
-from rules_autodiff._memory import owner_of
+import numpy as np
+
+from rules_autodiff._memory import WRITEABLE, owner_of
 
 __all__ = [
     "read_attribute",
@@ -140,6 +142,15 @@ def load_function(f: FunctionType, state: Any) -> None:
         cell.cell_contents = value
 
 
+def save_lock(a: Any) -> bool:
+    """Whether an array may be written to; what it holds is noted by each write."""
+    return bool(a.flags.num & WRITEABLE)
+
+
+def load_lock(a: Any, state: bool) -> None:
+    a.setflags(write=state)
+
+
 def state_functions(x: Any) -> Any:
     """How the state of `x` is saved and loaded."""
     if isinstance(x, list):
@@ -152,6 +163,8 @@ def state_functions(x: Any) -> Any:
         return save_function, load_function
     if isinstance(x, deque):
         return save_deque, load_deque
+    if isinstance(x, np.ndarray):
+        return save_lock, load_lock
     return save_object, load_object
 
 
