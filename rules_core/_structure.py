@@ -377,7 +377,10 @@ def _attributes(x: Any) -> Iterator[str]:
         for slot in _slots(cls):
             if hasattr(x, slot):
                 yield slot
-    for name in getattr(x, "__dict__", ()):
+    found = getattr(x, "__dict__", None)
+    if not isinstance(found, dict):  # of a class that answers for every name
+        return
+    for name in found:
         if not name.startswith("__"):  # what describes the object, as of functions
             yield name
 

@@ -124,6 +124,8 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """A bound special method of C code, as `(2.0).__mul__` or `slot.__get__`."""
     owner, name = f.__self__, f.__name__
     if name == "__call__":
+        if overrides_call(f):
+            return run.call_in_c(f, args, kwargs)
         make = isinstance(owner, type) and f.__objclass__ is type
         return (run.construct if make else run.call)(owner, *args, **kwargs)
     if isinstance(owner, float | complex | np.ndarray | np.generic):
@@ -141,6 +143,12 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if keeps_copies(f.__objclass__):
         return run.call_opaque(f, args, kwargs)
     return run.below.call(f, *args, **kwargs)
+
+
+def overrides_call(f: Any) -> bool:
+    """Whether `f` is `super().__call__` of a class that calls otherwise in Python."""
+    cls = type(f.__self__)
+    return f.__objclass__ is not cls and isinstance(cls.__call__, FunctionType)
 
 
 def keeps_copies(cls: type) -> bool:

@@ -20,12 +20,13 @@ from rules_autodiff._dataclasses import (
     only_compares,
     runs_code,
 )
-from rules_autodiff._errors import SourceNotFound
+from rules_autodiff._errors import EngineError, SourceNotFound
 from rules_autodiff._explain import (
     keyword_error,
     name_of,
     no_rule_error,
     note_place,
+    note_unfit,
     refused,
 )
 from rules_autodiff._hooks import Hooks
@@ -131,13 +132,21 @@ class Calls(Hooks):
         handle = handler_of(f)
         if handle is not None:
             return handle(self, *args, **kwargs)
-        handle = CALLABLES.get(cls)
-        if handle is not None:
-            return handle(self, f, args, kwargs)
         if isinstance(f, Primitive):
             return self.call_primitive(f, args, kwargs)
         if isinstance(f, type):
             return self.call_class(f, args, kwargs)
+        return self.call_object(f, args, kwargs)
+
+    def call_object(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """An instance: by rules of its own, else by what its class says."""
+        if self.has_rules(f):
+            result = self.look_up(f, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        handle = CALLABLES.get(type(f))
+        if handle is not None:
+            return handle(self, f, args, kwargs)
         special = type(f).__call__
         if isinstance(special, FunctionType):
             return self.call(special, f, *args, **kwargs)
@@ -172,7 +181,7 @@ class Calls(Hooks):
             result = self.look_up(f, args, kwargs)
             if result is not NotImplemented:
                 return result
-            return self.derived(f)(*args, **kwargs)
+            return self.by_body(f, args, kwargs)
         before = self.failure
         try:
             derived = self.functions[f] = self.derived(f)
@@ -182,6 +191,14 @@ class Calls(Hooks):
             self.failure = before
             return self.below.call(f, *args, **kwargs)
         return derived(*args, **kwargs)
+
+    def by_body(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        """A function whose rules do not fit; an error inside of it tells that."""
+        try:
+            return self.derived(f)(*args, **kwargs)
+        except EngineError as error:
+            note_unfit(error, f, args, kwargs, self)
+            raise
 
     def derived(self, f: FunctionType) -> FunctionType:
         """The lifted form of a function, with its hooks bound to this run."""
@@ -334,7 +351,15 @@ class Calls(Hooks):
         owner = getattr(f, "__self__", None)
         if isinstance(owner, np.ndarray) and f.__name__ in METHODS:
             return self.call(getattr(np, f.__name__), owner, *args, **kwargs)
-        raise no_rule_error(f, self.kind.kind)
+        error = no_rule_error(f, self.kind.kind)
+        note_unfit(error, f, args, kwargs, self)
+        raise error
+
+    def call_in_c(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """A bound `__call__` in C: only of constants."""
+        if self.carries(f, args, kwargs):
+            raise no_rule_error(f.__self__, self.kind.kind)
+        return self.below.call(f, *args, **kwargs)
 
     def carries(self, f: Any, args: Any, kwargs: Any) -> bool:
         """Whether a derivative goes into a call."""

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lifted_code import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, OWN, is_opaque_module
+from rules_core import explain
+from rules_core._registry import find_table
 
 __all__ = [
     "LIFTED",
@@ -106,6 +108,17 @@ def note_place(error: BaseException, f: Any, place: Place = None) -> None:
         place = place or code_and_line()
         told = f"called at {worded(place)}" if place else worded(place)
         error.add_note(f"{NOTED} {name_of(f)}, {told}.")
+
+
+def note_unfit(error: Exception, f: Any, args: Any, kwargs: Any, run: Any) -> None:
+    """Add to an error that `f` has rules, and which of them did not fit why."""
+    if find_table(f) is None or run.opted_out(f, args):
+        return
+    what = explain(f, *args, **kwargs)
+    error.add_note(
+        f"No rule of {name_of(f)} fits this call, so the engine went on to its body:\n"
+        f"{what}"
+    )
 
 
 NOTED = "While a rule answered"

@@ -29,7 +29,7 @@ def reads_active(run: Any, f: Any) -> bool:
 
 def read_outside(f: Any) -> Iterator[Any]:
     """The values that anything callable reads but does not capture."""
-    while not isinstance(f, FunctionType) and hasattr(f, "__wrapped__"):
+    while not isinstance(f, FunctionType) and "__wrapped__" in attributes(f):
         f = f.__wrapped__  # what the engine derived, `grad(f)`
     if isinstance(f, functools.partial):
         f = f.func
@@ -41,6 +41,12 @@ def read_outside(f: Any) -> Iterator[Any]:
     method = type(f).__call__ if callable(f) else None
     if isinstance(method, FunctionType):
         yield from read_outside(method)
+
+
+def attributes(x: Any) -> dict[str, Any]:
+    """The attributes of an instance; none where it answers with something else."""
+    found = getattr(x, "__dict__", None)
+    return found if isinstance(found, dict) else {}
 
 
 def reads_uncaptured(run: Any, f: Any) -> bool:
