@@ -338,16 +338,6 @@ def stop_gradient(x: Any) -> Any:
 HANDLERS[stop_gradient] = plainly(stop_gradient)
 
 
-@handler(rules_core.ignore_derivatives)
-def handle_ignore(run: Any, f: Any) -> Any:
-    if isinstance(f, FunctionType | functools.partial) or (
-        callable(f) and not isinstance(f, type) and hasattr(f, "__self__")
-    ):
-        return without_derivative(f())
-    _ = run
-    return without_derivative(f)
-
-
 # attributes
 
 

@@ -183,6 +183,10 @@ REFUSALS = {
         "written, but whole numbers are read from them",
         "Use the number itself.",
     ),
+    "ignored": (
+        "A function in ignore_derivatives must use and keep constants, but {}",
+        "Let it capture the value itself, or use stop_gradient(value) inside.",
+    ),
     "digits": (
         "A value that carries a derivative must stay one number, but as_integer_ratio "
         "takes it apart",
