@@ -41,6 +41,7 @@ class Batched:
             inner.has_rrule,
         )
         self.frule, self.rrule = inner.frule, inner.rrule
+        self.is_host = inner.is_host
         self._outs: dict[Any, Any] = {}
 
     @staticmethod

@@ -17,6 +17,7 @@ from jax.custom_derivatives import SymbolicZero
 
 import rules_core as rc
 
+from ._boundary import as_array, as_arrays
 from ._leaves import expand, has_tangent
 from ._linear import apply_linear
 from ._modes import linearise
@@ -53,14 +54,14 @@ def call_custom_vjp(spec: Any, leaves: Sequence[Any]) -> list[Any]:
 
 def _named(spec: Any) -> Callable[..., Any]:
     def primal(*leaves: Any) -> list[Any]:
-        return list(spec.primal(*leaves))
+        return list(spec.primal(*as_arrays(leaves)))
 
     primal.__name__ = primal.__qualname__ = spec.name
     return primal
 
 
 def _or_none(tangents: Sequence[Any]) -> list[Any]:
-    return [None if isinstance(t, SymbolicZero) else t for t in tangents]
+    return [None if isinstance(t, SymbolicZero) else as_array(t) for t in tangents]
 
 
 def _filled(found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
@@ -76,7 +77,7 @@ def _custom_jvp(spec: Any) -> Any:
     function = jax.custom_jvp(_named(spec))
 
     def jvp(primals: Any, tangents: Any) -> Any:
-        given = _or_none(tangents)
+        primals, given = as_arrays(primals), _or_none(tangents)
         wanted = [t is not None for t in given]
         results, found = spec.push(wanted, primals, given)
         return list(results), _filled(found, spec.outs(primals).avals)
@@ -90,7 +91,7 @@ def _with_linear(spec: Any) -> Any:
     function = jax.custom_jvp(_named(spec))
 
     def jvp(primals: Any, tangents: Any) -> Any:
-        given = _or_none(tangents)
+        primals, given = as_arrays(primals), _or_none(tangents)
         results, linear, residuals = linearise(
             spec, [t is not None for t in given], primals
         )
@@ -107,14 +108,14 @@ def _custom_vjp(spec: Any) -> Any:
     function = jax.custom_vjp(_named(spec))
 
     def fwd(*given: Any) -> Any:
-        leaves = [x.value for x in given]
+        leaves = as_arrays(x.value for x in given)
         results, saved = spec.save([x.perturbed for x in given], leaves)
         kept = _Typed(tuple(map(jax.typeof, leaves)))
         return list(results), (saved, kept)
 
     def bwd(residuals: Any, cotangents: Any) -> Any:
         saved, kept = residuals
-        found = spec.load(saved, _or_none(cotangents))
+        found = spec.load(jax.tree.map(as_array, saved), _or_none(cotangents))
         return tuple(
             None if x is None or not has_tangent(aval) else x
             for x, aval in zip(found, kept.avals, strict=True)

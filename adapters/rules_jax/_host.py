@@ -19,6 +19,7 @@ import numpy as np
 import rules_core as rc
 
 from . import _compat
+from ._boundary import register
 from ._placement import aligned_spec, gathered, resharded, to_device
 from ._project import RuleOutputError
 from ._taylor import support_taylor
@@ -175,9 +176,7 @@ def _abstract(*avals: Any, host: HostFunction, size: Any, batched: Any) -> list[
     return result_types(host, avals, promised, batched)
 
 
-@host_call_p.def_impl
 def _eager(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list[Any]:
-    arrays = tuple(x if hasattr(x, "shape") else jnp.asarray(x) for x in arrays)
     avals = _abstract(*map(jax.typeof, arrays), host=host, size=size, batched=batched)
     results = _checked(host, size, batched, avals, arrays)
     pairs = zip(results, avals, strict=True)
@@ -216,9 +215,6 @@ _compat.lower_by_tracing(host_call_p, _compiled)
 
 def _refuse(*_: Any, host: HostFunction, **__: Any) -> Any:
     raise rc.UnsupportedError(host.refusal)
-
-
-_compat.set_derivatives(host_call_p, jvp=_refuse, transpose=_refuse)
 
 
 def _batch(
@@ -276,5 +272,5 @@ def _merged(
     return [x.reshape((outer, size, *x.shape[1:])) for x in out]
 
 
-_compat.fancy_batcher(host_call_p, _batch)
+register(host_call_p, impl=_eager, jvp=_refuse, transpose=_refuse, batch=_batch)
 support_taylor(host_call_p)

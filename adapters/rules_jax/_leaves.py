@@ -120,12 +120,6 @@ def static_key(value: Any) -> Any:
     return type(value), value
 
 
-def _array(x: Any) -> Any:
-    """An array where JAX hands on the literal behind a tracer, as in `grad(f)(0.5)`."""
-    literal = isinstance(x, (float, complex, int)) and not isinstance(x, np.generic)
-    return jnp.asarray(x) if literal or type(x).__name__ == "TypedNdArray" else x
-
-
 @final
 class Template:
     """Containers and static values of a call, with numbered places for its arrays.
@@ -148,8 +142,7 @@ class Template:
     def fill(self, arrays: Sequence[Any]) -> Any:
         """The tree with these arrays in their places."""
         return self.treedef.unflatten(
-            _array(arrays[x.index]) if isinstance(x, Slot) else x.value
-            for x in self.leaves
+            arrays[x.index] if isinstance(x, Slot) else x.value for x in self.leaves
         )
 
     def skeleton(self) -> Any:

@@ -19,8 +19,10 @@ import jax
 import jax.numpy as jnp
 
 from . import _compat
+from ._boundary import register
 from ._leaves import has_tangent
 from ._taylor import support_taylor
+from ._transpose import NotLinear
 
 __all__ = ["LinearMap", "apply_linear", "rule_linear_p"]
 
@@ -41,6 +43,12 @@ class LinearMap(Protocol):
         """Cotangents of the tangents; None is zero, on both sides."""
 
 
+_RESIDUAL = (
+    "a derivative by rules is transposed as a function of the point at which it was "
+    "taken, of which it need not be a linear function. Transpose it as a function of "
+    "the tangent, or differentiate it with jax.vjp."
+)
+
 rule_linear_p = _compat.Primitive("rule_linear")
 rule_linear_p.multiple_results = True
 
@@ -58,7 +66,6 @@ def _forward(*operands: Any, linear: LinearMap, count: int) -> list[Any]:
     return linear.forward(operands[:count], operands[count:])
 
 
-rule_linear_p.def_impl(_forward)
 _compat.lower_by_tracing(rule_linear_p, _forward)
 
 
@@ -99,6 +106,8 @@ def _along_residuals(
 
 
 def _transpose(cotangents: Any, *operands: Any, linear: LinearMap, count: int) -> Any:
+    if any(map(_compat.is_undefined_primal, operands[:count])):
+        raise NotLinear(_RESIDUAL)
     given = [None if isinstance(ct, _compat.Zero) else ct for ct in cotangents]
     found = linear.backward(operands[:count], given)
     back = [
@@ -114,9 +123,6 @@ def _transpose(cotangents: Any, *operands: Any, linear: LinearMap, count: int) -
     return [None] * count + zeros
 
 
-_compat.set_derivatives(rule_linear_p, jvp=_jvp, transpose=_transpose)
-
-
 def _batch(
     axis: Any, operands: Any, dims: Any, *, linear: LinearMap, count: int
 ) -> Any:
@@ -129,7 +135,7 @@ def _batch(
     )
 
 
-_compat.fancy_batcher(rule_linear_p, _batch)
+register(rule_linear_p, impl=_forward, jvp=_jvp, transpose=_transpose, batch=_batch)
 
 
 @_compat.held_weakly

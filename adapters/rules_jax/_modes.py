@@ -7,17 +7,16 @@ Only an frule: reverse mode transposes its linear part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
 import jax
-
-import rules_core as rc
 
 from . import _compat
 from ._leaves import expand, has_tangent, instantiate
 from ._linear import LinearMap
 from ._project import RuleOutputError
+from ._transpose import transpose
 
 __all__ = ["keep_residuals", "linearise", "push_forward"]
 
@@ -93,7 +92,7 @@ class _PullbackMap:
                 for x, aval in zip(found, self.ins, strict=True)
             ]
 
-        return _transpose(pullback, self.outs, list(tangents), self.spec.rrule)
+        return transpose(pullback, self.outs, list(tangents), self.spec.rrule)
 
 
 @_compat.held_weakly
@@ -145,32 +144,7 @@ class _FruleMap:
         def linear(*tangents: Any) -> list[Any]:
             return self.forward(residuals, tangents)
 
-        return _transpose(linear, self.ins, given, self.spec.frule)
-
-
-def _transpose(
-    linear: Callable[..., list[Any]], avals: Sequence[Any], given: list[Any], rule: Any
-) -> list[Any]:
-    """The transposition of a linear function, by JAX; an error names the rule."""
-    transposed = jax.linear_transpose(linear, *avals)
-    try:
-        return list(transposed(given))
-    except rc.RulesCoreError:
-        raise
-    except (AssertionError, NotImplementedError, ValueError) as error:
-        raise rc.UnsupportedError(_untransposed(rule, error)) from error
-
-
-def _untransposed(rule: Any, error: Exception) -> str:
-    reverse = rule.kind == "frule"
-    mode, other = ("reverse", "rrule") if reverse else ("forward", "frule")
-    what = "it" if reverse else "its pullback"
-    reason = str(error) if not isinstance(error, AssertionError) else "it is not linear"
-    return (
-        f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {mode} mode "
-        f"transposes {what}, which JAX cannot do: {reason.rstrip('.')}. Define an "
-        f"{other} as well, or use operations that JAX transposes."
-    )
+        return transpose(linear, self.ins, given, self.spec.frule)
 
 
 def _split_frule(

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from . import _compat
 from ._batched import Batched
+from ._boundary import register
 from ._leaves import expand, has_tangent, is_traced
 from ._linear import apply_linear
 from ._modes import keep_residuals, linearise, push_forward
 from ._taylor import support_taylor
+from ._transpose import transpose_call
 
 __all__ = ["call_primitive_rules", "rule_call_p"]
 
@@ -36,7 +37,6 @@ def _primal(*leaves: Any, spec: Any, avals: Any) -> list[Any]:
     return list(spec.primal(*leaves))
 
 
-rule_call_p.def_impl(_primal)
 _compat.lower_by_tracing(rule_call_p, _primal)
 
 
@@ -96,20 +96,22 @@ def _linearize(
 
 
 def _transpose(cotangents: Any, *operands: Any, spec: Any, avals: Any) -> list[Any]:
-    """Of a call on tangents, inside another rule: the pullback, at any point."""
+    """Of a call on tangents, inside another rule."""
     is_open = [_compat.is_undefined_primal(x) for x in operands]
-    at = [
-        _compat.zeros_of(x.aval) if o else jnp.asarray(x)
-        for x, o in zip(operands, is_open, strict=True)
-    ]
     make = keep_residuals if spec.has_rrule else linearise
-    _, linear, residuals = make(spec, is_open, at)
+
+    def backward(at: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        _, linear, residuals = make(spec, is_open, at)
+        return linear.backward(residuals, given)
+
+    smooth = [aval for aval in avals if has_tangent(aval)]
     given = [
         None if isinstance(ct, _compat.Zero) else ct
         for ct, aval in zip(cotangents, avals, strict=True)
         if has_tangent(aval)
     ]
-    found = iter(linear.backward(residuals, given))
+    types = [aval.to_tangent_aval() for aval in smooth]
+    found = iter(transpose_call(spec, backward, operands, given, types))
     return [
         _or_zero([next(found)], [x.aval])[0] if o else None
         for x, o in zip(operands, is_open, strict=True)
@@ -129,7 +131,12 @@ def _batch(axis: Any, operands: Any, dims: Any, *, spec: Any, avals: Any) -> Any
     return results, [0] * len(results)
 
 
-_compat.set_derivatives(rule_call_p, jvp=_jvp, transpose=_transpose)
-_compat.set_linearization(rule_call_p, _linearize)
-_compat.fancy_batcher(rule_call_p, _batch)
+register(
+    rule_call_p,
+    impl=_primal,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    linearize=_linearize,
+)
 support_taylor(rule_call_p)

@@ -67,6 +67,7 @@ class Spec:
         self.primitive, self.args, self.kwargs = primitive, args, kwargs
         self.frule, self.rrule, self.out = frule, rrule, out
         self.call = call
+        self.is_host = primitive.host
         self._outs: dict[Any, Outs] = {}
         starts = [0]
         for template in args:
