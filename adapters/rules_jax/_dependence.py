@@ -146,7 +146,8 @@ def _moved(eqn: Any, cells: Cells, *, indices: slice = slice(0, 0)) -> Cells | N
 
 
 def _reduced(eqn: Any, cells: Cells) -> Cells:
-    return [Cell(np.any(cells[0].marks, axis=tuple(eqn.params["axes"])))]
+    found = np.any(cells[0].marks, axis=tuple(eqn.params["axes"]))
+    return [Cell(np.asarray(found))]
 
 
 def _dot(eqn: Any, cells: Cells) -> Cells:

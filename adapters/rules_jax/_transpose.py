@@ -48,9 +48,7 @@ def transpose(
         raise
     except (AssertionError, NotImplementedError, ValueError) as error:
         failed = error
-    found = (
-        None if rule in _DERIVED.get() else _by_derivative(linear, avals, given, rule)
-    )
+    found = _by_derivative(linear, avals, given, rule)
     if found is None:
         raise rc.UnsupportedError(_untransposed(rule, failed)) from failed
     return found
@@ -69,6 +67,8 @@ def _by_derivative(
     def derivative(point: Any, given: Any) -> list[Any]:
         return list(jax.vjp(linear, *point)[1](given))
 
+    if rule in _DERIVED.get():
+        return None
     token = _DERIVED.set((*_DERIVED.get(), rule))
     try:
         closed = jax.make_jaxpr(derivative)(list(avals), given)
@@ -171,7 +171,7 @@ def _noted(spec: Any, opened: Sequence[Any]) -> Iterator[bool]:
 def _transposed_body(
     spec: Any, operands: Sequence[Any], cotangents: Sequence[Any], avals: Sequence[Any]
 ) -> list[Any]:
-    """The transposition of the function's own body: its frule says that it is linear."""
+    """The transposition of the body of a function that its frule says is linear."""
     rule = spec.frule
     if spec.is_host:
         message = (
