@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ._errors import MixedHostsError, RulesCoreError
 from ._structure import structure
 
-__all__ = ["Adapter", "adapter_of", "adapters", "find_adapter"]
+__all__ = ["Adapter", "adapter_of", "adapters", "check_captured", "find_adapter"]
 
 GROUP = "rules_core.adapters"
 
@@ -112,6 +112,25 @@ class _Hosts(dict[type, Any]):
 
 
 _hosts = _Hosts()
+
+
+def check_captured(primitive: Any) -> None:
+    """Let hosts object to their arrays that a primitive captures.
+
+    No argument is an array of a host, so that no adapter is asked to run the call; but
+    a captured array may be one that a host is differentiating, without the rules.
+    """
+    for cell in primitive.cells:
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not yet filled
+            continue
+        adapter = _hosts[type(value)]
+        if adapter is _LOOK_INSIDE:
+            adapter = _inside(value, set())
+        check = getattr(adapter, "check_captured", None)
+        if check is not None:
+            check(primitive)
 
 
 def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from functools import WRAPPER_ASSIGNMENTS
 from types import MethodType
 from typing import Any, cast, final
 
-from ._adapters import find_adapter
+from ._adapters import check_captured, find_adapter
 from ._elementwise import elementwise_batch_rule, elementwise_shape_rule
 from ._errors import PrimitiveError, RuleDefinitionError
 from ._keys import describe
@@ -57,6 +57,7 @@ class Primitive:
     __slots__ = (
         "__dict__",
         "__weakref__",
+        "cells",
         "elementwise",
         "fun",
         "host",
@@ -81,6 +82,7 @@ class Primitive:
         self.static_argnames = names_of(static_argnames)
         self.table: Table = table_for(fun, "primitive")
         self._check_static()
+        self.cells: tuple[Any, ...] = getattr(fun, "__closure__", None) or ()
         self.persistent = False
         self.shortcut: Callable[[tuple[Any, ...]], Any] | None = None
         self.__wrapped__ = fun
@@ -110,6 +112,8 @@ class Primitive:
                 return y
         adapter = find_adapter(args, kwargs)
         if adapter is None:
+            if self.cells:
+                check_captured(self)
             return self.fun(*args, **kwargs)
         return adapter.call(self, args, kwargs)
 

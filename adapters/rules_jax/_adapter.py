@@ -7,7 +7,7 @@ from typing import Any, final
 
 import jax
 
-from ._call import call_primitive
+from ._call import call_primitive, refuse_captured
 from ._matrix import cells
 
 __all__ = ["JaxAdapter", "adapter"]
@@ -40,6 +40,10 @@ class JaxAdapter:
             if ADVICE not in getattr(error, "__notes__", ()):
                 error.add_note(ADVICE)
             raise
+
+    def check_captured(self, primitive: Any) -> None:
+        """Refuse a primitive with rules that captures what JAX differentiates."""
+        refuse_captured(primitive)
 
     def stop_gradient(self, x: Any) -> Any:
         """An array without its derivative, in every mode."""

@@ -68,7 +68,8 @@ class Batched:
             return list(self.inner.primal(*row))
 
         closed = jax.make_jaxpr(self._map(trace, self.dims))(*leaves)
-        return single[0]._replace(avals=tuple(closed.out_avals))
+        effects = frozenset(closed.effects)
+        return single[0]._replace(avals=tuple(closed.out_avals), effects=effects)
 
     def push(
         self, wanted: Sequence[bool], leaves: Sequence[Any], tangents: Sequence[Any]

@@ -17,14 +17,19 @@ from . import _compat
 from ._config import CONFIG
 from ._custom import call_custom_jvp, call_custom_vjp, call_linear
 from ._from_jax import native_of
-from ._functions import captures_tracer, convert_callables, hidden_tracer
+from ._functions import (
+    captured,
+    captures_tracer,
+    convert_callables,
+    hidden_tracer,
+)
 from ._hostspec import no_rule_text
 from ._leaves import Fixed, Template, is_traced, settle, split
 from ._placement import to_device
 from ._rule_call import call_primitive_rules
-from ._spec import Spec
+from ._spec import Spec, captured_text
 
-__all__ = ["BACK_ENDS", "OUT", "call_primitive"]
+__all__ = ["BACK_ENDS", "OUT", "call_primitive", "refuse_captured"]
 
 # Where a handle keeps the types of results that `to_jax(f, out=…)` was given.
 OUT = "_out_jax"
@@ -51,6 +56,7 @@ def call_primitive(
         return native(*args, **kwargs)
     if any(map(_traced, args)) or (kwargs and any(map(_traced, kwargs.values()))):
         return _call_traced(primitive, args, kwargs, via)
+    refuse_captured(primitive)
     if primitive.host:
         return _call_host(primitive, args, kwargs)
     return primitive.fun(*args, **kwargs)
@@ -241,6 +247,19 @@ def _refuse_hidden(primitive: Any, values: Sequence[Any]) -> None:
                 "pass the array itself."
             )
             raise rc.UnsupportedError(message)
+
+
+def refuse_captured(primitive: Any) -> None:
+    """What a function captures is no argument of its rules; JAX may be tracing it.
+
+    Raises:
+        UnexpectedTracerError: It captures a value that may be differentiated.
+    """
+    table, fun = primitive.table, primitive.fun
+    if _compat.at_top_level() or not (table.rrule.rules or table.frule.rules):
+        return
+    if any(map(_compat.is_differentiable, captured(fun))) or hidden_tracer(fun):
+        raise jax.errors.UnexpectedTracerError(captured_text(primitive.__name__))
 
 
 def _impure_text(primitive: Any) -> str:

@@ -27,9 +27,11 @@ __all__ = [
     "float0_zeros",
     "has_explicit_mesh",
     "held_weakly",
+    "is_differentiable",
     "is_undefined_primal",
     "lower_by_tracing",
     "match_varying",
+    "named_axes",
     "partial_eval",
     "placed_like",
     "pruned",
@@ -252,6 +254,22 @@ def enable_x64(on: bool) -> Any:
     from jax import experimental
 
     return experimental.enable_x64(on)
+
+
+def is_differentiable(x: Any) -> bool:
+    """Whether a derivative of `x` may be taken: a tracer, but not of a batch alone."""
+    from jax._src.interpreters.batching import BatchTracer
+
+    while isinstance(x, BatchTracer):
+        x = x.val
+    return isinstance(x, jax.core.Tracer)
+
+
+def named_axes(effects: Any) -> set[Any]:
+    """Names of the axes over which a computation has collectives, by its effects."""
+    from jax._src import core
+
+    return {e.name for e in effects if isinstance(e, core.NamedAxisEffect)}
 
 
 def at_top_level() -> bool:

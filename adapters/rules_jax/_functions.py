@@ -20,7 +20,7 @@ import rules_core as rc
 
 from ._leaves import is_traced
 
-__all__ = ["Captured", "convert_callables", "captures_tracer"]
+__all__ = ["Captured", "captured", "captures_tracer", "convert_callables"]
 
 _HOLE = object()  # where an array was
 

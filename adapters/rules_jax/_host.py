@@ -143,12 +143,15 @@ def _run(
     if found is not None:
         return found
     rows = [
-        host.run([x[i] if b else x for x, b in zip(arrays, batched, strict=True)])
-        for i in range(size)
-    ]
+        list(map(np.array, host.run(_row(arrays, batched, i)))) for i in range(size)
+    ]  # copies: a library may reuse its output buffer
     if not rows:
         return [np.zeros(a.shape, a.dtype) for a in _promised(arrays, host, 0, batched)]
     return [np.stack(column) for column in zip(*rows, strict=True)]
+
+
+def _row(arrays: Sequence[Any], batched: Sequence[bool], i: int) -> list[Any]:
+    return [x[i] if b else x for x, b in zip(arrays, batched, strict=True)]
 
 
 def result_types(

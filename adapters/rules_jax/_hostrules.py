@@ -105,6 +105,8 @@ class _HostMap:
     cotangents of the results to the wanted ones. Each is the other's transposition.
     """
 
+    effects: frozenset[Any] = frozenset()
+
     def __init__(
         self,
         spec: Any,

@@ -34,6 +34,10 @@ class LinearMap(Protocol):
     def outs(self) -> Sequence[Any]:
         """Types of the results."""
 
+    @property
+    def effects(self) -> frozenset[Any]:
+        """What `forward` does besides, such as printing."""
+
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """Results, one array per type in `outs`."""
 
@@ -69,9 +73,9 @@ def _forward(*operands: Any, linear: LinearMap, count: int) -> list[Any]:
 _compat.lower_by_tracing(rule_linear_p, _forward)
 
 
-@rule_linear_p.def_abstract_eval
-def _abstract(*_: Any, linear: LinearMap, count: int) -> list[Any]:
-    return list(linear.outs)
+@rule_linear_p.def_effectful_abstract_eval
+def _abstract(*_: Any, linear: LinearMap, count: int) -> tuple[list[Any], Any]:
+    return list(linear.outs), linear.effects
 
 
 def _jvp(primals: Any, tangents: Any, *, linear: LinearMap, count: int) -> Any:
@@ -154,7 +158,8 @@ class BatchedLinear:
         self.inner, self.dims, self.count = inner, dims, count
         self.axis = _compat.axis_keywords(axis)
         shaped = jax.make_jaxpr(lambda *x: self.forward(x[:count], x[count:]))
-        self.outs = shaped(*map(jax.typeof, operands)).out_avals
+        closed = shaped(*map(jax.typeof, operands))
+        self.outs, self.effects = closed.out_avals, frozenset(closed.effects)
 
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """`vmap` of the map."""

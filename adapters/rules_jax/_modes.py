@@ -65,6 +65,8 @@ def _wanted_avals(leaves: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
 class _PullbackMap:
     """Forward mode out of the rrule: the transposed pullback."""
 
+    effects: frozenset[Any] = frozenset()
+
     def __init__(
         self, spec: Any, wanted: tuple[bool, ...], leaves: Sequence[Any], structure: Any
     ) -> None:
@@ -113,6 +115,7 @@ class _FruleMap:
         self.jaxpr, self.count = jaxpr, count
         self.ins = _wanted_avals(leaves, wanted)
         self.outs = _tangent_avals(avals)
+        self.effects = frozenset(jaxpr.effects)
 
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """The equations of the frule that depend on the tangents."""

@@ -30,19 +30,24 @@ rule_call_p.multiple_results = True
 
 def call_primitive_rules(spec: Any, leaves: Sequence[Any]) -> list[Any]:
     """Results of a call, with its rules attached."""
-    return list(rule_call_p.bind(*leaves, spec=spec, avals=spec.outs(leaves).avals))
+    outs = spec.outs(leaves)
+    return list(
+        rule_call_p.bind(*leaves, spec=spec, avals=outs.avals, declared=outs.effects)
+    )
 
 
-def _primal(*leaves: Any, spec: Any, avals: Any) -> list[Any]:
+def _primal(*leaves: Any, spec: Any, **_: Any) -> list[Any]:
     return list(spec.primal(*leaves))
 
 
 _compat.lower_by_tracing(rule_call_p, _primal)
 
 
-@rule_call_p.def_abstract_eval
-def _abstract(*_: Any, spec: Any, avals: Sequence[Any]) -> list[Any]:
-    return list(avals)
+@rule_call_p.def_effectful_abstract_eval
+def _abstract(
+    *_: Any, spec: Any, avals: Sequence[Any], declared: Any
+) -> tuple[list[Any], Any]:
+    return list(avals), declared
 
 
 def _or_zero(found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
@@ -61,7 +66,7 @@ def _given(primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _jvp(primals: Any, tangents: Any, *, spec: Any, avals: Any) -> Any:
+def _jvp(primals: Any, tangents: Any, *, spec: Any, avals: Any, declared: Any) -> Any:
     """The frule; as a transposable linear map where anything is traced."""
     given = _given(primals, tangents)
     wanted = [t is not None for t in given]
@@ -78,7 +83,12 @@ def _jvp(primals: Any, tangents: Any, *, spec: Any, avals: Any) -> Any:
 
 
 def _linearize(
-    reverse: bool, nonzero: Sequence[bool], *primals: Any, spec: Any, avals: Any
+    reverse: bool,
+    nonzero: Sequence[bool],
+    *primals: Any,
+    spec: Any,
+    avals: Any,
+    declared: Any,
 ) -> Any:
     """Results, residuals, and the linear map that `jax.vjp` will transpose."""
     pairs = zip(nonzero, primals, strict=True)
@@ -95,7 +105,9 @@ def _linearize(
     return results, list(map(has_tangent, avals)), residuals, linearized
 
 
-def _transpose(cotangents: Any, *operands: Any, spec: Any, avals: Any) -> list[Any]:
+def _transpose(
+    cotangents: Any, *operands: Any, spec: Any, avals: Any, declared: Any
+) -> list[Any]:
     """Of a call on tangents, inside another rule."""
     is_open = [_compat.is_undefined_primal(x) for x in operands]
     make = keep_residuals if spec.has_rrule else linearise
@@ -118,9 +130,16 @@ def _transpose(cotangents: Any, *operands: Any, spec: Any, avals: Any) -> list[A
     ]
 
 
-def _batch(axis: Any, operands: Any, dims: Any, *, spec: Any, avals: Any) -> Any:
-    """The same call over a batch, its rules attached."""
-    if all(dim is None for dim in dims):
+def _batch(
+    axis: Any, operands: Any, dims: Any, *, spec: Any, avals: Any, declared: Any
+) -> Any:
+    """The same call over a batch, its rules attached.
+
+    A body with a collective over the batch axis runs in the scope of the axis, even if
+    no argument has it.
+    """
+    in_scope = _compat.named_axes(declared) & {axis.name}
+    if not in_scope and all(dim is None for dim in dims):
         results = call_primitive_rules(spec, operands)
         return results, [None] * len(results)
     batched = Batched.of(spec, axis, tuple(dims))

@@ -29,14 +29,15 @@ from ._project import RuleOutputError, match_weak, project
 from ._saved import Saved, save_pullback
 from ._tangents import build, read
 
-__all__ = ["Outs", "Spec"]
+__all__ = ["Outs", "Spec", "captured_text"]
 
 
 class Outs(NamedTuple):
-    """Types of the results of a call, and how to put them together."""
+    """Types of the results of a call, how to put them together, and its effects."""
 
     avals: tuple[Any, ...]
     template: Template
+    effects: frozenset[Any] = frozenset()
 
 
 @_compat.held_weakly
@@ -149,15 +150,11 @@ class Spec:
 
         closed = jax.make_jaxpr(trace)(*leaves)
         self._refuse_captured(closed.consts)
-        return Outs(tuple(closed.out_avals), template[0])
+        return Outs(tuple(closed.out_avals), template[0], frozenset(closed.effects))
 
     def _refuse_captured(self, consts: Sequence[Any]) -> None:
         if any(map(is_traced, consts)):
-            message = (
-                f"{self.name} has rules and closes over a traced value, but its rules "
-                "differentiate its arguments only. Pass the value as an argument."
-            )
-            raise jax.errors.UnexpectedTracerError(message)
+            raise jax.errors.UnexpectedTracerError(captured_text(self.name))
 
     # The rules
 
@@ -345,6 +342,14 @@ class _Running:
             self.acting.__exit__(kind, error, trace)
         if isinstance(error, jax.errors.TracerArrayConversionError):
             raise rc.UnsupportedError(_numpy_text(self.rule)) from error
+
+
+def captured_text(name: str) -> str:
+    """The refusal of a function whose rules do not know what it depends on."""
+    return (
+        f"{name} has rules and closes over a traced value, but its rules differentiate "
+        "its arguments only. Pass the value as an argument."
+    )
 
 
 def _numpy_text(rule: Any) -> str:
