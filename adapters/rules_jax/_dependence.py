@@ -193,7 +193,7 @@ def _stable(step: Callable[[Cells], Cells], carry: Cells) -> Cells:
 def _scan(eqn: Any, cells: Cells) -> Cells:
     first, second = eqn.params["num_consts"], eqn.params["num_carry"]
     consts, rest = cells[:first], cells[first:]
-    rows = [Cell(cell.marks.any(axis=0)) for cell in rest[second:]]
+    rows = [Cell(np.asarray(cell.marks.any(axis=0))) for cell in rest[second:]]
 
     def turn(carry: Cells) -> Cells:
         return _closed(eqn.params["jaxpr"], [*consts, *carry, *rows])

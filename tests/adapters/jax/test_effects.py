@@ -80,6 +80,7 @@ def effects_of(use, f):
     return float(y), list(SEEN)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("effect", EFFECTS)
 @pytest.mark.parametrize("use", USES)
 def test_effects_are_kept(use, effect):
@@ -139,6 +140,7 @@ SCOPES = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("rules", ["rrule", "frule", "both"])
 @pytest.mark.parametrize("scope", SCOPES)
 def test_collectives_of_unmapped_arguments(scope, rules):
@@ -168,6 +170,7 @@ HIDING = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("hide", HIDING)
 @pytest.mark.parametrize("transform", [jax.grad, jax.jacfwd])
 @pytest.mark.parametrize("compiled", [False, True])

@@ -177,6 +177,7 @@ def check(cube, names, *, may_refuse=()):
 SOME = ["vmap jvp", "transpose of linearize", "reverse of forward"]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("inner", ["rrule", "frule", "both"])
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_packed_cotangent(packing, inner):
@@ -198,6 +199,7 @@ def test_packed_cotangent_in_full(packing):
     check(cube, TRANSFORMS, may_refuse=TRANSFORMS if packing in REFUSED else ())
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("inner", ["rrule", "frule"])
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_packed_tangent(packing, inner):
@@ -275,6 +277,7 @@ def nonlinear_primitive(body, rules):
     return bent
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("rules", ["rrule", "frule", "both"])
 @pytest.mark.parametrize("body", NONLINEAR)
 def test_nonlinear_primitive_is_not_transposed(body, rules):
@@ -283,6 +286,7 @@ def test_nonlinear_primitive_is_not_transposed(body, rules):
         jax.linear_transpose(bent, jnp.asarray(X))(jnp.asarray(W))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("rules", ["rrule", "frule", "both"])
 @pytest.mark.parametrize("body", NONLINEAR)
 def test_nonlinear_pullback_is_refused_in_forward_mode(body, rules):
