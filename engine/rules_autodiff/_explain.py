@@ -7,7 +7,6 @@ from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lifted_code import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, OWN, is_opaque_module
 from rules_core import explain
-from rules_core._registry import find_table
 
 __all__ = [
     "LIFTED",
@@ -112,7 +111,7 @@ def note_place(error: BaseException, f: Any, place: Place = None) -> None:
 
 def note_unfit(error: Exception, f: Any, args: Any, kwargs: Any, run: Any) -> None:
     """Add to an error that `f` has rules, and which of them did not fit why."""
-    if find_table(f) is None or run.opted_out(f, args):
+    if not run.has_rules(f) or run.opted_out(f, args):
         return
     what = explain(f, *args, **kwargs)
     error.add_note(

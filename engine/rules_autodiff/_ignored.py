@@ -17,7 +17,7 @@ from rules_autodiff._captured import reach
 from rules_autodiff._explain import refused
 from rules_autodiff._fast import reverse_run
 from rules_autodiff._plain import PLAIN
-from rules_autodiff._recording import written_by
+from rules_autodiff._state import written_by
 from rules_core._ignore import without_captured
 
 __all__: list[str] = []
