@@ -4,6 +4,7 @@
 # make test-full  those and what repeats them for other values
 # make test-nightly  what is too heavy for both
 # make test-slice SLICE=2/6  one part of what make test leaves out
+# make versions  a smoke with the lowest and the newest versions of what we rest on
 # make coverage  the full tests, and what they did not run
 # make lint   style, types and the direction of imports
 # make docs   the documentation, into docs/_build/html
@@ -28,7 +29,7 @@ DEMO ?= co2
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full test-nightly test-slice coverage lint docs clean
+.PHONY: demo test test-full test-nightly test-slice versions coverage lint docs clean
 .DEFAULT_GOAL := test
 
 demo: $(STAMP)
@@ -45,6 +46,9 @@ test-nightly: $(STAMP)
 
 test-slice: $(STAMP)
 	$(PYTEST) -m "full or nightly" --slice $(SLICE) $(ARGS)
+
+versions:
+	.ci/versions
 
 coverage: $(STAMP)
 	$(BIN)/coverage erase
