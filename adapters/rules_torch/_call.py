@@ -25,6 +25,7 @@ from ._errors import (
     CotangentError,
     KeywordDerivativeError,
     UnconvertibleClosureError,
+    blame_not_generic,
     rule_label,
     untraceable,
 )
@@ -137,10 +138,15 @@ class Call:
         return tensors
 
     def _run_rrule(self, tensors: Sequence[Tensor]) -> Any:
-        if self.primitive.table.primitive is self.primitive:
-            return self._call_rrule(tensors)
-        with self.primitive.acting():
-            return self._call_rrule(tensors)
+        try:
+            if self.primitive.table.primitive is self.primitive:
+                return self._call_rrule(tensors)
+            with self.primitive.acting():
+                return self._call_rrule(tensors)
+        except (RuntimeError, TypeError, ValueError) as error:
+            if not any(map(lacks_data, tensors)):  # a compiler has words of its own
+                blame_not_generic(rule_label(self.rrule), error)
+            raise
 
     def _call_rrule(self, tensors: Sequence[Tensor]) -> Any:
         if self.layout is None and self.rrule.plain and is_direct(self.primitive):
@@ -182,12 +188,14 @@ class Call:
                 with resumed(self.autocast, self.inputs[0][2].type):
                     return self._finish(residuals, seeds, wanted, node)
             return self._finish(residuals, seeds, wanted, node)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError, ValueError) as error:
             reason = untraceable(self.primitive.table.label, str(error))
             seen = [dy for dy in seeds if dy is not None]
-            if reason is None or not any(map(lacks_data, seen)):
-                raise
-            raise reason from error
+            if reason is not None and any(map(lacks_data, seen)):
+                raise reason from error
+            if self.rrule is not None:
+                blame_not_generic(f"the pullback of {rule_label(self.rrule)}", error)
+            raise
 
     def _finish(
         self,
@@ -374,8 +382,14 @@ class Call:
             needs = (False,) * (len(found.args) - len(needs)) + needs
         if found.rule.host:
             return push_host(self, found.rule, needs, tensors, tangents)
-        with self.primitive.acting():
-            y, dy = found.run(self._tangents(found.rule, tensors, tangents), needs)
+        given = self._tangents(found.rule, tensors, tangents)
+        try:
+            with self.primitive.acting():
+                y, dy = found.run(given, needs)
+        except (RuntimeError, TypeError, ValueError) as error:
+            if not any(map(lacks_data, tensors)):
+                blame_not_generic(rule_label(found.rule), error)
+            raise
         return self._read_tangent(found.rule, y, dy)
 
     def _tangents(

@@ -7,8 +7,8 @@ forward-mode derivative; every such name is looked up here, once, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial, reduce
 from typing import Any
 
@@ -60,6 +60,7 @@ __all__ = [
     "will_execute",
     "with_memory",
     "with_tangent_of",
+    "without_saving_hooks",
 ]
 
 # How the error begins with which torch refuses a second forward-mode level.
@@ -109,6 +110,13 @@ _deeper: Callable[[], int] = _find("_C._vmapmode_increment_nesting")
 _back: Callable[[], int] = _find("_C._vmapmode_decrement_nesting")
 _add_older: Callable[[Tensor, int, int], Tensor] = _find("_add_batch_dim")
 _take_older: Callable[[Tensor, int, int, int], Tensor] = _find("_remove_batch_dim")
+_top_hooks: Callable[[bool], Any] = _find(
+    "_C._autograd._top_saved_tensors_default_hooks"
+)
+_pop_hooks: Callable[[], None] = _find("_C._autograd._pop_saved_tensors_default_hooks")
+_push_hooks: Callable[..., None] = _find(
+    "_C._autograd._push_saved_tensors_default_hooks"
+)
 _compiler = _find("compiler")
 _dispatch = _find("utils._python_dispatch")
 forward_ad = _find("autograd.forward_ad")
@@ -388,6 +396,24 @@ def is_traced(x: Tensor) -> bool:
     if not isinstance(_bare(x), _fake):
         return False
     return _find("fx.experimental.proxy_tensor.get_proxy_mode")() is None
+
+
+@contextmanager
+def without_saving_hooks() -> Iterator[None]:
+    """Without the hooks that see saved tensors, which torch.func refuses.
+
+    Those of a checkpoint are met where a rule is transposed inside of it. What the
+    transposition saves is kept as it is.
+    """
+    hooks = []
+    while (pair := _top_hooks(True)) is not None:
+        hooks.append(pair)
+        _pop_hooks()
+    try:
+        yield
+    finally:
+        for pair in reversed(hooks):
+            _push_hooks(*pair)
 
 
 def fake_mode() -> AbstractContextManager[Any]:

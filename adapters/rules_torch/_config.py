@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import torch
@@ -10,8 +10,11 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._apart import reaches_tensor
 from ._compat import functorch_active, unwrap_dead
+from ._errors import blame_not_generic
 from ._leaves import differentiable, flatten, pair, tangent_of, unflatten
+from ._numpy import to_numpy
 from ._transpose import pull_back, push_forward
 
 __all__ = ["CONFIG", "TorchConfig"]
@@ -22,7 +25,9 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
     """The configuration that rules receive when PyTorch differentiates.
 
     `rrule_via_ad` and `frule_via_ad` differentiate any torch function by torch itself,
-    to any order; tensors that the function captures have cotangents too.
+    to any order; tensors that the function captures have cotangents too. NumPy arrays,
+    as a solver with `host=True` has them, become tensors for the derivative, which is
+    made of NumPy arrays again where the call has no tensor.
 
     >>> import torch
     >>> from rules_core import rrule_via_ad
@@ -34,12 +39,21 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
 
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
         """`(y, pullback)`; the pullback evaluates `f` again and may be kept."""
-        return f(*args, **kw), rc.Pullback(_pull_back, f, args, kw)
+        pull = _pull_back_arrays if _is_numpy((f, args, kw)) else _pull_back
+        return f(*args, **kw), rc.Pullback(pull, f, args, kw)
 
     def frule_via_ad(
         self, tangents: tuple[Any, ...], f: Any, *args: Any, **kw: Any
     ) -> tuple[Any, Any]:
         """`(y, dy)` by one forward-mode evaluation."""
+        if _is_numpy((f, args, kw)):
+            y, dy = self._push(tangents, *map(_tensors, (f, args, kw)))
+            return _arrays(y), _arrays(dy)
+        return self._push(tangents, f, args, kw)
+
+    def _push(
+        self, tangents: Any, f: Any, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Any, Any]:
         run = _Flat(f, args, kw)
         seeds = list(pair(run.layout[3][0], rc.Tangent(tuple, *tangents)))
         chosen = run.chosen()
@@ -102,7 +116,57 @@ def _concrete(dx: Any, x: Tensor) -> Tensor:
     dx = rc.unthunk(dx)
     if isinstance(dx, rc.NotImplementedTangent):
         dx.throw("a rule calls back into torch with it")
-    return torch.zeros_like(x) if isinstance(dx, rc.AbstractZero) else dx
+    if isinstance(dx, rc.AbstractZero):
+        return torch.zeros_like(x)
+    dx = _tensors(dx)
+    return dx if isinstance(dx, Tensor) else torch.as_tensor(dx, dtype=x.dtype)
+
+
+def _is_numpy(value: Any) -> bool:
+    """Whether a call is about NumPy arrays, and about no tensor."""
+    return not reaches_tensor(value) and reaches_tensor(value, _array_types())
+
+
+def _array_types() -> tuple[type, ...]:
+    import numpy as np
+
+    return (np.ndarray, np.generic)
+
+
+def _tensors(value: Any) -> Any:
+    """A value with tensors for its NumPy arrays."""
+
+    def tensor(array: Any) -> Tensor:
+        found: list[Tensor] = []
+        flatten(array, found)
+        return found[0]
+
+    return _mapped(tensor, _array_types(), value)
+
+
+def _arrays(value: Any) -> Any:
+    """A value with NumPy arrays for its tensors, which have no history."""
+    return _mapped(lambda x: to_numpy(x.detach()), Tensor, value)
+
+
+def _mapped(fn: Callable[[Any], Any], leaf: Any, value: Any) -> Any:
+    if isinstance(value, leaf):
+        return fn(value)
+    if not reaches_tensor(value, leaf) or (level := rc.structure(value)) is None:
+        return value
+    return level.rebuild([_mapped(fn, leaf, item) for item in level.values])
+
+
+def _pull_back_arrays(
+    f: Any, args: tuple[Any, ...], kw: dict[str, Any], dy: Any
+) -> tuple[Any, ...]:
+    try:
+        found = _pull_back(_tensors(f), _tensors(args), _tensors(kw), dy)
+        return tuple(map(_arrays, found))
+    except (RuntimeError, TypeError, ValueError) as error:
+        name = getattr(f, "__qualname__", repr(f))
+        blame_not_generic(f"{name}, which rrule_via_ad differentiates,", error)
+        raise
 
 
 def _pull_back(f: Any, args: tuple[Any, ...], kw: dict[str, Any], dy: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -11,7 +13,7 @@ from torch import Tensor
 import rules_core as rc
 
 from ._config import CONFIG
-from ._errors import HostRuleError
+from ._errors import HostRuleError, SelfTransposeError
 from ._meta import has_tangent_space, zeros
 from ._transpose import transpose
 
@@ -43,8 +45,32 @@ def transposed_push(
         return tuple(dys[i] for i in outputs)
 
     points = [tensors[i] for i in chosen]
-    found = iter(transpose(pushforward, points, [seeds[i] for i in outputs]))
+    with _once(call, found_rule.rule):
+        found = iter(transpose(pushforward, points, [seeds[i] for i in outputs]))
     return [next(found) if want else None for want in wanted]
+
+
+# The calls whose frules are being transposed here.
+_TRANSPOSED: ContextVar[tuple[Any, ...]] = ContextVar("_TRANSPOSED", default=())
+
+
+@contextmanager
+def _once(call: Any, rule: Any) -> Iterator[None]:
+    """Refuse to transpose an frule inside its own transposition.
+
+    Raises:
+        SelfTransposeError: It is asked for.
+    """
+    shapes = [(meta[0], meta[1]) for meta in call.inputs]
+    key = (call.primitive, call.layout, shapes)
+    running = _TRANSPOSED.get()
+    if any(key[0] is other[0] and key == other for other in running):
+        raise SelfTransposeError(rule)
+    token = _TRANSPOSED.set((*running, key))
+    try:
+        yield
+    finally:
+        _TRANSPOSED.reset(token)
 
 
 def transposed_pull(

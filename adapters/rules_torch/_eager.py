@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from ._compat import apply_function, keep_out_of_graphs
+from ._meta import stand_in
 from ._residuals import ResidualCall
 
-__all__ = ["LEFT_OUT", "EagerFunction", "apply_eager", "pull", "save"]
+__all__ = ["LEFT_OUT", "EagerFunction", "apply_eager", "attached", "pull", "save"]
 
 
 class EagerFunction(torch.autograd.Function):
@@ -74,7 +75,20 @@ def pull(
         if torch.is_grad_enabled():
             saved = _rejoin(call, saved, len(wanted))
         saved = [saved[i] for i in call.sources]
-    return (None, *call.finish(saved, seeds, wanted, ctx))
+    return (None, *attached(call, call.finish(saved, seeds, wanted, ctx), wanted))
+
+
+def attached(
+    call: ResidualCall, found: Sequence[Tensor | None], wanted: Sequence[bool]
+) -> Sequence[Tensor | None]:
+    """Cotangents, zeros where there are none at all, as `torch.round` has them.
+
+    Without any `torch.autograd.grad` would find the arguments unused.
+    """
+    if any(dx is not None for dx in found):
+        return found
+    pairs = zip(call.inputs, wanted, strict=True)
+    return [stand_in(meta) if want else None for meta, want in pairs]
 
 
 def _rejoin(

@@ -12,10 +12,13 @@ __all__ = [
     "HiddenTensorsError",
     "HostRuleError",
     "KeywordDerivativeError",
+    "NotGenericError",
     "ResultShapeError",
     "SecondDerivativeError",
     "UnconvertibleClosureError",
     "UntraceableError",
+    "SelfTransposeError",
+    "blame_not_generic",
     "rule_label",
     "untraceable",
 ]
@@ -119,6 +122,59 @@ class HostRuleError(rc.UnsupportedError):
             f"transposed, but {mode} mode is wanted. Add an {cure} as well, or write "
             "the rule with primitives and array-API functions."
         )
+
+
+class SelfTransposeError(rc.UnsupportedError):
+    """Reverse mode is to be derived from an frule that applies its own function."""
+
+    __module__ = "rules_torch"
+
+    def __init__(self, rule: Any) -> None:
+        super().__init__(
+            f"{rule_label(rule)} applies {rule.target} to the tangent, so that its "
+            "transpose, by which reverse mode is derived, would ask for itself without "
+            "end. Add an rrule, or declare the function by linear_rule."
+        )
+
+
+class NotGenericError(rc.UnsupportedError):
+    """A generic rule or body computes with NumPy or `math` on tensors."""
+
+    __module__ = "rules_torch"
+
+    def __init__(self, what: str, said: str) -> None:
+        super().__init__(
+            f"{what} must compute with array-API functions, but got a tensor where it "
+            "called NumPy or math, or made a number of it, which torch answers by: "
+            f"{said} Use array_namespace(x) or a primitive, or declare it host=True."
+        )
+
+
+# What torch says where NumPy, `math` or `float` ask a tensor for its memory or value.
+_ASKED = (
+    "Can't call numpy() on Tensor",
+    "Cannot access data pointer of Tensor",
+    "calling .item() on a Tensor",
+    "only one element tensors can be converted to Python scalars",
+    "only length-1 arrays can be converted to Python scalars",
+    "only 0-dimensional arrays can be converted to Python scalars",
+    "a Tensor with 2 elements cannot be converted to Scalar",
+    "elements cannot be converted to Scalar",
+    "Cannot access storage of",
+    "loop of ufunc does not support argument 0 of type Tensor",
+)
+
+
+def blame_not_generic(what: str, error: Exception) -> None:
+    """Raise in place of torch's error where a rule or a body is not generic.
+
+    Raises:
+        NotGenericError: NumPy or `math` was given a tensor.
+    """
+    text = str(error)
+    if isinstance(error, rc.RulesCoreError) or not any(said in text for said in _ASKED):
+        return
+    raise NotGenericError(what, text.partition(". ")[0].rstrip(".") + ".") from error
 
 
 class FunctionalizeError(rc.UnsupportedError):

@@ -22,11 +22,12 @@ from ._compat import (
     functorch_active,
     is_fake,
     is_legacy_batched,
+    lacks_data,
     noting_down,
     older_vmap_active,
 )
 from ._config import CONFIG
-from ._errors import FunctionalizeError
+from ._errors import FunctionalizeError, blame_not_generic
 from ._exchange import lend, take
 from ._leaves import flatten, flatten_plain, leaf_names, unflatten
 from ._lent import call_lent
@@ -59,12 +60,24 @@ def run_primal(
 ) -> Any:
     """The primitive's own result, without rules."""
     if not primitive.host:
-        return primitive.fun(*args, **kwargs)
+        return _run_generic(primitive, args, kwargs)
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)
     job = PrimalJob(primitive, layout)
     outputs = run_opaque(job, tensors)
     return outputs[0] if job.result is None else unflatten(job.result, outputs)
+
+
+def _run_generic(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    try:
+        return primitive.fun(*args, **kwargs)
+    except (RuntimeError, TypeError, ValueError) as error:
+        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+        if not any(map(lacks_data, tensors)):  # a compiler has words of its own
+            blame_not_generic(f"the body of {primitive.table.label}", error)
+        raise
 
 
 def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:

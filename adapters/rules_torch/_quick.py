@@ -25,7 +25,8 @@ from ._compat import (
     keep_out_of_graphs,
     unwrap_dead,
 )
-from ._eager import LEFT_OUT, apply_eager, pull
+from ._eager import LEFT_OUT, apply_eager, attached, pull
+from ._errors import blame_not_generic, rule_label
 from ._residuals import ResidualCall
 
 __all__ = ["Slot", "Unlike", "apply_quick"]
@@ -164,7 +165,11 @@ class QuickFunction(torch.autograd.Function):
         Raises:
             Unlike: The call does not go as the last one.
         """
-        pair, habit = slot.function(*tensors), slot.habit
+        try:
+            pair, habit = slot.function(*tensors), slot.habit
+        except (RuntimeError, TypeError, ValueError) as error:
+            blame_not_generic(rule_label(slot.rule), error)
+            raise
         if type(pair) is not tuple or len(pair) != 2:
             raise Unlike(None)
         y, pullback = pair
@@ -206,10 +211,17 @@ class QuickFunction(torch.autograd.Function):
         inputs = ctx.inputs if habit.inputs is None else habit.inputs(saved)
         if not habit.own or _grad_enabled() or autocast_active():
             return pull(ctx, habit.again(inputs, dy), saved, (dy,))
-        result = rebuild(habit.model.plan, habit.residuals(saved))(dy)
+        try:
+            result = rebuild(habit.model.plan, habit.residuals(saved))(dy)
+        except (RuntimeError, TypeError, ValueError) as error:
+            rule = habit.model.rrule
+            blame_not_generic(f"the pullback of {rule_label(rule)}", error)
+            raise
         dxs = _as_they_are(result, inputs, wanted)
         if dxs is None:
-            dxs = [None, *habit.again(inputs, dy).spread(result, wanted[1:], ctx)]
+            call = habit.again(inputs, dy)
+            found = call.spread(result, wanted[1:], ctx)
+            dxs = [None, *attached(call, found, wanted[1:])]
         return tuple(dxs)
 
 

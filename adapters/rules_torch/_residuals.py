@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
+from ._blame import blame_result
 from ._call import Call
 from ._compat import is_dead, is_view_without_history
 from ._leaves import differentiable, unflatten
@@ -46,6 +47,8 @@ class ResidualCall(Call):
         """Outputs and extras of the forward pass; notes where the residuals are."""
         y, residuals = self.start(tensors)
         outputs = self.flatten_result(y)
+        if not outputs and (error := blame_result(self, blamed=False)) is not None:
+            raise error
         known = {id(x): i for i, x in enumerate(tensors)}
         for i, output in enumerate(outputs):
             if id(output) in known:  # a Function must not return one of its inputs

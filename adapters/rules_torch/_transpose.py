@@ -7,7 +7,12 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from ._compat import NESTED_FORWARD, functorch_active, with_tangent_of
+from ._compat import (
+    NESTED_FORWARD,
+    functorch_active,
+    with_tangent_of,
+    without_saving_hooks,
+)
 
 __all__ = ["pull_back", "push_forward", "transpose"]
 
@@ -61,11 +66,12 @@ def _pull_back_functorch(
     primals: Sequence[Tensor],
     cotangents: Cotangents | Callable[[Outputs], Cotangents],
 ) -> list[Tensor | None]:
-    outputs, back = torch.func.vjp(fn, *primals)
-    given = cotangents(outputs) if callable(cotangents) else cotangents
-    pairs = zip(outputs, given, strict=True)
-    seeds = tuple(torch.zeros_like(y) if dy is None else dy for y, dy in pairs)
-    return list(back(seeds))
+    with without_saving_hooks():
+        outputs, back = torch.func.vjp(fn, *primals)
+        given = cotangents(outputs) if callable(cotangents) else cotangents
+        pairs = zip(outputs, given, strict=True)
+        seeds = tuple(torch.zeros_like(y) if dy is None else dy for y, dy in pairs)
+        return list(back(seeds))
 
 
 def push_forward(
@@ -88,14 +94,15 @@ def push_forward(
 def _push_by_reverse(
     fn: Callable[..., Outputs], primals: Sequence[Tensor], tangents: Sequence[Tensor]
 ) -> tuple[Outputs, Outputs]:
-    outputs, back = torch.func.vjp(fn, *primals)
+    with without_saving_hooks():
+        outputs, back = torch.func.vjp(fn, *primals)
 
-    def back_flat(*seeds: Tensor) -> Outputs:
-        return back(seeds)
+        def back_flat(*seeds: Tensor) -> Outputs:
+            return back(seeds)
 
-    seeds = tuple(torch.ones_like(y) for y in outputs)
-    _, forth = torch.func.vjp(back_flat, *seeds)
-    return outputs, forth(tuple(tangents))
+        seeds = tuple(torch.ones_like(y) for y in outputs)
+        _, forth = torch.func.vjp(back_flat, *seeds)
+        return outputs, forth(tuple(tangents))
 
 
 def transpose(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 from torch.func import grad, jvp
 
 import rules_core as rc
 from rules_core import HasForwardsMode, HasReverseMode, NoTangent, RuleConfig
-from rules_torch import TorchConfig
+from rules_torch import NotGenericError, TorchConfig
 
 A = torch.tensor([0.3, 0.5], dtype=torch.float64)
 
@@ -130,3 +131,48 @@ def test_via_ad_of_several_outputs_and_integers():
 def test_via_ad_without_tensors():
     y, back = rc.rrule_via_ad(TorchConfig(), lambda n: n + 1, 2)
     assert (y, back(NoTangent())) == (3, (NoTangent(), NoTangent()))
+
+
+def scaled(c):
+    return lambda x: rc.array_namespace(x).sin(x) * c
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("captured", [2.0, np.array([2.0, 3.0])], ids=["a", "array"])
+def test_arrays_of_numpy_have_derivatives_in_numpy(captured, dtype):
+    """A solver that runs in NumPy calls back with the arrays that it has."""
+    x, dy = np.array([1.0, 2.0], dtype), np.array([3.0, 5.0], dtype)
+    expected = np.conj(np.cos(x) * captured) * dy
+    f = scaled(captured)
+    y, pullback = rc.rrule_via_ad(TorchConfig(), f, x)
+    for _ in range(2):
+        df, dx = pullback(dy)
+        assert (type(y), type(dx), dx.dtype) == (np.ndarray, np.ndarray, dtype)
+        np.testing.assert_allclose(dx, expected, rtol=1e-6)
+    if isinstance(captured, np.ndarray):
+        np.testing.assert_allclose(df["c"], np.sin(x) * dy, rtol=1e-6)
+    y, moved = rc.frule_via_ad(TorchConfig(), (NoTangent(), dy), f, x)
+    assert (type(y), type(moved)) == (np.ndarray, np.ndarray)
+    np.testing.assert_allclose(moved, np.cos(x) * captured * dy, rtol=1e-6)
+
+
+def test_a_numpy_only_rule_calls_back_with_its_arrays():
+    def apply(f, x):
+        return f(x)
+
+    f = rc.primitive(apply, host=True)
+
+    @rc.rrule.define(f, config=rc.RuleConfig[rc.HasReverseMode], host=True)
+    def apply_rrule(config, f, x):
+        y, pullback = rc.rrule_via_ad(config, f, x)
+        return y, lambda dy: (NoTangent(), *pullback(dy))
+
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    f(scaled(3.0), x).sum().backward()
+    torch.testing.assert_close(x.grad, 3 * torch.cos(x.detach()))
+
+
+def test_a_function_that_needs_numpy_is_named_where_torch_differentiates_it():
+    _, pullback = rc.rrule_via_ad(TorchConfig(), lambda x: np.sin(x), np.ones(2))
+    with pytest.raises(NotGenericError, match="lambda>, which rrule_via_ad"):
+        pullback(np.ones(2))
