@@ -144,9 +144,9 @@ class NotGenericError(rc.UnsupportedError):
 
     def __init__(self, what: str, said: str) -> None:
         super().__init__(
-            f"{what} must compute with array-API functions, but got a tensor where it "
-            "called NumPy or math, or made a number of it, which torch answers by: "
-            f"{said} Use array_namespace(x) or a primitive, or declare it host=True."
+            f"{what} must compute with array-API functions, but NumPy, math or float() "
+            f"was given a tensor ({said}). Use array_namespace(x) or a primitive, or "
+            "declare it host=True."
         )
 
 
@@ -174,7 +174,7 @@ def blame_not_generic(what: str, error: Exception) -> None:
     text = str(error)
     if isinstance(error, rc.RulesCoreError) or not any(said in text for said in _ASKED):
         return
-    raise NotGenericError(what, text.partition(". ")[0].rstrip(".") + ".") from error
+    raise NotGenericError(what, text.partition(". ")[0].rstrip(".")) from error
 
 
 class FunctionalizeError(rc.UnsupportedError):

@@ -122,6 +122,30 @@ def shifted():
     return shifted
 
 
+def asks_for_memory():
+    @rc.primitive
+    def sine(x):
+        return torch.sin(x)
+
+    @rc.rrule.define(sine)
+    def sine_rrule(x):
+        return torch.sin(x), lambda dy: (NoTangent(), dy * np.cos(x))
+
+    return sine
+
+
+def applies_itself():
+    @rc.primitive
+    def rolled(x):
+        return torch.roll(x, 1)
+
+    @rc.frule.define(rolled)
+    def rolled_frule(tangents, x):
+        return rolled(x), rolled(tangents[1])
+
+    return rolled
+
+
 def bare(**flags):
     @rc.primitive(host=True, **flags)
     def sorted_(x):

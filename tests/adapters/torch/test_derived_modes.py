@@ -11,20 +11,9 @@ from torch.utils.checkpoint import checkpoint
 import rules_core as rc
 from rules_core import NoTangent
 from rules_torch import SelfTransposeError
+from tests.adapters.torch.misuses import applies_itself
 
 POINT = torch.tensor([0.3, -0.4, 0.5]).double()
-
-
-def applies_itself():
-    @rc.primitive
-    def shifted(x):
-        return torch.roll(x, 1)
-
-    @rc.frule.define(shifted)
-    def shifted_frule(tangents, x):
-        return shifted(x), shifted(tangents[1])
-
-    return shifted
 
 
 def apply_each_other():

@@ -243,3 +243,29 @@ def test_debug_mode_sees_a_cotangent_that_is_written_to():
 
     with rc.debug_mode(), pytest.raises(rc.DebugError, match="cotangent was written"):
         writes(points(0.3)).backward(torch.ones(1, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("host", [False, True], ids=["generic", "host"])
+@pytest.mark.parametrize("first", [0.3, 1.5])
+def test_a_function_without_derivative_has_zeros_as_those_of_torch_have(host, first):
+    def rounded(x):
+        return x.round()
+
+    f = rc.primitive(rounded, host=host)
+    rc.non_differentiable(f)
+    x = torch.tensor([first, 2.7], requires_grad=True)
+    weight = torch.ones(2, requires_grad=True)
+
+    def found(f):
+        y = f(x)
+        y.sum().backward()
+        dx, x.grad = x.grad, None
+        first = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+        return (
+            y.requires_grad,
+            dx,
+            first,
+            torch.autograd.grad((f(x) * weight).sum(), (x, weight)),
+        )
+
+    torch.testing.assert_close(found(f), found(torch.round))

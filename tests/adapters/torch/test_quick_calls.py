@@ -59,7 +59,7 @@ def test_cotangents_that_do_not_fit(case):
 
 
 BENT = {
-    "zero": (lambda x: rc.ZeroTangent(), None),
+    "zero": (lambda x: rc.ZeroTangent(), [0, 0]),
     "thunk": (lambda x: rc.Thunk(lambda: 2 * x), [6, 8]),
     "single": (lambda x: (2 * x).float(), [6, 8]),
     "batched": (lambda x: torch.stack([x, x]), [6, 8]),
@@ -74,7 +74,7 @@ def test_cotangents_that_are_made_to_fit(case):
     for _ in range(4):
         y = f(x)
         y.sum().backward()
-        assert x.grad is None if expected is None else x.grad.tolist() == expected
+        assert x.grad.tolist() == expected
         x.grad = None
     assert is_quick(y)
 

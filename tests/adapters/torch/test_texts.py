@@ -14,6 +14,8 @@ from rules_core import NoTangent
 from rules_torch._describe import restored
 from tests.adapters.torch.misuses import (
     X,
+    applies_itself,
+    asks_for_memory,
     bare,
     captures,
     compiles_a_numpy_rule,
@@ -182,6 +184,23 @@ TEXTS = {
     ),
     "keyword": (differentiates_a_keyword, rules_torch.KeywordDerivativeError, KEYWORD),
     "keyword, forward": (pushes_a_keyword, rules_torch.KeywordDerivativeError, KEYWORD),
+    "NumPy in a pullback": (
+        lambda: grad(lambda x: asks_for_memory()(x).sum())(X),
+        rules_torch.NotGenericError,
+        "the pullback of rrule asks_for_memory.<locals>.sine_rrule for "
+        "asks_for_memory.<locals>.sine at HERE must compute with array-API functions, "
+        "but NumPy, math or float() was given a tensor (Can't call numpy() on Tensor "
+        "that requires grad). Use array_namespace(x) or a primitive, or declare it "
+        "host=True.",
+    ),
+    "transpose of itself": (
+        lambda: run_backward(applies_itself()),
+        rules_torch.SelfTransposeError,
+        "frule applies_itself.<locals>.rolled_frule for applies_itself.<locals>.rolled "
+        "at HERE applies applies_itself.<locals>.rolled to the tangent, so that its "
+        "transpose, by which reverse mode is derived, would ask for itself without "
+        "end. Add an rrule, or declare the function by linear_rule.",
+    ),
     "no rule": (
         lambda: run_backward(bare()),
         rc.RuleNotFound,
