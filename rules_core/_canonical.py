@@ -59,7 +59,8 @@ def tangent_type(primal: Any) -> type:
     level = structure(primal)
     if level is None or not has_tangent(primal):
         return NoTangent
-    return MutableTangent if level.mutable else Tangent
+    found: type = MutableTangent if level.mutable else Tangent
+    return found
 
 
 def zero_tangent(primal: Any) -> Any:

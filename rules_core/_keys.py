@@ -42,7 +42,8 @@ class Target(NamedTuple):
 
 def is_ufunc(f: Any) -> bool:
     """Whether `f` is a NumPy ufunc."""
-    return hasattr(f, "nin") and hasattr(f, "ntypes")
+    cls = type(f)  # a Mock has every attribute
+    return hasattr(cls, "nin") and hasattr(cls, "ntypes")
 
 
 def is_ufunc_method(f: Any) -> bool:
@@ -140,9 +141,8 @@ def describe(f: Any) -> str:
     """A callable's name for messages."""
     if isinstance(f, partial):
         return f"partial({describe(f.func)})"
-    fun = getattr(f, "fun", None)
-    if fun is not None and hasattr(f, "static_argnames"):
-        return describe(fun)
+    if hasattr(type(f), "static_argnames"):  # a primitive
+        return describe(f.fun)
     if is_ufunc_method(f):
         return f"{f.__self__.__name__}.{f.__name__}"
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)

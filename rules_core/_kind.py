@@ -10,7 +10,7 @@ from functools import partial
 from types import BuiltinFunctionType, MethodType, MethodWrapperType
 from typing import Any, Generic, TypeVar
 
-from ._annotations import read_signature
+from ._annotations import read_signature, read_types
 from ._caller import refuse_bare
 from ._calls import Outer, RuleCall
 from ._config import RuleConfig
@@ -111,6 +111,51 @@ class RuleKind(Generic[CallT]):
         """Add a rule that is already described (`opt_out`, `scalar_rule`, …)."""
         warn_if_hiding(self._rules(table).rules, rule)
         self._rules(table).add(rule)
+
+    def undefine(
+        self, f: Any, *types: Any, config: type[RuleConfig] | None = None
+    ) -> None:
+        """Take back rules and opt-outs of `f`.
+
+        Args:
+            f: The function, as `define` takes it.
+            *types: One class, ABC, union or `Array` per argument of the rule, as its
+                annotations say; `object` for one without annotation. None at all: all
+                rules of `f`.
+            config: Only those for these configurations.
+
+        Raises:
+            RuleDefinitionError: There is no such rule.
+
+        >>> from rules_core import NoTangent, rrule
+        >>> def square(x):
+        ...     return x * x
+        >>> @rrule.define(square)
+        ... def square_rrule(x: float):
+        ...     return x * x, lambda dy: (NoTangent(), 2 * x * dy)
+        >>> rrule.undefine(square, float)
+        >>> rrule(square, 3.0) is None
+        True
+        """
+        table = self.table_to_define(f)
+        label = f"{self.kind}.undefine({table.label})"
+        check_config(config, label)
+        read = [set(alternatives) for alternatives in read_types(types, label)]
+        rules = self._rules(table)
+        found = [
+            rule
+            for rule in rules.rules
+            if (not types or [set(t) for t in rule.types] == read)
+            and config in (None, rule.config)
+        ]
+        if not found:
+            listed = "; ".join(f"({r.signature}) at {r.location}" for r in rules.rules)
+            message = (
+                f"{label} must name a rule that is defined, but got none of them. "
+                f"There are: {listed or 'none'}."
+            )
+            raise RuleDefinitionError(message)
+        rules.remove(found)
 
     def resolve(
         self,

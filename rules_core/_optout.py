@@ -31,7 +31,8 @@ def opt_out(
     Args:
         kind: `rrule` or `frule`.
         f: The function.
-        *types: One class, ABC, union or `Array` per argument in normal form.
+        *types: One class, ABC, union or `Array` per argument in normal form. None at
+            all: decline every rule of `f`, also the more specific ones.
         config: Opt out for these configurations only.
 
     Raises:
@@ -59,13 +60,15 @@ def opt_out(
     table = table_for(kind.table_to_define(f).key, "opt_out")
     label = f"opt_out({kind.kind}, {table.label})"
     read = read_types(types, label)
-    check_arity(table, label, RuleSignature(read, len(read)))
+    if types:
+        check_arity(table, label, RuleSignature(read, len(read)))
     rule = Rule(
         kind.kind,
         table.key,
         None,
         where,
         read,
+        variadic=None if types else (object,),
         config=config,
         persistent=being_imported(where.module),
     )

@@ -145,6 +145,11 @@ class Rule:
         return self.function is None
 
     @property
+    def declines_all(self) -> bool:
+        """Whether this entry is an opt-out of a function whatever its arguments."""
+        return self.opted_out and not self.types and self.variadic == (object,)
+
+    @property
     def partials(self) -> Callable[..., Any] | None:
         """The partials of a `scalar_rule`, one row per output: `(y, *args) -> rows`."""
         return getattr(self.function, PARTIALS, None)

@@ -44,6 +44,7 @@ def _carrying(kind: K) -> Callable[[Callable[..., Any]], K]:
             "resolve",
             "table",
             "table_to_define",
+            "undefine",
         ):
             setattr(function, name, getattr(kind, name))
         return cast(K, function)

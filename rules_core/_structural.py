@@ -64,6 +64,13 @@ class StructuralTangent(Entries, AbstractTangent):
 
     __tangent_rank__ = 1
 
+    def __init__(self, primal: Any, /, *items: Any, **fields: Any) -> None:
+        message = (
+            f"{type(self).__name__} is a base class: write Tangent(…), or "
+            "MutableTangent(…) for an instance of a mutable class"
+        )
+        raise TypeError(message)
+
     def __tangent_plus__(self, a: Any, b: Any) -> Any:
         other = b if a is self else a
         if isinstance(other, StructuralTangent):
@@ -176,6 +183,8 @@ class Tangent(StructuralTangent):
 
     __slots__ = ()
 
+    __init__ = Entries.__init__
+
     def __setattr__(self, name: str, value: object) -> None:
         message = f"{titled(self)} cannot be changed: make a new Tangent"
         raise AttributeError(message)
@@ -202,6 +211,8 @@ class MutableTangent(StructuralTangent):
     """
 
     __slots__ = ()
+
+    __init__ = Entries.__init__
 
     def __setattr__(self, name: str, value: object) -> None:
         backing(self)[name] = value

@@ -19,6 +19,7 @@ from multipledispatch.variadic import Variadic
 
 from ._errors import RuleClashError
 from ._keys import describe, is_method_key
+from ._redefined import replaces, same_signature, warn_of_others
 from ._rule import Rule
 from ._signature import Binder, binder_of
 from ._specificity import best
@@ -88,26 +89,6 @@ _UNKNOWN: Any = object()
 
 def nothing(*_args: Any) -> None:
     """The answer where no rule applies."""
-
-
-def _same_signature(a: Rule, b: Rule) -> bool:
-    def shape(rule: Rule) -> Any:
-        rest = None if rule.variadic is None else frozenset(rule.variadic)
-        return rule.config, rule.required, [set(t) for t in rule.types], rest
-
-    return bool(shape(a) == shape(b))
-
-
-def _replaces(new: Rule, old: Rule) -> bool:
-    """Whether a rule is the old one, defined again: in a notebook, or by a reload.
-
-    One file may hold several rules of one name for different types, made by a loop or
-    called `_`. A cell that is run again with other types has another file.
-    """
-    if (old.module, old.name) != (new.module, new.name):
-        return False
-    elsewhere = old.file != new.file or new.file == "<stdin>"
-    return (new.where.own and elsewhere) or _same_signature(old, new)
 
 
 class MethodCache(dict[tuple[type, ...], "Rule | None"]):
@@ -183,17 +164,22 @@ class RuleSet:
             RuleClashError: The signature is taken by a rule from another place.
         """
         with LOCK:
-            kept = [r for r in self.rules if not _replaces(rule, r)]
+            kept = [r for r in self.rules if not replaces(rule, r)]
             for old in kept:
-                if _same_signature(old, rule):
+                if same_signature(old, rule):
                     raise RuleClashError(old, rule)
             if len(kept) == len(self.rules):
                 self.rules.append(rule)
                 self._enter(rule)
             else:
+                warn_of_others(rule, [r for r in self.rules if r not in kept])
                 self.rules = [*kept, rule]
                 self._rebuild()
             self.forget()
+
+    def remove(self, rules: list[Rule]) -> None:
+        """Take rules back."""
+        self.restore([rule for rule in self.rules if rule not in rules])
 
     def restore(self, rules: list[Rule]) -> None:
         """Go back to an earlier list of rules."""
@@ -262,6 +248,9 @@ class RuleSet:
 
     def select(self, config: type, types: tuple[type, ...]) -> Rule | None:
         """The winning entry, opt-outs included."""
+        for rule in self.rules:
+            if rule.declines_all and issubclass(config, rule.config or object):
+                return rule
         for rules in (self.candidates(config, types), self.candidates(NoConfig, types)):
             if rules:
                 return best(rules, types)

@@ -27,7 +27,7 @@ from rules_autodiff._mutating_rules import frule_mutating
 from rules_autodiff._outputs import detached
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._run import Run, check_record
-from rules_autodiff._slots import is_plain_array, tangent_of
+from rules_autodiff._slots import all_forced, is_plain_array, tangent_of
 from rules_autodiff._transpose import transposed_rrule
 from rules_autodiff._values import INERT, SCALARS, is_float_array, is_number
 from rules_core import (
@@ -261,7 +261,7 @@ class ForwardRun(Run):
         (found,) = self.below.call(normalise, (y,), (dy,))
         if isinstance(found, NotImplementedTangent):
             found.throw(asked_of(call) if call else "needed by the engine")
-        return found
+        return all_forced(found, self.below, set())
 
     def by_other_rule(self, found: Any, f: Any) -> Any:
         """An rrule, transposed."""

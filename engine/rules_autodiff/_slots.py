@@ -27,6 +27,7 @@ from rules_core import (
     AbstractZero,
     MutableTangent,
     NotImplementedTangent,
+    StructuralTangent,
     Tangent,
     ZeroTangent,
     backing,
@@ -43,6 +44,7 @@ __all__ = [
     "Window",
     "add_to",
     "add_together",
+    "all_forced",
     "give",
     "take_from",
 ]
@@ -327,6 +329,18 @@ def forced(ct: Any, below: Any) -> Any:
         ct = below.call(ct.__unthunk__)
     if isinstance(ct, NotImplementedTangent):
         ct.throw("needed by the engine")
+    return ct
+
+
+def all_forced(ct: Any, below: Any, met: set[int]) -> Any:
+    """A normalised tangent, which nobody else holds, with the thunks in it forced."""
+    while isinstance(ct, AbstractThunk):
+        ct = below.call(ct.__unthunk__)
+    if isinstance(ct, StructuralTangent) and id(ct) not in met:
+        met.add(id(ct))
+        entries = backing(ct)
+        for name, part in entries.items():
+            entries[name] = all_forced(part, below, met)
     return ct
 
 

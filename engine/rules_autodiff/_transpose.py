@@ -13,6 +13,7 @@ from rules_autodiff._generic import check_adjoint, generic_like, nonlinear
 from rules_autodiff._kept import deepest
 from rules_autodiff._plain import PLAIN
 from rules_core import (
+    AbstractThunk,
     CotangentCountError,
     NoTangent,
     NotImplementedTangent,
@@ -38,7 +39,7 @@ def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
         for i, dx in zip(active, directions, strict=True):
             tangents[i] = dx
         y, dy = found.run(tuple(tangents))
-        return y, unthunk(dy)
+        return y, concrete(dy)
 
     given = tuple(generic_like(zeros[i]) for i in active)
     recording = Recording(below, push, given, {}, range(len(given)))
@@ -83,7 +84,7 @@ def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
     from rules_autodiff._recording import Recording
 
     def pull(dy: Any) -> Any:
-        return tuple([unthunk(dx) for dx in pullback(dy)])
+        return tuple([concrete(dx) for dx in pullback(dy)])
 
     def push(tangents: Any) -> Any:
         seed = generic_like(zero_tangent(y))
@@ -103,6 +104,16 @@ def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
         return dy
 
     return push
+
+
+def concrete(dx: Any) -> Any:
+    """A tangent with all thunks in it forced; the level that records follows this."""
+    while isinstance(dx, AbstractThunk):
+        dx = unthunk(dx)
+    if not isinstance(dx, StructuralTangent | tuple | list | dict):
+        return dx
+    level: Any = structure(dx)
+    return level.rebuild([concrete(part) for part in level.values])
 
 
 def refuse_missing(value: Any, found: Any, place: int | None = None) -> None:

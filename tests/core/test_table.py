@@ -75,9 +75,11 @@ CELL = "@rrule.define(one)\ndef my_rrule(x: {}): return {!r}, abs"
 
 def test_a_cell_that_is_run_again_with_other_types_replaces_its_rule():
     run_cell(1, CELL.format("float", "old"))
-    run_cell(2, CELL.format("float | int", "new"))
+    with pytest.warns(UserWarning, match=r"\(float\) at cell1.*name of its own"):
+        run_cell(2, CELL.format("float | int", "new"))
     assert (ran(one, 1.0), ran(one, 1)) == ("new", "new")
-    run_cell(3, CELL.format("int", "newer"))
+    with pytest.warns(UserWarning, match=r"replaces the rule of that name"):
+        run_cell(3, CELL.format("int", "newer"))
     assert (ran(one, 1.0), ran(one, 1)) == (None, "newer")
 
 
