@@ -274,12 +274,14 @@ HANDLERS[float.is_integer] = plainly(float.is_integer)
 
 
 @handler(np.float64.item, np.float32.item)
-def handle_item(run: Any, x: Any) -> Any:
+def handle_item(run: Any, x: Any, *index: Any) -> Any:
+    x.item(*index)  # refuses what is no index
     return run.core(to_float, (x,))
 
 
 @handler(np.float64.copy)
-def handle_number_copy(run: Any, x: Any) -> Any:
+def handle_number_copy(run: Any, x: Any, order: str = "C") -> Any:
+    x.copy(order)  # refuses what is no order
     return run.box(x)
 
 

@@ -226,3 +226,17 @@ def reduced_from(
     found = run.call(ufunc.reduce, whole, -1, **options)
     kept = [1 if i in axes else n for i, n in enumerate(a.shape)]
     return run.call(np.reshape, found, kept) if keepdims else found
+
+
+def as_function(f: Any) -> Any:
+    """A method whose signature, as NumPy gives it, is not that of its code."""
+
+    def handle(run: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        return run.call(f, a, *args, **kwargs)
+
+    return handle
+
+
+for _class in (np.ndarray, np.generic):
+    HANDLERS[_class.all] = as_function(np.all)
+    HANDLERS[_class.any] = as_function(np.any)

@@ -28,17 +28,17 @@ def handle_getitem(run: Any, a: Any, key: Any) -> Any:
 
 @handler(np.ndarray.item)
 def handle_item(run: Any, a: Any, *index: Any) -> Any:
+    plain = a.item(*index)  # which words the errors
     if not run.is_active(a):
-        return a.item(*index)
+        return plain
     if len(index) == 1 and not isinstance(index[0], tuple):
         index = np.unravel_index(index[0], a.shape)
     elif len(index) == 1:
         index = index[0]
     key = index or (0,) * a.ndim
-    if not index and a.size != 1:
-        return a.item()
     value = run.read_array(a, key)
-    return run.call(float, value) if a.dtype.kind == "f" else value
+    kinds = {"f": float, "c": complex}
+    return run.call(kinds[a.dtype.kind], value) if a.dtype.kind in kinds else value
 
 
 @handler(np.ndarray.tolist)
@@ -71,12 +71,16 @@ def handle_shallow_copy(run: Any, a: Any) -> Any:
 
 @handler(np.ndarray.sort)
 def handle_sort(run: Any, a: Any, axis: int = -1, **kwargs: Any) -> None:
+    if not a.ndim:
+        a.sort(axis=axis, **kwargs)  # which words the error
     order = np.argsort(a, axis=axis, **kwargs)
     run.write(a, Ellipsis, run.read_array(a, along(order, axis, a)))
 
 
 @handler(np.ndarray.partition)
 def handle_partition(run: Any, a: Any, kth: Any, axis: int = -1, **kw: Any) -> None:
+    if not a.ndim:
+        a.partition(kth, axis=axis, **kw)  # which words the error
     order = np.argpartition(a, kth, axis=axis, **kw)
     run.write(a, Ellipsis, run.read_array(a, along(order, axis, a)))
 
@@ -159,6 +163,21 @@ def handle_fill_diagonal(run: Any, a: Any, val: Any, wrap: bool = False) -> None
     flags = np.zeros(a.shape, bool)
     np.fill_diagonal(flags, val=True, wrap=wrap)
     run.write(a, flags, repeated(run, val, int(flags.sum())))
+
+
+def to_arrays_only(f: Any, follow: Any) -> Any:
+    """What `f` says of a first argument that is no array is said by `f` itself."""
+
+    def handle(run: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(a, np.ndarray):
+            return run.below.call(f, a, *args, **kwargs)
+        return follow(run, a, *args, **kwargs)
+
+    return handle
+
+
+for _writing in (np.copyto, np.putmask, np.place, np.put_along_axis, np.fill_diagonal):
+    HANDLERS[_writing] = to_arrays_only(_writing, HANDLERS[_writing])
 
 
 # ufunc.at

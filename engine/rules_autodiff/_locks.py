@@ -13,6 +13,7 @@ import numpy as np
 
 from rules_autodiff._calls import handler
 from rules_autodiff._hooks import Hooks
+from rules_autodiff._memory import WRITEABLE
 
 __all__ = ["Locks"]
 
@@ -39,6 +40,10 @@ class Locks(Hooks):
 
 
 @handler(np.ndarray.setflags)
-def handle_setflags(run: Any, a: Any, *args: Any, **kwargs: Any) -> None:
+def handle_setflags(
+    run: Any, a: Any, write: Any = None, align: Any = None, uic: Any = None
+) -> None:
     run.changing(a)
-    a.setflags(*args, **kwargs)
+    if write and a.flags.num & WRITEABLE:  # NumPy may refuse to say so again
+        write = None
+    a.setflags(write, align, uic)

@@ -148,7 +148,8 @@ def save_lock(a: Any) -> bool:
 
 
 def load_lock(a: Any, state: bool) -> None:
-    a.setflags(write=state)
+    if state != save_lock(a):
+        a.setflags(write=state)
 
 
 def state_functions(x: Any) -> Any:

@@ -84,6 +84,8 @@ def handle_reshaped(run: Any, *args: Any) -> Any:
 
 
 def reshape(run: Any, a: Any, shape: Any, order: str, *, copy: bool = False) -> Any:
+    if isinstance(a, np.generic) and np.ndim(a.reshape(shape)) == 0:
+        return run.box(a)
     if not isinstance(a, np.ndarray):
         a = run.call(np.asarray, a)
     result = a.reshape(shape, order=order)
@@ -107,9 +109,19 @@ def handle_reshape(run: Any, a: Any, shape: Any, order: str = "C", **copy: Any) 
 
 @handler(np.ravel, np.ndarray.ravel)
 def handle_ravel(run: Any, a: Any, order: str = "C") -> Any:
-    return reshape(run, a, -1, "A" if order == "K" else order)
+    """A view only where the entries lie without gaps, unlike that of `reshape`."""
+    if not isinstance(a, np.ndarray):
+        a = run.call(np.asarray, a)
+    result = a.ravel(order)
+    if owner_of(result) is owner_of(a):
+        return result
+    return flattened(run, a, order)
 
 
 @handler(np.ndarray.flatten)
-def handle_flatten(run: Any, a: Any, order: str = "C") -> Any:
-    return reshape(run, a, -1, "A" if order == "K" else order, copy=True)
+def flattened(run: Any, a: Any, order: str = "C") -> Any:
+    """The entries in a row, in memory of its own."""
+    if order == "K":  # as they lie
+        axes = sorted(range(a.ndim), key=lambda axis: -abs(a.strides[axis]))
+        a, order = a.transpose(axes), "C"
+    return reshape(run, a, -1, order, copy=True)

@@ -25,7 +25,7 @@ def _reversed_cumsum(dy: Any, axis: int) -> Any:
 
 
 def _flat(a: Any, axis: Any) -> tuple[Any, int]:
-    return (np.ravel(a), 0) if axis is None else (a, axis)
+    return (np.ravel(a), 0) if axis is None or not np.ndim(a) else (a, axis)
 
 
 @derivative(np.cumsum)

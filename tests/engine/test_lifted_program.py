@@ -1,0 +1,159 @@
+"""The lifted program is the program: every NumPy call, wherever arrays lie.
+
+Every day some of the calls are looked at, more of those whose result may be an
+argument; at night all of them.
+"""
+
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from rules_autodiff import _fast, _reverse, _slots
+from tests.engine.lifted_calls import WORLDS, calls, sample, walked
+from tests.engine.oracle_lifted import LAYOUTS, differences, straight_differences
+
+# What is known to differ, and why.
+KNOWN = {
+    "np.frombuffer": "a broadcast argument enters as a copy, which has a buffer",
+    "np.piecewise": "conditions and functions that are arrays of another meaning",
+    "np.vecdot(x, y, x": "a product that is written over its own operand",
+    "np.matvec(x, y, x": "a product that is written over its own operand",
+    "np.vecmat(x, y, x": "a product that is written over its own operand",
+    "np.linalg.svd": "vectors of equal values are chosen where the result is stretched",
+    "np.linalg.eig": "vectors of equal values are chosen where the result is stretched",
+    "np.linalg.cond": "the rule of a singular matrix says that it is one",
+    "np.ediff1d": "entries before and after an empty row",
+    "np.polyint": "constants of integration of a number",
+    "np.polyval": "coefficients that are no row",
+    "np.fft.irfft": "NumPy reads memory that it has not written, for an empty array",
+    "x.dot(x, out=y)": "NumPy takes only an `out` that is in C order",
+    "np.dot(x, x, out=y)": "NumPy takes only an `out` that is in C order",
+    "np.dot(x, y, x)": "NumPy takes only an `out` that is in C order",
+    "np.nanmedian(x, out=y)": "an `out` of another shape for an empty array",
+    "np.nanpercentile(x, x.shape": "an empty row of places",
+    "np.nanquantile(x, x.shape": "an empty row of places",
+    "x.setflags(": "a read-only argument stays read-only",
+    "np.polydiv": "the forward rule of a leading coefficient that is zero",
+    "x.tobytes": "bytes are followed by a stand-in",
+    "x.put(": "the class of an IndexError",
+    "np.put(": "the class of an IndexError",
+    "x.conjugate(None)": "an `out` that a number does not have",
+    "x.conj(None)": "an `out` that a number does not have",
+}
+
+
+def is_known(text):
+    tuples = text.startswith("scipy.") and ("((x, y))" in text or "([x, y])" in text)
+    return tuples or any(text.startswith(start) for start in KNOWN)
+
+
+def faults(texts, world, layouts=LAYOUTS, look=differences):
+    """What differs, by call and layout."""
+    found = {}
+    for text in texts:
+        if not is_known(text):
+            for layout in layouts:
+                told = look(text, world, layout)
+                if told:
+                    found[text, layout] = told
+    return found
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_some_calls(world):
+    assert not faults(sample(world, 60), world)
+
+
+def test_some_calls_in_written_code():
+    texts = [text for text in calls("matrix") if crc32(text.encode()) % 30 == 0]
+    layouts = ["C", "Fortran", "strided", "negative", "0-d", "empty", "read-only"]
+    assert not faults(texts, "matrix", layouts, straight_differences)
+
+
+SLICES = 24
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("part", range(SLICES))
+@pytest.mark.parametrize("world", WORLDS)
+def test_all_calls(world, part):
+    texts = [t for t in calls(world) if crc32(t.encode()) % SLICES == part]
+    assert not faults(texts, world)
+    assert not faults(texts, world, look=straight_differences)
+
+
+# What was found to differ, which the samples may leave out.
+FOUND = {
+    "matrix": """
+        x.all() x.any(axis=0) np.sin(x,None) np.modf(x,y) np.divmod(x,y,x)
+        np.nan_to_num(x,copy=False) np.atleast_1d(x,1.0) np.atleast_3d(x,y,1.0)
+        np.broadcast_arrays(x,y) x.ravel() np.ravel(x,'K') x.dot(y) x.conj()
+        x.astype(float,copy=False) x.item(1) x.copy('F') np.cumprod(x,0)
+        np.nancumprod(x,-1) np.reshape(x,x.shape) np.copyto(x,y) x.sort(-1)
+        np.linalg.matrix_power(x,1) np.dot(x,y,None)
+    """.split(),
+    "vector": ["x.all()", "x.item()", "x.tolist()", "np.trim_zeros(x)", "np.diag(x)"],
+    "box": ["x.ravel('K')", "x.flatten('K')", "np.ravel(x, 'A')", "np.dot(x, x.mT)"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_calls_that_differed(world):
+    assert not faults(FOUND[world], world)
+
+
+def test_the_walk_knows_what_it_should():
+    found = set(walked())
+    assert {"np.dot", "x.dot", "x.astype", "x.conj", "np.linalg.norm"} <= found
+    assert {"np.add.reduce", "scipy.special.logsumexp", "np.fft.fft", "x.item"} <= found
+    assert len(found) > 450
+    assert all(sum(calls(world).values()) > 300 for world in WORLDS)
+
+
+# The faults that were there, put back: the oracle must see each of them.
+
+
+def test_it_sees_a_view_of_a_temporary_in_the_wrong_order(monkeypatch):
+    """The owner's layout was not noted for whole views."""
+    assert not faults(["x[0]", "x.item(1)"], "matrix", ["transposed temporary"])
+    monkeypatch.setattr(_slots.Shadow, "layout", lambda _: c_strides(_))
+    assert faults(["x[0]", "x.item(1)"], "matrix", ["transposed temporary"])
+
+
+def c_strides(shadow):
+    like = np.broadcast_to(np.zeros((), shadow.dtype), shadow.shape)
+    return like.copy().strides
+
+
+@pytest.mark.parametrize("text", ["np.dot(x, y)", "x.dot(y)"])
+def test_it_sees_that_dot_is_no_matmul(monkeypatch, text):
+    cube = {
+        "cube": (
+            np.arange(8.0).reshape(2, 2, 2),
+            np.cos(np.arange(8.0)).reshape(2, 2, 2),
+        )
+    }
+    monkeypatch.setattr("tests.engine.lifted_calls.WORLDS", cube)
+    monkeypatch.setattr("tests.engine.oracle_lifted.WORLDS", cube)
+    assert not faults([text], "cube", ["C"])
+    monkeypatch.setattr(_fast, "SEEN", {})
+    monkeypatch.setitem(_fast.KNOWN, np.dot, _fast.MATMUL)
+    assert faults([text], "cube", ["C"])
+
+
+@pytest.mark.parametrize(
+    "text", ["x.astype(float, copy=False)", "x.conj()", "x.conjugate()"]
+)
+def test_it_sees_copies_where_numpy_gives_the_array(monkeypatch, text):
+    layouts = ["C", "Fortran", "transposed temporary"]
+    assert not faults([text], "matrix", layouts)
+    monkeypatch.setattr(_reverse.ReverseRun, "views_in", lambda *_: [])
+    assert len(faults([text], "matrix", layouts)) == len(layouts)
+
+
+def test_it_sees_arrays_where_numpy_gives_numbers(monkeypatch):
+    call = ["scipy.special.logsumexp(x)"]
+    assert not faults(call, "matrix", ["C", "temporary"])
+    monkeypatch.setattr("rules_scipy.special._logsumexp._bare", lambda x: x)
+    assert len(faults(call, "matrix", ["C", "temporary"])) == 2
