@@ -173,14 +173,17 @@ class Levels:
     def tracking(self, x: Tensor) -> tuple[bool, bool]:
         """Whether `x` may be wanted in reverse mode, and in forward mode.
 
-        A tensor takes part in a transform if it is wrapped for it; below all wrappers
-        plain autograd counts.
+        A tensor takes part in forward mode if it is wrapped for it, in reverse mode if
+        its wrapper requires a gradient too: `torch.func.grad` wraps all arguments.
+        Below all wrappers plain autograd counts.
         """
-        levels = set()
+        levels, reverse = set(), False
         while is_wrapped(x):
-            levels.add(_level(x))
+            level = _level(x)
+            levels.add(level)
+            reverse = reverse or (level in self.reverse and x.requires_grad)
             x = _get_unwrapped(x)
-        reverse = not levels.isdisjoint(self.reverse) or (
+        reverse = reverse or (
             x.requires_grad and (bool(self.reverse) or torch.is_grad_enabled())
         )
         forward = not levels.isdisjoint(self.forward) or (

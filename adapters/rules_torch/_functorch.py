@@ -135,7 +135,8 @@ class RuleFunction(torch.autograd.Function):
         residuals, tensors, extras = call.split(saved)
         dxs: list[Tensor | None] = [None] * len(wanted)
         if any(dy is not None for dy in seeds[:count]):
-            dxs = call.finish(residuals, seeds[:count], wanted)
+            node = ctx if hasattr(ctx, "next_functions") else None
+            dxs = call.finish(residuals, seeds[:count], wanted, node)
         if any(dr is not None for dr in seeds[count:]):
             more = call.pull_extras(tensors, extras, seeds[count:], wanted)
             dxs = [_add(a, b) for a, b in zip(dxs, more, strict=True)]
