@@ -7,6 +7,7 @@ of its constructor; `functools.partial` and primitives are unwrapped.
 
 from __future__ import annotations
 
+import gc
 import sys
 from functools import partial
 from types import (
@@ -99,8 +100,9 @@ def is_method_key(key: Any) -> bool:
     """Whether `key` is an instance method, so that its first argument is `self`.
 
     A static method is a plain function that happens to live in a class. For a class
-    that cannot be reached by name (one local to a function) the first parameter's
-    name decides, as it does for readers.
+    that cannot be reached by name (one local to a function) a first parameter `self`
+    or `cls` says so, as it does to readers; whatever it is called, the garbage
+    collector knows the class that holds the function.
     """
     if isinstance(key, (MethodDescriptorType, WrapperDescriptorType)):
         return True
@@ -117,7 +119,17 @@ def is_method_key(key: Any) -> bool:
     code = getattr(getattr(key, "__wrapped__", key), "__code__", None)
     if code is None:
         return False
-    return code.co_argcount > 0 and code.co_varnames[0] in ("self", "cls")
+    if code.co_argcount == 0:
+        return False
+    return code.co_varnames[0] in ("self", "cls") or _stands_in_a_class(key, name)
+
+
+def _stands_in_a_class(f: Any, name: str) -> bool:
+    """Whether the body of a class holds this very function: no static method is."""
+    return any(
+        type(holder) is dict and holder.get(name) is f and "__module__" in holder
+        for holder in gc.get_referrers(f)
+    )
 
 
 def is_fleeting(key: Any) -> bool:

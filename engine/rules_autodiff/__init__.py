@@ -25,7 +25,9 @@ from rules_autodiff._duals import (
     Dual,
     NoFData,
     NoRData,
+    fdata,
     fdata_type,
+    rdata,
     rdata_type,
     tangent,
 )
@@ -66,6 +68,8 @@ __all__ = [
     "Dual",
     "NoFData",
     "NoRData",
+    "fdata",
+    "rdata",
     "fdata_type",
     "rdata_type",
     "tangent",

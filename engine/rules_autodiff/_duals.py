@@ -4,6 +4,7 @@ A tangent is split into *fdata*, which has an address (the shadow of an array), 
 *rdata*, which is passed and returned (the cotangent of a number).
 """
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, final
 
@@ -12,10 +13,11 @@ import numpy as np
 from rules_autodiff._addressed import has_address, shadow_class
 from rules_autodiff._slots import tangent_of
 from rules_autodiff._values import INERT, is_float_array, is_number
-from rules_core import NoTangent, structure, tangent_type
+from rules_core import MutableTangent, NoTangent, Tangent, structure, tangent_type
 
 __all__ = [
-    "CoDual", "Dual", "NoFData", "NoRData", "fdata_type", "rdata_type", "tangent",
+    "CoDual", "Dual", "NoFData", "NoRData", "fdata", "fdata_type", "rdata",
+    "rdata_type", "tangent",
 ]  # fmt: skip
 
 P = TypeVar("P")
@@ -116,6 +118,55 @@ def rdata_type(primal: Any) -> type:
     ('float', 'NoRData')
     """
     return split_types(primal)[1]
+
+
+def fdata(t: Any) -> Any:
+    """The part of a tangent that has an address: `tangent(fdata(t), rdata(t))` is `t`.
+
+    Args:
+        t: A canonical tangent, as `rules_core.materialise` makes it.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import fdata
+    >>> from rules_core import Tangent
+    >>> fdata(2.0), fdata(np.ones(2)), fdata(Tangent(tuple, 2.0, np.ones(2)))
+    (NoFData(), array([1., 1.]), Tangent(tuple, NoFData(), array([1., 1.])))
+    """
+    return split(t)[0]
+
+
+def rdata(t: Any) -> Any:
+    """The part of a tangent that is passed by value: `tangent(fdata(t), rdata(t))`.
+
+    Args:
+        t: A canonical tangent, as `rules_core.materialise` makes it.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import rdata
+    >>> from rules_core import Tangent
+    >>> rdata(2.0), rdata(np.ones(2)), rdata(Tangent(tuple, 2.0, np.ones(2)))
+    (2.0, NoRData(), Tangent(tuple, 2.0, NoRData()))
+    """
+    return split(t)[1]
+
+
+def split(t: Any) -> tuple[Any, Any]:
+    if is_number(t):
+        return NoFData(), t
+    if is_float_array(t) or isinstance(t, MutableTangent):
+        return t, NoRData()
+    level = structure(t) if isinstance(t, Tangent) else None
+    if level is None:
+        return NoFData(), NoRData()
+    if issubclass(level.primal, (list, dict, deque)):
+        return t, NoRData()
+    pairs = [split(part) for part in level.values]
+    address = any(not isinstance(f, NoFData) for f, _ in pairs)
+    passed = any(not isinstance(r, NoRData) for _, r in pairs)
+    return (
+        level.rebuild([f for f, _ in pairs]) if address else NoFData(),
+        level.rebuild([r for _, r in pairs]) if passed else NoRData(),
+    )
 
 
 def tangent(fdata: Any, rdata: Any) -> Any:

@@ -4,6 +4,7 @@ import functools
 import zlib
 
 import numpy as np
+import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, Tangent, frule, rrule
@@ -190,3 +191,50 @@ def test_partial_of_a_method_called_through_its_class():
     dself, dx, dfactor = rrule(held, 2.0, 3.0)[1](1.0)
     assert dself.args[0] == Tangent(Affine, slope=7.0)
     assert (dx, dfactor) == (8.0, 9.0)
+
+
+def local_class(first):
+    """A class that cannot be reached by name; its method calls the instance `first`."""
+    scope = {}
+    text = f"""
+def make():
+    class Local:
+        w = 3.0
+        def scaled({first}, x): return {first}.w * x
+        @staticmethod
+        def doubled(x): return 2.0 * x
+    return Local
+"""
+    exec(text, {"__name__": __name__}, scope)
+    return scope["make"]()
+
+
+@pytest.mark.parametrize("first", ["self", "this", "me", "x_", "_"])
+def test_methods_are_known_by_their_place_not_by_a_name(first):
+    cls = local_class(first)
+
+    @rrule.define(cls.scaled)
+    def scaled_rrule(own, x):
+        return own.w * x, lambda dy: ("dself", own.w * dy)
+
+    @rrule.define(cls.doubled)
+    def doubled_rrule(x):
+        return 2.0 * x, lambda dy: (NoTangent(), 2.0 * dy)
+
+    instance = cls()
+    assert rrule(instance.scaled, 2.0)[1](1.0) == ("dself", 3.0)
+    assert rrule(cls.scaled, instance, 2.0)[1](1.0) == (NoTangent(), "dself", 3.0)
+    for f in (cls.doubled, instance.doubled):
+        assert rrule(f, 2.0)[1](1.0) == (NoTangent(), 2.0)
+
+
+def test_a_function_in_a_dict_or_an_instance_is_no_method():
+    def free(x):
+        return x
+
+    held = {"free": free, "other": free}
+    instance = Affine(2.0)
+    instance.free = free
+    rrule.define(free)(lambda x: (x, lambda dy: (NoTangent(), dy)))
+    assert rrule(held["free"], 1.0)[1](1.0) == (NoTangent(), 1.0)
+    assert rrule(instance.free, 1.0)[1](1.0) == (NoTangent(), 1.0)
