@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ._errors import RuleDefinitionError
+from ._signature import declaring
 
 __all__ = ["RuleSignature", "read_signature", "read_types"]
 
@@ -77,7 +78,8 @@ def _not_a_type(annotation: Any, origin: Any, where: str) -> RuleDefinitionError
 
 def _signature(function: Callable[..., Any], label: str) -> inspect.Signature:
     try:
-        return inspect.signature(function, eval_str=True)
+        own = declaring(function)
+        return inspect.signature(own, follow_wrapped=False, eval_str=True)
     except NameError as error:
         message = (
             f"{label}: an annotation names something that is not defined there "

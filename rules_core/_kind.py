@@ -220,7 +220,7 @@ class RuleKind(Generic[CallT]):
         return self._call(
             rule,
             bound_args,
-            rest,
+            rule.with_defaults(rest, table.binder.keyword_defaults),
             config,
             given=given,
             bound=target.bound,

@@ -67,6 +67,7 @@ def _declare(f: Any, types: tuple[Any, ...], where: Location) -> None:
         read,
         variadic=None if types else (object,),
         symbolic_zeros=True,
+        constant=True,
     )
 
 

@@ -65,11 +65,14 @@ class Rule:
         symbolic_zeros: Whether it takes `ZeroTangent` for a cotangent or tangent.
         deterministic: Whether an adapter may run it again in place of its residuals.
         needs: Whether it asks which arguments are wanted.
+        constant: Whether it was declared `non_differentiable`: there `NoTangent()` is
+            right where the primal has a tangent.
         plain: Whether it is called with the arguments as they are.
     """
 
     __slots__ = (
         "config",
+        "constant",
         "deterministic",
         "function",
         "host",
@@ -104,15 +107,17 @@ class Rule:
         symbolic_zeros: bool = False,
         deterministic: bool = False,
         persistent: bool = False,
+        constant: bool = False,
     ) -> None:
         self.kind, self.key, self.function, self.where = kind, key, function, where
         self.types, self.variadic, self.config = types, variadic, config
         self.required = len(types) if required is None else required
         self.needs, self.keywords, self.host = needs, keywords, host
         self.symbolic_zeros, self.deterministic = symbolic_zeros, deterministic
-        self.persistent = persistent
+        self.persistent, self.constant = persistent, constant
         self.target = describe(key)
-        self.plain = config is None and not needs and function is not None
+        asks = config is not None or needs or bool(keywords)
+        self.plain = not asks and function is not None
 
     @property
     def name(self) -> str:
@@ -176,6 +181,19 @@ class Rule:
                     f"{name!r} as a keyword-only parameter of the rule and use it."
                 )
                 raise RuleDefinitionError(message)
+
+    def with_defaults(
+        self, kwargs: dict[str, Any], defaults: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The keyword arguments of a call, with the function's own defaults.
+
+        Only of keywords that the rule declares: it may leave out those that it does not
+        use, and one that takes `**kwargs` gets what the call gives.
+        """
+        if not defaults or not self.keywords:
+            return kwargs
+        own = {name: x for name, x in defaults.items() if name in self.keywords}
+        return {**own, **kwargs}
 
     def call(
         self,

@@ -1,22 +1,25 @@
 """One normal form for every spelling of a call.
 
 Positional-or-keyword arguments become positional and their defaults are filled in;
-keyword-only arguments stay keywords. The binder of a function is made once.
+keyword-only arguments stay keywords. The binder of a function is made once; defaults
+are read at each call, because `f.__defaults__` may be assigned to.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-__all__ = ["Binder", "binder_of"]
+__all__ = ["Binder", "binder_of", "declaring"]
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
 )
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def _is_ufunc(f: Any) -> bool:
@@ -24,12 +27,53 @@ def _is_ufunc(f: Any) -> bool:
 
 
 def _signature_of(f: Any) -> inspect.Signature | None:
+    """The parameters that a callable declares itself, if it says."""
     if _is_ufunc(f):  # `out` and `where` are no arguments of the mathematics
         return None
     try:
-        return inspect.signature(f)
+        return inspect.signature(f, follow_wrapped=isinstance(f, type))
     except (ValueError, TypeError):
         return None
+
+
+def declaring(f: Any) -> Any:
+    """The callable whose parameters count for calls of `f`.
+
+    That is `f`, also where `functools.wraps` made it: a wrapper may have parameters and
+    defaults of its own. A wrapper that takes `*args`, perhaps with `**kwargs` and after the
+    first parameters of what it wraps, hands them on: there it is what it wraps.
+
+    >>> from functools import wraps
+    >>> from rules_core._signature import declaring
+    >>> def f(x, y=1.0): ...
+    >>> @wraps(f)
+    ... def logged(*args, **kwargs): ...
+    >>> @wraps(f)
+    ... def doubled(x, y=2.0): ...
+    >>> declaring(logged) is f, declaring(doubled) is doubled
+    (True, True)
+    """
+    inner = getattr(f, "__wrapped__", None)
+    if inner is None or isinstance(f, type) or _is_ufunc(f):
+        return f
+    stated = vars(f).get("__signature__") if hasattr(f, "__dict__") else None
+    if stated is not None and stated is not getattr(inner, "__signature__", None):
+        return f
+    inner, own = declaring(inner), _signature_of(f)
+    if own is None or _hands_on(own, _signature_of(inner)):
+        return inner
+    return f
+
+
+def _hands_on(own: inspect.Signature, inner: inspect.Signature | None) -> bool:
+    """Whether a wrapper has no parameter or default that is not the inner one's."""
+    parameters = list(own.parameters.values())
+    first = [p for p in parameters if p.kind not in _REST]
+    if not any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        return False
+    known = [] if inner is None else list(inner.parameters)[: len(first)]
+    bare = all(p.kind in _POSITIONAL and p.default is _MISSING for p in first)
+    return bare and [p.name for p in first] == known
 
 
 class Binder:
@@ -43,6 +87,8 @@ class Binder:
 
     __slots__ = (
         "_defaults",
+        "_function",
+        "_keyword_defaults",
         "_keywords",
         "_label",
         "names",
@@ -52,7 +98,12 @@ class Binder:
     )
 
     def __init__(self, f: Callable[..., Any], label: str) -> None:
+        f = declaring(f)
         signature = _signature_of(f)
+        # A plain function's defaults are those that it has when it is called.
+        plain = type(f) is FunctionType and not hasattr(f, "__signature__")
+        self._function: Any = f if plain else None
+        self._keyword_defaults: dict[str, Any] = {}
         self._label = label
         self.names: tuple[str, ...] | None = None
         self.variadic = signature is None
@@ -73,6 +124,15 @@ class Binder:
         opened = inspect.Parameter.VAR_KEYWORD in kinds
         self._keywords = None if opened else {p.name for p in named}
         self.required = tuple(p.name for p in named if p.default is _MISSING)
+        given = {p.name: p.default for p in named if p.default is not _MISSING}
+        self._keyword_defaults = given
+
+    @property
+    def keyword_defaults(self) -> dict[str, Any]:
+        """The defaults of the keyword-only parameters."""
+        if self._function is None:
+            return self._keyword_defaults
+        return self._function.__kwdefaults__ or {}
 
     @property
     def parameters(self) -> frozenset[str] | None:
@@ -103,12 +163,21 @@ class Binder:
 
     def _take(self, index: int, kwargs: dict[str, Any]) -> Any:
         assert self.names is not None
-        name, default = self.names[index], self._defaults[index]
+        name = self.names[index]
         if index >= self.only and name in kwargs:
             return kwargs.pop(name)
+        default = self._default(index)
         if default is _MISSING:
             raise self._missing(name)
         return default
+
+    def _default(self, index: int) -> Any:
+        if self._function is None:
+            return self._defaults[index]
+        assert self.names is not None
+        defaults = self._function.__defaults__ or ()
+        place = index - len(self.names) + len(defaults)
+        return defaults[place] if place >= 0 else _MISSING
 
     def _check_surplus(self, args: tuple[Any, ...]) -> None:
         if not self.variadic:
