@@ -26,6 +26,7 @@ from ._errors import (
     CotangentCountError,
     DebugError,
     MixedHostsError,
+    NoTangentError,
     PackImportError,
     PrimitiveError,
     ProjectionError,
@@ -43,6 +44,7 @@ from ._foreign import Foreign
 from ._handle import Primitive
 from ._home import settle as _settle
 from ._ignore import ignore_derivatives
+from ._inspect import refuse_no_tangent
 from ._linear import linear_rule
 from ._lookup import normal_form
 from ._nondiff import non_differentiable
@@ -54,6 +56,7 @@ from ._registry import rules
 from ._rule import Rule
 from ._rules import frule, rrule
 from ._scalar import derivatives_given_output, scalar_rule
+from ._skipped import RuleSkippedWarning, warn_if_skipped
 from ._structural import (
     MutableTangent,
     StructuralTangent,
@@ -126,6 +129,7 @@ __all__ = [
     "ProjectTo",
     "normalise",
     "materialise",
+    "refuse_no_tangent",
     # Configurations of AD systems
     "RuleConfig",
     "HasForwardsMode",
@@ -141,6 +145,7 @@ __all__ = [
     "Deriver",
     "resolve_primitive",
     "why_not_derived",
+    "warn_if_skipped",
     "Rule",
     "RuleCall",
     "FRuleCall",
@@ -158,6 +163,7 @@ __all__ = [
     "RuleResultError",
     "TangentCountError",
     "CotangentCountError",
+    "NoTangentError",
     "ProjectionError",
     "DerivativeNotImplemented",
     "PackImportError",
@@ -166,6 +172,7 @@ __all__ = [
     "UnsupportedError",
     "ViaADError",
     "DebugError",
+    "RuleSkippedWarning",
 ]
 
 _settle(globals(), __all__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable
@@ -39,7 +40,9 @@ def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
     if annotation is None:
         return (type(None),)
     if isinstance(annotation, type) and typing.get_origin(annotation) is None:
-        return (_checked(annotation, where),)
+        if hasattr(annotation, "array_type") and hasattr(annotation, "dtypes"):
+            return _alternatives(annotation.array_type, where)  # of jaxtyping
+        return _with_traced(_checked(annotation, where))
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
         return _alternatives(annotation.__origin__, where)
@@ -49,6 +52,16 @@ def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
     if isinstance(origin, type) and not typing.get_args(annotation):
         return (origin,)  # typing.Sequence and its like, without a parameter
     raise _not_a_type(annotation, origin, where)
+
+
+def _with_traced(cls: type) -> tuple[type, ...]:
+    """A class, with that of JAX's tracers for `jax.Array`.
+
+    They are its instances, but no subclass, and dispatch sees classes.
+    """
+    jax = sys.modules.get("jax")
+    is_host = jax is not None and cls is getattr(jax, "Array", None)
+    return (cls, jax.core.Tracer) if jax is not None and is_host else (cls,)
 
 
 def _checked(cls: type, where: str) -> type:

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["Array", "ShapeDtype", "array_namespace", "is_array", "is_array_type"]
+__all__ = [
+    "Array",
+    "ShapeDtype",
+    "array_namespace",
+    "is_array",
+    "is_array_type",
+    "type_name",
+]
 
 # Roots of the classes whose instances are arrays, by defining package.
 _BASES = {
@@ -45,6 +52,24 @@ def is_array_type(cls: type) -> bool:
         if known:  # arrays' classes are few and live long; others may come and go
             _KNOWN[cls] = known
     return known
+
+
+def type_name(cls: type) -> str:
+    """The name of a class for messages; of a host's own stand-ins, that of its arrays.
+
+    >>> import jax.numpy as jnp
+    >>> from rules_core._arrays import type_name
+    >>> type_name(type(jnp.ones(2))), type_name(float)
+    ('jax.Array', 'float')
+    """
+    if is_array_type(cls):
+        for base in cls.__mro__:
+            root = base.__module__.partition(".")[0]
+            if root in ("jax", "jaxlib") and base.__name__ in _BASES[root]:
+                return "jax.Array"
+        if cls.__module__.startswith("torch._"):  # fake tensors and the like
+            return "Tensor"
+    return cls.__name__
 
 
 def is_array(x: Any) -> bool:

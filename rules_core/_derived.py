@@ -17,6 +17,7 @@ from ._handle import Primitive
 from ._lookup import all_arguments, unwrap
 from ._registry import find_table
 from ._rule import Location, Rule
+from ._skipped import warn_if_skipped
 
 __all__ = ["Deriver", "derived_rule", "resolve_primitive", "why_not_derived"]
 
@@ -67,6 +68,7 @@ def resolve_primitive(
     """The rule for a call of a primitive that a host runs, or None: for adapters.
 
     As `kind.resolve`; where that finds nothing for a host primal, the derived rule.
+    Rules that do not fit the call are skipped with a `RuleSkippedWarning`.
 
     Args:
         kind: `rrule` or `frule`.
@@ -85,8 +87,11 @@ def resolve_primitive(
     'derived by rules_autodiff'
     """
     found: RuleCall | None = kind.resolve(primitive.fun, args, kwargs, config)
-    if found is not None or not primitive.host:
+    if found is not None:
         return found
+    warn_if_skipped(primitive.fun, args, kwargs, config)
+    if not primitive.host:
+        return None
     args, kwargs = primitive.bind(args, kwargs)
     rule = derived_rule(kind.kind, primitive, args, kwargs, config)
     if rule is None:

@@ -14,6 +14,7 @@ __all__ = [
     "CotangentCountError",
     "DebugError",
     "MixedHostsError",
+    "NoTangentError",
     "PackImportError",
     "PrimitiveError",
     "ProjectionError",
@@ -164,6 +165,26 @@ class CotangentCountError(RulesCoreError, TypeError):
             f"must return a tuple of {expected} cotangents (one for the function "
             f"itself, then one per positional argument), but got {got}. Return "
             "NoTangent() for what has no tangent."
+        )
+
+
+class NoTangentError(RulesCoreError, ValueError):
+    """A rule gave `NoTangent()` for something that has a tangent.
+
+    Args:
+        rule: The rule.
+        what: What it gave it for, such as `"the cotangent of argument 1"`.
+    """
+
+    def __init__(self, rule: Any, what: str) -> None:
+        self.rule = rule
+        own = ""
+        if rule.kind == "frule":
+            own = " (tangents[0] belongs to the function; arguments follow it)"
+        super().__init__(
+            f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {what} is "
+            f"NoTangent(), but its primal has a tangent. Return the derivative{own}, "
+            "or ZeroTangent() where it is zero, or not_implemented(…)."
         )
 
 

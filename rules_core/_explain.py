@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ._arrays import type_name
 from ._config import CONFIGS
 from ._derived import derived_rule, why_not_derived
 from ._errors import AmbiguousRulesError, RuleNotFound
+from ._fitting import fits, reasons
 from ._handle import Primitive
+from ._in_hosts import in_hosts
 from ._keys import describe
 from ._lookup import handle_of, normal_form, unwrap
 from ._registry import PACKS, find_table
 from ._rule import Rule
+from ._skipped import skipped_rules
 from ._table import RuleSet, Table
 
 __all__ = ["explain", "not_found"]
@@ -31,7 +35,8 @@ def explain(*args: Any, **kw: Any) -> str:
         For rrule and frule each: the rule that runs with its file and line, the rules
         that apply as well and why they lost, those that do not apply and why not, and
         whether the call is opted out. Of a host primal without a rule, what derives
-        one.
+        one. Then, whether JAX and PyTorch use the rules: there the arrays among the
+        arguments (numbers, if there is none) are traced ones.
 
     >>> from rules_core import explain
     >>> def f(x):
@@ -48,8 +53,35 @@ def explain(*args: Any, **kw: Any) -> str:
         message = f"explain(f, *args): f must be callable, but got {got}."
         raise TypeError(message)
     f, *rest = args
-    parts = [_section(kind, f, tuple(rest), kw, config) for kind in ("rrule", "frule")]
-    return "\n".join((*parts, *_derived(f, tuple(rest), kw, config)))
+    f = f.primitive if type(getattr(f, "primitive", None)) is Primitive else f
+    call = f, tuple(rest), kw, config
+    parts = [_section(kind, *call) for kind in ("rrule", "frule")]
+    return "\n".join((*parts, *_derived(*call), *_users(*call)))
+
+
+def _users(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> Iterator[str]:
+    """Whether rules are skipped, and what the hosts make of them."""
+    table, types = _look(f, args, kwargs)
+    if table is None or not (table.rrule.rules or table.frule.rules):
+        return
+    name = _name(f)
+    if skipped_rules(table, type(config), types):
+        yield (
+            f"The rules of {name} are skipped: its own code is differentiated, with a "
+            "RuleSkippedWarning."
+        )
+    if config is not None:
+        return
+    if type(f) is Primitive or table.primitive is not None:
+        yield from in_hosts(table, types)
+    else:
+        yield (
+            f"JAX and PyTorch do not use rules of {name}, for it is no primitive: "
+            f"decorate it with rules_core.primitive, or call to_jax({name}) or "
+            f"to_torch({name})."
+        )
 
 
 def _derived(
@@ -77,7 +109,7 @@ def not_found(
     """The error that says that a rule is required, with the nearest candidates."""
     scalar = kind == "scalar_rule"
     table, types = _look(f, args, kwargs)
-    shown = ", ".join(cls.__name__ for cls in types)
+    shown = ", ".join(map(type_name, types))
     rules = [] if table is None else getattr(table, "rrule" if scalar else kind).rules
     if scalar:
         rules = [rule for rule in rules if rule.partials is not None]
@@ -87,9 +119,11 @@ def not_found(
         cure = f"None is defined. Write one with {cure}."
         derived = _derived(f, args, kwargs, config)
         return RuleNotFound(kind, _name(f), shown, [cure, *derived])
-    near = sorted(rules, key=lambda r: len(list(_mismatches(r, type(config), types))))
-    winner = table.rrule.select(type(config), types) if scalar and table else None
-    notes = [_note(rule, type(config), types, winner) for rule in near[:3]]
+    assert table is not None
+    near = sorted(rules, key=lambda r: len(list(reasons(r, type(config), types))))
+    winner = table.rrule.select(type(config), types) if scalar else None
+    names = table.binder.names or ()
+    notes = [_note(rule, type(config), types, winner, names) for rule in near[:3]]
     notes.extend(_derived(f, args, kwargs, config))
     return RuleNotFound(kind, _name(f), shown, notes)
 
@@ -113,14 +147,13 @@ def _section(
     kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> str:
     table, types = _look(f, args, kwargs)
-    call = f"{_name(f)}({', '.join(cls.__name__ for cls in types)})"
+    call = f"{_name(f)}({', '.join(map(type_name, types))})"
     head = f"{kind} for {call}" + (f" with {config!r}" if config is not None else "")
     rules = None if table is None else getattr(table, kind)
-    if rules is None or not rules.rules:
+    if table is None or rules is None or not rules.rules:
         return f"{head}: no rule applies; none is defined."
-    return "\n".join(
-        (f"{head}: {_verdict(rules, config, types)}", *_others(rules, config, types))
-    )
+    others = _others(rules, config, types, table.binder.names or ())
+    return "\n".join((f"{head}: {_verdict(rules, config, types)}", *others))
 
 
 def _verdict(rules: RuleSet, config: Any, types: tuple[type, ...]) -> str:
@@ -135,20 +168,20 @@ def _verdict(rules: RuleSet, config: Any, types: tuple[type, ...]) -> str:
     return f"{winner.name}({winner.signature}) at {winner.location} runs."
 
 
-def _others(rules: RuleSet, config: Any, types: tuple[type, ...]) -> Iterator[str]:
+def _others(
+    rules: RuleSet, config: Any, types: tuple[type, ...], names: Any
+) -> Iterator[str]:
     try:
         winner = rules.select(type(config), types)
     except AmbiguousRulesError:
         winner = None
-    fitting = rules.candidates(type(config), types) if config is not None else []
-    fitting = [*fitting, *rules.candidates(_NONE, types)]
     for rule in rules.rules:
         if rule is winner:
             continue
-        if rule in fitting:
+        if fits(rule, type(config), types):
             yield f"  {_named(rule)} applies too, but {_why_lost(rule, winner)}."
         else:
-            yield f"  {_why_not(rule, type(config), types)}"
+            yield f"  {_why_not(rule, type(config), types, names)}"
 
 
 def _named(rule: Rule) -> str:
@@ -164,40 +197,21 @@ def _why_lost(rule: Rule, winner: Rule | None) -> str:
     return "it is less specific"
 
 
-def _why_not(rule: Rule, config: type, types: tuple[type, ...]) -> str:
-    reasons = "; ".join(_mismatches(rule, config, types))
-    return f"{_named(rule)} does not apply: {reasons}."
-
-
-def _mismatches(rule: Rule, config: type, types: tuple[type, ...]) -> Iterator[str]:
-    if rule.config is not None and not issubclass(config, rule.config):
-        given = "no config is given" if config is _NONE else f"{config.__name__} is not"
-        yield f"it needs {rule.config.__name__}, but {given}"
-    most = len(rule.types) if rule.variadic is None else None
-    if len(types) < rule.required or (most is not None and len(types) > most):
-        yield f"it takes {_count(rule)}, but the call has {len(types)}"
-        return
-    for i, cls in enumerate(types):
-        fits = rule.types[i] if i < len(rule.types) else rule.variadic or ()
-        if not any(issubclass(cls, good) for good in fits):
-            wanted = " | ".join(good.__name__ for good in fits)
-            yield f"argument {i + 1} is {cls.__name__}, not {wanted}"
+def _why_not(rule: Rule, config: type, types: tuple[type, ...], names: Any) -> str:
+    why = "; ".join(reasons(rule, config, types, names))
+    return f"{_named(rule)} does not apply: {why}."
 
 
 def _note(
-    rule: Rule, config: type, types: tuple[type, ...], winner: Rule | None
+    rule: Rule,
+    config: type,
+    types: tuple[type, ...],
+    winner: Rule | None,
+    names: Any,
 ) -> str:
-    if any(_mismatches(rule, config, types)):
-        return _why_not(rule, config, types)
+    if not fits(rule, config, types):
+        return _why_not(rule, config, types, names)
     if rule.opted_out:
         return f"{_named(rule)} declines this call."
     why = "the call is opted out" if winner is None else f"{_named(winner)} wins"
     return f"{_named(rule)} would apply, but {why}."
-
-
-def _count(rule: Rule) -> str:
-    least, most = rule.required, len(rule.types)
-    plural = "argument" if least == most == 1 else "arguments"
-    if rule.variadic is not None:
-        return f"at least {least} {plural}"
-    return f"{least} {plural}" if least == most else f"{least} to {most} {plural}"

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ._arrays import array_namespace, is_array
-from ._canonical import tangent_type
+from ._canonical import has_tangent, tangent_type
+from ._errors import NoTangentError
 from ._numbers import is_complex
 from ._structural import StructuralTangent
 from ._structure import entry_path, structure
@@ -23,6 +24,7 @@ __all__ = [
     "check_same",
     "check_tangent",
     "leaves",
+    "refuse_no_tangent",
     "snapshot",
 ]
 
@@ -137,6 +139,49 @@ def check_tangent(x: Any, dx: Any, path: str = "") -> str | None:
     return (
         _check_leaf(x, dx, path) if level is None else _check_entries(level, dx, path)
     )
+
+
+def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
+    """Raise where a rule gave `NoTangent()` for what has a tangent.
+
+    For AD systems, which call it for what they want of a rule: that zero would be taken
+    for a derivative. `ZeroTangent()` and None are the author's zeros; a rule that was
+    declared `non_differentiable` means it.
+
+    Args:
+        rule: The rule.
+        x: The primal.
+        dx: What the rule gave as its tangent or cotangent; thunks are not looked into.
+        what: What the error calls it, such as `"the cotangent of argument 1"`.
+
+    Raises:
+        NoTangentError: `dx` or an entry is `NoTangent()`, and its primal has a tangent.
+    """
+    if rule.constant or dx is None or is_array(dx) or isinstance(dx, _PLAIN):
+        return
+    path = _misplaced(x, dx, "", frozenset())
+    if path is not None:
+        raise NoTangentError(rule, f"{what}{path}")
+
+
+def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
+    """The path of the first `NoTangent()` beside a primal that has a tangent."""
+    if isinstance(dx, NoTangent):
+        return path if has_tangent(x) else None
+    if is_array(dx) or isinstance(dx, (AbstractZero, AbstractThunk, *_PLAIN)):
+        return None
+    if dx is None or id(x) in seen or (level := structure(x)) is None:
+        return None
+    for name, value in zip(level.names, level.values, strict=True):
+        try:
+            entry = _entry(dx, level.keyed, name)
+        except (KeyError, IndexError, TypeError, AttributeError):
+            continue  # another structure, which projecting refuses
+        sub = entry_path(path, level.keyed, name)
+        found = _misplaced(value, entry, sub, seen | {id(x)})
+        if found is not None:
+            return found
+    return None
 
 
 def _check_leaf(x: Any, dx: Any, path: str) -> str | None:

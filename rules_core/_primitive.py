@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, overload
 
 from ._handle import Primitive, check_flags, names_of, register
-from ._registry import find_table
+from ._registry import find_table, load_pack
 
 __all__ = ["as_primitive", "primitive"]
 
@@ -88,6 +88,7 @@ def primitive(
         return lambda function: primitive(function, **flags)
     if isinstance(f, Primitive):
         return check_flags(f, flags)
+    load_pack(f)
     return register(f, flags)
 
 
@@ -125,6 +126,7 @@ def as_primitive(
     )
     if isinstance(f, Primitive):
         return check_flags(f, given)
+    load_pack(f)
     table = find_table(f)
     if table is not None and table.primitive is not None:
         return check_flags(table.primitive, given)

@@ -29,6 +29,7 @@ __all__ = [
     "find_again",
     "find_table",
     "isolated_rules",
+    "load_pack",
     "rules",
     "table_for",
 ]
@@ -145,6 +146,17 @@ def being_imported(module: str) -> bool:
     names = accumulate(module.split("."), "{}.{}".format)
     specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
     return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
+def load_pack(key: Any) -> None:
+    """Import the packs that serve a callable, which may declare it a primitive.
+
+    Not while its own module is being imported: what that declares comes first, and its
+    pack may need it.
+    """
+    module = getattr(key, "__module__", None)
+    if callable(key) and not (isinstance(module, str) and being_imported(module)):
+        PACKS.ensure(key)
 
 
 def find_again(kind: str, key: Any, module: str, name: str, signature: str) -> Rule:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ._arrays import type_name
 from ._errors import RuleDefinitionError, RuleResultError
 from ._keys import describe
 
-__all__ = ["PARTIALS", "Location", "Rule"]
+__all__ = ["PARTIALS", "Location", "Rule", "union"]
 
 # Where `scalar_rule` keeps the partials, in rows: on the functions that it makes.
 PARTIALS = "__rules_core_partials__"
@@ -162,9 +163,9 @@ class Rule:
     @property
     def signature(self) -> str:
         """The types it applies to, for messages."""
-        parts = [_union(alternatives) for alternatives in self.types]
+        parts = [union(alternatives) for alternatives in self.types]
         if self.variadic is not None:
-            parts.append("*" + _union(self.variadic))
+            parts.append("*" + union(self.variadic))
         if self.config is not None:
             parts.insert(0, f"config: {self.config.__name__}")
         return ", ".join(parts)
@@ -238,9 +239,15 @@ class Rule:
         )
 
 
-def _union(alternatives: tuple[type, ...]) -> str:
-    return " | ".join(map(_class_name, alternatives))
+def union(alternatives: tuple[type, ...]) -> str:
+    """Alternative classes as an annotation spells them."""
+    names = list(map(_class_name, alternatives))
+    if "jax.Array" in names:  # which stands for its tracers
+        names.remove("Tracer")
+    return " | ".join(names)
 
 
 def _class_name(cls: type) -> str:
-    return "any" if cls is object else cls.__name__
+    if cls is object:
+        return "any"
+    return type_name(cls) if cls.__name__ == "Array" else cls.__name__

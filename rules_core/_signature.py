@@ -40,8 +40,8 @@ def declaring(f: Any) -> Any:
     """The callable whose parameters count for calls of `f`.
 
     That is `f`, also where `functools.wraps` made it: a wrapper may have parameters and
-    defaults of its own. A wrapper that takes `*args`, perhaps with `**kwargs` and after the
-    first parameters of what it wraps, hands them on: there it is what it wraps.
+    defaults of its own. A wrapper that takes `*args`, perhaps with `**kwargs` and after
+    the first parameters of what it wraps, hands them on: there it is what it wraps.
 
     >>> from functools import wraps
     >>> from rules_core._signature import declaring

@@ -6,27 +6,35 @@ from collections.abc import Iterator
 
 from ._arrays import is_array_type
 from ._errors import AmbiguousRulesError
+from ._fitting import widened
 from ._rule import Rule
 
 __all__ = ["at_most", "best"]
 
 
-def best(rules: list[Rule], types: tuple[type, ...]) -> Rule:
+def best(rules: list[Rule], types: tuple[type, ...], *, wide: bool = False) -> Rule:
     """The most specific of the rules that match a call.
+
+    Args:
+        rules: Rules that match.
+        types: The classes of the call's arguments.
+        wide: Whether they match it only as Python reads annotations (`_fitting`).
 
     Raises:
         AmbiguousRulesError: Two rules fit equally well.
     """
     count = len(types)
+
+    def wins(a: Rule, b: Rule) -> bool:
+        return _wins(a, b, count, wide=wide)
+
     for rule in rules:
-        if all(other is rule or _wins(rule, other, count) for other in rules):
+        if all(other is rule or wins(rule, other) for other in rules):
             return rule
     arrays = [rule for rule in rules if not _as_numbers(rule, types)]
     if 0 < len(arrays) < len(rules):
-        return best(arrays, types)
-    front = [
-        r for r in rules if not any(_wins(o, r, count) for o in rules if o is not r)
-    ]
+        return best(arrays, types, wide=wide)
+    front = [r for r in rules if not any(wins(o, r) for o in rules if o is not r)]
     first, second = list(dict.fromkeys((*front, *rules)))[:2]
     raise AmbiguousRulesError(first, second, [cls.__name__ for cls in types])
 
@@ -44,10 +52,10 @@ def _as_numbers(rule: Rule, types: tuple[type, ...]) -> bool:
     )
 
 
-def _wins(a: Rule, b: Rule, count: int) -> bool:
-    if not at_most(a, b, count):
+def _wins(a: Rule, b: Rule, count: int, *, wide: bool) -> bool:
+    if not at_most(a, b, count, wide=wide):
         return False
-    return not at_most(b, a, count) or _tighter(a, b)
+    return not at_most(b, a, count, wide=wide) or _tighter(a, b)
 
 
 def _tighter(a: Rule, b: Rule) -> bool:
@@ -60,11 +68,14 @@ def _tighter(a: Rule, b: Rule) -> bool:
     return at_most(a, b, more)
 
 
-def at_most(a: Rule, b: Rule, count: int) -> bool:
+def at_most(a: Rule, b: Rule, count: int, *, wide: bool = False) -> bool:
     """Whether `a` accepts no call of `count` arguments that `b` refuses."""
     if b.config is not None and not issubclass(a.config or object, b.config):
         return False
-    return all(map(_within, _alternatives(a, count), _alternatives(b, count)))
+    mine, theirs = _alternatives(a, count), _alternatives(b, count)
+    if wide:
+        mine, theirs = map(widened, mine), map(widened, theirs)
+    return all(map(_within, mine, theirs))
 
 
 def _within(a: tuple[type, ...], b: tuple[type, ...]) -> bool:

@@ -18,6 +18,7 @@ from multipledispatch import Dispatcher
 from multipledispatch.variadic import Variadic
 
 from ._errors import RuleClashError
+from ._fitting import fits
 from ._keys import describe, is_method_key
 from ._redefined import replaces, same_signature, warn_of_others
 from ._rule import Rule
@@ -247,14 +248,20 @@ class RuleSet:
         return self._decorated[rule]
 
     def select(self, config: type, types: tuple[type, ...]) -> Rule | None:
-        """The winning entry, opt-outs included."""
+        """The winning entry, opt-outs included.
+
+        Rules whose classes contain those of the call come first, then those that take
+        it as Python reads annotations.
+        """
         for rule in self.rules:
             if rule.declines_all and issubclass(config, rule.config or object):
                 return rule
         for rules in (self.candidates(config, types), self.candidates(NoConfig, types)):
             if rules:
                 return best(rules, types)
-        return None
+        wide = [rule for rule in self.rules if fits(rule, config, types)]
+        wide = [rule for rule in wide if rule.config is not None] or wide
+        return best(wide, types, wide=True) if wide else None
 
     def candidates(self, config: type, types: tuple[type, ...]) -> list[Rule]:
         """Rules that match, with a config if `config` is one, else those without."""
@@ -304,6 +311,7 @@ class Table:
         shapes: The shape rule.
         batches: The batch rule.
         shortcuts: Handles whose shortcut holds until the rules change.
+        told: Calls that were told that the rules do not fit them.
     """
 
     __slots__ = (
@@ -321,6 +329,7 @@ class Table:
         "rrule",
         "shapes",
         "shortcuts",
+        "told",
         "unary",
     )
 
@@ -337,12 +346,13 @@ class Table:
         self.shapes: Rule | None = None
         self.batches: Rule | None = None
         self.shortcuts: WeakSet[Any] = WeakSet()
+        self.told: set[Any] = set()
 
         def before_resolving() -> None:
             before(key)
 
-        self.rrule = RuleSet(before_resolving, decorate, self._drop_shortcuts)
-        self.frule = RuleSet(before_resolving, decorate, self._drop_shortcuts)
+        self.rrule = RuleSet(before_resolving, decorate, self._changed)
+        self.frule = RuleSet(before_resolving, decorate, self._changed)
         self.unary, self.binary = self.rrule.unary, self.rrule.binary
         self.quick = self.rrule.quick
         # Methods need their own handling of the instance: never the short path.
@@ -361,7 +371,9 @@ class Table:
             self._binder = binder
         return self._binder
 
-    def _drop_shortcuts(self) -> None:
+    def _changed(self) -> None:
+        """Drop what was true of the rules before."""
+        self.told.clear()
         for handle in tuple(self.shortcuts):
             handle.shortcut = None
         self.shortcuts.clear()

@@ -184,7 +184,8 @@ def _rrule_host(
         for i, (template, ct) in enumerate(zip(spec.args, answer[1:], strict=True)):
             part = slice(len(found), len(found) + template.count)
             what = f"{named}: the cotangent of argument {i}"
-            leaves = read(template, ct, wanted[part], what)
+            own = f"the cotangent of argument {i}"
+            leaves = read(template, ct, wanted[part], own, rule)
             pairs = zip(leaves, arrays[part], strict=True)
             found += [project_host(x, primal, what) for x, primal in pairs]
         return [_conj(x) for x, w in zip(found, wanted, strict=False) if w]
@@ -215,7 +216,7 @@ def _frule_host(
         y, dy = call.run((rc.NoTangent(), *tangents), needs=spec.needs(wanted, call))
         what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
         flags = [has_tangent(aval) for aval in outs.avals]
-        leaves = read(outs.template, dy, flags, what)
+        leaves = read(outs.template, dy, flags, "the tangent", rule)
         primals = jax.tree.leaves(y)
         return [
             project_host(x, primal, what, tangent=True)

@@ -259,7 +259,7 @@ class Spec:
         rule = self.frule
         what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
         wanted = [has_tangent(aval) for aval in outs.avals]
-        found = read(outs.template, dy, wanted, what)
+        found = read(outs.template, dy, wanted, "the tangent", rule)
         return [
             None if t is None else project(t, aval, what, tangent=True)
             for t, aval in zip(found, outs.avals, strict=True)
@@ -312,7 +312,8 @@ class Pull:
             f"argument {i}"
         )
         part = slice(start, start + template.count)
-        found = read(template, ct, self.wanted[part], what)
+        own = f"the cotangent of argument {i}"
+        found = read(template, ct, self.wanted[part], own, rule)
         return [
             None if x is None else _conj(project(x, aval, what))
             for x, aval in zip(found, self.avals[part], strict=True)

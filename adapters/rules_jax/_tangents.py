@@ -94,7 +94,11 @@ def _key_of(key: Any) -> Any:
 
 
 def read(
-    template: Template, tangent: Any, wanted: Sequence[bool], what: str
+    template: Template,
+    tangent: Any,
+    wanted: Sequence[bool],
+    what: str,
+    rule: Any = None,
 ) -> list[Any]:
     """Leaves of an author's tangent, None for zero; only wanted ones are looked at.
 
@@ -103,26 +107,40 @@ def read(
         tangent: A canonical tangent or anything equivalent: zeros, None, thunks, bare
             containers, an instance of the primal's class.
         wanted: One flag per array of the template.
-        what: Names rule and argument in an error.
+        what: Names the argument in an error, and the rule if `rule` does not.
+        rule: The rule that gave the tangent; it may not be `NoTangent()` then.
 
     Raises:
+        NoTangentError: A wanted leaf is `NoTangent()`.
         DerivativeNotImplemented: A wanted leaf is a `NotImplementedTangent`.
         RuleOutputError: The structure does not fit the primal's.
     """
     out: list[Any] = [None] * template.count
-    _Reader(out, wanted).visit(template.skeleton(), tangent, what)
+    named = what if rule is None else f"{rule_label(rule)}: {what}"
+    reader = _Reader(out, wanted, rule, len(named) - len(what))
+    reader.visit(template.skeleton(), tangent, named)
     return out
 
 
+def rule_label(rule: Any) -> str:
+    """`rrule foo_rrule for foo at pack.py:12`."""
+    return f"{rule.kind} {rule.name} for {rule.target} at {rule.location}"
+
+
 class _Reader:
-    def __init__(self, out: list[Any], wanted: Sequence[bool]) -> None:
-        self.out, self.wanted = out, wanted
+    def __init__(
+        self, out: list[Any], wanted: Sequence[bool], rule: Any, head: int
+    ) -> None:
+        self.out, self.wanted, self.head = out, wanted, head
+        self.rule = None if rule is None or rule.constant else rule
 
     def visit(self, node: Any, tangent: Any, what: str) -> None:
         if not self.wants(node):
             return
         while isinstance(tangent, rc.AbstractThunk):
             tangent = rc.unthunk(tangent)
+        if self.rule is not None and isinstance(tangent, rc.NoTangent):
+            raise rc.NoTangentError(self.rule, what[self.head :])
         if tangent is None or isinstance(tangent, rc.AbstractZero):
             return
         if isinstance(tangent, rc.NotImplementedTangent):

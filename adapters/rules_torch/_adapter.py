@@ -24,6 +24,7 @@ from ._compat import (
     unwrap_dead,
 )
 from ._compile import call_traced
+from ._config import CONFIG
 from ._direct import set_direct
 from ._eager import apply_eager
 from ._errors import FunctionalizeError, HiddenTensorsError
@@ -114,6 +115,7 @@ def dispatch(
         return run_primal(primitive, args, kwargs)
     rule = find_rrule(primitive, args, kwargs)
     if rule is None and not primitive.host and not has_frule(primitive, args, kwargs):
+        rc.warn_if_skipped(primitive.fun, args, kwargs, CONFIG)
         return run_primal(primitive, args, kwargs)
     call = ResidualCall(primitive, layout, rule)
     if rule is not None and rule.needs:
@@ -205,6 +207,7 @@ def _transformed(
         has_frule(primitive, args, kwargs),
     )
     if rule is None and not pushes and not primitive.host:
+        rc.warn_if_skipped(primitive.fun, args, kwargs, CONFIG)
         return run_primal(primitive, args, kwargs)
     call = TransformCall(primitive, layout, rule)
     call.reverse, call.pushes = reverse, pushes

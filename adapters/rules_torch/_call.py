@@ -40,7 +40,7 @@ from ._leaves import (
     tangent_of,
     unflatten,
 )
-from ._lookup import is_direct
+from ._lookup import find_again, is_direct
 from ._meta import Meta, has_tangent_space, stand_in, zeros
 
 __all__ = ["Call"]
@@ -154,8 +154,7 @@ class Call:
             if type(pair) is tuple and len(pair) == 2:
                 return pair
         args, kwargs = self.arguments(tensors)
-        found = rc.resolve_primitive(rc.rrule, self.primitive, args, kwargs, CONFIG)
-        assert isinstance(found, rc.RRuleCall)
+        found = find_again(rc.rrule, self.primitive, args, kwargs, self.rrule)
         needs = self.needs
         if needs is not None:  # an instance comes first among the rule's arguments
             needs = (False,) * (len(found.args) - len(needs)) + needs
@@ -250,6 +249,7 @@ class Call:
     def _project(self, i: int, dx: Any, node: Any) -> Tensor | None:
         """A cotangent that is lazy, zero, or not quite like its primal."""
         if dx is None or isinstance(dx, rc.AbstractZero):
+            self._refuse_no_tangent(i, dx)
             return None
         if isinstance(dx, rc.NotImplementedTangent):
             if self._is_unused(i, node):
@@ -269,6 +269,12 @@ class Call:
         if isinstance(dx, Tensor) and dx.shape != primal.shape:
             check_pattern(self)
         return torch.as_tensor(projected, dtype=primal.dtype, device=primal.device)
+
+    def _refuse_no_tangent(self, i: int, dx: Any) -> None:
+        """Raise for `NoTangent()`, for what is wanted has a tangent."""
+        if isinstance(dx, rc.NoTangent) and not self.rrule.constant:
+            what = f"the cotangent of argument {self.name(i)!r}"
+            raise rc.NoTangentError(self.rrule, what)
 
     def _is_unused(self, i: int, node: Any) -> bool:
         """Whether the backward pass that is running drops the i-th cotangent."""
@@ -347,6 +353,7 @@ class Call:
         dx = rc.unthunk(dx)
         name = self.name(start).partition("[")[0].partition(".")[0]
         what = f"cotangent of argument {name!r}"
+        rc.refuse_no_tangent(self.rrule, primal, dx, f"the {what}")
         leaves = pair(layout, self._fit(what, name, primal, dx))
         for meta, own in zip(self.inputs[start:], given(layout, dx), strict=False):
             check_dtype(self.rrule, what, own)

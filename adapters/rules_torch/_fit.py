@@ -45,6 +45,7 @@ def read_tangents(
     dy = rc.unthunk(dy)
     if isinstance(dy, rc.NotImplementedTangent):
         dy.throw(rule_label(rule))
+    rc.refuse_no_tangent(rule, primal, dy, f"the {what}")
     canonical = fitted(rule, what, "the result", primal, dy)
     if layout is None:
         leaves, raw = [canonical], [dy]

@@ -18,12 +18,12 @@ import rules_core as rc
 
 from ._blame import check_shapes, metas
 from ._closure import Plan, convert, rebuild
-from ._config import CONFIG
 from ._errors import SecondDerivativeError, UnconvertibleClosureError, UntraceableError
 from ._fit import read_tangents
 from ._host import Job, PrimalJob, run_opaque
 from ._leaves import differentiable, tangent_of, unflatten
 from ._lent import call_lent
+from ._lookup import find_again
 from ._meta import Meta, common_device, zeros
 from ._numpy import from_numpy
 
@@ -90,8 +90,7 @@ class _Forward(_RuleJob):
     def _call(self, arrays: list[Any]) -> list[Any]:
         """`[y, pullback]`."""
         args, kwargs = unflatten(self.primal.layout, arrays)
-        found = rc.rrule.resolve(self.primal.primitive.fun, args, kwargs, CONFIG)
-        assert found is not None
+        found = find_again(rc.rrule, self.primal.primitive, args, kwargs, self.rule)
         return list(found.run(self.needs))
 
     def _take_apart(self, pullback: Any) -> list[Any]:
@@ -159,8 +158,7 @@ class _Push(_RuleJob):
         tangents = iter(arrays[self.count :])
         parts = self.primal.layout[3][0][3]
         dxs = tuple(tangent_of(part, tangents) for part in parts)
-        found = rc.frule.resolve(self.primal.primitive.fun, args, kwargs, CONFIG)
-        assert found is not None
+        found = find_again(rc.frule, self.primal.primitive, args, kwargs, self.rule)
         return list(found.run((rc.NoTangent(), *dxs), self.needs))
 
 

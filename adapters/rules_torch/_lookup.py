@@ -8,8 +8,9 @@ from typing import Any
 import rules_core as rc
 
 from ._config import CONFIG
+from ._errors import rule_label
 
-__all__ = ["find_rrule", "has_frule", "is_direct", "rules_by_type"]
+__all__ = ["find_again", "find_rrule", "has_frule", "is_direct", "rules_by_type"]
 
 _METHODS = "_rules_torch"
 _PUSHES = "_frules_torch"
@@ -38,6 +39,31 @@ def has_frule(
     if methods is None:
         methods = _keep(rc.frule, primitive, _PUSHES)
     return _find(rc.frule, methods, primitive, args, kwargs) is not None
+
+
+def find_again(
+    kind: Any,
+    primitive: rc.Primitive,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    rule: Any = None,
+) -> Any:
+    """The call of a rule that was chosen before, on the values that it is given.
+
+    Raises:
+        UnsupportedError: Another rule, or none, fits their classes.
+    """
+    found = rc.resolve_primitive(kind, primitive, args, kwargs, CONFIG)
+    if found is not None and (rule is None or found.rule is rule):
+        return found
+    name = primitive.table.label
+    chosen = f"an {kind.kind} of {name}" if rule is None else rule_label(rule)
+    other = "none" if found is None else rule_label(found.rule)
+    message = (
+        f"{chosen} was chosen by the types of the call, but {other} fits the values "
+        "that PyTorch hands on. Annotate array arguments with rules_core.Array."
+    )
+    raise rc.UnsupportedError(message)
 
 
 def rules_by_type(primitive: rc.Primitive) -> Any:

@@ -28,6 +28,7 @@ from rules_autodiff._explain import (
     note_place,
     note_unfit,
     refused,
+    tell_skipped,
 )
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import lifted, rebind
@@ -193,7 +194,8 @@ class Calls(Hooks):
         return derived(*args, **kwargs)
 
     def by_body(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
-        """A function whose rules do not fit; an error inside of it tells that."""
+        """A function whose rules do not fit, which a warning and errors inside tell."""
+        tell_skipped(self, f, args, kwargs)
         try:
             return self.derived(f)(*args, **kwargs)
         except EngineError as error:
@@ -231,6 +233,7 @@ class Calls(Hooks):
             return self.call(special, cls, *args, **kwargs)
         if special is not type.__call__ or is_opaque_class(cls):
             return self.call_opaque(cls, args, kwargs)
+        tell_skipped(self, cls, args, kwargs)
         return self.construct(cls, *args, **kwargs)
 
     def construct(self, cls: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -28,6 +28,7 @@ from rules_core import (
     CotangentCountError,
     NotImplementedTangent,
     ZeroTangent,
+    refuse_no_tangent,
     unthunk,
 )
 
@@ -43,6 +44,7 @@ __all__ = [
     "StateEntry",
     "WriteEntry",
     "is_item",
+    "refuse_no_cotangent",
 ]
 
 DOUBLE = np.dtype(float)
@@ -119,7 +121,16 @@ class RuleEntry:
             ct = below.call(unthunk, ct)
         if isinstance(ct, NotImplementedTangent):
             ct.throw(asked_of(self.call, place))
+        refuse_no_cotangent(self.call, place, ct)
         return ct
+
+
+def refuse_no_cotangent(call: Any, place: int, ct: Any) -> None:
+    """Raise where a rule has `NoTangent()` for an argument, or part of it, with one."""
+    own = place - (not call.bound)
+    primal = call.rule.key if own < 0 else call.args[own]
+    what = "the function itself" if own < 0 else f"argument {own}"
+    refuse_no_tangent(call.rule, primal, ct, f"the cotangent of {what}")
 
 
 def _zero_of(slot: Slot) -> Any:

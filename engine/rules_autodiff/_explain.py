@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lifted_code import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, OWN, is_opaque_module
-from rules_core import explain
+from rules_core import explain, warn_if_skipped
+from rules_core._registry import find_table
 
 __all__ = [
     "LIFTED",
@@ -17,6 +18,7 @@ __all__ = [
     "no_rule_error",
     "refuse",
     "refused",
+    "tell_skipped",
     "where",
 ]
 
@@ -302,3 +304,9 @@ def refused(key: str, *details: Any) -> NoReturn:
 def refuse(what: str, cure: str) -> EngineError:
     """The error for something that the engine will not do."""
     return UnsupportedProgram(f"{what} ({where()}). {cure}")
+
+
+def tell_skipped(run: Any, f: Any, args: Any, kwargs: Any) -> None:
+    """Say that rules of `f` are skipped, where a derivative goes into the call."""
+    if find_table(f) is not None and run.is_active((args, kwargs)):
+        warn_if_skipped(f, args, kwargs, run.config)

@@ -15,6 +15,7 @@ from rules_core import (
     ProjectionError,
     StructuralTangent,
     backing,
+    refuse_no_tangent,
     structure,
 )
 
@@ -24,11 +25,17 @@ _CURE = "A tangent is neither summed nor broadcast; return one like the result."
 
 
 def check_tangent(y: Any, dy: Any, found: Any, below: Any) -> None:
-    """Refuse a tangent of another shape than its result; axes of length one may differ.
+    """Refuse a tangent that is not one of its result.
 
     Raises:
-        ProjectionError: It has another shape.
+        NoTangentError: It, or an entry of it, is `NoTangent()` and may not be.
+        ProjectionError: It has another shape; axes of length one may differ.
     """
+    refuse_no_tangent(found.rule, y, dy, "the tangent of the result")
+    _check(y, dy, found, below)
+
+
+def _check(y: Any, dy: Any, found: Any, below: Any) -> None:
     while isinstance(dy, AbstractThunk):
         dy = below.call(dy.__unthunk__)
     if is_number(y) or isinstance(y, np.ndarray):
@@ -38,7 +45,7 @@ def check_tangent(y: Any, dy: Any, found: Any, below: Any) -> None:
     level = None if dy is None else structure(y)
     if level is not None:
         for i, (name, value) in enumerate(zip(level.names, level.values, strict=True)):
-            check_tangent(value, _entry(dy, i, name), found, below)
+            _check(value, _entry(dy, i, name), found, below)
 
 
 def _check_shape(shape: Any, given: Any, found: Any) -> None:

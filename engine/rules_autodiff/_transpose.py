@@ -7,6 +7,7 @@ differentiating the rule.
 from typing import Any
 
 from rules_autodiff._calls import Transform
+from rules_autodiff._entries import refuse_no_cotangent
 from rules_autodiff._explain import asked_of
 from rules_autodiff._fit import check_tangent
 from rules_autodiff._generic import check_adjoint, generic_like, nonlinear
@@ -95,6 +96,7 @@ def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
         for place, (value, dx) in enumerate(zip(out, tangents, strict=True)):
             if dx is not None:
                 refuse_missing(value, found, place)
+                refuse_no_cotangent(found, place, value)
                 recording.seed(value, dx)
         (dy,) = recording.run_back(below)
         own = found.args if found.bound else (None, *found.args)

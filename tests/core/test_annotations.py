@@ -37,7 +37,8 @@ def test_an_annotation_that_is_no_type(annotation, cure):
 
 def test_annotated_types_are_their_types():
     define(one, typing.Annotated[float, "in metres"], name="float")
-    assert (ran(one, 1.0), ran(one, 1)) == ("float", None)
+    assert ran(one, "a") is None
+    assert (ran(one, 1.0), ran(one, 1)) == ("float", "float")
 
 
 class HasShape(typing.Protocol):

@@ -47,8 +47,10 @@ def test_the_winner_the_losers_and_those_that_do_not_fit():
         f"  {named('any_rrule', 'any, any', first)} applies too, but it is less "
         "specific.",
         f"  {named('array_rrule', 'ndarray, float', third)} does not apply: "
-        "argument 1 is float, not ndarray.",
+        "argument 1 (x) is float, not ndarray.",
         "frule for scale(float, float): no rule applies; none is defined.",
+        "JAX and PyTorch do not use rules of scale, for it is no primitive: decorate "
+        "it with rules_core.primitive, or call to_jax(scale) or to_torch(scale).",
     ]
 
 
@@ -110,7 +112,7 @@ def test_rule_not_found_lists_the_nearest_candidates():
     assert notes[1].endswith(" declines this call.")
     assert notes[2] == (
         f"  {named('float_rrule', 'float, any', second)} does not apply: "
-        "argument 1 is str, not float."
+        "argument 1 (x) is str, not float."
     )
     assert third > second
 

@@ -31,7 +31,7 @@ def test_the_most_specific_type_wins():
 def test_a_subclass_fits_its_base():
     define(one, float, name="float")
     assert ran(one, np.float64(1.0)) == "float"
-    assert ran(one, True) is None
+    assert ran(one, np.float32(1.0)) is None
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,10 @@ def test_a_union_is_less_specific_than_its_members():
     assert (ran(one, 1.0), ran(one, 1)) == ("float", "union")
 
 
-def test_array_covers_arrays_and_numpy_scalars_but_no_python_numbers():
+def test_array_covers_arrays_and_numpy_scalars():
     define(one, rc.Array, name="array")
     assert ran(one, np.ones(2)) == "array"
     assert ran(one, np.float32(1)) == "array"
-    assert ran(one, 1.0) is None
     define(one, np.ndarray, name="ndarray")
     assert ran(one, np.ones(2)) == "ndarray"
 
