@@ -7,7 +7,6 @@ from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lifted_code import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, OWN, is_opaque_module
 from rules_core import explain, warn_if_skipped
-from rules_core._registry import find_table
 
 __all__ = [
     "LIFTED",
@@ -308,5 +307,5 @@ def refuse(what: str, cure: str) -> EngineError:
 
 def tell_skipped(run: Any, f: Any, args: Any, kwargs: Any) -> None:
     """Say that rules of `f` are skipped, where a derivative goes into the call."""
-    if find_table(f) is not None and run.is_active((args, kwargs)):
+    if run.has_rules(f) and run.is_active((args, kwargs)):
         warn_if_skipped(f, args, kwargs, run.config)
