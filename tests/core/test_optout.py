@@ -37,7 +37,8 @@ class TestOptOut:
         opt_out(rrule, one, float)
         opt_out(rrule, one, str, config=Reverse)
         assert no_rrule(one, float | np.float64)
-        assert not no_rrule(one, float | int)
+        assert no_rrule(one, float | int)  # an annotation float takes an int
+        assert not no_rrule(one, float | bytes)
         assert not no_rrule(one, str)
         assert no_rrule(one, str, config=Reverse)
         assert no_rrule(one, float, config=Reverse)
