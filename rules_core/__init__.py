@@ -15,6 +15,7 @@ from ._config import (
     NoReverseMode,
     RuleConfig,
     SupportsMutation,
+    Trait,
     frule_via_ad,
     rrule_via_ad,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "NoForwardsMode",
     "NoReverseMode",
     "SupportsMutation",
+    "Trait",
     "frule_via_ad",
     "rrule_via_ad",
     # For AD systems and tools

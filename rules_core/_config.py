@@ -20,6 +20,7 @@ __all__ = [
     "NoReverseMode",
     "RuleConfig",
     "SupportsMutation",
+    "Trait",
     "frule_via_ad",
     "requirement",
     "rrule_via_ad",
@@ -31,7 +32,16 @@ CONFIGS: set[type] = set()
 
 
 class Trait:
-    """Base of the traits that a `RuleConfig` may carry."""
+    """Base of the traits that a `RuleConfig` may carry.
+
+    Derive from it what your own AD system can do, and ask for that in rules:
+
+    >>> from rules_core import RuleConfig, Trait
+    >>> class HasSparsity(Trait): ...
+    >>> class SparseConfig(RuleConfig, HasSparsity): ...
+    >>> issubclass(SparseConfig, RuleConfig[HasSparsity])
+    True
+    """
 
 
 class HasReverseMode(Trait):

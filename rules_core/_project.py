@@ -9,7 +9,7 @@ from ._algebra import AbstractTangent
 from ._canonical import canonical, zero_tangent
 from ._errors import ProjectionError
 from ._numbers import is_number, is_same_kind
-from ._spaces import space_of
+from ._spaces import has_own_form, space_of
 from ._structural import (
     StructuralTangent,
     backing,
@@ -37,6 +37,9 @@ class ProjectTo:
     summed, axes of length one are added or dropped. Containers: bare tuples, lists,
     dicts and instances become the `Tangent` of the primal's class; a sparse matrix
     keeps its pattern. Zeros and `NotImplementedTangent` pass; a thunk stays a thunk.
+
+    A class of tangents of one's own says by `__as_tangent__()` which number, array or
+    container it stands for, and that is projected.
 
     Takes shapes and dtypes from the primal and does not keep it alive, so a pullback
     may close over it.
@@ -271,6 +274,8 @@ def _read(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]:
     if isinstance(dx, StructuralTangent):
         items = backing(dx)
         return _renamed(names, items) if kind == "field" != keyed(dx) else items
+    if has_own_form(dx):
+        return _read(tree, dx.__as_tangent__(), path)
     if type(dx) is primal_type(tree) and (level := structure(dx)) is not None:
         return dict(zip(level.names, level.values, strict=True))
     if kind != "position" and isinstance(dx, Mapping):

@@ -12,7 +12,7 @@ from ._numbers import is_complex, is_complex_dtype, is_concrete, is_float0, is_n
 from ._sparse import Pattern, is_sparse
 from ._zeros import ZeroTangent
 
-__all__ = ["Space", "space_of"]
+__all__ = ["Space", "has_own_form", "space_of"]
 
 _CURE = "Sum, broadcast or reshape it in the rule."
 _MIXED = "Compute it with array_namespace of the argument."
@@ -48,6 +48,8 @@ class NumberSpace:
         if is_array(dx):
             return self._from_array(dx, path)
         if not _is_python_number(dx):
+            if has_own_form(dx):
+                return self.project(dx.__as_tangent__(), path)
             must = f"be a {self.cls.__name__}"
             raise ProjectionError(path, must, _described(dx))
         return self._convert(dx)
@@ -109,6 +111,8 @@ class ArraySpace:
             raise ProjectionError(path, must, _described(dx), _MIXED)
         if is_sparse(dx):
             return dx.toarray()
+        if has_own_form(dx):
+            return self._admit(dx.__as_tangent__(), path)
         if not _is_python_number(dx):
             must = f"be an array of shape {self.shape}"
             raise ProjectionError(path, must, _described(dx))
@@ -167,6 +171,8 @@ class SparseSpace:
 
     def _dense(self, dx: Any, path: str) -> Any:
         shape = tuple(self.pattern.shape)
+        if has_own_form(dx):
+            return self._dense(dx.__as_tangent__(), path)
         if not is_array(dx):
             must = f"be a sparse or dense matrix of shape {shape}"
             raise ProjectionError(path, must, _described(dx))
@@ -176,6 +182,11 @@ class SparseSpace:
 
     def __repr__(self) -> str:
         return f"{self.pattern.cls.__name__}({self.values!r})"
+
+
+def has_own_form(dx: Any) -> bool:
+    """Whether an author's class of tangents says what numbers it stands for."""
+    return hasattr(type(dx), "__as_tangent__")
 
 
 def _fit_shape(xp: Any, dx: Any, shape: tuple[int, ...], path: str) -> Any:
