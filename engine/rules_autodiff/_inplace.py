@@ -168,10 +168,10 @@ def handle_fill_diagonal(run: Any, a: Any, val: Any, wrap: bool = False) -> None
 def to_arrays_only(f: Any, follow: Any) -> Any:
     """What `f` says of a first argument that is no array is said by `f` itself."""
 
-    def handle(run: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(a, np.ndarray):
-            return run.below.call(f, a, *args, **kwargs)
-        return follow(run, a, *args, **kwargs)
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        if args and not isinstance(args[0], np.ndarray):
+            return run.below.call(f, *args, **kwargs)
+        return follow(run, *args, **kwargs)
 
     return handle
 
