@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._explain import refused
+from rules_autodiff._forms import check_form
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lifted_code import is_lifted
 from rules_autodiff._methods import (
@@ -129,7 +130,9 @@ class Access(Hooks):
             self.flat_setitem(owner.flat, slice(None), value)
         else:
             if name in FORM and self.is_active(owner):
-                refused("reshaped", name)
+                check_form(self, owner, name)
+                self.reshape_in_place(owner, value)
+                return
             self.note_attribute(owner, name)
             setattr(owner, name, value)
 

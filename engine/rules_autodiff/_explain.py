@@ -256,8 +256,8 @@ REFUSALS = {
         "Start the generator inside of the function.",
     ),
     "reshaped": (
-        "An array that carries a derivative must keep its form, but its attribute {} "
-        "is set",
+        "An array that carries a derivative must keep its form if it is an argument, "
+        "or a derivative of the derivative is taken, but its attribute {} is set",
         "Use .reshape, .astype or a view.",
     ),
     "taken apart": (

@@ -14,6 +14,7 @@ from rules_autodiff._core import CORE, given
 from rules_autodiff._explain import asked_of, refused
 from rules_autodiff._fit import check_tangent
 from rules_autodiff._flows import Flow
+from rules_autodiff._forms import reform
 from rules_autodiff._lanes import check_equal, rewinder
 from rules_autodiff._memory import (
     apart,
@@ -340,6 +341,14 @@ class ForwardRun(Run):
     def note_write(self, dest: Any) -> None:
         self.changed = True
         self.writes[id(owner_of(dest))] = len(self.copies)
+
+    def reshape_in_place(self, a: Any, shape: Any) -> None:
+        flow = self.flow(a)
+        a.shape = shape
+        self.changing(a)
+        if owner_of(a) is a:
+            for lane in flow.lanes:
+                reform(lane, a)
 
     def changing(self, container: Any) -> None:
         self.changed = True

@@ -53,6 +53,10 @@ class Hooks:
         """Called before a list, dict or object changes."""
         raise NotImplementedError
 
+    def reshape_in_place(self, a: Any, shape: Any) -> None:
+        """`a.shape = shape` of an array that carries a derivative."""
+        raise NotImplementedError
+
     def changing_flags(self, flags: Any) -> None:
         """Called before a flag of an array is set."""
         raise NotImplementedError

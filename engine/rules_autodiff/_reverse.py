@@ -24,6 +24,7 @@ from rules_autodiff._entries import (
     WriteEntry,
 )
 from rules_autodiff._explain import refused
+from rules_autodiff._forms import FormEntry, reform
 from rules_autodiff._memory import (
     CALLBACK,
     apart,
@@ -326,6 +327,17 @@ class ReverseRun(Run):
         entry = WriteEntry(dest, key, before, out, value_slot)
         entry.space = space_of(value)
         self.store(dest, key, value)
+        self.note(entry)
+
+    def reshape_in_place(self, a: Any, shape: Any) -> None:
+        slot = self.array_slot(a)
+        shadow = slot if type(slot) is Shadow else None
+        entry = FormEntry(a, shadow)
+        a.shape = shape
+        if shadow is None:  # what stands there is the window in its old form
+            self.shadows.pop(id(a), None)
+        else:
+            reform(shadow, a)
         self.note(entry)
 
     def watch_late(self, dest: Any) -> None:
