@@ -9,6 +9,7 @@ import jax
 
 from ._call import call_primitive, refuse_captured
 from ._matrix import cells
+from ._strong import strong_product
 
 __all__ = ["JaxAdapter", "adapter"]
 
@@ -48,6 +49,10 @@ class JaxAdapter:
     def stop_gradient(self, x: Any) -> Any:
         """An array without its derivative, in every mode."""
         return jax.lax.stop_gradient(x)
+
+    def strong_product(self, p: Any, dx: Any) -> Any:
+        """`p · dx`, zero where `dx` is and `p` is infinite or NaN; transposable."""
+        return strong_product(p, dx)
 
     def cells(self, level: str) -> Iterable[Any]:
         """The combinations of transformations that `check_rule` runs."""
