@@ -43,16 +43,23 @@ def both_zero(x: Any, p: Any) -> Any:
 # derivative that is masked, so that products stay linear in what they are taken of.
 
 
+def as_float(p: Any) -> Any:
+    """A whole number of Python's as a float: beyond 64 bits ufuncs do not take it."""
+    return float(p) if type(p) is int else p
+
+
 @inert
 def dead_product(d: Any, p: Any) -> Any:
     """Where `d` is zero and `p` infinite or not a number; None for nowhere."""
-    found = np.logical_and(np.logical_not(np.isfinite(p)), np.equal(d, 0))
+    infinite = np.logical_not(np.isfinite(as_float(p)))
+    found = np.logical_and(infinite, np.equal(d, 0))
     return found if found.any() else None
 
 
 @inert
 def dead_quotient(d: Any, y: Any) -> Any:
     """Where `d` is zero and `1 / y` infinite or not a number; None for nowhere."""
+    y = as_float(y)
     found = np.logical_and(np.equal(y, 0) | np.isnan(y), np.equal(d, 0))
     return found if found.any() else None
 
@@ -75,8 +82,30 @@ def masked_frule(tangents: Any, x: Any, dead: Any) -> Any:
     return masked(x, dead), masked(tangents[0], dead)
 
 
+@inert
+def is_mask(p: Any) -> bool:
+    return isinstance(p, bool | np.bool_) or (
+        isinstance(p, np.ndarray) and p.dtype.kind == "b"
+    )
+
+
+@inert
+def lost(d: Any, p: Any) -> Any:
+    """Where `p` chooses nothing of an infinite `d`; None for nowhere."""
+    found = np.logical_and(np.equal(p, 0), np.logical_not(np.isfinite(d)))
+    return found if found.any() else None
+
+
+def selected(d: Any, p: Any) -> Any:
+    """`d p` of a step function `p`: nothing passes where it is zero."""
+    dead = lost(d, p)
+    return (d if dead is None else masked(d, dead)) * p
+
+
 def strong(d: Any, p: Any) -> Any:
-    """`d p`, in which the zeros of `d` are strong."""
+    """`d p`, in which the zeros of `d` are strong, and those of a mask `p`."""
+    if is_mask(p):
+        return selected(d, p)
     dead = dead_product(d, p)
     return d * (p if dead is None else masked(p, dead))
 
@@ -107,7 +136,7 @@ def difference(dx: Any, dy: Any) -> Any:
 def logarithm(x: Any) -> Any:
     """log x, and 0 at x = 0: the factor of a power's derivative by its exponent."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(x + is_zero(x))
+        found = np.log(as_float(x) + is_zero(x))
     return found if isinstance(x, np.ndarray) else found[()]
 
 
@@ -193,9 +222,17 @@ def truediv_frule(tangents: Any, x: Any, y: Any) -> Any:
     return z, spread(dz, space_of(z))
 
 
+@inert
+def is_pole(x: Any, p: Any) -> bool:
+    """Whether Python refuses xᵖ, which for NumPy is infinite."""
+    plain = isinstance(x, float | complex) and not isinstance(x, np.generic)
+    return plain and x == 0 and np.ndim(p) == 0 and bool(np.real(p) < 0)
+
+
 def base_partial(x: Any, p: Any) -> Any:
     """p·x^(p−1), and 0 where both are 0."""
-    return p * x ** (p - 1 + both_zero(x, p))
+    exponent = p - 1 + both_zero(x, p)
+    return p * np.inf if is_pole(x, exponent) else p * x**exponent
 
 
 def pow_rrule(needs: Any, x: Any, p: Any) -> Any:
@@ -226,7 +263,7 @@ def mod_rrule(needs: Any, x: Any, y: Any) -> Any:
     def mod_pullback(dz: Any) -> Any:
         return (
             fit(dz, spaces[0]) if needs[0] else None,
-            fit(-dz * quotient, spaces[1]) if needs[1] else None,
+            fit(selected(-dz, quotient), spaces[1]) if needs[1] else None,
         )
 
     return x % y, mod_pullback

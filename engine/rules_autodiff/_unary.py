@@ -63,6 +63,13 @@ def to_winners(dz: Any, kept: Any) -> Any:
     return hit * (dz / count)
 
 
+def only_to_winners(dz: Any, kept: Any) -> Any:
+    """The same where the cotangent is infinite."""
+    x, _ = kept
+    share = to_winners(1.0, kept)
+    return np.where(share == 0, 0.0, dz) * share if x.size else share
+
+
 def followed_sum(dz: Any, shape: tuple[int, ...]) -> Any:
     return spread(dz, Space(shape, "f", array=True))
 
@@ -75,6 +82,7 @@ FOLLOWED.update({
     stretched: followed_sum, filled: followed_sum, shared_out: followed_mean
 })  # fmt: skip
 STRICT.update(FOLLOWED)
+STRICT[to_winners] = only_to_winners
 
 # Maps whose results others may hold too, or which are no memory of their own.
 SHARED = frozenset({None, stretched, shared_out})

@@ -13,10 +13,12 @@ import rules_core as rc
 from rules_numpy._arrays import array_of, check_entries, is_number_type, name_of
 from rules_numpy._declaration import Declaration
 from rules_numpy._declare import DECLARED
-from rules_numpy._maps import times
+from rules_numpy._maps import selects, times
 from rules_numpy.ufuncs_in_hosts import IN_HOSTS
 
-__all__ = ["elementwise", "maps_of_partials"]
+__all__ = ["choose", "elementwise", "maps_of_partials"]
+
+_NUMBERS: Any = np.ndarray | np.generic | float | int
 
 
 def elementwise(
@@ -77,6 +79,32 @@ def maps_of_partials(partials: Any) -> Any:
         )
 
     return maps
+
+
+def choose(f: Any, partials: Any) -> None:
+    """Define the rules of a ufunc on arrays and numbers by partials that choose.
+
+    Where a partial is zero the argument has no part in the value: nothing passes, not
+    an infinite cotangent either.
+    """
+
+    def choice_derivative(
+        y: Any,
+        a: Any,
+        b: Any,
+        *,
+        where: Any = True,
+        dtype: Any = None,
+        casting: Any = "same_kind",
+        order: Any = "K",
+        subok: Any = True,
+    ) -> Any:
+        """What is not chosen has no part in the derivative."""
+        of_a, of_b = partials(y, a, b)
+        return selects(np.where(where, of_a, 0.0)), selects(np.where(where, of_b, 0.0))
+
+    declared = Declaration(f, choice_derivative, (0, 1), bare=False, arrays=True)
+    declared.register_for((_NUMBERS, _NUMBERS))
 
 
 def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:

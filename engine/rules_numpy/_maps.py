@@ -6,29 +6,46 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["times", "times_number", "total_of"]
+__all__ = ["selects", "strong", "times", "times_number", "total_of"]
+
+
+def strong(p: Any, dx: Any) -> Any:
+    """`p dx`, zero where `dx` is zero and `p` infinite or not a number."""
+    if np.all(np.isfinite(p)):
+        return p * dx
+    dead = np.logical_not(np.isfinite(p)) & np.equal(dx, 0)
+    return np.where(dead, 0.0, p) * dx
 
 
 def times(p: Any) -> Any:
     """dy = p dx, entry by entry."""
 
     def times_pushforward(dx: Any) -> Any:
-        return p * dx
+        return strong(p, dx)
 
     def times_pullback(dy: Any) -> Any:
-        return np.conjugate(p) * dy
+        return strong(np.conjugate(p), dy)
 
     return times_pushforward, times_pullback
+
+
+def selects(p: Any) -> Any:
+    """dy = p dx of a choice: where p is 0 nothing passes, no infinity either."""
+
+    def selects_both_ways(dx: Any) -> Any:
+        return strong(p, np.where(p == 0, 0.0, dx))
+
+    return selects_both_ways, selects_both_ways
 
 
 def times_number(p: Any) -> Any:
     """dy = p dx of an array with one number."""
 
     def number_pushforward(dx: Any) -> Any:
-        return p * dx
+        return strong(p, dx)
 
     def number_pullback(dy: Any) -> Any:
-        return np.sum(np.conjugate(p) * dy)
+        return np.sum(strong(np.conjugate(p), dy))
 
     return number_pushforward, number_pullback
 
@@ -37,9 +54,9 @@ def total_of(p: Any) -> Any:
     """dy = Σ p dx, a number."""
 
     def total_pushforward(dx: Any) -> Any:
-        return np.sum(p * dx)
+        return np.sum(strong(p, dx))
 
     def total_pullback(dy: Any) -> Any:
-        return np.conjugate(p) * dy
+        return strong(np.conjugate(p), dy)
 
     return total_pushforward, total_pullback

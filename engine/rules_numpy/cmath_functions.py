@@ -76,12 +76,12 @@ def clog_partials(y: Any, z: Any, base: Any = None) -> Any:
 
 def phase_partials(y: Any, z: Any) -> Any:
     """d arg z = Im(dz / z) = Re(-i dz / z)."""
-    return (-1j / z,)
+    return (over(-1j, z),)
 
 
 def polar_partials(y: Any, z: Any) -> Any:
     """Modulus and argument."""
-    return (z.conjugate() / y[0] if y[0] else 0.0,), (-1j / z,)
+    return (z.conjugate() / y[0] if y[0] else 0.0,), (over(-1j, z),)
 
 
 def rect_partials(y: Any, r: Any, phi: Any) -> Any:

@@ -18,7 +18,7 @@ from rules_numpy._axes import (
     untail,
 )
 from rules_numpy._declare import NoValue, derivative
-from rules_numpy._maps import times_number
+from rules_numpy._maps import selects, times_number
 from rules_numpy.cumulative import exclusive_products
 
 __all__ = ["reduced_count"]
@@ -207,7 +207,8 @@ def _extreme(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any)
         return np.sum(shares()[0] * da, axis=axis, keepdims=flag(keepdims))
 
     def extreme_pullback(dy: Any) -> Any:
-        return shares()[0] * expand(dy, a, axis, keepdims)
+        _, pullback = selects(shares()[0])
+        return pullback(expand(dy, a, axis, keepdims))
 
     if not given(initial):
         return (extreme_pushforward, extreme_pullback), None

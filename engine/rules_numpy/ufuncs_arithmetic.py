@@ -9,7 +9,8 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._arrays import moves
 from rules_numpy._declare import derivative
-from rules_numpy._elementwise import elementwise
+from rules_numpy._elementwise import choose, elementwise
+from rules_numpy._maps import strong
 
 __all__: list[str] = []
 
@@ -93,8 +94,13 @@ def power_partials(y: Any, x: Any, p: Any, *, needs: Any = (True, True)) -> Any:
 
 
 def _by_exponent(y: Any, x: Any, p: Any) -> Any:
+    """xᵖ ln x, which is no number for a negative x, nor beyond the pole at -0."""
+    pole = (x == 0) & (np.real(p) < 0)
     with np.errstate(all="ignore"):
-        return y * np.log(np.where((x == 0) & (np.real(p) >= 0), 1.0, x))
+        base = np.where((x == 0) & ~pole, 1.0, x)
+        if np.asarray(x).dtype.kind == "f":
+            base = np.where(pole & np.signbit(x), np.nan, base)
+        return y * np.log(base)
 
 
 @elementwise([np.remainder, np.fmod])
@@ -102,6 +108,10 @@ def remainder_partials(y: Any, a: Any, b: Any) -> Any:
     """∂(a - q b) = (1, -q) with the whole quotient q = (a - y) / b."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return 1.0, -np.rint(np.divide(a - y, b))
+
+
+for _f in (np.remainder, np.fmod):
+    choose(_f, remainder_partials)
 
 
 @elementwise(np.divmod, generic=True)
@@ -216,11 +226,14 @@ def angle_derivative(y: Any, z: Any, deg: Any = False) -> Any:
     if z.dtype.kind != "c":
         return _step, _step
 
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = 1.0 / z
+
     def angle_pushforward(dz: Any) -> Any:
-        return scale * np.imag(dz / z)
+        return scale * np.imag(strong(inverse, dz))
 
     def angle_pullback(dy: Any) -> Any:
-        return 1j * scale * dy / np.conjugate(z)
+        return strong(np.conjugate(inverse), 1j * scale * dy)
 
     return angle_pushforward, angle_pullback
 

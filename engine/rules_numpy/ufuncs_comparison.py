@@ -8,7 +8,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import NoValue, derivative
-from rules_numpy._elementwise import elementwise
+from rules_numpy._elementwise import choose, elementwise
 
 __all__: list[str] = []
 
@@ -55,6 +55,15 @@ def _beyond(wins: Any, odd: Any, other: Any) -> Any:
 
 def _share(wins: Any, ties: Any) -> Any:
     return np.where(wins, 1.0, np.where(ties, 0.5, 0.0))
+
+
+for _f, _partials in (
+    (np.maximum, maximum_partials),
+    (np.minimum, minimum_partials),
+    (np.fmax, fmax_partials),
+    (np.fmin, fmin_partials),
+):
+    choose(_f, _partials)
 
 
 # clip is a Python function whose bounds may be missing, so it is no ufunc rule.

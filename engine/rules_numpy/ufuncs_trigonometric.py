@@ -8,6 +8,7 @@ import numpy as np
 
 from rules_numpy._declare import derivative
 from rules_numpy._elementwise import elementwise
+from rules_numpy._maps import times
 
 __all__: list[str] = []
 
@@ -129,12 +130,4 @@ def _sinc_slope(x: Any, y: Any) -> Any:
 @derivative(np.sinc)
 def sinc_derivative(y: Any, x: Any) -> Any:
     """∂sinc = (cos πx - sinc x) / x, zero at zero."""
-    slope = _sinc_slope(x, y)
-
-    def sinc_pushforward(dx: Any) -> Any:
-        return slope * dx
-
-    def sinc_pullback(dy: Any) -> Any:
-        return np.conjugate(slope) * dy
-
-    return sinc_pushforward, sinc_pullback
+    return times(_sinc_slope(x, y))

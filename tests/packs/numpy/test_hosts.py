@@ -75,7 +75,9 @@ def test_a_second_derivative_of_numpy_only_partials_is_refused(f):
     torch = pytest.importorskip("torch")
     rules_torch = pytest.importorskip("rules_torch")
     g = rules_torch.to_torch(f, host=True, elementwise=True)
-    message = f"rrule {f.__name__}_partials .* is declared host=True"
+    message = (
+        f"rrule {f.__name__}_partials .* (is declared host=True|its pullback must)"
+    )
     with pytest.raises(NotImplementedError, match=message):
         torch.func.grad(torch.func.grad(g))(torch.tensor(0.5), torch.tensor(0.3))
 
