@@ -213,6 +213,8 @@ class RuleKind(Generic[CallT]):
         rule = self._rules(table).caches[type(config)][types]
         if rule is None:
             return None
+        if rule.keywords:
+            rest = rule.with_defaults(rest, table.binder.keyword_defaults)
         outer = None
         if partials:
             names = table.binder.names or ()
@@ -220,7 +222,7 @@ class RuleKind(Generic[CallT]):
         return self._call(
             rule,
             bound_args,
-            rule.with_defaults(rest, table.binder.keyword_defaults),
+            rest,
             config,
             given=given,
             bound=target.bound,

@@ -191,9 +191,8 @@ class Rule:
         Only of keywords that the rule declares: it may leave out those that it does not
         use, and one that takes `**kwargs` gets what the call gives.
         """
-        if not defaults or not self.keywords:
-            return kwargs
-        own = {name: x for name, x in defaults.items() if name in self.keywords}
+        keywords = self.keywords or ()
+        own = {name: x for name, x in defaults.items() if name in keywords}
         return {**own, **kwargs}
 
     def call(
