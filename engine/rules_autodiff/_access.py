@@ -231,10 +231,14 @@ class Access(Hooks):
         if isinstance(x, dict):
             return x
         if not hasattr(x, "keys"):
-            return self.iter(x)
+            return map(self.key_and_value, self.iter(x))
         if users_method(x, "keys") is None and users_method(x, "__getitem__") is None:
             return x
         return {key: self.getitem(x, key) for key in self.iter(self.method(x, "keys"))}
+
+    def key_and_value(self, x: Any) -> Any:
+        """A key and its value: C code would take copies out of an array."""
+        return tuple(self.iter(x)) if isinstance(x, np.ndarray) else x
 
     def contains(self, item: Any, container: Any) -> bool:
         """`item in container`, where a user's class has a say in it."""

@@ -34,7 +34,7 @@ class Buffers(Hooks):
 
     def export(self, a: Any, to: str) -> None:
         """Called when the memory of an array, or of bytes, is given out."""
-        if id(a) in self.raw:
+        if id(a) in self.raw or (isinstance(a, np.generic) and self.is_active(a)):
             refused("exported", to)
         if isinstance(a, np.ndarray) and a.dtype.kind in "fcV":
             if self.is_active(a):
@@ -102,6 +102,8 @@ def exporting(f: Any) -> Callable[..., Any]:
         for x in args:
             for a in x if isinstance(x, list | tuple) else (x,):
                 run.export(a, getattr(f, "__name__", str(f)))
+        if run.is_active(args):
+            refused("exported", getattr(f, "__name__", str(f)))
         return run.below.call(f, *args, **kwargs)
 
     return handle

@@ -148,6 +148,8 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
 def overrides_call(f: Any) -> bool:
     """Whether `f` is `super().__call__` of a class that calls otherwise in Python."""
     cls = type(f.__self__)
+    if issubclass(cls, type):  # of a metaclass: it makes an instance
+        return False
     return f.__objclass__ is not cls and isinstance(cls.__call__, FunctionType)
 
 

@@ -141,17 +141,16 @@ class Calls(Hooks):
 
     def call_object(self, f: Any, args: Any, kwargs: Any) -> Any:
         """An instance: by rules of its own, else by what its class says."""
+        handle, special = CALLABLES.get(type(f)), type(f).__call__
+        if handle is None and not isinstance(special, FunctionType):
+            return self.call_opaque(f, args, kwargs)
         if self.has_rules(f):
             result = self.look_up(f, args, kwargs)
             if result is not NotImplemented:
                 return result
-        handle = CALLABLES.get(type(f))
         if handle is not None:
             return handle(self, f, args, kwargs)
-        special = type(f).__call__
-        if isinstance(special, FunctionType):
-            return self.call(special, f, *args, **kwargs)
-        return self.call_opaque(f, args, kwargs)
+        return self.call(special, f, *args, **kwargs)
 
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
         handle = HANDLERS.get(f)
@@ -227,7 +226,8 @@ class Calls(Hooks):
         if issubclass(cls, BaseException | SimpleNamespace) and is_opaque_class(cls):
             return self.below.call(cls, *args, **kwargs)
         if issubclass(cls, FILLED) and is_opaque_class(cls):
-            return cls(*(self.iter_array(x) for x in args), **kwargs)
+            fill = self.entries_of if issubclass(cls, dict) else self.iter_array
+            return cls(*map(fill, args), **kwargs)
         special = type(cls).__call__
         if isinstance(special, FunctionType) and not is_opaque(special):
             return self.call(special, cls, *args, **kwargs)
@@ -249,6 +249,10 @@ class Calls(Hooks):
         if self.raw:
             self.check_read(x)
         return list(self.iter(x)) if isinstance(x, np.ndarray) else x
+
+    def entries_of(self, x: Any) -> Any:
+        """What a dict is filled with; a factory as it is."""
+        return self.entries(x) if hasattr(type(x), "__iter__") else x
 
     def make(self, cls: Any, args: Any, kwargs: Any) -> Any:
         new = cls.__new__
@@ -343,7 +347,7 @@ class Calls(Hooks):
             return self.from_text(self.call_unseen(f, args, kwargs), f, args)
         if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
             refused("structured")
-        if self.raw and f in READERS:
+        if f in READERS and not isinstance(args[0], np.ndarray):
             refused("text", f"what {name_of(f)} reads")
         result = self.by_protocol(f, args, kwargs)
         if result is not NotImplemented:

@@ -152,6 +152,8 @@ def handle_sample(run: Any, rng: Any, items: Any, k: int, **options: Any) -> Any
 
 @handler(np.ndenumerate)
 def handle_ndenumerate(run: Any, a: Any) -> Any:
+    if not isinstance(a, np.ndarray):
+        a = run.call(np.asarray, a)
     return ((index, run.read_array(a, index)) for index in np.ndindex(a.shape))
 
 

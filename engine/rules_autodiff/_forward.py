@@ -133,6 +133,8 @@ class ForwardRun(Run):
             return NoTangent()
         self.check_set(x)
         level = self.structure(x)
+        if level is None:  # bytes
+            return NoTangent()
         self.open.add(id(x))
         found = tangent_of(level, [self.tangent(v, lane) for v in level.values])
         self.open.discard(id(x))

@@ -240,12 +240,17 @@ def iterable(run: Any, x: Any) -> Any:
 
 
 for _mover in (
-    itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.repeat,
-    itertools.cycle, itertools.product, itertools.permutations,
+    itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.cycle,
+    itertools.product, itertools.permutations,
     itertools.combinations, itertools.combinations_with_replacement,
     itertools.zip_longest, itertools.starmap, itertools.tee, itertools.pairwise,
 ):  # fmt: skip
     HANDLERS[_mover] = moving(_mover)
+
+
+@handler(itertools.repeat)
+def handle_repeat(_run: Any, *args: Any, **kwargs: Any) -> Any:
+    return itertools.repeat(*args, **kwargs)
 
 
 @handler(itertools.starmap)

@@ -13,8 +13,8 @@ import numpy as np
 from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._explain import refused, where
 from rules_autodiff._hooks import Hooks
-from rules_autodiff._text import NUMBER
-from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_autodiff._text import NUMBER, holds_numbers
+from rules_autodiff._values import INERT, is_float_array
 
 __all__ = ["Memos"]
 
@@ -94,13 +94,6 @@ class Memos(Hooks):
 
 
 ROUNDED = frozenset({float, np.float64})
-
-
-def holds_numbers(x: Any) -> bool:
-    """Whether a value is, or a builtin container holds, a float or a float array."""
-    if isinstance(x, list | tuple):
-        return any(map(holds_numbers, x))
-    return is_number(x) or is_float_array(x)
 
 
 def asked(run: Any, table: Any, key: Any, *default: Any) -> Any:

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._calls import HANDLERS, READERS, handler
-from rules_autodiff._explain import refused
+from rules_autodiff._explain import name_of, refused
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._methods import class_attribute, users_method
 from rules_autodiff._opaque import root_of
 from rules_autodiff._shown import shown
-from rules_autodiff._values import INERT
+from rules_autodiff._values import INERT, is_float_array, is_number
 
-__all__ = ["NUMBER", "Texts"]
+__all__ = ["NUMBER", "Texts", "holds_numbers"]
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 NOTED = 4096  # entries of an array of which the first are noted, or looked at
@@ -78,6 +78,8 @@ class Texts(Hooks):
             return self.mark(value) if any(map(self.is_own_key, args)) else value
         if type(value) is str and self.texts and self.is_own_key(value):
             return self.note_made(value)
+        if self.keys and holds_numbers(value) and any(map(self.is_own_text, args)):
+            refused("text", f"what {name_of(f)} reads")
         if not self.texts or (f is not str and not may_read(f, args)):
             return value
         for x in numbers_in(value):
@@ -86,6 +88,10 @@ class Texts(Hooks):
             if known and not self.is_active(x):
                 refused("text", x)
         return value
+
+    def is_own_text(self, x: Any) -> bool:
+        """Whether a function is given a text that was made of values."""
+        return isinstance(x, str) and self.is_own_key(str(x))
 
     def formatted(self, value: Any, conversion: str, spec: str) -> str:
         """One replacement field of an f-string."""
@@ -96,6 +102,13 @@ class Texts(Hooks):
 
 
 CONVERSIONS = {"s": str, "r": repr, "a": ascii}
+
+
+def holds_numbers(x: Any) -> bool:
+    """Whether a value is, or a builtin container holds, a float or a float array."""
+    if isinstance(x, list | tuple):
+        return any(map(holds_numbers, x))
+    return is_number(x) or is_float_array(x)
 
 
 def may_read(f: Any, args: tuple[Any, ...]) -> bool:

@@ -48,12 +48,18 @@ def ccosh_partials(y: Any, z: Any) -> Any:
 
 def casin_partials(y: Any, z: Any) -> Any:
     """∂asin = 1 / (√(1 - z) √(1 + z))."""
-    return (over(1.0, cmath.sqrt(-(z - 1.0)) * cmath.sqrt(1.0 + z)),)
+    return (over(1.0, roots_beside(z)),)
 
 
 def cacos_partials(y: Any, z: Any) -> Any:
     """∂acos = -1 / (√(1 - z) √(1 + z))."""
-    return (-over(1.0, cmath.sqrt(-(z - 1.0)) * cmath.sqrt(1.0 + z)),)
+    return (-over(1.0, roots_beside(z)),)
+
+
+def roots_beside(z: Any) -> Any:
+    """`√(1 - z) √(1 + z)`, for real `z` too on the side of the cut with `Im z = +0`."""
+    z = complex(z)
+    return cmath.sqrt(-(z - 1.0)) * cmath.sqrt(1.0 + z)
 
 
 def casinh_partials(y: Any, z: Any) -> Any:

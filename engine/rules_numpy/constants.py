@@ -25,7 +25,7 @@ format_float_positional format_float_scientific frombuffer fromfile fromregex fr
 gcd genfromtxt get_include get_printoptions getbufsize geterr geterrcall greater
 greater_equal hamming hanning identity indices info invert is_busday isclose iscomplex
 iscomplexobj isdtype isfinite isfortran isin isinf isnan isnat isneginf isposinf isreal
-isrealobj isscalar issubdtype iterable ix_ lcm left_shift less less_equal lexsort load
+isrealobj isscalar issubdtype iterable lcm left_shift less less_equal lexsort load
 loadtxt logical_and logical_not logical_or logical_xor mask_indices may_share_memory
 min_scalar_type mintypecode nanargmax nanargmin ndim nonzero not_equal ones packbits
 printoptions promote_types ravel_multi_index result_type right_shift save savetxt savez
