@@ -138,7 +138,10 @@ def chosen_rrule(x: float, mode: int):
 
 def test_an_error_tells_which_rules_did_not_fit():
     assert grad(lambda x: chosen(x, 2))(1.3) == 1.0
-    with pytest.raises(UnsupportedProgram, match="fmean") as caught:
+    with (
+        pytest.warns(rc.RuleSkippedWarning),
+        pytest.raises(UnsupportedProgram, match="fmean") as caught,
+    ):
         grad(lambda x: chosen(x, "2"))(1.3)
     notes = "\n".join(caught.value.__notes__)
     assert "No rule of " in notes
