@@ -68,7 +68,7 @@ def test_one_rule_is_taken_back(kind):
     assert asked(kind, 1.0, 1.0) == "float_rule"
     kind.undefine(double, object, object)
     assert asked(kind, 1.0, 1.0) == "float_rule"
-    assert asked(kind, 1, 1.0) is None
+    assert asked(kind, "text", 1.0) is None
 
 
 @BOTH
