@@ -92,12 +92,19 @@ def expected(word):
     return EXPECTED[word]
 
 
+# What a derivative is asked for at: JAX hands NumPy's values on as they are.
+STARTS = [jnp.asarray, np.asarray, np.float64, float]
+
+
 def check(kind, rules, order, step=1):
+    """One word after the other, each from the next kind of value."""
     with isolated_rules():
         bell = make(kind, rules)
-        for word in words(order)[::step]:
-            found = compose(word, bell)(jnp.asarray(X))
-            assert float(found) == pytest.approx(expected(word), rel=1e-9), word
+        for i, word in enumerate(words(order)[::step]):
+            start = STARTS[(i + order) % len(STARTS)]
+            found = compose(word, bell)(start(X))
+            case = word, start
+            assert float(found) == pytest.approx(expected(word), rel=1e-9), case
 
 
 KINDS = ["generic", "host"]
@@ -109,6 +116,17 @@ RULES = ["both", "rrule", "frule"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_composition(kind, rules, order):
     check(kind, rules, order)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("start", STARTS, ids=["jax", "numpy", "numpy scalar", "float"])
+@pytest.mark.parametrize("rules", ["none", "rrule"])
+def test_host_primal_from_every_kind_of_value(rules, start, order):
+    """Without rules they are derived from the body, in NumPy's own namespace."""
+    bell = make("host", rules)
+    for word in words(order):
+        found = compose(word, bell)(start(X))
+        assert float(found) == pytest.approx(expected(word), rel=1e-9), word
 
 
 @pytest.mark.slow
