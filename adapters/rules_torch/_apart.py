@@ -21,7 +21,8 @@ ATOMS = frozenset(
     (
         bool, bytes, complex, float, int, range, slice, str, type, type(None),
         type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
-        torch.device, torch.dtype, torch.layout, torch.Size, rc.Primitive,
+        torch.device, torch.dtype, torch.layout, torch.Size, torch.SymBool,
+        torch.SymFloat, torch.SymInt, rc.Primitive,
         rc.NoTangent, rc.NotImplementedTangent, rc.RuleConfig, rc.ZeroTangent,
     )
 )  # fmt: skip

@@ -5,8 +5,8 @@ backward. So the frame that it traces does nothing but flatten the arguments and
 an entry that Dynamo puts into its graph as it is; AOTAutograd then runs the same code
 as eager does, whose operations it sees, differentiates and fuses.
 
-An entry receives constants and tensors only: the call itself is kept in a table here
-and named by a key.
+An entry receives tensors and numbers only, as arguments that a graph may change. The
+call itself is kept in a table here and named by a key.
 """
 
 from __future__ import annotations
@@ -30,10 +30,20 @@ from ._compat import (
     leaving_the_graph,
 )
 from ._errors import UntraceableError, untraceable
+from ._exact import exact
 from ._host import run_primal
 from ._leaves import LEAF, flatten, unflatten
 from ._lookup import find_rrule
-from ._opened import OBJECTS, closed_layout, named, open_traced
+from ._opened import (
+    CHANGED_INSIDE,
+    OBJECTS,
+    closed_layout,
+    constant,
+    named,
+    open_traced,
+)
+from ._outside import Path, Reader, holds, read
+from ._sizes import filled, interleaved, lifted
 
 __all__ = ["call_traced"]
 
@@ -48,6 +58,8 @@ class _Traced:
         self.result: Any = None
 
 
+Outside = tuple[tuple[Path, Any], ...]
+
 _CALLS: dict[str, _Traced] = {}
 _KEYS: dict[Any, str] = {}
 _OUTSIDE: dict[str, Any] = {}  # a function for calls that Dynamo leaves its graph for
@@ -61,14 +73,34 @@ def call_traced(
     if not _is_pushing() and forward_ad._current_level >= 0:  # noqa: SLF001 (see below)
         _say_duals(primitive)
         return _OUTSIDE["call"](primitive, args, kwargs)
-    tensors: list[Tensor] = []
+    leaves: list[Any] = []
     closed: list[str] = []
-    layout = open_traced((args, kwargs), tensors, closed, 0)
+    layout = open_traced((args, kwargs), leaves, closed, 0)
+    fixed, outside = _outside_of(primitive)
+    if not _is_unchanged(primitive, outside):
+        closed.append(f"reads a value from outside, {CHANGED_INSIDE}")
     if closed:
         _say(primitive, closed[0])
         return _OUTSIDE["call"](primitive, args, kwargs)
+    if fixed:
+        leaves = [_fixed(x) for x in leaves]
     key = _key_of(primitive, layout)
-    return _result(key, _entry(key, *tensors))
+    return _result(key, _entry(key, *leaves))
+
+
+def _fixed(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, Tensor) else constant(leaf)
+
+
+def _is_unchanged(primitive: rc.Primitive, outside: Outside) -> bool:
+    """Reads what the primitive reads from outside, so that Dynamo checks it later.
+
+    Not so where the function that Dynamo is tracing has changed it.
+    """
+    for path, expected in outside:  # noqa: SIM110 (Dynamo traces it)
+        if not holds(read(primitive, path), expected):
+            return False
+    return True
 
 
 def _call_in_graph(primitive: Any, *args: Any, **kwargs: Any) -> Any:
@@ -78,9 +110,9 @@ def _call_in_graph(primitive: Any, *args: Any, **kwargs: Any) -> Any:
     So the common call, of tensors alone, is answered here, without asking for the host,
     and the level of dual numbers is read where it is.
     """
-    key, pushing = _key_of_tensors(primitive, *[type(x) for x in args])
+    key, pushing, outside = _key_of_tensors(primitive, *[type(x) for x in args])
     dual = not pushing and forward_ad._current_level >= 0  # noqa: SLF001 (as said)
-    if not key or kwargs or dual:
+    if not key or kwargs or dual or not _is_unchanged(primitive, outside):
         return primitive.call_traced(*args, **kwargs)
     outputs = _entry(key, *args)
     return outputs[0] if _is_tensor(key) else _result(key, outputs)
@@ -89,7 +121,7 @@ def _call_in_graph(primitive: Any, *args: Any, **kwargs: Any) -> Any:
 vars(rc.Primitive.__call__)["_torchdynamo_inline"] = _call_in_graph
 
 
-def _result(key: str, outputs: tuple[Tensor, ...]) -> Any:
+def _result(key: str, outputs: tuple[Any, ...]) -> Any:
     return _restore(_result_of(key), iter(outputs))
 
 
@@ -97,12 +129,7 @@ def _say(primitive: rc.Primitive, what: str) -> None:
     """Word the error that Dynamo raises if it must not leave its graph here."""
     if not _OUTSIDE:
         _OUTSIDE["call"] = torch.compiler.disable(_call_outside)
-    reason = (
-        f"{primitive.table.label} is given {what}, whose tensors a compiler does not "
-        "see. Pass the tensors as arguments, or in a tuple, list, dict, dataclass or "
-        "bound method, or compile without fullgraph=True."
-    )
-    keep_out_of_graphs(_OUTSIDE["call"], reason)
+    keep_out_of_graphs(_OUTSIDE["call"], f"{primitive.table.label} {what}")
 
 
 def _say_duals(primitive: rc.Primitive) -> None:
@@ -133,17 +160,12 @@ def _call_outside(
 
 def _key_of(primitive: rc.Primitive, layout: Any) -> str:
     torch.compiler.allow_in_graph(_entry)
-    try:
-        known = _KEYS.get((primitive, layout))
-    except TypeError:  # a static argument is not hashable
-        known = None
-    if known is not None:
-        return known
-    key = f"{primitive.table.label}#{next(_numbers)}"
-    _CALLS[key] = _Traced(primitive, closed_layout(layout))
-    with suppress(TypeError):
-        _KEYS[primitive, layout] = key
-    return key
+    layout = closed_layout(layout)
+    place = exact((primitive, layout))
+    if place not in _KEYS:
+        _KEYS[place] = f"{primitive.table.label}#{next(_numbers)}"
+        _CALLS[_KEYS[place]] = _Traced(primitive, layout)
+    return _KEYS[place]
 
 
 def _is_pushing() -> bool:
@@ -151,18 +173,29 @@ def _is_pushing() -> bool:
     return bool(Levels().forward)
 
 
-def _key_of_tensors(primitive: rc.Primitive, *types: type) -> tuple[str, bool]:
+def _key_of_tensors(primitive: rc.Primitive, *types: type) -> tuple[str, bool, Outside]:
     """The key of a call of tensors alone, else nothing; and whether a `jvp` is active.
 
-    In one function, for each that Dynamo calls is checked at every call.
+    And what is read from outside. In one function, for each that Dynamo calls is
+    checked at every call.
     """
     pushing = _is_pushing()
     if not types or not all(issubclass(cls, Tensor) for cls in types):
-        return "", pushing
+        return "", pushing, ()
     number = len(types)
     args = ("sequence", tuple, tuple(range(number)), (LEAF,) * number)
     layout = ("sequence", tuple, (0, 1), (args, ("mapping", dict, (), ())))
-    return _key_of(primitive, layout), pushing
+    return _key_of(primitive, layout), pushing, _outside_of(primitive)[1]
+
+
+def _outside_of(primitive: rc.Primitive) -> tuple[bool, Outside]:
+    """What the primitive reads, and whether its code could tell a symbol from a number.
+
+    A size that is not fixed is no `int`, where code asks for its type or its text.
+    """
+    reader = Reader(primitive)
+    found = tuple((entry.path, entry.expected) for entry in reader.found)
+    return reader.asks_for_types, found
 
 
 def _is_tensor(key: str) -> bool:
@@ -176,11 +209,11 @@ def _result_of(key: str) -> Any:
 def _describe(layout: Any) -> Any:
     """A layout in literals only; objects are put on the table and named."""
     kind = layout[0]
-    if kind == "tensor":
-        return ("tensor",)
+    if kind in ("tensor", "number"):
+        return ("leaf",)
     if kind == "static":
         value = layout[1]
-        if value is None or isinstance(value, (bool, int, float, str)):
+        if type(value) in (bool, int, float, str, type(None)):
             return ("literal", value)
         return ("object", named(value))
     children = tuple(map(_describe, layout[3]))
@@ -191,16 +224,16 @@ def _describe(layout: Any) -> Any:
     return (kind, named(layout[1]), children)
 
 
-def _restore(described: Any, tensors: Any) -> Any:
+def _restore(described: Any, leaves: Any) -> Any:
     """The result from its description, traced by Dynamo."""
     kind = described[0]
-    if kind == "tensor":
-        return next(tensors)
+    if kind == "leaf":
+        return next(leaves)
     if kind == "literal":
         return described[1]
     if kind == "object":
         return OBJECTS[described[1]]
-    items = [_restore(child, tensors) for child in described[-1]]
+    items = [_restore(child, leaves) for child in described[-1]]
     if kind == "list":
         return items
     if kind == "tuple":
@@ -211,12 +244,14 @@ def _restore(described: Any, tensors: Any) -> Any:
     return builder(*items) if kind == "named" else builder.rebuild(items)
 
 
-def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
+def _entry(key: str, *leaves: Any) -> tuple[Any, ...]:
     """What Dynamo's graph calls: on fake tensors first, then as eager code."""
     from ._adapter import dispatch
 
     call = _CALLS[key]
-    args, kwargs = unflatten(call.layout, tensors)
+    tensors = [x for x in leaves if isinstance(x, Tensor)]
+    numbers = [x for x in leaves if not isinstance(x, Tensor)]
+    args, kwargs = unflatten(filled(call.layout, numbers), tensors)
     try:
         y = dispatch(call.primitive, args, kwargs)
     except UntraceableError as error:
@@ -227,10 +262,11 @@ def _entry(key: str, *tensors: Tensor) -> tuple[Tensor, ...]:
             raise
         raise leaving_the_graph(str(reason)) from error
     outputs: list[Tensor] = []
-    call.result = flatten(y, outputs)
+    sizes: list[Any] = []
+    call.result = lifted(flatten(y, outputs), sizes)
     if tensors and is_traced(tensors[0]):
         _check(call.primitive, args, kwargs, outputs)
-    return tuple(outputs)
+    return tuple(interleaved(call.result, outputs, sizes))
 
 
 def _check(
@@ -253,6 +289,7 @@ def _check(
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
 for _function in (
-    _key_of, _key_of_tensors, _is_pushing, _is_tensor, _result_of, _say, _say_duals
+    _key_of, _key_of_tensors, _is_pushing, _is_tensor, _outside_of, _result_of, _say,
+    _say_duals,
 ):  # fmt: skip
     _function.__dict__["_dynamo_marked_constant"] = True

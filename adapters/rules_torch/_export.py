@@ -27,11 +27,13 @@ from ._compat import (
 )
 from ._describe import Unspeakable, described, restored
 from ._errors import UntraceableError
+from ._exact import exact
 from ._host import PrimalJob, run_primal
 from ._leaves import flatten, unflatten
 from ._meta import common_device
 from ._op import check_pure, shapes_of
 from ._operators import Kernels, define_looking
+from ._sizes import filled, lifted
 
 __all__ = ["call_exported", "stays_whole"]
 
@@ -46,21 +48,23 @@ class _Call:
         self.primitive, self.layout = primitive, layout
         self.result: Any = None
 
-    def with_rules(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def with_rules(
+        self, tensors: Sequence[Tensor], sizes: Sequence[int]
+    ) -> list[Tensor]:
         """By the adapter, as outside of the program."""
-        args, kwargs = unflatten(self.layout, tensors)
+        args, kwargs = unflatten(filled(self.layout, sizes), tensors)
         return self._flat(self.primitive(*args, **kwargs), tensors)
 
-    def primal(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def primal(self, tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[Tensor]:
         """The function alone."""
-        args, kwargs = unflatten(self.layout, tensors)
+        args, kwargs = unflatten(filled(self.layout, sizes), tensors)
         return self._flat(run_primal(self.primitive, args, kwargs), tensors)
 
-    def fake(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def fake(self, tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[Tensor]:
         """Tensors like the results, without data."""
         if not self.primitive.host:
-            return self.primal(tensors)
-        job = PrimalJob(self.primitive, self.layout)
+            return self.primal(tensors, sizes)
+        job = PrimalJob(self.primitive, filled(self.layout, sizes))
         shapes, result = shapes_of(job, tensors)
         self.result = ("tensor",) if result is None else result
         device = common_device(job.label(), tensors)
@@ -108,13 +112,16 @@ def call_exported(
             "Export the module without it, and transform what is exported.",
         )
     tensors: list[Tensor] = []
-    name = _name_of(primitive, flatten((args, kwargs), tensors))
-    found = _call(name, tensors)
+    sizes: list[Any] = []
+    name = _name_of(primitive, lifted(flatten((args, kwargs), tensors), sizes))
+    found = _call(name, tensors, sizes)
     return unflatten(_CALLS[name].result, found)
 
 
-def _call(name: str, tensors: list[Tensor]) -> list[Tensor]:
-    return torch.ops.rules_torch.call(name, tensors)
+def _call(name: str, tensors: list[Tensor], sizes: Sequence[int]) -> list[Tensor]:
+    if not sizes:  # as in programs that were saved before there were any
+        return torch.ops.rules_torch.call(name, tensors)
+    return torch.ops.rules_torch.call(name, tensors, sizes)
 
 
 def _name_of(primitive: rc.Primitive, layout: Any) -> str:
@@ -132,11 +139,7 @@ def _name_of(primitive: rc.Primitive, layout: Any) -> str:
 def _local_name(primitive: rc.Primitive, layout: Any, reason: str) -> str:
     """The same name for the same call, for `torch.jit.trace` compares two traces."""
     label = primitive.table.label.replace(" ", "_")
-    try:
-        number = _LOCAL.setdefault((primitive, layout), len(_LOCAL))
-    except TypeError:  # a static argument is not hashable
-        number = len(_LOCAL)
-        _LOCAL[number] = number
+    number = _LOCAL.setdefault(exact((primitive, layout)), len(_LOCAL))
     return f"{label}#{number} {reason}"
 
 
@@ -159,24 +162,28 @@ def _find(name: str) -> _Call:
     return call
 
 
-def _run(name: str, tensors: list[Tensor]) -> list[Tensor]:
+def _run(name: str, tensors: list[Tensor], sizes: Sequence[int] = ()) -> list[Tensor]:
     with torch.no_grad():
-        return _find(name).primal(tensors)
+        return _find(name).primal(tensors, sizes)
 
 
-def _run_with_rules(name: str, tensors: list[Tensor]) -> list[Tensor]:
+def _run_with_rules(
+    name: str, tensors: list[Tensor], sizes: Sequence[int] = ()
+) -> list[Tensor]:
     if stays_whole(tensors):
         with below_autograd():
-            return _call(name, tensors)
-    return _find(name).with_rules(tensors)
+            return _call(name, tensors, sizes)
+    return _find(name).with_rules(tensors, sizes)
 
 
-def _run_fake(name: str, tensors: list[Tensor]) -> list[Tensor]:
-    return _find(name).fake(tensors)
+def _run_fake(
+    name: str, tensors: list[Tensor], sizes: Sequence[int] = ()
+) -> list[Tensor]:
+    return _find(name).fake(tensors, sizes)
 
 
 define_looking(
     "call",
-    "(str call, Tensor[] tensors) -> Tensor[]",
+    "(str call, Tensor[] tensors, SymInt[] sizes=[]) -> Tensor[]",
     Kernels(run=_run, fake=_run_fake, with_rules=_run_with_rules),
 )

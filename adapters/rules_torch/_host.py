@@ -54,6 +54,11 @@ _UNLIKE = (
     "(an int, a string). Return arrays of one shape, or call it in a loop."
 )
 
+_SIZE = (
+    "{}: its batch rule must return the batch axis first, of size {}, but got a result "
+    "of shape {}. Return what is not batched with False."
+)
+
 
 def run_primal(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -345,7 +350,12 @@ class BatchJob(PrimalJob):
         found, batched = [found[0]], found[1]
         outputs = self.read(found, tensors)
         flags = _flags(batched, len(outputs))
-        pairs = zip(outputs, flags, strict=True)
+        pairs = list(zip(outputs, flags, strict=True))
+        for x, flag in pairs:
+            if flag and x.shape[:1] != (size,):
+                raise rc.UnsupportedError(
+                    _SIZE.format(self.label(), size, tuple(x.shape))
+                )
         return [x if flag else x.expand(size, *x.shape) for x, flag in pairs]
 
     def _one_by_one(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:

@@ -44,7 +44,8 @@ class SymbolError(Exception):
 
 _STATIC = (
     bool, bytes, complex, float, int, str, type(None), type, slice, range,
-    torch.dtype, torch.device, torch.Size, rc.Primitive, rc.RuleConfig,
+    torch.dtype, torch.device, torch.Size, torch.SymBool, torch.SymFloat, torch.SymInt,
+    rc.Primitive, rc.RuleConfig,
 )  # fmt: skip
 
 

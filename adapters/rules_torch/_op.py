@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,17 +14,20 @@ from torch import Tensor
 import rules_core as rc
 
 from ._errors import UntraceableError
+from ._exact import exact
 from ._exchange import exact_dtype
 from ._host import PrimalJob, elementwise_dtype
-from ._leaves import flatten, flatten_plain, leaf_names, unflatten
+from ._leaves import flatten, flatten_plain, unflatten
 from ._meta import common_device
 from ._numpy import numpy_dtype, torch_dtype
 from ._operators import Kernels, define_opaque
+from ._sizes import filled, lifted
 
 __all__ = ["call_operator", "check_pure", "shapes_of"]
 
 _TAKEN: Counter[str] = Counter()
-_OPERATORS: dict[Any, Any] = {}
+# Where a primitive keeps its operators; torch registers them for good.
+_OPERATORS = "_operators_torch"
 
 
 def call_operator(job: PrimalJob, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -32,9 +35,13 @@ def call_operator(job: PrimalJob, tensors: Sequence[Tensor]) -> Sequence[Tensor]
     primitive = job.primitive
     check_pure(primitive)
     shapes, job.result = shapes_of(job, tensors)
-    key = (primitive, job.layout, len(shapes), job.variant)
-    operator = _find(key, lambda: _define_host(job, len(shapes)))
-    outputs = operator(*tensors)
+    sizes: list[Any] = []
+    layout = lifted(job.layout, sizes)
+    known = primitive.__dict__.setdefault(_OPERATORS, {})
+    key = exact((layout, len(shapes), job.variant))
+    if key not in known:
+        known[key] = _define_host(job, layout, (len(tensors), len(sizes), len(shapes)))
+    outputs = known[key](*tensors, *sizes)
     return [outputs] if isinstance(outputs, Tensor) else outputs
 
 
@@ -50,15 +57,6 @@ def check_pure(primitive: rc.Primitive) -> None:
             "it is declared pure=False, and a compiler may repeat or drop calls",
             "Call it outside of the compiled function.",
         )
-
-
-def _find(key: Any, define: Callable[[], Any]) -> Any:
-    try:
-        if key not in _OPERATORS:
-            _OPERATORS[key] = define()
-        return _OPERATORS[key]
-    except TypeError:  # a static argument is not hashable
-        return define()
 
 
 def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any]:
@@ -92,68 +90,124 @@ def _is_described(value: Any) -> bool:
     return isinstance(value, rc.ShapeDtype)
 
 
-def _define_host(job: PrimalJob, outputs: int) -> Any:
-    primitive, layout = job.primitive, job.layout
+def _define_host(job: PrimalJob, layout: Any, arity: tuple[int, int, int]) -> Any:
+    """The operator of a layout with sizes left open.
+
+    Its arity: the numbers of tensors, of sizes and of results.
+    """
+    primitive, count = job.primitive, arity[0]
     job = job.again()  # an operator lives for ever: without the results of this call
+    job.layout = layout
 
-    def run(*tensors: Tensor) -> Any:
+    def at(arguments: Sequence[Any]) -> tuple[PrimalJob, Sequence[Tensor]]:
         again = job.again()
-        expected, _ = shapes_of(again, tensors)
-        found = again.run(tensors)
-        return _packed(
-            [_fit(primitive, x, meta) for x, meta in zip(found, expected, strict=True)]
-        )
+        again.layout = filled(layout, arguments[count:])
+        return again, arguments[:count]
 
-    def fake(*tensors: Tensor) -> Any:
-        expected, _ = shapes_of(job.again(), tensors)
+    def run(*arguments: Any) -> Any:
+        again, tensors = at(arguments)
+        expected, result = shapes_of(again, tensors)
+        found = again.run(tensors)
+        _check_result(again, expected, result, found)
+        pairs = zip(found, expected, strict=True)
+        return _packed([_fit(primitive, x, meta) for x, meta in pairs])
+
+    def fake(*arguments: Any) -> Any:
+        again, tensors = at(arguments)
+        expected, _ = shapes_of(again, tensors)
         device = common_device(primitive.table.label, tensors)
         return _packed([torch.empty(s, dtype=d, device=device) for s, d in expected])
 
-    def one(*tensors: Tensor) -> tuple[Tensor, ...]:
-        args, kwargs = unflatten(layout, tensors)
-        found: list[Tensor] = []
-        flatten(primitive(*args, **kwargs), found)
-        return tuple(found)
+    def with_rules(*arguments: Any) -> Any:
+        again, tensors = at(arguments)
 
-    def with_rules(*tensors: Tensor) -> Any:
+        def one(*tensors: Tensor) -> tuple[Tensor, ...]:
+            args, kwargs = unflatten(again.layout, tensors)
+            found: list[Tensor] = []
+            flatten(primitive(*args, **kwargs), found)
+            return tuple(found)
+
         if job.dims is None:
             return _packed(one(*tensors))
         return _packed(torch.vmap(one, job.dims)(*tensors))
 
     kernels = Kernels(run=run, fake=fake, with_rules=with_rules)
-    return _define(primitive, layout, kernels, outputs, f"host{job.variant or ''}")
+    return _define(primitive, layout, kernels, arity, f"host{job.variant or ''}")
+
+
+def _check_result(
+    job: PrimalJob, expected: Sequence[Any], result: Any, found: Sequence[Tensor]
+) -> None:
+    """A graph has the result as declared; so it must be what the function returns.
+
+    Raises:
+        rc.UnsupportedError: Other arrays, or other constants beside them.
+    """
+    same = exact(_constants(job.result)) == exact(_constants(result))
+    if same and len(found) == len(expected):
+        return
+    message = (
+        f"{job.label()}: its shape rule must describe every array that the function "
+        "returns and repeat every other value, but got "
+        f"{_shown(expected, result)} where the function returned "
+        f"{_shown(found, job.result)}. Correct the shape rule, and return arrays in "
+        "place of numbers that depend on the data."
+    )
+    raise rc.UnsupportedError(message)
+
+
+def _constants(layout: Any) -> list[Any]:
+    if layout is None or layout[0] == "tensor":
+        return []
+    if layout[0] == "static":
+        return [layout[1]]
+    return [found for child in layout[3] for found in _constants(child)]
+
+
+def _shown(arrays: Sequence[Any], layout: Any) -> str:
+    constants = ", ".join(map(repr, _constants(layout))) or "nothing"
+    return f"{len(arrays)} arrays and {constants}"
 
 
 def _fit(primitive: rc.Primitive, x: Tensor, meta: Any) -> Tensor:
-    """A result in the declared dtype; its shape must be the declared one."""
+    """A result as declared: its shape, a dtype that holds it, and rows one by one."""
     shape, dtype = meta
-    if tuple(x.shape) != tuple(shape) or x.is_complex() != dtype.is_complex:
+    if tuple(x.shape) != tuple(shape) or not _holds(dtype, x.dtype):
         message = (
             f"{primitive.table.label}: its shape rule must give the result's shape and "
             f"dtype, but got {tuple(shape)} of {dtype} where the function returned "
             f"{tuple(x.shape)} of {x.dtype}. Correct the shape rule."
         )
         raise rc.UnsupportedError(message)
-    return x.to(dtype)
+    return x.to(dtype).contiguous()
+
+
+def _holds(dtype: torch.dtype, found: torch.dtype) -> bool:
+    """Whether a dtype holds the values of another, up to precision."""
+    both_floats = dtype.is_floating_point and found.is_floating_point
+    both_complex = dtype.is_complex and found.is_complex
+    return both_floats or both_complex or torch.promote_types(dtype, found) is dtype
 
 
 def _packed(tensors: Sequence[Tensor]) -> Any:
     return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
 
-def _arity(layout: Any) -> int:
-    return sum(1 for _ in leaf_names(layout, ""))
-
-
 def _define(
-    primitive: rc.Primitive, layout: Any, kernels: Kernels, outputs: int, kind: str
+    primitive: rc.Primitive,
+    layout: Any,
+    kernels: Kernels,
+    arity: tuple[int, int, int],
+    kind: str,
 ) -> Any:
     """An operator of fixed arity: torch can batch those in every kind of vmap."""
-    taken = ", ".join(f"Tensor x{i}" for i in range(_arity(layout)))
+    tensors, sizes, outputs = arity
+    taken = [f"Tensor x{i}" for i in range(tensors)]
+    taken += [f"SymInt n{i}" for i in range(sizes)]
     given = ", ".join(["Tensor"] * outputs)
-    schema = f"({taken}) -> " + (given if outputs == 1 else f"({given})")
+    made = given if outputs == 1 else f"({given})"
     name = _name(primitive, f"{layout!r} {outputs} {kind}")
-    return define_opaque(name, schema, kernels)
+    return define_opaque(name, f"({', '.join(taken)}) -> {made}", kernels)
 
 
 def _name(primitive: rc.Primitive, variant: str) -> str:

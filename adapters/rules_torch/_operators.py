@@ -45,12 +45,13 @@ def define_opaque(name: str, schema: str, kernels: Kernels) -> Any:
     """
     operator = _define(name, schema, kernels)
 
-    def autograd(*tensors: Tensor) -> Any:
+    def autograd(*arguments: Any) -> Any:
         levels = Levels()
+        tensors = [x for x in arguments if isinstance(x, Tensor)]
         if any(True in levels.tracking(x) for x in tensors):
-            return kernels.with_rules(*tensors)
+            return kernels.with_rules(*arguments)
         with below_autograd():
-            return operator(*tensors)
+            return operator(*arguments)
 
     _LIBRARY.impl(name, autograd, "Autograd")
     return operator
