@@ -49,7 +49,7 @@ def exact(value: Any) -> Any:
         return (cls, *map(exact, (value.start, value.stop, value.step)))
     if cls in (tuple, list, torch.Size):
         return (cls, *map(exact, value))
-    if cls is frozenset:
+    if cls in (set, frozenset):
         return (cls, frozenset(map(exact, value)))
     if cls is dict:
         return (cls, *[(exact(key), exact(item)) for key, item in value.items()])

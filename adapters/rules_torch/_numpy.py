@@ -93,7 +93,9 @@ def numpy_dtype(dtype: torch.dtype) -> Any:
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:
-    """The torch dtype of a NumPy dtype."""
+    """The torch dtype of a NumPy dtype, or of itself."""
     import numpy as np
 
+    if isinstance(dtype, torch.dtype):
+        return dtype
     return getattr(torch, np.dtype(dtype).name)

@@ -47,6 +47,8 @@ def _fixed(value: Any) -> Any:
         return type(value)(*parts)
     if isinstance(value, torch.Size):
         return torch.Size(map(int, value))
+    if type(value) is set:  # somebody may change it
+        return set(value)
     return value
 
 
