@@ -182,9 +182,9 @@ def test_a_helper_that_is_another_one(compiled):
     f = rc.primitive(lambda x: uses_helper(x))
     fast, old = compiled(lambda x: f(x) * 1), helper
     try:
-        torch.testing.assert_close(fast(X), 2 * X)
-        set_global("helper", lambda x: x * 5)
-        torch.testing.assert_close(fast(X), 5 * X)
+        for new in (lambda x: x * 3, lambda x: x * 5, rc.primitive(lambda x: x * 7)):
+            set_global("helper", new)
+            torch.testing.assert_close(fast(X), new(X))
     finally:
         set_global("helper", old)
 
@@ -195,6 +195,17 @@ def test_a_rule_that_is_added(compiled):
     assert fast(X).tolist() == [2, 2]
     rc.rrule.define(f)(lambda x: (f(x), lambda dy: (NoTangent(), 7 * dy)))
     assert fast(X).tolist() == [7, 7]
+
+
+def test_a_rule_that_is_defined_again(compiled):
+    f = rc.primitive(lambda x: x * 2)
+    fast = compiled(grad(lambda x: f(x).sum()))
+    for factor in (3, 5, 7):
+        code = f"def again(x): return f(x), lambda dy: (NoTangent(), {factor} * dy)"
+        scope = {"f": f, "NoTangent": NoTangent, "__name__": "a_notebook"}
+        exec(compile(code, f"cell {factor}", "exec"), scope)
+        rc.rrule.define(f)(scope["again"])
+        assert fast(X).tolist() == [factor, factor]
 
 
 def test_the_shape_rule_of_a_host_function(compiled):
