@@ -184,9 +184,11 @@ def _fit(primitive: rc.Primitive, x: Tensor, meta: Any) -> Tensor:
 
 def _holds(dtype: torch.dtype, found: torch.dtype) -> bool:
     """Whether a dtype holds the values of another, up to precision."""
-    both_floats = dtype.is_floating_point and found.is_floating_point
-    both_complex = dtype.is_complex and found.is_complex
-    return both_floats or both_complex or torch.promote_types(dtype, found) is dtype
+    if dtype.is_complex != found.is_complex:
+        return False
+    if not found.is_floating_point and not found.is_complex:
+        return torch.promote_types(dtype, found) is dtype
+    return dtype.is_floating_point or dtype.is_complex
 
 
 def _packed(tensors: Sequence[Tensor]) -> Any:
