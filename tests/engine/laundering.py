@@ -181,7 +181,7 @@ array ast base64 binascii bisect builtins bz2 calendar cmath codecs collections
 colorsys configparser contextlib contextvars copy copyreg csv ctypes datetime decimal
 difflib enum fractions functools hashlib heapq hmac html io ipaddress itertools json
 marshal math numbers operator pickle pprint queue quopri random re reprlib shlex
-statistics string struct textwrap time types typing unicodedata uuid weakref zlib
+statistics string struct textwrap time types typing unicodedata uuid zlib
 numpy numpy.char numpy.dtypes numpy.fft numpy.lib.array_utils
 numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.ma numpy.polynomial
 numpy.polynomial.polynomial numpy.polynomial.chebyshev numpy.rec numpy.random
