@@ -125,7 +125,7 @@ class Reader:
     Attributes:
         found: Paths, and what was found there, in constants.
         names: Every name that the code uses.
-        typed: Whether a rule is for numbers only.
+        typed: Whether a rule is for some types only.
     """
 
     def __init__(self, primitive: rc.Primitive) -> None:
@@ -254,12 +254,12 @@ def _loads(code: CodeType) -> Iterator[Load]:
 
 
 def _is_typed(rule: Any) -> bool:
-    """Whether a rule says that an argument must be a number."""
-    classes = [cls for types in rule.types for cls in types]
-    return any(
-        cls is not object and (issubclass(int, cls) or issubclass(float, cls))
-        for cls in (*classes, *(rule.variadic or ()))
-    )
+    """Whether a rule is for some types of arguments only.
+
+    A symbol is of no type that a rule asks for, and the rule would be passed over.
+    """
+    alternatives = (*rule.types, *([rule.variadic] if rule.variadic else []))
+    return any(object not in classes for classes in alternatives)
 
 
 def _is_library(module: str | None) -> bool:

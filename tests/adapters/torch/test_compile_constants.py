@@ -335,8 +335,19 @@ def test_numbers_under_transforms(compiled, f, transform):
         torch.testing.assert_close(fast(rising(3), n), program(rising(3), n))
 
 
-def test_code_that_asks_for_types_is_given_an_int(compiled):
-    fast = compiled(lambda x, n: typed(x, n))
+@rc.primitive
+def annotated(x, n):
+    return x * n
+
+
+@rc.rrule.define(annotated)
+def annotated_rrule(x: rc.Array, n: rc.Array | float):
+    return annotated(x, n), lambda dy: (NoTangent(), 10 * dy * n, rc.ZeroTangent())
+
+
+@pytest.mark.parametrize("f", [typed, annotated])
+def test_code_that_asks_for_types_is_given_an_int(compiled, f):
+    fast = compiled(lambda x, n: f(x, n))
     for n in (2, 3, 4):
         ours = total_gradient(lambda x, n=n: fast(x, n), X)
         assert_same(ours, (X * n, torch.full_like(X, 10.0 * n)))
