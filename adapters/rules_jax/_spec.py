@@ -343,6 +343,8 @@ class _Running:
             self.acting.__exit__(kind, error, trace)
         if isinstance(error, jax.errors.TracerArrayConversionError):
             raise rc.UnsupportedError(_numpy_text(self.rule)) from error
+        if isinstance(error, jax.errors.ConcretizationTypeError):
+            error.add_note(_concrete_text(self.rule))
 
 
 def captured_text(name: str) -> str:
@@ -359,6 +361,14 @@ def _numpy_text(rule: Any) -> str:
         "a traced JAX array, but rule bodies must be generic: use "
         "rules_core.array_namespace(x) and primitives, or declare the rule NumPy-only "
         f"with @{rule.kind}.define(…, host=True)."
+    )
+
+
+def _concrete_text(rule: Any) -> str:
+    return (
+        f"This happened in {rule.kind} {rule.name} for {rule.target} at "
+        f"{rule.location}, which JAX traces: take functions from "
+        "rules_core.array_namespace(x), not from math, and where() in place of if."
     )
 
 

@@ -1,5 +1,6 @@
 """Misuse: each has its own error, whose whole text is tested."""
 
+import math
 import re
 
 import jax
@@ -238,3 +239,32 @@ def sine_with_a_rule(sine):
 
     rc.scalar_rule(sine, sine_partials)
     return sine
+
+
+@pytest.mark.parametrize("bend", [math.cos, lambda x: 2.0 if x > 0 else 3.0, int])
+@pytest.mark.parametrize("kind", ["rrule", "pullback", "frule"])
+def test_errors_about_traced_values_name_the_rule(bend, kind):
+    @rc.primitive
+    def wave(x):
+        return rc.array_namespace(x).sin(x)
+
+    if kind == "frule":
+
+        @rc.frule.define(wave)
+        def wave_frule(tangents, x):
+            return wave(x), bend(x) * tangents[1]
+    else:
+
+        @rc.rrule.define(wave)
+        def wave_rrule(x):
+            early = bend(x) if kind == "rrule" else None
+            return wave(x), lambda dy: (
+                rc.NoTangent(),
+                dy * (bend(x) if early is None else early),
+            )
+
+    with pytest.raises(jax.errors.ConcretizationTypeError) as caught:
+        jax.jit(jax.grad(wave))(1.0)
+    notes = " ".join(caught.value.__notes__)
+    assert f"wave_{'frule' if kind == 'frule' else 'rrule'} for" in notes
+    assert "test_errors.py:" in notes
