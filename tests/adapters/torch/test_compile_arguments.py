@@ -71,7 +71,7 @@ def scaled_rrule(box, x):
         if isinstance(box, dict):
             return NoTangent(), {"w": dw}, 7 * dy * w
         if isinstance(box, (tuple, list)):
-            rest = [NoTangent() for _ in box[1:]]
+            rest = [rc.ZeroTangent() for _ in box[1:]]
             return NoTangent(), (dw, *rest), 7 * dy * w
         kind = rc.MutableTangent if isinstance(box, (Mutable, Plain)) else rc.Tangent
         return NoTangent(), kind(type(box), w=dw), 7 * dy * w
