@@ -19,6 +19,7 @@ from ._compat import (
     functorch_active,
     is_legacy_batched,
     is_symbol,
+    lacks_data,
     older_vmap_active,
     tracing_or_transforming,
     unwrap_dead,
@@ -35,6 +36,7 @@ from ._host import run_primal
 from ._leaves import SymbolError, flatten, unflatten
 from ._lookup import find_rrule, has_frule
 from ._older_vmap import run_whole_batch
+from ._parameters import reads_tensors, refuse_outside
 from ._plain import set_shortcut
 from ._residuals import ResidualCall
 
@@ -99,10 +101,12 @@ def dispatch(
     tensors, layout = _flatten_call(primitive, args, kwargs)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
-    elif primitive.shortcut is None:
+    elif primitive.shortcut is None and not reads_tensors(primitive):
         set_direct(primitive)
     if older_vmap_active() and True in map(is_legacy_batched, tensors):
         return _batched_before(primitive, tensors, args, kwargs)
+    if reads_tensors(primitive) and not any(map(lacks_data, tensors)):
+        _check_outside(primitive, args, kwargs)
     if tracing_or_transforming():
         if stays_whole(tensors) and _has_rules(primitive, args, kwargs):
             return call_exported(primitive, args, kwargs)
@@ -121,6 +125,13 @@ def dispatch(
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return call.result_of(apply_eager(call, *map(unwrap_dead, tensors)))
+
+
+def _check_outside(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    if _has_rules(primitive, args, kwargs):
+        refuse_outside(primitive, args, kwargs)
 
 
 def _batched_before(
