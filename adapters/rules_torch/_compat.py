@@ -32,6 +32,7 @@ __all__ = [
     "fake_mode",
     "forward_ad",
     "forward_mode_active",
+    "frame_callback",
     "functorch_active",
     "has_tangent",
     "is_dead",
@@ -110,6 +111,10 @@ _deeper: Callable[[], int] = _find("_C._vmapmode_increment_nesting")
 _back: Callable[[], int] = _find("_C._vmapmode_decrement_nesting")
 _add_older: Callable[[Tensor, int, int], Tensor] = _find("_add_batch_dim")
 _take_older: Callable[[Tensor, int, int, int], Tensor] = _find("_remove_batch_dim")
+# What Dynamo does with each frame that runs: None where it is not at work.
+frame_callback: Callable[[], Any] = _find(
+    "_C._dynamo.eval_frame.get_eval_frame_callback"
+)
 _top_hooks: Callable[[bool], Any] = _find(
     "_C._autograd._top_saved_tensors_default_hooks"
 )

@@ -13,6 +13,7 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._compat import frame_callback
 from ._numpy import to_numpy
 
 __all__ = ["call_lent", "is_refused_write", "needs_copies"]
@@ -37,7 +38,9 @@ def call_lent(
     primitive: rc.Primitive, fn: Callable[[list[Any]], Any], tensors: Sequence[Tensor]
 ) -> Any:
     """`fn` of the tensors as arrays: for a primitive, or for one of its rules."""
-    if not needs_copies(primitive):
+    if (
+        not needs_copies(primitive) and frame_callback() is None
+    ):  # Dynamo fails on read-only arrays
         try:
             return fn([_lend(primitive, x) for x in tensors])
         except (TypeError, ValueError) as error:
