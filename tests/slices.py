@@ -6,6 +6,7 @@ follows from its name alone, so that six runs with six numbers run every test on
 
 from __future__ import annotations
 
+import re
 from zlib import crc32
 
 import pytest
@@ -36,10 +37,26 @@ def read_slice(text: str) -> tuple[int, int]:
     return int(part), int(parts)
 
 
+ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
+
+
+def refuse_addresses(items: list[pytest.Item]) -> None:
+    """Demand names that are the same in every process.
+
+    Raises:
+        pytest.UsageError: a parameter's name holds the address of an object.
+    """
+    found = [item.nodeid for item in items if ADDRESS.search(item.nodeid)]
+    if found:
+        message = f"ids must name their parameters, not their addresses: {found[:3]}"
+        raise pytest.UsageError(message)
+
+
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Leave out what belongs to other parts."""
+    refuse_addresses(items)
     text = config.getoption("slice")
     if text is None:
         return

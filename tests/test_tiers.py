@@ -97,6 +97,19 @@ def test_a_slice_that_does_not_exist_is_refused(text):
         read_slice(text)
 
 
+def test_names_that_differ_between_processes_are_refused(run, pytester):
+    pytester.makepyfile(
+        test_addresses="""
+        import pytest
+        @pytest.mark.parametrize("x", [object()], ids=repr)
+        def test_object(x): pass
+        """
+    )
+    result = run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*must name their parameters*test_object*"])
+
+
 def test_parts_are_balanced():
     counts = [0] * 6
     for index in range(6000):

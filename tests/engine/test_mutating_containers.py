@@ -477,7 +477,6 @@ def test_infinite_numbers_beside_the_one_that_is_written():
         (Record(1.0), rc.MutableTangent),
         (Slotted(1.0), rc.MutableTangent),
     ],
-    ids=repr,
 )
 def test_what_has_an_address_has_fdata(x, kind):
     given = []
