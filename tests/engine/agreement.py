@@ -201,15 +201,15 @@ def overwrite(found: list[Any]) -> None:
 def threads(f: Any, args: Any, known: list[Any]) -> None:
     """One pullback and one derived function, called by four threads at once."""
     places = active_in(args)
-    pullback = vjp(f, *copy_of(args))[1]
+    pullbacks = [vjp(f, *copy_of(args), tier=tier)[1] for tier in ("tape", "auto")]
     derived = grad(f, tuple(places))
     faults: list[BaseException] = []
 
     def work() -> None:
         try:
-            for _ in range(3):
+            for pullback in (*pullbacks, *pullbacks):
                 close("a thread", [pullback(1.0)[i] for i in places], known)
-                close("a thread's gradient", derived(*copy_of(args)), known)
+            close("a thread's gradient", derived(*copy_of(args)), known)
         except BaseException as error:
             faults.append(error)
 
