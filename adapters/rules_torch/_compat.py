@@ -51,6 +51,7 @@ __all__ = [
     "older_vmap_active",
     "owns_its_memory",
     "root",
+    "run_as_it_is",
     "scripting",
     "set_forward_enabled",
     "strip_tangent",
@@ -115,6 +116,7 @@ _take_older: Callable[[Tensor, int, int, int], Tensor] = _find("_remove_batch_di
 frame_callback: Callable[[], Any] = _find(
     "_C._dynamo.eval_frame.get_eval_frame_callback"
 )
+_frames = _find("_C._dynamo.eval_frame")
 _top_hooks: Callable[[bool], Any] = _find(
     "_C._autograd._top_saved_tensors_default_hooks"
 )
@@ -433,6 +435,18 @@ def keep_out_of_graphs(function: Any, reason: str) -> None:
     """What `torch.compiler.disable` does, without importing all of Dynamo."""
     function._torchdynamo_disable = True
     function._torchdynamo_disable_msg = reason
+
+
+def run_as_it_is(function: Any) -> None:
+    """Let Dynamo compile neither the frames of a function nor what they call.
+
+    It looks at every frame below one that it gave up. Costs nothing where it is not at
+    work, and compiled functions that are called in there stay compiled.
+    """
+    skip = _frames._FrameAction.SKIP
+    _frames.set_code_exec_strategy(
+        function.__code__, _frames._FrameExecStrategy(skip, skip)
+    )
 
 
 def leaving_the_graph(message: str) -> Exception:

@@ -28,6 +28,7 @@ from ._compat import (
     is_traced,
     keep_out_of_graphs,
     leaving_the_graph,
+    run_as_it_is,
 )
 from ._errors import UntraceableError, untraceable
 from ._exact import exact
@@ -119,6 +120,7 @@ def _call_in_graph(primitive: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 vars(rc.Primitive.__call__)["_torchdynamo_inline"] = _call_in_graph
+run_as_it_is(rc.Primitive.__call__)
 
 
 def _result(key: str, outputs: tuple[Any, ...]) -> Any:

@@ -49,6 +49,7 @@ _STATIC = (
     torch.dtype, torch.device, rc.RuleConfig, BuiltinFunctionType,
     MethodDescriptorType,
 )  # fmt: skip
+_TEXTS = (str, bytes, complex)  # and NumPy's, which are of these classes
 _DEEPEST = 20
 _UNSEEN = (
     "whose tensors a compiler does not see. Pass the tensors as arguments, or in a "
@@ -110,6 +111,11 @@ def open_traced(value: Any, leaves: list[Any], closed: list[str], deep: int) -> 
         return ("name", named_object(value))
     if type(value) is bool:  # Dynamo compiles for the answer of a comparison
         return ("static", True) if value else ("static", False)
+    # NumPy's own first: Dynamo does not ask the arrays that it has made tensors about
+    # classes which answer for their instances.
+    if type(value).__module__ == "numpy" and not isinstance(value, _TEXTS):
+        leaves.append(torch.as_tensor(value))
+        return LEAF
     if isinstance(value, _STATIC):
         return ("static", value)
     if type(value) is int or type(value) is float:
@@ -121,9 +127,6 @@ def open_traced(value: Any, leaves: list[Any], closed: list[str], deep: int) -> 
         parts = (value.start, value.stop, value.step)
         children = [open_traced(x, leaves, closed, deep) for x in parts]
         return ("ends", type(value), (0, 1, 2), tuple(children))
-    if type(value).__module__ == "numpy":  # which Dynamo has made a tensor already
-        leaves.append(torch.as_tensor(value))
-        return LEAF
     if isinstance(value, FunctionType):
         if value.__code__.co_freevars:
             closed.append(f"is given a function that closes over variables, {_UNSEEN}")

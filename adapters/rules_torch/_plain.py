@@ -16,7 +16,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import frame_callback, tracing_or_transforming
+from ._compat import tracing_or_transforming
 from ._host import PrimalJob
 from ._leaves import flatten, unflatten
 from ._lent import is_refused_write, needs_copies
@@ -31,8 +31,6 @@ _OWN = 0x0404  # NumPy's flags OWNDATA and WRITEABLE
 
 _from_numpy = torch.from_numpy
 _grad_enabled = torch.is_grad_enabled
-# Dynamo, which looks at the frames of host functions too, fails on read-only arrays.
-_is_compiling = torch.compiler.is_dynamo_compiling
 
 
 def set_shortcut(primitive: rc.Primitive) -> None:
@@ -69,7 +67,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             array: Any = x.numpy()
         except (RuntimeError, TypeError):
             return NotImplemented
-        if copies or (not inputs and (_is_compiling() or frame_callback() is not None)):
+        if copies:
             array = array.copy()
         elif not inputs:
             array.setflags(False)
@@ -108,8 +106,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
         except (RuntimeError, TypeError):
             return NotImplemented
         dtype = a.dtype
-        seen = not inputs and (_is_compiling() or frame_callback() is not None)
-        if dtype is not b.dtype or copies or seen:
+        if dtype is not b.dtype or copies:
             return of_several(args)
         if not inputs:
             a.setflags(False)
@@ -137,7 +134,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             return NotImplemented
         if one is None:
             return NotImplemented
-        if copies or (not inputs and (_is_compiling() or frame_callback() is not None)):
+        if copies:
             arrays = [x if type(x) in _VALUES else x.copy() for x in arrays]
         elif not inputs:
             for array in arrays:

@@ -311,3 +311,22 @@ def test_linear_primitive_is_transposed(rules):
         )
     (found,) = jax.linear_transpose(turned, jnp.asarray(X))(jnp.asarray(W))
     np.testing.assert_array_equal(found, np.roll(W, -1))
+
+
+@pytest.mark.parametrize("kind", ["rrule", "frule"])
+def test_linear_scatter_that_jax_does_not_transpose(kind):
+    """JAX transposes `.at[…].set` for unique indices only; its derivative it does."""
+
+    @rc.primitive
+    def swapped(x):
+        return rc.array_namespace(x).flip(x)
+
+    def swap(d):
+        return jnp.zeros(2).at[jnp.array([1, 0])].set(d)
+
+    if kind == "rrule":
+        rrule.define(swapped)(lambda x: (swapped(x), lambda dy: (NoTangent(), swap(dy))))
+    else:
+        frule.define(swapped)(lambda tangents, x: (swapped(x), swap(tangents[1])))
+    np.testing.assert_array_equal(along(swapped)(jnp.asarray(X)), V[::-1])
+    np.testing.assert_array_equal(jax.grad(weighed(swapped))(jnp.asarray(X)), W[::-1])

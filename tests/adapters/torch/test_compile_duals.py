@@ -45,7 +45,8 @@ def test_or_is_refused_in_words_where_it_must_not_leave(fresh):
     program(X)
     with pytest.raises(torch._dynamo.exc.Unsupported) as info:
         pushed(program, X, X)
-    assert f"(reason: {WHY})" in str(info.value)
+    said = str(info.value)  # torch 2.15 refuses such arguments before it asks us
+    assert f"(reason: {WHY})" in said or "wrap a dual tensor input" in said
 
 
 def test_a_transform_cannot_be_left(fresh):
