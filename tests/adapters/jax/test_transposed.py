@@ -325,7 +325,9 @@ def test_linear_scatter_that_jax_does_not_transpose(kind):
         return jnp.zeros(2).at[jnp.array([1, 0])].set(d)
 
     if kind == "rrule":
-        rrule.define(swapped)(lambda x: (swapped(x), lambda dy: (NoTangent(), swap(dy))))
+        rrule.define(swapped)(
+            lambda x: (swapped(x), lambda dy: (NoTangent(), swap(dy)))
+        )
     else:
         frule.define(swapped)(lambda tangents, x: (swapped(x), swap(tangents[1])))
     np.testing.assert_array_equal(along(swapped)(jnp.asarray(X)), V[::-1])
