@@ -161,8 +161,10 @@ def _entries(x: Any, dx: Any) -> Any:
 
 def tangent_array(x: Any, dx: Any) -> Any:
     """The tangent of `array_of(x)` from that of `x`; zeros pass."""
-    if isinstance(dx, rc.AbstractZero) or not isinstance(x, (list, tuple)):
+    if isinstance(dx, rc.AbstractZero):
         return dx
+    if not isinstance(x, (list, tuple)):
+        return np.asarray(dx) if isinstance(dx, (float, complex)) else dx
     return np.stack([_leaf(xi, dxi) for xi, dxi in zip(x, dx, strict=True)])
 
 

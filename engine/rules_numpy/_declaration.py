@@ -164,8 +164,8 @@ def _wrapped(y: Any, dy: Any) -> Any:
 
 
 def _output(y: Any, dy: Any) -> Any:
-    if isinstance(y, (np.ndarray, np.generic)) and y.dtype.kind == "V":
-        return rc.not_implemented("tangent of an array of records; read its fields")
+    if isinstance(y, (np.ndarray, np.generic)) and y.dtype.kind in "OV":
+        return _of_entries(y)
     if not moves(y):
         return NoTangent
     if isinstance(y, (tuple, list)):
@@ -178,6 +178,17 @@ def _output(y: Any, dy: Any) -> Any:
     if np.shape(dy) != np.shape(y):
         dy = np.broadcast_to(dy, np.shape(y))
     return fit(y, dy)
+
+
+def _of_entries(y: Any) -> Any:
+    """The tangent of records or objects, made of arguments that are numbers."""
+    if y.dtype.kind == "V":
+        return rc.not_implemented("tangent of an array of records; read its fields")
+    try:
+        rc.has_tangent(y)
+    except rc.UnsupportedError:
+        return rc.not_implemented("tangent of an array of objects; make it of floats")
+    return NoTangent
 
 
 def _backward(given: Declaration) -> Callable[..., Any]:

@@ -31,6 +31,7 @@ MISSING = {
     "numpy.bmat": _MATRIX,
     "numpy.frompyfunc": "its ufunc makes arrays of objects: use numpy.vectorize",
     "numpy.nested_iters": "hands out views to be written to: write the loops out",
+    "numpy.ix_": "makes indices, which are whole numbers: reshape floats instead",
     "numpy.from_dlpack": "takes over the memory of another library: use numpy.asarray",
 }
 

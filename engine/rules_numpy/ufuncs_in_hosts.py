@@ -213,6 +213,21 @@ def _minimum(xp: Any, y: Any, a: Any, b: Any) -> Any:
     return _shares(xp, y, *_nan_wins(a < b, b < a, a, b))
 
 
+@_of(np.fmax)
+def _fmax(xp: Any, y: Any, a: Any, b: Any) -> Any:
+    return _shares(xp, y, *_number_wins(a > b, b > a, a, b))
+
+
+@_of(np.fmin)
+def _fmin(xp: Any, y: Any, a: Any, b: Any) -> Any:
+    return _shares(xp, y, *_number_wins(a < b, b < a, a, b))
+
+
+def _number_wins(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Which argument the value is: the only number, if there is one."""
+    return _nan_wins(first, second, b, a)
+
+
 def _nan_wins(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
     """Which argument the value is: the only NaN, if there is one. NaN != NaN."""
     odd_a, odd_b = a != a, b != b  # noqa: PLR0124  the test for NaN

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from rules_autodiff import UnsupportedProgram, grad
+from rules_autodiff import UnsupportedProgram, grad, jvp
 from rules_autodiff.testing import check_program
+from rules_core import UnsupportedError
 from tests.engine.refusing import assert_refused
 
 X = np.array([0.3, -1.2, 2.0, 0.7])
@@ -68,6 +69,10 @@ def stacked_objects(x):
     return np.stack([x, x], dtype=object).sum()
 
 
+def joined_objects(x):
+    return np.concatenate([x, np.array([None, None])])[0]
+
+
 def slice_of_objects(x):
     a = np.empty(4, object)
     a[:] = x
@@ -88,13 +93,31 @@ def list_among_objects(x):
 
 OBJECTS = [
     array_of_objects, array_as_objects, astype_object, full_of_objects, like_objects,
-    stacked_objects, slice_of_objects, filled_objects, list_among_objects,
+    stacked_objects, joined_objects, slice_of_objects, filled_objects,
+    list_among_objects,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", OBJECTS, ids=lambda f: f.__name__)
 def test_arrays_of_objects(f):
     assert_refused(f, X, "array of objects")
+
+
+def total_of_objects(x):
+    return np.sum(x, dtype=object) * 2
+
+
+def test_a_number_of_no_array_class_is_followed():
+    check_program(total_of_objects, X)
+
+
+def test_ufuncs_that_make_objects():
+    def product(x):
+        return np.multiply(x, x, dtype=object)[0]
+
+    for run in (lambda: grad(product)(X), lambda: jvp(product, (X,), (X,))):
+        with pytest.raises(UnsupportedError, match="objects|numbers"):
+            run()
 
 
 def whole_numbers(x):
