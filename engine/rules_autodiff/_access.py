@@ -206,8 +206,8 @@ class Access(Hooks):
         if method is not None:
             self.call(method, owner, key, value)
             return
-        if not is_known_container(owner) and self.is_active(value):
-            refused("container", type(owner).__name__)
+        if not isinstance(owner, dict | list):
+            self.check_holder(value, owner, key)
         if isinstance(owner, dict):
             self.note_key(owner, self.check_key(key))
         else:
@@ -217,11 +217,20 @@ class Access(Hooks):
         self.note_item(owner, key)
         owner[key] = value
 
+    def check_holder(self, value: Any, owner: Any, key: Any) -> None:
+        """Python's own error if `owner` has no items to set; ours if it keeps none."""
+        if not hasattr(type(owner), "__setitem__"):
+            owner[key] = value
+        if not is_known_container(owner) and self.is_active(value):
+            refused("container", type(owner).__name__)
+
     def delitem(self, owner: Any, key: Any) -> None:
         method = python_method(type(owner), "__delitem__")
         if method is not None:
             self.call(method, owner, key)
             return
+        if not hasattr(type(owner), "__delitem__"):
+            del owner[key]  # Python's own error
         key = self.check_key(key) if isinstance(owner, dict) else self.as_index(key)
         self.changing(owner)
         del owner[key]

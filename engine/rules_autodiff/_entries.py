@@ -332,9 +332,12 @@ class AttributeEntry:
     def undo(self, below: Any) -> None:
         below.note_attribute(self.owner, self.name)
         here = read_attribute(self.owner, self.name)
-        if here is self.other is MISSING:  # a write that failed, which was caught
+        if here is self.other:  # a write that failed, which was caught
             return
-        write_attribute(self.owner, self.name, self.other)
+        try:
+            write_attribute(self.owner, self.name, self.other)
+        except AttributeError:  # computed by C code and read-only: that one failed too
+            return
         self.other = here
 
     redo = undo

@@ -1,6 +1,7 @@
 """A program that catches an error of the engine gets no derivative of its way out."""
 
 import contextlib
+import operator
 import statistics
 
 import numpy as np
@@ -329,3 +330,54 @@ def test_later_runs_do_not_remember():
         with pytest.raises(UnsupportedProgram):
             grad(by_except)(1.3)
         assert grad(missing)(1.3) == 5.0
+
+
+NOT_HELD = [
+    lambda x: operator.setitem(x, 0, x),
+    lambda x: operator.setitem(x, slice(0, 1), [x]),
+    lambda x: operator.setitem(None, 0, x),
+    lambda x: operator.setitem(b"ab", 0, x),
+    lambda x: operator.setitem((x, x), 0, x),
+    lambda x: operator.setitem(range(3), 0, x),
+    lambda x: operator.delitem(range(3), 0),
+    lambda x: operator.delitem(x, 0),
+    lambda x: setattr(x, "real", x),
+    lambda x: setattr(1, "real", x),
+    lambda x: setattr(x, "missing", x),
+    lambda x: setattr(range(3), "stop", x),
+    lambda x: delattr(x, "real"),
+    lambda x: delattr(range(3), "stop"),
+]
+
+
+@pytest.mark.parametrize("number", [float, np.float64])
+@pytest.mark.parametrize("change", NOT_HELD, ids=range(len(NOT_HELD)))
+def test_a_write_that_python_refuses_may_be_caught(change, number):
+    def f(x):
+        y = x * x
+        try:
+            change(y)
+        except (TypeError, AttributeError):
+            return 3.0 * y
+        return y
+
+    check_program(f, number(1.5))
+    assert grad(f)(number(1.5)) == 9.0
+
+
+@pytest.mark.parametrize("number", [float, np.float64])
+def test_an_item_of_a_number_may_be_tried_by_statement(number):
+    def f(x):
+        y = x * x
+        try:
+            y[x > 2.0] = 0.0 * x
+        except TypeError:
+            y = 3.0 * y
+        try:
+            (x, y)[0] = y
+        except TypeError:
+            y = 2.0 * y
+        return y
+
+    check_program(f, number(1.5))
+    assert grad(f)(number(1.5)) == 18.0
