@@ -24,7 +24,8 @@ def test_builtins_and_ufuncs_are_keys():
 
     assert rrule(zlib.crc32, b"")[1](2.0) == (NoTangent(),) * 3
     assert rrule(double, np.zeros(1))[1](np.ones(1))[1] == 2.0
-    assert rrule(double, 0.0) is None
+    assert rrule(double, 0.0)[1](1.0)[1] == 2.0  # no rule for numbers exists
+    assert rrule(double, "text") is None
 
 
 def test_methods_have_the_instance_first_and_its_cotangent_as_dself():

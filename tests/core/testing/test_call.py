@@ -104,9 +104,9 @@ def test_constructors(cls, factor):
 @pytest.mark.parametrize(
     ("subject", "args", "title"),
     [
-        (np.add.reduce, (VECTOR,), "add.reduce(float64[3], 0, None, None)"),
+        (np.add.reduce, (VECTOR,), "add.reduce(float64[3]"),
         (np.multiply.outer, (VECTOR, VECTOR), "multiply.outer(float64[3], float64[3])"),
-        (VECTOR.sum, (), "ndarray.sum(None, None, None)"),
+        (VECTOR.sum, (), "ndarray.sum("),
         (VECTOR.__getitem__, (1,), "ndarray.__getitem__(1)"),
         (float, (2.0,), "float(2.0)"),
         (np.sin, (VECTOR,), "sin(float64[3])"),
@@ -116,7 +116,7 @@ def test_constructors(cls, factor):
 def test_what_is_written_in_c(subject, args, title):
     report = check_rule(subject, *args, hosts=())
     assert report["rrule.derivative"].status == "passed"
-    assert report.title == title
+    assert report.title.startswith(title)  # NumPy 2.4 tells the defaults as well
 
 
 def test_a_method_written_in_c_can_fail():
