@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ._arrays import is_array
 from ._canonical import has_tangent, zero_tangent
 from ._errors import RuleDefinitionError
 from ._generated import called, register_pair
 from ._keys import describe
-from ._project import ProjectTo
+from ._numbers import is_number
+from ._project import ProjectTo, materialise
 from ._rule import Location
 from ._rules import rrule
+from ._structural import backing
+from ._structure import Structure, structure
 from ._table import Table
 from ._zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
@@ -24,7 +28,9 @@ def linear_rule(
     """Define frule and rrule of a function that is jointly linear in some arguments.
 
     `dy = f(dx, c)` and `dx = f(·, c)* dy`. The other arguments get
-    `NotImplementedTangent`, never zero, unless they have no tangent at all.
+    `NotImplementedTangent`, never zero, unless they have no tangent at all. Where an
+    argument or the value is a container, `dx` and `dy` are containers of its class, with
+    arrays of zeros for the entries that do not move.
 
     Args:
         f: The function; the sum over `argnums` must be linear: `f(x + a, y + b) =
@@ -97,16 +103,44 @@ def _forward(
         shifted = list(args)
         for i in numbers:
             shifted[i] = _filled(args[i], own[i])
-        return y, handle(*shifted, **kw)
+        dy = handle(*shifted, **kw)
+        return y, ProjectTo(y)(dy) if _is_container(y) else dy
 
     return linear_frule
 
 
 def _filled(x: Any, dx: Any) -> Any:
+    """`dx` as `f` takes it: of the class of `x`, its symbolic zeros filled in."""
+    level = None if is_number(x) else structure(x)
+    if level is not None:
+        return _rebuilt(level, materialise(x, dx))
     if not isinstance(dx, AbstractZero):
         return dx
     zero = zero_tangent(x)
-    return x * 0 if isinstance(zero, NoTangent) else zero  # an integer does not move
+    return _unmoved(x) if isinstance(zero, NoTangent) else zero
+
+
+def _is_container(x: Any) -> bool:
+    return not is_number(x) and structure(x) is not None
+
+
+def _rebuilt(level: Structure, dx: Any) -> Any:
+    """The container again, each entry replaced by its tangent."""
+    whole = isinstance(dx, NoTangent)
+    parts = [dx if whole else backing(dx)[name] for name in level.names]
+    return level.rebuild(list(map(_entry, level.values, parts)))
+
+
+def _entry(x: Any, dx: Any) -> Any:
+    level = None if is_number(x) else structure(x)
+    if level is not None:
+        return _rebuilt(level, dx)
+    return _unmoved(x) if isinstance(dx, NoTangent) else dx
+
+
+def _unmoved(x: Any) -> Any:
+    """The tangent of what has none, as an argument: zero for whole numbers."""
+    return x * 0 if is_array(x) or isinstance(x, int) else x
 
 
 def _not_linear(f: Any, i: int, where: Location) -> NotImplementedTangent:
@@ -129,14 +163,18 @@ def _backward(
 
     def linear_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
         projections = {i: ProjectTo(args[i]) for i in numbers}
+        y = called(f)(*args, **kw)
+        nested = y if _is_container(y) else None
 
         def linear_pullback(dy: Any) -> tuple[Any, ...]:
             others = [_other(f, i, x, where) for i, x in enumerate(args)]
+            if nested is not None and not isinstance(dy, AbstractZero):
+                dy = _filled(nested, dy)
             for i, dx in zip(numbers, cotangents(dy, args, kw), strict=True):
                 others[i] = projections[i](dx)
             return (*head, *others)
 
-        return called(f)(*args, **kw), linear_pullback
+        return y, linear_pullback
 
     def cotangents(dy: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if isinstance(dy, AbstractZero):

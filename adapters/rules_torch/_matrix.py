@@ -138,6 +138,8 @@ def _move(x: Any) -> Any:
         return torch.tensor(x, dtype=dtype)
     if type(x).__module__ == "numpy" or isinstance(x, (str, Tensor)):
         return x
+    if isinstance(x, tuple) and hasattr(x, "_fields"):  # Dynamo reads no unknown class
+        return type(x)(*map(_move, x))
     level = rc.structure(x)
     return x if level is None else level.rebuild([_move(item) for item in level.values])
 

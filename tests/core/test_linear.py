@@ -13,6 +13,8 @@ from rules_core import (
     linear_rule,
     rrule,
 )
+from rules_core.testing import check_rule
+from tests.specimens.honest import CONTAINERS, cutting, joining
 
 
 def apply(A, x):
@@ -144,3 +146,27 @@ def test_the_cotangent_of_a_single_argument_that_is_a_tuple():
     linear_rule(first, lambda dy, pair: (dy, 0.0 * dy), argnums=0)
     y, pullback = rrule(first, (2.0, 3.0))
     assert (y, pullback(1.0)[1]) == (2.0, Tangent(tuple, 1.0, 0.0))
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+@pytest.mark.parametrize("make", [joining, cutting])
+def test_containers_go_in_and_out(make, kind):
+    call = make(kind)
+    assert check_rule(call.f, *call.args, hosts=())
+
+
+def test_a_result_that_nobody_uses_is_an_array_of_zeros():
+    call = cutting("list")
+    x = call.args[0]
+    _, pullback = rrule(call.f, x)
+    dy = Tangent(list, ZeroTangent(), np.ones(1))
+    np.testing.assert_array_equal(pullback(dy)[1], [0.0, 0.0, 2.0])
+
+
+def test_whole_numbers_in_a_container_do_not_move():
+    def total(parts):
+        return parts["x"] * 2.0 + parts["n"] + sum(parts["ks"])
+
+    linear_rule(total, lambda dy, parts: {"x": 2.0 * dy})
+    report = check_rule(total, {"x": 3.0, "n": 4, "ks": [1, 2]}, hosts=())
+    assert report["frule.derivative"].status == "passed"
