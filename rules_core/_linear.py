@@ -29,8 +29,8 @@ def linear_rule(
 
     `dy = f(dx, c)` and `dx = f(·, c)* dy`. The other arguments get
     `NotImplementedTangent`, never zero, unless they have no tangent at all. Where an
-    argument or the value is a container, `dx` and `dy` are containers of its class, with
-    arrays of zeros for the entries that do not move.
+    argument or the value is a container, `dx` and `dy` are containers of its class,
+    with arrays of zeros for the entries that do not move.
 
     Args:
         f: The function; the sum over `argnums` must be linear: `f(x + a, y + b) =

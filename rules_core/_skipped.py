@@ -20,7 +20,13 @@ from ._registry import find_table
 from ._rule import Rule, union
 from ._table import RuleSet, Table
 
-__all__ = ["RuleSkippedWarning", "skipped_rules", "skipped_text", "warn_if_skipped"]
+__all__ = [
+    "RuleSkippedWarning",
+    "rules_skipped_by",
+    "skipped_rules",
+    "skipped_text",
+    "warn_if_skipped",
+]
 
 _FEW = 3
 
@@ -86,6 +92,14 @@ def _call(
     if target.bound:
         args = (target.instance, *args)
     return table, tuple(map(type, table.binder(args, kwargs)[0]))
+
+
+def rules_skipped_by(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: type
+) -> tuple[list[Rule], tuple[type, ...]]:
+    """The rules that a call skips, as `skipped_rules`, and the types of its call."""
+    table, types = _call(f, args, kwargs)
+    return ([] if table is None else skipped_rules(table, config, types)), types
 
 
 def skipped_rules(table: Table, config: type, types: tuple[type, ...]) -> list[Rule]:

@@ -10,7 +10,9 @@ from tests.specimens.zoo import ZOO
 
 __all__ = ["KINDS", "ZOO"]
 
-KINDS = ("form", "ownership", "derivative", "linear", "lazy", "order", "forward")
+KINDS = (
+    "form", "ownership", "derivative", "linear", "lazy", "order", "forward", "found",
+)  # fmt: skip
 
 for _kind in KINDS:
     import_module(f"tests.specimens.{_kind}")

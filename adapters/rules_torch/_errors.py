@@ -12,6 +12,7 @@ __all__ = [
     "HiddenTensorsError",
     "HostRuleError",
     "KeywordDerivativeError",
+    "REFUSES",
     "NotGenericError",
     "ResultShapeError",
     "SecondDerivativeError",
@@ -190,13 +191,17 @@ class FunctionalizeError(rc.UnsupportedError):
         )
 
 
+# Dynamo keeps the text of an error that it meets, and not its class.
+REFUSES = "cannot be compiled by torch"
+
+
 class UntraceableError(rc.UnsupportedError):
     """A compiler meets a host function that it cannot compile."""
 
     __module__ = "rules_torch"
 
     def __init__(self, target: str, why: str, cure: str) -> None:
-        super().__init__(f"{target} cannot be compiled by torch: {why}. {cure}")
+        super().__init__(f"{target} {REFUSES}: {why}. {cure}")
 
 
 _LOOKS = (

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,6 +14,7 @@ from torch.func import jvp, vjp, vmap
 
 import rules_core as rc
 
+from ._errors import REFUSES
 from ._leaves import differentiable, flatten, unflatten
 from ._numpy import to_numpy
 
@@ -18,6 +22,8 @@ __all__ = ["cells"]
 
 Wrap = Callable[[Any], Any]
 Tensors = tuple[Tensor, ...]
+
+COMPILERS = ("g++", "clang++", "cl")
 
 
 def cells(level: str) -> Iterator[Any]:
@@ -41,6 +47,7 @@ def cells(level: str) -> Iterator[Any]:
     yield Cell("compile(vjp)", "vjp", _compiled(_vjp))
     yield Cell("compile(jvp)", "jvp", _compiled(_jvp))
     yield Cell("compile(vmap)", "batched", _compiled(_batched))
+    yield Cell("compile by inductor, backward", "vjp", _by_inductor)
 
 
 def _same(f: Any) -> Any:
@@ -51,12 +58,37 @@ def _plain(run: Callable[..., Any]) -> Any:
     return lambda *args: run(_same, *args)
 
 
-def _compiled(run: Callable[..., Any]) -> Any:
+def _compiled(run: Callable[..., Any], backend: str = "aot_eager") -> Any:
     def compile_once(f: Any) -> Any:
         torch.compiler.reset()
-        return torch.compile(f, backend="aot_eager", fullgraph=True)
+        return torch.compile(f, backend=backend, fullgraph=True)
 
-    return lambda *args: run(compile_once, *args)
+    def compiled(*args: Any) -> Any:
+        try:
+            return run(compile_once, *args)
+        except RuntimeError as error:
+            _raise_refusal(error)
+            raise
+
+    return compiled
+
+
+def _raise_refusal(error: Exception) -> None:
+    """Raise what this adapter says, if that is what Dynamo could not go on from."""
+    text = str(error).partition("\n")[0]
+    if REFUSES in text:
+        raise rc.UnsupportedError(text) from None
+
+
+def _by_inductor(*args: Any) -> Any:
+    """Reverse mode in code that inductor wrote: it believes in strides and aliases."""
+    names = (os.environ.get("CXX", ""), *COMPILERS)
+    if not any(map(shutil.which, names)):
+        message = f"inductor needs a C++ compiler, but there is none of {names[1:]}"
+        raise rc.UnsupportedError(message)
+    with warnings.catch_warnings():  # torch imports what it calls deprecated itself
+        warnings.filterwarnings("ignore", "`torch.jit")
+        return _compiled(_backward, "inductor")(*args)
 
 
 class _Flat:

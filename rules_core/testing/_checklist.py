@@ -14,6 +14,7 @@ from . import (
     _checks_writes as writes,
 )
 from ._checks import Spec
+from ._checks_annotations import takes_hosts_arrays
 from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
 from ._checks_second import second_order_is_right, slope_at_zero_is_right
 from ._checks_symbolic import symbolic_zeros_are_zeros
@@ -63,6 +64,7 @@ def _with_numbers(check: Run) -> Run:
 # Name, check, and the checks that must not have failed.
 ALWAYS: list[tuple[str, Run, tuple[str, ...]]] = [
     ("result", result.returns_a_pair, ()),
+    ("annotations", takes_hosts_arrays, ()),
     ("value", result.value_is_right, ("result",)),
     ("inputs-unwritten", writes.inputs_unwritten, ("result", "implemented", "shape")),
     ("views", writes.views_are_the_functions, ("value", "inputs-unwritten")),
@@ -78,16 +80,16 @@ WITH_LEAVES: list[tuple[str, Run, tuple[str, ...]]] = [
 ]
 WITH_NUMBERS: list[tuple[str, Run, tuple[str, ...]]] = [
     ("cauchy-riemann", derivative.cauchy_riemann_hold, FORM),
-    ("derivative", derivative.derivative_is_right, FORM),
+    ("linearity", linear.is_linear, FORM),
+    ("derivative", derivative.derivative_is_right, (*FORM, "linearity")),
     (
         "complex-derivative",
         derivative.complex_derivative_is_right,
-        (*FORM, "cauchy-riemann"),
+        (*FORM, "linearity", "cauchy-riemann"),
     ),
-    ("linearity", linear.is_linear, (*FORM, *SLOPE)),
     ("strong-zeros", linear.zeros_are_strong, (*FORM, *SLOPE)),
     ("symbolic-zeros", symbolic_zeros_are_zeros, (*FORM, *SLOPE, "strong-zeros")),
-    ("repeat", linear.repeats, (*FORM, *OWNED)),
+    ("repeat", linear.repeats, (*FORM, *OWNED, "value", "output-unwritten")),
     ("thunks", lazy.thunks_keep_their_promise, FORM),
     (
         "accumulation",

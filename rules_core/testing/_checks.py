@@ -8,9 +8,11 @@ that is about its fault, and the table shows one cause instead of ten consequenc
 
 from __future__ import annotations
 
+import sysconfig
 import traceback
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar, final
 
 import numpy as np
@@ -22,6 +24,11 @@ from ._report import RESTS_ON, Failure, NotRun, Refused, Report, Status
 __all__ = ["Spec", "attempt", "execute"]
 
 T = TypeVar("T")
+
+# How many lines of the text of a library's error are shown.
+LINES = 2
+OURS = {"rules_core", "rules_autodiff", "rules_jax", "rules_torch"}
+LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 
 
 @final
@@ -87,11 +94,35 @@ def attempt(run: Callable[[], str | None]) -> tuple[Status, str]:
 
 
 def _located(error: Exception) -> str:
-    """The error with the line that raised it, if it is not one of ours."""
+    """The error with the author's line that led to it, if it is not one of ours."""
     if isinstance(error, RulesCoreError):  # its text names the rule and its place
         return f"{type(error).__name__}: {error}"
-    frame: Any = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    place = f"{type(error).__name__}: {_words(error)} ({_place(error)})"
     notes = getattr(error, "__notes__", ())
     # JAX notes of each of its errors that it has shortened the traceback.
     return "\n".join((place, *(note for note in notes if not note.startswith("---"))))
+
+
+def _words(error: Exception) -> str:
+    """What an error says, without the tracebacks that libraries put into it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if any("Traceback (most recent call last)" in line for line in lines):
+        return lines[-1]
+    return "\n".join(lines[:LINES])
+
+
+def _place(error: Exception) -> str:
+    """The last line in a file that is no library's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not _is_library(frame.filename)]
+    frame: Any = (own or frames)[-1]
+    return f"{frame.filename}:{frame.lineno}"
+
+
+def _is_library(file: str) -> bool:
+    parts = Path(file).parts
+    return (
+        file.startswith(("<", *LIBRARIES))
+        or "site-packages" in parts
+        or not OURS.isdisjoint(parts)
+    )

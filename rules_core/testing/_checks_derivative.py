@@ -27,6 +27,11 @@ ADVICE = (
     "try another point or another direction (Seeded), or leave the check out with skip="
 )
 
+CONSTRAINED = (
+    "an argument that may not move freely (a symmetric matrix, a unit vector) needs "
+    "the direction to move it in: tangents=(dx, …)"
+)
+
 
 def is_complex(subject: Subject) -> bool:
     """Whether an argument or the value is complex."""
@@ -117,9 +122,17 @@ def _verdict(mode: Mode, error: float, size: float, value: float) -> _Verdict:
 
 
 def _slope(mode: Mode, v: Vector) -> Estimate:
-    slope = mode.subject.slope(v)
+    try:
+        slope = mode.subject.slope(v)
+    except Exception as error:
+        message = (
+            f"the function raises {type(error).__name__} where its arguments move: "
+            f"{error}\n{CONSTRAINED}"
+        )
+        raise Failure(message) from None
     if slope.side == "none":
-        message = f"the function has no finite value next to this point; {ADVICE}"
+        nothing = "the function has no finite value next to this point"
+        message = f"{nothing}; {ADVICE}\n{CONSTRAINED}"
         raise Failure(message)
     return slope
 

@@ -10,6 +10,8 @@ from ._report import Failure, NotRun
 
 __all__ = ["adjoints", "is_linear", "repeats", "zeros_are_strong"]
 
+# How far away, along a direction, a rule is called to see whether it reuses buffers.
+NEAR = 2.0**-20
 # Above so many coordinates, only some of the unit vectors are tried.
 MANY = 64
 
@@ -22,18 +24,18 @@ def seeds(mode: Mode) -> list[Vector]:
 def is_linear(mode: Mode) -> None:
     """`J(a u + b v) = a J u + b J v`, and `J(s v) = s J v` over many magnitudes."""
     u, v = seeds(mode)[0], seeds(mode)[-1]
-    a, b = 1.25, 0.375
+    a, b = -1.25, 0.375
     sums = a * mode.image(u) + b * mode.image(v)
     _same(mode, mode.image(a * u + b * v), sums, "of a sum")
-    # The range of float16 ends at 65504.
-    steep = 2.0**6 if mode.subject.tolerance.eps > 1e-4 else 2.0**20
+    # The range of float16 ends at 65504. Below 1e-8 `np.allclose(dy, 0)` holds.
+    steep = 2.0**6 if mode.subject.tolerance.eps > 1e-4 else 2.0**30
     for scale in (steep, 1 / steep):
         image = mode.image(scale * u) / scale
-        _same(mode, image, mode.image(u), f"of {scale:g} times a tangent")
+        _same(mode, image, mode.image(u), f"of {scale:.3g} times a tangent")
 
 
 def _same(mode: Mode, actual: Vector, expected: Vector, what: str) -> None:
-    finite = np.isfinite(expected)
+    finite = np.isfinite(expected) & ~np.isinf(actual)  # of what overflows: nothing
     at = mode.subject.tolerance.differs(actual[finite], expected[finite])
     if at is not None:
         label = np.array(mode.codomain.labels)[finite][at]
@@ -70,7 +72,8 @@ def _check_unit(mode: Mode, j: int) -> None:
 
 
 def repeats(mode: Mode) -> None:
-    """Applied again, also after another tangent, it gives the same as before."""
+    """Applied again it gives the same as before, and leaves alone what it gave."""
+    _results_stay(mode)
     first, other = seeds(mode)[0], 2.0 * seeds(mode)[-1]
     outcome = mode.run(mode.domain.tangent(first))
     before = mode.read(outcome.raw)
@@ -84,6 +87,40 @@ def repeats(mode: Mode) -> None:
     if at is not None:
         label = mode.codomain.labels[at]
         message = f"{label}: the first call gives {before[at]}, a later one {after[at]}"
+        raise Failure(message)
+
+
+def _results_stay(mode: Mode) -> None:
+    """A call elsewhere does not write into what the call before returned."""
+    subject = mode.subject
+    u, v = seeds(mode)[0], subject.directions[0]
+    outcome = mode.run(mode.domain.tangent(u))
+    y, image = subject.out.values(outcome.y), mode.read(outcome.raw)
+    outcome.again(mode.domain.tangent(2.0 * u))
+    _unchanged(mode, "a later call of the pullback", image, mode.read(outcome.raw))
+    try:
+        other = mode.run(mode.domain.tangent(2.0 * u), at=subject.moved(NEAR * v))
+        mode.read(other.raw)
+    except Exception:  # that point is outside of the domain
+        return
+    _unchanged(mode, "a call at another point", image, mode.read(outcome.raw))
+    if not np.array_equal(y, subject.out.values(outcome.y), equal_nan=True):
+        message = (
+            "a call at another point writes into the value that this one returned: "
+            "the function reuses its output buffer"
+        )
+        raise Failure(message)
+
+
+def _unchanged(mode: Mode, what: str, before: Vector, after: Vector) -> None:
+    at = np.flatnonzero(~((before == after) | np.isnan(before)))
+    if at.size:
+        label = mode.codomain.labels[at[0]]
+        message = (
+            f"{what} writes into what this one returned: {label} was "
+            f"{before[at[0]]:.6g} and becomes {after[at[0]]:.6g}. The rule reuses a "
+            "buffer"
+        )
         raise Failure(message)
 
 

@@ -118,6 +118,7 @@ def _nothing_is_left(mode: Mode) -> bool:
 def value_is_right(mode: Mode) -> None:
     """The value that the rule returns is the function's, with its dtypes."""
     subject, y = mode.subject, mode.value()
+    _defaults_are_the_functions(mode)
     try:
         values = subject.out.values(y)
     except StructureMismatch as mismatch:
@@ -130,6 +131,26 @@ def value_is_right(mode: Mode) -> None:
     if at is not None:
         label, right = subject.out.labels[at], subject.out.origin[at]
         message = f"{label}: the rule gives {values[at]}, the function {right}"
+        raise Failure(message)
+
+
+def _defaults_are_the_functions(mode: Mode) -> None:
+    """A wrapper that changes defaults inside computes something else under a rule."""
+    subject = mode.subject
+    names = subject.filled_in
+    if not names:
+        return
+    try:
+        values = subject.out.values(subject.called_as_given())
+    except StructureMismatch:
+        values = np.full(subject.out.dim, np.nan)
+    if subject.tolerance.differs(subject.out.origin, values) is not None:
+        filled = ", ".join(names)
+        message = (
+            f"called without {filled}, the function gives {values}; rules get the "
+            f"defaults of its signature, with which it gives {subject.out.origin}. A "
+            f"wrapper that sets {filled} must name it, with its own default"
+        )
         raise Failure(message)
 
 

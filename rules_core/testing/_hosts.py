@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
+from rules_core import RuleSkippedWarning
 from rules_core._adapters import adapters, load_adapter
+from rules_core._lookup import unwrap
+from rules_core._registry import find_table
 
 from ._cells import Cell
 from ._checks import Spec, execute
@@ -68,7 +73,39 @@ def _specs(host: str, cells: Any) -> Iterator[Spec[Reference]]:
 
 
 def _check(cell: Cell) -> Callable[[Reference], None]:
-    return lambda reference: CHECKS[cell.kind](reference, cell.run)
+    def check(reference: Reference) -> None:
+        with _no_rule_is_skipped(reference):
+            CHECKS[cell.kind](reference, cell.run)
+
+    return check
+
+
+@contextmanager
+def _no_rule_is_skipped(reference: Reference) -> Iterator[None]:
+    """Fail where the host differentiates the function itself in place of its rules."""
+    table = find_table(unwrap(reference.subject.f)[0].key)
+    told = set() if table is None else table.told
+    before = set(told)
+    told.clear()  # a warning is given once for each combination of types
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuleSkippedWarning)
+            yield
+    finally:
+        told |= before
+    _tell(caught)
+
+
+def _tell(caught: list[warnings.WarningMessage]) -> None:
+    """Fail for skipped rules; give other warnings again."""
+    for warning in caught:
+        if issubclass(warning.category, RuleSkippedWarning):
+            said, *_, cure = str(warning.message).splitlines()
+            message = f"{said}\n{cure}"
+            raise Failure(message)
+        warnings.warn_explicit(
+            warning.message, warning.category, warning.filename, warning.lineno
+        )
 
 
 def _compare(

@@ -25,8 +25,8 @@ def check_pack(name: str, /) -> Report:
     """Check everything that a rule pack registers, without running a rule.
 
     It imports and has rules; no two rules fit a call equally well; each rule says where
-    it was written and pickles by name; each host primitive has a shape rule and a batch
-    rule.
+    it was written and pickles by name; each host primitive has a shape rule. Those
+    without a batch rule, which hosts call in a loop, are listed.
 
     Args:
         name: The name of the pack's entry point (`"scipy"`), or of a module
@@ -183,19 +183,25 @@ def _is_foreign_wrapper(key: Any) -> bool:
     return False
 
 
-def _side_rules(pack: _Pack) -> None:
-    """Host primitives can be compiled and batched."""
+def _side_rules(pack: _Pack) -> str:
+    """Host primitives can be compiled; without a batch rule hosts call them in a loop.
+
+    For a solver or a quadrature a loop is all that a batch rule could do as well.
+    """
+    looped = []
     for table in pack.tables:
         handle = table.primitive
         if handle is None or not handle.host:
             continue
-        for kind in ("shape_rule", "batch_rule"):
-            if getattr(handle, kind) is None:
-                message = (
-                    f"host primitive {describe(table.key)} has no {kind}: define one, "
-                    "or declare it elementwise"
-                )
-                raise Failure(message)
+        if handle.shape_rule is None:
+            message = (
+                f"host primitive {describe(table.key)} has no shape_rule: define one, "
+                "or declare it elementwise"
+            )
+            raise Failure(message)
+        if handle.batch_rule is None:
+            looped.append(describe(table.key))
+    return f"no batch_rule, so a loop: {', '.join(looped)}" if looped else ""
 
 
 CHECKS: list[Spec[_Pack]] = [

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, final
 
+from ._failure import failure_text
+
 __all__ = [
     "RESTS_ON",
     "Check",
@@ -63,17 +65,17 @@ class Refused(Exception):
 
 
 class CheckFailed(AssertionError):
-    """A tester found something wrong; the message is the whole table.
+    """A tester found something wrong; the message shows what failed, and the cure.
 
     Attributes:
-        report: The `Report`.
+        report: The `Report`; it prints as the table of all checks.
     """
 
     __module__ = "rules_core.testing"
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        super().__init__(str(report))
+        super().__init__(failure_text(report))
 
     def __reduce__(self) -> tuple[type[CheckFailed], tuple[Report]]:
         return CheckFailed, (self.report,)
@@ -87,6 +89,7 @@ class Report:
     Attributes:
         title: What was tested.
         checks: One `Check` per line, in the order in which they were run.
+        rules: The rules that were checked, by kind: name and place.
 
     >>> from rules_core.testing import Check, Report
     >>> print(Report("cube(2.0)", [Check("rrule.value", "passed")]))
@@ -98,6 +101,7 @@ class Report:
 
     title: str
     checks: list[Check] = field(default_factory=list)
+    rules: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, status: Status, detail: str = "") -> None:
         """Append one check."""
@@ -148,7 +152,7 @@ class Report:
         """The report itself, if no check failed.
 
         Raises:
-            CheckFailed: A check failed; the message is the table.
+            CheckFailed: A check failed.
         """
         if self.failed:
             _raise(self)

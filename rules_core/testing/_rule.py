@@ -64,7 +64,8 @@ def check_rule(
         The report; it prints as a table.
 
     Raises:
-        CheckFailed: A check failed. It is an `AssertionError`; its text is the table.
+        CheckFailed: A check failed. It is an `AssertionError`; its text names what
+            failed, the rule and the cure, and its `report` is the table of all checks.
         CheckCallError: The call would tell nothing: `f` is no function, is random or
             writes to its arguments; an option has no meaning.
 
@@ -177,6 +178,9 @@ def _check_one(
 
 
 def _run_mode(mode: Mode, report: Report, skip: Collection[str]) -> None:
+    call = mode.resolve(mode.subject.primals)
+    if call is not None:
+        report.rules[mode.kind] = f"{call.rule.name} at {call.rule.location}"
     execute(rule_checks(mode.kind), mode, report, skip)
 
 

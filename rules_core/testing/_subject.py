@@ -32,6 +32,7 @@ class Subject:
 
     Attributes:
         f: The callable as given.
+        given: The arguments and the keyword arguments as they were given.
         primals: `(f, *args)` in normal form; for a bound method its instance first.
         kwargs: Keyword-only arguments.
         space: The space at `primals`.
@@ -58,7 +59,8 @@ class Subject:
     ) -> None:
         self.f, self.config = f, config
         plain, seeds = _unseeded(args, tangents)
-        self.primals, self.kwargs = primals_of(f, plain, fkwargs or {})
+        self.given = plain, fkwargs or {}
+        self.primals, self.kwargs = primals_of(f, *self.given)
         self.names = names_of(f, len(self.primals))
         self.space = Space.product(self.primals, self.names)
         self.y = self.call(self.space.copy())
@@ -101,6 +103,20 @@ class Subject:
         f, args = self.target(primals)
         with np.errstate(all="ignore"):
             return f(*args, **self.kwargs)
+
+    def called_as_given(self) -> Any:
+        """The function's value, its defaults filled in by itself."""
+        args, kwargs = self.given
+        with np.errstate(all="ignore"):
+            return self.f(*Space(args, "args").copy(), **kwargs)
+
+    @property
+    def filled_in(self) -> list[str]:
+        """Names of the parameters whose defaults the normal form filled in."""
+        first = len(self.given[0]) + 1
+        given = self.given[1]
+        names = [name for name in self.names[first:] if name not in given]
+        return names + [name for name in self.kwargs if name not in given]
 
     def direction(self, only: int | None = None) -> Vector:
         """Coordinates of a random tangent, of one primal alone if `only` is given."""

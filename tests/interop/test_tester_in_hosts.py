@@ -6,6 +6,7 @@ import pytest
 import rules_core as rc
 from rules_core import NoTangent, rrule
 from rules_core.testing import CheckFailed, check_rule, isolated_rules
+from tests.specimens.honest import HONEST
 
 VECTOR = np.array([0.5, -1.25, 2.0])
 
@@ -112,3 +113,63 @@ def test_arguments_may_be_arrays_of_any_host(host, library):
     x = xp.asarray([0.5, -1.25], dtype=xp.float64)
     report = check_rule(scaled, x, xp.asarray(2), hosts=(host,))
     assert {c.status for c in report if c.name.startswith(host)} == {"passed"}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_rule_passes_in_every_host(host, name):
+    call = HONEST[name]()
+    assert check_rule(call.f, *call.args, hosts=(host,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_rule_passes_every_full_cell(host, name):
+    call = HONEST[name]()
+    level = "quick" if "fixed_point" in name else "full"  # 60 steps, unrolled: minutes
+    assert check_rule(call.f, *call.args, hosts=(host,), level=level)
+
+
+def test_a_rule_that_a_host_skips_fails_there(host):
+    """`float` takes what NumPy's call gives, and no array of the host."""
+
+    @rc.primitive
+    def double(x):
+        return 2.0 * x
+
+    def double_rrule(x):
+        return double(x), lambda dy: (NoTangent(), 2.0 * dy)
+
+    double_rrule.__annotations__ = {"x": float}
+    rrule.define(double)(double_rrule)
+    for _ in range(2):  # the warning is given once, the failure each time
+        with pytest.raises(
+            CheckFailed, match="is differentiated without its rules"
+        ) as e:
+            check_rule(double, 0.5, hosts=(host,))
+        assert len(str(e.value).splitlines()) <= 10
+
+
+def test_the_report_says_where_no_compiler_is(monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CXX", raising=False)
+    report = check_rule(define(), VECTOR, hosts=("torch",), level="full")
+    cell = report["torch: compile by inductor, backward"]
+    assert cell.status == "refused"
+    assert cell.detail.startswith("inductor needs a C++ compiler")
+
+
+@pytest.mark.slow
+def test_inductor_is_given_what_host_functions_return():
+    """Its code believes what the shape rule says of strides."""
+    pytest.importorskip("torch")
+
+    @rc.primitive(host=True)
+    def turned(x):
+        return np.asfortranarray(2.0 * x)
+
+    rc.shape_rule.define(turned)(lambda x: x)
+    rrule.define(turned)(lambda x: (turned(x), lambda dy: (NoTangent(), 2.0 * dy)))
+    x = np.arange(6.0).reshape(2, 3)
+    report = check_rule(turned, x, hosts=("torch",), level="full")
+    assert report["torch: compile by inductor, backward"].status != "failed"

@@ -37,16 +37,19 @@ def define(factor=2.0, forward=2.0):
         return x * x, forward * x * tangents[1]
 
 
-def test_what_failed_is_raised_with_the_whole_table():
+def test_what_failed_is_raised_with_its_rule_and_its_cure():
     define(factor=1.0)
     with pytest.raises(CheckFailed) as caught:
         check_rule(square, np.array([1.0, 2.0]), hosts=())
     text = str(caught.value)
-    assert text == str(caught.value.report)
+    assert "rule: rrule define.<locals>.square_rrule at test_rule.py:" in text
+    assert "write: correct the formula" in text
     assert "worst entry ∂y[1]/∂x[1]: the rule gives 2, finite differences 4 ±" in text
     assert "the rule is 0.5 times the derivative throughout" in text
     assert isinstance(caught.value, AssertionError)
-    assert str(pickle.loads(pickle.dumps(caught.value))) == text
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == text
+    assert "passed   rrule.value" in str(again.report)
 
 
 def test_each_front_door_looks_at_its_own_rule():

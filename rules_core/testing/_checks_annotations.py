@@ -1,0 +1,51 @@
+"""The annotations of a rule admit what hosts call it with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rules_core import is_array
+from rules_core._fitting import misfits, parameter
+from rules_core._rule import union
+from rules_core._skipped import rules_skipped_by
+
+from ._duals import Dual
+from ._leaf import dtype_of
+from ._modes import Mode
+from ._report import Failure, NotRun
+
+__all__ = ["takes_hosts_arrays"]
+
+
+def takes_hosts_arrays(mode: Mode) -> None:
+    """Arrays of JAX and PyTorch fit the annotations as NumPy's do.
+
+    Where they do not, and no other rule takes them, those hosts differentiate the
+    function's own code.
+    """
+    subject = mode.subject
+    if subject.handle is None:
+        message = "not a primitive"
+        raise NotRun(message)
+    f, args = subject.target(tuple(map(_elsewhere, subject.primals)))
+    rules, types = rules_skipped_by(f, args, subject.kwargs, type(subject.config))
+    mine = mode.resolve(subject.primals).rule
+    if mine not in rules:
+        return
+    first = len(subject.primals) - len(types)
+    for i in misfits(mine, types):
+        name = subject.names[i + first]
+        message = (
+            f"JAX and PyTorch skip the rule and differentiate the function's own code: "
+            f"their arrays are no {union(parameter(mine, i))}, as {name} is annotated. "
+            f"Annotate {name} as rules_core.Array, or leave the annotation out"
+        )
+        raise Failure(message)
+
+
+def _elsewhere(x: Any) -> Any:
+    """NumPy's arrays as an array of another library."""
+    is_numpy = isinstance(x, (np.ndarray, np.generic)) and is_array(x)
+    return Dual(x, np.zeros_like(x)) if is_numpy and dtype_of(x) is not None else x
