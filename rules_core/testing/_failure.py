@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["failure_text"]
 
-SHOWN = 2  # checks; the others are named
 # Lines of detail for each check that is shown, by the number of failed checks.
-DETAIL = {1: 5, 2: 2}
+DETAIL = {1: (5,), 2: (2, 2)}
+MANY = (4,)  # of more than two the others are named
 
 
 def failure_text(report: Report) -> str:
@@ -28,12 +28,12 @@ def failure_text(report: Report) -> str:
       report lists every check
     """
     failed = report.failed
-    most = DETAIL.get(len(failed), 1)
+    details = DETAIL.get(len(failed), MANY)
     lines = [f"{report.title}: {report.summary}"]
-    for check in failed[:SHOWN]:
+    for check, most in zip(failed, details, strict=False):
         lines += _lines(report, check, most)
-    if failed[SHOWN:]:
-        lines.append(f"  failed  {', '.join(check.name for check in failed[SHOWN:])}")
+    if others := failed[len(details) :]:
+        lines.append(f"  failed  {', '.join(check.name for check in others)}")
     return "\n".join((*lines, "  report lists every check"))
 
 

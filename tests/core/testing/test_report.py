@@ -1,8 +1,12 @@
 """Reports: tables of what was found."""
 
+import json
+from traceback import format_exc
+
 import pytest
 
-from rules_core.testing import Report
+from rules_core.testing import CheckFailed, Report
+from rules_core.testing._checks import attempt
 
 
 def test_reports_print_as_tables():
@@ -42,3 +46,43 @@ def test_what_rests_on_one_failed_check_is_one_line():
         "  not run  1 more  rests on x"
     )
     assert [check.fault for check in report] == ["a", "a", "x", None]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 30])
+def test_a_failure_is_told_in_ten_lines(count):
+    report = Report("f()", rules={"rrule": "f_rrule at f.py:3"})
+    for i in range(count):
+        report.add(f"jax: {i}", "failed", "\n".join(map(str, range(20))))
+    text = str(CheckFailed(report))
+    assert len(text.splitlines()) <= 10
+    assert all(name in text for name in report.names)
+    assert "rule: rrule f_rrule at f.py:3" in text
+    assert "write: rules by array_namespace(x)" in text
+
+
+def nested(depth):
+    """An error whose text holds a traceback, as those of callbacks do."""
+    try:
+        raise ZeroDivisionError if depth == 0 else KeyError(depth)
+    except Exception:
+        text = f"INTERNAL: CpuCallback error calling callback: {format_exc()}"
+        raise RuntimeError(text) from None
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_errors_of_libraries_lose_their_tracebacks(depth):
+    status, detail = attempt(lambda: nested(depth))
+    assert status == "failed"
+    assert len(detail.splitlines()) == 1
+    assert "Traceback" not in detail
+    assert ("ZeroDivisionError", "KeyError: 1")[depth] in detail
+    assert "test_report.py:" in detail
+
+
+def test_the_line_of_an_error_is_the_authors_own():
+    def rule():
+        return json.loads("{")
+
+    _, detail = attempt(rule)
+    assert detail.startswith("JSONDecodeError: ")
+    assert "test_report.py:" in detail
