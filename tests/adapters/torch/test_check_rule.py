@@ -48,7 +48,7 @@ def test_quick_level(kind):
 def test_full_level_with_compilation(make):
     report = check_rule(make("both").f, X, hosts=["torch"], level="full")
     found = rows(report)
-    assert len(found) == 15
+    assert len(found) == 16
     assert set(found.values()) <= {"passed"}
 
 
