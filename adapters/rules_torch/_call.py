@@ -42,6 +42,7 @@ from ._leaves import (
 )
 from ._lookup import find_again, is_direct
 from ._meta import Meta, has_tangent_space, stand_in, zeros
+from ._watch import watched_if_tracked
 
 __all__ = ["Call"]
 
@@ -392,7 +393,8 @@ class Call:
         given = self._tangents(found.rule, tensors, tangents)
         try:
             with self.primitive.acting():
-                y, dy = found.run(given, needs)
+                moved = (*tensors, *tangents)
+                y, dy = watched_if_tracked(found.rule, moved, found.run, given, needs)
         except (RuntimeError, TypeError, ValueError) as error:
             if not any(map(lacks_data, tensors)):
                 blame_not_generic(rule_label(found.rule), error)

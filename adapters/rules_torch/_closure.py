@@ -8,6 +8,7 @@ copy of it. Where that is impossible the plan says what stands in the way.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import CellType, FunctionType
@@ -20,7 +21,7 @@ import rules_core as rc
 
 from ._apart import ATOMS, captured, reaches_tensor, take_apart
 
-__all__ = ["TENSORS", "Plan", "convert", "is_bare", "rebuild"]
+__all__ = ["TENSORS", "Plan", "convert", "holds_numbers", "is_bare", "rebuild"]
 
 TENSORS = frozenset((Tensor, torch.nn.Parameter))
 
@@ -141,6 +142,43 @@ def is_bare(plan: Plan) -> bool:
     """Whether the pullback captures tensors alone, so that all else is in its code."""
     template, make, _ = plan
     return make in (_make_closure, _make_pullback) and template[1] is None
+
+
+def holds_numbers(plan: Plan, given: Callable[[], Iterable[Any]]) -> bool:
+    """Whether a pullback captures floats or NumPy arrays.
+
+    Args:
+        plan: Of the pullback.
+        given: Gives the values that do not count, for the rule was given them.
+    """
+    contents = plan[0] if plan[1] is _make_general else plan[0][1]
+    if contents is None or not _has_number(contents, set()):
+        return False
+    return _has_number(contents, set(map(id, given())))
+
+
+def _has_number(template: Any, seen: set[int]) -> bool:
+    kind = type(template)
+    if kind in ATOMS:
+        return kind in (float, complex) and id(template) not in seen
+    if kind is _Slot or template is _Slot or id(template) in seen:
+        return False
+    if kind in (_Items, list):
+        parts: Iterable[Any] = template
+    elif kind is _Node:
+        parts = template.parts
+    elif kind is _Function:
+        parts = [*[cell.content for cell in template.cells], *template.defaults]
+    else:
+        return not _is_plain_function(template) and _reaches_number(template)
+    seen.add(id(template))  # functions may contain themselves
+    return any(_has_number(part, seen) for part in parts)
+
+
+def _reaches_number(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    arrays = (numpy.ndarray, numpy.generic) if numpy else ()
+    return reaches_tensor(value, (float, complex, *arrays))
 
 
 def rebuild(plan: Plan, tensors: Iterable[Tensor]) -> Any:

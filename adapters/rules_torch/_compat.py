@@ -8,7 +8,7 @@ forward-mode derivative; every such name is looked up here, once, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial, reduce
 from typing import Any
 
@@ -35,17 +35,20 @@ __all__ = [
     "frame_callback",
     "functorch_active",
     "has_tangent",
+    "is_batched",
     "is_dead",
     "is_fake",
     "is_legacy_batched",
     "is_traced",
     "is_view",
     "is_view_without_history",
+    "is_pushing_at",
     "is_symbol",
     "is_wrapped",
     "keep_out_of_graphs",
     "lacks_data",
     "leaving_the_graph",
+    "lowered_to",
     "noting_down",
     "noting_down_programs",
     "older_vmap_active",
@@ -56,13 +59,16 @@ __all__ = [
     "set_forward_enabled",
     "strip_tangent",
     "take_older_batch_dim",
+    "tangent_here",
     "tracing_or_transforming",
     "unwrap_dead",
+    "unwrapped",
     "was_written_to",
     "will_execute",
     "with_memory",
     "with_tangent_of",
     "without_saving_hooks",
+    "wrapper_level",
 ]
 
 # How the error begins with which torch refuses a second forward-mode level.
@@ -137,9 +143,9 @@ _Proxy: type = _find("fx.proxy.Proxy")
 _find("autograd.forward_ad._current_level")
 _forward_enabled: Callable[[], bool] = _find("_C._is_fwd_grad_enabled")
 _stack: Callable[[], list[Any] | None] = _find("_C._functorch.get_interpreter_stack")
-_get_unwrapped: Callable[[Tensor], Tensor] = _find("_C._functorch.get_unwrapped")
+unwrapped: Callable[[Tensor], Tensor] = _find("_C._functorch.get_unwrapped")
 _batch_dim: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_bdim")
-_level: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_level")
+wrapper_level: Callable[[Tensor], int] = _find("_C._functorch.maybe_get_level")
 _unpack_dual: Callable[..., tuple[Tensor, Tensor | None]] = _find("_VF._unpack_dual")
 below_autograd: Callable[[], AbstractContextManager[None]] = _find(
     "_C._AutoDispatchBelowAutograd"
@@ -148,6 +154,9 @@ _users: Callable[[int], int] = _find("_C._storage_Use_Count")
 _will_execute: Callable[[Any], bool] = _find("_C._will_engine_execute_node")
 _Kind = _find("_C._functorch.TransformType")
 _GRAD, _JVP = _Kind.Grad.value, _Kind.Jvp.value  # comparing these takes less time
+_pop: Callable[[], AbstractContextManager[Any]] = _find(
+    "_functorch.pyfunctorch.temporarily_pop_interpreter_stack"
+)
 _outside: Callable[[], AbstractContextManager[Any]] = _find(
     "_functorch.pyfunctorch.temporarily_clear_interpreter_stack"
 )
@@ -186,10 +195,10 @@ class Levels:
         """
         levels, reverse = set(), False
         while is_wrapped(x):
-            level = _level(x)
+            level = wrapper_level(x)
             levels.add(level)
             reverse = reverse or (level in self.reverse and x.requires_grad)
-            x = _get_unwrapped(x)
+            x = unwrapped(x)
         reverse = reverse or (
             x.requires_grad and (bool(self.reverse) or torch.is_grad_enabled())
         )
@@ -203,15 +212,35 @@ class Levels:
         return not self.forward and not levels.isdisjoint(self.reverse)
 
 
+def is_pushing_at(level: int) -> bool:
+    """Whether a transform is active that is a `jvp` of this level."""
+    found = [t for t in _stack() or () if t.level() == level]
+    return bool(found) and found[0].key().value == _JVP
+
+
+@contextmanager
+def lowered_to(level: int) -> Iterator[None]:
+    """Without the transforms that are further in than a level."""
+    with ExitStack() as popped:
+        while (stack := _stack()) and stack[-1].level() > level:
+            popped.enter_context(_pop())
+        yield
+
+
+def tangent_here(x: Tensor) -> bool:
+    """Whether `x` has a tangent at the innermost level."""
+    return not is_legacy_batched(x) and _unpack_dual(x, level=0)[1] is not None
+
+
 def batch_levels(tensors: Sequence[Tensor]) -> dict[int, int]:
     """The levels of vmap at which any of the tensors is batched, and their sizes."""
     sizes: dict[int, int] = {}
     for tensor in tensors:
         x = tensor
         while is_wrapped(x):
-            inner = _get_unwrapped(x)
+            inner = unwrapped(x)
             if is_batched(x):
-                sizes[_level(x)] = inner.shape[_batch_dim(x)]
+                sizes[wrapper_level(x)] = inner.shape[_batch_dim(x)]
             x = inner
     return sizes
 
@@ -221,12 +250,12 @@ def batched_at(x: Tensor, sizes: dict[int, int]) -> Tensor:
     if not sizes:
         return x
     top = max(sizes)
-    is_top = is_batched(x) and _level(x) == top
+    is_top = is_batched(x) and wrapper_level(x) == top
     if is_top and len(sizes) == 1:
         return x
     below = {level: size for level, size in sizes.items() if level != top}
     if is_top:
-        inner = _get_unwrapped(x)
+        inner = unwrapped(x)
         fuller = batched_at(inner, below)
         return x if fuller is inner else add_batch_dim(fuller, _batch_dim(x), top)
     inner = batched_at(x, below)
@@ -327,8 +356,8 @@ def strip_tangent(x: Tensor) -> Tensor:
     has no batching rule for unpacking, so batched tensors are taken apart by hand.
     """
     if is_batched(x):
-        inner = strip_tangent(_get_unwrapped(x))
-        return add_batch_dim(inner, _batch_dim(x), _level(x))
+        inner = strip_tangent(unwrapped(x))
+        return add_batch_dim(inner, _batch_dim(x), wrapper_level(x))
     return _unpack_dual(x, level=0)[0]
 
 
@@ -397,7 +426,7 @@ def lacks_data(x: Tensor) -> bool:
 
 def _bare(x: Tensor) -> Tensor:
     while is_wrapped(x):
-        x = _get_unwrapped(x)
+        x = unwrapped(x)
     return x
 
 

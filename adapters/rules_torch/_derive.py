@@ -12,10 +12,12 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._compat import forward_mode_active, functorch_active
 from ._config import CONFIG
 from ._errors import HostRuleError, SelfTransposeError
 from ._meta import has_tangent_space, zeros
 from ._transpose import transpose
+from ._watch import watched
 
 __all__ = ["transposed_pull", "transposed_push"]
 
@@ -35,13 +37,16 @@ def transposed_push(
     if found_rule.rule.host:
         raise HostRuleError(found_rule.rule)
     chosen = [i for i, want in enumerate(wanted) if want]
+    primals = tensors
+    if not (torch.is_grad_enabled() or functorch_active() or forward_mode_active()):
+        primals = [x.detach() for x in tensors]  # the first derivative, and no other
     outputs = [i for i, meta in enumerate(call.outputs) if has_tangent_space(meta)]
 
     def pushforward(*dxs: Tensor) -> tuple[Tensor, ...]:
         tangents: Cotangents = [None] * len(tensors)
         for i, dx in zip(chosen, dxs, strict=True):
             tangents[i] = dx
-        dys = call.push(tensors, tangents)
+        dys = call.push(primals, tangents)
         return tuple(dys[i] for i in outputs)
 
     points = [tensors[i] for i in chosen]
@@ -92,7 +97,7 @@ def transposed_pull(
         seeds: Cotangents = [None] * len(call.outputs)
         for i, dy in zip(outputs, dys, strict=True):
             seeds[i] = dy
-        dxs = call.finish(residuals, seeds, wanted)
+        dxs = watched(call.rrule, call.finish, residuals, seeds, wanted)
         return tuple(
             torch.zeros_like(tensors[i]) if dx is None else dx
             for i, dx in ((i, dxs[i]) for i in chosen)

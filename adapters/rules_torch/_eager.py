@@ -14,9 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._compat import apply_function, keep_out_of_graphs
+from ._compat import apply_function, forward_mode_active, keep_out_of_graphs
 from ._meta import stand_in
 from ._residuals import ResidualCall
+from ._watch import watched_if_tracked
 
 __all__ = ["LEFT_OUT", "EagerFunction", "apply_eager", "attached", "pull", "save"]
 
@@ -56,7 +57,7 @@ def save(
     ctx.call = call
     ctx.set_materialize_grads(False)
     saved = call.saved(tensors, outputs, extras)
-    if extras:
+    if extras or call.numbers:
         ctx.save_for_backward(*saved)
     else:  # inputs that are not captured are not kept alive
         ctx.save_for_backward(*[saved[i] for i in call.sources])
@@ -71,11 +72,18 @@ def pull(
 ) -> Any:
     """The backward pass, from what was saved."""
     wanted = ctx.needs_input_grad[1:]
-    if call.extras:
-        if torch.is_grad_enabled():
+    if call.extras or call.numbers:
+        if torch.is_grad_enabled() or forward_mode_active():
+            call.check_numbers(saved[: len(wanted)])
+        if call.extras and torch.is_grad_enabled():
             saved = _rejoin(call, saved, len(wanted))
         saved = [saved[i] for i in call.sources]
-    return (None, *attached(call, call.finish(saved, seeds, wanted, ctx), wanted))
+    if torch.is_grad_enabled() or forward_mode_active():
+        given = (call.rrule, (*saved, *seeds), call.finish)
+        found = watched_if_tracked(*given, saved, seeds, wanted, ctx)
+    else:
+        found = call.finish(saved, seeds, wanted, ctx)
+    return (None, *attached(call, found, wanted))
 
 
 def attached(

@@ -8,6 +8,7 @@ import rules_core as rc
 
 __all__ = [
     "CotangentError",
+    "LostDerivativeError",
     "FunctionalizeError",
     "HiddenTensorsError",
     "HostRuleError",
@@ -37,6 +38,20 @@ class CotangentError(rc.RulesCoreError, TypeError):
 
     def __init__(self, rule: Any, what: str, cause: object) -> None:
         super().__init__(f"{rule_label(rule)}: the {what} does not fit. {cause}")
+
+
+class LostDerivativeError(rc.UnsupportedError):
+    """A rule cuts a tensor from its derivative where that can be asked for."""
+
+    __module__ = "rules_torch"
+
+    def __init__(self, rule: Any, how: str) -> None:
+        super().__init__(
+            f"{rule_label(rule)} must compute with tensors where a derivative of what "
+            f"it computes can be asked for, but got a constant by {how}; second "
+            "derivatives would be wrong without a word. Use array_namespace(x), or "
+            "ignore_derivatives(x) for what is constant on purpose."
+        )
 
 
 class HiddenTensorsError(rc.UnsupportedError):

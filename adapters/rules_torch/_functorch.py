@@ -28,6 +28,7 @@ from ._compat import (
 from ._derive import transposed_pull
 from ._leaves import differentiable
 from ._residuals import ResidualCall
+from ._watch import differentiating, own_level, watched_if_tracked
 
 __all__ = ["RuleFunction", "TransformCall"]
 
@@ -128,19 +129,9 @@ class RuleFunction(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
         """Cotangents by the rrule, and through the residuals by deriving again."""
-        call: TransformCall = ctx.call
-        count = len(call.outputs)
-        wanted = ctx.needs_input_grad[1:]
-        saved = [unwrap_dead(t) for t in ctx.saved_tensors]
-        residuals, tensors, extras = call.split(saved)
-        dxs: list[Tensor | None] = [None] * len(wanted)
-        if any(dy is not None for dy in seeds[:count]):
-            node = ctx if hasattr(ctx, "next_functions") else None
-            dxs = call.finish(residuals, seeds[:count], wanted, node)
-        if any(dr is not None for dr in seeds[count:]):
-            more = call.pull_extras(tensors, extras, seeds[count:], wanted)
-            dxs = [_add(a, b) for a, b in zip(dxs, more, strict=True)]
-        return (None, *dxs)
+        saved = ctx.saved_tensors
+        with differentiating(own_level(saved)):
+            return (None, *_pull(ctx, saved, seeds))
 
     @staticmethod
     def jvp(ctx: Any, _call: Any, *tangents: Tensor | None) -> Any:
@@ -149,20 +140,45 @@ class RuleFunction(torch.autograd.Function):
         torch switches forward mode off in here, which would lose the tangents of outer
         levels, and leaves the tangent of this level on the saved tensors.
         """
-        call: TransformCall = ctx.call
-        with set_forward_enabled(True):
-            saved = [strip_tangent(t) for t in ctx.saved_tensors]
-            residuals, tensors, extras = call.split(saved)
-            if call.pushes:
-                dys = call.push(tensors, tangents)
-            else:
-                dys = transposed_pull(call, residuals, tensors, tangents)
-            if call.tangents_of_extras_wanted():
-                return (*dys, *call.push_extras(tensors, extras, tangents))
-            return _alone((*dys, *map(_zeros, extras)))
+        raw = ctx.saved_tensors
+        with set_forward_enabled(True), differentiating(own_level(raw)):
+            return _push(ctx, [strip_tangent(t) for t in raw], tangents)
 
 
 _apply = apply_function(RuleFunction)
+
+
+def _pull(
+    ctx: Any, kept: Sequence[Tensor], seeds: Sequence[Tensor | None]
+) -> list[Tensor | None]:
+    call: TransformCall = ctx.call
+    count = len(call.outputs)
+    wanted = ctx.needs_input_grad[1:]
+    saved = [unwrap_dead(t) for t in kept]
+    residuals, tensors, extras = call.split(saved)
+    dxs: list[Tensor | None] = [None] * len(wanted)
+    if any(dy is not None for dy in seeds[:count]):
+        node = ctx if hasattr(ctx, "next_functions") else None
+        call.check_numbers(tensors)
+        given = (call.rrule, (*residuals, *seeds[:count]), call.finish)
+        dxs = watched_if_tracked(*given, residuals, seeds[:count], wanted, node)
+    if any(dr is not None for dr in seeds[count:]):
+        more = call.pull_extras(tensors, extras, seeds[count:], wanted)
+        dxs = [_add(a, b) for a, b in zip(dxs, more, strict=True)]
+    return dxs
+
+
+def _push(ctx: Any, saved: Sequence[Tensor], tangents: Sequence[Tensor | None]) -> Any:
+    call: TransformCall = ctx.call
+    residuals, tensors, extras = call.split(saved)
+    if call.pushes:
+        dys = call.push(tensors, tangents)
+    else:
+        call.check_numbers(tensors)
+        dys = transposed_pull(call, residuals, tensors, tangents)
+    if call.tangents_of_extras_wanted():
+        return (*dys, *call.push_extras(tensors, extras, tangents))
+    return _alone((*dys, *map(_zeros, extras)))
 
 
 def _alone(results: tuple[Any, ...]) -> Any:

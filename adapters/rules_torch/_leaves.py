@@ -27,6 +27,7 @@ __all__ = [
     "flatten_plain",
     "leaf_names",
     "pair",
+    "statics",
     "struct_tangent",
     "tangent_of",
     "unflatten",
@@ -132,6 +133,15 @@ def flatten_plain(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool])
         children = tuple(flatten_plain(item, leaves, is_leaf) for item in items)
         return ("mapping", dict, tuple(value), children)
     return ("static", value)
+
+
+def statics(layout: Any) -> Iterator[Any]:
+    """The values in a layout that are no tensors."""
+    if layout[0] == "static":
+        yield layout[1]
+    elif layout[0] != "tensor":
+        for child in layout[3]:
+            yield from statics(child)
 
 
 def unflatten(layout: Any, tensors: Sequence[Any]) -> Any:

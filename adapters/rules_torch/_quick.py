@@ -137,6 +137,7 @@ class Habit:
         call.inputs = [(x.shape, x.dtype, x.device) for x in inputs]
         call.outputs = [(dy.shape, dy.dtype, dy.device)]
         call.kept, call.extras, call.sources = model.kept, model.extras, model.sources
+        call.numbers = False
         return call
 
 

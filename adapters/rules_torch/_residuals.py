@@ -7,16 +7,19 @@ derivatives need, come from running the rule again, only when they are asked for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from ._blame import blame_result
 from ._call import Call
+from ._closure import holds_numbers
 from ._compat import is_dead, is_view_without_history
-from ._leaves import differentiable, unflatten
+from ._leaves import differentiable, statics, unflatten
 from ._transpose import pull_back, push_forward
+from ._watch import are_tracked, watched
 
 __all__ = ["ResidualCall"]
 
@@ -37,15 +40,17 @@ class ResidualCall(Call):
             end.
         kept: Which outputs are residuals.
         extras: How many residuals are neither in nor out.
+        numbers: Whether the pullback captures numbers, which may have been tensors.
     """
 
-    __slots__ = ("extras", "kept", "sources")
+    __slots__ = ("extras", "kept", "numbers", "sources")
 
     kept: Sequence[int]
 
     def run(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         """Outputs and extras of the forward pass; notes where the residuals are."""
         y, residuals = self.start(tensors)
+        self.numbers = self._holds_numbers()
         outputs = self.flatten_result(y)
         if not outputs and (error := blame_result(self, blamed=False)) is not None:
             raise error
@@ -56,6 +61,28 @@ class ResidualCall(Call):
             else:
                 known[id(output)] = ~i
         return outputs, self._locate(known, residuals, tensors)
+
+    def _holds_numbers(self) -> bool:
+        if self.plan is None or self.rrule.host:
+            return False
+        return holds_numbers(self.plan, self._statics)
+
+    def _statics(self) -> Iterable[Any]:
+        return () if self.layout is None else statics(self.layout)
+
+    def check_numbers(self, tensors: Sequence[Tensor]) -> None:
+        """Refuse captured numbers that were tensors with a derivative beyond this one.
+
+        The rule runs again to tell, for in the forward pass nobody can.
+        """
+        if self.numbers and are_tracked(tensors):
+            with torch.enable_grad():
+                watched(self.rrule, self._again().run, tensors)
+
+    def _again(self) -> _Again:
+        again = _Again(self.primitive, self.layout, self.rrule)
+        again.needs = self.needs
+        return again
 
     def _locate(
         self,
@@ -119,9 +146,7 @@ class ResidualCall(Call):
             filled = list(tensors)
             for i, x in zip(chosen, xs, strict=True):
                 filled[i] = x
-            again = _Again(self.primitive, self.layout, self.rrule)
-            again.needs = self.needs
-            _, extras = again.run(filled)
+            _, extras = watched(self.rrule, self._again().run, filled)
             return tuple(extra for extra in extras if differentiable(extra))
 
         return extra_map

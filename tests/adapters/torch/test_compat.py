@@ -311,7 +311,7 @@ def test_tangents_are_found_below_transforms():
     seen = []
 
     def look(x):
-        seen.append((_compat.has_tangent(_compat._get_unwrapped(x)), x.requires_grad))
+        seen.append((_compat.has_tangent(_compat.unwrapped(x)), x.requires_grad))
         return x.sum()
 
     with forward_ad.dual_level():

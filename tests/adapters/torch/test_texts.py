@@ -193,6 +193,15 @@ TEXTS = {
         "that requires grad). Use array_namespace(x) or a primitive, or declare it "
         "host=True.",
     ),
+    "a number in a pullback": (
+        lambda: penalty(captures(lambda x: x.detach())),
+        rules_torch.LostDerivativeError,
+        "rrule captures.<locals>.cube_rrule for captures.<locals>.cube at HERE must "
+        "compute with tensors where a derivative of what it computes can be asked for, "
+        "but got a constant by detach(); second derivatives would be wrong without a "
+        "word. Use array_namespace(x), or ignore_derivatives(x) for what is constant "
+        "on purpose.",
+    ),
     "transpose of itself": (
         lambda: run_backward(applies_itself()),
         rules_torch.SelfTransposeError,
