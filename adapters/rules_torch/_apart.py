@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from itertools import count
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -15,7 +16,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-__all__ = ["ATOMS", "captured", "reaches_tensor", "take_apart"]
+__all__ = ["ATOMS", "captured", "reaches_tensor", "take_apart", "unchanged"]
 
 ATOMS = frozenset(
     (
@@ -64,6 +65,25 @@ def take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
     if cls is MethodType:
         return MethodType, [value.__func__, value.__self__]
     return _reduced(value) or _remade(value)
+
+
+def unchanged(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
+    """`take_apart` of what may be written to later; None for everything else."""
+    cls = type(value)
+    if cls in (list, set, dict):
+        return take_apart(value)
+    fields = getattr(value, "__dict__", None)
+    if type(fields) is not dict or cls.__module__ == "builtins":
+        return None
+    names = list(fields)
+
+    def make(*items: Any) -> Any:
+        made = copy(value)
+        made.__dict__.clear()
+        made.__dict__.update(zip(names, items, strict=True))
+        return made
+
+    return make, list(fields.values())
 
 
 def _reduced(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._apart import ATOMS, captured, reaches_tensor, take_apart
+from ._apart import ATOMS, captured, reaches_tensor, take_apart, unchanged
 
 __all__ = ["TENSORS", "Plan", "convert", "holds_numbers", "is_bare", "rebuild"]
 
@@ -43,6 +43,20 @@ class _Node:
 
     def __init__(self, make: Callable[..., Any], parts: Sequence[Any]) -> None:
         self.make, self.parts = make, tuple(parts)
+
+
+class _Lent:
+    """An object that held no tensor; `node` makes it again as it was then.
+
+    Pullbacks share it, so that what they count in it is seen, until one puts a tensor
+    in: another run, at other values, must not find that.
+    """
+
+    __slots__ = ("leaf", "node", "value")
+
+    def __init__(self, value: Any, leaf: Any) -> None:
+        self.value, self.leaf = value, leaf
+        self.node: Any = None
 
 
 class _Function:
@@ -236,11 +250,22 @@ class _Walker:
         if seen is not None:
             return seen
         if not reaches_tensor(value, self._leaf):
-            return value
+            return self._lend(value)
         self._alive.append(value)
         self._seen[id(value)] = _Cycle
         template = self._seen[id(value)] = self._open(value)
         return template
+
+    def _lend(self, value: Any) -> Any:
+        """What holds no tensor yet, with its parts where a pullback may put one in."""
+        parts = unchanged(value)
+        if parts is None:
+            return value
+        self._alive.append(value)
+        lent = self._seen[id(value)] = _Lent(value, self._leaf)
+        make, items = parts
+        lent.node = _Node(make, [self.visit(item) for item in items])
+        return lent
 
     def _slot(self, tensor: Any) -> Any:
         self.tensors.append(tensor)
@@ -286,6 +311,8 @@ class _Builder:
     def build(self, template: Any) -> Any:
         if type(template) is _Slot:
             return self._tensors[template.place]
+        if type(template) is _Lent:
+            return self._lent(template)
         if type(template) not in (_Node, _Function):
             return template
         made = self._made.get(id(template))
@@ -293,6 +320,11 @@ class _Builder:
             build = self._node if type(template) is _Node else self._function
             made = self._made[id(template)] = build(template)
         return made
+
+    def _lent(self, lent: _Lent) -> Any:
+        if not reaches_tensor(lent.value, lent.leaf):
+            return lent.value
+        return self.build(lent.node)
 
     def _node(self, node: _Node) -> Any:
         return node.make(*map(self.build, node.parts))

@@ -1,0 +1,75 @@
+"""One case of the catalogue: right, or refused in words that name the rule."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+import rules_core as rc
+from tests.interop.catalogue import (
+    arguments,  # noqa: F401  (it adds styles)
+    in_engine,
+    in_jax,
+    in_torch,
+    pullbacks,  # noqa: F401
+    results,  # noqa: F401
+)
+from tests.interop.catalogue.steps import Word
+from tests.interop.catalogue.style import Style
+
+HOSTS: dict[str, ModuleType] = {"torch": in_torch, "jax": in_jax, "engine": in_engine}
+OURS = (rc.RulesCoreError, rc.RuleSkippedWarning)
+
+LEFT_OUT: dict[tuple[str, str], tuple[Word, str]] = {
+    ("closure that memoises in a dict", "jax"): (
+        (),
+        "a pullback that JAX stages shares the dict among its traces",
+    ),
+    ("result a namedtuple, frule", "engine"): (
+        (),
+        "an frule's bare tuple for a namedtuple is taken in forward mode alone",
+    ),
+    ("result a namedtuple, host, frule", "engine"): ((), "the same"),
+    ("host result of the other byte order", "engine"): (
+        ("linearize",),
+        "it calls the pullback not linear",
+    ),
+    ("result transposed", "torch"): (
+        ("forward_ad",),
+        "PyTorch: the tangent of a view must be laid out as the view",
+    ),
+    ("result is the argument", "torch"): (
+        ("forward_ad",),
+        "PyTorch: the tangent of a view must be a view",
+    ),
+}
+"""(style, host) → the transforms that are left out (none named: all), and why."""
+
+WORDS_LEFT_OUT: dict[str, tuple[Word, str]] = {
+    "torch": (
+        ("autograd", "checkpoint"),
+        "an frule alone is refused in wrong words, as if it were applied to a tangent",
+    ),
+}
+"""Host → transforms that are left out together for every style, and why."""
+
+
+def left_out(style: Style, host: str, word: Word) -> bool:
+    """Whether a fault is known that is not mended."""
+    entries = LEFT_OUT.get((style.name, host)), WORDS_LEFT_OUT.get(host)
+    return any(entry and set(entry[0]) <= set(word) for entry in entries)
+
+
+def check(style: Style, host: str, word: Word) -> None:
+    """Raise unless the result is that of the mathematics, or properly refused."""
+    if left_out(style, host, word):
+        return
+    expected = np.asarray(in_torch.reference(word, style.plain))
+    try:
+        found = HOSTS[host].run(word, style.make())
+    except OURS as error:
+        if not (style.may_refuse(host, word) and "_" in str(error)):
+            raise
+        return
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
