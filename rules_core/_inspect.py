@@ -165,9 +165,12 @@ def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
 
 
 def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
-    """The path of the first `NoTangent()` beside a primal that has a tangent."""
+    """The path of the first `NoTangent()` beside a primal that has a tangent.
+
+    What holds itself, as a function that calls itself does, has its tangent once.
+    """
     if isinstance(dx, NoTangent):
-        return path if has_tangent(x) else None
+        return path if id(x) not in seen and has_tangent(x) else None
     if is_array(dx) or isinstance(dx, (AbstractZero, AbstractThunk, *_PLAIN)):
         return None
     if dx is None or id(x) in seen or (level := structure(x)) is None:

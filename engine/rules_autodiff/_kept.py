@@ -17,7 +17,7 @@ import numpy as np
 from rules_autodiff._calls import Transform
 from rules_autodiff._explain import name_of, refuse
 from rules_autodiff._plain import PLAIN, live
-from rules_autodiff._values import is_float_array, is_number
+from rules_autodiff._values import INERT, is_float_array, is_number
 from rules_core import Structure, structure
 
 __all__ = ["Kept", "deepest"]
@@ -44,10 +44,14 @@ class Kept(Transform):
         self.lock = RLock()  # a map may call itself in what it follows
 
     def begin(self, level: Any) -> Any:
-        """Run `f` on a level, and return its value."""
+        """Run `f` on a level, and return its value, in memory of its own.
+
+        What the map keeps may be the value itself (an exponential is its own
+        derivative): who writes into what is returned must not write there.
+        """
         self.value = self.start(level)
         self.level = level
-        return self.value
+        return own_arrays(self.value, {}, level)
 
     def start(self, level: Any) -> Any:
         """Run `f`, keep what `apply` needs, and return the value."""
@@ -105,6 +109,22 @@ def deepest(level: Any, own: Any) -> Any:
             return level
         above = above.below
     return own
+
+
+def own_arrays(x: Any, memo: dict[int, Any], level: Any) -> Any:
+    """A value whose arrays are copies; instances are handed on as they are."""
+    if type(x) in INERT or is_number(x) or callable(x):
+        return x
+    if id(x) not in memo:
+        if isinstance(x, np.ndarray):
+            memo[id(x)] = level.copied(x)
+        else:
+            inside = structure(x)
+            if inside is None or inside.mutable:
+                return x
+            values = [own_arrays(value, memo, level) for value in inside.values]
+            memo[id(x)] = inside.rebuild(values)
+    return memo[id(x)]
 
 
 def agree(known: Any, found: Any) -> bool:
