@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Never, Unpack
 
-from rules_core import RuleConfig
+from rules_core import RuleConfig, RuleNotFound
 
 from ._checklist import common_checks, rule_checks
 from ._checks import execute
@@ -17,6 +17,9 @@ from ._report import Report
 from ._subject import Subject
 
 __all__ = ["check_frule", "check_rrule", "check_rule", "examine", "has_rule"]
+
+
+UNFIT = "does not apply: "
 
 
 def check_rule(
@@ -115,7 +118,7 @@ def examine(
         if required or kind in present or (kind == "rrule" and not present):
             _run_mode(mode, report, skip)
         else:
-            report.add(f"{kind}.exists", "not run", "no such rule: hosts derive it")
+            report.add(f"{kind}.exists", "not run", _absent(mode))
     _run_common(subject, present, report, skip)
     if present:
         host_checks(Reference(subject, present), level, hosts, report, skip)
@@ -187,6 +190,17 @@ def _run_mode(mode: Mode, report: Report, skip: Collection[str]) -> None:
 def has_rule(mode: Mode) -> bool:
     """Whether a rule applies at the mode's own arguments."""
     return mode.resolve(mode.subject.primals) is not None
+
+
+def _absent(mode: Mode) -> str:
+    """What is said of the kind that has no rule here; hosts derive it."""
+    subject = mode.subject
+    f, args = subject.target(subject.primals)
+    error = RuleNotFound.build(mode.kind, f, args, subject.kwargs, subject.config)
+    reasons = [line.strip() for line in str(error).splitlines() if UNFIT in line]
+    if not reasons:
+        return "no such rule: hosts derive it"
+    return "\n".join(("no such rule takes this call: hosts derive it", *reasons))
 
 
 def _run_common(

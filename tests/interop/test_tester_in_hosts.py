@@ -1,5 +1,7 @@
 """The tester runs one rule in every real host, and finds what is wrong there only."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from rules_core.testing import CheckFailed, check_rule, isolated_rules
 from tests.specimens.honest import HONEST
 
 VECTOR = np.array([0.5, -1.25, 2.0])
+SLOW = pytest.mark.slow
 
 
 @pytest.fixture(params=["jax", "torch"])
@@ -147,6 +150,40 @@ def test_a_rule_that_a_host_skips_fails_there(host):
         ) as e:
             check_rule(double, 0.5, hosts=(host,))
         assert len(str(e.value).splitlines()) <= 10
+
+
+@pytest.mark.parametrize("level", ["quick", pytest.param("full", marks=[SLOW])])
+@pytest.mark.parametrize("fault", ["raises in a callback", "leaves array code"])
+def test_errors_in_hosts_are_short_and_name_the_rule(host, fault, level):
+    @rc.primitive(host=True)
+    def broken(x):
+        message = "out of tune"
+        raise ZeroDivisionError(message)
+
+    rc.shape_rule.define(broken)(lambda x: x)
+
+    @rc.primitive
+    def double(x):
+        return 2.0 * x
+
+    @rrule.define(double)
+    def double_rrule(x):
+        def double_pullback(dy):
+            if type(dy).__module__.startswith(("numpy", "rules_core")):
+                return NoTangent(), 2.0 * dy
+            first = broken(dy) if "callback" in fault else math.cos(dy[0])
+            return NoTangent(), 2.0 * dy + first
+
+        return double(x), double_pullback
+
+    with pytest.raises(CheckFailed) as caught:
+        check_rule(double, VECTOR, hosts=(host,), level=level)
+    text = str(caught.value)
+    assert len(text.splitlines()) <= 10, text
+    assert "Traceback" not in text
+    assert "site-packages" not in text
+    assert "double_rrule at test_tester_in_hosts.py:" in text
+    assert "write: " in text
 
 
 def test_the_report_says_where_no_compiler_is(monkeypatch):

@@ -122,6 +122,25 @@ def a_named_tuple_is_returned():
 
 
 @honest
+def a_host_function_returns_an_array_in_fortran_order_and_a_number():
+    @rc.primitive(host=True)
+    def turned(x):
+        return np.asfortranarray(np.outer(x, x)), float(np.sum(x))
+
+    @rc.shape_rule.define(turned)
+    def turned_shape(x):
+        n = x.shape[0]
+        return rc.ShapeDtype((n, n), x.dtype), rc.ShapeDtype((), x.dtype)
+
+    def pullback(dy, x):
+        square, total = dy
+        return NoTangent(), square @ x + square.T @ x + total
+
+    rrule_of(turned, pullback)
+    return Call(turned, (VECTOR,))
+
+
+@honest
 def a_fixed_point_does_not_depend_on_its_start():
     @rc.primitive
     def fixed_point(f, theta, x):

@@ -52,6 +52,22 @@ def test_what_failed_is_raised_with_its_rule_and_its_cure():
     assert "passed   rrule.value" in str(again.report)
 
 
+def test_a_rule_that_does_not_take_the_call_is_named():
+    def double(x):
+        return 2.0 * x
+
+    def text_frule(tangents, x):
+        return x, x
+
+    text_frule.__annotations__ = {"x": str}
+    frule.define(double)(text_frule)
+    rrule.define(double)(lambda x: (2.0 * x, lambda dy: (NoTangent(), 2.0 * dy)))
+    detail = check_rule(double, VECTOR, hosts=())["frule.exists"].detail
+    assert detail.startswith("no such rule takes this call: hosts derive it\n")
+    assert "text_frule(str) at test_rule.py:" in detail
+    assert detail.endswith("argument 1 (x) is ndarray, not str.")
+
+
 def test_each_front_door_looks_at_its_own_rule():
     define(forward=1.0)
     assert check_rrule(square, VECTOR)
@@ -360,3 +376,28 @@ def test_what_torch_records_is_nothing_to_the_tester():
     define()
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     assert check_rule(square, x, hosts=())["rrule.derivative"].status == "passed"
+
+
+def only_symmetric(A):
+    if np.any(A != A.T):
+        message = "A must be symmetric"
+        raise TypeError(message)
+    return np.linalg.slogdet(A)[1]
+
+
+def lower_half_alone(A):
+    return np.linalg.slogdet(np.tril(A) + np.tril(A, -1).T)[1]
+
+
+def none_elsewhere(A):
+    return np.linalg.slogdet(A)[1] if np.all(A == A.T) else np.nan
+
+
+@pytest.mark.parametrize("f", [only_symmetric, lower_half_alone, none_elsewhere])
+def test_an_argument_that_may_not_move_freely_needs_its_tangent(f):
+    rrule.define(f)(lambda A: (f(A), lambda dy: (NoTangent(), dy * np.linalg.inv(A))))
+    A, dA = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[1.0, -2.0], [-2.0, 0.5]])
+    with pytest.raises(CheckFailed, match=r"tangents=\(dx, …\)") as caught:
+        check_rule(f, A, hosts=())
+    assert [c.name for c in caught.value.report.failed] == ["rrule.derivative"]
+    assert check_rule(f, A, tangents=(dA,), hosts=())
