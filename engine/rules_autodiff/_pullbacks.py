@@ -102,6 +102,9 @@ def vjp(
 ) -> Any:
     """`(y, pullback)` with `y = f(*primals)` and `pullback(dy) = (dx1, dx2, …)`.
 
+    The pullback keeps arrays among the arguments, and arrays that `f` captures, as they
+    are: do not change them before you call it. The value `y` is yours to write to.
+
     Args:
         f: The function.
         *primals: Its arguments; all are differentiated.
