@@ -36,7 +36,7 @@ def check_pack(name: str, /) -> Report:
         The report; it prints as a table.
 
     Raises:
-        CheckFailed: A check failed; the message is the table.
+        CheckFailed: A check failed.
         CheckCallError: `name` is no name.
 
     >>> from rules_core.testing import check_pack

@@ -57,7 +57,7 @@ def check_scalar(
         The report; it prints as a table.
 
     Raises:
-        CheckFailed: A check failed; the message is the table.
+        CheckFailed: A check failed.
         CheckCallError: The call would tell nothing, as for `check_rule`.
 
     >>> import cmath

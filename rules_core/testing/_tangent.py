@@ -46,7 +46,7 @@ def check_tangent(x: Any, /, *, seed: int = 0) -> Report:
         The report; it prints as a table.
 
     Raises:
-        CheckFailed: A check failed; the message is the table.
+        CheckFailed: A check failed.
 
     >>> from typing import NamedTuple
     >>> from rules_core.testing import check_tangent
