@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._masks import mask_of_ufunc
 
 __all__: list[str] = []
 
@@ -51,7 +52,8 @@ def nanvar(run: Any, a: Any, *args: Any, where: Any = True, **kwargs: Any) -> An
     a = as_array(run, a)
     there = ~np.isnan(a)
     numbers = run.call(np.where, there, a, 0.0)
-    return spread_of(run, numbers, *args, where=there & where, **kwargs)
+    used = there & mask_of_ufunc(where, a.shape)
+    return spread_of(run, numbers, *args, where=used, **kwargs)
 
 
 @written_out(np.nanstd, "mean")
@@ -95,7 +97,9 @@ def spread_of(
     squares = run.call(np.real, run.call(np.multiply, off, run.call(np.conjugate, off)))
     options = {"axis": axis, "keepdims": bool(keepdims), "where": where}
     total = run.call(np.sum, squares, **options)
-    count = np.sum(np.ones(squares.shape), **options)
+    # NumPy adds up the mask, of which `[2, 0, 1]` makes three entries
+    used = np.broadcast_to(where, squares.shape)
+    count = np.sum(used, axis=axis, keepdims=bool(keepdims))
     return run.call(np.divide, total, np.maximum(count - lost, 0))
 
 
@@ -218,7 +222,7 @@ def reduced_from(
     whole = run.call(np.concatenate, [first, flat], axis=-1)
     options = {"dtype": dtype, "out": out}
     if where is not True:
-        used = np.broadcast_to(where, a.shape).transpose([*rest, *axes])
+        used = mask_of_ufunc(where, a.shape).transpose([*rest, *axes])
         used = np.reshape(used, [*shape, -1])
         options["where"] = np.concatenate([np.ones([*shape, 1], bool), used], axis=-1)
         if ufunc.identity is None:

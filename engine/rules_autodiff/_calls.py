@@ -33,6 +33,7 @@ from rules_autodiff._explain import (
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import lifted, rebind
 from rules_autodiff._lifted_code import is_lifted, note_failure
+from rules_autodiff._masks import mask_of_ufunc
 from rules_autodiff._opaque import is_opaque, is_transparent
 from rules_autodiff._reach import reads_active, reads_uncaptured
 from rules_autodiff._values import INERT, has_fields, holds_records
@@ -388,13 +389,14 @@ class Calls(Hooks):
         targets = target if isinstance(target, tuple) else (target,)
         if not all(a is None or isinstance(a, np.ndarray) for a in targets):
             return self.below.call(f, *args, **kwargs)  # which words the error
+        masked = isinstance(f, np.ufunc) and f.signature is None
+        where = rest.pop("where", True) if masked else True
+        if where is not True:  # the entries that are left out may not be computed
+            return self.masked_out(f, args, rest, targets, where)
         if not isinstance(target, np.ndarray):
             return self.several_out(f, args, rest, out)
         if isinstance(args[0] if args else None, np.random.Generator):
             rest.setdefault("size", target.shape)
-        where = rest.pop("where", True) if isinstance(f, np.ufunc) else True
-        if where is not True:  # the entries that are left out may not be computed
-            return self.masked_out(f, args, rest, target, where)
         value = self.call(f, *args, **rest)
         self.write(target, Ellipsis, castable_to(value, target, rest))
         return target
@@ -410,13 +412,18 @@ class Calls(Hooks):
                 self.write(target, Ellipsis, castable_to(value, target, rest))
         return targets
 
-    def masked_out(self, f: Any, args: Any, rest: Any, target: Any, where: Any) -> Any:
+    def masked_out(self, f: Any, args: Any, rest: Any, targets: Any, where: Any) -> Any:
         """Only where the mask is true: on the selected entries alone."""
-        mask = np.broadcast_to(where, target.shape)
-        chosen = [self.select(a, mask) for a in args]
-        value = self.call(f, *chosen, **rest)
-        self.write(target, mask, castable_to(value, target, rest))
-        return target
+        shape = next(a.shape for a in targets if a is not None)
+        mask = mask_of_ufunc(where, shape)
+        found = self.call(f, *[self.select(a, mask) for a in args], **rest)
+        values = found if isinstance(found, tuple) else (found,)
+        written = []
+        for value, out in zip(values, targets, strict=True):
+            target = np.zeros(shape, value.dtype) if out is None else out
+            self.write(target, mask, castable_to(value, target, rest))
+            written.append(target)
+        return tuple(written) if len(written) > 1 else written[0]
 
     def select(self, a: Any, mask: Any) -> Any:
         if not isinstance(a, np.ndarray) or a.ndim == 0:

@@ -7,6 +7,7 @@ import numpy as np
 from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._core import conj, fit
 from rules_autodiff._explain import refused
+from rules_autodiff._masks import mask_of_copyto
 
 __all__: list[str] = []
 
@@ -103,7 +104,7 @@ def handle_copyto(
     if where is True:
         run.write(dst, Ellipsis, src)
         return
-    mask = np.broadcast_to(where, dst.shape)
+    mask = mask_of_copyto(where, dst.shape)
     if isinstance(src, np.ndarray) and src.ndim:
         src = run.read_array(run.call(np.broadcast_to, src, dst.shape), mask)
     run.write(dst, mask, src)

@@ -83,7 +83,8 @@ def _extreme(plain: Maps) -> Maps:
 
 
 def _both(where: Any, keep: Any) -> Any:
-    return keep & where if where is not True and given(where) else keep
+    masked = where is not True and given(where)
+    return np.logical_and(keep, where) if masked else keep
 
 
 derivative(np.nansum, argnums=(0, 5))(_filled(sum_derivative, 0.0))

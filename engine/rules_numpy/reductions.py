@@ -90,11 +90,18 @@ def mean_derivative(
 
 
 def _deviations(a: Any, axis: Any, where: Any, mean: Any) -> Any:
-    """a - mean(a), zero outside the mask."""
-    if not given(mean):
-        weights = True if not given(where) else where
-        mean = np.mean(a, axis=axis, keepdims=True, where=weights)
-    return _masked(a - mean, where)
+    """a - mean(a), zero outside the mask.
+
+    NumPy counts the entries of a mask by adding it up. Those of `[2, 0, 1]` are three;
+    then the deviations do not cancel, and the derivative of the mean stays.
+    """
+    if given(mean):
+        return _masked(a - mean, where)
+    if where is True or not given(where):
+        return a - np.mean(a, axis=axis, keepdims=True)
+    off = _masked(a - np.mean(a, axis=axis, keepdims=True, where=where), where)
+    left = np.sum(off, axis=axis, keepdims=True) / reduced_count(a, axis, where)
+    return _masked(off - left, where)
 
 
 def _freedom(a: Any, axis: Any, where: Any, ddof: Any, correction: Any) -> Any:
@@ -198,7 +205,7 @@ def _extreme(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any)
         if np.isnan(top).any():
             hit = hit | (np.isnan(a) & np.isnan(top))
         if where is not True and given(where):
-            hit = hit & where
+            hit = np.logical_and(hit, where)
         first = np.asarray(given(initial) and initial == top)
         count = np.maximum(np.sum(hit, axis=axis, keepdims=True) + first, 1)
         return hit / count, first / count
