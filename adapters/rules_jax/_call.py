@@ -25,6 +25,7 @@ from ._functions import (
 )
 from ._hostspec import no_rule_text
 from ._leaves import Fixed, Template, is_traced, settle, split
+from ._lent import call_lent
 from ._placement import to_device
 from ._rule_call import call_primitive_rules
 from ._spec import Spec, captured_text
@@ -83,12 +84,14 @@ def _call_host(primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         raise rc.UnsupportedError(_impure_text(primitive))
     if OUT not in primitive.__dict__ and primitive.shape_rule is None:
         convert = _to_own_numpy if primitive.needs_copies else _to_numpy
-        args, kwargs = jax.tree.map(convert, (args, kwargs))
-        return jax.tree.map(_to_jax, primitive.fun(*args, **kwargs))
+        given = jax.tree.map(convert, (args, kwargs))
+        found = call_lent(primitive, lambda at: primitive.fun(*at[0], **at[1]), given)
+        return jax.tree.map(_to_jax, found)
     leaves, spec = _spec_of(primitive, args, kwargs, (None, None))
     host = spec.host_primal
     promised, template = host.results(leaves)
-    found = host.function.check(host.run([np.asarray(x) for x in leaves]), promised)
+    found = call_lent(host.function, host.run, [np.asarray(x) for x in leaves])
+    found = host.function.check(found, promised)
     owned = host.function.owned
     placed = [to_device(x, leaves, owned=owned) for x in found]
     return template.fill(spec.typed(placed, leaves))

@@ -8,7 +8,7 @@ function it calls are applied one level up, and what reaches it is refused in wo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import compress
 from typing import Any
 
@@ -19,7 +19,9 @@ import numpy as np
 import rules_core as rc
 
 from . import _compat
+from ._blame import for_callback
 from ._boundary import register
+from ._lent import call_lent
 from ._placement import aligned_spec, gathered, resharded, to_device
 from ._project import RuleOutputError
 from ._taylor import support_taylor
@@ -138,12 +140,16 @@ def _run(
 ) -> Sequence[Any]:
     """The function itself, over the whole batch where there is one."""
     if size is None:
-        return host.run(arrays)
-    found = None if host.batch is None else host.batch(size, batched, arrays)
+        return call_lent(host, host.run, arrays)
+    found = None
+    if host.batch is not None:
+        batch = partial(host.batch, size, batched)
+        found = call_lent(host, batch, arrays)
     if found is not None:
         return found
     rows = [
-        list(map(np.array, host.run(_row(arrays, batched, i)))) for i in range(size)
+        list(map(np.array, call_lent(host, host.run, _row(arrays, batched, i))))
+        for i in range(size)
     ]  # copies: a library may reuse its output buffer
     if not rows:
         return [np.zeros(a.shape, a.dtype) for a in _promised(arrays, host, 0, batched)]
@@ -200,7 +206,10 @@ def _callback(
     """One callback object per signature: JAX keeps what it has been given."""
 
     def callback(*arrays: Any) -> list[Any]:
-        return _checked(host, size, batched, avals, arrays)
+        try:
+            return _checked(host, size, batched, avals, arrays)
+        except Exception as error:
+            raise for_callback(host.name, error) from None
 
     return callback
 

@@ -17,6 +17,7 @@ import jax
 import rules_core as rc
 
 from . import _compat
+from ._blame import noted
 from ._host import HostFunction, host_call
 from ._leaves import expand, has_tangent, instantiate
 from ._linear import apply_linear
@@ -174,12 +175,15 @@ def _rrule_host(
     def run(arrays: list[Any]) -> list[Any]:
         args, kwargs = spec.fill(arrays[:count])
         call = _resolve(rc.rrule, rule, spec, args, kwargs)
-        _, pullback = call.run(needs=spec.needs(wanted, call))
+        with noted(rule):
+            _, pullback = call.run(needs=spec.needs(wanted, call))
         rest = iter(arrays[count:])
         given = [_conj(next(rest)) if t else rc.ZeroTangent() for t in there]
         cts = expand(outs.avals, given)
         dy = build(outs.template, [rc.NoTangent() if c is None else c for c in cts])
-        answer = call.check_cotangents(pullback(dy))
+        with noted(rule):
+            answer = pullback(dy)
+        answer = call.check_cotangents(answer)
         found: list[Any] = []
         for i, (template, ct) in enumerate(zip(spec.args, answer[1:], strict=True)):
             part = slice(len(found), len(found) + template.count)
@@ -213,7 +217,11 @@ def _frule_host(
             part = flat[start : start + template.count]
             tangents.append(build(template, part, symbolic=rule.symbolic_zeros))
             start += template.count
-        y, dy = call.run((rc.NoTangent(), *tangents), needs=spec.needs(wanted, call))
+        with noted(rule):
+            found = call.run(
+                (rc.NoTangent(), *tangents), needs=spec.needs(wanted, call)
+            )
+        y, dy = found
         what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
         flags = [has_tangent(aval) for aval in outs.avals]
         leaves = read(outs.template, dy, flags, "the tangent", rule)

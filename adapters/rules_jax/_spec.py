@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import rules_core as rc
 
 from . import _compat
+from ._blame import happened_in, note, place
 from ._config import CONFIG
 from ._host import host_call, result_types
 from ._hostrules import HostRules
@@ -343,8 +344,10 @@ class _Running:
             self.acting.__exit__(kind, error, trace)
         if isinstance(error, jax.errors.TracerArrayConversionError):
             raise rc.UnsupportedError(_numpy_text(self.rule)) from error
-        if isinstance(error, jax.errors.ConcretizationTypeError):
-            error.add_note(_concrete_text(self.rule))
+        is_concrete = isinstance(error, jax.errors.ConcretizationTypeError)
+        note(
+            error, _concrete_text(self.rule) if is_concrete else happened_in(self.rule)
+        )
 
 
 def captured_text(name: str) -> str:
@@ -366,8 +369,7 @@ def _numpy_text(rule: Any) -> str:
 
 def _concrete_text(rule: Any) -> str:
     return (
-        f"This happened in {rule.kind} {rule.name} for {rule.target} at "
-        f"{rule.location}, which JAX traces: take functions from "
+        f"This happened in {place(rule)}, which JAX traces: take functions from "
         "rules_core.array_namespace(x), not from math, and where() in place of if."
     )
 
