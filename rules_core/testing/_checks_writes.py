@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,15 @@ def views_are_the_functions(mode: Mode) -> None:
     """
     subject = mode.subject
     primals = subject.space.copy()
-    own = set(_shared(subject.call(primals), primals, subject.names))
+    value = subject.call(primals)
+    own = set(_shared(value, primals, subject.names))
     outcome = mode.run(_given(mode))
+    for pair in sorted(set(_twins(outcome.y)) - set(_twins(value))):
+        message = (
+            f"{' and '.join(pair)} of the rule's value lie in one memory, those of the "
+            "function's do not: return one each, for the caller may write to it"
+        )
+        raise Failure(message)
     for path in own ^ set(_shared(outcome.y, outcome.primals, subject.names)):
         message = (
             f"the function's value is a view of {path}, the rule's must be as well"
@@ -99,6 +107,13 @@ def _shared(y: Any, primals: tuple[Any, ...], names: list[str]) -> Iterator[str]
         for path, x in _arrays(primal, name):
             if any(np.may_share_memory(x, value) for _, value in values):
                 yield path
+
+
+def _twins(y: Any) -> Iterator[tuple[str, str]]:
+    """Paths of the arrays inside a value that share memory."""
+    for (one, a), (other, b) in combinations(_arrays(y, "y"), 2):
+        if a is b or (np.may_share_memory(a, b) and np.shares_memory(a, b)):
+            yield one, other
 
 
 def _arrays(x: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -212,3 +212,16 @@ def the_frule_reuses_its_output_buffer(wrong):
     frule_of(square, pushforward)
     skip = ("frule.second-order", "frule.slope-at-zero")
     return Call(square, (VECTOR,), {"skip": skip})
+
+
+@specimen("rrule.views")
+def one_array_for_two_results(wrong):
+    def twice(x):
+        return 2.0 * x, 2.0 * x
+
+    def value(x):
+        y = 2.0 * x
+        return y, y if wrong else y.copy()
+
+    rrule_of(twice, lambda dy, x: (NoTangent(), 2.0 * (dy[0] + dy[1])), value)
+    return Call(twice, (VECTOR,))
