@@ -47,7 +47,9 @@ def autograd(f: Any) -> Any:
     def run(x: Any, p: Any) -> Any:
         x = following(x)
         y = (f(x, p) * WEIGHTS).sum()
-        return torch.autograd.grad(y, x, create_graph=True)[0]
+        if not y.requires_grad:  # a derivative that is constant
+            return torch.zeros_like(x)
+        return torch.autograd.grad(y, x, create_graph=True, materialize_grads=True)[0]
 
     return run
 
@@ -57,8 +59,10 @@ def backward(f: Any) -> Any:
 
     def run(x: Any, p: Any) -> Any:
         x, p = x.detach().requires_grad_(), p.detach().requires_grad_()
-        f(x, p).backward(WEIGHTS)
-        return x.grad
+        y = f(x, p)
+        if y.requires_grad:  # else it is a derivative that is constant
+            y.backward(WEIGHTS)
+        return torch.zeros_like(x) if x.grad is None else x.grad
 
     return run
 
@@ -72,7 +76,8 @@ def dual(f: Any) -> Any:
                 forward_ad.make_dual(x, torch.cos(x)),
                 forward_ad.make_dual(p, 0.5 * p),
             )
-            return forward_ad.unpack_dual(y).tangent
+            tangent = forward_ad.unpack_dual(y).tangent
+            return torch.zeros_like(x) if tangent is None else tangent
 
     return run
 
