@@ -10,7 +10,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import DECLARED, constant, derivative
-from rules_numpy._maps import total_of
+from rules_numpy._maps import strong, total_of
 
 __all__ = [
     "atan_partials",
@@ -311,12 +311,21 @@ def fsum_derivative(y: Any, seq: Any) -> Any:
     return total_of(np.ones(seq.shape))
 
 
-@derivative(math.prod, call=_numbers(math.prod))
+def _prod(iterable: Any, /, **kw: Any) -> Any:
+    """The product of numbers, or of the arrays of a list entry by entry."""
+    return math.prod(iterable.tolist() if iterable.ndim == 1 else iterable, **kw)
+
+
+@derivative(math.prod, call=_prod)
 def prod_derivative(y: Any, iterable: Any, /, *, start: Any = 1) -> Any:
     """∂ᵢ Π xⱼ = Π over j ≠ i."""
     from rules_numpy.cumulative import exclusive_products
 
-    return total_of(start * exclusive_products(iterable))
+    if iterable.ndim == 1:
+        return total_of(start * exclusive_products(iterable))
+    last = exclusive_products(np.moveaxis(iterable, 0, -1))
+    others = start * np.moveaxis(last, -1, 0)
+    return lambda dx: np.sum(strong(others, dx), 0), lambda dy: strong(others, dy)
 
 
 @derivative(getattr(math, "sumprod", None) or [], argnums=(0, 1))

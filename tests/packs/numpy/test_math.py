@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import rules_core as rc
+from rules_autodiff import vjp
+from rules_autodiff.testing import check_program
 from rules_numpy.math_functions import polygamma
 
 ONE = (
@@ -54,6 +56,35 @@ def test_sequences(check):
     check(math.fsum, [1.0, 2.0, 3.5])
     check(math.prod, [1.0, 2.0, 3.5], start=2)
     check(math.prod, (1.5, 0.0, 2.0))
+
+
+def of_one(a, b):
+    return math.prod([a])
+
+
+def of_two(a, b):
+    return math.prod([a, b])
+
+
+def of_two_from(a, b):
+    return math.prod([a, b], start=2.0)
+
+
+def of_zeros(a, b):
+    return math.prod([0.0 * a, b, 0.0 * a])
+
+
+def of_rows(a, b):
+    return math.prod(np.stack([a, b]))
+
+
+@pytest.mark.parametrize("f", [of_one, of_two, of_two_from, of_zeros, of_rows])
+def test_a_product_of_arrays_is_an_array(f):
+    a, b = np.array([1.5, 2.0]), np.array([0.5, 1.2])
+    value, _ = vjp(f, a, b)
+    assert type(value) is np.ndarray
+    assert np.array_equal(value, f(a, b))
+    check_program(f, a, b)
 
 
 COMPLEX = (
