@@ -204,6 +204,8 @@ def ediff1d_derivative(
 
     def core_pullback(dy: Any) -> Any:
         inner = dy[head : head + core]
+        if not core:  # an entry alone, or none, makes no difference
+            return np.zeros(ary.shape, dy.dtype)
         return np.reshape(_difference_adjoint(inner, 0), ary.shape)
 
     def end_pair(x: Any, start: int) -> Any:

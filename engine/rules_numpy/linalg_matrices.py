@@ -42,10 +42,13 @@ def multi_dot_derivative(y: Any, arrays: Any, *, out: Any = None) -> Any:
         return rc.Tangent(type(arrays), *found)
 
     def _link(parts: Any, i: int, dy: Any) -> Any:
+        if not all(part.ndim for part in parts):  # two, one of them a number
+            terms = np.conjugate(parts[1 - i]) * dy
+            return terms if parts[i].ndim else np.sum(terms)
         last = parts[-1].ndim == 1
         wide = [np.atleast_2d(parts[0]), *parts[1:]]
         wide[-1] = wide[-1][:, None] if last else wide[-1]
-        dy = np.reshape(dy, (wide[0].shape[0], wide[-1].shape[1]))
+        dy = np.reshape(dy, (wide[0].shape[0], wide[-1].shape[-1]))
         for part in wide[:i]:
             dy = np.matmul(adjoint(part), dy)
         for part in reversed(wide[i + 1 :]):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import rules_core as rc
 from rules_numpy._arrays import moves
 from rules_numpy._declare import derivative
 from rules_numpy.linalg_products import adjoint
@@ -114,6 +115,12 @@ def norm_derivative(
 
 
 def _vector_maps(y: Any, x: Any, p: Any, axis: Any) -> Any:
+    if p is not None and np.ndim(p):
+        message = (
+            "the derivative of numpy.linalg.norm must be given a number as ord, but "
+            f"got {p!r}. Call it once for each order."
+        )
+        raise rc.UnsupportedError(message)
     wide = _wide(y, x, axis)
     maps = _slope_maps(vector_slope(wide, x, p, axis), axis, np.shape(y))
     if p is None or not moves(p):

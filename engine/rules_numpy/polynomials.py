@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare import derivative
-from rules_numpy._maps import times
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_solves import pinv_derivative
+from rules_numpy.shape import broadcast_to_adjoint
 from rules_numpy.signals import convolve_derivative
 
 __all__: list[str] = []
@@ -18,18 +18,34 @@ __all__: list[str] = []
 
 @derivative(np.polyval, argnums=(0, 1))
 def polyval_derivative(y: Any, p: Any, x: Any) -> Any:
-    """dy = p'(x) dx + Σ dpᵢ xⁿ⁻ⁱ."""
-    slope = np.polyval(np.polyder(p), x) if p.size > 1 else np.zeros_like(x * p[0])
-    powers = np.expand_dims(x, -1) ** np.arange(p.size - 1, -1, -1)
+    """dy = p'(x) dx + Σ dpᵢ xⁿ⁻ⁱ; rows of coefficients are broadcast against x."""
+    n = len(p)
+    degrees = np.arange(n - 1, -1, -1)
+    columns = np.reshape(degrees, (n,) + (1,) * np.ndim(y))
+    slopes = p[:-1] * np.reshape(degrees[:-1], (-1,) + (1,) * (p.ndim - 1))
+    slope = np.polyval(slopes, x) if n > 1 else np.zeros_like(y)
+    powers = np.broadcast_to(x, np.shape(y)) ** columns
+
+    def aligned(dp: Any) -> Any:
+        """With axes of length one after the first, as many as the value has."""
+        missing = np.ndim(y) - (p.ndim - 1)
+        return np.reshape(dp, (n,) + (1,) * missing + p.shape[1:])
 
     def p_pushforward(dp: Any) -> Any:
-        return np.matmul(powers, dp)
+        return np.sum(powers * aligned(dp), axis=0)
 
     def p_pullback(dy: Any) -> Any:
-        terms = np.conjugate(powers) * np.expand_dims(dy, -1)
-        return np.sum(terms, axis=tuple(range(x.ndim)))
+        terms = np.conjugate(powers) * dy
+        kept = broadcast_to_adjoint(terms, aligned(p), terms.shape)
+        return np.reshape(kept, p.shape)
 
-    return (p_pushforward, p_pullback), times(slope)
+    def x_pushforward(dx: Any) -> Any:
+        return slope * dx
+
+    def x_pullback(dy: Any) -> Any:
+        return broadcast_to_adjoint(np.conjugate(slope) * dy, x, np.shape(y))
+
+    return (p_pushforward, p_pullback), (x_pushforward, x_pullback)
 
 
 def _sum_of_polynomials(f: Any, sign: float) -> None:
@@ -55,8 +71,35 @@ def _tail_pair(y: Any, a: Any, sign: float) -> Any:
 
 @derivative(np.polymul, argnums=(0, 1))
 def polymul_derivative(y: Any, a1: Any, a2: Any) -> Any:
-    """The convolution of the coefficients."""
-    return convolve_derivative(y, a1, a2)
+    """The convolution of the coefficients, less the zeros that lead them."""
+    first, second = _from_degree(a1), _from_degree(a2)
+    maps = convolve_derivative(y, *map(_polynomial, (first, second)))
+    return _trimmed(maps[0], a1, first, y), _trimmed(maps[1], a2, second, y)
+
+
+def _from_degree(a: Any) -> Any:
+    a = np.atleast_1d(a)
+    places = np.flatnonzero(a)
+    return a[places[0] if places.size else -1 :]
+
+
+def _polynomial(a: Any) -> Any:
+    return a if a.size else np.zeros(1, a.dtype)
+
+
+def _trimmed(maps: Any, a: Any, kept: Any, y: Any) -> Any:
+    """The maps of what is kept of `a`, as `np.trim_zeros` keeps it."""
+    lead = a.size - kept.size
+
+    def trimmed_pushforward(da: Any) -> Any:
+        part = np.atleast_1d(da)[lead:]
+        return maps[0](part) if part.size else np.zeros_like(y)
+
+    def trimmed_pullback(dy: Any) -> Any:
+        part = maps[1](dy)[: kept.size]
+        return np.reshape(np.concatenate([np.zeros(lead, part.dtype), part]), a.shape)
+
+    return trimmed_pushforward, trimmed_pullback
 
 
 @derivative(np.polyder)
@@ -85,10 +128,11 @@ def polyint_derivative(y: Any, p: Any, m: Any = 1, k: Any = None) -> Any:
         factors = factors / (np.arange(n - 1, -1, -1) + j)
 
     def polyint_pushforward(dp: Any) -> Any:
-        return np.concatenate([dp * factors, np.zeros(m)])
+        dy = np.concatenate([np.atleast_1d(dp) * factors, np.zeros(m)])
+        return np.reshape(dy, np.shape(y))
 
     def polyint_pullback(dy: Any) -> Any:
-        return dy[:n] * factors
+        return np.reshape(np.ravel(dy)[:n] * factors, p.shape)
 
     # The i-th constant is integrated m - 1 - i times more.
     powers = np.arange(m - 1, -1, -1)
@@ -96,10 +140,10 @@ def polyint_derivative(y: Any, p: Any, m: Any = 1, k: Any = None) -> Any:
 
     def constants_pushforward(dk: Any) -> Any:
         terms = np.broadcast_to(dk, (m,)) * weights
-        return np.concatenate([np.zeros(n), terms])
+        return np.reshape(np.concatenate([np.zeros(n), terms]), np.shape(y))
 
     def constants_pullback(dy: Any) -> Any:
-        terms = dy[n:] * weights
+        terms = np.ravel(dy)[n:] * weights
         return terms if np.size(k) == m and np.ndim(k) else np.sum(terms)
 
     constants = None if k is None else (constants_pushforward, constants_pullback)
@@ -198,7 +242,16 @@ def polyfit_derivative(
 def polydiv_derivative(y: Any, u: Any, v: Any) -> Any:
     """u = q v + r: (dq, dr) is du - q dv, divided by v; the degrees stay."""
     q, r = y
+    u_shape, v_shape = np.shape(u), np.shape(v)
     u, v = np.atleast_1d(u), np.atleast_1d(v)
+    if u.ndim > 1 or v.ndim > 1:
+        _refuse("rows of coefficients", "several axes", "Divide row by row")
+    if not v[0]:
+        _refuse(
+            "a divisor whose leading coefficient is not zero",
+            "0",
+            'Use np.trim_zeros(v, "f") first',
+        )
     n = u.size - v.size + 1
     if n <= 0:
         return _remainder_alone(q, r, u), None
@@ -208,6 +261,7 @@ def polydiv_derivative(y: Any, u: Any, v: Any) -> Any:
     front, back = product[:n], product[n:]
 
     def divided(du: Any) -> Any:
+        du = np.atleast_1d(du)
         dq = np.linalg.solve(front, du[:n])
         dr = np.concatenate([np.zeros(n, du.dtype), du[n:] - np.matmul(back, dq)])
         return dq, dr[u.size - r.size :]
@@ -218,13 +272,24 @@ def polydiv_derivative(y: Any, u: Any, v: Any) -> Any:
         lead = np.linalg.solve(adjoint(front), dq - np.matmul(adjoint(back), dr))
         return np.concatenate([lead, dr])
 
+    def u_pullback(dy: Any) -> Any:
+        return np.reshape(undivided(dy), u_shape)
+
     def v_pushforward(dv: Any) -> Any:
         return divided(-np.convolve(q, np.atleast_1d(dv)))
 
     def v_pullback(dy: Any) -> Any:
-        return -np.convolve(undivided(dy), np.conjugate(q)[::-1], "valid")
+        dv = -np.convolve(undivided(dy), np.conjugate(q)[::-1], "valid")
+        return np.reshape(dv, v_shape)
 
-    return (divided, undivided), (v_pushforward, v_pullback)
+    return (divided, u_pullback), (v_pushforward, v_pullback)
+
+
+def _refuse(what: str, got: str, cure: str) -> NoReturn:
+    message = (
+        f"the derivative of numpy.polydiv must be given {what}, but got {got}. {cure}."
+    )
+    raise rc.UnsupportedError(message)
 
 
 def _remainder_alone(q: Any, r: Any, u: Any) -> Any:

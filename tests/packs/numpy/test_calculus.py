@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,10 @@ CALLS = [
     (np.polyval, (V, M)),
     (np.polyval, (Z[0], Z[1])),
     (np.polyval, (V, 0.5)),
+    (np.polyval, (M, 0.5)),
+    (np.polyval, (M[:, :2], V[:2])),
+    (np.polyval, (M[:, :1], V)),
+    (np.polyval, (M[:1, :2], M[:, :1])),
     (np.polyadd, (V, M[0, :3])),
     (np.polysub, (M[0, :3], V)),
     (np.polymul, (V, M[0, :3])),
@@ -55,6 +61,21 @@ CALLS = [
     (np.polydiv, (Z[0], Z[1, :2])),
     (np.polydiv, (V, M[0, :1])),
     (np.polydiv, (M[0, :3], V)),
+    (np.polydiv, (1.3, 2.0)),
+    (np.polydiv, (V, 2.0)),
+    (np.polymul, (1.3, V)),
+    (np.polymul, (V[:0], M[0, :3])),
+    (np.ediff1d, (V[:0],)),
+    (np.ediff1d, (V[:0], 1.0, 2.0)),
+    (np.ediff1d, (V[:1],)),
+    (np.linalg.multi_dot, ([1.3, 2.0],)),
+    (np.linalg.multi_dot, ([V, 2.0],)),
+    (np.repeat, (1.3, 3)),
+    (np.tile, (1.3, 3)),
+    (np.resize, (1.3, 3)),
+    (np.diagflat, (1.3,)),
+    (np.median, (1.3,)),
+    (np.percentile, (1.3, 30.0)),
     (np.histogram, (V, 3)),
     (np.histogram, (M, 4, None, True, np.abs(M))),
     (np.histogram, (M, NODES - 1.3, None, True, np.abs(M))),
@@ -231,3 +252,30 @@ def test_row_stack_is_vstack():
     with pytest.warns(DeprecationWarning, match="row_stack"):
         y, pullback = rc.rrule(np.row_stack, [V, M])  # noqa: NPY201  as old programs
     np.testing.assert_array_equal(pullback(y)[1][1], M)
+
+
+@pytest.mark.parametrize("lead", [1, 2])
+def test_zeros_that_lead_are_no_part_of_a_product(lead):
+    a, b = np.concatenate([np.zeros(lead), V]), M[0, :3]
+    y, pullback = rc.rrule(np.polymul, a, b)
+    short, short_pullback = rc.rrule(np.polymul, V, b)
+    np.testing.assert_array_equal(y, short)
+    dy = np.cos(np.arange(y.size))
+    _, da, db = pullback(dy)
+    _, dv, dw = short_pullback(dy)
+    np.testing.assert_array_equal(da, np.concatenate([np.zeros(lead), dv]))
+    np.testing.assert_array_equal(db, dw)
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "text"),
+    [
+        (np.polydiv, (V, np.array([0.0, 1.0])), "leading coefficient"),
+        (np.polydiv, (M[:2], V), "rows of coefficients"),
+        (np.linalg.norm, (V, [1.0] * V.size), "a number as ord"),
+        (math.prod, (M,), "a row of numbers"),
+    ],
+)
+def test_what_has_no_derivative_is_refused(f, args, text):
+    with np.errstate(all="ignore"), pytest.raises(rc.UnsupportedError, match=text):
+        rc.rrule(f, *args)
