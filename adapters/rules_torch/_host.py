@@ -8,6 +8,7 @@ opaque Function that takes a batch; where a compiler traces, behind a custom ope
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, NoReturn
 
 import torch
@@ -232,12 +233,14 @@ class PrimalJob(Job):
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
         """By the batch rule; an elementwise function takes the batch as it is."""
         if self.primitive.elementwise and self.primitive.table.batches is None:
-            rank = max(
+            ranks = [
                 x.ndim - (d is not None) for x, d in zip(tensors, dims, strict=True)
-            )
+            ]
+            rank = max(ranks)
             pairs = zip(tensors, dims, strict=True)
             outputs = run_opaque(self, [_align(x, d, rank) for x, d in pairs])
-            return outputs, [0] * len(outputs)
+            dtype = elementwise_dtype(self.layout, tensors, ranks)
+            return [_cast(x, dtype) for x in outputs], [0] * len(outputs)
         flags = self._batched_arguments(dims)
         if self.primitive.batch_rule is None or flags is None:
             return super().batch(size, dims, tensors)
@@ -387,17 +390,34 @@ def _cast(x: Tensor, dtype: torch.dtype) -> Tensor:
     return x.to(dtype)
 
 
-def elementwise_dtype(layout: Any, tensors: Sequence[Tensor]) -> torch.dtype:
-    """The widest floating dtype among the arguments; integers alone give double."""
-    found: Any = None
-    for x in tensors:
-        if x.is_floating_point() or x.is_complex():
-            found = x.dtype if found is None else torch.promote_types(found, x.dtype)
-    found = torch.float64 if found is None else found
+def elementwise_dtype(
+    layout: Any, tensors: Sequence[Tensor], ranks: Sequence[int] | None = None
+) -> torch.dtype:
+    """The widest floating dtype among the arguments; integers alone give double.
+
+    As in PyTorch a 0-d tensor does not widen the dtype of others. Of a batch, `ranks`
+    are those of an example.
+    """
+    ranks = [x.ndim for x in tensors] if ranks is None else ranks
+    pairs = [
+        (x.dtype, rank)
+        for x, rank in zip(tensors, ranks, strict=True)
+        if x.is_floating_point() or x.is_complex()
+    ]
+    found = _promoted([(dtype, min(rank, 1)) for dtype, rank in pairs])
     has_complex = any(
         part[0] == "static" and isinstance(part[1], complex) for part in _parts(layout)
     )
     return found.to_complex() if has_complex else found
+
+
+def _promoted(pairs: Sequence[tuple[torch.dtype, int]]) -> torch.dtype:
+    """The dtype that PyTorch finds for tensors of these dtypes and ranks of 0 or 1."""
+    whole, single = ([d for d, rank in pairs if rank == i] for i in (1, 0))
+    if not whole or not single:
+        return reduce(torch.promote_types, whole or single or [torch.float64])
+    widest = reduce(torch.promote_types, whole)
+    return widest.to_complex() if any(d.is_complex for d in single) else widest
 
 
 def _parts(layout: Any) -> Sequence[Any]:

@@ -9,7 +9,12 @@ from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 
 import rules_core as rc
 from rules_core import NoTangent
-from rules_torch import HostRuleError, SecondDerivativeError, UntraceableError
+from rules_torch import (
+    HostRuleError,
+    SecondDerivativeError,
+    UntraceableError,
+    to_torch,
+)
 from tests.adapters.torch.formulas import host_sine
 
 X = torch.tensor([0.3, 0.7], dtype=torch.float64)
@@ -334,3 +339,16 @@ def test_tensors_without_data_have_shapes_only():
     unknown = rc.primitive(lambda x: np.sort(x), host=True)
     with pytest.raises(UntraceableError, match="shape of its result is not known"):
         unknown(x.detach())
+
+
+@pytest.mark.parametrize("other", [torch.float32, torch.float64, torch.complex128])
+@pytest.mark.parametrize("own", [torch.float32, torch.float64])
+def test_a_0d_tensor_widens_an_elementwise_result_as_in_torch(own, other):
+    add = to_torch(lambda x, y: np.add(x, y), host=True, elementwise=True)
+    x, y = torch.ones(3, 2, dtype=own), torch.tensor(2.0, dtype=other)
+    ys = torch.ones(3, dtype=other)
+    for first, second in ((x, y), (y, x), (y, y), (x[0], ys[:2])):
+        assert add(first, second).dtype is (first + second).dtype
+    for dims, args in ((0, (x, ys)), ((0, None), (x, y)), ((None, 0), (y, x))):
+        expected = torch.vmap(torch.add, dims)(*args).dtype
+        assert torch.vmap(add, dims)(*args).dtype is expected
