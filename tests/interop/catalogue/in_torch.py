@@ -117,9 +117,7 @@ def possible(word: Word) -> bool:
     phases = [PHASES[name] for name in word]
     duals = "forward_ad" in word and bool({"jvp", "jacfwd", "hessian"} & set(word))
     mixed = "forward_ad" in word and any(phase in (1, 2) for phase in phases)
-    if (
-        "checkpoint" in word and 0 in phases
-    ):  # torch.func refuses hooks of saved tensors
+    if "checkpoint" in word and 0 in phases:  # PyTorch has no saved-tensor hooks there
         return False
     late = [phase for phase in phases if phase > 1]
     apart = 2 not in phases or 1 not in phases
@@ -146,7 +144,8 @@ def nesting(random: random.Random) -> Word:
 def run(word: Word, f: Program) -> np.ndarray:
     """The transformed function at the point."""
     x, p = torch.tensor(X), torch.tensor(P)
-    return applied(TABLE, word, f)(x, p).detach().numpy()
+    found: np.ndarray = applied(TABLE, word, f)(x, p).detach().numpy()
+    return found
 
 
 REFERENCES: dict[tuple[Program, Word], np.ndarray] = {}
