@@ -293,13 +293,6 @@ def _numbers(f: Callable[..., Any]) -> Callable[..., Any]:
     """`f` of lists: what `math` takes and gives."""
 
     def run(*args: Any, **kw: Any) -> Any:
-        if any(np.ndim(x) > 1 for x in args):
-            f(*args, **kw)  # which words the error, if there is one
-            message = (
-                f"the derivative of math.{f.__name__} must be given a row of numbers, "
-                "but got an array of several axes. Use NumPy's function with axis=0."
-            )
-            raise rc.UnsupportedError(message)
         return f(*(x.tolist() if isinstance(x, np.ndarray) else x for x in args), **kw)
 
     return run

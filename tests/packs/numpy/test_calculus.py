@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -273,7 +271,6 @@ def test_zeros_that_lead_are_no_part_of_a_product(lead):
         (np.polydiv, (V, np.array([0.0, 1.0])), "leading coefficient"),
         (np.polydiv, (M[:2], V), "rows of coefficients"),
         (np.linalg.norm, (V, [1.0] * V.size), "a number as ord"),
-        (math.prod, (M,), "a row of numbers"),
     ],
 )
 def test_what_has_no_derivative_is_refused(f, args, text):
