@@ -110,23 +110,29 @@ def slope(trial: Trial, place: int, function: Callable[..., Any]) -> Estimate:
         return np.array([trial.weights @ point])
 
     first = differentiate(curve)
-    other = differentiate(lambda t: curve(t / 3.0))
-    apart = np.abs(first.value - 3.0 * other.value)
-    error = np.fmax(np.fmax(first.error, 3.0 * other.error), apart) + NOISE * noise(
+    other = differentiate(lambda t: curve(t / 30.0))
+    apart = np.abs(first.value - 30.0 * other.value)
+    error = np.fmax(np.fmax(first.error, 30.0 * other.error), apart) + NOISE * noise(
         curve
     )
     return Estimate(first.value, error, first.side)
 
 
 def noise(curve: Callable[[float], Vector]) -> float:
-    """How far a curve is from a parabola over steps of no length."""
+    """How far a curve is from a parabola over short steps.
+
+    Over the shorter ones a value of few digits does not move: longer ones show that.
+    """
     steps = np.arange(-6.0, 7.0)
-    try:
-        points = [curve(step * 1e-7)[0] for step in steps]
-    except ValueError:
-        return np.inf
-    rest = points - np.polyval(np.polyfit(steps, points, 2), steps)
-    return float(np.max(np.abs(rest)))
+    most = 0.0
+    for width in (1e-7, 1e-5):
+        try:
+            points = [curve(step * width)[0] for step in steps]
+        except ValueError:
+            return np.inf
+        rest = points - np.polyval(np.polyfit(steps, points, 2), steps)
+        most = max(most, float(np.max(np.abs(rest))))
+    return most
 
 
 def certain(slope: Estimate) -> bool:
