@@ -19,6 +19,7 @@ from ._compat import (
     functorch_active,
     is_legacy_batched,
     is_symbol,
+    is_wrapped,
     lacks_data,
     older_vmap_active,
     tracing_or_transforming,
@@ -224,6 +225,7 @@ def _transformed(
     call.reverse, call.pushes = reverse, pushes
     call.forward = max(len(levels.forward), 1) if forward else 0
     call.levels = None if forward and not levels.forward else levels
+    call.wrapped = [*map(is_wrapped, tensors)]
     if rule is not None and rule.needs:
         call.needs = call.needs_of([r or f for r, f in modes])
     try:

@@ -42,14 +42,29 @@ class TransformCall(ResidualCall):
         pushes: Whether forward mode has an frule of its own.
         levels: Transforms that differentiate, or None where plain forward mode is
             active besides them.
+        wrapped: Which tensors a transform has wrapped.
     """
 
-    __slots__ = ("forward", "levels", "pushes", "reverse")
+    __slots__ = ("forward", "levels", "pushes", "reverse", "wrapped")
 
     forward: int
     levels: Levels | None
     pushes: bool
     reverse: bool
+    wrapped: Sequence[bool]
+
+    def run(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        """Outputs and extras of the forward pass, which gets no tensor twice.
+
+        It runs below all transforms, where arguments that they wrapped at several
+        levels, and what a rule captures from outside, may be one object. Each has
+        derivatives of its own, so a residual must be found in the argument that it is.
+        """
+        pairs = zip(tensors, self.wrapped, strict=True)
+        found = super().run([x.view_as(x) if own else x for x, own in pairs])
+        taken = {*map(id, tensors)}
+        outputs, extras = ([_apart(y, taken) for y in ys] for ys in found)
+        return outputs, extras
 
     def start(self, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:
         """`(y, residuals)`; forward mode by an frule needs the arguments only."""
@@ -179,6 +194,11 @@ def _push(ctx: Any, saved: Sequence[Tensor], tangents: Sequence[Tensor | None]) 
     if call.tangents_of_extras_wanted():
         return (*dys, *call.push_extras(tensors, extras, tangents))
     return _alone((*dys, *map(_zeros, extras)))
+
+
+def _apart(y: Tensor, taken: set[int]) -> Tensor:
+    """`y`, as another object where a Function would return one of its inputs."""
+    return y.view_as(y) if id(y) in taken else y
 
 
 def _alone(results: tuple[Any, ...]) -> Any:
