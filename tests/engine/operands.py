@@ -5,6 +5,7 @@ import collections
 import decimal
 import fractions
 import operator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -180,7 +181,7 @@ OPERANDS = {
     "namedtuple": lambda v: Trio(v[0], v[1], 3.0),
     "range": lambda _: range(1, 4),
     "deque": lambda v: collections.deque([v[0], v[1], 1.5]),
-    "memoryview": lambda v: memoryview(np.array(v)),
+    "memoryview": lambda v: memoryview(np.array(v).data),
     "array.array": lambda v: array.array("d", [v[0], v[1], 1.5]),
     "with __array__": lambda v: HasArray(v),
     "without ufuncs": lambda v: Alone(v[0]),
@@ -204,7 +205,9 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 INPLACE = tuple("i" + name.strip("_") for name in NAMES)
 OPERATORS = {name: getattr(operator, name) for name in NAMES + COMPARISONS + INPLACE}
 OPERATORS["divmod"] = lambda x, y: divmod(x, y)[1]
-CLASSES = {}  # by name, a number: the class of a result is a part of the value
+CLASSES: dict[
+    Any, Any
+] = {}  # by name, a number: the class of a result is a part of the value
 
 
 def number_of(z):

@@ -31,7 +31,7 @@ REFUSED, RAISED, RETURNED = "refused", "raised", "returned"
 
 def facts(r: Any, known: Any) -> Any:
     """What a program can ask of a result without reading its values."""
-    found = {"class": type(r).__name__}
+    found: dict[str, Any] = {"class": type(r).__name__}
     if isinstance(r, (tuple, list)):
         found["parts"] = [facts(part, known) for part in r]
     if isinstance(r, np.ndarray):

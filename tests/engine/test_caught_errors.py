@@ -3,6 +3,7 @@
 import contextlib
 import operator
 import statistics
+from typing import Any
 
 import numpy as np
 import pytest
@@ -298,7 +299,7 @@ def of_another_shape(x):
         return 5.0 * x
 
 
-HIDDEN = {}
+HIDDEN: dict[str, Any] = {}
 exec("def hidden(x): return x * x", HIDDEN)
 
 
@@ -332,14 +333,15 @@ def test_later_runs_do_not_remember():
         assert grad(missing)(1.3) == 5.0
 
 
-NOT_HELD = [
+PLACED: Any = operator  # to be given what has no places
+NOT_HELD: list[Any] = [
     lambda x: operator.setitem(x, 0, x),
     lambda x: operator.setitem(x, slice(0, 1), [x]),
-    lambda x: operator.setitem(None, 0, x),
-    lambda x: operator.setitem(b"ab", 0, x),
-    lambda x: operator.setitem((x, x), 0, x),
-    lambda x: operator.setitem(range(3), 0, x),
-    lambda x: operator.delitem(range(3), 0),
+    lambda x: PLACED.setitem(None, 0, x),
+    lambda x: PLACED.setitem(b"ab", 0, x),
+    lambda x: PLACED.setitem((x, x), 0, x),
+    lambda x: PLACED.setitem(range(3), 0, x),
+    lambda x: PLACED.delitem(range(3), 0),
     lambda x: operator.delitem(x, 0),
     lambda x: setattr(x, "real", x),
     lambda x: setattr(1, "real", x),

@@ -135,13 +135,17 @@ def made_class(x):
     return cls.x * cls().x
 
 
+def from_keys(kind, x):
+    return kind.fromkeys("ab", x)
+
+
 KEPT = {
     "tuple.__new__": lambda x: tuple.__new__(tuple, [x, 2.0])[0] * 3.0,
     "subclass of tuple": lambda x: Pair(x, 2.0)[0] * 3.0,
     "subclass of list": lambda x: Numbers(x)[1] * 3.0,
-    "dict.fromkeys": lambda x: dict.fromkeys("ab", x)["b"] * 3.0,
-    "subclass of dict": lambda x: Named.fromkeys("ab", x)["b"] * 3.0,
-    "OrderedDict.fromkeys": lambda x: OrderedDict.fromkeys("ab", x)["b"] * 3.0,
+    "dict.fromkeys": lambda x: from_keys(dict, x)["b"] * 3.0,
+    "subclass of dict": lambda x: from_keys(Named, x)["b"] * 3.0,
+    "OrderedDict.fromkeys": lambda x: from_keys(OrderedDict, x)["b"] * 3.0,
     "deque": lambda x: deque([x, x])[1] * 3.0,
     "error": thrown,
     "class": made_class,

@@ -51,7 +51,7 @@ KEYS = {
     "round": lambda x: np.round(x, 6).tobytes(),
     "rounded digest": lambda x: hashlib.sha1(x.round(6)).hexdigest(),
     "rounded number": lambda x: round(float(x[0]), 6),
-    "tuple of rounded ones": lambda x: tuple(np.round(x, 6).tolist()),
+    "tuple of rounded ones": lambda x: (*np.round(x, 6).tolist(),),
     "upper": lambda x: str(x.tolist()).replace(" ", "").upper(),
     "concatenated": lambda x: str(x[0]) + "," + str(x[1]) + "," + str(x[2]),
     "percent": lambda x: "%.6f,%.6f,%.6f" % tuple(x),  # noqa: UP031

@@ -73,7 +73,7 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mask", [m for m in MASKS if np.any(m)], ids=repr)
+@pytest.mark.parametrize("mask", [m for m in MASKS if np.asarray(m).any()], ids=repr)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions_under_a_mask(name, mask):
     options = REDUCTIONS[name]

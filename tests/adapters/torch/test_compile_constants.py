@@ -77,7 +77,7 @@ def weight(value: Any) -> float:
         return 0.1 * kind + sum(2.5 * weight(part) for part in vars(value).values())
     if isinstance(value, dict):
         return sum(3 * weight(k) + 1.25 * weight(v) for k, v in value.items())
-    if isinstance(value, (tuple, list)) and not isinstance(value, str):
+    if isinstance(value, (tuple, list)):
         named = 0.3 * hasattr(value, "_fields") + 0.2 * isinstance(value, list)
         return named + sum((i + 1) * weight(v) for i, v in enumerate(value))
     return atom(value)

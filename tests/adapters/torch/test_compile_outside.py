@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ class Child(Base):
         return x * self.value * self.other
 
 
-module = types.ModuleType("some_settings")
+module: Any = types.ModuleType("some_settings")
 module.value = 2.0
 number, mode = 2.0, Mode.TWICE
 table, values = {"value": 2.0, "log": []}, [1.0, 2.0]

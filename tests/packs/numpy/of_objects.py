@@ -63,7 +63,7 @@ def of_frule(f: Any, args: Any, kw: Any) -> str | None:
     return f"frule returned {moved[1]!r}"
 
 
-def mistake(ask: Any, f: Any, args: Any, kw: Any) -> str | None:
+def mistake(ask: Any, f: Any, args: Any, kw: Any) -> Any:
     """What is wrong; a refusal is not."""
     try:
         return ask(f, args, kw)
