@@ -7,7 +7,7 @@ tangents, projections, sums of primals and tangents) walks the levels that it gi
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from types import (
@@ -113,8 +113,8 @@ def structure(x: Any) -> Structure | None:
     Containers are tuples, lists, dicts, named tuples, dataclasses, classes registered
     with optree (globally or under the namespace `"rules_core"`), functions that close
     over variables, bound methods, `functools.partial`, pullbacks and tangents, and all
-    other instances of Python classes. Objects of the standard library, enumerations,
-    exceptions, classes and modules are leaves.
+    other instances of Python classes, those of `collections` included. Other objects of
+    the standard library, enumerations, exceptions, classes and modules are leaves.
 
     >>> from rules_core import structure
     >>> level = structure({"w": 1.0, "b": 2.0})
@@ -169,8 +169,9 @@ _PARTIAL = ("func", "args", "keywords")
 def _from_tuple(x: Any) -> Structure:
     cls = type(x)
     if hasattr(cls, "_fields"):
-        return Structure(cls, "field", cls._fields, x, cls._make)
-    return Structure(cls, "position", range(len(x)), x, cls)
+        return Structure(cls, "field", cls._fields, tuple.__iter__(x), cls._make)
+    held = x if cls is tuple else tuple(tuple.__iter__(x))
+    return Structure(cls, "position", range(len(held)), held, cls)
 
 
 def _from_list(x: Any) -> Structure:
@@ -178,15 +179,20 @@ def _from_list(x: Any) -> Structure:
         if type(x) is list:
             return list(values)
         result = _copy(x)
-        result[:] = values
+        list.__setitem__(result, slice(None), values)
         return result
 
-    return Structure(type(x), "position", range(len(x)), x, build)
+    held = x if type(x) is list else list(list.__iter__(x))
+    return Structure(type(x), "position", range(len(held)), held, build)
+
+
+# A user's class may answer otherwise for what it holds: the bases are asked.
+_DICTS: tuple[Any, ...] = (OrderedDict, dict, MappingProxyType)
 
 
 def _from_dict(x: Any) -> Structure:
     def build(values: Sequence[Any]) -> Any:
-        entries = dict(zip(x, values, strict=True))
+        entries = dict(zip(keys, values, strict=True))
         if type(x) is dict:
             return entries
         if isinstance(x, MappingProxyType):
@@ -195,7 +201,9 @@ def _from_dict(x: Any) -> Structure:
         dict.update(result, entries)  # one of its own may add, as that of Counter does
         return result
 
-    return Structure(type(x), "key", x, x.values(), build)
+    base = next(base for base in _DICTS if isinstance(x, base))
+    keys = base.keys(x)
+    return Structure(type(x), "key", keys, base.values(x), build)
 
 
 def _from_deque(x: Any) -> Structure:
@@ -364,7 +372,8 @@ def _filler(names: Sequence[str]) -> Callable[..., None]:
 def _opaque(x: Any) -> bool:
     """Whether an instance is no container of numbers whatever it holds."""
     root = type(x).__module__.partition(".")[0]
-    return root in sys.stdlib_module_names or _is_enumeration(x) or is_sparse(x)
+    standard = root in sys.stdlib_module_names and root != "collections"
+    return standard or _is_enumeration(x) or is_sparse(x)
 
 
 def _is_enumeration(x: Any) -> bool:

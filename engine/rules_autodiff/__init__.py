@@ -10,6 +10,7 @@ from rules_autodiff import (  # noqa: F401  (they register)
     _by_keyword,
     _containers,
     _elementary,
+    _filling,
     _ignored,
     _inplace,
     _matmul,

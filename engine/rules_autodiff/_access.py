@@ -173,12 +173,15 @@ class Access(Hooks):
     def entry_of(self, owner: Any, key: Any) -> Any:
         """An entry of a dict, made by the user's own function where it is missing."""
         missing = python_method(type(owner), "__missing__")
-        if missing is not None and key not in owner:
+        if missing is not None and not dict.__contains__(owner, key):
             return self.call(missing, owner, key)
         factory = owner.default_factory if isinstance(owner, defaultdict) else None
-        if factory is not None and key not in owner:
+        if factory is not None and not dict.__contains__(owner, key):
             self.store_item(self.call(factory), owner, key)
-        return self.check_memo(owner, key, self.below.getitem(owner, key))
+        if python_method(type(owner), "__getitem__") is None:
+            return self.check_memo(owner, key, self.below.getitem(owner, key))
+        found = self.below.call(dict.__getitem__, owner, key)  # that it has asked
+        return self.check_memo(owner, key, found)
 
     def as_index(self, key: Any) -> Any:
         """An index, where a user's `__index__` says which."""

@@ -95,7 +95,7 @@ class Beside(Hooks):
         if is_fraction(x):
             return float(x)
         if isinstance(x, FOLLOWED):
-            x = self.call(np.asarray, list(x))
+            x = self.call(np.asarray, list(self.iter(x)))
         elif asks_python(x) or type(x) is np.flatiter:
             x = self.call(np.asarray, self.as_entry(x))
         elif isinstance(x, np.ndarray) or self.is_active(x):

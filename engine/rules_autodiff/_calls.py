@@ -34,6 +34,7 @@ from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import lifted, rebind
 from rules_autodiff._lifted_code import is_lifted, note_failure
 from rules_autodiff._masks import mask_of_ufunc
+from rules_autodiff._methods import python_method
 from rules_autodiff._opaque import is_opaque, is_transparent
 from rules_autodiff._reach import reads_active, reads_uncaptured
 from rules_autodiff._values import INERT, has_fields, holds_records
@@ -246,10 +247,12 @@ class Calls(Hooks):
         return made
 
     def iter_array(self, x: Any) -> Any:
-        """The items of an array, to be followed; anything else as it is."""
+        """What C code would iterate by itself, as a list; anything else as it is."""
         if self.raw:
             self.check_read(x)
-        return list(self.iter(x)) if isinstance(x, np.ndarray) else x
+        own = python_method(type(x), "__iter__")
+        taken = own is not None or isinstance(x, np.ndarray | np.flatiter)
+        return list(self.iter(x)) if taken else x
 
     def entries_of(self, x: Any) -> Any:
         """What a dict is filled with; a factory as it is."""
@@ -261,11 +264,17 @@ class Calls(Hooks):
             return self.call(new, cls, *args, **kwargs)
         if new is object.__new__:
             return new(cls)
+        handle = handler_of(new)
+        if handle is not None:
+            return handle(self, cls, *args, **kwargs)
         return new(cls, *args, **kwargs)
 
     def initialise(self, made: Any, args: Any, kwargs: Any) -> None:
         init = type(made).__init__
-        if not isinstance(init, FunctionType):
+        handle = handler_of(init)
+        if handle is not None:
+            handle(self, made, *args, **kwargs)
+        elif not isinstance(init, FunctionType):
             init(made, *args, **kwargs)
         elif not is_written_for(init):
             self.call(init, made, *args, **kwargs)
@@ -462,14 +471,18 @@ def is_stream(x: Any) -> bool:
     return hasattr(cls, "__next__") or cls.__name__ in ("dict_values", "dict_items")
 
 
+CLASS_METHOD = type(vars(dict)["fromkeys"])  # those of C
 STREAM_MODULES = ("builtins", "itertools")
 
 
 def key_of_builtin(f: Any) -> Any:
     """`list.append` for `[].append`: the method that a bound builtin came from."""
     owner = f.__self__
-    if owner is None or isinstance(owner, type):
+    if owner is None:
         return None
+    if isinstance(owner, type):
+        found = (vars(base).get(f.__name__) for base in owner.__mro__)
+        return next((x for x in found if type(x) is CLASS_METHOD), None)
     return getattr(type(owner), f.__name__, None)
 
 

@@ -178,8 +178,8 @@ def handle_dict_setitem(run: Any, owner: Any, key: Any, value: Any) -> None:
 
 @handler(dict.setdefault)
 def handle_setdefault(run: Any, owner: Any, key: Any, default: Any = None) -> Any:
-    if run.check_key(key) in owner:
-        return run.check_memo(owner, key, owner[key])
+    if dict.__contains__(owner, run.check_key(key)):
+        return run.check_memo(owner, key, dict.__getitem__(owner, key))
     handle_dict_setitem(run, owner, key, default)
     return default
 

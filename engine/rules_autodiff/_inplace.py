@@ -105,6 +105,7 @@ def handle_copyto(
         run.write(dst, Ellipsis, src)
         return
     mask = mask_of_copyto(where, dst.shape)
+    src = as_array(run, run.as_entry(src))
     if isinstance(src, np.ndarray) and src.ndim:
         src = run.read_array(run.call(np.broadcast_to, src, dst.shape), mask)
     run.write(dst, mask, src)

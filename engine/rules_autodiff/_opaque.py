@@ -15,7 +15,12 @@ from collections import (
     defaultdict,
     deque,
 )
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 __all__ = [
@@ -73,6 +78,8 @@ def is_transparent(f: Any) -> bool:
         return isinstance(owner, MOVERS) or type(owner).__name__ in MOVER_NAMES
     if isinstance(f, MethodDescriptorType):
         return issubclass(f.__objclass__, MOVERS)
+    if isinstance(f, WrapperDescriptorType):  # as `list.__iter__`
+        return issubclass(f.__objclass__, HOLDERS) and f.__name__ in HANDING
     return False
 
 
@@ -87,6 +94,10 @@ HOLDERS = (
 MAKING = frozenset({
     "__new__", "__init_subclass__", "__subclasshook__", "__class_getitem__",
     "__prepare__", "fromkeys", "mro", "__subclasses__",
+})  # fmt: skip
+# Their operators that hand out what they hold, and iterate over nothing else.
+HANDING = frozenset({
+    "__iter__", "__getitem__", "__len__", "__add__", "__mul__", "__rmul__",
 })  # fmt: skip
 MOVER_NAMES = frozenset({
     "generator", "zip", "map", "filter", "enumerate", "reversed", "dict_items",

@@ -35,6 +35,12 @@ def protocol_of(f: Any, x: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     return None, None
 
 
+def own_items(x: Any) -> Any:
+    """A tuple as `math.dist` reads it, which asks it for no `__iter__`."""
+    own = isinstance(x, tuple) and type(x) is not tuple
+    return tuple(tuple.__iter__(x)) if own else x
+
+
 class Protocols(Special):
     """What a run does with objects among the arguments of NumPy and `math`."""
 
@@ -65,10 +71,13 @@ class Protocols(Special):
         if own is not None:
             return self.call(own, *args)
         convert = self.as_entry if root == "numpy" else self.as_number
-        entries = tuple([convert(x) for x in args])
-        if all(one is other for one, other in zip(entries, args, strict=True)):
+        given = map(own_items, args) if f is math.dist else args
+        entries = tuple([convert(x) for x in given])
+        named = {name: convert(x) for name, x in kwargs.items()}
+        changed = [one is not other for one, other in zip(entries, args, strict=True)]
+        if not any(changed) and all(named[name] is kwargs[name] for name in named):
             return NotImplemented
-        return self.call(f, *entries, **kwargs)
+        return self.call(f, *entries, **named)
 
     def as_entry(self, x: Any) -> Any:
         """The number or array that an object stands for; anything else as it is."""
@@ -78,15 +87,28 @@ class Protocols(Special):
             return self.converted(x, self.as_entry)
         if type(x) is np.flatiter:
             return self.call(np.ravel, x.base)
-        if isinstance(x, deque):  # which has no tangent of the form of an array
-            return self.converted(list(x), self.as_entry)
         method = python_method(type(x), "__array__")
         if method is not None:
             return self.call(method, x)
-        if users_method(x, "__len__") and users_method(x, "__getitem__"):
-            read = python_method(type(x), "__getitem__")
-            return [self.call(read, x, i) for i in range(self.call(len, x))]
-        return self.as_number(x)
+        items = self.items_of(x)
+        return (
+            self.as_number(x) if items is None else self.converted(items, self.as_entry)
+        )
+
+    def items_of(self, x: Any) -> list[Any] | None:
+        """The items that C code would take out of a sequence; None for no sequence.
+
+        A subclass of list or tuple is iterated by its own `__iter__`, and its rules and
+        tangents are those of a list.
+        """
+        if isinstance(x, list | tuple | deque):
+            return list(self.iter(x))
+        if not (users_method(x, "__len__") and users_method(x, "__getitem__")):
+            return None
+        if hasattr(type(x), "__iter__"):
+            return list(self.iter(x))
+        read = python_method(type(x), "__getitem__")
+        return [self.call(read, x, i) for i in range(self.call(len, x))]
 
     def as_number(self, x: Any) -> Any:
         """What an object says to `float`, also in a list; anything else as it is."""
@@ -96,7 +118,8 @@ class Protocols(Special):
             method = users_method(x, name)
             if method is not None:
                 return self.call(method, x)
-        return x
+        items = None if type(x) in INERT or is_numeric(x) else self.items_of(x)
+        return x if items is None else self.converted(items, self.as_number)
 
     def converted(self, x: Any, convert: Any) -> Any:
         """A list or tuple with its items converted; itself where nothing changed."""
