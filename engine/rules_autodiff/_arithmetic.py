@@ -33,9 +33,13 @@ def is_zero(x: Any) -> Any:
 
 
 @inert
-def both_zero(x: Any, p: Any) -> Any:
-    """Where a power's derivative would be 0 times infinity, as a number or mask."""
-    found = np.logical_and(np.equal(x, 0), np.equal(p, 0))
+def flat_power(x: Any, p: Any) -> Any:
+    """Where a power's derivative would be 0 times infinity or NaN, as number or mask.
+
+    x⁰ is 1 for every x, and no number as well.
+    """
+    odd = np.equal(x, 0) | np.not_equal(x, x)
+    found = np.logical_and(odd, np.equal(p, 0))
     return found if found.ndim else int(found)
 
 
@@ -225,13 +229,13 @@ def truediv_frule(tangents: Any, x: Any, y: Any) -> Any:
 @inert
 def is_pole(x: Any, p: Any) -> bool:
     """Whether Python refuses xᵖ, which for NumPy is infinite."""
-    plain = isinstance(x, float | complex) and not isinstance(x, np.generic)
+    plain = isinstance(x, int | float | complex) and not isinstance(x, np.generic)
     return plain and x == 0 and np.ndim(p) == 0 and bool(np.real(p) < 0)
 
 
 def base_partial(x: Any, p: Any) -> Any:
-    """p·x^(p−1), and 0 where both are 0."""
-    exponent = p - 1 + both_zero(x, p)
+    """p·x^(p−1), and 0 where p is 0."""
+    exponent = p - 1 + flat_power(x, p)
     return p * np.inf if is_pole(x, exponent) else p * x**exponent
 
 
@@ -251,7 +255,7 @@ def pow_rrule(needs: Any, x: Any, p: Any) -> Any:
 def pow_frule(tangents: Any, x: Any, p: Any) -> Any:
     z = x**p
     dx, dp = tangents
-    along_base = product(dx, base_partial(x, p))
+    along_base = product(dx, base_partial(x, p)) if given(dx) else dx
     along_exponent = product(dp, z * logarithm(x))
     return z, spread(total(along_base, along_exponent), space_of(z))
 

@@ -92,7 +92,8 @@ def grad(
     """The gradient `args ↦ ∇f(args)`; with `has_aux` it returns `(∇f, aux)`.
 
     Args:
-        f: A function with one real number as its result.
+        f: A function with one real number as its result; a whole number, as `sum` gives
+            of no items, is a constant.
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(value, aux)`, of which `aux` is handed on.
         tier: How it is computed, which changes speed only. `"auto"` writes the
@@ -144,7 +145,7 @@ def seed_of(out: Any, recording: Recording) -> Any:
         return type(out)(1.0)
     if isinstance(out, np.ndarray) and out.shape == () and out.dtype.kind == "f":
         return np.ones((), out.dtype)
-    if isinstance(out, INTEGERS):
+    if isinstance(out, INTEGERS) and not isinstance(out, bool):
         return 1.0
     recording.leave()
     found = (

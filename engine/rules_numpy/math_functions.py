@@ -194,7 +194,7 @@ def pow_partials(y: Any, x: Any, p: Any) -> Any:
         slope = 0.0 if p == 0 or p > 1 else (1.0 if p == 1 else math.inf)
         return slope, 0.0
     by_exponent = y * math.log(x) if x > 0 else math.nan
-    return p * math.pow(x, p - 1.0), by_exponent
+    return (p * math.pow(x, p - 1.0) if p else 0.0), by_exponent
 
 
 def fabs_partials(y: Any, x: Any) -> Any:

@@ -87,7 +87,8 @@ def power_partials(y: Any, x: Any, p: Any, *, needs: Any = (True, True)) -> Any:
     if type(p) is int and p == 2:
         return 2.0 * x, by_exponent
     with np.errstate(all="ignore"):
-        flat = (x == 0) & (p == 0)
+        nan = x != x  # noqa: PLR0124  (of whole numbers and objects too)
+        flat = ((x == 0) | nan) & (p == 0)  # x⁰ is 1 for every x
         exponent = np.where(flat, 0.0, p - 1.0) if np.any(flat) else p - 1
         base = x * 1.0 if np.asarray(x).dtype.kind in "iub" else x
         return p * np.power(base, exponent), by_exponent

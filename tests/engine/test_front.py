@@ -121,6 +121,18 @@ def test_unused_and_constant():
     assert grad(lambda x: 1)(1.0) == 0.0
 
 
+@pytest.mark.parametrize("tier", ["tape", "auto"])
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: True, lambda x: x > 1, np.isfinite, lambda x: None, lambda x: "a"],
+    ids=["constant", "comparison", "numpy", "none", "text"],
+)
+def test_what_is_no_number_has_no_gradient(f, tier):
+    for x in (2.0, np.float64(2.0)):
+        with pytest.raises(TypeError, match="one real number, but returned"):
+            grad(f, tier=tier)(x)
+
+
 def test_vjp_and_jvp():
     (product, rest), pullback = vjp(pair, 2.0, 3.0)
     assert (product, rest) == (6.0, {"sum": 5.0, "count": 3})

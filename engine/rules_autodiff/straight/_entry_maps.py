@@ -64,10 +64,10 @@ def real_power(x: Any, p: Any) -> Any:
 
 
 def power_slope(x: Any, p: Any) -> Any:
-    """The derivative of a power by its base: p·x^(p−1), and 0 where both are 0."""
+    """The derivative of a power by its base: p·x^(p−1), and 0 where p is 0."""
     if type(x) is not np.ndarray is not type(p):
-        return p * x ** (p - 1) if p or x else 0.0
-    return p * x ** (p - 1 + ((x == 0) & (p == 0)))
+        return p * x ** (p - 1) if p else 0.0
+    return p * x ** (p - 1 + (((x == 0) | np.isnan(x)) & (p == 0)))
 
 
 def exponents_slope(x: Any, z: Any) -> Any:
