@@ -48,15 +48,15 @@ class Beside(Hooks):
 
     def foreign(self, name: str, x: Any, y: Any) -> Any:
         """An operator of two objects whose classes are written in C."""
+        if name == "mod" and isinstance(x, str | bytes):  # "%g" % value
+            result = self.below.mod(x, shown(self, y))
+            self.written(result, y)
+            return self.joined(result, x)
         if is_numpy(x) or is_numpy(y):
             return self.beside_array(name, x, y)
         if name == "mul":  # a sequence, repeated
             x, y = self.as_index(x), self.as_index(y)
-        if not isinstance(x, str | bytes) or name != "mod":
-            return self.joined(getattr(self.below, name)(x, y), x, y)
-        result = getattr(self.below, name)(x, shown(self, y))  # "%g" % value
-        self.written(result, y)
-        return self.joined(result, x)
+        return self.joined(getattr(self.below, name)(x, y), x, y)
 
     def beside_array(self, name: str, x: Any, y: Any) -> Any:
         """`x op y` of a NumPy value and an object that is no number."""

@@ -19,7 +19,7 @@ from rules_autodiff._explain import refused
 from rules_autodiff._methods import python_method
 from rules_autodiff._opaque import MOVERS, is_opaque_module
 from rules_autodiff._operators import BINARY, COMPARISONS, method_of
-from rules_autodiff._values import is_arithmetic, is_number
+from rules_autodiff._values import INERT, is_arithmetic, is_number
 
 __all__ = ["stop_gradient"]
 
@@ -246,6 +246,8 @@ def handle_float(run: Any, x: Any = 0.0) -> Any:
     x = only_entry(run, x)
     if is_number(x):
         return run.core(to_float, (x,))
+    if type(x) in INERT and type(x) is not str:  # a whole number, as of `len`
+        return float(x)
     method = method_of(x, "__float__")
     return run.from_text(float(x)) if method is None else run.call(method, x)
 

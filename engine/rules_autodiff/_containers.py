@@ -203,6 +203,20 @@ def handle_set_update(run: Any, owner: Any, *others: Any) -> None:
     set.update(owner, *(map(run.hashed, run.iter(other)) for other in others))
 
 
+def combining(method: Any) -> Callable[..., Any]:
+    """A set made of another and of iterables: of a dict only its keys are taken."""
+
+    def handle(run: Any, owner: Any, *others: Any) -> Any:
+        return method(owner, *(map(run.hashed, run.iter(other)) for other in others))
+
+    return handle
+
+
+for _set in (set, frozenset):
+    for _name in ("union", "intersection", "difference", "symmetric_difference"):
+        HANDLERS[getattr(_set, _name)] = combining(getattr(_set, _name))
+
+
 @handler(deque)
 def handle_deque(run: Any, items: Any = (), maxlen: Any = None) -> Any:
     return deque(run.iter(items), maxlen)

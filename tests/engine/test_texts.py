@@ -1,15 +1,19 @@
 """Texts, bytes and files hold no derivative: written freely, not read back."""
 
+# ruff: noqa: UP031  as users write
+
 import ast
 import copy
 import decimal
 import fractions
 import io
 import json
+import operator
 import pickle
 import string
 import struct
 import tempfile
+from collections import ChainMap
 
 import numpy as np
 import pytest
@@ -54,7 +58,7 @@ def by_special_method(x):
 
 
 def by_percent(x):
-    return float("%.12g" % x)  # noqa: UP031  as it is
+    return float("%.12g" % x)
 
 
 def by_percent_of_a_tuple(x):
@@ -242,7 +246,7 @@ class Loud:
 
 def written(x):
     loud = Loud(x)
-    label = f"{x:.3f} {[x, x * 2]!r:>20} {x!s:{12}} {loud!r}" + "%g" % x  # noqa: UP031  too
+    label = f"{x:.3f} {[x, x * 2]!r:>20} {x!s:{12}} {loud!r}" + "%g" % x
     print(label, x, file=io.StringIO())
     table = {label: x * x, str(x): x}
     return table[label] * table[str(x)] + len(label) * 0.0
@@ -288,3 +292,48 @@ def test_formatting_is_followed():
         return loud.v * x
 
     assert grad(f)(3.0) == 12.0
+
+
+WRITTEN = [
+    lambda x: "loss %.4f" % x[0],
+    lambda x: "%s" % x,
+    lambda x: "%r of %%" % x.sum(),
+    lambda x: "%d" % x[0],
+    lambda x: operator.mod("%s", x),
+    lambda x: b"%.3f" % x[0],
+    lambda x: "%s %s" % (x[0], x),
+    lambda x: "%(a)s" % {"a": x},
+]
+
+
+@pytest.mark.parametrize("place", range(len(WRITTEN)))
+def test_texts_by_percent_are_written_freely(place):
+    def f(x):
+        text = WRITTEN[place](x)
+        return (x * x).sum() if isinstance(text, str | bytes) and text else 0.0
+
+    check_program(f, X)
+
+
+def test_lengths_and_counts_are_not_read_back():
+    def f(x):
+        text = f"{x[0]:.1f} {x}"
+        size = float(len("abc")) * float(True) * float(np.int64(2)) * float(text != "")
+        return x * size
+
+    check_program(f, np.array([3.0, 6.0, 2.0]))
+
+
+@pytest.mark.parametrize("read", [float, complex, np.float64, ast.literal_eval])
+def test_numbers_are(read):
+    assert_refused(lambda x: read(str(x)) * x, 3.0, "must not be read back")
+
+
+def test_chained_mappings():
+    def f(x):
+        both = ChainMap({"a": x[0]}, {"b": x[1], "a": x[2]})
+        first, second = list(both.values())
+        keys = {"c"}.union(both.maps[0]) & set().union(*both.maps)
+        return first * second + len(both) * both["a"] + len(keys) * dict(both)["b"]
+
+    check_program(f, X)
