@@ -73,7 +73,7 @@ def unchanged(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
     if cls in (list, set, dict):
         return take_apart(value)
     fields = getattr(value, "__dict__", None)
-    if type(fields) is not dict or cls.__module__ == "builtins":
+    if type(fields) is not dict or cls.__module__ == "builtins" or _is_of_c(cls):
         return None
     names = list(fields)
 
@@ -116,11 +116,16 @@ def _attributes(value: Any) -> dict[str, Any] | None:
     fields.update(getattr(value, "__dict__", {}))
     if not fields or _hides_something(value, fields.values()):
         return None
-    try:  # a class written in C does not let itself be made like this
-        object.__new__(type(value))
+    return None if _is_of_c(type(value)) else fields
+
+
+def _is_of_c(cls: type) -> bool:
+    """Whether a class is written in C: such a one makes its instances itself."""
+    try:
+        object.__new__(cls)
     except TypeError:
-        return None
-    return fields
+        return True
+    return False
 
 
 def _slots(cls: type) -> Iterator[str]:
