@@ -17,7 +17,7 @@ from ._compat import fake_mode
 from ._errors import ResultShapeError
 from ._host import PrimalJob
 from ._leaves import flatten
-from ._meta import Meta
+from ._meta import Meta, pattern
 from ._op import shapes_of
 
 __all__ = [
@@ -79,22 +79,13 @@ def check_pattern(call: Any) -> None:
         ResultShapeError: They are not alike.
     """
     known = call.primitive.__dict__.setdefault(_PATTERNS, set())
-    pattern = _pattern((*call.inputs, *call.outputs))
-    if pattern in known:
+    key = pattern((*call.inputs, *call.outputs))
+    if key in known:
         return
     error = blame_result(call, blamed=False)
     if error is not None:
         raise error
-    known.add(pattern)
-
-
-def _pattern(metas: Sequence[Meta]) -> Any:
-    """Shapes without their sizes: ones, and which of the others are equal."""
-    numbers: dict[int, int] = {0: 0, 1: 1}
-    return tuple(
-        (tuple(numbers.setdefault(int(n), len(numbers)) for n in shape), dtype)
-        for shape, dtype, _ in metas
-    )
+    known.add(key)
 
 
 def _unlike(

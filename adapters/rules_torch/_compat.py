@@ -34,6 +34,7 @@ __all__ = [
     "forward_mode_active",
     "frame_callback",
     "functorch_active",
+    "has_saving_hooks",
     "has_tangent",
     "is_batched",
     "is_dead",
@@ -63,6 +64,7 @@ __all__ = [
     "tracing_or_transforming",
     "unwrap_dead",
     "unwrapped",
+    "without_wrappers",
     "was_written_to",
     "will_execute",
     "with_memory",
@@ -421,10 +423,11 @@ def is_symbol(cls: type) -> bool:
 
 def lacks_data(x: Tensor) -> bool:
     """Whether `x` is fake below all wrappers of torch.func."""
-    return is_fake(_bare(x))
+    return is_fake(without_wrappers(x))
 
 
-def _bare(x: Tensor) -> Tensor:
+def without_wrappers(x: Tensor) -> Tensor:
+    """The tensor below all wrappers of torch.func."""
     while is_wrapped(x):
         x = unwrapped(x)
     return x
@@ -432,9 +435,14 @@ def _bare(x: Tensor) -> Tensor:
 
 def is_traced(x: Tensor) -> bool:
     """Whether Dynamo asks for shapes with `x`, and nothing notes down operations."""
-    if not isinstance(_bare(x), _fake):
+    if not isinstance(without_wrappers(x), _fake):
         return False
     return _find("fx.experimental.proxy_tensor.get_proxy_mode")() is None
+
+
+def has_saving_hooks() -> bool:
+    """Whether hooks are given the tensors that are saved, as by a checkpoint."""
+    return _top_hooks(False) is not None
 
 
 @contextmanager

@@ -12,9 +12,11 @@ from torch import Tensor
 
 import rules_core as rc
 
+from ._blame import check_pattern
 from ._compat import forward_mode_active, functorch_active
 from ._config import CONFIG
 from ._errors import HostRuleError, SelfTransposeError
+from ._linear import linearity
 from ._meta import has_tangent_space, zeros
 from ._transpose import transpose
 from ._watch import watched
@@ -51,7 +53,9 @@ def transposed_push(
 
     points = [tensors[i] for i in chosen]
     with _once(call, found_rule.rule):
-        found = iter(transpose(pushforward, points, [seeds[i] for i in outputs]))
+        given = [seeds[i] for i in outputs]
+        check = linearity(call, found_rule.rule, chosen)
+        found = iter(transpose(pushforward, points, given, check))
     return [next(found) if want else None for want in wanted]
 
 
@@ -104,7 +108,9 @@ def transposed_pull(
         )
 
     points = [zeros(call.outputs[i]) for i in outputs]
-    pushed = transpose(pullback, points, [tangents[i] for i in chosen])
+    check_pattern(call)
+    check = linearity(call, call.rrule, chosen)
+    pushed = transpose(pullback, points, [tangents[i] for i in chosen], check)
     found: Cotangents = [None] * len(call.outputs)
     for i, dy in zip(outputs, pushed, strict=True):
         found[i] = zeros(call.outputs[i]) if dy is None else dy

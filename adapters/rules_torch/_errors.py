@@ -15,6 +15,7 @@ __all__ = [
     "KeywordDerivativeError",
     "REFUSES",
     "NotGenericError",
+    "NotLinearError",
     "ResultShapeError",
     "SecondDerivativeError",
     "UnconvertibleClosureError",
@@ -137,6 +138,22 @@ class HostRuleError(rc.UnsupportedError):
             f"{rule_label(rule)} is declared host=True: it runs in NumPy and cannot be "
             f"transposed, but {mode} mode is wanted. Add an {cure} as well, or write "
             "the rule with primitives and array-API functions."
+        )
+
+
+class NotLinearError(rc.UnsupportedError):
+    """A mode is derived from a rule that is not linear."""
+
+    __module__ = "rules_torch"
+
+    def __init__(self, rule: Any) -> None:
+        reverse = rule.kind == "frule"
+        part = "a tangent" if reverse else "a pullback"
+        other = "an rrule" if reverse else "an frule"
+        super().__init__(
+            f"{rule_label(rule)} must have {part} that is linear, for the other mode "
+            "is derived from it, but its derivative is another map. Define "
+            f"{other} for {rule.target} too."
         )
 
 

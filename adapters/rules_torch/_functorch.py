@@ -61,7 +61,7 @@ class TransformCall(ResidualCall):
         derivatives of its own, so a residual must be found in the argument that it is.
         """
         pairs = zip(tensors, self.wrapped, strict=True)
-        found = super().run([x.view_as(x) if own else x for x, own in pairs])
+        found = super().run([x.detach() if own else x for x, own in pairs])
         taken = {*map(id, tensors)}
         outputs, extras = ([_apart(y, taken) for y in ys] for ys in found)
         return outputs, extras

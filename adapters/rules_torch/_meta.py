@@ -10,7 +10,7 @@ from torch import Tensor
 
 import rules_core as rc
 
-__all__ = ["Meta", "common_device", "has_tangent_space", "stand_in", "zeros"]
+__all__ = ["Meta", "common_device", "has_tangent_space", "pattern", "stand_in", "zeros"]
 
 # Shape, dtype and device; a plain tuple, for it is made in every call.
 Meta = tuple[Any, Any, Any]
@@ -31,6 +31,15 @@ def stand_in(meta: Meta) -> Tensor:
     """A tensor of this shape and dtype that occupies no memory."""
     shape, dtype, device = meta
     return torch.zeros((), dtype=dtype, device=device).expand(shape)
+
+
+def pattern(metas: Sequence[Meta]) -> Any:
+    """Shapes without their sizes: ones, and which of the others are equal."""
+    numbers: dict[int, int] = {0: 0, 1: 1}
+    return tuple(
+        (tuple(numbers.setdefault(int(n), len(numbers)) for n in shape), dtype)
+        for shape, dtype, _ in metas
+    )
 
 
 def common_device(label: str, tensors: Sequence[Tensor]) -> torch.device:

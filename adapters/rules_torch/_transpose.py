@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -14,10 +14,15 @@ from ._compat import (
     without_saving_hooks,
 )
 
-__all__ = ["pull_back", "push_forward", "transpose"]
+__all__ = ["Sides", "pull_back", "push_forward", "transpose"]
 
 Outputs = tuple[Tensor, ...]
 Cotangents = Sequence[Tensor | None]
+# Vectors, and the cotangent of each.
+Sides = Iterable[tuple[Tensor, Tensor | None]]
+
+# Irrational numbers, whose multiples have no pattern.
+_GOLDEN, _PLASTIC = 0.6180339887498949, 0.7548776662466927
 
 
 def pull_back(
@@ -109,11 +114,44 @@ def transpose(
     linear: Callable[..., Outputs],
     points: Sequence[Tensor],
     cotangents: Sequence[Tensor | None],
+    check: Callable[[Sides, Sides, Sides], None] | None = None,
 ) -> list[Tensor | None]:
     """The adjoint of a linear function; `points` give the shapes of its arguments.
 
     It is differentiated at ones rather than at zeros, where a rule that treats a zero
-    tangent apart would show another formula.
+    tangent apart would show another formula; where that is checked, at numbers without
+    a pattern, for which no terms cancel.
+
+    Args:
+        linear: The function.
+        points: Tensors like its arguments.
+        cotangents: Of its results.
+        check: Gets arguments and results, each with its cotangent, and results with
+            those of the opposite arguments.
     """
     ones = [torch.ones_like(x, requires_grad=False) for x in points]
-    return pull_back(linear, ones, cotangents)
+    if check is None:
+        return pull_back(linear, ones, cotangents)
+    at = [_generic(one, i) for i, one in enumerate(ones)]
+    seen: list[Outputs] = []
+
+    def given(outputs: Outputs) -> Cotangents:
+        seen.append(outputs)
+        return cotangents
+
+    found = pull_back(linear, at, given)
+    (ys,) = seen
+    turned = linear(*[-x for x in at])
+    check(
+        zip(at, found, strict=True),
+        zip(ys, cotangents, strict=True),
+        zip(ys, turned, strict=True),
+    )
+    return found
+
+
+def _generic(one: Tensor, i: int) -> Tensor:
+    """Numbers between 0.5 and 1.5 like the ones of the i-th argument."""
+    places = torch.arange(one.numel(), dtype=torch.float64, device=one.device)
+    shares = (places * _GOLDEN + i * _PLASTIC) % 1.0
+    return one * (0.5 + shares).reshape(one.shape).to(one.dtype)

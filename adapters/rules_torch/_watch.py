@@ -29,6 +29,7 @@ from ._compat import (
     tangent_here,
     unwrap_dead,
     unwrapped,
+    without_wrappers,
     wrapper_level,
 )
 from ._errors import LostDerivativeError
@@ -133,7 +134,7 @@ class _Watch(TorchFunctionMode):
 
 def _may_be_tracked(x: Tensor) -> bool:
     """Whether `x` has a derivative as far as that is told without effort."""
-    if _is_recorded(x) or (forward_mode_active() and has_tangent(_bare(x))):
+    if _is_recorded(x) or (forward_mode_active() and has_tangent(without_wrappers(x))):
         return True
     return any(map(_is_pushing, [level for level, _ in _wrappers(x)]))
 
@@ -153,7 +154,7 @@ def _is_recorded(x: Tensor) -> bool:
     for level, wrapper in _wrappers(x):
         if wrapper.requires_grad and level not in own:
             return True
-    return _bare(x).requires_grad
+    return without_wrappers(x).requires_grad
 
 
 def _is_dual(x: Tensor) -> bool:
@@ -165,7 +166,7 @@ def _is_dual(x: Tensor) -> bool:
                     if tangent_here(wrapper):
                         return True
         with lowered_to(0):
-            return tangent_here(_bare(x))
+            return tangent_here(without_wrappers(x))
     return tangent_here(x)
 
 
@@ -176,12 +177,6 @@ def _wrappers(x: Tensor) -> Iterator[tuple[int, Tensor]]:
         if not is_batched(x):
             yield wrapper_level(x), x
         x = unwrap_dead(unwrapped(x))
-
-
-def _bare(x: Tensor) -> Tensor:
-    while is_wrapped(x):
-        x = unwrapped(x)
-    return x
 
 
 def _tensors_in(value: Any) -> Iterator[Tensor]:

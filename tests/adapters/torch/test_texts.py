@@ -304,6 +304,7 @@ def test_a_derivative_that_is_not_implemented_names_the_argument():
 def test_every_error_of_the_package_has_its_text_here_or_beside():
     """What is public and an error is in the table, or in the module named."""
     elsewhere = {"CotangentError": "test_shapes", "ResultShapeError": "test_shapes"}
+    elsewhere["NotLinearError"] = "test_linear"
     tested = {cls.__name__ for _, cls, _ in TEXTS.values()} | set(elsewhere)
     public = {name for name in rules_torch.__all__ if name.endswith("Error")}
     assert public <= tested
