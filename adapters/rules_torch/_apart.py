@@ -73,7 +73,9 @@ def unchanged(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
     if cls in (list, set, dict):
         return take_apart(value)
     fields = getattr(value, "__dict__", None)
-    if type(fields) is not dict or cls.__module__ == "builtins" or _is_of_c(cls):
+    if type(fields) is not dict or cls.__module__ == "builtins":
+        return None
+    if callable(value) and _is_of_c(cls):  # a function of C code, with its attributes
         return None
     names = list(fields)
 
