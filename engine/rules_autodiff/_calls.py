@@ -35,7 +35,7 @@ from rules_autodiff._lift import lifted, rebind
 from rules_autodiff._lifted_code import is_lifted, note_failure
 from rules_autodiff._masks import mask_of_ufunc
 from rules_autodiff._methods import python_method
-from rules_autodiff._opaque import is_opaque, is_transparent
+from rules_autodiff._opaque import is_opaque, is_stream, is_transparent
 from rules_autodiff._reach import reads_active, reads_uncaptured
 from rules_autodiff._values import INERT, has_fields, holds_records
 from rules_core import (
@@ -460,19 +460,7 @@ def handler_of(f: Any) -> Handler | None:
         return None
 
 
-def is_stream(x: Any) -> bool:
-    """Whether a value is a builtin iterator or view: nobody sees what it holds.
-
-    C code would take numbers out of it unseen; a list can be searched.
-    """
-    cls = type(x)
-    if cls in INERT or cls is np.ndarray or cls.__module__ not in STREAM_MODULES:
-        return False
-    return hasattr(cls, "__next__") or cls.__name__ in ("dict_values", "dict_items")
-
-
 CLASS_METHOD = type(vars(dict)["fromkeys"])  # those of C
-STREAM_MODULES = ("builtins", "itertools")
 
 
 def key_of_builtin(f: Any) -> Any:

@@ -23,12 +23,17 @@ from types import (
 )
 from typing import Any
 
+import numpy as np
+
+from rules_autodiff._values import INERT
+
 __all__ = [
     "LIFTED_STANDARD",
     "MOVERS",
     "OWN",
     "is_opaque",
     "is_opaque_module",
+    "is_stream",
     "is_transparent",
     "root_of",
 ]
@@ -103,3 +108,15 @@ MOVER_NAMES = frozenset({
     "generator", "zip", "map", "filter", "enumerate", "reversed", "dict_items",
     "dict_keys", "dict_values", "mappingproxy",
 })  # fmt: skip
+
+
+def is_stream(x: Any) -> bool:
+    """Whether a value is a builtin iterator or view: nobody sees what it holds.
+
+    C code would take numbers out of it unseen; a list can be searched.
+    """
+    cls = type(x)
+    streams = cls.__module__ in ("builtins", "itertools")
+    if not streams or cls in INERT or cls is np.ndarray:
+        return False
+    return hasattr(cls, "__next__") or cls.__name__ in ("dict_values", "dict_items")
