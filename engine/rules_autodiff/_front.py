@@ -152,10 +152,13 @@ class Linearized(Kept):
         return found
 
     def check(self, tangents: Any, found: Any) -> bool:
-        """Refuse what was not linear in the cotangent that it was recorded at."""
-        sides = list(zip(self.args, self.recorded, tangents, strict=True))
-        other = [(self.out, self.adjoint.args[0], found)]
-        return check_adjoint(NONLINEAR, sides, other)
+        """Refuse what was not linear in the cotangent that it was recorded at.
+
+        All arguments are one value: an instance in two of them has one tangent.
+        """
+        sides = (tuple(self.args), tuple(self.recorded), tuple(tangents))
+        other = (self.out, self.adjoint.args[0], found)
+        return check_adjoint(NONLINEAR, [sides], [other])
 
 
 @on_plain

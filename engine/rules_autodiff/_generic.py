@@ -48,7 +48,8 @@ def numbers(places: list[int]) -> Any:
 def check_adjoint(whose: str, one: list[Triple], other: list[Triple]) -> bool:
     """Refuse a map that was not linear: `⟨A x, y⟩` is not `⟨x, Aᵀ y⟩`.
 
-    Of zeros and of what is not finite this tells nothing.
+    Of zeros and of what is not finite this tells nothing, nor of instances that one of
+    the two tangents has once and the other in each place.
 
     Args:
         whose: What the error calls the map, and its cure.
@@ -63,6 +64,8 @@ def check_adjoint(whose: str, one: list[Triple], other: list[Triple]) -> bool:
     """
     with np.errstate(all="ignore"):
         left, right = terms(one), terms(other)
+        if left is None or right is None:
+            return False
         size = sum(np.sum(np.abs(term)) for term in left + right)
         gap = abs(sum(map(np.sum, left)) - sum(map(np.sum, right)))
     if gap > TOLERANCE * size:
@@ -70,13 +73,14 @@ def check_adjoint(whose: str, one: list[Triple], other: list[Triple]) -> bool:
     return bool(np.isfinite(gap) and size > 0)
 
 
-def terms(triples: list[Triple]) -> list[Any]:
-    """The real products of all pairs of numbers."""
+def terms(triples: list[Triple]) -> list[Any] | None:
+    """The real products of all pairs of numbers; None where they do not pair off."""
     found = []
     for x, *pair in triples:
         a, b = (leaves(materialise(x, dx)) for dx in pair)
-        if len(a) == len(b):  # a derivative that is missing is told elsewhere
-            found += [np.real(np.conj(p) * q) for p, q in zip(a, b, strict=True)]
+        if len(a) != len(b):
+            return None
+        found += [np.real(np.conj(p) * q) for p, q in zip(a, b, strict=True)]
     return found
 
 

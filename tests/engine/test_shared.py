@@ -149,6 +149,23 @@ def test_an_instance_in_two_arguments_has_one_tangent():
             call()
 
 
+def clipped(a):
+    return 3.0 * a
+
+
+@rc.rrule.define(clipped)
+def clipped_rrule(a):
+    return 3.0 * a, lambda dy: (NoTangent(), float(np.clip(3.0 * dy, -1.0, 1.0)))
+
+
+def test_a_map_that_is_not_linear_is_refused_for_shared_instances_too():
+    cell = Cell(2.0)
+    dx = MutableTangent(Cell, v=1.0)
+    f_jvp = linearize(lambda p, q: clipped(p[0].v) * q[0].v, [cell], [cell])[1]
+    with pytest.raises(rc.UnsupportedError, match="must be linear"):
+        f_jvp([dx], [dx])
+
+
 def test_hvp_wants_one_tangent_for_each_primal():
     with pytest.raises(TypeError, match="hvp: .* each of the 2 primals, but got 1"):
         hvp(lambda x, y: x * y, (1.0, 2.0), (1.0,))
