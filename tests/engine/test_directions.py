@@ -1,14 +1,14 @@
 """Tangents and cotangents that fit nothing are errors, not sums or zeros."""
 
 from array import array
-from collections import Counter, OrderedDict, UserDict, defaultdict, deque
+from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, deque
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from rules_autodiff import grad, hvp, jacrev, jvp, linearize, value_and_grad, vjp
-from rules_core import UnsupportedError
+from rules_core import ProjectionError, UnsupportedError
 
 X = np.arange(3.0)
 WIDE = np.ones((2, 3))
@@ -83,7 +83,6 @@ CONSTANTS = {
     "decimal": Decimal(1),
     "generator": iter([1.0]),
     "function": len,
-    "mapping of a class": UserDict(a=1.0),
     "object array": np.array([1.0, None]),
     "record": np.zeros(2, [("p", float)]),
 }
@@ -113,6 +112,49 @@ def test_containers_of_the_standard_library(kind):
     assert y == 5.0
     found = list(found) if kind is deque else [found["a"], found["b"]]
     assert found == [2.0, 4.0]
+
+
+def of_user_dict(d):
+    total = d["a"] ** 2 * d.get("b") + sum(v**3 for v in d.values())
+    d["c"] = total * d["a"]
+    d["a"] = d["c"] * 2.0
+    return d["a"] * d["b"] + d["c"]
+
+
+def of_user_list(x):
+    x.append(x[0] * x[1])
+    x[0] = x[2] ** 2 + sum(x)
+    return x[0] * x[2] + x[1]
+
+
+COLLECTIONS = {
+    "UserDict": (lambda a, b: UserDict(a=a, b=b), of_user_dict, lambda d: d.data),
+    "UserList": (
+        lambda a, b: UserList([a, b]),
+        of_user_list,
+        lambda x: dict(zip("ab", x.data, strict=True)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_collections_written_in_python_are_instances(name):
+    """Their derivatives are those of finite differences."""
+    make, f, parts = COLLECTIONS[name]
+    a, b, h = 1.5, 2.0, 1e-6
+    exact = [
+        (f(make(a + h, b)) - f(make(a - h, b))) / (2 * h),
+        (f(make(a, b + h)) - f(make(a, b - h))) / (2 * h),
+    ]
+    filled = make(a, b)
+    dx = grad(f)(filled)
+    assert filled == make(a, b)
+    found = parts(dx)
+    assert [found["a"], found["b"]] == pytest.approx(exact, rel=1e-6)
+    slope = jvp(f, (make(a, b),), (dx,))[1]
+    assert slope == pytest.approx(np.dot(exact, exact), rel=1e-6)
+    with pytest.raises(ProjectionError, match="must have the structure of a User"):
+        jvp(lambda _: 1.0, (filled,), (1.0,))
 
 
 def test_zero_is_a_direction_of_everything():
