@@ -76,6 +76,7 @@ REFUSED = {
     "numpy.nested_iters": lambda x: sum(
         t for i in np.nested_iters(x, [[0], []])[:1] for t in i
     ),
+    "numpy.ix_": lambda x: np.sum(np.ix_(x * x, x)[0] * 2.0),
     "numpy.from_dlpack": lambda x: np.sum(np.from_dlpack(x) ** 2),
 }
 
