@@ -21,6 +21,7 @@ from ._compat import (
     call_function,
     functorch_active,
     is_view,
+    noting_down,
     set_forward_enabled,
     strip_tangent,
     unwrap_dead,
@@ -60,8 +61,11 @@ class TransformCall(ResidualCall):
         levels, and what a rule captures from outside, may be one object. Each has
         derivatives of its own, so a residual must be found in the argument that it is.
         """
+        # A program that is being written down would keep a detach, and have no second
+        # derivative when it is differentiated later.
+        apart = Tensor.view_as if noting_down() else _detached
         pairs = zip(tensors, self.wrapped, strict=True)
-        found = super().run([x.detach() if own else x for x, own in pairs])
+        found = super().run([apart(x, x) if own else x for x, own in pairs])
         taken = {*map(id, tensors)}
         outputs, extras = ([_apart(y, taken) for y in ys] for ys in found)
         return outputs, extras
@@ -194,6 +198,10 @@ def _push(ctx: Any, saved: Sequence[Tensor], tangents: Sequence[Tensor | None]) 
     if call.tangents_of_extras_wanted():
         return (*dys, *call.push_extras(tensors, extras, tangents))
     return _alone((*dys, *map(_zeros, extras)))
+
+
+def _detached(x: Tensor, _like: Tensor) -> Tensor:
+    return x.detach()
 
 
 def _apart(y: Tensor, taken: set[int]) -> Tensor:

@@ -22,7 +22,7 @@ from ._compat import (
     without_wrappers,
 )
 from ._errors import NotLinearError
-from ._meta import pattern
+from ._meta import is_ragged, pattern
 from ._transpose import Sides
 
 __all__ = ["linearity"]
@@ -42,11 +42,15 @@ def linearity(
     """What checks the sides; None where the rule passed for these shapes.
 
     A checkpoint must save as many tensors when it runs again, so it asks nothing.
+    Nothing is asked of nested tensors either, whose ragged sizes are no numbers.
     """
-    known = call.primitive.__dict__.setdefault(_LINEAR, {})
-    key = (rule.kind, tuple(chosen), pattern((*call.inputs, *call.outputs)))
+    metas = (*call.inputs, *call.outputs)
     blind = noting_down_programs() or has_saving_hooks() or older_vmap_active()
-    if blind or known.get(key) is rule:
+    if blind or is_ragged(metas):
+        return None
+    known = call.primitive.__dict__.setdefault(_LINEAR, {})
+    key = (rule.kind, tuple(chosen), pattern(metas))
+    if known.get(key) is rule:
         return None
 
     def check(one: Sides, other: Sides, odd: Sides) -> None:

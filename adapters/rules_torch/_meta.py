@@ -10,7 +10,15 @@ from torch import Tensor
 
 import rules_core as rc
 
-__all__ = ["Meta", "common_device", "has_tangent_space", "pattern", "stand_in", "zeros"]
+__all__ = [
+    "Meta",
+    "common_device",
+    "has_tangent_space",
+    "is_ragged",
+    "pattern",
+    "stand_in",
+    "zeros",
+]
 
 # Shape, dtype and device; a plain tuple, for it is made in every call.
 Meta = tuple[Any, Any, Any]
@@ -39,6 +47,15 @@ def pattern(metas: Sequence[Meta]) -> Any:
     return tuple(
         (tuple(numbers.setdefault(int(n), len(numbers)) for n in shape), dtype)
         for shape, dtype, _ in metas
+    )
+
+
+def is_ragged(metas: Sequence[Meta]) -> bool:
+    """Whether a size is that of a nested tensor's rows, which is no number."""
+    return any(
+        isinstance(n, torch.SymInt) and n.node.is_nested_int()
+        for shape, _, _ in metas
+        for n in shape
     )
 
 
