@@ -81,7 +81,7 @@ def assembled(x: Any, places: dict[Path, Any], path: Path = ()) -> Any:
     if path in places:
         return places[path]
     if not any(other[: len(path)] == path for other in places):
-        return NoTangent()
+        return ZeroTangent() if has_tangent(x) else NoTangent()  # nobody asked for it
     level: Any = structure(x)
     parts = [
         assembled(value, places, (*path, name))
