@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -16,7 +17,14 @@ from torch import Tensor
 
 import rules_core as rc
 
-__all__ = ["ATOMS", "captured", "reaches_tensor", "take_apart", "unchanged"]
+__all__ = [
+    "ATOMS",
+    "captured",
+    "hides_tensor",
+    "reaches_tensor",
+    "take_apart",
+    "unchanged",
+]
 
 ATOMS = frozenset(
     (
@@ -144,19 +152,28 @@ def _hides_something(value: Any, known: Iterable[Any]) -> bool:
     ids = {id(part) for part in known}
     ids.update((id(type(value)), id(getattr(value, "__dict__", None))))
     return any(
-        id(part) not in ids and reaches_tensor(part) for part in gc.get_referents(value)
+        id(part) not in ids and hides_tensor(part) for part in gc.get_referents(value)
     )
 
 
 def reaches_tensor(root: Any, leaf: Any = Tensor) -> bool:
-    """Whether a tensor (or NumPy array) can be reached from an object."""
+    """Whether a tensor (or NumPy array) can be reached; True where it may take long."""
+    return _reaches(root, leaf, _REACH)
+
+
+def hides_tensor(root: Any, leaf: Any = Tensor) -> bool:
+    """Whether a tensor is reached from an object, however much there is to look at."""
+    return _reaches(root, leaf, sys.maxsize)
+
+
+def _reaches(root: Any, leaf: Any, most: int) -> bool:
     queue = deque([root])
     seen: set[int] = set()
     for _ in count():
         if not queue:
             return False
         value = queue.popleft()
-        if isinstance(value, leaf) or len(seen) > _REACH:
+        if isinstance(value, leaf) or len(seen) > most:
             return True
         if id(value) in seen or type(value) in ATOMS or isinstance(value, type):
             continue

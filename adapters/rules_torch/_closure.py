@@ -19,7 +19,14 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._apart import ATOMS, captured, reaches_tensor, take_apart, unchanged
+from ._apart import (
+    ATOMS,
+    captured,
+    hides_tensor,
+    reaches_tensor,
+    take_apart,
+    unchanged,
+)
 
 __all__ = ["TENSORS", "Plan", "convert", "holds_numbers", "is_bare", "rebuild"]
 
@@ -249,7 +256,7 @@ class _Walker:
             self.obstacle = f"an object of type {_name(value)} that contains itself"
         if seen is not None:
             return seen
-        if not reaches_tensor(value, self._leaf):
+        if not hides_tensor(value, self._leaf):
             return self._lend(value)
         self._alive.append(value)
         self._seen[id(value)] = _Cycle
@@ -257,14 +264,22 @@ class _Walker:
         return template
 
     def _lend(self, value: Any) -> Any:
-        """What holds no tensor yet, with its parts where a pullback may put one in."""
+        """What holds no tensor yet, with its parts where a pullback may put one in.
+
+        None of its parts holds one either, so none can stand in the way.
+        """
+        if type(value) in ATOMS or isinstance(value, (type, self._leaf)):
+            return value
+        seen = self._seen.get(id(value))
+        if seen is not None:
+            return value if seen is _Cycle else seen
         parts = unchanged(value)
         if parts is None:
             return value
         self._alive.append(value)
         lent = self._seen[id(value)] = _Lent(value, self._leaf)
         make, items = parts
-        lent.node = _Node(make, [self.visit(item) for item in items])
+        lent.node = _Node(make, [self._lend(item) for item in items])
         return lent
 
     def _slot(self, tensor: Any) -> Any:
@@ -322,7 +337,7 @@ class _Builder:
         return made
 
     def _lent(self, lent: _Lent) -> Any:
-        if not reaches_tensor(lent.value, lent.leaf):
+        if not hides_tensor(lent.value, lent.leaf):
             return lent.value
         return self.build(lent.node)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import deque, namedtuple
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 import torch
@@ -266,3 +266,17 @@ def test_an_object_that_holds_no_tensor_is_shared():
     for _ in range(2):
         rebuild(plan, tensors)(1.0)
     assert (len(calls), box.calls) == (2, 2)
+
+
+def test_what_cannot_be_opened_is_an_obstacle_only_where_it_holds_a_tensor():
+    def capture(sealed, x=T):
+        beside = SimpleNamespace(sealed=sealed)
+        return lambda: (x, sealed, beside)
+
+    large = MappingProxyType({i: [i] for i in range(20_000)})
+    plan, tensors = convert(capture(large))
+    assert plan[2] is None
+    _, sealed, beside = rebuild(plan, tensors)()
+    assert sealed is beside.sealed is large
+    plan, _ = convert(capture(MappingProxyType({"x": T})))
+    assert "mappingproxy" in plan[2]
