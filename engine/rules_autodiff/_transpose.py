@@ -16,6 +16,7 @@ from rules_autodiff._plain import PLAIN
 from rules_core import (
     AbstractThunk,
     CotangentCountError,
+    MutableTangent,
     NoTangent,
     NotImplementedTangent,
     StructuralTangent,
@@ -85,7 +86,8 @@ def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
     from rules_autodiff._recording import Recording
 
     def pull(dy: Any) -> Any:
-        return tuple([concrete(dx) for dx in pullback(dy)])
+        met: dict[int, Any] = {}
+        return tuple([concrete(dx, met) for dx in pullback(dy)])
 
     def push(tangents: Any) -> Any:
         seed = generic_like(zero_tangent(y))
@@ -93,29 +95,63 @@ def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
         out, recorded = recording.output, recording.value()
         if len(out) != len(tangents):
             raise CotangentCountError(found.rule, len(tangents), out)
-        for place, (value, dx) in enumerate(zip(out, tangents, strict=True)):
-            if dx is not None:
-                refuse_missing(value, found, place)
-                refuse_no_cotangent(found, place, value)
-                recording.seed(value, dx)
+        moving = [place for place, dx in enumerate(tangents) if dx is not None]
+        for place in moving:
+            refuse_missing(out[place], found, place)
+            refuse_no_cotangent(found, place, out[place])
+        met: dict[int, Any] = {}
+        given = tuple([shared_as(out[i], tangents[i], met) for i in moving])
+        recording.seed(tuple([out[i] for i in moving]), given)
         (dy,) = recording.run_back(below)
         own = found.args if found.bound else (None, *found.args)
-        sides = zip(own, recorded, tangents, strict=True)
-        moved = [side for side in sides if side[2] is not None]
+        # As one value: an instance in several arguments counts once.
+        primals, cotangents = (tuple([x[i] for i in moving]) for x in (own, recorded))
+        moved = [(primals, cotangents, given)]
         check_adjoint(nonlinear(found.rule), moved, [(y, seed, dy)])
         return dy
 
     return push
 
 
-def concrete(dx: Any) -> Any:
-    """A tangent with all thunks in it forced; the level that records follows this."""
+def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
+    """A tangent with all thunks in it forced; the level that records follows this.
+
+    The tangent of an instance stays one object wherever it stands.
+    """
+    met = {} if met is None else met
     while isinstance(dx, AbstractThunk):
         dx = unthunk(dx)
     if not isinstance(dx, StructuralTangent | tuple | list | dict):
         return dx
+    if id(dx) in met:
+        return met[id(dx)][1]
     level: Any = structure(dx)
-    return level.rebuild([concrete(part) for part in level.values])
+    found = level.rebuild([concrete(part, met) for part in level.values])
+    if isinstance(dx, MutableTangent):
+        met[id(dx)] = dx, found
+    return found
+
+
+def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
+    """A tangent in which an instance has one object wherever `known` has one.
+
+    What gathers derivatives adds one object once: of an instance in two places, whose
+    cotangent a rule gave in both, the derivative would count twice.
+    """
+    if not isinstance(known, StructuralTangent | tuple | list | dict):
+        return dx
+    if id(known) in met:
+        return met[id(known)]
+    level, own = structure(known), structure(dx)
+    if level is None or own is None or level.names != own.names:
+        return dx
+    parts = [
+        shared_as(*pair, met) for pair in zip(level.values, own.values, strict=True)
+    ]
+    found = own.rebuild(parts)
+    if isinstance(known, MutableTangent):
+        met[id(known)] = found
+    return found
 
 
 def refuse_missing(value: Any, found: Any, place: int | None = None) -> None:

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_autodiff import grad, hvp, jvp, linearize, vjp
+from rules_autodiff import grad, hvp, jacfwd, jvp, linearize, vjp
 from rules_autodiff.testing import check_program
 from rules_core import MutableTangent, NoTangent
+from rules_core.testing import isolated_rules
 
 
 class Cell:
@@ -169,3 +170,65 @@ def test_a_map_that_is_not_linear_is_refused_for_shared_instances_too():
 def test_hvp_wants_one_tangent_for_each_primal():
     with pytest.raises(TypeError, match="hvp: .* each of the 2 primals, but got 1"):
         hvp(lambda x, y: x * y, (1.0, 2.0), (1.0,))
+
+
+def held(cell):
+    return [cell], {"a": cell}, (cell, [cell]), [cell, cell], Pair(cell, cell)
+
+
+class Pair:
+    def __init__(self, left, right):
+        self.left, self.right = left, right
+
+
+def first(x):
+    """The cell that a container holds."""
+    if isinstance(x, Cell):
+        return x
+    if isinstance(x, Pair):
+        return x.left
+    return first(x["a"] if isinstance(x, dict) else x[-1])
+
+
+def multiplied(one, other):
+    return first(one).v * first(other).v
+
+
+def reverse_by_ad(f):
+    @rc.rrule.define(f, config=rc.RuleConfig[rc.HasReverseMode])
+    def shared_rrule(config, one, other):
+        return rc.rrule_via_ad(config, multiplied, one, other)
+
+
+def forward_by_ad(f):
+    @rc.frule.define(f, config=rc.RuleConfig[rc.HasForwardsMode])
+    def shared_frule(config, tangents, one, other):
+        return rc.frule_via_ad(config, tangents, multiplied, one, other)
+
+
+WAYS = {
+    "jvp": lambda f, a: jvp(f, (a,), (1.0,))[1],
+    "grad": lambda f, a: grad(f)(a),
+    "linearize": lambda f, a: linearize(f, a)[1](1.0),
+    "jacfwd": lambda f, a: jacfwd(f)(a),
+    "vjp": lambda f, a: vjp(f, a)[1](1.0)[0],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("define", [reverse_by_ad, forward_by_ad])
+@pytest.mark.parametrize("left", range(5))
+@pytest.mark.parametrize("right", range(5))
+def test_an_instance_in_several_places_of_a_ruled_call(left, right, define, way):
+    """One variable, whatever holds it, in every mode and by either rule."""
+
+    def ruled(one, other):
+        return multiplied(one, other)
+
+    def program(a):
+        places = held(Cell(a * a))
+        return ruled(places[left], places[right])
+
+    with isolated_rules():
+        define(ruled)
+        assert float(WAYS[way](program, 2.0)) == pytest.approx(32.0)
