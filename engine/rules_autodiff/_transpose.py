@@ -15,11 +15,13 @@ from rules_autodiff._kept import deepest
 from rules_autodiff._plain import PLAIN
 from rules_core import (
     AbstractThunk,
+    AbstractZero,
     CotangentCountError,
     MutableTangent,
     NoTangent,
     NotImplementedTangent,
     StructuralTangent,
+    ZeroTangent,
     structure,
     unthunk,
     zero_tangent,
@@ -135,20 +137,26 @@ def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
 def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
     """A tangent in which an instance has one object wherever `known` has one.
 
-    What gathers derivatives adds one object once: of an instance in two places, whose
-    cotangent a rule gave in both, the derivative would count twice.
+    Where `known`, the cotangent of a rule, is zero or has no entry there is nothing to
+    pair with. What gathers derivatives adds one object once: of an instance in two
+    places, whose cotangent a rule gave in both, the derivative would count twice.
     """
+    if isinstance(known, AbstractZero):
+        return ZeroTangent()
     if not isinstance(known, StructuralTangent | tuple | list | dict):
         return dx
     if id(known) in met:
         return met[id(known)]
     level, own = structure(known), structure(dx)
-    if level is None or own is None or level.names != own.names:
+    if level is None or own is None or not set(level.names) <= set(own.names):
         return dx
-    parts = [
-        shared_as(*pair, met) for pair in zip(level.values, own.values, strict=True)
-    ]
-    found = own.rebuild(parts)
+    entries = dict(zip(own.names, own.values, strict=True))
+    found = level.rebuild(
+        [
+            shared_as(value, entries[name], met)
+            for name, value in zip(level.names, level.values, strict=True)
+        ]
+    )
     if isinstance(known, MutableTangent):
         met[id(known)] = found
     return found

@@ -91,6 +91,69 @@ def test_what_an_rrule_lacks_is_no_zero_in_forward_mode():
         assert __file__ in "".join(error.value.__notes__)
 
 
+# A container of x and y, how to take them out, and the cotangent of a rule in which y
+# does not count.
+HALVES = {
+    "tuple": (
+        lambda x, y: (x, y),
+        lambda p: p,
+        lambda dx: (dx, rc.ZeroTangent()),
+    ),
+    "list": (lambda x, y: [x, y], lambda p: p, lambda dx: [dx, None]),
+    "dict": (
+        lambda x, y: {"x": x, "y": y},
+        lambda p: p.values(),
+        lambda dx: {"x": dx, "y": rc.ZeroTangent()},
+    ),
+    "part of a dict": (
+        lambda x, y: {"x": x, "y": y},
+        lambda p: p.values(),
+        lambda dx: rc.Tangent(dict, {"x": dx}),
+    ),
+    "nested": (
+        lambda x, y: ((x, [y]),),
+        lambda p: (p[0][0], p[0][1][0]),
+        lambda dx: ((dx, rc.ZeroTangent()),),
+    ),
+    "thunk": (
+        lambda x, y: (x, y),
+        lambda p: p,
+        lambda dx: (dx, rc.Thunk(rc.ZeroTangent)),
+    ),
+    "array": (
+        lambda x, y: (x, np.array([y, y])),
+        lambda p: (p[0], p[1][0]),
+        lambda dx: (dx, rc.ZeroTangent()),
+    ),
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("mode", ALL)
+def test_what_an_rrule_says_is_zero_moves_nothing_in_forward_mode(half, mode):
+    """A whole argument that is zero, and one entry of a container."""
+    make, parts, cotangent = HALVES[half]
+
+    def squared(p, other):
+        x, _ = parts(p)
+        return x * x
+
+    @rc.rrule.define(squared)
+    def squared_rrule(p, other):
+        x, _ = parts(p)
+
+        def squared_pullback(dy):
+            return NoTangent(), cotangent(2 * x * dy), rc.ZeroTangent()
+
+        return x * x, squared_pullback
+
+    def moved(t):
+        return squared(make(2.0 * t, 3.0 * t), t) * t
+
+    assert ALL[mode](moved)(1.5) == pytest.approx(3 * 4 * 1.5**2)
+    assert ALL[mode](lambda t: ALL[mode](moved)(t))(1.5) == pytest.approx(24 * 1.5)
+
+
 def test_what_an_frule_lacks_is_no_zero_in_reverse_mode():
     @rc.frule.define(half_known)
     def half_known_frule(tangents, x, y):

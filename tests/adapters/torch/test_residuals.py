@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import weakref
 
+import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
@@ -15,6 +17,7 @@ from rules_torch import UnconvertibleClosureError
 from tests.adapters.torch import misuses
 from tests.adapters.torch.formulas import cube, expo, host_sine, sinmul
 
+KEPT = [np.sign, np.add, np.matmul, np.sum, np.linalg.solve, np.einsum]
 ALL = {"sinmul": sinmul, "expo": expo, "cube": cube, "host": host_sine}
 
 
@@ -152,6 +155,32 @@ def test_a_closure_that_cannot_be_converted_is_refused():
         "Pullback(fn, *residuals), or declare the rule deterministic=True so that it "
         "may run again in the backward pass."
     )
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["inspected", "fresh"])
+@pytest.mark.parametrize("kept", KEPT, ids=lambda f: f"{type(f).__name__}-{f.__name__}")
+def test_functions_of_numpy_are_constants_whatever_was_asked_of_them(kept, told):
+    """`inspect.signature` leaves the signature it made in a ufunc."""
+    if told:
+        inspect.signature(kept)
+
+    @rc.primitive(host=True)
+    def squared(x):
+        return x * x
+
+    @rc.rrule.define(squared, host=True)
+    def squared_rrule(x):
+        f = kept
+
+        def squared_pullback(dy):
+            assert f is kept
+            return rc.NoTangent(), 2 * x * dy
+
+        return x * x, squared_pullback
+
+    x = points(2.0, 3.0)
+    squared(x).sum().backward()
+    assert x.grad.tolist() == [4.0, 6.0]
 
 
 def test_or_run_again_where_the_rule_is_deterministic():
