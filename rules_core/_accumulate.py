@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from ._algebra import AbstractTangent
-from ._arithmetic import total
+from ._arithmetic import none_is_zero, total
 from ._arrays import array_namespace, is_array
 from ._errors import ProjectionError, UnsupportedError
 from ._numbers import is_floating, is_plain_tensor
@@ -50,7 +50,7 @@ def accumulate(x: Any, y: Any, *, owned: bool = False) -> Any:
     >>> accumulate(x, y, owned=True) is x, x
     (True, array([2., 3.]))
     """
-    x, y = _known(x), _known(y)
+    x, y = none_is_zero(x), none_is_zero(y)
     if owned and isinstance(x, AbstractZero):
         return y if isinstance(y, AbstractZero) else x + _copied(y, {})
     if isinstance(y, AbstractTangent):
@@ -60,10 +60,6 @@ def accumulate(x: Any, y: Any, *, owned: bool = False) -> Any:
     if isinstance(x, AbstractThunk) and isinstance(y, BARE):
         return total(unthunk(x), y, {})
     return total(x, y, {})
-
-
-def _known(x: Any) -> Any:
-    return ZeroTangent() if x is None else x
 
 
 def _copied(x: Any, met: dict[int, Any]) -> Any:

@@ -18,7 +18,7 @@ from ._structure import Structure, structure
 from ._thunks import BARE, unthunk
 from ._zeros import AbstractZero, ZeroTangent
 
-__all__ = ["check_alike", "is_scalar", "move", "scaled", "total"]
+__all__ = ["check_alike", "is_scalar", "move", "none_is_zero", "scaled", "total"]
 
 _T = TypeVar("_T", bound=Entries)
 
@@ -67,7 +67,7 @@ def total(a: Any, b: Any, memo: dict[tuple[int, int], Any]) -> Any:
 
 
 def _total_of_others(a: Any, b: Any, memo: dict[tuple[int, int], Any]) -> Any:
-    a, b = _known(a), _known(b)
+    a, b = none_is_zero(a), none_is_zero(b)
     containers = isinstance(a, (Entries, *BARE)), isinstance(b, (Entries, *BARE))
     if all(containers):
         return _total_of_bare(a, b, memo)
@@ -96,7 +96,8 @@ def _total_of_bare(a: Any, b: Any, memo: dict[tuple[int, int], Any]) -> Any:
     return sums if level is None or type(a) is dict else level.rebuild([*sums.values()])
 
 
-def _known(x: Any) -> Any:
+def none_is_zero(x: Any) -> Any:
+    """A tangent as authors write it; None is their zero."""
     return ZeroTangent() if x is None else x
 
 

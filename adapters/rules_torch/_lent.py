@@ -16,8 +16,11 @@ import rules_core as rc
 from ._compat import frame_callback
 from ._numpy import to_numpy
 
-__all__ = ["call_lent", "is_refused_write", "needs_copies"]
+__all__ = ["REFUSALS", "call_lent", "is_refused_write", "needs_copies"]
 
+# What is raised where memory that is lent read-only was to be written to.
+REFUSALS = (TypeError, ValueError, BufferError)
+_TEXTS = "read-only", "readonly", "not writable"
 # Under this attribute a primitive is known to write into its arguments.
 _WRITES = "_writes_torch"
 
@@ -29,21 +32,19 @@ def needs_copies(primitive: rc.Primitive) -> bool:
 
 
 def is_refused_write(error: Exception) -> bool:
-    """Whether NumPy, Cython or Numba did not write into an array that is lent."""
-    text = str(error)
-    return "read-only" in text or "readonly" in text
+    """Whether NumPy, Cython, Numba or a buffer did not give memory to write to."""
+    return any(text in str(error) for text in _TEXTS)
 
 
 def call_lent(
     primitive: rc.Primitive, fn: Callable[[list[Any]], Any], tensors: Sequence[Tensor]
 ) -> Any:
     """`fn` of the tensors as arrays: for a primitive, or for one of its rules."""
-    if (
-        not needs_copies(primitive) and frame_callback() is None
-    ):  # Dynamo fails on read-only arrays
+    # Dynamo fails on read-only arrays.
+    if not needs_copies(primitive) and frame_callback() is None:
         try:
             return fn([_lend(primitive, x) for x in tensors])
-        except (TypeError, ValueError) as error:
+        except REFUSALS as error:
             if not is_refused_write(error):
                 raise
         primitive.__dict__[_WRITES] = True

@@ -19,7 +19,7 @@ import rules_core as rc
 from ._compat import tracing_or_transforming
 from ._host import PrimalJob
 from ._leaves import flatten, unflatten
-from ._lent import is_refused_write, needs_copies
+from ._lent import REFUSALS, is_refused_write, needs_copies
 from ._numpy import ALONE
 
 __all__ = ["set_shortcut"]
@@ -73,7 +73,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             array.setflags(False)
         try:
             y = fun(array)
-        except (TypeError, ValueError) as error:
+        except REFUSALS as error:
             if is_refused_write(error):
                 return NotImplemented
             raise
@@ -113,7 +113,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             b.setflags(False)
         try:
             y = fun(a, b)
-        except (TypeError, ValueError) as error:
+        except REFUSALS as error:
             if is_refused_write(error):
                 return NotImplemented
             raise
@@ -142,7 +142,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
                     array.setflags(False)
         try:
             y = fun(*arrays)
-        except (TypeError, ValueError) as error:
+        except REFUSALS as error:
             if is_refused_write(error):
                 return NotImplemented
             raise

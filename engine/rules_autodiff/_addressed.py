@@ -181,10 +181,8 @@ class Places:
     def addressed(self, x: Any) -> Any:
         if id(x) not in self.known:
             held = Addressed(x)
-            self.known[id(x)] = (
-                x,
-                held.tangent,
-            )  # before its entries: it may hold itself
+            # Before its entries: it may hold itself.
+            self.known[id(x)] = x, held.tangent
             self.held.append(held)
             held.given = {name: self.of(value) for name, value in held.before.items()}
             held.fill(held.given)

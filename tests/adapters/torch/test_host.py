@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 import torch
@@ -28,6 +30,52 @@ def test_no_copy_either_way():
     y = f(x)
     assert seen[0].__array_interface__["data"][0] == x.data_ptr()
     assert y.numpy().base is not None
+
+
+def doubled_in_place(x):
+    x *= 2.0
+    return x
+
+
+def doubled_by_copying(x):
+    np.copyto(x, 2.0 * x)
+    return x
+
+
+def doubled_as_c_does(x):
+    """A stand-in for Cython's `double[:]`, which takes writable memory only."""
+    (ctypes.c_double * x.size).from_buffer(np.atleast_1d(x))
+    return 2.0 * x
+
+
+def doubled_in_a_view(x):
+    memoryview(np.atleast_1d(x)).cast("B")[0:1] = b"\0"
+    return np.array([2.0, 4.0, 6.0][: x.size])
+
+
+@pytest.mark.parametrize("rules", [False, True])
+@pytest.mark.parametrize(
+    "body", [doubled_in_place, doubled_by_copying, doubled_as_c_does, doubled_in_a_view]
+)
+def test_functions_that_ask_for_writable_memory_get_copies(body, rules):
+    f = rc.primitive(lambda x: body(x), host=True)
+    rc.shape_rule.define(f)(lambda x: x)
+    if rules:
+
+        @rc.rrule.define(f, host=True)
+        def f_rrule(x):
+            return body(x), lambda dy: (rc.NoTangent(), body(dy))
+
+    x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    doubled = torch.tensor([2.0, 4.0, 6.0], dtype=torch.float64)
+    for run in (f, f, vmap(lambda t: f(t)[None])):
+        torch.testing.assert_close(run(x).reshape(3)[:1], doubled[:1])
+        assert x.tolist() == [1, 2, 3]
+    torch.testing.assert_close(f(x), doubled)
+    if rules and body is not doubled_in_a_view:  # which is no linear map of dy
+        for _ in range(2):
+            slope = grad(lambda t: f(t).sum())(x)
+            assert slope.tolist() == [2, 2, 2]
 
 
 def test_a_result_that_shares_memory_with_an_argument_is_copied():

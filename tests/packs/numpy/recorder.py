@@ -71,4 +71,4 @@ def _is_constant(f: Any) -> bool:
 
 
 if __name__ == "__main__":
-    print("unchecked:", *unchecked(sys.argv[1]))
+    print("unchecked:", *unchecked(sys.argv[1]), sep="\n")

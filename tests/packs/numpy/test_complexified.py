@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 
 import rules_core as rc
 from tests.packs.numpy.complexified import mistake
-
-ROOT = Path(__file__).parents[3]
+from tests.packs.numpy.reports import reported
 
 
 def test_every_checked_call_with_complex_arguments():
     """Against finite differences: see complexified.py."""
-    command = [sys.executable, "-W", "error", "-m", "tests.packs.numpy.complexified"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    _, _, found = done.stdout.rpartition("mistakes:")
-    *mistakes, looked = found.split("\n")[1:-1]
+    *mistakes, looked = reported("complexified", after="mistakes")
     assert mistakes == []
     assert int(looked.split()[0]) > 600
 

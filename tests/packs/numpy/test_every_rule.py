@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.packs.numpy.reports import reported
 
 # Checked by other means than `check_rule`, which cannot look at them.
 OTHERWISE = {
@@ -36,12 +32,6 @@ OTHERWISE = {
 )
 def test_every_rule_is_checked(level):
     """The tests are run with a `check` that only notes what it is asked to check."""
-    command = [sys.executable, "-W", "error", "-m", "tests.packs.numpy.recorder", level]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    _, _, found = done.stdout.rpartition("unchecked:")
-    unchecked = found.split()
+    unchecked = reported("recorder", level, after="unchecked")
     assert [name for name in unchecked if name not in OTHERWISE] == []
     assert [name for name in OTHERWISE if name not in unchecked] == []

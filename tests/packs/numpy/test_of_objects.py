@@ -5,9 +5,6 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +12,8 @@ import pytest
 import rules_core as rc
 from rules_autodiff import grad
 from tests.packs.numpy.of_objects import mistake, of_rrule
+from tests.packs.numpy.reports import reported
 
-ROOT = Path(__file__).parents[3]
 OBJECTS = np.array([0.5, 0.7], object)
 RECORDS = np.array([(1.0, 2.0)], dtype=[("a", float), ("b", float)])
 NAMES = np.array(["a", None, 2], object)
@@ -24,13 +21,7 @@ NAMES = np.array(["a", None, 2], object)
 
 def test_every_checked_call_with_arrays_of_objects():
     """Neither a zero nor an error about something else: see of_objects.py."""
-    command = [sys.executable, "-W", "error", "-m", "tests.packs.numpy.of_objects"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    _, _, found = done.stdout.rpartition("mistakes:")
-    *mistakes, looked = found.split("\n")[1:-1]
+    *mistakes, looked = reported("of_objects", after="mistakes")
     assert mistakes == []
     assert int(looked.split()[0]) > 1000
 
