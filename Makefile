@@ -27,6 +27,9 @@ DEMO ?= co2
 
 # Two test processes on two cores: more threads inside each only get in each other's way.
 export OMP_NUM_THREADS ?= 1
+# What Python and pytest compiled is used again, by the next run and by the processes
+# that tests start.
+export PYTHONDONTWRITEBYTECODE :=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test test-full test-nightly test-slice versions coverage lint docs clean

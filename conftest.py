@@ -33,6 +33,7 @@ pytest_plugins = [
     "tests.slices",
     "tests.budget",
     "tests.waiting",
+    "tests.warm",
 ]
 
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
@@ -78,6 +79,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
     """Examples in documentation and docstrings, where what they show is installed."""
     if file_path.name in LEFT_OUT:
         return LeftOut.from_parent(parent, path=file_path)
+    if file_path.suffix == ".py" and b">>>" not in file_path.read_bytes():
+        return None  # to read it as a program takes longer
     return collect_examples(file_path, parent)
 
 
