@@ -111,7 +111,7 @@ class Transform:
 class Calls(Hooks):
     """Hooks for calls.
 
-    A mode overrides `by_rule`, `mutating_rule` and `is_active`.
+    A mode overrides `by_rule`, `mutating_rule`, `mutating` and `is_active`.
     """
 
     def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -174,7 +174,7 @@ class Calls(Hooks):
         handle = HANDLERS.get(f)
         if handle is not None:
             return handle(self, *args, **kwargs)
-        result = self.mutating_rule(f, args) if not kwargs else NotImplemented
+        result = self.mutating_rule(f, args, kwargs)
         if result is not NotImplemented:
             return result
         if is_opaque(f):
@@ -183,6 +183,8 @@ class Calls(Hooks):
             result = self.look_up(f, args, kwargs)
             if result is not NotImplemented:
                 return result
+            return self.by_body(f, args, kwargs)
+        if f in self.mutating.rules:  # of calls like this one alone
             return self.by_body(f, args, kwargs)
         before = self.failure
         try:
@@ -347,7 +349,7 @@ class Calls(Hooks):
         if is_transparent(f):
             return self.from_text(self.call_unseen(f, args, kwargs), f, args)
         args = tuple([list(x) if is_stream(x) else x for x in args])
-        result = self.mutating_rule(f, args)
+        result = self.mutating_rule(f, args, kwargs)
         if result is not NotImplemented:
             return result
         if self.outside:

@@ -112,6 +112,8 @@ def note_place(error: BaseException, f: Any, place: Place = None) -> None:
 
 def note_unfit(error: Exception, f: Any, args: Any, kwargs: Any, run: Any) -> None:
     """Add to an error that `f` has rules, and which of them did not fit why."""
+    if run.mutating.has(f):
+        error.add_note(run.mutating.skipped_text(f, args, kwargs))
     if not run.has_rules(f) or run.opted_out(f, args):
         return
     what = explain(f, *args, **kwargs)
@@ -307,5 +309,8 @@ def refuse(what: str, cure: str) -> EngineError:
 
 def tell_skipped(run: Any, f: Any, args: Any, kwargs: Any) -> None:
     """Say that rules of `f` are skipped, where a derivative goes into the call."""
-    if run.has_rules(f) and run.is_active((args, kwargs)):
+    mutating = run.mutating.has(f)
+    if (mutating or run.has_rules(f)) and run.is_active((args, kwargs)):
+        if mutating:
+            run.mutating.warn_if_skipped(f, args, kwargs, debug=run.debug)
         warn_if_skipped(f, args, kwargs, run.config)

@@ -17,6 +17,7 @@ from rules_autodiff._calls import HANDLERS, NATIVE
 from rules_autodiff._fast_items import DOUBLE, FLOATS, MISS, REAL
 from rules_autodiff._fast_rules import FastRules, is_ours
 from rules_autodiff._memory import CALLBACK
+from rules_autodiff._mutating_rules import rrule_mutating
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._quick import (
     ADD,
@@ -298,7 +299,7 @@ class FastRun(FastRules):
 
         Whoever registered another rule, or an overlay, gets it.
         """
-        if f in HANDLERS:
+        if f in HANDLERS or f in rrule_mutating.rules:
             return False
         seen, verdict = SEEN.get(f, ((), None))
         for table, types, rule in seen:

@@ -60,6 +60,7 @@ class ForwardRun(Run):
 
     kind = frule
     other_kind = rrule
+    mutating = frule_mutating
 
     def __init__(self, below: Any = PLAIN, width: int = 1):
         super().__init__(below)
@@ -283,8 +284,8 @@ class ForwardRun(Run):
         self.assign(y, [self.canonical(y, dy) for dy in tangents])
         return y
 
-    def mutating_rule(self, f: Any, args: Any) -> Any:
-        found = frule_mutating.find(f, args)
+    def mutating_rule(self, f: Any, args: Any, kwargs: Any) -> Any:
+        found = frule_mutating.find(f, args, kwargs)
         if found is None:
             return NotImplemented
         self.changed = True

@@ -18,6 +18,7 @@ class Hooks:
     raw: dict[int, Any]  # bytes that were made of values with derivatives
     made: dict[int, Any]  # these, and texts and hashes
     failure: Exception | None  # the first error that is not the program's own
+    mutating: Any  # the table of the mode's mutating rules
     kind: Any  # rrule or frule, the rule that the mode uses
     other_kind: Any
 
@@ -257,6 +258,6 @@ class Hooks:
         """The same with a rule for the other mode, transposed."""
         raise NotImplementedError
 
-    def mutating_rule(self, f: Any, args: tuple[Any, ...]) -> Any:
+    def mutating_rule(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """The result by a mutating rule, or NotImplemented where there is none."""
         raise NotImplementedError

@@ -72,6 +72,7 @@ class ReverseRun(Run):
 
     kind = rrule
     other_kind = frule
+    mutating = rrule_mutating
 
     def __init__(self, below: Any = PLAIN):
         super().__init__(below)
@@ -265,8 +266,8 @@ class ReverseRun(Run):
             self.tape.append(CoreEntry(pullback, slots, out))
         return y
 
-    def mutating_rule(self, f: Any, args: Any) -> Any:
-        found = rrule_mutating.find(f, args)
+    def mutating_rule(self, f: Any, args: Any, kwargs: Any) -> Any:
+        found = rrule_mutating.find(f, args, kwargs)
         return NotImplemented if found is None else call_mutating_reverse(self, *found)
 
     def note_mutating(self, entry: Any) -> None:
