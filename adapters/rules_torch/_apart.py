@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import dis
 import gc
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import torch
@@ -20,15 +27,18 @@ import rules_core as rc
 __all__ = [
     "ATOMS",
     "captured",
+    "fixed",
     "hides_tensor",
+    "is_atom",
     "reaches_tensor",
+    "stored_variables",
     "take_apart",
-    "unchanged",
+    "writable",
 ]
 
 ATOMS = frozenset(
     (
-        bool, bytes, complex, float, int, range, slice, str, type, type(None),
+        bool, bytes, complex, float, int, range, slice, str, type(None),
         type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
         torch.device, torch.dtype, torch.layout, torch.Size, torch.SymBool,
         torch.SymFloat, torch.SymInt, rc.Primitive,
@@ -38,6 +48,19 @@ ATOMS = frozenset(
     )
 )  # fmt: skip
 _REACH = 10_000
+_CONTAINERS = (list, dict, set, deque)
+_FIXED = (tuple, partial, MethodType, rc.Pullback)
+
+
+def is_atom(value: Any) -> bool:
+    """Whether there is nothing to look for in a value.
+
+    Classes are constants, but for those that a function defines: their methods may
+    capture what that function was given.
+    """
+    if isinstance(value, type):
+        return "<locals>" not in value.__qualname__
+    return type(value) in ATOMS
 
 
 def captured(function: FunctionType) -> list[Any]:
@@ -77,25 +100,69 @@ def take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
     return _reduced(value) or _remade(value)
 
 
-def unchanged(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
-    """`take_apart` of what may be written to later; None for everything else."""
+def writable(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
+    """`(make, parts)` as it is now, of what may be written to; None for all else."""
     cls = type(value)
     if cls in (list, set, dict):
         return take_apart(value)
+    base = next((base for base in _CONTAINERS if isinstance(value, base)), None)
+    state = _state(value)
+    if base is None and state is None:
+        return None
+    keys = list(value) if base is dict else []
+    entries = list(value.values() if base is dict else value) if base else []
+    slots, fields = state or ({}, {})
+    counts = [len(entries), len(slots)]
+
+    def make(*items: Any) -> Any:
+        parts = iter(items)
+        held, slotted = ([next(parts) for _ in range(count)] for count in counts)
+        made = copy(value) if base or _is_of_c(cls) else object.__new__(cls)
+        if base:
+            made.clear()
+            fill = made.update if base in (dict, set) else made.extend
+            fill(zip(keys, held, strict=True) if base is dict else held)
+        for name in _slots(cls):
+            if hasattr(made, name):
+                object.__delattr__(made, name)
+        for name, item in zip(slots, slotted, strict=True):
+            object.__setattr__(made, name, item)
+        if fields or hasattr(made, "__dict__"):
+            made.__dict__.clear()
+            made.__dict__.update(zip(fields, parts, strict=True))
+        return made
+
+    return make, [*entries, *slots.values(), *fields.values()]
+
+
+def _state(value: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Slots and attributes of an object; None where it can have none."""
+    cls = type(value)
     fields = getattr(value, "__dict__", None)
-    if type(fields) is not dict or cls.__module__ == "builtins":
+    slots = list(_slots(cls))
+    if cls.__module__ == "builtins" or (type(fields) is not dict and not slots):
         return None
     if callable(value) and _is_of_c(cls):  # a function of C code, with its attributes
         return None
-    names = list(fields)
+    filled = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return filled, dict(fields) if type(fields) is dict else {}
 
-    def make(*items: Any) -> Any:
-        made = copy(value)
-        made.__dict__.clear()
-        made.__dict__.update(zip(names, items, strict=True))
-        return made
 
-    return make, list(fields.values())
+def fixed(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
+    """`take_apart` of what is not written to itself, but may hold what is."""
+    return take_apart(value) if isinstance(value, _FIXED) else None
+
+
+@lru_cache(maxsize=1024)
+def stored_variables(code: CodeType) -> frozenset[str]:
+    """The variables of an outer function that code, or code inside of it, assigns."""
+    stored = {
+        step.argval
+        for step in dis.get_instructions(code)
+        if step.opname in ("STORE_DEREF", "DELETE_DEREF")
+    }
+    inner = [stored_variables(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return frozenset(stored.union(*inner).intersection(code.co_freevars))
 
 
 def _reduced(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
@@ -177,7 +244,9 @@ def _reaches(root: Any, leaf: Any, most: int) -> bool:
         value = queue.popleft()
         if isinstance(value, leaf) or len(seen) > most:
             return True
-        if id(value) in seen or type(value) in ATOMS or isinstance(value, type):
+        if id(value) in seen or is_atom(value):
+            continue
+        if isinstance(value, type) and leaf is not Tensor:  # numbers there are no state
             continue
         seen.add(id(value))
         queue.extend(_referents(value))
@@ -186,5 +255,6 @@ def _reaches(root: Any, leaf: Any, most: int) -> bool:
 
 def _referents(value: Any) -> Iterable[Any]:
     if isinstance(value, FunctionType):  # its globals are constants to us
-        return [*captured(value), value.__defaults__, value.__kwdefaults__]
+        own = (value.__defaults__, value.__kwdefaults__, *value.__dict__.values())
+        return [*captured(value), *own]
     return gc.get_referents(value)

@@ -22,10 +22,13 @@ import rules_core as rc
 from ._apart import (
     ATOMS,
     captured,
+    fixed,
     hides_tensor,
+    is_atom,
     reaches_tensor,
+    stored_variables,
     take_apart,
-    unchanged,
+    writable,
 )
 
 __all__ = ["TENSORS", "Plan", "convert", "holds_numbers", "is_bare", "rebuild"]
@@ -56,25 +59,28 @@ class _Lent:
     """An object that held no tensor; `node` makes it again as it was then.
 
     Pullbacks share it, so that what they count in it is seen, until one puts a tensor
-    in: another run, at other values, must not find that.
+    in: another run, at other values, must not find that. A function whose variables
+    somebody assigns is made again in any case, with those of the others.
     """
 
-    __slots__ = ("leaf", "node", "value")
+    __slots__ = ("assigned", "leaf", "node", "value")
 
     def __init__(self, value: Any, leaf: Any) -> None:
         self.value, self.leaf = value, leaf
         self.node: Any = None
+        self.assigned = False
 
 
 class _Function:
-    """A function that holds tensors in its cells or defaults."""
+    """A function that holds tensors in its cells, defaults or attributes."""
 
-    __slots__ = ("cells", "defaults", "fn")
+    __slots__ = ("attributes", "cells", "defaults", "fn")
 
     def __init__(self, function: FunctionType) -> None:
         self.fn = (function.__code__, function.__globals__, function.__name__)
         self.cells: list[_Cell] = []
         self.defaults: Any = None
+        self.attributes: dict[str, Any] = {}
 
 
 class _Cycle:
@@ -107,14 +113,14 @@ def convert(pullback: Any, leaf: Any = Tensor) -> tuple[Plan, list[Any]]:
         if short is not None:
             return short
     walker = _Walker(leaf)
-    template = walker.visit(pullback)
+    template = walker.walk(pullback)
     return (template, _make_general, walker.obstacle), walker.tensors
 
 
 def _convert_shortly(pullback: Any) -> tuple[Plan, list[Any]] | None:
     """A closure or a `Pullback` over tensors and constants; None for all others."""
     if type(pullback) is FunctionType:
-        if pullback.__defaults__ is not None or pullback.__kwdefaults__ is not None:
+        if not _is_bare_code(pullback):
             return None
         values = captured(pullback)
         make: Any = _make_closure
@@ -154,9 +160,12 @@ def _is_plain_function(value: Any) -> bool:
     return (
         type(value) is FunctionType
         and value.__closure__ is None
-        and value.__defaults__ is None
-        and value.__kwdefaults__ is None
+        and _is_bare_code(value)
     )
+
+
+def _is_bare_code(function: FunctionType) -> bool:
+    return not (function.__defaults__ or function.__kwdefaults__ or function.__dict__)
 
 
 def is_bare(plan: Plan) -> bool:
@@ -189,7 +198,8 @@ def _has_number(template: Any, seen: set[int]) -> bool:
     elif kind is _Node:
         parts = template.parts
     elif kind is _Function:
-        parts = [*[cell.content for cell in template.cells], *template.defaults]
+        contents = [cell.content for cell in template.cells]
+        parts = [*contents, *template.defaults, *template.attributes.values()]
     else:
         return not _is_plain_function(template) and _reaches_number(template)
     seen.add(id(template))  # functions may contain themselves
@@ -244,16 +254,28 @@ class _Walker:
         self._leaf = leaf
         self._seen: dict[int, Any] = {}
         self._alive: list[Any] = []  # ids stay valid as long as their objects live
+        self._lent: list[_Lent] = []  # functions alone
+        self._assigned: set[int] = set()  # cells of variables that code assigns
+
+    def walk(self, value: Any) -> Any:
+        """The template of `value`: itself where it holds no tensor."""
+        template = self.visit(value)
+        for lent in self._lent:
+            cells = lent.value.__closure__ or ()
+            lent.assigned = any(id(cell) in self._assigned for cell in cells)
+        return template
 
     def visit(self, value: Any) -> Any:
-        """The template of `value`: itself where it holds no tensor."""
+        """The template of what a value holds; each object is visited once."""
         if isinstance(value, self._leaf):
             return self._slot(value)
-        if type(value) in ATOMS or isinstance(value, type):
+        if is_atom(value):
             return value
         seen = self._seen.get(id(value))
         if seen is _Cycle:
-            self.obstacle = f"an object of type {_name(value)} that contains itself"
+            self.obstacle = (
+                f"an object of type {_name(type(value))} that contains itself"
+            )
         if seen is not None:
             return seen
         if not hides_tensor(value, self._leaf):
@@ -268,18 +290,33 @@ class _Walker:
 
         None of its parts holds one either, so none can stand in the way.
         """
-        if type(value) in ATOMS or isinstance(value, (type, self._leaf)):
+        if is_atom(value) or isinstance(value, (type, self._leaf)):
             return value
         seen = self._seen.get(id(value))
         if seen is not None:
             return value if seen is _Cycle else seen
-        parts = unchanged(value)
-        if parts is None:
-            return value
         self._alive.append(value)
-        lent = self._seen[id(value)] = _Lent(value, self._leaf)
+        if isinstance(value, FunctionType):
+            return self._lend_function(value)
+        if (parts := fixed(value)) is not None:
+            make, items = parts
+            held = [self._lend(item) for item in items]
+            same = all(a is b for a, b in zip(held, items, strict=True))
+            found = self._seen[id(value)] = value if same else _Node(make, held)
+            return found
+        if (parts := writable(value)) is None:
+            return value
         make, items = parts
+        lent = self._seen[id(value)] = _Lent(value, self._leaf)
         lent.node = _Node(make, [self._lend(item) for item in items])
+        return lent
+
+    def _lend_function(self, function: FunctionType) -> Any:
+        if _is_plain_function(function):
+            return function
+        lent = self._seen[id(function)] = _Lent(function, self._leaf)
+        self._lent.append(lent)
+        lent.node = self._filled(function, _Function(function))
         return lent
 
     def _slot(self, tensor: Any) -> Any:
@@ -288,19 +325,30 @@ class _Walker:
 
     def _open(self, value: Any) -> Any:
         if isinstance(value, FunctionType):
-            return self._function(value)
+            template = self._seen[id(value)] = _Function(value)
+            return self._filled(value, template)
+        cls = value if isinstance(value, type) else type(value)
+        if hides_tensor(cls, self._leaf):
+            self.obstacle = f"the class {_name(cls)}"
+            return value
         parts = take_apart(value)
         if parts is None:
-            self.obstacle = f"an object of type {_name(value)}"
+            self.obstacle = f"an object of type {_name(cls)}"
             return value
         make, items = parts
         return _Node(make, [self.visit(item) for item in items])
 
-    def _function(self, function: FunctionType) -> _Function:
-        template = self._seen[id(function)] = _Function(function)
-        template.cells = [self._cell(cell) for cell in function.__closure__ or ()]
+    def _filled(self, function: FunctionType, template: _Function) -> _Function:
+        """The template of a function, with what it captures in it."""
+        cells = function.__closure__ or ()
+        variables = zip(function.__code__.co_freevars, cells, strict=True)
+        stored = stored_variables(function.__code__)
+        self._assigned.update(id(cell) for name, cell in variables if name in stored)
+        template.cells = [self._cell(cell) for cell in cells]
         defaults = (function.__defaults__, function.__kwdefaults__)
         template.defaults = tuple(self.visit(part) for part in defaults)
+        attributes = function.__dict__.items()
+        template.attributes = {name: self.visit(part) for name, part in attributes}
         return template
 
     def _cell(self, cell: CellType) -> _Cell:
@@ -337,7 +385,7 @@ class _Builder:
         return made
 
     def _lent(self, lent: _Lent) -> Any:
-        if not hides_tensor(lent.value, lent.leaf):
+        if not lent.assigned and not hides_tensor(lent.value, lent.leaf):
             return lent.value
         return self.build(lent.node)
 
@@ -352,6 +400,8 @@ class _Builder:
             if cell.content is not _Cell and target == CellType():
                 target.cell_contents = self.build(cell.content)
         made.__defaults__, made.__kwdefaults__ = map(self.build, template.defaults)
+        for name, part in template.attributes.items():
+            made.__dict__[name] = self.build(part)
         return made
 
     def _cell(self, template: _Cell) -> CellType:
@@ -361,6 +411,5 @@ class _Builder:
         return made
 
 
-def _name(value: Any) -> str:
-    cls = type(value)
+def _name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"

@@ -72,6 +72,11 @@ def test_every_transform_in_jax(style):
 INSIDE = [(), ("grad",), ("jvp",), ("vmap_x",), ("grad", "jvp"), ("hessian",)]
 
 
+# What Dynamo itself does when a graph is broken, or resumed within a backward pass.
+@pytest.mark.filterwarnings(
+    "ignore:.*should not be instantiated:DeprecationWarning",
+    "ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning",
+)
 @pytest.mark.nightly
 @pytest.mark.parametrize("style", EVERY, ids=str)
 def test_compiled_by_torch(style):

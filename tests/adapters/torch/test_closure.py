@@ -195,65 +195,6 @@ def test_tuples_of_tensors_and_constants_are_taken_apart_by_the_short_way():
     assert dy == 3.0
 
 
-def in_a_list(kept, compute):
-    if not kept:
-        kept.append(compute())
-    return kept[0]
-
-
-def in_a_place(kept, compute):
-    if kept[0] is None:
-        kept[0] = compute()
-    return kept[0]
-
-
-def in_an_object(kept, compute):
-    if not hasattr(kept, "slope"):
-        kept.slope = compute()
-    return kept.slope
-
-
-MEMOS = {
-    "dict": (dict, lambda kept, compute: kept.setdefault("slope", compute())),
-    "nested dict": (
-        lambda: {"inner": {}},
-        lambda kept, compute: kept["inner"].setdefault("slope", compute()),
-    ),
-    "list": (list, in_a_list),
-    "place": (lambda: [None], in_a_place),
-    "object": (type("Memo", (), {}), in_an_object),
-    "namespace": (SimpleNamespace, in_an_object),
-}
-
-
-@pytest.mark.parametrize("memo", MEMOS)
-def test_what_a_pullback_keeps_in_an_object_is_not_found_by_another_run(memo):
-    """The runs differ in what they differentiate: a kept value is a constant there."""
-    make, get = MEMOS[memo]
-
-    @rc.primitive
-    def cube(x):
-        return x**3
-
-    @rc.rrule.define(cube)
-    def cube_rrule(x):
-        kept = make()
-
-        def pullback(dy):
-            return rc.NoTangent(), get(kept, lambda: 3 * x * x) * dy
-
-        return cube(x), pullback
-
-    x = torch.tensor([2.0])
-    slope = torch.func.grad(lambda x: cube(x).sum())
-    for outer in (torch.func.jacfwd, torch.func.jacrev):
-        for inner in (torch.func.jacfwd, torch.func.jacrev):
-            assert outer(inner(cube))(x).item() == 12
-    assert torch.func.jvp(slope, (x,), (x,))[1].item() == 24
-    _, pull = torch.func.vjp(cube, x)
-    assert [pull(x)[0].item(), pull(x)[0].item()] == [24, 24]
-
-
 def test_an_object_that_holds_no_tensor_is_shared():
     calls, box = [], SimpleNamespace(calls=0)
 
