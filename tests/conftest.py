@@ -5,9 +5,16 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# A first call compiles, imports or waits for a busy machine.
+# A first call compiles, imports or waits for a busy machine. Examples are drawn anew in
+# each run, so that many short ones see as much as a long one.
 settings.register_profile("suite", deadline=None)
-settings.load_profile("suite")
+settings.register_profile("everyday", deadline=None, max_examples=25)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw fewer examples where what repeats others is left out."""
+    everyday = "not full" in config.getoption("markexpr")
+    settings.load_profile("everyday" if everyday else "suite")
 
 
 @pytest.fixture

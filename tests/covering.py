@@ -3,6 +3,10 @@
 `@pytest.mark.covering` keeps so many cases of a parametrised test that every pair of
 values of its parameters is met (`strength=1`: every value), and marks the others
 `full`. A fault that needs three values at once waits for `make test-full`.
+
+`covering(every=4)` keeps each fourth case, for a test that asks the same of many
+functions. Which one it starts from follows from the test's name, so that several tests
+of the same functions keep different ones, or is told: `covering(every=2, start=1)`.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import combinations
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -56,31 +61,43 @@ def row_of(item: pytest.Function) -> Row:
     return tuple(key for name in sorted(params) for key in spread(params[name]))
 
 
-def strength_of(item: pytest.Item) -> int | None:
-    """How many values at once must be met; None for a test that is not sampled."""
-    mark = item.get_closest_marker("covering")
-    if mark is None or not hasattr(item, "callspec"):
-        return None
-    return int(mark.kwargs.get("strength", 2))
+def each_kth(count: int, step: int, start: int | str) -> list[int]:
+    """Every `step`-th of `count` indices, from one that is told or follows from a name.
+
+    >>> each_kth(7, 3, 1)
+    [1, 4]
+    """
+    number = crc32(start.encode()) if isinstance(start, str) else start
+    return list(range(number % min(step, count), count, step))
 
 
-def families(items: Iterable[pytest.Item]) -> dict[tuple[Any, str, int], list[Any]]:
+def kept_of(cases: Sequence[pytest.Function], mark: pytest.Mark) -> set[int]:
+    """Indices of the cases that run every day."""
+    step = mark.kwargs.get("every")
+    if step is not None:
+        start = mark.kwargs.get("start", cases[0].originalname)
+        return set(each_kth(len(cases), step, start))
+    rows = [row_of(case) for case in cases]
+    return set(covering(rows, mark.kwargs.get("strength", 2)))
+
+
+def families(items: Iterable[pytest.Item]) -> dict[tuple[Any, str], list[Any]]:
     """The cases of each sampled test that no other mark keeps from the everyday run."""
-    found: dict[tuple[Any, str, int], list[Any]] = {}
+    found: dict[tuple[Any, str], list[Any]] = {}
     for item in items:
-        strength = strength_of(item)
-        if strength is not None and not item.get_closest_marker("nightly"):
-            name = getattr(item, "originalname", item.name)
-            found.setdefault((item.parent, name, strength), []).append(item)
+        if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        waits = any(item.get_closest_marker(name) for name in ("nightly", "full"))
+        if item.get_closest_marker("covering") and not waits:
+            found.setdefault((item.parent, item.originalname), []).append(item)
     return found
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` is applied
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `full` what the covering sample leaves out."""
-    for (_, _, strength), cases in families(items).items():
-        rows = [row_of(case) for case in cases]
-        kept = set(covering(rows, strength))
+    """Mark as `full` what the sample leaves out."""
+    for cases in families(items).values():
+        kept = kept_of(cases, cases[0].get_closest_marker("covering"))
         for index, case in enumerate(cases):
             if index not in kept:
                 case.add_marker(pytest.mark.full)

@@ -1,10 +1,10 @@
 """What runs every day, what waits for its slice, and what that may cost."""
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import pytest
 
-from tests.covering import covering
+from tests.covering import covering, each_kth
 from tests.slices import part_of, read_slice
 
 PLUGINS = ("covering", "slices", "budget", "waiting")
@@ -24,6 +24,11 @@ def test_product(a, b, c):
 @pytest.mark.parametrize("a", range(4))
 @pytest.mark.parametrize("b", range(3))
 def test_each_value(a, b):
+    pass
+
+@pytest.mark.covering(every=3)
+@pytest.mark.parametrize("a", range(7))
+def test_each_third(a):
     pass
 
 @pytest.mark.parametrize("a", range(5))
@@ -71,15 +76,25 @@ def test_rows_that_are_no_product_are_covered_too():
     assert covering(rows) == [0, 1, 2]
 
 
+@pytest.mark.parametrize(("count", "step"), [(1, 4), (3, 4), (7, 3), (12, 4)])
+def test_each_kth_is_spread_and_never_nothing(count, step):
+    names = [f"test_{number}" for number in range(50)]
+    chosen = [each_kth(count, step, name) for name in names]
+    assert all(b - a == step for some in chosen for a, b in pairwise(some))
+    assert {len(some) for some in chosen} <= {max(count // step, 1), -(-count // step)}
+    assert {index for some in chosen for index in some} == set(range(count))
+
+
 def test_everyday_and_the_rest_are_the_whole(run):
     whole = passed(run())
     everyday = passed(run("-m", "not full and not nightly"))
     rest = passed(run("-m", "full or nightly"))
     assert sorted(everyday + rest) == sorted(whole)
-    assert len(whole) == 36 + 12 + 5 + 1
+    assert len(whole) == 36 + 12 + 7 + 5 + 1
     products = [name for name in everyday if "test_product" in name]
     assert 12 <= len(products) < 20
     assert len([name for name in everyday if "each_value" in name]) == 4
+    assert len([name for name in everyday if "each_third" in name]) in (2, 3)
     assert len([name for name in everyday if "not_sampled" in name]) == 5
 
 

@@ -83,6 +83,7 @@ def test_the_hessian_equals_differences_of_gradients(thin):
         assert np.allclose(hessian[i], difference, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.full
 def test_both_hosts_find_the_same_optimum(thin):
     jax, torch = (host_of(name, thin) for name in HOSTS)
     found = [host.minimise(START, lambda value: None) for host in (jax, torch)]
@@ -98,6 +99,7 @@ def test_newton_s_steps_make_the_gradient_vanish(thin):
     assert result.norm <= result.rough
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_wrong_rule_breaks_the_fit(name, thin, monkeypatch):
     right = host_of("torch", thin)
@@ -115,6 +117,7 @@ def test_a_wrong_rule_breaks_the_fit(name, thin, monkeypatch):
     assert np.abs(slope).max() > 0.1
 
 
+@pytest.mark.full
 def test_the_report_and_the_picture(thin, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     from examples._common.report import verdict

@@ -264,6 +264,7 @@ def test_complex_numbers(host, modes):
     check(ComplexLine(host), modes)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("modes", COMPILED)
 def test_compiled(host, modes):
     check(Line(host), modes, compiled=True)

@@ -118,12 +118,14 @@ def test_arguments_may_be_arrays_of_any_host(host, library):
     assert {c.status for c in report if c.name.startswith(host)} == {"passed"}
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_rule_passes_in_every_host(host, name):
     call = HONEST[name]()
     assert check_rule(call.f, *call.args, hosts=(host,))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_rule_passes_every_full_cell(host, name):

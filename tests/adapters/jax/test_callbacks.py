@@ -55,6 +55,7 @@ def test_fixed_point_batched():
     close(outer(fixed)(batch), outer(solved)(batch))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("outer", [jax.jacfwd, jax.jacrev])
 @pytest.mark.parametrize("inner", [jax.jacfwd, jax.jacrev])
 def test_fixed_point_hessian(outer, inner):
@@ -63,10 +64,12 @@ def test_fixed_point_hessian(outer, inner):
     close(found, outer(inner(total(solved)))(THETA), 1e-8)
 
 
+@pytest.mark.full
 def test_fixed_point_hessian_outside_jit():
     close(jax.hessian(total(fixed))(THETA), jax.hessian(total(solved))(THETA), 1e-8)
 
 
+@pytest.mark.full
 def test_fixed_point_hessian_batched():
     batch = jax.tree.map(lambda x: jnp.stack([x, 0.5 * x]), THETA)
     each = lambda f: jax.jit(jax.vmap(jax.hessian(total(f))))(batch)
@@ -91,6 +94,7 @@ DERIVATIVES = {
 }
 
 
+@pytest.mark.covering(every=2, start=0)
 @pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
 def test_fixed_point_of_a_function_that_closes_over_tracers(derivative):
     def solve(c, scale):
@@ -114,6 +118,7 @@ def mapped(m):
     return lambda c, xs: (m(lambda x: jnp.sin(c * x) * c, xs) ** 2).sum()
 
 
+@pytest.mark.covering(every=2, start=1)
 @pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
 def test_map(derivative):
     c = jnp.asarray(1.3)

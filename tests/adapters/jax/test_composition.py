@@ -111,6 +111,7 @@ KINDS = ["generic", "host"]
 RULES = ["both", "rrule", "frule"]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("kind", KINDS)
@@ -129,6 +130,7 @@ def test_host_primal_from_every_kind_of_value(rules, start, order):
         assert float(found) == pytest.approx(expected(word), rel=1e-9), word
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_composition_of_fourth_order():
     """A quarter of the words; every one of them is in the nightly run."""

@@ -11,6 +11,8 @@ from rules_jax._leaves import split
 from rules_jax._project import RuleOutputError, project
 from rules_jax._tangents import build, read
 
+EXAMPLES = settings.default.max_examples // 3  # each compiles
+
 DTYPES = st.sampled_from(["float32", "float64", "complex64", "complex128"])
 SHAPES = st.lists(st.integers(1, 3), max_size=3).map(tuple)
 
@@ -28,7 +30,7 @@ def numbers(shape, dtype):
     return (values * (1 + 2j) if "complex" in dtype else values).astype(dtype)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=EXAMPLES)
 @given(broadcasts(), DTYPES, DTYPES)
 def test_projection_is_that_of_the_core(shapes, primal_dtype, dtype):
     shape, wide = shapes
@@ -66,7 +68,6 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=100)
 @given(TREES)
 def test_tangents_survive_the_way_there_and_back(tree):
     arrays, template = split(tree)
@@ -90,7 +91,6 @@ def test_tangents_survive_the_way_there_and_back(tree):
     assert [x is None for x in again] == [x is None for x in found]
 
 
-@settings(deadline=None, max_examples=50)
 @given(TREES)
 def test_templates_are_keys(tree):
     _, first = split(tree)

@@ -32,6 +32,7 @@ DERIVATIVES = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("name", list(DERIVATIVES))
 def test_no_tracer_leaks(marked, name, host):
@@ -102,6 +103,7 @@ def fresh(host):
     return f
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("host", [False, True])
 def test_primitives_are_collected(host):
     """After use, bounded caches of JAX and of the adapter hold the last ones only."""
@@ -127,6 +129,7 @@ def test_no_growth_over_many_calls(marked):
     assert growth(lambda: step(X), 1500) < 15_000
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_no_growth_over_many_eager_calls(marked):
     f = marked().f

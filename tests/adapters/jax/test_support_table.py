@@ -9,6 +9,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[2] / "docs" / "how-to" / "use-rules-in-jax.md"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_page_shows_the_table():
     spec = spec_from_file_location("support_table", HERE / "support_table.py")

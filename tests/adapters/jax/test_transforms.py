@@ -109,6 +109,7 @@ def test_compiled_reverse(wrapped, reverse):
     assert ratio(jax.jit(jax.grad(wrapped))(jnp.asarray(X)), COS) == reverse
 
 
+@pytest.mark.covering(every=18)
 def test_second_order(wrapped, forward, reverse):
     x = jnp.asarray(X)
     assert ratio(jax.grad(jax.grad(wrapped))(x), -SIN) == reverse
@@ -117,6 +118,7 @@ def test_second_order(wrapped, forward, reverse):
     assert ratio(jax.jacfwd(jax.jacfwd(wrapped))(x), -SIN) == forward
 
 
+@pytest.mark.covering(every=18)
 def test_linearize(wrapped, forward, reverse):
     y, linear = jax.linearize(wrapped, jnp.asarray(X))
     assert ratio(y, SIN) == 1
@@ -125,12 +127,14 @@ def test_linearize(wrapped, forward, reverse):
     assert ratio(back, COS) == reverse
 
 
+@pytest.mark.covering(every=18)
 def test_vjp_of_a_batch_of_cotangents(wrapped, reverse):
     _, pullback = jax.vjp(wrapped, jnp.asarray(X))
     (found,) = jax.vmap(pullback)(jnp.array([1.0, 2.0]))
     assert ratio(found[1], 2 * COS) == reverse
 
 
+@pytest.mark.covering(every=18)
 def test_jacobians_under_jit(wrapped, forward, reverse):
     assert ratio(jax.jit(jax.jacfwd(wrapped))(jnp.asarray(X)), COS) == forward
     assert ratio(jax.jit(jax.jacrev(wrapped))(jnp.asarray(X)), COS) == reverse

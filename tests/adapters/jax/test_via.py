@@ -13,6 +13,7 @@ COS, SIN = float(jnp.cos(X)), float(jnp.sin(X))
 BOTH = ["primitive", "linear"]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("via", BOTH)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).with_name("test_cuda.py")
 DEVICE = {"RULES_CORE_TEST_DEVICE": "pretended", "OMP_NUM_THREADS": "1"}
 
@@ -52,6 +54,7 @@ for make in (sinmul, host_sine):
 """
 
 
+@pytest.mark.full
 def test_a_compiler_is_told_the_device():
     """Tensors without data, as compilers and exporters trace with them."""
     done = subprocess.run(

@@ -263,6 +263,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", WAYS)

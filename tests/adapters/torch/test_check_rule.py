@@ -36,6 +36,7 @@ def test_quick_level(kind):
     assert set(found.values()) <= {"passed", *(["not"] if kind == "frule" else [])}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "make",
     [

@@ -49,6 +49,7 @@ def test_the_primitive_may_be_the_root(compiled):
     assert x.grad.tolist() == [3, 3]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize(
     ("transform", "expected"),
@@ -66,6 +67,7 @@ def test_transforms_inside_keep_their_rule(compiled, transform, expected, host):
     assert compiled(transform(mark))(ONE).item() == expected
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("kind", ["both", "rrule", "frule"])
 def test_second_derivatives_inside(compiled, kind):
     made = sinmul(kind)

@@ -162,12 +162,14 @@ def gradients(f):
     return torch.autograd.grad(f(w, x).sum(), (w, x), allow_unused=True)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", KEPT)
 def test_what_is_taken_into_the_graph(name):
     fast = torch.compile(KEPT[name], fullgraph=True, backend="aot_eager")
     assert_same(gradients(fast), gradients(KEPT[name]))
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", LEFT)
 def test_a_call_that_leaves_the_graph_keeps_its_rule(name):
     f, _ = LEFT[name]

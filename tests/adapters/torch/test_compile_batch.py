@@ -45,6 +45,7 @@ def gram_of_a_batch(batch=None):
     return gram, shapes
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize(
     "transform",
     [

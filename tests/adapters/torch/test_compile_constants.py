@@ -176,6 +176,7 @@ CASES = [(weighed, family) for family in FAMILIES] + [
 ]
 
 
+@pytest.mark.covering(every=3, start=0)
 @pytest.mark.parametrize(("f", "family"), CASES)
 def test_values_from_outside_one_after_another(compiled, f, family):
     """Each call as in eager code, also where a graph for an equal value exists."""
@@ -187,6 +188,7 @@ def test_values_from_outside_one_after_another(compiled, f, family):
         )
 
 
+@pytest.mark.covering(every=3, start=1)
 @pytest.mark.parametrize(("f", "family"), CASES)
 def test_values_in_one_graph(compiled, f, family):
     values = FAMILIES[family]
@@ -295,6 +297,7 @@ def total_gradient(f, x):
     return y.detach(), torch.autograd.grad(y.sum(), x)[0]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("dynamic", [None, True])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("f", [times, host_times], ids=["generic", "host"])
@@ -322,6 +325,7 @@ def test_a_size_is_no_reason_to_compile_again():
     assert len(graphs) == 1
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("transform", ["grad", "vmap(grad)"])
 @pytest.mark.parametrize("f", [times, host_times], ids=["generic", "host"])
 def test_numbers_under_transforms(compiled, f, transform):
@@ -379,6 +383,7 @@ class Sized(torch.nn.Module):
         return self.f(x, self.size(x))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("size", ["size", "arithmetic", "number of elements"])
 @pytest.mark.parametrize("f", [times, host_times], ids=["generic", "host"])
@@ -397,6 +402,7 @@ def test_sizes_in_an_exported_program(f, size, strict):
             assert_same(ours, total_gradient(module, rising(n)))
 
 
+@pytest.mark.covering(every=3, start=2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_constants_in_an_exported_program(family):
     for value in FAMILIES[family]:
