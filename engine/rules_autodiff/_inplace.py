@@ -33,7 +33,7 @@ def handle_item(run: Any, a: Any, *index: Any) -> Any:
     if not run.is_active(a):
         return plain
     if len(index) == 1 and not isinstance(index[0], tuple):
-        index = np.unravel_index(index[0], a.shape)
+        index = np.unravel_index(index[0] % a.size, a.shape)
     elif len(index) == 1:
         index = index[0]
     key = index or (0,) * a.ndim

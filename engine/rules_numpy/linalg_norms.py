@@ -70,8 +70,8 @@ def _tiny(s: Any, x: Any) -> Any:
 
 def _end(s: Any, tiny: Any, p: Any) -> Any:
     """Weights of the largest (2) or smallest (-2) values: equal ones share."""
-    pick = np.max if p == 2 else np.min
-    end = pick(s, axis=-1, keepdims=True)
+    pick, start = (np.max, 0.0) if p == 2 else (np.min, np.inf)
+    end = pick(s, axis=-1, keepdims=True, initial=start)
     g = np.where((np.abs(s - end) <= tiny) & (s > 0), 1.0, 0.0)
     return g / np.maximum(np.sum(g, axis=-1, keepdims=True), 1.0)
 

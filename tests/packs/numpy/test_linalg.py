@@ -165,6 +165,20 @@ def test_norm_at_zero_is_a_symmetric_kink(p):
     np.testing.assert_array_equal(pullback(1.0)[1], np.zeros(3))
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 0, 3)])
+@pytest.mark.parametrize("p", [None, "fro", "nuc", 1, 2, np.inf])
+def test_norms_without_entries(p, shape):
+    """NumPy has 0 for each, which no entry moves."""
+    x, axes = np.zeros(shape), None if len(shape) == 2 else (1, 2)
+    try:
+        y = np.linalg.norm(x, p, axes)
+    except ValueError:
+        pytest.skip("NumPy has no value")
+    y_again, pullback = rc.rrule(np.linalg.norm, x, p, axes)
+    assert np.array_equal(y_again, y)
+    assert np.shape(pullback(np.ones(np.shape(y)))[1]) == shape
+
+
 def test_norm_known():
     _, pullback = rc.rrule(np.linalg.norm, np.array([1.0, 2.0, 3.0]), 2)
     known = [0.26726124, 0.53452248, 0.80178373]
