@@ -7,7 +7,6 @@ unbatched arguments are summed over the batch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, final
 
 import jax
@@ -16,6 +15,7 @@ from jax import tree_util
 from . import _compat
 from ._leaves import by_types
 from ._linear import batched_backward
+from ._owned import kept_by_owner
 
 __all__ = ["Batched"]
 
@@ -137,7 +137,7 @@ class Batched:
         )
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _batched(inner: Any, axis: Any, dims: tuple[Any, ...]) -> Batched:
     return Batched(inner, axis, dims)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import jax
@@ -26,6 +25,7 @@ from ._functions import (
 from ._hostspec import no_rule_text
 from ._leaves import Fixed, Template, is_traced, settle, split
 from ._lent import call_lent
+from ._owned import kept_by_owner
 from ._placement import to_device
 from ._rule_call import call_primitive_rules
 from ._spec import Spec, captured_text
@@ -179,7 +179,7 @@ def _spec_of(
     return leaves, _spec(primitive, tuple(heads), tail, *rules)
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _spec(
     primitive: Any,
     heads: tuple[Template, ...],

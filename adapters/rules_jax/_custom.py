@@ -9,7 +9,6 @@ the backward pass, as under `jax.checkpoint`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import jax
@@ -21,6 +20,7 @@ from ._boundary import as_array, as_arrays
 from ._leaves import expand, has_tangent
 from ._linear import apply_linear
 from ._modes import linearise
+from ._owned import kept_by_owner
 
 __all__ = ["call_custom_jvp", "call_custom_vjp", "call_linear"]
 
@@ -72,7 +72,7 @@ def _filled(found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
     ]
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _custom_jvp(spec: Any) -> Any:
     function = jax.custom_jvp(_named(spec))
 
@@ -86,7 +86,7 @@ def _custom_jvp(spec: Any) -> Any:
     return function
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _with_linear(spec: Any) -> Any:
     function = jax.custom_jvp(_named(spec))
 
@@ -103,7 +103,7 @@ def _with_linear(spec: Any) -> Any:
     return function
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _custom_vjp(spec: Any) -> Any:
     function = jax.custom_vjp(_named(spec))
 

@@ -8,7 +8,7 @@ function it calls are applied one level up, and what reaches it is refused in wo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -22,6 +22,7 @@ from . import _compat
 from ._blame import for_callback
 from ._boundary import register
 from ._lent import call_lent
+from ._owned import kept_by_owner
 from ._placement import aligned_spec, gathered, resharded, to_device
 from ._project import RuleOutputError
 from ._taylor import support_taylor
@@ -45,6 +46,7 @@ class HostFunction:
     """
 
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "batch",
         "elementwise",
@@ -199,7 +201,7 @@ def _checked(
     return host.check(_run(host, size, batched, given), avals)
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _callback(
     host: HostFunction, size: Any, batched: Any, avals: tuple[Any, ...]
 ) -> Callable[..., Any]:

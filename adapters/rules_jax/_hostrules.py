@@ -8,7 +8,6 @@ one is an error that names the rule.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import compress
 from typing import Any, final
 
@@ -21,6 +20,7 @@ from ._blame import noted
 from ._host import HostFunction, host_call
 from ._leaves import expand, has_tangent, instantiate
 from ._linear import apply_linear
+from ._owned import kept_by_owner
 from ._placement import match_placement
 from ._project import RuleOutputError, project_host
 from ._saved import Saved
@@ -165,7 +165,7 @@ class _HostMap:
         return _rrule_host(*key)
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _rrule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any, there: tuple[bool, ...]
 ) -> HostFunction:
@@ -198,7 +198,7 @@ def _rrule_host(
     return HostFunction(rule.name, run, _like(promised), refusal=_refusal(rule))
 
 
-@lru_cache(maxsize=256)
+@kept_by_owner
 def _frule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any
 ) -> HostFunction:
