@@ -325,7 +325,7 @@ def test_a_size_is_no_reason_to_compile_again():
     assert len(graphs) == 1
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("transform", ["grad", "vmap(grad)"])
 @pytest.mark.parametrize("f", [times, host_times], ids=["generic", "host"])
 def test_numbers_under_transforms(compiled, f, transform):
@@ -349,6 +349,7 @@ def annotated_rrule(x: rc.Array, n: rc.Array | float):
     return annotated(x, n), lambda dy: (NoTangent(), 10 * dy * n, rc.ZeroTangent())
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("f", [typed, annotated])
 def test_code_that_asks_for_types_is_given_an_int(compiled, f):
     fast = compiled(lambda x, n: f(x, n))

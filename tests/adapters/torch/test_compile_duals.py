@@ -26,6 +26,7 @@ def compiled(f, **options):
     return torch.compile(f, backend="aot_eager", **options)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_call_leaves_the_graph_and_keeps_its_rule(kind, host, fresh):

@@ -263,6 +263,7 @@ def run(code, folder):
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "strict", [False, pytest.param(True, marks=pytest.mark.nightly)]
 )

@@ -36,6 +36,7 @@ def inner(y):
     return y + 1 if isinstance(y, torch.Tensor) else y[0] + y[1][0].T
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_arrays_that_do_not_lie_in_rows(layout, backend):
@@ -109,6 +110,7 @@ def test_numbers_among_several_results(backend):
             assert number == expected
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 @pytest.mark.parametrize(
     ("returned", "declared"),
@@ -161,6 +163,7 @@ STATICS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", STATICS)
 def test_calls_that_are_alike_share_an_operator(name):
     """torch keeps an operator for good, so a call must not define one of its own."""

@@ -66,6 +66,7 @@ def test_buffers_are_freed_by_backward():
         y.backward()
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", ALL)
 def test_no_reference_cycles(name):
     f = ALL[name]("rrule").f

@@ -22,6 +22,7 @@ def step(f):
     f(x).sum().backward()
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("make", [sinmul, host_sine])
 def test_calls_leave_nothing_behind(make):
     f = make().f
@@ -44,6 +45,7 @@ class HandWritten(torch.autograd.Function):
         return dy * ctx.saved_tensors[0].cos()
 
 
+@pytest.mark.full
 def test_transforms_leave_no_more_behind_than_torch_itself():
     """torch makes a class at every call of a Function under a transform."""
     f = sinmul("rrule").f

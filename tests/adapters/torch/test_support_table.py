@@ -11,6 +11,7 @@ from tests.adapters.torch.support_table import table
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "use-rules-in-torch.md"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_page_shows_the_table():
     text = PAGE.read_text().split("<!-- table -->")[1].split("<!-- end of table -->")[0]
