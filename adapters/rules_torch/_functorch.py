@@ -22,6 +22,7 @@ from ._compat import (
     functorch_active,
     is_view,
     noting_down,
+    run_as_it_is,
     set_forward_enabled,
     strip_tangent,
     unwrap_dead,
@@ -165,6 +166,8 @@ class RuleFunction(torch.autograd.Function):
 
 
 _apply = apply_function(RuleFunction)
+run_as_it_is(RuleFunction.backward)
+run_as_it_is(RuleFunction.jvp)
 
 
 def _pull(

@@ -72,17 +72,19 @@ def test_every_transform_in_jax(style):
 INSIDE = [(), ("grad",), ("jvp",), ("vmap_x",), ("grad", "jvp"), ("hessian",)]
 
 
-# What Dynamo itself does when a graph is broken, or resumed within a backward pass.
+# What PyTorch's compilers do themselves: where a graph is broken or resumed within a
+# backward pass, and in a function of their own.
 @pytest.mark.filterwarnings(
     "ignore:.*should not be instantiated:DeprecationWarning",
     "ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning",
+    "ignore:`torch._prims_common.check` is deprecated:FutureWarning",
 )
 @pytest.mark.nightly
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 @pytest.mark.parametrize("style", EVERY, ids=str)
-def test_compiled_by_torch(style):
+def test_compiled_by_torch(style, backend):
     """Of so many styles each nesting is compiled; a compilation takes seconds."""
     torch.compiler.reset()
-    backend = "aot_eager"
     words = [*((*word, backend) for word in INSIDE), (backend, "backward")]
     check(style, "torch", words[EVERY.index(style) % len(words)])
 
