@@ -25,6 +25,25 @@ __all__ = ["Captured", "captured", "captures_tracer", "convert_callables"]
 _HOLE = object()  # where an array was
 
 
+@final
+class _Lent:
+    """A container that held no array, and how to make it again as it was then.
+
+    Runs of a pullback share it, so that what they count in it is seen, until one puts
+    an array in: another run, at other values, must not find that.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.leaves, self.treedef = tree_util.tree_flatten(value)
+
+    def now(self) -> Any:
+        """The container, or a copy of what it was."""
+        if _has_arrays(self.value):
+            return self.treedef.unflatten(self.leaves)
+        return self.value
+
+
 @tree_util.register_pytree_node_class
 @final
 class Captured:
@@ -72,7 +91,16 @@ class _Make:
         self._hash = hash(self._form)
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
-        return _Rebuild(iter(arrays))(self.function)
+        try:
+            return _Rebuild(iter(arrays))(self.function)
+        except StopIteration:
+            name = getattr(self.function, "__qualname__", repr(self.function))
+            message = (
+                f"{name} runs several times in JAX, and keeps an array of one run where "
+                "the next one finds it. Compute it before and capture it, or compute "
+                "it in every run."
+            )
+            raise rc.UnsupportedError(message) from None
 
     def __hash__(self) -> int:
         return self._hash
@@ -189,7 +217,11 @@ class _Rebuild:
             return partial(
                 func, *args, **{k: self(x) for k, x in value.keywords.items()}
             )
+        if isinstance(value, _Lent):
+            return value.now()
         if _is_container(value):
+            if not _has_arrays(value):
+                return _Lent(value)
             leaves, treedef = tree_util.tree_flatten(value)
             return treedef.unflatten([self(leaf) for leaf in leaves])
         return value
@@ -205,6 +237,7 @@ class _Rebuild:
             None,
             tuple(new for _, new in pairs),
         )
+        made.__qualname__ = function.__qualname__
         self.made[id(function)] = made
         for old, new in pairs:
             if new is not old:
@@ -221,8 +254,18 @@ def _has_arrays(value: Any) -> bool:
 
 
 def _cell(old: CellType) -> CellType:
-    """A cell for new arrays; one without arrays is shared, and may be written to."""
-    return CellType() if _has_arrays(_contents(old)) else old
+    """A cell for new contents; one of a constant is shared, and may be written to."""
+    return old if old == CellType() or not _is_remade(old.cell_contents) else CellType()
+
+
+def _is_remade(value: Any) -> bool:
+    """Whether a run of the function gets its own in place of a value."""
+    if isinstance(value, partial):
+        parts = (value.func, *value.args, *value.keywords.values())
+        return any(map(_is_remade, parts))
+    if isinstance(value, MethodType):
+        return _is_remade(value.__self__)
+    return isinstance(value, _Lent) or _is_container(value) or _has_arrays(value)
 
 
 def _form(value: Any, seen: tuple[int, ...] = ()) -> Any:
