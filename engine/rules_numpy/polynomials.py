@@ -105,7 +105,7 @@ def _trimmed(maps: Any, a: Any, kept: Any, y: Any) -> Any:
 @derivative(np.polyder)
 def polyder_derivative(y: Any, p: Any, m: Any = 1) -> Any:
     """Linear in the coefficients."""
-    n = p.size
+    n, m = p.size, int(m)
     factors = np.ones(max(n - m, 0))
     for k in range(m):
         factors = factors * (np.arange(n - 1, m - 1, -1) - k)
@@ -122,7 +122,7 @@ def polyder_derivative(y: Any, p: Any, m: Any = 1) -> Any:
 @derivative(np.polyint, argnums=(0, 2))
 def polyint_derivative(y: Any, p: Any, m: Any = 1, k: Any = None) -> Any:
     """Linear in the coefficients and the constants."""
-    n = p.size
+    n, m = p.size, int(m)
     factors = np.ones(n)
     for j in range(1, m + 1):
         factors = factors / (np.arange(n - 1, -1, -1) + j)
@@ -179,6 +179,8 @@ def poly_derivative(y: Any, zeros: Any) -> Any:
             "Use numpy.linalg.eigvals first."
         )
         raise rc.UnsupportedError(message)
+    if not zeros.size:  # the number 1
+        return lambda dzeros: 0.0, lambda dy: np.zeros(0)
     columns = [np.append(0.0, -np.poly(np.delete(zeros, i))) for i in range(zeros.size)]
     slope = np.stack(columns, axis=-1)
 
@@ -222,6 +224,7 @@ def polyfit_derivative(
             "but got one of them. Use numpy.linalg.lstsq with numpy.vander."
         )
         raise rc.UnsupportedError(message)
+    deg = int(deg)
     matrix = np.vander(x, deg + 1)
     inverse = np.linalg.pinv(matrix)
     of_x = vander_derivative(matrix, x, deg + 1)

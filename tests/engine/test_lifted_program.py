@@ -116,6 +116,7 @@ FOUND = {
     """.split(),
     "vector": """
         x.all() x.item() x.item(-1) x.tolist() np.trim_zeros(x) np.diag(x)
+        np.poly(x) np.polyder(x,2.0) np.polyint(x,2.0) np.polyfit(y,x,1.0)
     """.split(),
     "box": ["x.ravel('K')", "x.flatten('K')", "np.ravel(x, 'A')", "np.dot(x, x.mT)"],
 }  # fmt: skip
