@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import rules_core as rc
 from tests.packs.numpy.complexified import mistake
 from tests.packs.numpy.reports import reported
 
 
+@pytest.mark.full
 def test_every_checked_call_with_complex_arguments():
     """Against finite differences: see complexified.py."""
     *mistakes, looked = reported("complexified", after="mistakes")

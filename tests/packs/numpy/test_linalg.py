@@ -116,6 +116,7 @@ def test_pinv(check, make, shape):
     check(np.linalg.pinv, make(*shape))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize(
     ("left", "right"),
@@ -142,6 +143,7 @@ CONDITIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("p", VECTOR_ORDERS)
 def test_vector_norms(check, p):
     check(np.linalg.norm, real(4), p)
@@ -151,6 +153,7 @@ def test_vector_norms(check, p):
         check(np.linalg.vector_norm, real(2, 3, 2), axis=(0, 2), ord=p)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("p", [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])
 def test_matrix_norms(check, p):
     check(np.linalg.norm, real(3, 2), p)
@@ -202,6 +205,7 @@ def test_cholesky(check, make, upper):
     check(np.linalg.cholesky, positive(make, 2, 3, 3), upper=upper)
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize("shape", [(4, 3), (3, 3), (2, 4), (2, 3, 2)])
 @pytest.mark.parametrize("mode", ["reduced", "r"])

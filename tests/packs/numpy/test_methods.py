@@ -126,6 +126,7 @@ ORDERED = [np.subtract, np.divide, np.copysign, np.fmod, np.remainder, np.nextaf
 VECTORISED = [np.power, np.float_power, np.arctan2]
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("ufunc", REDUCERS)
 def test_reduce(check, ufunc):
     check(np.ufunc.reduce, ufunc, M)
@@ -133,6 +134,7 @@ def test_reduce(check, ufunc):
     check(np.ufunc.reduce, ufunc, M, 1, keepdims=True, initial=0.9)
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("ufunc", REDUCERS)
 def test_accumulate(check, ufunc):
     check(np.ufunc.accumulate, ufunc, M)
@@ -144,6 +146,7 @@ def test_outer(check, ufunc):
     check(np.ufunc.outer, ufunc, M, T[0, 0])
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("ufunc", REDUCERS)
 def test_reduceat(check, ufunc):
     """A stretch ends where the next begins; one that would be empty is one entry."""
@@ -152,6 +155,7 @@ def test_reduceat(check, ufunc):
     check(np.ufunc.reduceat, ufunc, T, [0, 3, 1], -1)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("ufunc", ORDERED)
 def test_in_order(check, ufunc):
     """Also complex, where there is such a function."""

@@ -19,6 +19,7 @@ RECORDS = np.array([(1.0, 2.0)], dtype=[("a", float), ("b", float)])
 NAMES = np.array(["a", None, 2], object)
 
 
+@pytest.mark.full
 def test_every_checked_call_with_arrays_of_objects():
     """Neither a zero nor an error about something else: see of_objects.py."""
     *mistakes, looked = reported("of_objects", after="mistakes")

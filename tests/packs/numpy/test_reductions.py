@@ -21,6 +21,7 @@ REDUCTIONS = [np.sum, np.mean, np.prod, np.var, np.std, np.max, np.min, np.ptp]
 SMOOTH = [np.sum, np.mean, np.prod, np.var, np.std]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("f", REDUCTIONS)
 def test_axes(check, f, axis):

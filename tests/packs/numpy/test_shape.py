@@ -170,6 +170,7 @@ def test_trim_zeros(trim):
     np.testing.assert_array_equal(dy, y + 1.0)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     "mode", ["constant", "edge", "linear_ramp", "mean", "reflect", "symmetric", "wrap"]
 )
@@ -187,6 +188,7 @@ def test_padding_options(check):
     check(np.pad, M, 2, "mean", stat_length=((1, 2), (3, 1)))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("mode", ["maximum", "minimum", "median"])
 def test_padding_by_statistics(check, mode):
     check(np.pad, M, ((1, 2), (2, 0)), mode)

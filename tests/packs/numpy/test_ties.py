@@ -106,6 +106,7 @@ def directions(a):
     yield corner
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("f", SPECTRAL)
 @pytest.mark.parametrize("name", HERMITIAN)
@@ -162,6 +163,7 @@ RECTANGULAR = {
 ODD = {"s": lambda s: s, "cube": lambda s: s**3, "sin": np.sin}
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("weights", ["any", "ones", "trace"])
 @pytest.mark.parametrize("f", ODD)
 @pytest.mark.parametrize("name", RECTANGULAR)

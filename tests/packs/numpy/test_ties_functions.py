@@ -114,6 +114,7 @@ def hides(a, weights, f):
     return False
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("f", FUNCTIONS)
 @pytest.mark.parametrize("name", HERMITIAN)
 def test_functions_of_matrices(name, f):

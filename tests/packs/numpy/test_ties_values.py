@@ -84,6 +84,7 @@ CONTEXTS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 @pytest.mark.parametrize("case", RIGHT)
 def test_right_of_values_alone(case, context):
@@ -108,6 +109,7 @@ WRONG = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     "name", ["grad", "jit(grad)", "grad(checkpoint)", "vmap(grad)"]
 )

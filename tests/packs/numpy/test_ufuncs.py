@@ -39,6 +39,7 @@ def test_real(check, f):
     check(f, 0.3)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("f", [*HOLOMORPHIC, *OTHER_COMPLEX])
 def test_complex(check, f):
     check(f, Z)
@@ -46,6 +47,7 @@ def test_complex(check, f):
     check(f, 0.3 - 0.4j)
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("f", [*HOLOMORPHIC, *OTHER_COMPLEX, *REAL])
 def test_single_precision(check, f):
     check(f, X.astype(np.float32))
