@@ -61,6 +61,7 @@ def run(seeds):
     assert said > 0.6 * len(seeds)
 
 
+@pytest.mark.covering(every=5)
 @pytest.mark.parametrize("first", range(0, 500, 100))
 def test_generated(first):
     """500 programs."""

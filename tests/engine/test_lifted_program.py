@@ -81,6 +81,7 @@ def faults(texts, world, layouts=LAYOUTS, look=differences):
     return found
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("world", WORLDS)
 def test_some_calls(world):
     assert not faults(sample(world, 60), world)

@@ -135,6 +135,7 @@ def run(seeds):
     return counts
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("first", range(0, 300, 100))
 def test_generated(first):
     """300 programs."""
