@@ -13,9 +13,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import jax
+
 import rules_core as rc
 
-__all__ = ["CallbackError", "for_callback", "happened_in", "note", "noted", "place"]
+__all__ = [
+    "CallbackError",
+    "for_callback",
+    "happened_in",
+    "note",
+    "noted",
+    "noted_body",
+    "place",
+]
 
 _OWN = str(Path(__file__).parent)
 
@@ -50,6 +60,36 @@ def noted(rule: Any) -> Iterator[None]:
     except Exception as error:
         note(error, happened_in(rule))
         raise
+
+
+_BODY = "This happened in the body of "
+
+
+@contextmanager
+def noted_body(primitive: Any) -> Iterator[None]:
+    """Let an error about a traced value name the innermost body, and say what to do."""
+    try:
+        yield
+    except (
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerIntegerConversionError,
+    ) as error:
+        notes = getattr(error, "__notes__", ())
+        if not any(text.startswith(_BODY) for text in notes):
+            note(error, _body_text(primitive))
+        raise
+
+
+def _body_text(primitive: Any) -> str:
+    code = getattr(primitive.fun, "__code__", None)
+    at = f" at {Path(code.co_filename).name}:{code.co_firstlineno}" if code else ""
+    return (
+        f"{_BODY}{primitive.__name__}{at}, which JAX traces for the shapes of its "
+        "results, also where all arguments are concrete. Use where() of "
+        "rules_core.array_namespace(x), or jax.lax.cond, in place of if; name an "
+        "argument that is a setting in static_argnames; or declare a body that needs "
+        "numbers with host=True."
+    )
 
 
 def for_callback(name: str, error: Exception) -> Exception:

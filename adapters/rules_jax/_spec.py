@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import rules_core as rc
 
 from . import _compat
-from ._blame import happened_in, note, place
+from ._blame import happened_in, note, noted_body, place
 from ._config import CONFIG
 from ._host import host_call, result_types
 from ._hostrules import HostRules
@@ -145,7 +145,8 @@ class Spec:
 
         def trace(*leaves: Any) -> list[Any]:
             args, kwargs = self.fill(leaves)
-            flat, form = flat_results(self.primitive.fun(*args, **kwargs))
+            with noted_body(self.primitive):
+                flat, form = flat_results(self.primitive.fun(*args, **kwargs))
             template.append(form)
             return flat
 

@@ -268,3 +268,49 @@ def test_errors_about_traced_values_name_the_rule(bend, kind):
     notes = " ".join(caught.value.__notes__)
     assert f"wave_{'frule' if kind == 'frule' else 'rrule'} for" in notes
     assert "test_errors.py:" in notes
+
+
+BENT = {
+    "math": lambda x: math.cos(x) * x,
+    "if": lambda x: x if x > 0 else -x,
+    "float": lambda x: float(x) * x,
+    "assert": lambda x: x * 1.0 if not x < 0 else None,
+    "int": lambda x: (1.0, 2.0, 3.0)[int(x)] * x,
+}
+TAKEN = {
+    "grad": lambda f: jax.grad(lambda x: f(x) * x)(2.0),
+    "jit": lambda f: jax.jit(f)(2.0),
+    "inside another": lambda f: jax.jit(rc.primitive(lambda x: f(x) + 1))(2.0),
+    "vmap": lambda f: jax.vmap(f)(jnp.asarray([1.0, 2.0])),
+}
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("bend", BENT)
+@pytest.mark.parametrize("way", TAKEN)
+def test_errors_about_traced_values_name_the_body(bend, way):
+    @rc.primitive
+    def bent(x):
+        return BENT[bend](x)
+
+    rc.rrule.define(bent)(lambda x: (bent(x), lambda dy: (rc.NoTangent(), dy)))
+    bent(jnp.asarray(2.0))  # an eager call is not traced
+    with pytest.raises(jax.errors.ConcretizationTypeError) as caught:
+        TAKEN[way](bent)
+    told = [x for x in caught.value.__notes__ if x.startswith("This happened in the")]
+    assert len(told) == 1
+    assert "of bent at test_errors.py:" in told[0]
+    assert "host=True" in told[0]
+
+
+def test_a_body_that_needs_numbers_by_the_advice():
+    @rc.primitive(host=True, elementwise=True)
+    def bent(x):
+        return np.where(x > 0, x, -x) if x.ndim else np.float32(x if x > 0 else -x)
+
+    @rc.primitive(static_argnames=("way",))
+    def turned(x, way):
+        return x if way > 0 else -x
+
+    assert float(jax.jit(bent)(-2.0)) == 2.0
+    assert float(jax.jit(lambda x: turned(x, -1.0))(-2.0)) == 2.0
