@@ -19,6 +19,7 @@ from jax import tree_util
 import rules_core as rc
 
 from ._leaves import is_traced
+from ._static import static_key, structure_key
 
 __all__ = ["Captured", "captured", "captures_tracer", "convert_callables"]
 
@@ -286,7 +287,6 @@ def _form(value: Any, seen: tuple[int, ...] = ()) -> Any:
         return _form(value.func, seen), args, keywords
     if _is_container(value):
         leaves, treedef = tree_util.tree_flatten(value)
-        return treedef, tuple(_form(leaf, seen) for leaf in leaves)
-    from ._leaves import static_key
-
+        parts = tuple(_form(leaf, seen) for leaf in leaves)
+        return treedef, structure_key(treedef), parts
     return static_key(value)

@@ -16,6 +16,7 @@ import numpy as np
 from jax import tree_util
 
 from . import _compat
+from ._static import static_key, structure_key
 
 __all__ = [
     "Template",
@@ -94,32 +95,6 @@ class Fixed:
         return repr(self.value)
 
 
-class _ById:
-    """An unhashable value as a key: equal to itself only."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and self.value is other.value
-
-
-def static_key(value: Any) -> Any:
-    """Hashable stand-in: distinguishes 1, 1.0 and True, 0.0 and -0.0."""
-    if isinstance(value, (float, complex)):
-        return type(value), repr(value)
-    try:
-        hash(value)
-    except TypeError:
-        return type(value), _ById(value)
-    return type(value), value
-
-
 @final
 class Template:
     """Containers and static values of a call, with numbered places for its arrays.
@@ -135,6 +110,7 @@ class Template:
         self.count = sum(isinstance(x, Slot) for x in self.leaves)
         self._key = (
             treedef,
+            structure_key(treedef),
             tuple(None if isinstance(x, Slot) else static_key(x.value) for x in leaves),
         )
         self._hash = hash(self._key)
