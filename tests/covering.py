@@ -11,6 +11,7 @@ of the same functions keep different ones, or is told: `covering(every=2, start=
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import combinations
 from typing import Any
@@ -24,8 +25,8 @@ Row = tuple[Hashable, ...]
 def covering(rows: Sequence[Row], strength: int = 2) -> list[int]:
     """Indices of rows in which every combination of `strength` values is met.
 
-    Greedy and deterministic: always the first of the rows that meet most combinations
-    which none before has met.
+    Greedy and deterministic: always one of the rows that meet most combinations which
+    none before has met; among those, one of values that were chosen least so far.
 
     >>> covering([("a", 1), ("a", 2), ("b", 1), ("b", 2)], strength=1)
     [0, 3]
@@ -34,10 +35,16 @@ def covering(rows: Sequence[Row], strength: int = 2) -> list[int]:
         set(combinations(enumerate(row), min(strength, len(row)))) for row in rows
     ]
     missing: set[Any] = set().union(*combined)
+    uses: Counter[Any] = Counter()
     chosen = []
     while missing:
         gains = [len(parts & missing) for parts in combined]
-        best = gains.index(max(gains))
+        most = max(gains)
+        equal = [index for index, gain in enumerate(gains) if gain == most]
+        best = min(
+            equal, key=lambda i: sum(uses[value] for value in enumerate(rows[i]))
+        )
+        uses.update(enumerate(rows[best]))
         chosen.append(best)
         missing -= combined[best]
     return sorted(chosen)

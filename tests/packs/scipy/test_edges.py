@@ -96,7 +96,7 @@ def name_of(edge):
     return f"{name}{args}-{argnum}".replace(" ", "")
 
 
-@pytest.mark.covering
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("mode", ["f", "r"])
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 @pytest.mark.parametrize("edge", EDGES, ids=name_of)

@@ -114,6 +114,7 @@ def test_integers_and_numbers():
     assert pullback(1.0)[1] is rc.NoTangent()
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
 @pytest.mark.parametrize("weights", [None, "batched", "shared", "row"])
@@ -154,6 +155,7 @@ def test_shape_rule_equals_the_function(options):
     assert (shapes.shape, shapes.dtype) == (np.shape(known), known.dtype)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_jax(options):
     jax = pytest.importorskip("jax")
@@ -185,6 +187,7 @@ def test_second_order_compiled_in_jax():
     assert np.allclose(ours, known)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_torch(options):
     torch = pytest.importorskip("torch")

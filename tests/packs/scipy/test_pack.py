@@ -180,6 +180,7 @@ def test_scaled_iv_of_complex_arguments_is_not_holomorphic(z):
     assert y == scipy.special.ive(v, z)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", ["kv", "betainc", "gammaincc", "xlogy", "erfinv"])
 def test_compiled_and_batched_in_jax(name):
     jax = pytest.importorskip("jax")
@@ -232,6 +233,7 @@ def test_second_derivatives_of_numpy_scalars_in_the_engine():
     assert np.isclose(grad(grad(special.erf))(x), known, rtol=1e-14)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.usefixtures("x32")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_single_precision_in_jax(name):
