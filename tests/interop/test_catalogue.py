@@ -48,6 +48,7 @@ def check_steps(style, host, turns, most=None):
             check(style, host, word)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("style", EVERY, ids=str)
 def test_a_transform_of_a_host(style):
     """Of so many styles each transform of each host is met at each order."""

@@ -238,6 +238,7 @@ def test_what_no_host_array_is_is_said_once_for_all_its_stand_ins(host, annotati
     assert told(host, lambda x, _: half(x), None) == (BODY, [])
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("style", ["Array", "float", "jax", "torch", "union", "int"])
 def test_compiled_by_torch(style):
     annotation, taken = STYLES[style]
