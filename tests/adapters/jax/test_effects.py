@@ -80,7 +80,7 @@ def effects_of(use, f):
     return float(y), list(SEEN)
 
 
-@pytest.mark.covering
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("effect", EFFECTS)
 @pytest.mark.parametrize("use", USES)
 def test_effects_are_kept(use, effect):
