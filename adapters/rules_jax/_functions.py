@@ -97,9 +97,9 @@ class _Make:
         except StopIteration:
             name = getattr(self.function, "__qualname__", repr(self.function))
             message = (
-                f"{name} runs several times in JAX, and keeps an array of one run where "
-                "the next one finds it. Compute it before and capture it, or compute "
-                "it in every run."
+                f"{name} runs several times in JAX, and keeps an array of one run "
+                "where the next one finds it. Compute it before and capture it, or "
+                "compute it in every run."
             )
             raise rc.UnsupportedError(message) from None
 
