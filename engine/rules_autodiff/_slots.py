@@ -103,9 +103,13 @@ class Shadow(Memory):
         return self.data
 
     def lies(self, data: Any) -> bool:
-        """Whether a buffer lies as the owner does, in one piece of its own memory."""
+        """Whether a buffer lies as the owner does, in one piece of its own memory.
+
+        In the order of its bytes too: windows of it are read as the owner's are.
+        """
         one_piece = data.base is None and data.flags.c_contiguous
-        return bool(one_piece and data.strides == self.layout())
+        alike = one_piece and data.dtype == self.dtype
+        return bool(alike and data.strides == self.layout())
 
     def take(self, _below: Any) -> Any:
         """The cotangent, which is zero from here on; None where it is zero already."""

@@ -65,7 +65,8 @@ class Transposed(Transform):
         level = deepest(below, self.recording.below)
         if not self.recording.done:
             self.recording.again(self.recording.output, level)
-        self.recording.seed(self.recording.output[1], ct, level)
+        recorded = self.recording.output[1]
+        self.recording.seed(recorded, shared_as(recorded, ct, {}), level)
         found = self.recording.run_back(level)
         self.check(ct, found)
         for i, dx in zip(self.active, found, strict=True):
@@ -148,9 +149,13 @@ def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
     if id(known) in met:
         return met[id(known)]
     level, own = structure(known), structure(dx)
-    if level is None or own is None or not set(level.names) <= set(own.names):
+    if level is None or own is None:
         return dx
-    entries = dict(zip(own.names, own.values, strict=True))
+    # A bare tuple may stand for a named one.
+    names = own.names if own.keyed == level.keyed else level.names
+    if len(names) != len(own.values) or not set(level.names) <= set(names):
+        return dx
+    entries = dict(zip(names, own.values, strict=True))
     found = level.rebuild(
         [
             shared_as(value, entries[name], met)

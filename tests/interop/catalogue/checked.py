@@ -27,15 +27,6 @@ LEFT_OUT: dict[tuple[str, str], tuple[Word, str]] = {
         "what one trace of a pullback keeps leaks into another, as JAX says",
     ),
     ("closure that memoises in a dict", "jax"): ((), "the same"),
-    ("result a namedtuple, frule", "engine"): (
-        (),
-        "an frule's bare tuple for a namedtuple is taken in forward mode alone",
-    ),
-    ("result a namedtuple, host, frule", "engine"): ((), "the same"),
-    ("host result of the other byte order", "engine"): (
-        ("linearize",),
-        "it calls the pullback not linear",
-    ),
     ("result transposed", "torch"): (
         ("forward_ad",),
         "PyTorch: the tangent of a view must be laid out as the view",
