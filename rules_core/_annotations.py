@@ -30,7 +30,8 @@ class RuleSignature(NamedTuple):
     required: int
     variadic: tuple[type, ...] | None = None
     needs: bool = False
-    keywords: frozenset[str] | None = None
+    keywords: frozenset[str] = frozenset()
+    opened: bool = False
     hint: str = ""
 
 
@@ -141,7 +142,8 @@ def read_signature(
         required=sum(p.default is inspect.Parameter.empty for p in own),
         variadic=read(variadic[0]) if variadic else None,
         needs="needs" in keywords,
-        keywords=None if opened else frozenset(keywords - {"needs"}),
+        keywords=frozenset(keywords - {"needs"}),
+        opened=opened,
         hint=_NEEDS if any(p.name == "needs" for p in own) else "",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar, final
 
 from ._arrays import ShapeDtype, is_array
@@ -11,7 +12,8 @@ from ._errors import RuleClashError
 from ._keys import describe
 from ._registry import being_imported, table_for
 from ._rule import Location, Rule
-from ._table import LOCK
+from ._signature import keyword_names
+from ._table import LOCK, Table
 
 __all__ = [
     "batch_rule",
@@ -45,7 +47,7 @@ class _SideRule:
             new = Rule(
                 self.kind,
                 key,
-                function,
+                _with_defaults(function, table),
                 where,
                 (),
                 variadic=(object,),
@@ -116,6 +118,21 @@ class _BatchRule(_SideRule):
 
 shape_rule = _ShapeRule()
 batch_rule = _BatchRule()
+
+
+def _with_defaults(function: Callable[..., Any], table: Table) -> Callable[..., Any]:
+    """The rule, with the defaults of its function for keywords that it declares."""
+    names = keyword_names(function)
+    if not names:
+        return function
+
+    @wraps(function)
+    def filled(*args: Any, **kw: Any) -> Any:
+        defaults = table.binder.keyword_defaults.items()
+        own = {name: x for name, x in defaults if name in names}
+        return function(*args, **{**own, **kw})
+
+    return filled
 
 
 def _result_dtype(dtypes: list[Any]) -> Any:

@@ -97,6 +97,7 @@ class RuleKind(Generic[CallT]):
                 config=config,
                 needs=read.needs,
                 keywords=read.keywords,
+                opened=read.opened,
                 host=host,
                 symbolic_zeros=symbolic_zeros,
                 deterministic=deterministic,

@@ -81,6 +81,7 @@ class Rule:
         "keywords",
         "kind",
         "needs",
+        "opened",
         "persistent",
         "plain",
         "required",
@@ -103,7 +104,8 @@ class Rule:
         variadic: tuple[type, ...] | None = None,
         config: type | None = None,
         needs: bool = False,
-        keywords: frozenset[str] | None = None,
+        keywords: frozenset[str] = frozenset(),
+        opened: bool = True,
         host: bool = False,
         symbolic_zeros: bool = False,
         deterministic: bool = False,
@@ -114,6 +116,7 @@ class Rule:
         self.types, self.variadic, self.config = types, variadic, config
         self.required = len(types) if required is None else required
         self.needs, self.keywords, self.host = needs, keywords, host
+        self.opened = opened
         self.symbolic_zeros, self.deterministic = symbolic_zeros, deterministic
         self.persistent, self.constant = persistent, constant
         self.target = describe(key)
@@ -172,7 +175,7 @@ class Rule:
 
     def check_keywords(self, kwargs: dict[str, Any]) -> None:
         """Refuse keyword-only arguments that the rule's signature does not take."""
-        if self.keywords is None or not kwargs:
+        if self.opened or not kwargs:
             return
         for name in kwargs:
             if name not in self.keywords:
@@ -189,10 +192,9 @@ class Rule:
         """The keyword arguments of a call, with the function's own defaults.
 
         Only of keywords that the rule declares: it may leave out those that it does not
-        use, and one that takes `**kwargs` gets what the call gives.
+        use, and its `**kwargs` get what the call gives.
         """
-        keywords = self.keywords or ()
-        own = {name: x for name, x in defaults.items() if name in keywords}
+        own = {name: x for name, x in defaults.items() if name in self.keywords}
         return {**own, **kwargs}
 
     def call(

@@ -126,6 +126,7 @@ def scalar_rule(
         variadic=read.variadic,
         required=read.required,
         keywords=read.keywords,
+        opened=read.opened,
         needs=read.needs,
         symbolic_zeros=symbolic,
         host=host,

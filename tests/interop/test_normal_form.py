@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import jax
+import numpy as np
 import pytest
 import torch
 
@@ -80,6 +81,10 @@ def plain_keyword(x, *, k=4.0):
     return k * x
 
 
+def open_keywords(x, *, k=6.0, **more):
+    return k * x
+
+
 FUNCTIONS = [
     inner,
     other_default,
@@ -89,15 +94,17 @@ FUNCTIONS = [
     twice_wrapped,
     plain,
     plain_keyword,
+    open_keywords,
 ]
 
 
 def ruled(f, *, default):
     """A primitive of `f` whose rules take k, with another default or none."""
     handle = rc.primitive(f)
-    by_name = f in (keyword_only, plain_keyword)
+    by_name = f in (keyword_only, plain_keyword, open_keywords)
     given = f"k={default}" if default is not None else "k"
     parameters = f"x, *, {given}" if by_name else f"x, {given}"
+    parameters += ", **more" if f is open_keywords else ""
     last = "" if by_name else ", dy * x"
     scope = {"NoTangent": NoTangent}
     exec(
@@ -186,3 +193,35 @@ def test_the_first_call_of_a_process_knows_what_the_pack_declares(how):
     )
     assert found.returncode == 0, found.stderr
     assert float(found.stdout) == pytest.approx(-0.0644716, abs=1e-6)
+
+
+def repeated(x, *, n=2):
+    return np.stack([x] * n)
+
+
+def repeated_open(x, *, n=2, **more):
+    return np.stack([x] * n)
+
+
+@pytest.mark.parametrize("default", [None, 7], ids=["none", "another"])
+@pytest.mark.parametrize("f", [repeated, repeated_open], ids=lambda f: f.__name__)
+def test_shape_and_batch_rules_see_the_functions_own_defaults(f, default):
+    handle = rc.primitive(f, host=True)
+    parameters = "x, *, n" if default is None else f"x, *, n={default}"
+    parameters += ", **more" if f is repeated_open else ""
+    scope = {"rc": rc, "np": np}
+    exec(
+        f"def shapes({parameters}):\n"
+        "    return rc.ShapeDtype((n, *x.shape), x.dtype)\n"
+        f"def batch(size, batched, {parameters}):\n"
+        "    return np.stack([x] * n, axis=1), True\n",
+        scope,
+    )
+    rc.shape_rule.define(f)(scope["shapes"])
+    rc.batch_rule.define(f)(scope["batch"])
+    rows = np.arange(6.0).reshape(3, 2)
+    one, many = jax.jit(handle)(rows[0]), jax.jit(jax.vmap(handle))(rows)
+    assert one.tolist() == f(rows[0]).tolist()
+    assert many.tolist() == [f(row).tolist() for row in rows]
+    given = jax.vmap(lambda x: handle(x, n=1))(rows)
+    assert given.tolist() == rows[:, None].tolist()
