@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.autograd import forward_ad
-from torch.func import grad, jacrev, linearize, vmap
+from torch.func import grad, jacrev, jvp, vmap
 
 import rules_core as rc
 from rules_core import NoTangent
@@ -55,14 +55,15 @@ def test_each_mode_uses_its_own_rule_there(kind, scale):
     assert slope.tolist() == [2 * scale] * 2
 
 
+# Not `torch.func.linearize`: inside of `grad` PyTorch 2.13 reads memory there that
+# nobody has written, for its own functions too.
 INNER = {
     "duals": lambda f, x: pushed(f, x * 1),
-    "linearize": lambda f, x: linearize(f, x)[1](torch.ones_like(x)),
+    "jvp": lambda f, x: jvp(f, (x,), (torch.ones_like(x),))[1],
     "duals of grad": lambda f, x: pushed(grad(total(f)), x * 1),
 }
 
 
-@pytest.mark.filterwarnings("ignore")  # torch.func.linearize warns about itself
 @pytest.mark.parametrize("inner", INNER)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MAKERS)
