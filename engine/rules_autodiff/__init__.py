@@ -6,6 +6,7 @@ This page is the contents of the package; each name lives in the module beside i
 from rules_autodiff import (  # noqa: F401  (they register)
     _arithmetic,
     _asking,
+    _attribute_slots,
     _buffers,
     _by_keyword,
     _containers,

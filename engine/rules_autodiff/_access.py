@@ -1,148 +1,34 @@
-"""Hooks of access: attributes, items, iteration, unpacking and ``with``."""
+"""Hooks of access: items, iteration, unpacking and ``with``."""
 
 import builtins
 from collections import defaultdict, deque
 from collections.abc import Iterator
-from types import FunctionType, GeneratorType, MethodType, ModuleType
+from types import FunctionType, GeneratorType, MethodType
 from typing import Any
 
 import numpy as np
 
+from rules_autodiff._attributes import FLAGS, Attributes
 from rules_autodiff._explain import refused
-from rules_autodiff._forms import check_form
-from rules_autodiff._hooks import Hooks
-from rules_autodiff._lifted_code import is_lifted
 from rules_autodiff._methods import (
     class_attribute,
     descriptor,
-    has,
-    is_generated,
     python_method,
     users_method,
 )
 from rules_autodiff._opaque import MOVERS, is_opaque, is_opaque_module
-from rules_autodiff._state import read_attribute
 from rules_autodiff._values import INERT
 
 __all__ = ["Access"]
 
-# Of a function that lifted code made they are not what the program's text says.
-PARTS = frozenset({"__closure__", "__code__"})
-FLAGS = type(np.zeros(1).flags)
-FORM = frozenset({"shape", "strides", "dtype", "data"})  # of an array
 
-
-# Attributes of an array that are views of it, or carry no derivative.
-VIEWS_AND_FACTS = frozenset({"T", "mT", "dtype", "ndim", "shape", "size"})
-
-
-class Access(Hooks):
+class Access(Attributes):
     """Hooks that read from and write to objects.
 
-    A mode overrides `read_array`, `write` and `array_attribute`.
+    A mode overrides `read_array` and `write`.
     """
 
     slice = staticmethod(builtins.slice)
-
-    # attributes
-
-    def getattr(self, owner: Any, name: str) -> Any:
-        cls = type(owner)
-        if cls is ModuleType or (cls is np.ndarray and name in VIEWS_AND_FACTS):
-            return getattr(owner, name)
-        if isinstance(owner, np.ndarray | float | complex | np.generic):
-            return self.number_attribute(owner, name)
-        if type(cls.__getattribute__) is FunctionType:
-            return self.call(cls.__getattribute__, owner, name)
-        if isinstance(owner, type):
-            return self.class_getattr(owner, name)
-        if cls is FunctionType and name in PARTS and is_lifted(owner):
-            refused("taken apart", name)
-        found = descriptor(cls, name)
-        if found is not None:
-            if isinstance(found, property):
-                return self.call(found.fget, owner)
-            return self.descriptor_value(found, owner, name, cls)
-        fallback = getattr(cls, "__getattr__", None)
-        if type(fallback) is not FunctionType:
-            return getattr(owner, name)
-        try:
-            return object.__getattribute__(owner, name)
-        except AttributeError:
-            return self.call(fallback, owner, name)
-
-    def class_getattr(self, owner: type, name: str) -> Any:
-        """`Class.name`, which its metaclass or a descriptor may answer."""
-        meta = type(owner)
-        if meta is not type:
-            found = descriptor(meta, name)
-            if isinstance(found, property):
-                return self.call(found.fget, owner)
-            fallback = python_method(meta, "__getattr__")
-            if fallback is not None and not has(owner, name):
-                return self.call(fallback, owner, name)
-        found = class_attribute(owner, name)
-        getter = python_method(type(found), "__get__")
-        if getter is not None and not is_opaque(getter):
-            return self.call(getter, found, None, owner)
-        return getattr(owner, name)
-
-    def descriptor_value(self, found: Any, owner: Any, name: str, cls: Any) -> Any:
-        """The value of a descriptor that is written in Python, or a cached property."""
-        data = hasattr(type(found), "__set__")
-        if not data and name in getattr(owner, "__dict__", ()):
-            return owner.__dict__[name]
-        if type(found).__module__ == "functools":  # cached_property
-            value = self.call(found.func, owner)
-            self.note_attribute(owner, name)
-            owner.__dict__[name] = value
-            return value
-        return self.call(type(found).__get__, found, owner, cls)
-
-    def store_attr(self, value: Any, owner: Any, name: str) -> None:
-        cls = type(owner)
-        if isinstance(owner, np.ndarray):
-            self.store_array_attr(value, owner, name)
-            return
-        if cls is FLAGS:
-            self.changing_flags(owner)
-            setattr(owner, name, value)
-            return
-        if type(cls.__setattr__) is FunctionType and not is_generated(cls.__setattr__):
-            self.call(cls.__setattr__, owner, name, value)
-            return
-        found = class_attribute(cls, name)
-        if isinstance(found, property) and found.fset is not None:
-            self.call(found.fset, owner, value)
-        elif type(getattr(type(found), "__set__", None)) is FunctionType:
-            self.call(type(found).__set__, found, owner, value)
-        else:
-            self.note_attribute(owner, name)
-            setattr(owner, name, value)
-            if read_attribute(owner, name) is not value and self.is_active(value):
-                refused("attribute", cls.__name__, name)
-
-    def store_array_attr(self, value: Any, owner: Any, name: str) -> None:
-        """`a.flat = v`, `a.real = v` and `a.imag = v` are writes into a view."""
-        if name in ("real", "imag"):
-            self.write(getattr(owner, name), Ellipsis, value)
-        elif name == "flat":
-            self.flat_setitem(owner.flat, slice(None), value)
-        else:
-            if name in FORM and self.is_active(owner):
-                check_form(self, owner, name)
-                self.reshape_in_place(owner, value)
-                return
-            self.note_attribute(owner, name)
-            setattr(owner, name, value)
-
-    def delattr(self, owner: Any, name: str) -> None:
-        method = type(owner).__delattr__
-        if type(method) is FunctionType:
-            self.call(method, owner, name)
-            return
-        self.note_attribute(owner, name)
-        delattr(owner, name)
 
     # items
 
@@ -177,7 +63,9 @@ class Access(Hooks):
             return self.call(missing, owner, key)
         factory = owner.default_factory if isinstance(owner, defaultdict) else None
         if factory is not None and not dict.__contains__(owner, key):
-            self.store_item(self.call(factory), owner, key)
+            value = self.call(factory)
+            self.store_item(value, owner, key)
+            return value
         if python_method(type(owner), "__getitem__") is None:
             return self.check_memo(owner, key, self.below.getitem(owner, key))
         found = self.below.call(dict.__getitem__, owner, key)  # that it has asked
@@ -240,7 +128,7 @@ class Access(Hooks):
 
     def entries(self, x: Any) -> Any:
         """What `dict(x)` takes: pairs, or a mapping with its items read one by one."""
-        if isinstance(x, dict):
+        if isinstance(x, dict) and type(x).__iter__ is dict.__iter__:
             return x
         if not hasattr(x, "keys"):
             return map(self.key_and_value, self.iter(x))

@@ -344,35 +344,6 @@ def stop_gradient(x: Any) -> Any:
 HANDLERS[stop_gradient] = plainly(stop_gradient)
 
 
-# attributes
-
-
-@handler(builtins.getattr)
-def handle_getattr(run: Any, owner: Any, name: str, *default: Any) -> Any:
-    try:
-        return run.getattr(owner, name)
-    except AttributeError:
-        if not default:
-            raise
-        return default[0]
-
-
-@handler(builtins.setattr)
-def handle_setattr(run: Any, owner: Any, name: str, value: Any) -> None:
-    run.store_attr(value, owner, name)
-
-
-@handler(object.__setattr__)
-def handle_object_setattr(run: Any, owner: Any, name: str, value: Any) -> None:
-    run.note_attribute(owner, name)
-    object.__setattr__(owner, name, value)
-
-
-@handler(builtins.delattr)
-def handle_delattr(run: Any, owner: Any, name: str) -> None:
-    run.delattr(owner, name)
-
-
 @handler(type)
 def handle_type(_run: Any, *args: Any, **kwargs: Any) -> Any:
     return type(*args, **kwargs)

@@ -7,7 +7,7 @@ derivative.
 """
 
 import functools
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
@@ -230,8 +230,7 @@ class Calls(Hooks):
         if issubclass(cls, BaseException | SimpleNamespace) and is_opaque_class(cls):
             return self.below.call(cls, *args, **kwargs)
         if issubclass(cls, FILLED) and is_opaque_class(cls):
-            fill = self.entries_of if issubclass(cls, dict) else self.iter_array
-            return cls(*map(fill, args), **kwargs)
+            return self.filled(cls, args, kwargs)
         special = type(cls).__call__
         if isinstance(special, FunctionType) and not is_opaque(special):
             return self.call(special, cls, *args, **kwargs)
@@ -239,6 +238,15 @@ class Calls(Hooks):
             return self.call_opaque(cls, args, kwargs)
         tell_skipped(self, cls, args, kwargs)
         return self.construct(cls, *args, **kwargs)
+
+    def filled(self, cls: Any, args: Any, kwargs: Any) -> Any:
+        """A container of C code; one that may ask a user's methods is made empty."""
+        if issubclass(cls, OrderedDict):
+            made = cls()
+            HANDLERS[OrderedDict.__init__](self, made, *args, **kwargs)
+            return made
+        fill = self.entries_of if issubclass(cls, dict) else self.iter_array
+        return cls(*map(fill, args), **kwargs)
 
     def construct(self, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
         """`type.__call__(cls, …)`: makes an instance and initialises it."""
@@ -473,7 +481,12 @@ def key_of_builtin(f: Any) -> Any:
     if isinstance(owner, type):
         found = (vars(base).get(f.__name__) for base in owner.__mro__)
         return next((x for x in found if type(x) is CLASS_METHOD), None)
-    return getattr(type(owner), f.__name__, None)
+    method: Any = getattr(type(owner), f.__name__, None)
+    if type(method) is not FunctionType:
+        return method
+    every = (vars(base).get(f.__name__) for base in type(owner).__mro__)
+    of_c = (x for x in every if x is not None and type(x) is not FunctionType)
+    return next((x for x in of_c if x.__get__(owner) == f), None)  # super().append
 
 
 def is_opaque_class(cls: type) -> bool:

@@ -48,8 +48,7 @@ CHANGING = (
     set.difference_update, set.intersection_update, deque.append, deque.appendleft,
     deque.pop, deque.popleft, deque.insert, deque.rotate, deque.clear,
     deque.reverse, OrderedDict.move_to_end, OrderedDict.pop, OrderedDict.popitem,
-    OrderedDict.clear, OrderedDict.setdefault, OrderedDict.__setitem__,
-    OrderedDict.__delitem__,
+    OrderedDict.clear, OrderedDict.__setitem__, OrderedDict.__delitem__,
 )  # fmt: skip
 for _method in CHANGING:
     HANDLERS[_method] = changing(_method)

@@ -6,10 +6,12 @@ from typing import Any
 from rules_autodiff._opaque import is_opaque
 
 __all__ = [
+    "answers",
     "class_attribute",
     "descriptor",
     "has",
     "is_generated",
+    "own_descriptor",
     "python_method",
     "users_method",
 ]
@@ -30,17 +32,28 @@ def class_attribute(cls: Any, name: str) -> Any:
 
 def descriptor(cls: Any, name: str) -> Any:
     """A property or a descriptor written in Python, or None."""
-    found = class_attribute(cls, name)
+    return own_descriptor(class_attribute(cls, name))
+
+
+def own_descriptor(found: Any) -> Any:
+    """What a class says about an attribute, if that is read by Python code."""
     if found is None or isinstance(found, FunctionType):
         return None
-    if isinstance(found, property):
-        return found if isinstance(found.fget, FunctionType) else None
     getter = getattr(type(found), "__get__", None)
     if type(getter) is not FunctionType:
-        return None
+        is_read = isinstance(found, property) and found.fget is not None
+        return found if is_read else None
     cached = type(found).__name__ == "cached_property"
     opaque = type(found).__module__.partition(".")[0] in ("functools", "enum", "abc")
     return found if cached or not opaque else None
+
+
+def answers(cls: Any, name: str) -> bool:
+    """Whether a user's class of arrays or numbers gives an attribute by Python code."""
+    if cls.__module__ in ("numpy", "builtins"):
+        return False
+    asked = python_method(cls, "__getattr__") is not None and not has(cls, name)
+    return asked or descriptor(cls, name) is not None
 
 
 def python_method(cls: Any, name: str) -> FunctionType | None:

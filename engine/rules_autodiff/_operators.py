@@ -46,7 +46,13 @@ class Operators(Beside):
             result = self.beside_fraction(name, x, y)
         else:
             result = self.by_methods(name, x, y)
-        return self.foreign(name, x, y) if result is NotImplemented else result
+        if result is not NotImplemented:
+            return result
+        if is_plain_number(x) and is_plain_number(y):
+            return self.numeric(name, (x, y))
+        if name == "or_" and isinstance(x, dict) and isinstance(y, dict):
+            return self.call(dict.__or__, x, y)
+        return self.foreign(name, x, y)
 
     def beside_fraction(self, name: str, x: Any, y: Any) -> Any:
         """A fraction beside a floating number, which makes it one."""
@@ -88,6 +94,9 @@ class Operators(Beside):
         if isinstance(own, SEQUENCES):  # asked at the end
             return NotImplemented
         other = x if own is y else y
+        if is_plain_number(own) and isinstance(other, int | float | complex):
+            plain = native_method(own, other, name, reflected=own is y)
+            return plain if plain is NotImplemented else self.numeric(name, (x, y))
         if not isinstance(own, np.ndarray | np.generic) or not self.is_active((x, y)):
             return native_method(own, other, name, reflected=own is y)
         if isinstance(other, AbstractTangent):
@@ -202,6 +211,11 @@ class Operators(Beside):
         if not self.is_active((x, y)):
             return plain
         return self.of_class(self.by_arrays(name, x, y), plain, (x, y))
+
+
+def is_plain_number(x: Any) -> bool:
+    """Whether `x` is a number or an array, be it with operators of its own too."""
+    return is_arithmetic(x) or isinstance(x, int | float | complex)
 
 
 def method_of(x: Any, name: str) -> FunctionType | None:

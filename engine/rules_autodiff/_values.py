@@ -1,7 +1,7 @@
 """Which values can carry a derivative, and which certainly carry none."""
 
 import inspect
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -73,13 +73,19 @@ def is_foreign(cls: type) -> bool:
     return any(name in MEANINGS for base in own for name in vars(base))
 
 
+def has_operators(cls: type) -> bool:
+    """Whether a class of numbers, as a subclass of `int`, has operators in Python."""
+    every = (item for base in cls.__mro__ for item in vars(base).items())
+    return any(type(f) is FunctionType and name in MEANINGS for name, f in every)
+
+
 def is_arithmetic(x: Any) -> bool:
     """Whether operators on `x` are the arithmetic of numbers and plain arrays."""
     if type(x) in _PLAIN_NUMERIC:
         return True
     if isinstance(x, np.ndarray):
         return not is_foreign(type(x))
-    return isinstance(x, _NUMERIC)
+    return isinstance(x, _NUMERIC) and not has_operators(type(x))
 
 
 def holds_records(x: Any) -> bool:
