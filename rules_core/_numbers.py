@@ -20,6 +20,7 @@ __all__ = [
     "is_plain_tensor",
     "is_same_kind",
     "number_type",
+    "signed",
     "zero_number",
 ]
 
@@ -49,6 +50,34 @@ def is_number(x: Any) -> bool:
     if isinstance(x, (float, complex)):
         return True
     return is_sparse(x) and x.dtype.kind in "fc"
+
+
+def signed(x: Any) -> Any:
+    """`x`, or what equals it and has room for a sign, where it is whole numbers.
+
+    Formulas negate and shift their arguments. Unsigned and narrow numbers would wrap,
+    booleans refuse.
+
+    >>> import numpy as np
+    >>> from rules_core._numbers import signed
+    >>> -signed(np.array([3], "u1"))
+    array([-3])
+    """
+    if not is_array_type(type(x)):
+        return x
+    dtype = x.dtype
+    if _KNOWN.get((type(dtype), dtype)) or getattr(dtype, "kind", "i") not in "biu":
+        return x
+    xp = array_namespace(x)
+    if not xp.isdtype(dtype, ("bool", "integral")):
+        return x
+    whole = xp.asarray(0).dtype
+    if xp.isdtype(dtype, "bool"):
+        return xp.astype(x, whole)
+    spare = xp.iinfo(whole).bits - xp.iinfo(dtype).bits
+    if xp.isdtype(dtype, "unsigned integer") and spare <= 0:
+        return xp.astype(x, xp.asarray(0.0).dtype)
+    return xp.astype(x, whole) if spare > 0 else x
 
 
 def _is_floating_array(x: Any) -> bool:

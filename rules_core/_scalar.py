@@ -11,7 +11,7 @@ from ._canonical import has_tangent
 from ._definition import check_arity
 from ._errors import ProjectionError, RuleDefinitionError, RuleNotFound
 from ._generated import called, register_pair
-from ._numbers import is_complex
+from ._numbers import is_complex, signed
 from ._project import ProjectTo
 from ._pullback import Pullback
 from ._rule import PARTIALS, Location
@@ -80,6 +80,8 @@ def scalar_rule(
             partial may be `NoTangent()`, or `not_implemented(…)`. Annotations restrict
             the types; a keyword-only `needs` tells which arguments are wanted, so that
             costly partials of the others can be left out (`NoTangent()`).
+            Unsigned and narrow whole numbers and booleans come as signed ones, which
+            formulas can negate and shift.
         holomorphic: Claim that `f` satisfies the Cauchy–Riemann equations on complex
             arguments; the tester checks it. Without either claim the derivative with
             respect to a complex argument is NotImplemented.
@@ -155,7 +157,7 @@ def _rows_of(
     missing = NotImplementedTangent(why, "", where.module, where.file, where.line)
 
     def rows(y: Any, *args: Any, **kw: Any) -> tuple[tuple[Any, ...], ...]:
-        found = _rows(partials(y, *args, **kw), y, label, len(args))
+        found = _rows(partials(y, *map(signed, args), **kw), y, label, len(args))
         if holomorphic or not any(map(is_complex, args)):
             return found
         outputs = y if isinstance(y, tuple) else (y,)

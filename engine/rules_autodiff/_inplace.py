@@ -54,8 +54,8 @@ def handle_tolist(run: Any, a: Any) -> Any:
 
 
 @handler(np.ndarray.copy)
-def handle_copy(run: Any, a: Any, order: str = "C") -> Any:
-    return run.copied(a, order)
+def handle_copy(run: Any, a: Any, order: str | None = "C") -> Any:
+    return run.copied(a, order or "C")
 
 
 @handler(np.copy)

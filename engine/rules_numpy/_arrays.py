@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_core._numbers import signed
 
 __all__ = [
     "NoValue",
@@ -20,6 +21,7 @@ __all__ = [
     "is_number_type",
     "moves",
     "restore",
+    "signed",
     "tangent_array",
 ]
 

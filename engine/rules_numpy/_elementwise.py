@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_numpy._arrays import array_of, check_entries, is_number_type, name_of
+from rules_numpy._arrays import (
+    array_of,
+    check_entries,
+    is_number_type,
+    name_of,
+    signed,
+)
 from rules_numpy._declaration import Declaration
 from rules_numpy._declare import DECLARED
 from rules_numpy._maps import selects, times
@@ -73,7 +79,7 @@ def _register_lists(f: Any, partials: Any) -> None:
 def maps_of_partials(partials: Any) -> Any:
     @wraps(partials)
     def maps(y: Any, *args: Any) -> Any:
-        found = partials(y, *args)
+        found = partials(y, *map(signed, args))
         return tuple(
             None if isinstance(p, rc.AbstractZero) else times(p) for p in found
         )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_numpy._arrays import signed
 from rules_numpy._axes import along, given, scatter_add
 from rules_numpy._declare import derivative
 from rules_numpy._maps import times, times_number
@@ -25,6 +26,7 @@ def interp_derivative(
     period: Any = None,
 ) -> Any:
     """y = (1 - t) fⱼ + t fⱼ₊₁ with t = (x - xⱼ) / (xⱼ₊₁ - xⱼ)."""
+    x, xp, fp = map(signed, (x, xp, fp))
     if period is not None:
         return _periodic_interp(x, xp, fp, period)
     j = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, xp.size - 2)

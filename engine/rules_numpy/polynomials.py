@@ -153,7 +153,7 @@ def polyint_derivative(y: Any, p: Any, m: Any = 1, k: Any = None) -> Any:
 @derivative(np.vander)
 def vander_derivative(y: Any, x: Any, N: Any = None, increasing: Any = False) -> Any:
     """Columns xʲ: d xʲ = j xʲ⁻¹ dx."""
-    count = x.shape[0] if N is None else N
+    count = x.shape[0] if N is None else int(N)
     powers = np.arange(count) if increasing else np.arange(count - 1, -1, -1)
     slope = powers * x[:, None] ** np.maximum(powers - 1, 0)
 

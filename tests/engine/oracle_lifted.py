@@ -182,7 +182,7 @@ def compared(plain: Any, other: Any, layout: str) -> list[str]:
     return [" but ".join(f"{one[0]} {one[2]!r:.200}" for one in (plain, other))]
 
 
-# Errors whose texts, like those about shapes, say which of several ways NumPy went.
+# Errors whose texts, like those about shapes and classes, say which of several ways NumPy went.
 LOOSE = ("AttributeError", "IndexError")
 
 
@@ -190,7 +190,7 @@ def complaint(outcome: Any) -> tuple[str, str]:
     """The class of an error and its text, without what NumPy calls an array in it."""
     _, name, error = outcome
     text = re.sub(r".*(is read-only)$|(operation )\w+", r"\1\2", str(error))
-    shapes = re.search("broadcast|mismatch|setting an array element", text)
+    shapes = re.search("broadcast|mismatch|array element|ufunc '.*' not sup", text)
     return name, "" if shapes or name in LOOSE else text
 
 

@@ -23,6 +23,8 @@ KNOWN = {
     "np.linalg.svd": "vectors of equal values are chosen where the result is stretched",
     "np.linalg.eig": "vectors of equal values are chosen where the result is stretched",
     "np.linalg.cond": "the rule of a singular matrix says that it is one",
+    "np.array(x, float, order='F', copy=False)": "a broadcast argument is copied",
+    "np.fft.ifft2(x, out=y)": "NumPy leaves an `out` alone that does not fit",
     "np.fft.hfft": "NumPy reads memory that it has not written, for an empty array",
     "np.fft.irfft": "NumPy reads memory that it has not written, for an empty array",
     "x.dot(x, out=y)": "NumPy takes only an `out` that is in C order",
@@ -113,7 +115,8 @@ FOUND = {
         np.broadcast_arrays(x,y) x.ravel() np.ravel(x,'K') x.dot(y) x.conj()
         x.astype(float,copy=False) x.item(1) x.copy('F') np.cumprod(x,0)
         np.nancumprod(x,-1) np.reshape(x,x.shape) np.copyto(x,y) x.sort(-1)
-        np.linalg.matrix_power(x,1) np.dot(x,y,None)
+        np.linalg.matrix_power(x,1) np.dot(x,y,None) x.copy(None)
+        scipy.special.ive(x,x>0.5) scipy.special.zeta(x>0.5,x) np.arctan2(x>0.5,x)
     """.split(),
     "vector": """
         x.all() x.item() x.item(-1) x.tolist() np.trim_zeros(x) np.diag(x)

@@ -18,6 +18,7 @@ from rules_scipy.special._declare import (
     is_complex,
     no_derivative,
     scalar_rule,
+    signed,
     strong,
 )
 
@@ -40,6 +41,7 @@ def _order(name: str, v: Any) -> Any:
 
 
 def _neighbours(f: Callable[..., Any], v: Any, z: Any) -> tuple[Any, Any]:
+    v = signed(v)
     return f(v - 1, z), f(v + 1, z)
 
 
@@ -91,7 +93,7 @@ scalar_rule(kve, kve_partials, holomorphic=True)
 
 def _ive_slopes(y: Any, v: Any, z: Any) -> tuple[Any, Any]:
     r"""The factors of $dz$ and of $d\,\mathrm{Re}\,z$."""
-    xp, z = arrays(z)
+    xp, z = arrays(signed(z))
     real = xp.real(z) if is_complex(z) else z
     # By choices: array_api_compat's sign of tensors writes under a mask.
     one, zero = xp.ones_like(real), xp.zeros_like(real)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_core._numbers import signed
 
 __all__ = [
     "arrays",
@@ -17,6 +18,7 @@ __all__ = [
     "no_derivative",
     "on_doubles",
     "scalar_rule",
+    "signed",
     "strong",
 ]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_scipy.special._declare import strong
+from rules_scipy.special._declare import signed, strong
 
 __all__ = ["lazy_rule"]
 
@@ -55,5 +55,5 @@ def lazy_rule(f: rc.Primitive, *partials: Callable[..., Any]) -> None:
 def _times(partial: Callable[..., Any], args: Any, dx: Any) -> Any:
     """The partial, if it has no number, or its product with `dx`."""
     with np.errstate(all="ignore"):
-        slope = partial(*args)
+        slope = partial(*map(signed, args))
         return slope if isinstance(slope, rc.AbstractTangent) else strong(slope, dx)
