@@ -245,6 +245,7 @@ SECOND = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("second", SECOND)
 @pytest.mark.parametrize("kept", KEPT)
 def test_second_derivatives(kept, second):
@@ -272,6 +273,7 @@ IN_JAX = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("second", IN_JAX)
 @pytest.mark.parametrize("kept", KEPT)
 def test_second_derivatives_in_jax(kept, second):

@@ -154,6 +154,7 @@ def test_a_rule_that_a_host_skips_fails_there(host):
         assert len(str(e.value).splitlines()) <= 10
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("level", ["quick", pytest.param("full", marks=[SLOW])])
 @pytest.mark.parametrize("fault", ["raises in a callback", "leaves array code"])
 def test_errors_in_hosts_are_short_and_name_the_rule(host, fault, level):

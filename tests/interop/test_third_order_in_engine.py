@@ -74,12 +74,14 @@ def test_third_order_of_a_square_root(modes):
     assert derivative(babylonian, modes)(2.0) == pytest.approx(0.375 * 2**-2.5)
 
 
+@pytest.mark.covering(every=2)
 @SECOND
 def test_second_order_of_a_fixed_point(modes):
     known = float(mpmath.diff(settled_by_mpmath, 0.9, 2))
     assert derivative(settled, modes)(0.9) == pytest.approx(known, rel=1e-9)
 
 
+@pytest.mark.covering(every=4)
 @THIRD
 def test_third_order_of_a_fixed_point(modes):
     known = float(mpmath.diff(settled_by_mpmath, 0.9, 3))
@@ -110,6 +112,7 @@ def laced(t, a):
     return np.exp(-box.square)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("inner", BOTH.values(), ids=BOTH)
 def test_pullbacks_of_what_writes_to_its_own(inner):
     """They are made again below a derivative whose forward pass is over."""
