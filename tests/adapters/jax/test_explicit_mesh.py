@@ -15,6 +15,9 @@ SCALES = dict.fromkeys(VALUES, 1) | {"jvp": 2} | dict.fromkeys(REVERSE, 3)
 MATRIX = ("jit", "eager", "grad", "grad(scan)")
 
 
+pytestmark = pytest.mark.full  # test_sharding has the devices without a mesh
+
+
 @pytest.fixture(scope="module")
 def found():
     flags = "--xla_force_host_platform_device_count=8"

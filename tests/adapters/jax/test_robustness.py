@@ -115,7 +115,7 @@ USED = {
 }
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=5)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("way", USED)
 def test_primitives_are_collected(way, host):
