@@ -219,13 +219,15 @@ REFUSALS = {
         "A dict must be asked by a value that carries a derivative only for what was "
         "stored in the same call by d[key] = value, but the entry found is a constant "
         "of another call, or was stored in another way",
-        "Use functools.cache, or leave the cache out.",
+        "Use functools.cache, or leave the cache out; ask a table of constants by a "
+        "key made of stop_gradient(x).",
     ),
     "cached": (
         "A result must be computed from the arguments, but a constant was taken for "
         "{}, which equals what the program already had, as a cache does",
-        "Compute it anew or use functools.cache, which is the run's own; a branch that "
-        "is meant to be constant may return c + 0.0 * x.",
+        "Compute it anew or use functools.cache, which is the run's own; compare "
+        "stop_gradient(x) for a mask or a count; a branch that is meant to be constant "
+        "may return c + 0.0 * x.",
     ),
     "finalizer": (
         "An object that is given a value with a derivative must not change anything "

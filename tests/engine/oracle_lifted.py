@@ -182,7 +182,7 @@ def compared(plain: Any, other: Any, layout: str) -> list[str]:
     return [" but ".join(f"{one[0]} {one[2]!r:.200}" for one in (plain, other))]
 
 
-# Errors whose texts, like those about shapes and classes, say which of several ways NumPy went.
+# Errors whose texts, like those about shapes, say which of several ways NumPy went.
 LOOSE = ("AttributeError", "IndexError")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rules_autodiff import UnsupportedProgram, grad, jvp
+from rules_autodiff import UnsupportedProgram, grad, jvp, stop_gradient
 from tests.engine.refusing import assert_refused
 
 X = np.array([0.5, -1.0, 2.0])
@@ -128,3 +128,25 @@ def test_a_point_of_exception_is_a_literal_or_meant():
     assert grad(at_a_point)(0.5, 0.25) != 0.0
     with pytest.raises(UnsupportedProgram, match=r"c \+ 0\.0 \* x"):
         grad(at_a_point)(0.5, 0.5)
+
+
+GRADES = {"0.50": 3.0}
+MASKS = {
+    "count": lambda x, of: np.sum(of(x) == X) * np.sum(x),
+    "mean": lambda x, of: np.mean(of(x) == X) * np.sum(x),
+    "where": lambda x, of: np.sum(np.where(of(x) == X, 3.0 * x, x)),
+    "index": lambda x, of: 3.0 * np.sum(x[of(x) == X]),
+    "product": lambda x, of: 3.0 * np.sum((of(x) == X) * x),
+    "table": lambda x, of: GRADES.get(f"{of(x[0]):.2f}", 0.0) * np.sum(x),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_the_cure_for_masks_counts_and_tables(mask):
+    """An equality that looks like a cache's is refused; the cure has its derivative."""
+    with pytest.raises(UnsupportedProgram, match="stop_gradient"):
+        grad(lambda x: MASKS[mask](x, lambda x: x))(X)
+    slope = 1.0 if mask == "mean" else 3.0
+    program = lambda x: MASKS[mask](x, stop_gradient)
+    np.testing.assert_allclose(grad(program)(X), np.full(3, slope))
+    np.testing.assert_allclose(jvp(program, (X,), (np.ones(3),))[1], 3 * slope)
