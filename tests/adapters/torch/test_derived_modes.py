@@ -53,6 +53,31 @@ def test_an_frule_that_applies_its_own_function_has_no_transpose(make, transform
     assert torch.equal(func.jvp(f, (POINT,), (dx,))[1], f(dx))
 
 
+def test_a_checkpoint_that_runs_again_may_transpose_the_frule_again():
+    @rc.primitive
+    def sine(x):
+        return torch.sin(x)
+
+    @rc.frule.define(sine)
+    def sine_frule(tangents, x):
+        return torch.sin(x), torch.cos(x) * tangents[1]
+
+    def slope(f):
+        def run(x):
+            return torch.autograd.grad(f(x).sum(), x, create_graph=True)[0]
+
+        return run
+
+    def kept(f):
+        return lambda x: checkpoint(f, x, use_reentrant=False)
+
+    x = POINT.clone().requires_grad_()
+    for first in (kept(slope(sine)), slope(kept(sine)), kept(slope(kept(sine)))):
+        torch.testing.assert_close(first(x), torch.cos(x))
+        torch.testing.assert_close(slope(first)(x), -torch.sin(x))
+        torch.testing.assert_close(slope(kept(slope(first)))(x), -torch.cos(x))
+
+
 def test_an_frule_that_halves_its_problem_ends():
     @rc.primitive
     def total(x):

@@ -45,20 +45,12 @@ for _title in STYLES:
             "PyTorch: its guard on a NumPy array that a transform wraps fails at once",
         )
 
-WORDS_LEFT_OUT: dict[str, tuple[Word, str]] = {
-    "torch": (
-        ("autograd", "checkpoint"),
-        "an frule alone is refused in wrong words, as if it were applied to a tangent",
-    ),
-}
-"""Host → transforms that are left out together for every style, and why."""
-
 
 def left_out(style: Style, host: str, word: Word) -> bool:
     """Whether a fault is known that is not mended."""
-    entries = LEFT_OUT.get((style.name, host)), WORDS_LEFT_OUT.get(host)
+    entry = LEFT_OUT.get((style.name, host))
     compiled = {"compiled"} if set(in_torch.COMPILED) & set(word) else set()
-    return any(entry and set(entry[0]) <= {*word, *compiled} for entry in entries)
+    return bool(entry and set(entry[0]) <= {*word, *compiled})
 
 
 def refusal(error: BaseException | None) -> BaseException | None:
