@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pytest
 
 import rules_core as rc
 from rules_core.testing import check_rule
+from tests.packs.second import left_out
 
 IMPLEMENTED = {"rrule.implemented", "frule.implemented"}
 # Functions of which a test checks a call with an argument that has no derivative.
@@ -33,27 +33,6 @@ def followed(f: Any, args: Any, kwargs: Any) -> Iterator[None]:
     finally:
         for rule, host in before:
             rule.host = host
-
-
-# Most of what a check costs: the rules' bodies are differentiated once more.
-SECOND = {
-    f"{kind}.{check}"
-    for kind in ("rrule", "frule")
-    for check in ("second-order", "slope-at-zero")
-}
-WHOLE = 5000
-
-
-def left_out(request: pytest.FixtureRequest) -> set[str]:
-    """Checks that a test leaves to `make test-full` in an everyday run of all folders.
-
-    One test in four checks second derivatives there. A run of chosen folders or files
-    checks all.
-    """
-    everyday = "not full" in request.config.getoption("markexpr")
-    alone = request.session.testscollected < WHOLE
-    chosen = crc32(request.node.nodeid.encode()) % 4 == 0
-    return SECOND if everyday and not alone and not chosen else set()
 
 
 @pytest.fixture(params=["quick", pytest.param("full", marks=pytest.mark.nightly)])
