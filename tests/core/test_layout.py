@@ -159,6 +159,7 @@ def test_importing_the_core_is_quick():
     assert min(times) * 1e3 < ALLOWANCE * MOST_MILLISECONDS
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     ("package", "foreign"),
     [("rules_jax", "torch"), ("rules_torch", "jax"), ("rules_scipy", "jax")],

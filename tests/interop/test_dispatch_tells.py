@@ -164,7 +164,7 @@ def said(host, text):
     return line.endswith((" run.", " runs."))
 
 
-@pytest.mark.covering
+@pytest.mark.covering(every=5)
 @pytest.mark.parametrize("variadic", [False, True], ids=["", "variadic"])
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("style", STYLES)

@@ -92,6 +92,7 @@ def ratio(found, truth):
     return pytest.approx(float(found) / truth, rel=1e-12)
 
 
+@pytest.mark.covering(every=18)
 def test_value(wrapped):
     assert ratio(wrapped(jnp.asarray(X)), SIN) == 1
 
@@ -105,6 +106,7 @@ def test_forward(wrapped, forward):
     assert ratio(moved, COS) == forward
 
 
+@pytest.mark.covering(every=18)
 def test_compiled_reverse(wrapped, reverse):
     assert ratio(jax.jit(jax.grad(wrapped))(jnp.asarray(X)), COS) == reverse
 

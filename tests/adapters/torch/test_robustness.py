@@ -145,6 +145,7 @@ FORWARD = """
 TORCHS_OWN = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("code", "options"),
     [

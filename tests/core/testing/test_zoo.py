@@ -40,6 +40,7 @@ def _is_short_and_helps(text, specimen):
     assert "site-packages" not in text
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("specimen", CASES)
 def test_its_corrected_twin_passes(specimen):
     report = run(specimen, wrong=False)
