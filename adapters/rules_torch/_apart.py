@@ -42,7 +42,8 @@ ATOMS = frozenset(
         type(Ellipsis), type(NotImplemented), BuiltinFunctionType, ModuleType,
         torch.device, torch.dtype, torch.layout, torch.Size, torch.SymBool,
         torch.SymFloat, torch.SymInt, rc.Primitive,
-        rc.NoTangent, rc.NotImplementedTangent, rc.RuleConfig, rc.ZeroTangent,
+        rc.NoTangent, rc.NotImplementedTangent, rc.ProjectTo, rc.RuleConfig,
+        rc.ZeroTangent,
         # What `inspect` finds out about a ufunc stays in it: numbers that are no state.
         *((sys.modules["numpy"].ufunc,) if "numpy" in sys.modules else ()),
     )

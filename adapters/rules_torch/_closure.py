@@ -201,7 +201,8 @@ def _has_number(template: Any, seen: set[int]) -> bool:
         contents = [cell.content for cell in template.cells]
         parts = [*contents, *template.defaults, *template.attributes.values()]
     else:
-        return not _is_plain_function(template) and _reaches_number(template)
+        held = template.value if kind is _Lent else template
+        return not _is_plain_function(held) and _reaches_number(held)
     seen.add(id(template))  # functions may contain themselves
     return any(_has_number(part, seen) for part in parts)
 
