@@ -44,7 +44,11 @@ __all__ = [
 ]
 
 _grad_enabled = torch.is_grad_enabled
+_inferring = torch.is_inference_mode_enabled
 _frame = sys._getframe  # noqa: SLF001 (the only way to the caller)
+
+# Functions that were seen to keep derivatives, without and with recording.
+_KEEPING: tuple[set[Any], set[Any]] = (set(), set())
 
 # The levels of torch.func whose derivatives are being taken here: what is computed now
 # is what they return, so that nobody differentiates it at these levels.
@@ -101,6 +105,7 @@ class _Watch(TorchFunctionMode):
     def __init__(self, rule: Any) -> None:
         super().__init__()
         self._rule, self._recording = rule, _grad_enabled()
+        self._keeping = _KEEPING[self._recording]
 
     def run(self, fn: Callable[..., Any], *args: Any) -> Any:
         """`fn(*args)`, watched."""
@@ -113,23 +118,41 @@ class _Watch(TorchFunctionMode):
         """Refuse a cut of what has a derivative, in the code of the rule itself."""
         del types
         kwargs = kwargs or {}
-        if func in _CUTS:
-            cut = _CUTS[func](args, kwargs)
+        if func in _CUTS or not _NUMBERS.isdisjoint(kwargs):
+            cut = _CUTS.get(func, _numbers)(args, kwargs)
             if any(map(_is_tracked, _tensors_in(cut))) and _is_own(_frame(1)):
                 raise LostDerivativeError(self._rule, _name(func))
         found = func(*args, **kwargs)
-        if self._recording and not _grad_enabled():
-            self._check_unrecorded((args, kwargs), found)
+        if func not in _CONSTANT and (func not in self._keeping or self._is_off()):
+            made = args[:1] if func is Tensor.__setitem__ else found
+            self._check_kept(func, (args, kwargs), made)
         return found
 
-    def _check_unrecorded(self, given: Any, found: Any) -> None:
-        """Refuse what is computed without recording, inside `torch.no_grad()`."""
-        if (
-            any(map(differentiable, _tensors_in(found)))
-            and any(map(_is_recorded, _tensors_in(given)))
-            and _is_own(_frame(2))
-        ):
-            raise LostDerivativeError(self._rule, "torch.no_grad()")
+    def _is_off(self) -> bool:
+        """Whether torch records less here than where the rule began."""
+        return (self._recording and not _grad_enabled()) or _inferring()
+
+    def _check_kept(self, func: Any, given: Any, found: Any) -> None:
+        """Refuse a result without a derivative, of tensors that have one.
+
+        Torch records nothing inside `torch.no_grad()`, and nothing of some functions.
+        """
+        made = [x for x in _tensors_in(found) if differentiable(x)]
+        lost = made and self._loses(func, list(_tensors_in(given)), made)
+        if lost and _is_own(_frame(2)):
+            raise LostDerivativeError(self._rule, _cause(func, self._recording))
+
+    def _loses(self, func: Any, given: list[Tensor], made: list[Tensor]) -> bool:
+        """Whether nothing that is made has the derivative of what is given."""
+        off = self._is_off()
+        if off and self._recording and any(map(_is_recorded, given)):
+            return True
+        has = _is_tracked if self._recording else _is_dual
+        if not any(map(has, made)):
+            return any(map(has, given))
+        if not off:
+            self._keeping.add(func)
+        return False
 
 
 def _may_be_tracked(x: Tensor) -> bool:
@@ -202,7 +225,7 @@ _OTHERS = frozenset(
 _PASSED = frozenset(
     (
         "torch._tensor", "torch.autograd", "torch.autograd.functional",
-        "torch.overrides", __name__,
+        "torch._ops", "torch.nn.init", "torch.overrides", "torch.storage", __name__,
     )
 )  # fmt: skip
 
@@ -234,6 +257,18 @@ def _listed(args: Any, kwargs: Any) -> Any:
     return args if args and isinstance(args[0], (tuple, list)) else ()
 
 
+def _converted(args: Any, kwargs: Any) -> Any:
+    """Tensors in a list; one alone too where its history is taken away."""
+    forgets = kwargs.get("requires_grad") is False
+    return (args, kwargs) if forgets else _listed(args, kwargs)
+
+
+def _numbers(args: Any, kwargs: Any) -> Any:
+    """Tensors in the place of numbers, which lose their tangents."""
+    del args
+    return [kwargs[name] for name in _NUMBERS & kwargs.keys()]
+
+
 def _after(count: int) -> Callable[[Any, Any], Any]:
     """All but the first arguments, which only give a shape."""
     return lambda args, kwargs: (args[count:], kwargs)
@@ -244,21 +279,49 @@ def _unless_graph(args: Any, kwargs: Any) -> Any:
     return () if kwargs.get("create_graph") else args[:1]
 
 
+# Keywords of torch's functions that are numbers: a tensor becomes one.
+_NUMBERS = frozenset(("alpha", "beta"))
+
 # Functions that return what has no derivative, and which of their arguments lose it.
 _CUTS: dict[Any, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(
         (
             Tensor.__array__, Tensor.__complex__, Tensor.__dlpack__, Tensor.__float__,
             Tensor.data.__get__, Tensor.data_ptr, Tensor.detach, Tensor.detach_,
-            Tensor.item, Tensor.numpy, Tensor.tolist, torch.arange, torch.detach,
-            torch.detach_, torch.full, torch.scalar_tensor, torch.tensor,
+            Tensor.item, Tensor.numpy, Tensor.tolist, Tensor.untyped_storage,
+            torch.arange, torch.detach, torch.detach_, torch.full, torch.linspace,
+            torch.logspace, torch.scalar_tensor,
+            torch.tensor,
         ),
         _self,
     ),
-    **dict.fromkeys((torch.as_tensor, torch.asarray), _listed),
-    **dict.fromkeys((torch.full_like, Tensor.new_tensor, Tensor.new_full), _after(1)),
+    torch.as_tensor: _listed,
+    torch.asarray: _converted,
+    **dict.fromkeys(
+        (
+            torch.full_like, Tensor.data.__set__, Tensor.new_full, Tensor.new_tensor,
+        ),
+        _after(1),
+    ),
     torch.autograd.grad: _unless_graph,
 }  # fmt: skip
+
+# Functions that return what does not depend on the entries of their arguments, or only
+# by jumps; and samples, which torch takes for constants.
+_CONSTANT = frozenset(
+    (
+        *_CUTS, Tensor.new, Tensor.new_empty, Tensor.new_empty_strided, Tensor.new_ones,
+        Tensor.new_zeros, torch.empty_like, torch.histc, torch.normal, torch.ones_like,
+        torch.rand_like, torch.randint_like, torch.randn_like, torch.zeros_like,
+    )
+)  # fmt: skip
+
+
+def _cause(func: Any, recording: bool) -> str:
+    """What makes the result of a function a constant, in an author's words."""
+    if _inferring():
+        return "torch.inference_mode()"
+    return "torch.no_grad()" if recording and not _grad_enabled() else _name(func)
 
 
 def _name(func: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from functools import partial
 
 import numpy as np
@@ -43,6 +45,21 @@ def helper(x):
     return math.cos(x)
 
 
+def without_formula(x):
+    """A function that PyTorch does not differentiate, and does not say so."""
+    return torch.special.bessel_j1(x)
+
+
+J1 = without_formula(X).item()
+
+
+def written(x):
+    places = torch.zeros(2, dtype=x.dtype)
+    with torch.no_grad():
+        places[1] = x
+    return places[1]
+
+
 CUTS = {
     "math": math.cos,
     "float": lambda x: math.cos(float(x)),
@@ -58,8 +75,14 @@ CUTS = {
     "full": lambda x: torch.full((), math.cos(x), dtype=x.dtype),
     "new_tensor": lambda x: x.new_tensor(math.cos(x)),
     "after an operation": lambda x: float(torch.cos(x)),
+    "an operator": lambda x: torch.cos(torch.ops.aten.detach.default(x)),
+    "no formula": lambda x: torch.cos(x) * without_formula(x) / J1,
 }
-UNRECORDED = {"no_grad": without_recording, "decorated": decorated}
+UNRECORDED = {
+    "no_grad": without_recording,
+    "decorated": decorated,
+    "an entry": lambda x: torch.cos(written(x)),
+}
 
 
 def in_the_pullback(number):
@@ -232,6 +255,94 @@ def test_what_is_not_recorded_is_refused_or_pushed_forward(rule, how, second):
     except LostDerivativeError as error:
         found = error
     assert "by torch.no_grad()" in str(found) or float(found) == same(SECOND)
+
+
+def inferred(x):
+    with torch.inference_mode():
+        c = torch.cos(x)
+    return c * torch.ones_like(x)
+
+
+def kept_as_bytes(x):
+    return torch.cos(pickle.loads(pickle.dumps(x)))
+
+
+# What torch itself refuses under some of its transforms, and loses in the others.
+ODD = {
+    "inference_mode": inferred,
+    "pickle": kept_as_bytes,
+    "copy": lambda x: torch.cos(copy.copy(x)),
+    "asarray": lambda x: torch.cos(torch.asarray(x * 1, requires_grad=False)),
+    "assigned": lambda x: torch.cos(assigned(x)),
+    "linspace": lambda x: torch.cos(torch.linspace(x, 1, 2, dtype=x.dtype)[0]),
+    "alpha": lambda x: torch.cos(torch.add(x - x, torch.ones_like(x), alpha=x)),
+    "init": lambda x: torch.cos(torch.nn.init.constant_(torch.empty_like(x), x)),
+}
+
+
+def assigned(x):
+    held = torch.zeros_like(x)
+    held.data = x
+    return held
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("second", SECONDS)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("how", ODD)
+def test_what_is_lost_otherwise_is_never_a_number(how, rule, second):
+    def f(x):
+        return rule(lambda x: ODD[how](x) + x - x)(x)
+
+    try:
+        found = SECONDS[second](f, X)
+    except (RuntimeError, TypeError):  # ours are RuntimeErrors too
+        return
+    assert float(found) == same(SECOND)
+
+
+def answers(name):
+    """Whether a function of torch.special takes a number and gives another."""
+    try:
+        found = getattr(torch.special, name)(X)
+    except (TypeError, RuntimeError):
+        return False
+    return isinstance(found, torch.Tensor) and found.is_floating_point()
+
+
+SPECIAL = [name for name in torch.special.__all__ if answers(name)]
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("second", SECONDS)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", SPECIAL)
+def test_a_function_is_refused_where_torch_has_no_derivative_of_it(name, rule, second):
+    special = getattr(torch.special, name)
+    f = rule(lambda x: x * special(x))
+    x = X.clone().requires_grad_()
+    if not special(x).requires_grad:
+        with pytest.raises(LostDerivativeError, match=f"a constant by .*{name}"):
+            SECONDS[second](f, X)
+    else:
+        (expected,) = torch.autograd.grad(x * special(x), x)
+        assert float(SECONDS[second](f, X)) == same(float(expected))
+
+
+def of_shape(x):
+    """What has the shape of `x`, or jumps where it does."""
+    made = torch.zeros_like(x) + torch.ones_like(x) + torch.empty_like(x).fill_(0)
+    made = made + x.new_zeros(()) + x.new_ones(()) + torch.full_like(x, 2.0)
+    with torch.no_grad():
+        nothing = torch.zeros_like(x)
+    return torch.round(x) + torch.floor(x) + torch.sign(x) + made / made + nothing - 2
+
+
+@pytest.mark.parametrize("second", ["create_graph", "grad(grad)", "jacrev(jacrev)"])
+@pytest.mark.parametrize("rule", RULES)
+def test_shapes_and_jumps_are_no_cuts(rule, second):
+    f = rule(lambda x: torch.cos(x) * of_shape(x))
+    assert float(SECONDS[second](f, X)) == same(SECOND)
 
 
 @pytest.mark.parametrize("taken", [by_autograd, by_functional])
