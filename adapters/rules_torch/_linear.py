@@ -49,20 +49,29 @@ def linearity(
     if blind or is_ragged(metas):
         return None
     known = call.primitive.__dict__.setdefault(_LINEAR, {})
-    key = (rule.kind, tuple(chosen), pattern(metas))
+    key = (rule.kind, tuple(chosen), call.autocast, pattern(metas))
     if known.get(key) is rule:
         return None
 
     def check(one: Sides, other: Sides, odd: Sides) -> None:
+        sides = [*one], [*other], [*odd]
+        limit = _limit(call.autocast is not None, *sides)
         with torch.no_grad():
-            _check_odd(rule, odd)
-            if _agree(rule, one, other):
+            _check_odd(rule, sides[2], limit)
+            if _agree(rule, sides[0], sides[1], limit):
                 known[key] = rule
 
     return check
 
 
-def _agree(rule: Any, one: Sides, other: Sides) -> bool:
+def _limit(coarse: bool, *sides: Sides) -> float:
+    """What rounding may cost where the coarsest number is as coarse as these are."""
+    tensors = [x for pairs in sides for pair in pairs for x in pair if x is not None]
+    coarse = coarse or any(x.dtype in _HALVES for x in tensors)
+    return _OF_HALVES if coarse else _TOLERANCE
+
+
+def _agree(rule: Any, one: Sides, other: Sides, limit: float) -> bool:
     """Whether this tells that a rule is linear; of zeros and NaN it tells nothing.
 
     Raises:
@@ -77,25 +86,24 @@ def _agree(rule: Any, one: Sides, other: Sides) -> bool:
     gap = (sum((term.sum() for term in left), zero)) - sum(
         (term.sum() for term in right), zero
     )
-    return _is_small(rule, gap.abs() / size)
+    return _is_small(rule, gap.abs() / size, limit)
 
 
-def _check_odd(rule: Any, pairs: Sides) -> None:
+def _check_odd(rule: Any, pairs: Sides, limit: float) -> None:
     for y, turned in pairs:
         if turned is None or y.shape != turned.shape or lacks_data(y + turned):
             continue
         size = (y.abs() + turned.abs()).sum()
-        _is_small(rule, (y + turned).abs().sum() / size)
+        _is_small(rule, (y + turned).abs().sum() / size, limit)
 
 
-def _is_small(rule: Any, share: Tensor) -> bool:
+def _is_small(rule: Any, share: Tensor, limit: float) -> bool:
     """Whether a share of the whole tells something; it is NaN where that is zero.
 
     Raises:
         NotLinearError: It is more than rounding.
     """
     shares = without_wrappers(share)
-    limit = _OF_HALVES if shares.dtype in _HALVES else _TOLERANCE
     if bool((shares > limit).any()):
         raise NotLinearError(rule)
     return bool(shares.isfinite().any())

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from torch.autograd import forward_ad
-from torch.func import grad, jacfwd, jvp, vmap
+from torch.func import grad, jacfwd, jvp, vjp, vmap
 
 import rules_core as rc
 from rules_core import NoTangent
@@ -100,6 +100,85 @@ def test_rounding_is_no_mistake(made, dtype):
     f, x = made(linear), torch.linspace(-3, 2, 1000, dtype=dtype)
     torch.testing.assert_close(jvp(f, (x,), (x,))[1], 2 * x * x)
     torch.testing.assert_close(grad(lambda x: f(x).sum())(x), 2 * x)
+
+
+def product(kind):
+    @rc.primitive
+    def multiply(a, b):
+        return a @ b
+
+    if kind == "rrule":
+
+        @rc.rrule.define(multiply)
+        def multiply_rrule(a, b):
+            return multiply(a, b), lambda dy: (NoTangent(), dy @ b.mT, a.mT @ dy)
+
+    else:
+
+        @rc.frule.define(multiply)
+        def multiply_frule(tangents, a, b):
+            _, da, db = tangents
+            return multiply(a, b), da @ b + a @ db
+
+    return multiply
+
+
+def both_modes(f, a, b):
+    y, dy = jvp(f, (a, b), (b, a))
+    return [y, dy, *vjp(f, a, b)[1](torch.ones_like(y))]
+
+
+HALVES = [torch.float16, torch.bfloat16]
+WIDE = [torch.float32, torch.float64]
+
+
+@pytest.mark.parametrize("kind", ["rrule", "frule"])
+@pytest.mark.parametrize("narrow", HALVES)
+def test_rounding_inside_is_no_mistake(kind, narrow):
+    """Under autocast a rule computes with numbers that are coarser than its own."""
+    a, b = (
+        torch.randn(5, 5, generator=torch.Generator().manual_seed(i)) for i in (0, 1)
+    )
+    with torch.autocast("cpu", dtype=narrow):
+        found = both_modes(product(kind), a, b)
+        expected = both_modes(torch.matmul, a, b)
+    for x, y in zip(found, expected, strict=True):
+        torch.testing.assert_close(x, y, rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize("narrow", HALVES)
+@pytest.mark.parametrize("wide", [*WIDE, torch.float16])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("kind", ["rrule", "frule"])
+def test_arguments_of_two_precisions(kind, turned, wide, narrow):
+    """The coarser one rounds its share of the result."""
+
+    @rc.primitive
+    def scale(a, b):
+        return a * b
+
+    if kind == "rrule":
+        rc.rrule.define(scale)(
+            lambda a, b: (scale(a, b), lambda dy: (NoTangent(), dy * b, dy * a))
+        )
+    else:
+        rc.frule.define(scale)(lambda t, a, b: (scale(a, b), t[1] * b + a * t[2]))
+    a = torch.linspace(-2, 3, 40).to(narrow if turned else wide)
+    b = torch.linspace(0.3, 4, 40).to(wide if turned else narrow)
+    expected = both_modes(torch.mul, a, b)
+    for x, y in zip(both_modes(scale, a, b), expected, strict=True):
+        assert x.dtype == y.dtype
+        torch.testing.assert_close(x, y, rtol=0.05, atol=0.05)
+
+
+def test_a_coarse_call_does_not_vouch_for_a_fine_one():
+    """What halves hide is seen once the same shapes come without autocast."""
+    f = pulling(lambda x, t: 2 * x * t + 1e-3 * (x * t).abs())
+    x = torch.linspace(1, 3, 8)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        jvp(f, (x,), (x,))
+    with pytest.raises(NotLinearError):
+        jvp(f, (x,), (x,))
 
 
 def test_what_tells_nothing_is_asked_again():
