@@ -7,7 +7,7 @@ from typing import Any
 
 from ._adapters import find_adapter
 from ._arrays import array_namespace, is_array
-from ._numbers import is_complex
+from ._numbers import is_complex, is_numpy
 from ._thunks import conjugate
 from ._zeros import AbstractTangent
 
@@ -38,6 +38,8 @@ def strong_product(p: Any, dx: Any) -> Any:
     if not is_array(p) and not is_array(dx):
         return p * dx if _finite(p) or dx != 0 else type(p * dx)(0)
     xp = array_namespace(p, dx)
+    if is_numpy(p) and is_array(dx) and not is_numpy(dx):  # a constant beside a host
+        p = xp.asarray(p, device=_device(dx)) if p.ndim else p.item()
     if not is_array(p):
         if _finite(p):
             return p * dx
