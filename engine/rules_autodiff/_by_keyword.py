@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._explain import refused
 from rules_autodiff._masks import mask_of_ufunc
 
 __all__: list[str] = []
@@ -123,9 +124,17 @@ def handle_pad(
     for name, border in BORDERS.items():
         if run.is_active(kwargs.get(name)):
             x = as_array(run, array)
+            check_kept(x.dtype, name)
             ends = run.call(np.broadcast_to, kwargs[name], (x.ndim, 2))
+            ends = run.call(ends.astype, x.dtype)
             return framed(run, x, widths_of(pad_width, x.ndim), ends, border)
     return run.call_opaque(np.pad, (array, pad_width, mode), kwargs)
+
+
+def check_kept(dtype: Any, name: str) -> None:
+    """Refuse numbers that NumPy casts to the dtype of an array of whole numbers."""
+    if dtype.kind not in "fc":
+        refused("truncated", name, dtype)
 
 
 def widths_of(pad_width: Any, ndim: int) -> Any:
@@ -214,6 +223,7 @@ def reduced_from(
 ) -> Any:
     """The initial value becomes the first entry, the reduced axes become one."""
     a = as_array(run, array)
+    check_kept(ufunc.reduce(np.ones(2, a.dtype), dtype=dtype).dtype, "initial")
     axes = np.arange(a.ndim)[axis if axis is None else np.ravel(axis)].ravel().tolist()
     rest = [i for i in range(a.ndim) if i not in axes]
     shape = [a.shape[i] for i in rest]

@@ -16,10 +16,15 @@ __all__: list[str] = []
 
 
 def gathered(run: Any, items: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    """Numbers, or arrays of one shape, as one array with leading axes `shape`."""
+    """Numbers, or arrays of one shape, as one array with leading axes `shape`.
+
+    Where no dtype is asked for NumPy takes that of the first.
+    """
     if not items:
         return np.zeros(shape, dtype or float)
     whole = run.call(np.array, items)
+    own = np.asarray(items[0]).dtype
+    dtype = own if dtype is None and own.kind in "biufc" else dtype
     if dtype is not None and whole.dtype != np.dtype(dtype):
         if np.dtype(dtype).kind not in "fc" and run.is_active(whole):
             refused("truncated", "the results", np.dtype(dtype))
@@ -185,7 +190,13 @@ def masks(x: Any, condlist: Any) -> list[Any]:
     return [np.asarray(c, bool).reshape(x.shape) for c in listed]
 
 
-# numpy.r_ and numpy.c_
+# numpy.r_, numpy.c_ and numpy.s_
+
+
+@handler(type(np.s_).__getitem__)
+def handle_index(_run: Any, maker: Any, key: Any) -> Any:
+    """`numpy.s_[0:x]`, which holds what it was given."""
+    return maker[key]
 
 
 @handler(type(np.r_).__getitem__)
@@ -196,6 +207,15 @@ def handle_joined(run: Any, maker: Any, key: Any) -> Any:
         if run.is_active(parts):
             raise no_rule_error(type(maker).__getitem__, run.kind.kind)
         return run.below.call(type(maker).__getitem__, maker, key)
-    ranges = [maker[part] if isinstance(part, slice) else part for part in parts]
+    ranges = [spaced(run, p) if isinstance(p, slice) else p for p in parts]
     arrays = [run.call(np.atleast_1d, as_array(run, part)) for part in ranges]
     return run.call(np.column_stack if maker is np.c_ else np.concatenate, arrays)
+
+
+def spaced(run: Any, part: slice) -> Any:
+    """The numbers that a slice stands for: so many of them, or by steps."""
+    start = 0 if part.start is None else part.start
+    step = 1 if part.step is None else part.step
+    if isinstance(step, complex):
+        return run.call(np.linspace, start, part.stop, int(abs(step)))
+    return run.call(np.arange, start, part.stop, step)

@@ -114,6 +114,8 @@ class Run(
         seen[id(x)] = x
         if type(x) is set or type(x) is frozenset:
             values: Any = x
+        elif type(x) is slice:
+            values = (x.start, x.stop, x.step)
         else:
             level = self.structure(x)
             if level is None:
