@@ -136,6 +136,8 @@ def spread_frule(tangents: Any, d: Any, space: Space) -> Any:
 
 def conj(x: Any) -> Any:
     """Complex conjugate; a real value is handed on as it is."""
+    if type(x) is complex:
+        return x.conjugate()
     return np.conjugate(x) if is_complex(x) else x
 
 

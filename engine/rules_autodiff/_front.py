@@ -77,7 +77,11 @@ def forward(
         run.assign(inner[i], [run.canonical(inner[i], dx) for dx in directions])
     if len(active) < len(inner):
         entrance.enter_beside(inner, active)
-    out = guarded(run, f, inner, {})
+    try:
+        out = guarded(run, f, inner, {})
+    except BaseException:
+        entrance.write_back(lambda: run.written_ids)  # as a plain call leaves it
+        raise
     if run.changed:
         entrance.check_written(run.written_ids)
         entrance.check_alone(run.written_ids, f, primals, inner)

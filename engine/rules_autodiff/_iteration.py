@@ -3,6 +3,7 @@
 import builtins
 import functools
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterator
 from types import FunctionType, GeneratorType
@@ -178,6 +179,15 @@ def handle_sum(run: Any, iterable: Any, start: Any = 0) -> Any:
     for item in items:
         total = run.add(total, item)
     return total
+
+
+@handler(math.prod)
+def handle_prod(run: Any, iterable: Any, *, start: Any = 1) -> Any:
+    """Of the class that the factors make it, NumPy's numbers or Python's."""
+    found = start
+    for factor in run.iter(iterable):
+        found = run.mul(found, factor)
+    return found
 
 
 def is_plain(x: Any) -> bool:

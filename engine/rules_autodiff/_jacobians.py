@@ -170,6 +170,9 @@ def bound_keywords(f: Any, kwargs: Any) -> Any:
 
 def assembled(found: list[Any], argnums: Argnums) -> Any:
     """Blocks in the structure of the output, and inside in that of the arguments."""
+    if not found:
+        message = "A Jacobian's argnums must name one argument at least, but got ()."
+        raise ValueError(message)
     out = found[0][0]
     rows = []
     for row in range(len(leaves(out))):

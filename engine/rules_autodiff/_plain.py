@@ -53,7 +53,9 @@ class Plain:
         return boxed(x)
 
     def copied(self, x: Any, order: Any = "K") -> Any:
-        return np.array(x, order=order) if isinstance(x, np.ndarray) else boxed(x)
+        if isinstance(x, np.ndarray):
+            return np.array(x, order=order, subok=True)
+        return boxed(x)
 
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         np.add.at(dest, key, value)
