@@ -299,7 +299,7 @@ class FastRun(FastRules):
 
         Whoever registered another rule, or an overlay, gets it.
         """
-        if f in HANDLERS or f in rrule_mutating.rules:
+        if f in HANDLERS or f in rrule_mutating.rules.fixed:
             return False
         seen, verdict = SEEN.get(f, ((), None))
         for table, types, rule in seen:

@@ -40,7 +40,7 @@ class FastRules(FastItems):
 
     def is_simple(self, f: Any, args: Any, kwargs: Any) -> bool:
         """Whether nobody but the rule has a say in a call."""
-        if self.debug or self.outside or f in rrule_mutating.rules:
+        if self.debug or self.outside or f in rrule_mutating.rules.fixed:
             return False
         if type(f) is np.ufunc and (len(args) != f.nin or kwargs):
             return False

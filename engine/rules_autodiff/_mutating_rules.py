@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
 
+from rules_autodiff._attached import Attached
 from rules_autodiff._calls import CALLABLES, HANDLERS, OVERLAYS
 from rules_autodiff._duals import CoDual, Dual
 from rules_autodiff._explain import name_of
@@ -31,13 +32,13 @@ class MutatingRules:
     Attributes:
         kind: `"rrule_mutating"` or `"frule_mutating"`.
         rules: The rules of each function.
-        told: Calls that were told that the rules do not fit them.
+        told: Calls of each that were told that the rules do not fit them.
     """
 
     def __init__(self, kind: str, dual: type):
         self.kind, self.dual = kind, dual
-        self.rules: dict[Any, RuleSet] = {}
-        self.told: set[Any] = set()
+        self.rules: Attached[RuleSet] = Attached(f"_{kind}")
+        self.told: Attached[set[Any]] = Attached(f"_{kind}_told")
 
     def define(self, f: Any) -> Callable[[F], F]:
         """Register the decorated function as the mutating rule of `f`.
@@ -89,7 +90,7 @@ class MutatingRules:
                 raise RuleDefinitionError(message) from error
             check_asked(key, self.kind)
             self.rules.setdefault(key, RuleSet(nothing_before, as_it_is)).add(made)
-            self.told.clear()
+            self.told[key] = set()
             return rule
 
         return register
@@ -170,15 +171,16 @@ class MutatingRules:
         Raises:
             DebugError: No rule fits, in debug mode.
         """
-        key = f, *map(type, args), *((name, type(x)) for name, x in kwargs.items())
+        told = self.told.setdefault(f, set())
+        key = *map(type, args), *((name, type(x)) for name, x in kwargs.items())
         if frule_mutating.find(f, args, kwargs) or rrule_mutating.find(f, args, kwargs):
             return
         if debug:
             raise DebugError(self.skipped_text(f, args, kwargs))
-        if key not in self.told:
+        if key not in told:
             text = self.skipped_text(f, args, kwargs)
             warnings.warn(text, RuleSkippedWarning, stacklevel=2)
-            self.told.add(key)
+            told.add(key)
 
     def skipped_text(
         self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -1,8 +1,10 @@
 """Mutating rules are used by every spelling of a call, or it is said why not."""
 
 import functools
+import gc
 import statistics
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -190,3 +192,27 @@ def test_what_is_never_asked_is_refused(name):
     f, text = NEVER_ASKED[name]
     with pytest.raises(RuleDefinitionError, match=text):
         rrule_mutating.define(f)(lambda f, x: None)
+
+
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_functions_with_mutating_rules_go_out_of_use(used, wrapped):
+    def made():
+        def f(x):
+            return np.sum(x)
+
+        define(f)
+        if used:
+            assert slope(lambda x: f(x)) == 200.0
+        if wrapped:  # holds a copy of what `f` holds, and no rules
+
+            @functools.wraps(f)
+            def g(x):
+                return np.sum(x) * 2.0
+
+            assert slope(lambda x: g(x)) == 4.0
+        return weakref.ref(f)
+
+    found = made()
+    gc.collect()
+    assert found() is None
