@@ -57,7 +57,7 @@ def test_most_programs_are_suitable():
     assert len(SUITABLE) > len(PROGRAMS) * 0.6
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=25, start=0)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("part", range(24))
 def test_known_programs(part, check):

@@ -118,7 +118,7 @@ def test_arguments_may_be_arrays_of_any_host(host, library):
     assert {c.status for c in report if c.name.startswith(host)} == {"passed"}
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_rule_passes_in_every_host(host, name):
     call = HONEST[name]()

@@ -95,7 +95,7 @@ PRIMITIVES = {
 }
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_compiled_autograd_of_an_eager_forward_pass(name):
     f = PRIMITIVES[name]()

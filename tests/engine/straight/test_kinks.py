@@ -174,6 +174,7 @@ def test_odd_numbers(f):
         assert_right_or_left(of(f, x))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", TWO, ids=lambda f: f.__name__)
 def test_odd_pairs(f):
     for x, y in product(PAIRED, PAIRED):
