@@ -61,11 +61,9 @@ class Access(Attributes):
         missing = python_method(type(owner), "__missing__")
         if missing is not None and not dict.__contains__(owner, key):
             return self.call(missing, owner, key)
-        factory = owner.default_factory if isinstance(owner, defaultdict) else None
-        if factory is not None and not dict.__contains__(owner, key):
-            value = self.call(factory)
-            self.store_item(value, owner, key)
-            return value
+        makes = isinstance(owner, defaultdict) and owner.default_factory is not None
+        if makes and not dict.__contains__(owner, key):
+            return self.call(defaultdict.__missing__, owner, key)
         if python_method(type(owner), "__getitem__") is None:
             return self.check_memo(owner, key, self.below.getitem(owner, key))
         found = self.below.call(dict.__getitem__, owner, key)  # that it has asked

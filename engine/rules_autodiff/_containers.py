@@ -226,9 +226,18 @@ def handle_defaultdict(run: Any, factory: Any = None, *args: Any, **kw: Any) -> 
     return defaultdict(factory, *map(run.entries, args), **kw)
 
 
-@handler(dict.__getitem__, defaultdict.__missing__)
+@handler(dict.__getitem__)
 def handle_dict_getitem(run: Any, owner: Any, key: Any) -> Any:
     return run.entry_of(owner, run.check_key(key))
+
+
+@handler(defaultdict.__missing__)
+def handle_missing(run: Any, owner: Any, key: Any) -> Any:
+    if owner.default_factory is None:
+        return defaultdict.__missing__(owner, key)  # raises
+    value = run.call(owner.default_factory)
+    run.store_item(value, owner, key)
+    return value
 
 
 @handler(random.Random.shuffle)

@@ -4,11 +4,14 @@
 subclass's methods and not others; the plain program shows which.
 """
 
-from collections import OrderedDict, UserDict, defaultdict
+from collections import OrderedDict, UserDict, defaultdict, deque
 
+import numpy as np
 import pytest
 
+from rules_autodiff import UnsupportedProgram, grad, jvp
 from rules_autodiff.testing import check_program
+from rules_core import NoTangent
 
 
 def ordered(name, method):
@@ -131,6 +134,18 @@ def by_super_of_a_list(x):
     return items[0] * items.pop()
 
 
+class Known(defaultdict):
+    def __missing__(self, key):
+        value = super().__missing__(key)
+        self[key] = value * 2.0
+        return value
+
+
+def by_missing_of_super(x):
+    table = Known(lambda: x * x)
+    return table["a"] * table["a"] * x
+
+
 def by_factory(x):
     table = Factory(lambda: x * x)
     return table["a"] * table["a"] * x
@@ -141,6 +156,101 @@ def test_missing_entries_are_asked_for(cls):
     check_program(lambda x: cls(a=x)["abc"] * dict.__getitem__(cls(a=x), "ab"), 1.3)
 
 
-@pytest.mark.parametrize("program", [by_super_of_a_list, by_factory])
+@pytest.mark.parametrize(
+    "program", [by_super_of_a_list, by_factory, by_missing_of_super]
+)
 def test_methods_of_super_are_followed(program):
     check_program(program, 1.3)
+
+
+# `super().name(…)` in a method `name` of one's own
+
+
+def overriding(name):
+    def method(self, *args):
+        found = getattr(super(type(self), self), name)(*args)
+        self.count += 1
+        return found
+
+    return method
+
+
+# How often C code asks for a length, to reserve memory, is its own affair.
+LEFT_OUT = ("__new__", "__init__", "__getattribute__", "__class_getitem__", "__len__")
+NAMES = {
+    base: [
+        name
+        for name, f in vars(base).items()
+        if hasattr(type(f), "__get__")
+        and callable(f)
+        and name not in LEFT_OUT
+        and not name.startswith(("__init_sub", "__reduce", "__sizeof"))
+    ]
+    for base in (list, dict, tuple, deque, OrderedDict, defaultdict)
+}
+CASES = [(base, name) for base, names in NAMES.items() for name in names]
+GIVEN = (
+    (),
+    (0,),
+    ("a",),
+    ("a", 2.0),
+    (0, 2.0),
+    ([5.0],),
+    ({"b": 3.0},),
+    ([("b", 3.0)],),
+)
+
+
+def filled(cls, x):
+    if issubclass(cls, dict):
+        first = () if cls.__mro__[1] is not defaultdict else (float,)
+        made = cls(*first, a=x * x)
+    else:
+        made = cls([x * x, 2.0])
+    made.count = 0
+    return made
+
+
+def outcome(run, cls, name, args, x):
+    """What a call gives, leaves and counts, or the class of its error."""
+
+    def program(x):
+        made = filled(cls, x)
+        found = getattr(made, name)(*args)
+        kept = dict.values(made) if isinstance(made, dict) else list(made)
+        total = found if isinstance(found, float) else 0.0
+        counts.append(made.count)
+        return total * 2.0 + sum(v for v in kept if type(v) is float)
+
+    counts = []
+    try:
+        return run(program, x), counts[-1]
+    except Exception as error:
+        return type(error)
+
+
+def slope(program, x):
+    gradient = grad(program)(x)
+    pushed = jvp(program, (x,), (1.0,))[1]
+    assert gradient == pushed or isinstance(pushed, NoTangent)
+    return gradient
+
+
+def difference(program, x):
+    h = 1e-6
+    return (program(x + h) - program(x - h)) / (2 * h)
+
+
+@pytest.mark.parametrize(("base", "name"), CASES)
+def test_a_method_of_its_own_may_ask_that_of_the_base(base, name):
+    cls = type("Own", (base,), {name: overriding(name)})
+    for args in GIVEN:
+        plain = outcome(difference, cls, name, args, 1.3)
+        found = outcome(slope, cls, name, args, 1.3)
+        if found is UnsupportedProgram:
+            continue
+        if isinstance(plain, type) or isinstance(found, type):
+            assert found is plain
+        else:
+            assert np.isclose(found[0], plain[0], rtol=1e-6)
+            assert found[1] == plain[1]
