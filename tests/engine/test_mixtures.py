@@ -53,6 +53,7 @@ def check(f, modes, order):
         np.testing.assert_allclose(found, known, 1e-4, 1e-6, err_msg=str(names))
 
 
+@pytest.mark.covering(every=2)
 @EACH
 def test_first_order(f):
     check(f, MODES, 1)

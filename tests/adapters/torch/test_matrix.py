@@ -59,6 +59,7 @@ def check(made, chosen: Iterable[str]) -> None:
     assert not wrong
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("primal", MAKERS)
 def test_every_arrangement_up_to_order_three(primal, kind):

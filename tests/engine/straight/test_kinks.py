@@ -207,6 +207,7 @@ ALONG = (np.sum, np.mean, np.max, np.min, np.prod, np.var, np.std, np.cumsum)
 REDUCTIONS = (*ALONG, np.linalg.norm, np.cumprod, np.sort)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("f", REDUCTIONS, ids=lambda f: f.__name__)
 def test_odd_reductions(f):
