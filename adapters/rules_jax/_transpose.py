@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -20,6 +21,7 @@ import rules_core as rc
 from . import _compat
 from ._dependence import depends
 from ._leaves import has_tangent
+from ._offset import refuse_offset
 
 __all__ = ["NotLinear", "transpose", "transpose_call"]
 
@@ -41,7 +43,11 @@ def transpose(
 ) -> list[Any]:
     """The transposition of a linear function; an error names the rule."""
     try:
-        return list(jax.linear_transpose(linear, *avals)(given))
+        closed = jax.make_jaxpr(linear)(*avals)
+        offset = refuse_offset(closed, lambda: _with_offset(rule))
+        again = partial(jax.core.eval_jaxpr, closed.jaxpr, closed.consts)
+        back = jax.linear_transpose(again, *avals)
+        return _poisoned(back(given), offset, rule)
     except NotLinear as error:
         failed: Exception = error
     except rc.RulesCoreError:
@@ -52,6 +58,17 @@ def transpose(
     if found is None:
         raise rc.UnsupportedError(_untransposed(rule, failed)) from failed
     return found
+
+
+def _poisoned(found: Sequence[Any], offset: Any, rule: Any) -> list[Any]:
+    """The results, NaN where the map turns out not to be linear while it runs.
+
+    An frule's constants may be zeros times what somebody transposes: to ask for their
+    values would not be linear.
+    """
+    if offset is None or rule.kind == "frule":
+        return list(found)
+    return [x + offset.astype(x.dtype) for x in found]
 
 
 def _by_derivative(
@@ -80,6 +97,15 @@ def _by_derivative(
         return None
     zeros = map(_compat.zeros_of, avals)
     return list(jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *zeros, *given))
+
+
+def _with_offset(rule: Any) -> rc.UnsupportedError:
+    mode, what = ("reverse", "dx") if rule.kind == "frule" else ("forward", "dy")
+    return rc.UnsupportedError(
+        f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {mode} mode "
+        f"transposes it, and it is not linear: what it returns for {what} = 0 is not "
+        f"zero. Multiply every term by {what}."
+    )
 
 
 def _untransposed(rule: Any, error: Exception) -> str:
