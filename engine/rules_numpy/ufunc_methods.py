@@ -57,6 +57,12 @@ def _logsumexp(
     shares = power(a - expand(y, a, axis, keepdims))
     if where is not True and given(where):
         shares = np.where(where, shares, 0.0)
+    total = np.sum(shares, axis=axis, keepdims=True)
+    start = power(initial - y) if given(initial) else None
+    if start is not None:
+        total = total + expand(start, a, axis, keepdims)
+    total = np.where(total > 0, total, 1.0)  # 1, had `y` not been rounded
+    shares = shares / total
 
     def logsumexp_pushforward(da: Any) -> Any:
         return np.sum(shares * da, axis=axis, keepdims=flag(keepdims))
@@ -64,7 +70,9 @@ def _logsumexp(
     def logsumexp_pullback(dy: Any) -> Any:
         return shares * expand(dy, a, axis, keepdims)
 
-    first = times_number(power(initial - y)) if given(initial) else None
+    if start is None:
+        return (logsumexp_pushforward, logsumexp_pullback), None
+    first = times_number(start / np.reshape(total, np.shape(y)))
     return (logsumexp_pushforward, logsumexp_pullback), first
 
 

@@ -64,23 +64,24 @@ def _inverse(x: Any) -> Any:
 
 @elementwise(np.logaddexp)
 def logaddexp_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂ln(eᵃ + eᵇ) = (eᵃ⁻ʸ, eᵇ⁻ʸ)."""
-    return np.exp(_less(a, b, y, LN2)), np.exp(_less(b, a, y, LN2))
+    """∂ln(eᵃ + eᵇ) = (1 / (1 + eᵇ⁻ᵃ), 1 / (1 + eᵃ⁻ᵇ)): `y` would be rounded."""
+    gap = _gap(y, a, b)
+    return np.exp(-np.logaddexp(0.0, gap)), np.exp(-np.logaddexp(0.0, -gap))
 
 
 @elementwise(np.logaddexp2)
 def logaddexp2_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂log₂(2ᵃ + 2ᵇ) = (2ᵃ⁻ʸ, 2ᵇ⁻ʸ)."""
-    return np.exp2(_less(a, b, y, 1.0)), np.exp2(_less(b, a, y, 1.0))
+    """∂log₂(2ᵃ + 2ᵇ) = (1 / (1 + 2ᵇ⁻ᵃ), 1 / (1 + 2ᵃ⁻ᵇ))."""
+    gap = _gap(y, a, b)
+    return np.exp2(-np.logaddexp2(0.0, gap)), np.exp2(-np.logaddexp2(0.0, -gap))
 
 
-def _less(a: Any, b: Any, y: Any, half: float) -> Any:
-    """`a - y`, where both are infinite 0, or -half if `b` is the same infinity."""
-    endless = np.isinf(y) & (a == y)
-    if not np.any(endless):
-        return a - y
-    level = np.where(b == y, -half, 0.0)
-    return np.where(endless, level, np.where(endless, 0.0, a) - np.where(endless, 0, y))
+def _gap(y: Any, a: Any, b: Any) -> Any:
+    """`b - a`, and 0 between equal infinities."""
+    same = np.isinf(y) & (a == b)
+    if not np.any(same):
+        return b - a
+    return np.where(same, 0.0, b) - np.where(same, 0.0, a)
 
 
 def bessel_i(order: int, x: Any) -> Any:

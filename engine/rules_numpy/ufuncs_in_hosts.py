@@ -122,22 +122,21 @@ def _log1p(xp: Any, y: Any, x: Any) -> Any:
 
 @_of(np.logaddexp)
 def _logaddexp(xp: Any, y: Any, a: Any, b: Any) -> Any:
-    return xp.exp(_less(xp, a, b, y, LN2)), xp.exp(_less(xp, b, a, y, LN2))
+    gap, zero = _gap(xp, y, a, b), xp.zeros_like(y)
+    return xp.exp(-xp.logaddexp(zero, gap)), xp.exp(-xp.logaddexp(zero, -gap))
 
 
 @_of(np.logaddexp2)
 def _logaddexp2(xp: Any, y: Any, a: Any, b: Any) -> Any:
-    first, second = _less(xp, a, b, y, 1.0), _less(xp, b, a, y, 1.0)
-    return xp.exp(first * LN2), xp.exp(second * LN2)
+    gap, zero = LN2 * _gap(xp, y, a, b), xp.zeros_like(y)
+    return xp.exp(-xp.logaddexp(zero, gap)), xp.exp(-xp.logaddexp(zero, -gap))
 
 
-def _less(xp: Any, a: Any, b: Any, y: Any, half: float) -> Any:
-    """`a - y`, where both are infinite 0, or -half if `b` is the same infinity."""
+def _gap(xp: Any, y: Any, a: Any, b: Any) -> Any:
+    """`b - a`, and 0 between equal infinities."""
     a, b = _full(xp, y, a), _full(xp, y, b)
-    endless, zero = xp.isinf(y) & (a == y), xp.zeros_like(y)
-    level = xp.where(b == y, zero - half, zero)
-    finite = xp.where(endless, zero, a) - xp.where(endless, zero, y)
-    return xp.where(endless, level, finite)
+    same, zero = xp.isinf(y) & (a == b), xp.zeros_like(y)
+    return xp.where(same, zero, b) - xp.where(same, zero, a)
 
 
 @_of(np.divide)

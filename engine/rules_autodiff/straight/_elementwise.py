@@ -215,7 +215,12 @@ def slopes(by_x: str, by_y: str) -> Operation:
 ARCTAN2 = slopes("{dz} * arctan2_slope({1}, {0})", "-({dz} * arctan2_slope({0}, {1}))")
 function(np.arctan2)(ARCTAN2)
 function(math.atan2)(of_numbers(ARCTAN2))
-function(np.logaddexp)(slopes("{dz} * np_exp({0} - {z})", "{dz} * np_exp({1} - {z})"))
+function(np.logaddexp)(
+    slopes(
+        "{dz} * np_exp(-np_logaddexp(0.0, {1} - {0}))",
+        "{dz} * np_exp(-np_logaddexp(0.0, {0} - {1}))",
+    )
+)
 
 
 @function(np.hypot)

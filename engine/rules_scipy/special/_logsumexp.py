@@ -122,9 +122,22 @@ def _shares(a: Any, axis: Axis, b: Any, y: Any, sign: Any) -> tuple[Any, Any]:
     none = count == 0  # neither finite nor the limit of an entry: no derivative
     limit = at_limit / xp.where(none, xp.ones_like(count), count)
     limit = xp.where(none, xp.nan, limit)
-    share = xp.where(finite, xp.exp(a - xp.where(finite, y, xp.zeros_like(y))), limit)
+    share = xp.exp(a - xp.where(finite, y, xp.zeros_like(y)))
     share = share if sign is None else sign * share
-    return xp, (share, None) if b is None else (b * share, share)
+    # The sum is 1, but for the rounding of a large `y`.
+    total = xp.sum(_weighted(xp, share, b), axis=axis, keepdims=True)
+    share = share / xp.where(finite & (total != 0), total, xp.ones_like(total))
+    share = xp.where(finite, share, limit if sign is None else sign * limit)
+    return xp, (_weighted(xp, share, b), None if b is None else share)
+
+
+def _weighted(xp: Any, share: Any, b: Any) -> Any:
+    """`b · share`, which is zero for a zero weight of an endless share."""
+    if b is None:
+        return share
+    out = b == 0
+    one, zero = xp.ones_like(share), xp.zeros_like(share)
+    return xp.where(out, zero, b * xp.where(out, one, share))
 
 
 def _back(x: Any, share: Any, dy: Any) -> Any:
