@@ -62,8 +62,9 @@ def _hangs_on(key: Any) -> bool:
 def find_table(key: Any) -> Table | None:
     """The table of a key, or None; `functools.wraps` copies do not count."""
     if _hangs_on(key):
-        table: Table | None = getattr(key, ATTRIBUTE, None)
-        if table is not None and table.key is key:
+        table: object = getattr(key, ATTRIBUTE, None)
+        # The `__getattr__` of a metaclass may answer to any name.
+        if isinstance(table, Table) and table.key is key:
             return table
         if type(key) is FunctionType:  # classes may refuse attributes
             return None

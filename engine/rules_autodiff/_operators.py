@@ -49,7 +49,7 @@ class Operators(Beside):
         if result is not NotImplemented:
             return result
         if is_plain_number(x) and is_plain_number(y):
-            return self.numeric(name, (x, y))
+            return self.numeric(name, (without_class(x), without_class(y)))
         if name == "or_" and isinstance(x, dict) and isinstance(y, dict):
             return self.call(dict.__or__, x, y)
         return self.foreign(name, x, y)
@@ -96,7 +96,9 @@ class Operators(Beside):
         other = x if own is y else y
         if is_plain_number(own) and isinstance(other, int | float | complex):
             plain = native_method(own, other, name, reflected=own is y)
-            return plain if plain is NotImplemented else self.numeric(name, (x, y))
+            if plain is NotImplemented:
+                return plain
+            return self.numeric(name, (without_class(x), without_class(y)))
         if not isinstance(own, np.ndarray | np.generic) or not self.is_active((x, y)):
             return native_method(own, other, name, reflected=own is y)
         if isinstance(other, AbstractTangent):
@@ -216,6 +218,14 @@ class Operators(Beside):
 def is_plain_number(x: Any) -> bool:
     """Whether `x` is a number or an array, be it with operators of its own too."""
     return is_arithmetic(x) or isinstance(x, int | float | complex)
+
+
+def without_class(x: Any) -> Any:
+    """A number without the operators of its class: rules calculate with it."""
+    if is_arithmetic(x):
+        return x
+    classes: tuple[Any, ...] = (int, float, complex)
+    return next((cls.__pos__(x) for cls in classes if isinstance(x, cls)), x)
 
 
 def method_of(x: Any, name: str) -> FunctionType | None:

@@ -235,6 +235,7 @@ def pinv_derivative(
 def lstsq_derivative(y: Any, a: Any, b: Any, rcond: Any = None) -> Any:
     """x = a⁺ b, the residuals ‖b - a x‖², the rank, and the singular values."""
     x, residuals, _, _ = y
+    a, b = _floating(a), _floating(b)
     limit = _cutoff(a, rcond)
     p = np.linalg.pinv(a, limit)
     pair = pinv_derivative(p, a, limit)
@@ -274,6 +275,11 @@ def lstsq_derivative(y: Any, a: Any, b: Any, rcond: Any = None) -> Any:
         return da + np.matmul(u * dy[3], vh)
 
     return (to_a, from_a), (to_b, from_b)
+
+
+def _floating(a: Any) -> Any:
+    """An array of whole numbers, which NumPy solves with too, in floating numbers."""
+    return a if a.dtype.kind in "fc" else a.astype(float)
 
 
 def _cutoff(a: Any, rcond: Any) -> Any:

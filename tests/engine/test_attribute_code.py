@@ -283,6 +283,18 @@ class Unit(float):
         return other * 5.0
 
 
+class Exponent(int):
+    """Rules calculate with exponents: not by these operators."""
+
+    def __mul__(self, other):
+        return other * 5.0
+
+    def __sub__(self, other):
+        return 9.0
+
+    __rmul__ = __rsub__ = __sub__
+
+
 def added_in_place(n, x):
     n += x
     return n
@@ -295,6 +307,7 @@ OPERATORS = (
     lambda n, x: sum([x * 2.0, n * 1.0]), lambda n, x: Unit(2.0) * x + n * 0.0,
     lambda n, x: operator.add(n, x), lambda n, x: np.sum(n * np.array([x, 1.0])),
     lambda n, x: functools.reduce(operator.mul, [n, x]), added_in_place,
+    lambda n, x: (x + n * 0.0) ** Exponent(3), lambda n, x: x / Exponent(3) + n * 0.0,
 )  # fmt: skip
 
 
