@@ -25,6 +25,7 @@ __all__ = [
     "has_tangent", "is_batched", "is_dead", "is_fake", "is_legacy_batched",
     "is_traced", "is_view", "is_view_without_history", "is_pushing_at", "is_symbol",
     "is_wrapped", "keep_out_of_graphs", "lacks_data", "leaving_the_graph",
+    "let_go",
     "lowered_to", "noting_down", "noting_down_programs", "older_vmap_active",
     "owns_its_memory", "root", "run_as_it_is", "scripting", "set_forward_enabled",
     "strip_tangent", "take_older_batch_dim", "tangent_here", "tracing_or_transforming",
@@ -257,6 +258,17 @@ def is_dead(x: Tensor) -> bool:
 def is_view(x: Tensor) -> bool:
     """Whether `x` is a view of another tensor."""
     return bool(x._is_view())
+
+
+def let_go(x: Tensor) -> Tensor:
+    """`x` as another object, unless it is a view, or is written down.
+
+    Torch writes the history of what a Function returns into the object itself, which
+    the function that made it may keep: as a constant, or for its next call.
+    """
+    if x._is_view() or torch.compiler.is_compiling() or noting_down():
+        return x
+    return x.detach()
 
 
 def is_view_without_history(x: Tensor) -> bool:

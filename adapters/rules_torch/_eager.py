@@ -14,7 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._compat import apply_function, forward_mode_active, keep_out_of_graphs
+from ._compat import (
+    apply_function,
+    forward_mode_active,
+    keep_out_of_graphs,
+    let_go,
+)
 from ._meta import stand_in
 from ._residuals import ResidualCall
 from ._watch import watched_if_tracked
@@ -28,7 +33,8 @@ class EagerFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, call: ResidualCall, *tensors: Tensor) -> Any:
         """The result's tensors; saves what the pullback captures."""
-        return save(ctx, call, tensors, *call.run(tensors))
+        outputs, extras = call.run(tensors)
+        return save(ctx, call, tensors, [*map(let_go, outputs)], extras)
 
     @staticmethod
     def backward(ctx: Any, *seeds: Tensor | None) -> Any:

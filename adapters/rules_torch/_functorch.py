@@ -21,6 +21,7 @@ from ._compat import (
     call_function,
     functorch_active,
     is_view,
+    let_go,
     noting_down,
     run_as_it_is,
     set_forward_enabled,
@@ -68,7 +69,7 @@ class TransformCall(ResidualCall):
         pairs = zip(tensors, self.wrapped, strict=True)
         found = super().run([apart(x, x) if own else x for x, own in pairs])
         taken = {*map(id, tensors)}
-        outputs, extras = ([_apart(y, taken) for y in ys] for ys in found)
+        outputs, extras = ([let_go(_apart(y, taken)) for y in ys] for ys in found)
         return outputs, extras
 
     def start(self, tensors: Sequence[Tensor]) -> tuple[Any, Sequence[Tensor]]:

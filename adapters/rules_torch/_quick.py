@@ -23,6 +23,7 @@ from ._compat import (
     apply_function,
     autocast_active,
     keep_out_of_graphs,
+    let_go,
     unwrap_dead,
 )
 from ._eager import LEFT_OUT, apply_eager, attached, pull
@@ -195,9 +196,10 @@ class QuickFunction(torch.autograd.Function):
         for extra in habit.extras(values):
             if extra.requires_grad:
                 raise Unlike(pair)
+        y = let_go(y)
         ctx.habit = habit
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*habit.saves(values))
+        ctx.save_for_backward(*habit.saves((*tensors, y, *residuals)))
         if habit.inputs is None:
             ctx.inputs = [_Form(x.shape, x.dtype, x.device) for x in tensors]
         return y
