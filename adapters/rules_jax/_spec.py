@@ -28,7 +28,7 @@ from ._leaves import Fixed, Template, all_weak, by_types, has_tangent, is_traced
 from ._placement import match_placement
 from ._project import RuleOutputError, match_weak, project
 from ._saved import Saved, save_pullback
-from ._tangents import build, read
+from ._tangents import build, read, refuse_places
 
 __all__ = ["Outs", "Spec", "captured_text"]
 
@@ -167,6 +167,7 @@ class Spec:
         if self.frule.host:
             return HostRules(self).push(wanted, leaves, tangents)
         call = self._resolve(rc.frule, self.frule, leaves)
+        refuse_places((*self.args, self.outs(leaves).template), self.frule)
         given = self._tangents(leaves, tangents, self.frule.symbolic_zeros)
         with _Running(self, self.frule):
             y, dy = call.run((rc.NoTangent(), *given), needs=self.needs(wanted, call))
@@ -181,6 +182,7 @@ class Spec:
         if self.rrule.host:
             return HostRules(self).save(wanted, leaves)
         call = self._resolve(rc.rrule, self.rrule, leaves)
+        refuse_places((*self.args, self.outs(leaves).template), self.rrule)
         with _Running(self, self.rrule):
             y, pullback = call.run(needs=self.needs(wanted, call))
         outs = self.outs(leaves)

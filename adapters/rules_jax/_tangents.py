@@ -86,6 +86,33 @@ def _registered_children(node: Any) -> Iterator[tuple[Any, Any]]:
                 yield field.name, None
 
 
+def refuse_places(templates: Sequence[Template], rule: Any) -> None:
+    """Refuse objects whose children JAX knows by place, where a rule asks for names."""
+    if not rule.name.startswith("derived by "):
+        return
+    for template in templates:
+        for node in _nodes(template.skeleton()):
+            message = (
+                f"{rule_label(rule)}: an argument or the result holds a "
+                f"{type(node).__name__}, whose arrays JAX knows by their places "
+                "and a derived rule by their names. "
+                "Register the class with jax.tree_util.register_dataclass, or write "
+                "the rules."
+            )
+            raise rc.UnsupportedError(message)
+
+
+def _nodes(node: Any) -> Iterator[Any]:
+    """The objects in a skeleton whose children have places and no names."""
+    if isinstance(node, (Slot, Fixed)) or node is None:
+        return
+    plain = isinstance(node, (dict, tuple, list))
+    for key, child in _children(node):
+        if not plain and not isinstance(key, str):
+            yield node
+        yield from _nodes(child)
+
+
 def _key_of(key: Any) -> Any:
     for name in ("name", "key", "idx"):
         if hasattr(key, name):

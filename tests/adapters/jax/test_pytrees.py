@@ -10,6 +10,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, Tangent
+from rules_jax import to_jax
 
 
 class Pair(NamedTuple):
@@ -147,3 +148,41 @@ def test_pullbacks_of_ad_as_residuals():
         jax.grad(jax.checkpoint(total), (0, 1)),
     ):
         np.testing.assert_allclose(run(c, x), want)
+
+
+@jax.tree_util.register_pytree_node_class
+class Unnamed:
+    """A node whose children JAX knows by place, with an attribute that is no child."""
+
+    def __init__(self, array, tag="tag"):
+        self.array, self.tag = array, tag
+
+    def tree_flatten(self):
+        return (self.array,), self.tag
+
+    @classmethod
+    def tree_unflatten(cls, tag, children):
+        return cls(*children, tag)
+
+
+UNNAMED = {
+    "argument": (lambda node: np.sin(node.array), lambda f, x: f(Unnamed(x))),
+    "in a list": (lambda nodes: np.sin(nodes[0].array), lambda f, x: f([Unnamed(x)])),
+    "result": (lambda x: Unnamed(np.sin(x)), lambda f, x: f(x).array),
+}
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("where", UNNAMED)
+def test_derived_rules_refuse_nodes_without_names(where, mode):
+    """The engine knows attributes: a tangent by place would count as none."""
+    body, call = UNNAMED[where]
+    x = jnp.asarray([0.3, 0.2])
+    out = rc.ShapeDtype((2,), np.asarray(x).dtype)
+    f = to_jax(body, host=True, out=Unnamed(out) if where == "result" else out)
+    modes = {
+        "forward": lambda: jax.jvp(lambda x: call(f, x), (x,), (x,)),
+        "reverse": lambda: jax.grad(lambda x: call(f, x).sum())(x),
+    }
+    with pytest.raises(rc.UnsupportedError, match=r"Unnamed, whose .* by their places"):
+        modes[mode]()
