@@ -34,7 +34,7 @@ from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import lifted, rebind
 from rules_autodiff._lifted_code import is_lifted, note_failure
 from rules_autodiff._masks import mask_of_ufunc
-from rules_autodiff._methods import python_method
+from rules_autodiff._methods import key_of_builtin, python_method
 from rules_autodiff._opaque import is_opaque, is_stream, is_transparent
 from rules_autodiff._reach import reads_active, reads_uncaptured
 from rules_autodiff._values import INERT, has_fields, holds_records
@@ -468,25 +468,6 @@ def handler_of(f: Any) -> Handler | None:
         return HANDLERS.get(f)
     except TypeError:  # unhashable
         return None
-
-
-CLASS_METHOD = type(vars(dict)["fromkeys"])  # those of C
-
-
-def key_of_builtin(f: Any) -> Any:
-    """`list.append` for `[].append`: the method that a bound builtin came from."""
-    owner = f.__self__
-    if owner is None:
-        return None
-    if isinstance(owner, type):
-        found = (vars(base).get(f.__name__) for base in owner.__mro__)
-        return next((x for x in found if type(x) is CLASS_METHOD), None)
-    method: Any = getattr(type(owner), f.__name__, None)
-    if type(method) is not FunctionType:
-        return method
-    every = (vars(base).get(f.__name__) for base in type(owner).__mro__)
-    of_c = (x for x in every if x is not None and type(x) is not FunctionType)
-    return next((x for x in of_c if x.__get__(owner) == f), None)  # super().append
 
 
 def is_opaque_class(cls: type) -> bool:

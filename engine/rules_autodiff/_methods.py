@@ -11,6 +11,7 @@ __all__ = [
     "descriptor",
     "has",
     "is_generated",
+    "key_of_builtin",
     "own_descriptor",
     "python_method",
     "users_method",
@@ -83,3 +84,22 @@ def is_standard(f: FunctionType) -> bool:
 def is_generated(f: FunctionType) -> bool:
     """Whether `dataclass` or `namedtuple` wrote a method: it only stores."""
     return f.__code__.co_filename == "<string>"
+
+
+CLASS_METHOD = type(vars(dict)["fromkeys"])  # those of C
+
+
+def key_of_builtin(f: Any) -> Any:
+    """`list.append` for `[].append`: the method that a bound builtin came from."""
+    owner = f.__self__
+    if owner is None:
+        return None
+    if isinstance(owner, type):
+        found = (vars(base).get(f.__name__) for base in owner.__mro__)
+        return next((x for x in found if type(x) is CLASS_METHOD), None)
+    method: Any = getattr(type(owner), f.__name__, None)
+    if type(method) is not FunctionType:
+        return method
+    every = (vars(base).get(f.__name__) for base in type(owner).__mro__)
+    of_c = (x for x in every if x is not None and type(x) is not FunctionType)
+    return next((x for x in of_c if x.__get__(owner) == f), None)  # super().append
