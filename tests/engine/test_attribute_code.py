@@ -8,6 +8,7 @@ and subclasses of arrays and numbers. Each way is crossed with each kind of code
 import dataclasses
 import functools
 import operator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -167,13 +168,13 @@ class Slotted:
 
 @dataclasses.dataclass
 class Described:
-    a: float = Data()
+    a: Any = Data()
     b: float = 2.0
 
 
 @dataclasses.dataclass
 class WithProperty:
-    a: float
+    a: Any
     b: float = 2.0
 
 
