@@ -1,7 +1,7 @@
 # make demo   fit the CO2 record in JAX and in PyTorch with one set of rules
 # make demo DEMO=river   fit a NumPy simulation without rules in both
 # make test   the everyday tests, documentation examples included: every mechanism is met
-#             (four minutes on two idle cores)
+#             (about five minutes on two cores)
 # make test-full  those and what repeats them for other values
 # make test-nightly  what is too heavy for both
 # make test-slice SLICE=2/6  one part of what make test leaves out
