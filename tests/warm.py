@@ -53,6 +53,13 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Set apart what a file leaves behind, such as programs that JAX compiled."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.freeze()
+
+
 def pytest_runtest_setup() -> None:
     """Let PyTorch's compiler not time its guards, a third of a small compilation."""
     guards: Any = sys.modules.get("torch._dynamo.guards")
