@@ -76,14 +76,14 @@ def test_a_mutating_rule_is_not_given_what_is_no_number():
         y *= 2.0
 
     @rrule_mutating.define(scale)
-    def scale_rrule(y):
+    def scale_rrule(_f, y):
         before = y.primal.copy()
-        y.primal *= 2.0
+        y.primal[...] *= 2.0
 
         def scale_pullback(_dy):
             seen.append(y.fdata.copy())
             y.primal[...] = before
-            y.fdata *= 2.0
+            y.fdata[...] *= 2.0
             return NoRData(), NoRData()
 
         return CoDual(None, NoFData()), scale_pullback
@@ -94,6 +94,7 @@ def test_a_mutating_rule_is_not_given_what_is_no_number():
         return y
 
     assert grad(through(own))(X).tolist() == [0.0, 6.0]
+    assert seen
     assert np.isfinite(seen).all()
 
 
