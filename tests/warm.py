@@ -1,9 +1,8 @@
 """What keeps a test among many as quick as the same test alone.
 
-Two costs grow with all that a process has imported, not with what a test does: Python's
-collector walks whatever is alive, and `isolated_rules` restores the rules of every
-function. Here the collector leaves out what the collection of tests has made, and a
-table of which a test changed nothing stays as it is, with what it remembers.
+Python's collector walks whatever is alive: its cost grows with all that a process has
+imported, not with what a test does. Here it leaves out what the collection of tests has
+made.
 """
 
 from __future__ import annotations
@@ -14,32 +13,6 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-
-from rules_core import _registry
-from rules_core._table import Table
-
-restore = _registry._restore
-
-
-def changed(table: Table, before: _registry._Contents) -> bool:
-    """Whether a table holds other rules than before, or has warned of anything."""
-    return bool(table.told) or _registry._contents(table) != before
-
-
-def restore_changed(table: Table, contents: _registry._Contents) -> None:
-    """Restore a table, unless that would change nothing."""
-    if changed(table, contents):
-        restore(table, contents)
-
-
-def pytest_configure() -> None:
-    """Restore no more than needed."""
-    _registry._restore = restore_changed
-
-
-def pytest_unconfigure() -> None:
-    """Leave what others import as it was."""
-    _registry._restore = restore
 
 
 @pytest.hookimpl(wrapper=True)
