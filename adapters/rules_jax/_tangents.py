@@ -14,6 +14,7 @@ from jax import tree_util
 
 import rules_core as rc
 
+from ._functions import Captured
 from ._leaves import Fixed, Slot, Template
 from ._project import RuleOutputError
 
@@ -106,7 +107,8 @@ def _nodes(node: Any) -> Iterator[Any]:
     """The objects in a skeleton whose children have places and no names."""
     if isinstance(node, (Slot, Fixed)) or node is None:
         return
-    plain = isinstance(node, (dict, tuple, list))
+    # What a function captures has places here and in a derived rule.
+    plain = isinstance(node, (dict, tuple, list, Captured))
     for key, child in _children(node):
         if not plain and not isinstance(key, str):
             yield node

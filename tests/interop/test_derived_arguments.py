@@ -135,6 +135,8 @@ def test_what_a_function_argument_captures_has_its_gradient(host):
     found, want = (host.grad(g, (0, 1))(*point) for g in (loss, native))
     for a, b in zip(found, want, strict=True):
         np.testing.assert_allclose(np.asarray(a), np.asarray(b))
+    moved, plain = (host.jvp(g, point, point)[1] for g in (loss, native))
+    np.testing.assert_allclose(np.asarray(moved), np.asarray(plain))
 
 
 def test_static_arguments_may_hold_anything(host):
