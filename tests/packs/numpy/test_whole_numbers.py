@@ -20,7 +20,7 @@ FUNCTIONS = {
     "atan2 of a list": lambda k, x: np.arctan2([*k], x),
     "copysign": np.copysign,
     "divide": np.divide,
-    "float_power": lambda k, x: np.float_power(x, k - k + 0 * k),
+    "float_power": lambda k, x: np.float_power(x, np.bitwise_xor(k, k)),
     "hypot": np.hypot,
     "interp": lambda k, x: np.interp(x, [0, 1, 3], (7 * k % 5).astype(k.dtype)),
     "ldexp": lambda k, x: np.ldexp(x, (k + 0 * k).astype("i4")),
@@ -61,10 +61,6 @@ def test_derivatives_beside_whole_numbers(name, code):
     program = summed(FUNCTIONS[name], k)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        try:
-            program(X)
-        except TypeError:
-            pytest.skip("NumPy does not take them")
         slope = [(program(X + h) - program(X - h)) / 2e-6 for h in np.eye(3) * 1e-6]
         assert grad(program)(X) == pytest.approx(slope, rel=1e-5, abs=1e-7)
         dx = np.array([0.3, -0.2, 0.9])
