@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -59,8 +60,8 @@ def transposed_push(
     return [next(found) if want else None for want in wanted]
 
 
-# A checkpoint that runs again inside a transposition may transpose the same frule; an
-# frule that asks for its own transpose does so without end.
+# A checkpoint that runs again inside a transposition may transpose the same frule. An
+# frule that asks for its own transpose, of arguments as large or larger, never ends.
 _NESTED = 3
 
 # The calls whose frules are being transposed here.
@@ -77,13 +78,26 @@ def _once(call: Any, rule: Any) -> Iterator[None]:
     shapes = [(meta[0], meta[1]) for meta in call.inputs]
     key = (call.primitive, call.layout, shapes)
     running = _TRANSPOSED.get()
-    if sum(key[0] is other[0] and key == other for other in running) >= _NESTED:
+    within = [other for other in running if other[0] is key[0]]
+    if (
+        sum(other == key or _is_smaller(other[2], shapes) for other in within)
+        >= _NESTED
+    ):
         raise SelfTransposeError(rule)
     token = _TRANSPOSED.set((*running, key))
     try:
         yield
     finally:
         _TRANSPOSED.reset(token)
+
+
+def _is_smaller(shapes: Any, others: Any) -> bool:
+    """Whether arguments have fewer entries; sizes that a compiler lacks do not tell."""
+    sizes = [[n for shape, _ in part for n in shape] for part in (shapes, others)]
+    if not all(type(n) is int for part in sizes for n in part):
+        return False
+    counts = [sum(math.prod(shape) for shape, _ in part) for part in (shapes, others)]
+    return counts[0] < counts[1]
 
 
 def transposed_pull(

@@ -53,6 +53,31 @@ def test_an_frule_that_applies_its_own_function_has_no_transpose(make, transform
     assert torch.equal(func.jvp(f, (POINT,), (dx,))[1], f(dx))
 
 
+@pytest.mark.parametrize("host", [False, True])
+def test_an_frule_that_doubles_its_problem_has_no_transpose(host):
+    """The derivative of a function of matrices, from that of a block matrix."""
+
+    @rc.primitive(host=host)
+    def square(a):
+        return a @ a
+
+    rc.shape_rule.define(square)(lambda a: a)
+
+    @rc.frule.define(square)
+    def square_frule(tangents, a):
+        xp, n = rc.array_namespace(a), a.shape[0]
+        above = xp.concat([a, tangents[1]], axis=1)
+        below = xp.concat([xp.zeros_like(a), a], axis=1)
+        y = square(xp.concat([above, below], axis=0))
+        return y[:n, :n], y[:n, n:]
+
+    a = torch.arange(4.0).double().reshape(2, 2)
+    assert torch.equal(func.jvp(square, (a,), (a,))[1], 2 * a @ a)
+    for transform in (func.grad, func.hessian):
+        with pytest.raises(SelfTransposeError, match="Add an rrule"):
+            transform(lambda x: square(x).sum())(a)
+
+
 def test_a_checkpoint_that_runs_again_may_transpose_the_frule_again():
     @rc.primitive
     def sine(x):
