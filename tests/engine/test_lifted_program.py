@@ -62,7 +62,7 @@ def layouts_of(text, layouts):
     crashes where it accumulates into a 0-d array.
     """
     left_out = ["strided", "negative", "reversed temporary"] if writes(text) else []
-    left_out += ["0-d"] if ".cum" in text or ".nancum" in text else []
+    left_out += ["0-d", "0-d temporary"] if ".cum" in text or ".nancum" in text else []
     return [layout for layout in layouts if layout not in left_out]
 
 
