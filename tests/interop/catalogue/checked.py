@@ -27,6 +27,7 @@ LEFT_OUT: dict[tuple[str, str], tuple[Word, str]] = {
         "what one trace of a pullback keeps leaks into another, as JAX says",
     ),
     ("closure that memoises in a dict", "jax"): ((), "the same"),
+    ("closure over a thunk", "jax"): ((), "the same: a thunk keeps its value"),
     ("result transposed", "torch"): (
         ("forward_ad",),
         "PyTorch: the tangent of a view must be laid out as the view",
