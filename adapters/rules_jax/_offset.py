@@ -202,11 +202,12 @@ _STRUCTURED: dict[str, Callable[[Any, Sequence[Offset]], list[Offset]]] = {
 _OPERATIONS: dict[str, Callable[[Sequence[Offset]], Offset]] = {
     **dict.fromkeys(
         "neg reshape broadcast_in_dim transpose squeeze expand_dims copy copy_p rev "
-        "convert_element_type slice".split(),
+        "slice".split(),
         _kept,
     ),
     **dict.fromkeys(
-        "reduce_sum cumsum real imag conj dynamic_slice gather".split(),
+        "convert_element_type reduce_sum cumsum real imag conj dynamic_slice "
+        "gather".split(),
         _moved,
     ),
     **dict.fromkeys(["add", "sub", "add_any", "complex"], _sum),

@@ -167,11 +167,11 @@ class Spec:
         if self.frule.host:
             return HostRules(self).push(wanted, leaves, tangents)
         call = self._resolve(rc.frule, self.frule, leaves)
-        refuse_places((*self.args, self.outs(leaves).template), self.frule)
+        outs = self.outs(leaves)
+        refuse_places((*self.args, outs.template), self.frule)
         given = self._tangents(leaves, tangents, self.frule.symbolic_zeros)
         with _Running(self, self.frule):
             y, dy = call.run((rc.NoTangent(), *given), needs=self.needs(wanted, call))
-        outs = self.outs(leaves)
         results = self._results(self.frule, y, outs)
         return results, self._output_tangents(dy, outs)
 
@@ -182,10 +182,10 @@ class Spec:
         if self.rrule.host:
             return HostRules(self).save(wanted, leaves)
         call = self._resolve(rc.rrule, self.rrule, leaves)
-        refuse_places((*self.args, self.outs(leaves).template), self.rrule)
+        outs = self.outs(leaves)
+        refuse_places((*self.args, outs.template), self.rrule)
         with _Running(self, self.rrule):
             y, pullback = call.run(needs=self.needs(wanted, call))
-        outs = self.outs(leaves)
         results = self._results(self.rrule, y, outs)
         pull = Pull(self, tuple(wanted), tuple(map(jax.typeof, leaves)), outs)
         eager = not any(map(is_traced, (*leaves, *results)))

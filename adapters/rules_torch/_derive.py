@@ -78,11 +78,12 @@ def _once(call: Any, rule: Any) -> Iterator[None]:
     shapes = [(meta[0], meta[1]) for meta in call.inputs]
     key = (call.primitive, call.layout, shapes)
     running = _TRANSPOSED.get()
-    within = [other for other in running if other[0] is key[0]]
-    if (
-        sum(other == key or _is_smaller(other[2], shapes) for other in within)
-        >= _NESTED
-    ):
+    around = [
+        other == key or _is_smaller(other[2], shapes)
+        for other in running
+        if other[0] is key[0]
+    ]
+    if sum(around) >= _NESTED:
         raise SelfTransposeError(rule)
     token = _TRANSPOSED.set((*running, key))
     try:

@@ -22,8 +22,8 @@ from ._closure import TENSORS, is_bare, rebuild
 from ._compat import (
     apply_function,
     autocast_active,
+    is_view,
     keep_out_of_graphs,
-    let_go,
     unwrap_dead,
 )
 from ._eager import LEFT_OUT, apply_eager, attached, pull
@@ -196,7 +196,8 @@ class QuickFunction(torch.autograd.Function):
         for extra in habit.extras(values):
             if extra.requires_grad:
                 raise Unlike(pair)
-        y = let_go(y)
+        if not is_view(y):  # as `let_go`; nothing is written down here
+            y = y.detach()
         ctx.habit = habit
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*habit.saves((*tensors, y, *residuals)))

@@ -32,7 +32,8 @@ SCALARS = frozenset({float, np.float64})  # the two classes of the fast path
 NUMBERS = (float, complex, np.inexact)
 _NUMERIC = (int, float, complex, np.generic, np.ndarray)
 _PLAIN_NUMERIC = frozenset({
-    int, float, bool, complex, np.ndarray, np.float64, np.int64, np.bool_,
+    int, float, bool, complex, np.ndarray,
+    *(c for c in np.sctypeDict.values() if issubclass(c, np.number | np.bool_)),
 })  # fmt: skip
 
 # Classes of arrays whose operations are those of `ndarray`.

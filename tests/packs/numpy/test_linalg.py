@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -175,8 +177,10 @@ def test_norms_without_entries(p, shape):
     x, axes = np.zeros(shape), None if len(shape) == 2 else (1, 2)
     try:
         y = np.linalg.norm(x, p, axes)
-    except ValueError:
-        pytest.skip("NumPy has no value")
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            rc.rrule(np.linalg.norm, x, p, axes)
+        return
     y_again, pullback = rc.rrule(np.linalg.norm, x, p, axes)
     assert np.array_equal(y_again, y)
     assert np.shape(pullback(np.ones(np.shape(y)))[1]) == shape
