@@ -124,4 +124,4 @@ def test_a_border_is_of_the_class_of_the_array():
 def test_bounds_of_grids_are_refused(maker):
     for key in (lambda x: np.s_[0:x:3j], lambda x: np.s_[0:2, x:3]):
         with pytest.raises(UnsupportedProgram, match="must have a rule"):
-            grad(lambda x: maker[key(x)][0].sum())(1.3)  # noqa: B023
+            grad(lambda x: maker[key(x)][0].sum())(1.3)  # noqa: B023  called at once
