@@ -2,7 +2,7 @@
 
 Python's collector walks whatever is alive: its cost grows with all that a process has
 imported, not with what a test does. Here it leaves out what the collection of tests has
-made.
+made. JAX keeps each program that it compiled: some processes grew to four gigabytes.
 """
 
 from __future__ import annotations
@@ -26,11 +26,20 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
-@pytest.hookimpl(trylast=True)
+def let_go() -> None:
+    """Drop what a file's tests leave behind, and set apart what stays."""
+    jax: Any = sys.modules.get("jax")
+    if jax is not None:
+        jax.clear_caches()
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures of the file
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Set apart what a file leaves behind, such as programs that JAX compiled."""
+    """Begin the next file with empty hands."""
     if nextitem is None or nextitem.path != item.path:
-        gc.freeze()
+        let_go()
 
 
 def pytest_runtest_setup() -> None:
