@@ -254,10 +254,18 @@ def handle_shuffle(run: Any, rng: Any, items: Any) -> None:
 # copies
 
 
+COPIED = (np.ndarray, np.inexact)  # what NumPy copies in C, unseen
+
+
+def copy_of(run: Any, x: Any) -> Any:
+    """A copy of an array; of a number only where NumPy's own is another object."""
+    return x if not isinstance(x, np.ndarray) and copy.copy(x) is x else run.copied(x)
+
+
 @handler(copy.copy)
 def handle_copy(run: Any, x: Any) -> Any:
-    if isinstance(x, np.ndarray):
-        return run.copied(x)
+    if isinstance(x, COPIED):
+        return copy_of(run, x)
     method = users_method(x, "__copy__")
     if method is not None:
         return run.call(method, x)
@@ -281,8 +289,8 @@ def handle_deepcopy(run: Any, x: Any, memo: Any = None) -> Any:
         method = users_method(part, "__deepcopy__")
         if method is not None:
             memo[id(part)] = run.call(method, part, memo)
-        elif isinstance(part, np.ndarray):
-            memo[id(part)] = run.copied(part)
+        elif isinstance(part, COPIED):
+            memo[id(part)] = copy_of(run, part)
         else:
             check_pickled(run, copy.deepcopy, part)
     return copy.deepcopy(x, memo)
@@ -290,10 +298,10 @@ def handle_deepcopy(run: Any, x: Any, memo: Any = None) -> Any:
 
 def parts_of(x: Any, seen: dict[int, Any]) -> list[Any]:
     """Every array and object that a value reaches, itself included."""
-    if type(x) in INERT or isinstance(x, float | complex) or id(x) in seen:
+    if type(x) in INERT or type(x) in (float, complex) or id(x) in seen:
         return []
     seen[id(x)] = x
-    stop = isinstance(x, np.ndarray) or users_method(x, "__deepcopy__") is not None
+    stop = isinstance(x, COPIED) or users_method(x, "__deepcopy__") is not None
     level = None if stop else structure(x)
     values = () if level is None else level.values
     if isinstance(x, set | frozenset):

@@ -84,7 +84,7 @@ def _slope_maps(slope: Any, axis: Any, shape: Any) -> Any:
         return np.reshape(np.sum(terms, axis=axis), shape)
 
     def slope_pullback(dy: Any) -> Any:
-        return slope * np.reshape(dy, wide)
+        return slope * np.real(np.reshape(dy, wide))  # NumPy 2.1: y + 0j in `cond`
 
     return slope_pushforward, slope_pullback
 

@@ -98,7 +98,7 @@ def _by_exponent(y: Any, x: Any, p: Any) -> Any:
     """xᵖ ln x, which is no number for a negative x, nor beyond the pole at -0."""
     pole = (x == 0) & (np.real(p) < 0)
     with np.errstate(all="ignore"):
-        base = np.where((x == 0) & ~pole, 1.0, x)
+        base = np.where((x == 0) & np.logical_not(pole), 1.0, x)
         if np.asarray(x).dtype.kind == "f":
             base = np.where(pole & np.signbit(x), np.nan, base)
         return y * np.log(base)

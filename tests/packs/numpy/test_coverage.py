@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import rules_core as rc
 from rules_numpy.coverage import MISSING, page, public_functions, state_of
 
 FUNCTIONS = public_functions()
+ROOT = Path(__file__).parents[3]
+PINS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 
 
 def test_every_function_is_thought_of():
@@ -35,8 +38,12 @@ def test_what_is_missing_has_no_rule(name):
     assert FUNCTIONS[name] not in keys
 
 
+@pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11) or f"\nnumpy=={np.__version__}\n" not in PINS,
+    reason="the page lists functions of Python 3.11 and of the NumPy that is pinned",
+)
 def test_the_page_is_up_to_date():
-    path = Path(__file__).parents[3] / "docs" / "reference" / "numpy-pack.md"
+    path = ROOT / "docs" / "reference" / "numpy-pack.md"
     assert path.read_text(encoding="utf-8") == page()
 
 
