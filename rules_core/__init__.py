@@ -33,14 +33,13 @@ from ._errors import (
     ProjectionError,
     RuleClashError,
     RuleDefinitionError,
-    RuleNotFound,
     RuleResultError,
     RulesCoreError,
     TangentCountError,
     UnsupportedError,
     ViaADError,
 )
-from ._explain import explain
+from ._explain import RuleNotFound, explain
 from ._foreign import Foreign
 from ._handle import Primitive
 from ._home import settle as _settle

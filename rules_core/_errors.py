@@ -6,7 +6,7 @@ instead, then the cure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "ProjectionError",
     "RuleClashError",
     "RuleDefinitionError",
-    "RuleNotFound",
     "RuleResultError",
     "RulesCoreError",
     "TangentCountError",
@@ -99,31 +98,6 @@ class AmbiguousRulesError(RulesCoreError, TypeError):
             f"{second.name}({second.signature}) at {second.location} fit equally "
             f"well. Define a rule that is more specific than both."
         )
-
-
-class RuleNotFound(RulesCoreError, LookupError):
-    """A rule is required here and none applies; lists the nearest candidates."""
-
-    def __init__(
-        self, kind: str, target: str, types: str, notes: Iterable[str]
-    ) -> None:
-        self.kind, self.target, self.types = kind, target, types
-        self.notes = tuple(notes)
-        head = f"no {kind} applies to {target}({types})."
-        super().__init__("\n  ".join((head, *self.notes)))
-
-    @staticmethod
-    def build(
-        kind: str,
-        f: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any] | None = None,
-        config: Any = None,
-    ) -> RuleNotFound:
-        """The error for a call, with what `explain` knows about the candidates."""
-        from ._explain import not_found
-
-        return not_found(kind, f, args, kwargs or {}, config)
 
 
 _PAIRS = {"rrule": "(y, pullback)", "frule": "(y, dy)"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ._arrays import type_name
 from ._config import CONFIGS
 from ._derived import derived_rule, why_not_derived
-from ._errors import AmbiguousRulesError, RuleNotFound
+from ._errors import AmbiguousRulesError, RulesCoreError
 from ._fitting import fits, reasons
 from ._handle import Primitive
 from ._in_hosts import in_hosts
@@ -19,7 +19,7 @@ from ._rule import Rule
 from ._skipped import skipped_rules
 from ._table import RuleSet, Table
 
-__all__ = ["explain", "not_found"]
+__all__ = ["RuleNotFound", "explain"]
 
 _NONE = type(None)
 
@@ -103,7 +103,30 @@ def _derived(
         yield f"{describe(f)} is a host primal without a derived rule: {reason}."
 
 
-def not_found(
+class RuleNotFound(RulesCoreError, LookupError):
+    """A rule is required here and none applies; lists the nearest candidates."""
+
+    def __init__(
+        self, kind: str, target: str, types: str, notes: Iterable[str]
+    ) -> None:
+        self.kind, self.target, self.types = kind, target, types
+        self.notes = tuple(notes)
+        head = f"no {kind} applies to {target}({types})."
+        super().__init__("\n  ".join((head, *self.notes)))
+
+    @staticmethod
+    def build(
+        kind: str,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        config: Any = None,
+    ) -> RuleNotFound:
+        """The error for a call, with what `explain` knows about the candidates."""
+        return _not_found(kind, f, args, kwargs or {}, config)
+
+
+def _not_found(
     kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> RuleNotFound:
     """The error that says that a rule is required, with the nearest candidates."""

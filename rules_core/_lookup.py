@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -84,6 +85,15 @@ def handle_of(key: Any) -> Any:
 def find_rule(kind: str, f: Any, module: str, name: str, signature: str) -> Rule:
     """The registered rule with this description; how a `Rule` unpickles."""
     return find_again(kind, unwrap(f)[0].key, module, name, signature)
+
+
+def _reduce(rule: Rule) -> Any:
+    # Under the name of a decorated function there is its handle.
+    named = handle_of(rule.key)
+    return find_rule, (rule.kind, named, rule.module, rule.name, rule.signature)
+
+
+copyreg.pickle(Rule, _reduce)
 
 
 def normal_form(

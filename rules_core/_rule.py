@@ -226,13 +226,6 @@ class Rule:
         new.function = function
         return new
 
-    def __reduce__(self) -> Any:
-        from ._lookup import find_rule, handle_of
-
-        # Under the name of a decorated function there is its handle.
-        named = handle_of(self.key)
-        return find_rule, (self.kind, named, self.module, self.name, self.signature)
-
     def __repr__(self) -> str:
         state = "opt-out of " if self.opted_out else ""
         return (

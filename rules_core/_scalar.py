@@ -9,7 +9,8 @@ from ._annotations import read_signature
 from ._arrays import array_namespace, is_array
 from ._canonical import has_tangent
 from ._definition import check_arity
-from ._errors import ProjectionError, RuleDefinitionError, RuleNotFound
+from ._errors import ProjectionError, RuleDefinitionError
+from ._explain import RuleNotFound
 from ._generated import called, register_pair
 from ._numbers import is_complex, signed
 from ._project import ProjectTo

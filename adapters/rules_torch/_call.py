@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core._debug import is_watching
+from rules_core.extend import is_watching
 
 from ._autocast import State, current, resumed
 from ._blame import blame_result, check_pattern, check_result, check_shapes
@@ -30,7 +30,7 @@ from ._errors import (
     untraceable,
 )
 from ._fit import check_dtype, fitted, given, read_tangents
-from ._host import run_primal
+from ._host_run import run_primal
 from ._hostrule import pull_host, push_host, start_host
 from ._leaves import (
     LEAF,

@@ -30,9 +30,10 @@ from ._compat import (
     leaving_the_graph,
     run_as_it_is,
 )
+from ._dispatch import dispatch
 from ._errors import UntraceableError, untraceable
 from ._exact import exact
-from ._host import run_primal
+from ._host_run import run_primal
 from ._leaves import LEAF, flatten, unflatten
 from ._lookup import find_rrule
 from ._opened import (
@@ -155,8 +156,6 @@ def _say_duals(primitive: rc.Primitive) -> None:
 def _call_outside(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    from ._adapter import dispatch
-
     return dispatch(primitive, args, kwargs)
 
 
@@ -248,8 +247,6 @@ def _restore(described: Any, leaves: Any) -> Any:
 
 def _entry(key: str, *leaves: Any) -> tuple[Any, ...]:
     """What Dynamo's graph calls: on fake tensors first, then as eager code."""
-    from ._adapter import dispatch
-
     call = _CALLS[key]
     tensors = [x for x in leaves if isinstance(x, Tensor)]
     numbers = [x for x in leaves if not isinstance(x, Tensor)]

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 import rules_core as rc
-from rules_core._debug import is_watching
+from rules_core.extend import is_watching
 
 from ._closure import TENSORS
 from ._compat import (

@@ -28,7 +28,8 @@ from ._compat import (
 from ._describe import Unspeakable, described, restored
 from ._errors import UntraceableError
 from ._exact import exact
-from ._host import PrimalJob, run_primal
+from ._host import PrimalJob
+from ._host_run import run_primal
 from ._leaves import flatten, unflatten
 from ._meta import common_device
 from ._op import check_pure, shapes_of

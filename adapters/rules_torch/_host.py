@@ -1,9 +1,4 @@
-"""Host primals: functions of NumPy arrays, called on torch tensors.
-
-In plain eager code the function is simply called. Under `vmap` it stands behind an
-opaque Function that takes a batch; where a compiler traces, behind a custom operator
-(`_op`). None of these has a derivative of its own: rules see to that, one level up.
-"""
+"""What is to be run in NumPy: tensors in, tensors out, for one example or a batch."""
 
 from __future__ import annotations
 
@@ -16,34 +11,16 @@ from torch import Tensor
 
 import rules_core as rc
 
-from ._compat import (
-    NO_FUNCTIONALIZE,
-    apply_function,
-    call_function,
-    functorch_active,
-    is_fake,
-    is_legacy_batched,
-    lacks_data,
-    noting_down,
-    older_vmap_active,
-)
 from ._config import CONFIG
-from ._errors import FunctionalizeError, blame_not_generic
 from ._exchange import lend, take
-from ._leaves import flatten, flatten_plain, leaf_names, unflatten
+from ._leaves import flatten_plain, leaf_names, unflatten
 from ._lent import call_lent
 from ._meta import common_device
 from ._numpy import from_numpy
-from ._older_vmap import run_whole_batch
 
-__all__ = [
-    "Job",
-    "Opaque",
-    "PrimalJob",
-    "elementwise_dtype",
-    "run_opaque",
-    "run_primal",
-]
+__all__ = ["Job", "PrimalJob", "elementwise_dtype"]
+
+Run = Callable[["Job", Sequence[Tensor]], Sequence[Tensor]]
 
 _EMPTY = (
     "{}: a batch of no examples, which is called one example at a time, has no result. "
@@ -61,49 +38,7 @@ _SIZE = (
 )
 
 
-def run_primal(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """The primitive's own result, without rules."""
-    if not primitive.host:
-        return _run_generic(primitive, args, kwargs)
-    tensors: list[Tensor] = []
-    layout = flatten((args, kwargs), tensors)
-    job = PrimalJob(primitive, layout)
-    outputs = run_opaque(job, tensors)
-    return outputs[0] if job.result is None else unflatten(job.result, outputs)
-
-
-def _run_generic(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    try:
-        return primitive.fun(*args, **kwargs)
-    except (RuntimeError, TypeError, ValueError) as error:
-        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
-        if not any(map(lacks_data, tensors)):  # a compiler has words of its own
-            blame_not_generic(f"the body of {primitive.table.label}", error)
-        raise
-
-
-def run_opaque(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-    """Run a job by the mechanism that its tensors ask for."""
-    if functorch_active():  # also for plain tensors: any operation would wrap them
-        try:
-            return call_function(Opaque, job, *tensors)
-        except RuntimeError as error:
-            if NO_FUNCTIONALIZE not in str(error):
-                raise
-            raise FunctionalizeError(job.label()) from None
-    if older_vmap_active() and True in map(is_legacy_batched, tensors):
-        found: Sequence[Tensor] = run_whole_batch(
-            job.label(), lambda *xs: tuple(run_opaque(job, xs)), tensors
-        )
-        return found
-    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        return _apply(job, *tensors)
-    if any(map(is_fake, tensors)) or noting_down():
-        return job.trace(tensors)
+def _run_plainly(job: Job, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     return job.run(tensors)
 
 
@@ -114,20 +49,27 @@ class Job:
         """Do it on tensors that have data."""
         raise NotImplementedError
 
-    def trace(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Put it into the graph of a compiler."""
+    def refuse_tracing(self) -> NoReturn:
+        """A compiler cannot have it in a graph."""
         raise NotImplementedError
 
     def batch(
-        self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]
+        self,
+        size: int,
+        dims: Sequence[int | None],
+        tensors: Sequence[Tensor],
+        run: Run,
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
-        """Do it for a whole batch: one by one, unless there is a better way."""
+        """Do it for a whole batch: one by one, unless there is a better way.
+
+        `run` chooses the mechanism for the tensors that it is given.
+        """
         if not size:  # nothing tells the number and shapes of the results
             raise rc.UnsupportedError(_EMPTY.format(self.label()))
         runs, forms = [], []
         for i in range(size):
             pairs = zip(tensors, dims, strict=True)
-            runs.append(run_opaque(self, [_slice(x, d, i) for x, d in pairs]))
+            runs.append(run(self, [_slice(x, d, i) for x, d in pairs]))
             forms.append((self.form(), [(x.shape, x.dtype) for x in runs[-1]]))
         if any(form != forms[0] for form in forms):
             raise rc.UnsupportedError(_UNLIKE.format(self.label()))
@@ -222,14 +164,12 @@ class PrimalJob(Job):
         dtype = elementwise_dtype(self.layout, tensors)
         return [_cast(x, dtype) for x in outputs]
 
-    def trace(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Call the custom operator that stands for the function."""
-        from ._op import call_operator
-
-        return call_operator(self, tensors)
-
     def batch(
-        self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]
+        self,
+        size: int,
+        dims: Sequence[int | None],
+        tensors: Sequence[Tensor],
+        run: Run,
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
         """By the batch rule; an elementwise function takes the batch as it is."""
         if self.primitive.elementwise and self.primitive.table.batches is None:
@@ -238,15 +178,15 @@ class PrimalJob(Job):
             ]
             rank = max(ranks)
             pairs = zip(tensors, dims, strict=True)
-            outputs = run_opaque(self, [_align(x, d, rank) for x, d in pairs])
+            outputs = run(self, [_align(x, d, rank) for x, d in pairs])
             dtype = elementwise_dtype(self.layout, tensors, ranks)
             return [_cast(x, dtype) for x in outputs], [0] * len(outputs)
         flags = self._batched_arguments(dims)
         if self.primitive.batch_rule is None or flags is None:
-            return super().batch(size, dims, tensors)
+            return super().batch(size, dims, tensors, run)
         job = BatchJob(self.primitive, self.layout, flags)
         pairs = zip(tensors, dims, strict=True)
-        outputs = run_opaque(
+        outputs = run(
             job,
             [
                 _in_front(x, d, size) if flag else x
@@ -364,15 +304,21 @@ class BatchJob(PrimalJob):
     def _one_by_one(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """What the batch rule declined."""
         single = PrimalJob(self.primitive, self.layout)
-        outputs, _ = Job.batch(single, self.size(tensors), self.dims or (), tensors)
+        outputs, _ = Job.batch(
+            single, self.size(tensors), self.dims or (), tensors, _run_plainly
+        )
         self.result = single.result
         return outputs
 
     def batch(
-        self, size: int, dims: Sequence[int | None], tensors: Sequence[Tensor]
+        self,
+        size: int,
+        dims: Sequence[int | None],
+        tensors: Sequence[Tensor],
+        run: Run,
     ) -> tuple[Sequence[Tensor], Sequence[int | None]]:
         """A batch of batches, one by one."""
-        return Job.batch(self, size, dims, tensors)
+        return Job.batch(self, size, dims, tensors, run)
 
 
 def _flags(batched: Any, count: int) -> list[bool]:
@@ -427,42 +373,3 @@ def _parts(layout: Any) -> Sequence[Any]:
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, (float, complex)) or hasattr(value, "__array__")
-
-
-class Opaque(torch.autograd.Function):
-    """A job that transforms of torch.func can batch and cannot look into."""
-
-    @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """`Function.apply` without binding a signature at every call."""
-        return call_function(cls, *args) if functorch_active() else _apply(*args)
-
-    @staticmethod
-    def forward(job: Job, *tensors: Tensor) -> tuple[Tensor, ...]:
-        """The result, in NumPy."""
-        return tuple(run_opaque(job, tensors))
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Nothing to keep but the job, which knows what to say."""
-        del output
-        ctx.job = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *_seeds: Any) -> None:
-        """Refused."""
-        ctx.job.refuse()
-
-    @staticmethod
-    def jvp(ctx: Any, *_tangents: Any) -> None:
-        """Refused."""
-        ctx.job.refuse()
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[Any, ...], job: Job, *tensors: Tensor) -> Any:
-        """The whole batch, as the job knows best."""
-        outputs, dims = job.batch(info.batch_size, in_dims[1:], tensors)
-        return tuple(outputs), tuple(dims)
-
-
-_apply = apply_function(Opaque)

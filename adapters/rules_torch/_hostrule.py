@@ -20,7 +20,8 @@ from ._blame import check_shapes, metas
 from ._closure import Plan, convert, rebuild
 from ._errors import SecondDerivativeError, UnconvertibleClosureError, UntraceableError
 from ._fit import read_tangents
-from ._host import Job, PrimalJob, run_opaque
+from ._host import Job, PrimalJob
+from ._host_run import run_opaque
 from ._leaves import differentiable, tangent_of, unflatten
 from ._lent import call_lent
 from ._lookup import find_again
@@ -42,9 +43,8 @@ class _RuleJob(Job):
     def __init__(self, rule: Any) -> None:
         self.rule = rule
 
-    def trace(self, tensors: Sequence[Tensor]) -> NoReturn:
+    def refuse_tracing(self) -> NoReturn:
         """A compiler would need the shapes of whatever the rule captures."""
-        del tensors
         raise UntraceableError(
             self.rule.target,
             f"its {self.rule.kind} at {self.rule.location} is declared host=True",

@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._methods import users_method
 
 __all__: list[str] = []

@@ -6,7 +6,7 @@
 import builtins
 from typing import Any
 
-from rules_autodiff._calls import handler
+from rules_autodiff._handlers import handler
 
 __all__: list[str] = []
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS
 from rules_autodiff._explain import refused
+from rules_autodiff._handlers import HANDLERS
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._inputs import Guard
 from rules_autodiff._memory import owner_of

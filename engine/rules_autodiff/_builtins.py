@@ -13,9 +13,9 @@ import numpy as np
 
 import rules_core
 from rules_autodiff._arithmetic import product, total
-from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._core import CORE, INERT_FUNCTIONS, CoreRule, conj, fit, space_of
 from rules_autodiff._explain import refused
+from rules_autodiff._handlers import CALLABLES, HANDLERS, handler
 from rules_autodiff._methods import python_method
 from rules_autodiff._opaque import MOVERS, is_opaque_module
 from rules_autodiff._operators import BINARY, COMPARISONS, method_of

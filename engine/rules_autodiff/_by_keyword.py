@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._explain import refused
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._masks import mask_of_ufunc
 
 __all__: list[str] = []

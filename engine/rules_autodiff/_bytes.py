@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._explain import refused, where
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._hooks import Hooks
 
 __all__ = ["Bytes"]

@@ -8,7 +8,6 @@ derivative.
 
 import functools
 from collections import OrderedDict, deque
-from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
@@ -30,6 +29,7 @@ from rules_autodiff._explain import (
     refused,
     tell_skipped,
 )
+from rules_autodiff._handlers import CALLABLES, HANDLERS, Handler
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lift import lifted, rebind
 from rules_autodiff._lifted_code import is_lifted, note_failure
@@ -45,38 +45,13 @@ from rules_core import (
     no_frule,
     no_rrule,
 )
-from rules_core._registry import PACKS, find_table
+from rules_core.extend import PACKS, find_table
 
 __all__ = [
-    "CALLABLES",
-    "HANDLERS",
-    "OVERLAYS",
     "READERS",
     "Calls",
     "Transform",
-    "handler",
 ]
-
-Handler = Callable[..., Any]
-
-# What the engine does in place of calling a function: handler(run, *args, **kwargs).
-HANDLERS: dict[Any, Handler] = {}
-# The functions whose handler runs a body that a user gave in their place.
-OVERLAYS: set[Any] = set()
-# By the class of a callable: handler(run, f, args, kwargs).
-CALLABLES: dict[type, Handler] = {}
-
-
-def handler(*functions: Any) -> Callable[[Handler], Handler]:
-    """Register what the engine does in place of calling one of ``functions``."""
-
-    def register(handle: Handler) -> Handler:
-        for function in functions:
-            HANDLERS[function] = handle
-        return handle
-
-    return register
-
 
 # Methods of arrays that are NumPy functions of the same name and arguments.
 METHODS = frozenset({

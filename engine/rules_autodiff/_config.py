@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from rules_autodiff._run import Run
+from rules_autodiff._via import frule_via_engine, rrule_via_engine
 from rules_core import HasForwardsMode, HasReverseMode, RuleConfig, SupportsMutation
 
 __all__ = ["EngineConfig"]
@@ -22,12 +24,11 @@ class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation
 
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, pullback)` of any function, `pullback(dy) = (df, dx1, …)`."""
-        from rules_autodiff._via import rrule_via_engine
-
         return rrule_via_engine(f, args, kw, by_rule=True)
 
     def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, dy)` of any function for the tangents `(df, dx1, …)`."""
-        from rules_autodiff._via import frule_via_engine
-
         return frule_via_engine(tangents, f, args, kw, by_rule=True)
+
+
+Run.config = EngineConfig()  # has no state

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._explain import no_rule_error
+from rules_autodiff._handlers import CALLABLES, HANDLERS, handler
 from rules_autodiff._iteration import followed
 from rules_autodiff._methods import users_method
 from rules_autodiff._values import INERT

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS, Transform
+from rules_autodiff._calls import Transform
 from rules_autodiff._directions import check_function
+from rules_autodiff._handlers import HANDLERS
 from rules_autodiff._plain import PLAIN
 
 __all__ = ["INTEGERS", "SEVERAL", "Argnums", "Derived", "on_plain", "positions"]

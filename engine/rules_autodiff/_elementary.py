@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import CALLABLES, handler
 from rules_autodiff._explain import no_rule_error, refused
+from rules_autodiff._handlers import CALLABLES, handler
 
 __all__: list[str] = []
 

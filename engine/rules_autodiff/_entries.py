@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._core import fit
-from rules_autodiff._explain import asked_of, code_and_line, note_place
+from rules_autodiff._explain import (
+    asked_of,
+    code_and_line,
+    note_place,
+    refuse_no_cotangent,
+)
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._slots import (
     USUAL,
@@ -28,7 +33,6 @@ from rules_core import (
     CotangentCountError,
     NotImplementedTangent,
     ZeroTangent,
-    refuse_no_tangent,
     unthunk,
 )
 
@@ -44,7 +48,6 @@ __all__ = [
     "StateEntry",
     "WriteEntry",
     "is_item",
-    "refuse_no_cotangent",
 ]
 
 DOUBLE = np.dtype(float)
@@ -123,14 +126,6 @@ class RuleEntry:
             ct.throw(asked_of(self.call, place))
         refuse_no_cotangent(self.call, place, ct)
         return ct
-
-
-def refuse_no_cotangent(call: Any, place: int, ct: Any) -> None:
-    """Raise where a rule has `NoTangent()` for an argument, or part of it, with one."""
-    own = place - (not call.bound)
-    primal = call.rule.key if own < 0 else call.args[own]
-    what = "the function itself" if own < 0 else f"argument {own}"
-    refuse_no_tangent(call.rule, primal, ct, f"the cotangent of {what}")
 
 
 def _zero_of(slot: Slot) -> Any:

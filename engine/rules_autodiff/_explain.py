@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from rules_autodiff._errors import EngineError, UnsupportedProgram
 from rules_autodiff._lifted_code import is_lifted_code
 from rules_autodiff._opaque import LIFTED_STANDARD, OWN, is_opaque_module
-from rules_core import explain, warn_if_skipped
+from rules_core import explain, refuse_no_tangent, warn_if_skipped
 
 __all__ = [
     "LIFTED",
@@ -16,6 +16,7 @@ __all__ = [
     "name_of",
     "no_rule_error",
     "refuse",
+    "refuse_no_cotangent",
     "refused",
     "tell_skipped",
     "where",
@@ -316,3 +317,11 @@ def tell_skipped(run: Any, f: Any, args: Any, kwargs: Any) -> None:
         if mutating:
             run.mutating.warn_if_skipped(f, args, kwargs, debug=run.debug)
         warn_if_skipped(f, args, kwargs, run.config)
+
+
+def refuse_no_cotangent(call: Any, place: int, ct: Any) -> None:
+    """Raise where a rule has `NoTangent()` for an argument, or part of it, with one."""
+    own = place - (not call.bound)
+    primal = call.rule.key if own < 0 else call.args[own]
+    what = "the function itself" if own < 0 else f"argument {own}"
+    refuse_no_tangent(call.rule, primal, ct, f"the cotangent of {what}")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, final
 
-from rules_autodiff._calls import HANDLERS
+from rules_autodiff._handlers import HANDLERS
 from rules_autodiff._lift import lifted
 from rules_autodiff._linear_maps import Form, Held, pull_of, push_of
 from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating

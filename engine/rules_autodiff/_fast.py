@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from rules_autodiff._calls import HANDLERS, NATIVE
+from rules_autodiff._calls import NATIVE
 from rules_autodiff._fast_items import DOUBLE, FLOATS, MISS, REAL
 from rules_autodiff._fast_rules import FastRules, is_ours
+from rules_autodiff._handlers import HANDLERS
 from rules_autodiff._memory import CALLBACK
 from rules_autodiff._mutating_rules import rrule_mutating
 from rules_autodiff._plain import PLAIN

@@ -8,7 +8,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from rules_autodiff._calls import HANDLERS, handler, is_opaque_class
+from rules_autodiff._calls import is_opaque_class
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._methods import python_method
 
 __all__: list[str] = []

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import handler
+from rules_autodiff._handlers import handler
 from rules_autodiff._hooks import Hooks
 
 __all__ = ["Flat"]

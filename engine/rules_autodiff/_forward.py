@@ -275,7 +275,7 @@ class ForwardRun(Run):
         y, pullback = self.below.call(found.run)
         if self.is_view(y, f, found.args):
             return y
-        push = transposed_rrule(self.below, found, y, pullback)
+        push = transposed_rrule(self.recording, self.below, found, y, pullback)
         tangents = [
             push([self.tangent(x, lane) if self.is_active(x) else None for x in args])
             for lane in range(self.width)

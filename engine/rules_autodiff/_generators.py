@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from types import GeneratorType
 from typing import Any
 
-from rules_autodiff._calls import HANDLERS
 from rules_autodiff._explain import LIFTED, refused
+from rules_autodiff._handlers import HANDLERS
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._lifted_code import hooks_of, is_lifted_code
 from rules_autodiff._opaque import is_opaque_module

@@ -1,6 +1,6 @@
 """What the parts of a run ask of each other; the modes implement the rest."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = ["Hooks"]
 
@@ -14,13 +14,13 @@ class Hooks:
     below: Any
     outside: list[Any]
     functions: dict[Any, Any]  # lifted functions of this run
-    config: Any
     raw: dict[int, Any]  # bytes that were made of values with derivatives
     made: dict[int, Any]  # these, and texts and hashes
     failure: Exception | None  # the first error that is not the program's own
     mutating: Any  # the table of the mode's mutating rules
     kind: Any  # rrule or frule, the rule that the mode uses
     other_kind: Any
+    config: ClassVar[Any]  # what a rule is given to call back into the engine
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """`f(*args, **kwargs)`."""

@@ -12,13 +12,13 @@ import numpy as np
 
 import rules_core
 from rules_autodiff._builtins import without_derivative
-from rules_autodiff._calls import handler
 from rules_autodiff._captured import reach
 from rules_autodiff._explain import refused
 from rules_autodiff._fast import reverse_run
+from rules_autodiff._handlers import handler
 from rules_autodiff._plain import PLAIN
 from rules_autodiff._state import written_by
-from rules_core._ignore import without_captured
+from rules_core.extend import without_captured
 
 __all__: list[str] = []
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._core import CORE, CoreRule, given
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._methods import python_method, users_method
 from rules_autodiff._special import Ordered
 

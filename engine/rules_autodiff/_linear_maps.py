@@ -22,7 +22,7 @@ from rules_autodiff._plain import PLAIN
 from rules_autodiff._recording import Recording
 from rules_autodiff._values import is_number
 from rules_core import Primitive, ShapeDtype, batch_rule, shape_rule, structure
-from rules_core._chosen import CHOSEN
+from rules_core.extend import CHOSEN
 
 __all__ = ["Form", "Held", "pull_of", "push_of"]
 

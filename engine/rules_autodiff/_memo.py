@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import CALLABLES, HANDLERS, handler
 from rules_autodiff._explain import refused, where
+from rules_autodiff._handlers import CALLABLES, HANDLERS, handler
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._text import NUMBER, holds_numbers
 from rules_autodiff._values import INERT, is_float_array

@@ -9,14 +9,11 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
 
 from rules_autodiff._attached import Attached
-from rules_autodiff._calls import CALLABLES, HANDLERS, OVERLAYS
 from rules_autodiff._duals import CoDual, Dual
 from rules_autodiff._explain import name_of
+from rules_autodiff._handlers import CALLABLES, HANDLERS, OVERLAYS
 from rules_core import DebugError, Primitive, RuleDefinitionError, RuleSkippedWarning
-from rules_core._annotations import read_types
-from rules_core._fitting import reasons
-from rules_core._rule import Location, Rule
-from rules_core._table import NoConfig, RuleSet
+from rules_core.extend import Location, NoConfig, Rule, RuleSet, read_types, reasons
 
 __all__ = ["frule_mutating", "rrule_mutating"]
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from rules_autodiff._calls import HANDLERS, handler
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._iteration import followed
 from rules_autodiff._special import Ordered, is_asked
 from rules_autodiff._values import is_number

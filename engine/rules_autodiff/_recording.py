@@ -11,6 +11,7 @@ from rules_autodiff._fast import reverse_run
 from rules_autodiff._inputs import Const, Entrance, without_const
 from rules_autodiff._outputs import cotangent_of
 from rules_autodiff._plain import PLAIN, live
+from rules_autodiff._run import Run
 from rules_autodiff._slots import add_to
 from rules_autodiff._state import written_by, written_to
 from rules_autodiff._sweep import redo, sweep, sweep_quickly, undo
@@ -282,3 +283,6 @@ def detached(x: Any, memo: dict[int, Any], below: Any) -> Any:
         [detached(value, memo, below) for value in level.values]
     )
     return memo[id(x)]
+
+
+Run.recording = Recording

@@ -259,7 +259,7 @@ class ReverseRun(Run):
         slots = tuple(map(self.slot, args))
         if all(slot is None for slot in slots):
             return self.below.call(f, *self.own_args(found), **found.kwargs)
-        y, pullback = transposed_frule(self.below, found, args, slots)
+        y, pullback = transposed_frule(self.recording, self.below, found, args, slots)
         y = self.owned(y, found)
         out = self.watch(y)
         if out is not None:

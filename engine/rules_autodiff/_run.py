@@ -1,8 +1,9 @@
 """What reverse and forward mode have in common: one run of a lifted program."""
 
 import random
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from rules_autodiff._access import Access
 from rules_autodiff._buffers import Buffers
 from rules_autodiff._bytes import Bytes
 from rules_autodiff._calls import Calls
-from rules_autodiff._config import EngineConfig
 from rules_autodiff._copies import Copies
 from rules_autodiff._core import CORE
 from rules_autodiff._explain import refused
@@ -33,14 +33,13 @@ from rules_autodiff._values import (
     is_sparse,
 )
 from rules_autodiff._watching import Watching
-from rules_core import structure
-from rules_core._debug import is_watching
+from rules_core import RuleConfig, structure
+from rules_core.extend import is_watching
 
 __all__ = ["Run", "check_record"]
 
 NUMPYS = (np.ndarray, np.generic)
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
-CONFIG = EngineConfig()  # has no state
 MOVING = frozenset({"choice", "permutation", "permuted", "shuffle"})
 # Attributes of arrays that give out their memory.
 BUFFERS = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
@@ -59,6 +58,10 @@ class Run(
         failure: The first error that is not the program's own.
     """
 
+    # Both stand above this module, and are set there.
+    config: ClassVar[RuleConfig]
+    recording: ClassVar[Callable[..., Any]]  # a program and its tape
+
     over = False
     failure: Exception | None = None
 
@@ -68,7 +71,6 @@ class Run(
         self.depth = below.depth + 1
         self.functions: dict[Any, Any] = {}
         self.memo: dict[Any, Any] = {}  # of functools.lru_cache, for this run alone
-        self.config = CONFIG
         self.texts: set[Any] = set()
         self.keys: set[Any] = set()
         self.raw: dict[int, Any] = {}

@@ -6,14 +6,14 @@ from typing import Any, TypeVar
 
 from rules_autodiff import _front, _jacobians, _via
 from rules_autodiff._builtins import plainly
-from rules_autodiff._calls import HANDLERS, OVERLAYS
 from rules_autodiff._config import EngineConfig
+from rules_autodiff._handlers import HANDLERS, OVERLAYS
 from rules_autodiff._lift import shown
 from rules_autodiff._methods import key_of_builtin
 from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
 from rules_autodiff.straight._tier import code_of
 from rules_core import frule, rrule
-from rules_core._table import CHANGES
+from rules_core.extend import CHANGES
 
 __all__ = ["is_primitive", "overlay", "show"]
 

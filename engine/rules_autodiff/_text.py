@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS, READERS, handler
+from rules_autodiff._calls import READERS
 from rules_autodiff._explain import name_of, refused
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._hooks import Hooks
 from rules_autodiff._methods import class_attribute, users_method
 from rules_autodiff._opaque import root_of

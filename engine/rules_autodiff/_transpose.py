@@ -7,8 +7,7 @@ differentiating the rule.
 from typing import Any
 
 from rules_autodiff._calls import Transform
-from rules_autodiff._entries import refuse_no_cotangent
-from rules_autodiff._explain import asked_of
+from rules_autodiff._explain import asked_of, refuse_no_cotangent
 from rules_autodiff._fit import check_tangent
 from rules_autodiff._generic import check_adjoint, generic_like, nonlinear
 from rules_autodiff._kept import deepest
@@ -30,10 +29,8 @@ from rules_core import (
 __all__ = ["transposed_frule", "transposed_rrule"]
 
 
-def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
-    """``(y, pullback)`` from an frule: the adjoint of dx ↦ dy."""
-    from rules_autodiff._recording import Recording
-
+def transposed_frule(record: Any, below: Any, found: Any, args: Any, slots: Any) -> Any:
+    """``(y, pullback)`` from an frule: the adjoint of dx ↦ dy, by ``record``."""
     zeros = [NoTangent() if s is None and callable(x) else zero_tangent(x)
              for x, s in zip(args, slots, strict=True)]  # fmt: skip
     active = [i for i, slot in enumerate(slots) if slot is not None]
@@ -46,7 +43,7 @@ def transposed_frule(below: Any, found: Any, args: Any, slots: Any) -> Any:
         return y, concrete(dy)
 
     given = tuple(generic_like(zeros[i]) for i in active)
-    recording = Recording(below, push, given, {}, range(len(given)))
+    recording = record(below, push, given, {}, range(len(given)))
     y, dy = recording.output
     refuse_missing(dy, found)
     check_tangent(y, dy, found, below)
@@ -84,9 +81,8 @@ class Transposed(Transform):
         return self.run_on(PLAIN, ct)
 
 
-def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
-    """``dx ↦ dy`` from a pullback: its adjoint; None is no tangent."""
-    from rules_autodiff._recording import Recording
+def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any) -> Any:
+    """``dx ↦ dy`` from a pullback: its adjoint, by ``record``; None is no tangent."""
 
     def pull(dy: Any) -> Any:
         met: dict[int, Any] = {}
@@ -94,7 +90,7 @@ def transposed_rrule(below: Any, found: Any, y: Any, pullback: Any) -> Any:
 
     def push(tangents: Any) -> Any:
         seed = generic_like(zero_tangent(y))
-        recording = Recording(below, pull, (seed,), {}, (0,))
+        recording = record(below, pull, (seed,), {}, (0,))
         out, recorded = recording.output, recording.value()
         if len(out) != len(tangents):
             raise CotangentCountError(found.rule, len(tangents), out)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_core._sparse import is_sparse
+from rules_core.extend import is_sparse
 
 __all__ = [
     "INERT",

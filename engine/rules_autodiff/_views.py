@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._calls import HANDLERS, handler
 from rules_autodiff._core import CORE, CoreRule
 from rules_autodiff._explain import no_rule_error
+from rules_autodiff._handlers import HANDLERS, handler
 from rules_autodiff._memory import owner_of
 
 __all__: list[str] = []

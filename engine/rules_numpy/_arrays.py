@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_core._numbers import signed
+from rules_core.extend import signed
 
 __all__ = [
     "NoValue",

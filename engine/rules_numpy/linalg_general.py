@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_core._chosen import CHOSEN
+from rules_core.extend import CHOSEN
 from rules_numpy.linalg_products import adjoint
 from rules_numpy.linalg_ties import equal_groups, refuse_unknown_block, tied
 

@@ -17,7 +17,7 @@ from rules_autodiff.straight._expressions import (
     spoken,
 )
 from rules_autodiff.straight._kinds import INT, Kind
-from rules_autodiff.straight._operations import FUNCTIONS, METHODS, SPREADING, Call
+from rules_autodiff.straight._operations import FUNCTIONS, METHODS, SPREADING
 from rules_autodiff.straight._values import (
     UNKNOWN,
     Known,
@@ -29,6 +29,7 @@ from rules_autodiff.straight._values import (
     with_entries,
 )
 from rules_autodiff.straight._variables import row_of
+from rules_autodiff.straight._written import Call
 
 __all__ = ["Applications"]
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from rules_autodiff.straight._forms import is_number, only, whole
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array, is_array
-from rules_autodiff.straight._operations import Call, Written, function, operator
+from rules_autodiff.straight._operations import function, operator
+from rules_autodiff.straight._written import Call, Written
 
 __all__ = [
     "binary", "broadcast", "is_mixed", "reduced", "signed", "write_mul",

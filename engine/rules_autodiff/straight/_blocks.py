@@ -9,9 +9,11 @@ import re
 from dataclasses import dataclass, field
 
 from rules_autodiff.straight._kinds import Kind
-from rules_autodiff.straight._operations import Scatter
+from rules_autodiff.straight._written import Scatter
 
-__all__ = ["Block", "Pull", "Step", "fields_of", "filled"]
+__all__ = [
+    "Block", "Line", "Pull", "Return", "Step", "as_row", "fields_of", "filled",
+]  # fmt: skip
 
 FIELD = re.compile(r"\{(\w+)\}")
 
@@ -24,6 +26,11 @@ def fields_of(text: str) -> list[str]:
 def filled(text: str, meaning: dict[str, str]) -> str:
     """The text with what its fields mean."""
     return FIELD.sub(lambda found: meaning[found[1]], text)
+
+
+def as_row(names: list[str]) -> str:
+    """The text of a tuple."""
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
 
 
 @dataclass
@@ -115,3 +122,22 @@ class Block:
     @property
     def is_active(self) -> bool:
         return any(step.out for step in self.steps)
+
+
+@dataclass
+class Line:
+    """A line of forward code as it stands."""
+
+    indent: int
+    text: str
+    line: int
+
+
+@dataclass
+class Return:
+    """A return statement: the value, then all that the way back needs."""
+
+    indent: int
+    text: str
+    line: int
+    block: Block | None

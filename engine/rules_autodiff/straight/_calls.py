@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from rules_autodiff._opaque import is_opaque
-from rules_autodiff.straight._blocks import Pull, Step
+from rules_autodiff.straight._blocks import Pull, Return, Step, as_row
 from rules_autodiff.straight._builtins import Builtins
 from rules_autodiff.straight._captures import Place
 from rules_autodiff.straight._errors import refuse
@@ -23,7 +23,6 @@ from rules_autodiff.straight._values import (
     function_value,
     rebuilt,
 )
-from rules_autodiff.straight._writer import Return, as_row
 
 __all__ = ["Calls"]
 

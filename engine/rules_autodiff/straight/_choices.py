@@ -13,13 +13,8 @@ from rules_autodiff.straight._arithmetic import (
 from rules_autodiff.straight._elementwise import by_reals
 from rules_autodiff.straight._forms import NUMBERS, only
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array
-from rules_autodiff.straight._operations import (
-    Call,
-    Operation,
-    Written,
-    function,
-    method,
-)
+from rules_autodiff.straight._operations import Operation, function, method
+from rules_autodiff.straight._written import Call, Written
 
 __all__: list[str] = []
 

@@ -23,8 +23,9 @@ from rules_autodiff.straight._kinds import (
     is_array,
     row,
 )
-from rules_autodiff.straight._operations import Call, Written, function, method
+from rules_autodiff.straight._operations import function, method
 from rules_autodiff.straight._shapes import shape_kind
+from rules_autodiff.straight._written import Call, Written
 
 __all__: list[str] = []
 

@@ -12,14 +12,8 @@ from rules_autodiff.straight._arithmetic import (
 )
 from rules_autodiff.straight._forms import is_number, only, settings, whole
 from rules_autodiff.straight._kinds import BOOL, INT, REAL, Kind, array
-from rules_autodiff.straight._operations import (
-    FUNCTIONS,
-    Call,
-    Operation,
-    Written,
-    function,
-    operator,
-)
+from rules_autodiff.straight._operations import FUNCTIONS, Operation, function, operator
+from rules_autodiff.straight._written import Call, Written
 
 __all__ = ["by_reals"]
 

@@ -18,10 +18,7 @@ from rules_autodiff.straight._kinds import (
     kind_of,
 )
 from rules_autodiff.straight._lists import Lists
-from rules_autodiff.straight._operations import (
-    OPERATORS,
-    Call,
-)
+from rules_autodiff.straight._operations import OPERATORS
 from rules_autodiff.straight._reader import joined, writes_lines
 from rules_autodiff.straight._values import (
     UNKNOWN,
@@ -30,6 +27,7 @@ from rules_autodiff.straight._values import (
     with_entries,
 )
 from rules_autodiff.straight._variables import row_of
+from rules_autodiff.straight._written import Call
 
 __all__ = ["Expressions"]
 

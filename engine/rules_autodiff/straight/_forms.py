@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff.straight._kinds import Kind, array
-from rules_autodiff.straight._operations import Call, Written
+from rules_autodiff.straight._written import Call, Written
 
 __all__ = [
     "FLOATS", "NUMBERS", "as_method", "axes_of", "expanded", "is_float", "is_number",

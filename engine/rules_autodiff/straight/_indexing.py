@@ -8,8 +8,8 @@ from rules_autodiff.straight._applications import Applications
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import INT, NONE, Kind, array
-from rules_autodiff.straight._operations import Scatter
 from rules_autodiff.straight._values import Value, bar_of, with_entries
+from rules_autodiff.straight._written import Scatter
 
 __all__ = ["Indexing", "Key"]
 

@@ -8,7 +8,8 @@ import numpy as np
 from rules_autodiff.straight._arithmetic import is_mixed
 from rules_autodiff.straight._forms import FLOATS, whole
 from rules_autodiff.straight._kinds import INT, REAL, Kind, array
-from rules_autodiff.straight._operations import SPREADING, Call, Written, function
+from rules_autodiff.straight._operations import SPREADING, function
+from rules_autodiff.straight._written import Call, Written
 
 __all__: list[str] = []
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from rules_autodiff.straight._forms import only
 from rules_autodiff.straight._kinds import REAL, Kind, array
-from rules_autodiff.straight._operations import Call, Written, function
+from rules_autodiff.straight._operations import function
+from rules_autodiff.straight._written import Call, Written
 
 __all__: list[str] = []
 

@@ -8,13 +8,8 @@ import numpy as np
 from rules_autodiff.straight._arithmetic import write_mul
 from rules_autodiff.straight._forms import is_number, only
 from rules_autodiff.straight._kinds import REAL, Kind, array, is_array
-from rules_autodiff.straight._operations import (
-    Call,
-    Written,
-    function,
-    method,
-    operator,
-)
+from rules_autodiff.straight._operations import function, method, operator
+from rules_autodiff.straight._written import Call, Written
 
 __all__: list[str] = []
 

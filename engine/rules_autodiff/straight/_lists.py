@@ -10,9 +10,9 @@ from typing import Any, TypeGuard
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import INT, REAL, Kind, array, join
-from rules_autodiff.straight._operations import Scatter
 from rules_autodiff.straight._values import Value, bar_of
 from rules_autodiff.straight._variables import Variables
+from rules_autodiff.straight._written import Scatter
 
 __all__ = ["Lists", "many"]
 

@@ -7,7 +7,6 @@ from typing import Any
 from rules_autodiff.straight._blocks import Pull, Step
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import INT, MIXED, REAL, Kind, array, join
-from rules_autodiff.straight._operations import Scatter
 from rules_autodiff.straight._reader import joined, writes_lines
 from rules_autodiff.straight._statements import Statements
 from rules_autodiff.straight._syntax import (
@@ -19,6 +18,7 @@ from rules_autodiff.straight._syntax import (
 )
 from rules_autodiff.straight._values import Known, Value
 from rules_autodiff.straight._variables import row_of
+from rules_autodiff.straight._written import Scatter
 
 __all__ = ["Loops"]
 

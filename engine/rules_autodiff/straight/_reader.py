@@ -9,13 +9,12 @@ from types import FunctionType
 from typing import Any
 
 from rules_autodiff.straight import _helpers
-from rules_autodiff.straight._blocks import Block, Pull, Step
+from rules_autodiff.straight._blocks import Block, Line, Pull, Return, Step
 from rules_autodiff.straight._captures import Captures, Place
 from rules_autodiff.straight._errors import refuse
 from rules_autodiff.straight._kinds import MIXED, Kind, join
-from rules_autodiff.straight._operations import Scatter, Written
 from rules_autodiff.straight._values import Value, bar_of
-from rules_autodiff.straight._writer import Line, Return
+from rules_autodiff.straight._written import Scatter, Written
 
 __all__ = ["Facts", "Reader", "joined", "settled_names", "writes_lines"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from rules_autodiff._names import mangle
 from rules_autodiff._source import definition
+from rules_autodiff.straight._blocks import Return
 from rules_autodiff.straight._calls import Calls
 from rules_autodiff.straight._errors import Refused, refuse
 from rules_autodiff.straight._kinds import REAL, Kind, leaf_kinds
@@ -15,7 +16,7 @@ from rules_autodiff.straight._parameters import parameters_of
 from rules_autodiff.straight._reader import settled_names
 from rules_autodiff.straight._syntax import appended_names, is_stored, written_names
 from rules_autodiff.straight._values import bar_of
-from rules_autodiff.straight._writer import Return, Writer
+from rules_autodiff.straight._writer import Writer
 
 __all__ = ["made_writer", "read_settled"]
 

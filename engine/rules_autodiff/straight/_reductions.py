@@ -16,7 +16,8 @@ from rules_autodiff.straight._forms import (
     with_nothing,
 )
 from rules_autodiff.straight._kinds import INT, REAL, Kind, array, is_array
-from rules_autodiff.straight._operations import Call, Written, function, method
+from rules_autodiff.straight._operations import function, method
+from rules_autodiff.straight._written import Call, Written
 
 __all__: list[str] = []
 

@@ -8,11 +8,9 @@ the tape's, which asks at each call.
 from types import FunctionType
 from typing import Any
 
-from rules_autodiff._calls import HANDLERS, OVERLAYS
+from rules_autodiff._handlers import HANDLERS, OVERLAYS
 from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
-from rules_core._debug import is_watching
-from rules_core._registry import ATTRIBUTE, PACKS, find_table
-from rules_core._table import CHANGES
+from rules_core.extend import ATTRIBUTE, CHANGES, PACKS, find_table, is_watching
 
 __all__ = ["CHANGES", "are_ours", "is_answered", "is_ours"]
 

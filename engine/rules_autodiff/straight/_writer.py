@@ -3,36 +3,25 @@
 import re
 from dataclasses import dataclass, field
 
-from rules_autodiff.straight._blocks import Block, Pull, Step, filled
+from rules_autodiff.straight._blocks import (
+    Block,
+    Line,
+    Pull,
+    Return,
+    Step,
+    as_row,
+    filled,
+)
 from rules_autodiff.straight._folding import folded
 from rules_autodiff.straight._kinds import Kind
-from rules_autodiff.straight._operations import Scatter
+from rules_autodiff.straight._written import Scatter
 
-__all__ = ["Line", "Return", "Writer"]
+__all__ = ["Writer"]
 
 LITERAL = re.compile(r"[-(]*[\d.]|None|True|False|['\"]")
 TEMPORARY = re.compile(r"__\d")
 MEMORY = frozenset({"array", "many"})  # whose cotangents may be 0.0 in their place
 ZERO, SET, MAYBE = "zero", "set", "maybe"  # what is known of a cotangent
-
-
-@dataclass
-class Line:
-    """A line of forward code as it stands."""
-
-    indent: int
-    text: str
-    line: int
-
-
-@dataclass
-class Return:
-    """A return statement: the value, then all that the way back needs."""
-
-    indent: int
-    text: str
-    line: int
-    block: Block | None
 
 
 @dataclass
@@ -382,8 +371,3 @@ def next_write(text: str, steps: list[Step], start: int) -> int:
 
 def indented(indent: int, text: str) -> str:
     return "    " * indent + text
-
-
-def as_row(names: list[str]) -> str:
-    """The text of a tuple."""
-    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"

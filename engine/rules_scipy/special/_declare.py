@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_core._numbers import signed
+from rules_core.extend import signed
 
 __all__ = [
     "arrays",

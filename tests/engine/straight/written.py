@@ -17,14 +17,8 @@ import rules_autodiff.straight._reductions  # noqa: F401  they fill the tables
 from rules_autodiff import vjp
 from rules_autodiff.straight import _helpers
 from rules_autodiff.straight._kinds import Kind, kind_of
-from rules_autodiff.straight._operations import (
-    FUNCTIONS,
-    METHODS,
-    OPERATORS,
-    SPREADING,
-    Call,
-    Written,
-)
+from rules_autodiff.straight._operations import FUNCTIONS, METHODS, OPERATORS, SPREADING
+from rules_autodiff.straight._written import Call, Written
 
 HELPERS = _helpers.HELPERS
 TABLES = {"function": FUNCTIONS, "method": METHODS, "operator": OPERATORS}
