@@ -3,26 +3,8 @@
 This page is the contents of the package; each name lives in the module beside it.
 """
 
-from ._accumulate import accumulate, is_inplaceable_destination
-from ._adapters import Adapter
-from ._arrays import Array, ShapeDtype, array_namespace, is_array
-from ._calls import FRuleCall, RRuleCall, RuleCall
-from ._canonical import has_tangent, tangent_type, zero_tangent
-from ._config import (
-    HasForwardsMode,
-    HasReverseMode,
-    NoForwardsMode,
-    NoReverseMode,
-    RuleConfig,
-    SupportsMutation,
-    Trait,
-    frule_via_ad,
-    rrule_via_ad,
-)
-from ._debug import debug_mode, switch_on_by_environment as _switch_on_by_environment
-from ._derived import Deriver, resolve_primitive, why_not_derived
-from ._elementwise import batch_rule, shape_rule
-from ._errors import (
+from rules_core._base.arrays import Array, ShapeDtype, array_namespace, is_array
+from rules_core._base.errors import (
     AmbiguousRulesError,
     CotangentCountError,
     DebugError,
@@ -39,34 +21,61 @@ from ._errors import (
     UnsupportedError,
     ViaADError,
 )
-from ._explain import RuleNotFound, explain
-from ._foreign import Foreign
-from ._handle import Primitive
-from ._home import settle as _settle
-from ._ignore import ignore_derivatives
-from ._inspect import refuse_no_tangent
-from ._linear import linear_rule
-from ._lookup import normal_form
-from ._nondiff import non_differentiable
-from ._optout import no_frule, no_rrule, opt_out
-from ._primitive import as_primitive, primitive
-from ._project import ProjectTo, materialise, normalise
-from ._pullback import Pullback
-from ._registry import rules
-from ._rule import Rule
-from ._rules import frule, rrule
-from ._scalar import derivatives_given_output, scalar_rule
-from ._skipped import RuleSkippedWarning, warn_if_skipped
-from ._structural import (
+from rules_core._base.public_names import settle as _settle
+from rules_core._declare.linear_rule import linear_rule
+from rules_core._declare.non_differentiable import non_differentiable
+from rules_core._declare.opt_out import no_frule, no_rrule, opt_out
+from rules_core._declare.scalar_rule import derivatives_given_output, scalar_rule
+from rules_core._dispatch.configs import (
+    HasForwardsMode,
+    HasReverseMode,
+    NoForwardsMode,
+    NoReverseMode,
+    RuleConfig,
+    SupportsMutation,
+    Trait,
+    frule_via_ad,
+    rrule_via_ad,
+)
+from rules_core._dispatch.registry import rules
+from rules_core._dispatch.rule import Rule
+from rules_core._hosts.foreign import Foreign
+from rules_core._primitives.declare import as_primitive, primitive
+from rules_core._primitives.find_host import Adapter
+from rules_core._primitives.ignore_derivatives import ignore_derivatives
+from rules_core._primitives.primitive import Primitive
+from rules_core._primitives.shape_and_batch_rules import batch_rule, shape_rule
+from rules_core._rules.debug_mode import (
+    debug_mode,
+    switch_on_by_environment as _switch_on_by_environment,
+)
+from rules_core._rules.derived_rules import Deriver, resolve_primitive, why_not_derived
+from rules_core._rules.explain import RuleNotFound, explain
+from rules_core._rules.frule_rrule import frule, rrule
+from rules_core._rules.lookup import normal_form
+from rules_core._rules.resolved_call import FRuleCall, RRuleCall, RuleCall
+from rules_core._rules.skipped import RuleSkippedWarning, warn_if_skipped
+from rules_core._tangents.accumulate import accumulate, is_inplaceable_destination
+from rules_core._tangents.canonical import has_tangent, tangent_type, zero_tangent
+from rules_core._tangents.check import refuse_no_tangent
+from rules_core._tangents.containers import (
     MutableTangent,
     StructuralTangent,
     Tangent,
     backing,
     canonicalize,
 )
-from ._structure import Structure, structure
-from ._thunks import AbstractThunk, InplaceableThunk, Thunk, thunk, unthunk
-from ._zeros import (
+from rules_core._tangents.project import ProjectTo, materialise, normalise
+from rules_core._tangents.pullback import Pullback
+from rules_core._tangents.structure import Structure, structure
+from rules_core._tangents.thunks import (
+    AbstractThunk,
+    InplaceableThunk,
+    Thunk,
+    thunk,
+    unthunk,
+)
+from rules_core._tangents.zeros import (
     AbstractTangent,
     AbstractZero,
     DerivativeNotImplemented,

@@ -14,16 +14,16 @@ one is read and chosen, whether somebody watches.
 (True, 1)
 """
 
-from ._annotations import read_types
-from ._chosen import CHOSEN
-from ._debug import is_watching
-from ._fitting import reasons
-from ._ignore import without_captured
-from ._numbers import signed
-from ._registry import ATTRIBUTE, PACKS, find_table
-from ._rule import Location, Rule
-from ._sparse import is_sparse
-from ._table import CHANGES, NoConfig, RuleSet
+from rules_core._dispatch.chosen_values import CHOSEN
+from rules_core._dispatch.fitting import reasons
+from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
+from rules_core._dispatch.rule import Location, Rule
+from rules_core._dispatch.rule_signature import read_types
+from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
+from rules_core._primitives.ignore_derivatives import without_captured
+from rules_core._rules.debug_mode import is_watching
+from rules_core._tangents.leaves import signed
+from rules_core._tangents.sparse import is_sparse
 
 __all__ = [
     "ATTRIBUTE",

@@ -3,10 +3,11 @@
 This page is the contents of the package; each name lives in the module beside it.
 """
 
+from rules_jax._values.project import RuleOutputError
+
 from ._adapter import adapter
 from ._config import JaxConfig
 from ._from_jax import from_jax
-from ._project import RuleOutputError
 from ._to_jax import to_jax
 
 __all__ = [

@@ -7,9 +7,10 @@ from typing import Any, final
 
 import jax
 
+from rules_jax._values.strong_zero import strong_product
+
 from ._call import call_primitive, refuse_captured
-from ._matrix import cells
-from ._strong import strong_product
+from ._cells import cells
 
 __all__ = ["JaxAdapter", "adapter"]
 

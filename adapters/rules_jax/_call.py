@@ -11,24 +11,28 @@ import numpy as np
 from jax import tree_util
 
 import rules_core as rc
-
-from . import _compat
-from ._config import CONFIG
-from ._custom import call_custom_jvp, call_custom_vjp, call_linear
-from ._from_jax import native_of
-from ._functions import (
+from rules_jax._host.lent_arrays import call_lent
+from rules_jax._host.primal import no_rule_text
+from rules_jax._rules.by_custom_functions import (
+    call_custom_jvp,
+    call_custom_vjp,
+    call_linear,
+)
+from rules_jax._rules.by_primitive import call_primitive_rules
+from rules_jax._rules.flat_call import Spec, captured_text
+from rules_jax._values.callables import (
     captured,
     captures_tracer,
     convert_callables,
     hidden_tracer,
 )
-from ._hostspec import no_rule_text
-from ._leaves import Fixed, Template, is_traced, settle, split
-from ._lent import call_lent
-from ._owned import kept_by_owner
-from ._placement import to_device
-from ._rule_call import call_primitive_rules
-from ._spec import Spec, captured_text
+from rules_jax._values.leaves import Fixed, Template, is_traced, settle, split
+from rules_jax._values.owned_caches import kept_by_owner
+from rules_jax._values.placement import to_device
+
+from . import _compat
+from ._config import CONFIG
+from ._from_jax import native_of
 
 __all__ = ["BACK_ENDS", "OUT", "call_primitive", "refuse_captured"]
 

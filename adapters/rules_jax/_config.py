@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 
 import rules_core as rc
+from rules_jax._values.callables import convert_callables
+from rules_jax._values.leaves import Template, has_tangent, split
+from rules_jax._values.project import project
+from rules_jax._values.tangents import build, read
 
 from . import _compat
-from ._functions import convert_callables
-from ._leaves import Template, has_tangent, split
-from ._project import project
-from ._tangents import build, read
 
 __all__ = ["CONFIG", "JaxConfig"]
 

@@ -16,11 +16,11 @@ import numpy as np
 from jax import tree_util
 
 import rules_core as rc
+from rules_jax._values.exchange import give, take, take_large
+from rules_jax._values.leaves import Fixed, Slot, Template
+from rules_jax._values.tangents import build, read
 
 from . import _compat
-from ._exchange import give, take, take_large
-from ._leaves import Fixed, Slot, Template
-from ._tangents import build, read
 
 __all__ = ["from_jax", "native_of"]
 

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_torch._compile.trace import call_traced
+from rules_torch._values.leaves import SymbolError
 
 from ._compat import is_symbol
-from ._compile import call_traced
 from ._dispatch import dispatch
-from ._leaves import SymbolError
 
 __all__ = ["TorchAdapter", "adapter"]
 
@@ -47,7 +47,7 @@ class TorchAdapter:
 
     def cells(self, level: str) -> Iterable[Any]:
         """The host matrix of the tester."""
-        from ._matrix import cells
+        from ._cells import cells
 
         return cells(level)
 

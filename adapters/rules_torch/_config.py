@@ -9,13 +9,19 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_torch._closures.parts import reaches_tensor
+from rules_torch._values.leaves import (
+    differentiable,
+    flatten,
+    pair,
+    tangent_of,
+    unflatten,
+)
+from rules_torch._values.numpy_arrays import to_numpy
 
-from ._apart import reaches_tensor
 from ._compat import functorch_active, unwrap_dead
 from ._errors import blame_not_generic
-from ._leaves import differentiable, flatten, pair, tangent_of, unflatten
-from ._numpy import to_numpy
-from ._transpose import pull_back, push_forward
+from ._native_derivatives import pull_back, push_forward
 
 __all__ = ["CONFIG", "TorchConfig"]
 

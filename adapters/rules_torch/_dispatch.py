@@ -9,8 +9,19 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_torch._autograd.eager import apply_eager
+from rules_torch._autograd.host_shortcut import set_shortcut
+from rules_torch._autograd.tensor_shortcut import set_direct
+from rules_torch._autograd.transforms import RuleFunction, TransformCall
+from rules_torch._export.calls import call_exported, stays_whole
+from rules_torch._host.run import run_primal
+from rules_torch._rules.autocast import cast_arguments
+from rules_torch._rules.lookup import find_rrule, has_frule
+from rules_torch._rules.outside_tensors import reads_tensors, refuse_outside
+from rules_torch._rules.residuals import ResidualCall
+from rules_torch._values.leaves import flatten, unflatten
+from rules_torch._values.older_vmap import run_whole_batch
 
-from ._autocast import cast_arguments
 from ._compat import (
     NO_FUNCTIONALIZE,
     Levels,
@@ -25,19 +36,8 @@ from ._compat import (
     unwrap_dead,
 )
 from ._config import CONFIG
-from ._direct import set_direct
-from ._eager import apply_eager
 from ._errors import FunctionalizeError, HiddenTensorsError
-from ._export import call_exported, stays_whole
 from ._from_torch import native_of
-from ._functorch import RuleFunction, TransformCall
-from ._host_run import run_primal
-from ._leaves import flatten, unflatten
-from ._lookup import find_rrule, has_frule
-from ._older_vmap import run_whole_batch
-from ._parameters import reads_tensors, refuse_outside
-from ._plain import set_shortcut
-from ._residuals import ResidualCall
 
 __all__ = ["dispatch"]
 

@@ -13,17 +13,17 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-
-from ._compat import fake_mode
-from ._exchange import check_unwritten, exact_dtype, give, take
-from ._leaves import (
+from rules_torch._values.exchange import check_unwritten, exact_dtype, give, take
+from rules_torch._values.leaves import (
     differentiable,
     flatten,
     flatten_plain,
     struct_tangent,
     unflatten,
 )
-from ._numpy import torch_dtype
+from rules_torch._values.numpy_arrays import torch_dtype
+
+from ._compat import fake_mode
 
 __all__ = ["from_torch", "native_of"]
 

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 
 import rules_core as rc
-
-from ._autocast import check_policy
-from ._numpy import numpy_dtype
+from rules_torch._rules.autocast import check_policy
+from rules_torch._values.numpy_arrays import numpy_dtype
 
 __all__ = ["to_torch"]
 

@@ -3,26 +3,18 @@
 This page is the contents of the package; each name lives in the module beside it.
 """
 
-from rules_autodiff import (  # noqa: F401  (they register)
-    _arithmetic,
-    _asking,
-    _attribute_slots,
-    _buffers,
-    _by_keyword,
-    _containers,
-    _elementary,
-    _filling,
-    _ignored,
-    _inplace,
-    _matmul,
-    _memo,
-    _ordering,
-    _text,
-    _views,
-)
-from rules_autodiff._builtins import stop_gradient
-from rules_autodiff._config import EngineConfig
-from rules_autodiff._duals import (
+from rules_autodiff._boundary.enter import Const
+from rules_autodiff._callbacks import ignore_derivatives  # noqa: F401  (registers)
+from rules_autodiff._callbacks.config import EngineConfig
+from rules_autodiff._callbacks.via_ad import derive_frule, derive_rrule
+from rules_autodiff._front.grad import grad, value_and_grad
+from rules_autodiff._front.jacobians import hessian, jacfwd, jacobian, jacrev
+from rules_autodiff._front.jvp import hvp, jvp, linearize
+from rules_autodiff._front.tools import is_primitive, overlay, show
+from rules_autodiff._front.vjp import vjp
+from rules_autodiff._hooks import buffers, caches, texts  # noqa: F401
+from rules_autodiff._host_rules.derive import deriver
+from rules_autodiff._mutating.duals import (
     CoDual,
     Dual,
     NoFData,
@@ -33,14 +25,25 @@ from rules_autodiff._duals import (
     rdata_type,
     tangent,
 )
-from rules_autodiff._errors import EngineError, SourceNotFound, UnsupportedProgram
-from rules_autodiff._exported import deriver
-from rules_autodiff._front import grad, hvp, jvp, linearize, value_and_grad, vjp
-from rules_autodiff._inputs import Const
-from rules_autodiff._jacobians import hessian, jacfwd, jacobian, jacrev
-from rules_autodiff._mutating_rules import frule_mutating, rrule_mutating
-from rules_autodiff._surface import is_primitive, overlay, show
-from rules_autodiff._via import derive_frule, derive_rrule
+from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
+from rules_autodiff._own_rules import arithmetic, matmul  # noqa: F401
+from rules_autodiff._python.errors import (
+    EngineError,
+    SourceNotFound,
+    UnsupportedProgram,
+)
+from rules_autodiff._replacements import (  # noqa: F401
+    active_keywords,
+    array_views,
+    array_writes,
+    attributes,
+    container_methods,
+    containers,
+    functions_of_functions,
+    ordering,
+    questions,
+)
+from rules_autodiff._replacements.builtins import stop_gradient
 from rules_core import tangent_type, zero_tangent
 
 __all__ = [

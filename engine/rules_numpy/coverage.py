@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import rules_numpy  # noqa: F401  declares everything
-from rules_numpy._declare import DECLARED, constant
-from rules_numpy.ufuncs_in_hosts import IN_HOSTS
+from rules_numpy._declare.derivative import DECLARED, constant
+from rules_numpy._declare.partials_in_hosts import IN_HOSTS
 
 __all__ = ["FOLLOWED", "MISSING", "MODULES", "page", "public_functions", "state_of"]
 

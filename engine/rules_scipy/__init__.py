@@ -13,6 +13,6 @@ own functions as well.
 True
 """
 
-from rules_scipy import special
+from . import special
 
 __all__ = ["special"]

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rules_core._registry import isolated_rules
+    from rules_core._dispatch.registry import isolated_rules
 
     from ._cells import Cell
     from ._config import FiniteDifferenceConfig
@@ -56,7 +56,7 @@ _HOMES = {
     "_tangent": ("check_tangent",),
 }
 _MODULES = {
-    "isolated_rules": "rules_core._registry",
+    "isolated_rules": "rules_core._dispatch.registry",
     **{name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
 }
 

@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from rules_core import Primitive, normal_form
-from rules_core._lookup import unwrap
+from rules_core._rules.lookup import unwrap
 
 __all__ = ["bound_to", "names_of", "primals_of"]
 

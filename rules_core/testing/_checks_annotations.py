@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from rules_core import is_array
-from rules_core._fitting import misfits, parameter
-from rules_core._rule import union
-from rules_core._skipped import rules_skipped_by
+from rules_core._dispatch.fitting import misfits, parameter
+from rules_core._dispatch.rule import union
+from rules_core._rules.skipped import rules_skipped_by
 
-from ._duals import Dual
+from ._dual_numbers import Dual
 from ._leaf import dtype_of
 from ._modes import Mode
 from ._report import Failure, NotRun

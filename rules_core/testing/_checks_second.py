@@ -16,7 +16,7 @@ from rules_core import UnsupportedError
 from ._checks_linear import seeds
 from ._checks_result import tips
 from ._differences import Estimate, Vector, differentiate
-from ._duals import Dual, dual_point, tangent_of
+from ._dual_numbers import Dual, dual_point, tangent_of
 from ._leaf import Leaf, StructureMismatch
 from ._modes import Mode
 from ._nodes import DerivativeMissing, Tip

@@ -10,7 +10,7 @@ import numpy as np
 
 from rules_core import is_array
 
-from ._kinds import branch
+from ._containers import branch
 from ._leaf import to_numpy
 from ._modes import Mode, Outcome
 from ._report import Failure

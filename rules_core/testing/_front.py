@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from rules_core import RuleConfig, SupportsMutation
-from rules_core._keys import describe
+from rules_core._dispatch.rule_key import describe
 
 from ._checklist import all_names
 from ._checks_writes import snapshot

@@ -22,8 +22,8 @@ from rules_core import (
     unthunk,
 )
 
+from ._containers import Branch, branch, strangers
 from ._differences import Vector
-from ._kinds import Branch, branch, strangers
 from ._leaf import Leaf, StructureMismatch, describe, dtype_of
 from ._misuse import CheckCallError
 from ._seeded import Seeded

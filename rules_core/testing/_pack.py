@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, final
 
 from rules_core import AmbiguousRulesError, Rule, rules
-from rules_core._keys import describe
-from rules_core._registry import PACKS, all_tables
+from rules_core._dispatch.registry import PACKS, all_tables
+from rules_core._dispatch.rule_key import describe
 
 from ._checks import Spec, execute
 from ._leaf import describe as describe_value

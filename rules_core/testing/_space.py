@@ -19,8 +19,8 @@ import numpy as np
 
 from rules_core import is_array
 
+from ._containers import Branch
 from ._differences import Vector
-from ._kinds import Branch
 from ._leaf import Leaf, like, to_numpy
 from ._nodes import Fork, Node, Reader, Static, grow
 

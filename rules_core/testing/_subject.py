@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from rules_core import NoTangent, Primitive, RuleConfig, is_array
-from rules_core._keys import describe as name_of
-from rules_core._registry import find_table
+from rules_core._dispatch.registry import find_table
+from rules_core._dispatch.rule_key import describe as name_of
 
 from ._call import bound_to, names_of, primals_of
 from ._differences import Curve, Estimate, Vector, differentiate_along

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import rules_core as rc
-from rules_core import _derived
+from rules_core._rules import derived_rules
 from rules_core.testing import isolated_rules
 
 
@@ -27,7 +27,7 @@ class Toy:
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch):
-    monkeypatch.setattr(_derived, "find_deriver", Toy)
+    monkeypatch.setattr(derived_rules, "find_deriver", Toy)
     with isolated_rules():
         yield
 
@@ -102,7 +102,7 @@ def test_refusals(handle, reason):
 
 
 def test_without_a_deriver(monkeypatch):
-    monkeypatch.setattr(_derived, "find_deriver", lambda: None)
+    monkeypatch.setattr(derived_rules, "find_deriver", lambda: None)
     handle = rc.Primitive(f, host=True)
     assert resolve(rc.rrule, handle, 3.0) is None
     reason = "no package is installed that derives one"
@@ -110,13 +110,13 @@ def test_without_a_deriver(monkeypatch):
 
 
 def points(*values):
-    found = [EntryPoint(v, v, _derived.GROUP) for v in values]
+    found = [EntryPoint(v, v, derived_rules.GROUP) for v in values]
     return SimpleNamespace(entry_points=lambda group: found)
 
 
 def test_two_derivers_clash(monkeypatch):
     monkeypatch.undo()
-    find = _derived.find_deriver.__wrapped__
+    find = derived_rules.find_deriver.__wrapped__
     monkeypatch.setitem(
         __import__("sys").modules, "importlib.metadata", points("a:x", "b:y")
     )

@@ -2,8 +2,9 @@
 
 import pytest
 
-from rules_core import _registry, rrule
-from rules_core._table import RuleSet
+from rules_core import rrule
+from rules_core._dispatch import registry
+from rules_core._dispatch.table import RuleSet
 from rules_core.testing import isolated_rules
 
 
@@ -33,7 +34,7 @@ def restored(monkeypatch):
 
 
 def rules_of(f):
-    return _registry.find_table(f).rrule
+    return registry.find_table(f).rrule
 
 
 def test_only_what_changed_is_restored(restored):
@@ -55,5 +56,5 @@ def test_what_has_been_told_is_told_again():
     with isolated_rules():
         rrule.define(doubled)(doubled_rrule)
         with isolated_rules():
-            _registry.find_table(doubled).told.add("a call")
-        assert not _registry.find_table(doubled).told
+            registry.find_table(doubled).told.add("a call")
+        assert not registry.find_table(doubled).told

@@ -92,7 +92,7 @@ def test_warm_look_ups_see_what_is_registered_and_switched():
 
 def test_no_function_is_left_in_a_global_table():
     """Only keys that take no attribute are held for good."""
-    from rules_core._registry import _fixed
+    from rules_core._dispatch.registry import _fixed
 
     define_power()
     assert power not in _fixed

@@ -9,8 +9,8 @@ from importlib.metadata import EntryPoint
 import pytest
 
 import rules_core as rc
-from rules_core._packs import Packs, allowed_packs
-from rules_core._registry import isolated_rules
+from rules_core._dispatch.packs import Packs, allowed_packs
+from rules_core._dispatch.registry import isolated_rules
 
 
 @pytest.mark.parametrize(

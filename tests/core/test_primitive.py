@@ -12,7 +12,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, ShapeDtype, batch_rule, primitive, rrule, shape_rule
-from rules_core._adapters import _hosts, find_adapter
+from rules_core._primitives.find_host import _hosts, find_adapter
 from rules_core.testing import isolated_rules
 
 

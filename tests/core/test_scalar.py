@@ -135,7 +135,7 @@ def test_the_pullback_is_linear_at_a_zero_cotangent():
     """Masking the product where dy is zero would make this derivative zero."""
     jax = pytest.importorskip("jax")
     xp = jax.numpy
-    from rules_core._strong import strong_product
+    from rules_core._primitives.strong_zero import strong_product
 
     p = xp.asarray([2.0, 3.0, xp.inf])
     slope = jax.jacfwd(lambda dy: strong_product(p, dy))(xp.zeros(3))

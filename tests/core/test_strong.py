@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from rules_core import NoTangent, ZeroTangent
-from rules_core._strong import conj, strong_product, total
+from rules_core._primitives.strong_zero import conj, strong_product, total
 
 numbers = st.floats(-1e6, 1e6)
 partials = st.floats(allow_nan=True, allow_infinity=True)

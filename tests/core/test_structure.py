@@ -14,7 +14,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, Pullback, Tangent, backing
-from rules_core._structure import field_names
+from rules_core._tangents.structure import field_names
 
 
 class Point(NamedTuple):

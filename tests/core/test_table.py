@@ -12,7 +12,7 @@ from rules_core import (
     opt_out,
     rrule,
 )
-from rules_core._table import CHANGES
+from rules_core._dispatch.table import CHANGES
 from rules_core.testing import isolated_rules
 from tests.core.named_rules import define, one, ran
 

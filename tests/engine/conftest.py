@@ -6,7 +6,7 @@ where else the second one does; many a test calls once.
 
 import os
 
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 
 if os.environ.get("RULES_STRAIGHT") == "1":
-    _signatures.AFTER = 0
+    signatures.AFTER = 0

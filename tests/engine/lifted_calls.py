@@ -9,9 +9,9 @@ import numpy as np
 import scipy.special
 
 import rules_scipy.special
-from rules_autodiff._handlers import HANDLERS
-from rules_autodiff.straight._operations import FUNCTIONS, METHODS
-from rules_numpy._declare import DECLARED
+from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff.straight._operations.table import FUNCTIONS, METHODS
+from rules_numpy._declare.derivative import DECLARED
 from rules_numpy.coverage import public_functions
 
 __all__ = ["GIVEN", "INSIDE", "SCOPE", "WORLDS", "calls", "sample", "walked"]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff import Const, jvp, vjp
-from rules_autodiff._values import is_float_array
+from rules_autodiff._python.values import is_float_array
 from rules_core import AbstractTangent
 from tests.engine.lifted_calls import GIVEN, INSIDE, SCOPE, WORLDS
 

@@ -9,8 +9,10 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from rules_autodiff import EngineError, _jacobians, _kept, grad
-from rules_autodiff.straight import _tier
+from rules_autodiff import EngineError, grad
+from rules_autodiff._front import jacobians
+from rules_autodiff._transforms import linear_map
+from rules_autodiff.straight._tier import tier
 from rules_autodiff.testing._vectors import copy_of
 from rules_core import NoTangent, frule, rrule
 from rules_core.testing import isolated_rules
@@ -104,12 +106,12 @@ def caught(check, f):
 
 
 def test_it_sees_derivatives_in_another_order(monkeypatch):
-    monkeypatch.setattr(_tier, "as_asked", lambda active, order, found: found)
+    monkeypatch.setattr(tier, "as_asked", lambda active, order, found: found)
     caught("argnums", two_arguments)
 
 
 def test_it_sees_threads_that_share_a_pullback(monkeypatch):
-    monkeypatch.setattr(_kept, "RLock", nullcontext)
+    monkeypatch.setattr(linear_map, "RLock", nullcontext)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -124,7 +126,7 @@ def test_it_sees_threads_that_share_a_pullback(monkeypatch):
 
 
 def test_it_sees_a_second_run_on_what_the_first_has_written(monkeypatch):
-    whole, forward = _jacobians.forward_blocks, _jacobians.forward
+    whole, forward = jacobians.forward_blocks, jacobians.forward
 
     def one_by_one(below, f, args, kwargs, active, has_aux):
         parts = [whole(below, f, args, kwargs, (i,), has_aux) for i in active]
@@ -133,8 +135,8 @@ def test_it_sees_a_second_run_on_what_the_first_has_written(monkeypatch):
     def together(*args, apart, **kwargs):
         return forward(*args, **kwargs)
 
-    monkeypatch.setattr(_jacobians, "forward_blocks", one_by_one)
-    monkeypatch.setattr(_jacobians, "forward", together)
+    monkeypatch.setattr(jacobians, "forward_blocks", one_by_one)
+    monkeypatch.setattr(jacobians, "forward", together)
     caught("forward", scaled_in_place)
 
 

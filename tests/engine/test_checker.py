@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_autodiff import (
-    CoDual,
-    NoRData,
-    _outputs as outputs,
-    frule_mutating,
-    rrule_mutating,
-)
+from rules_autodiff import CoDual, NoRData, frule_mutating, rrule_mutating
+from rules_autodiff._boundary import leave as outputs
 from rules_autodiff.testing import ProgramError, check_program
 from rules_core import NoTangent, rrule
 from rules_core.testing import isolated_rules

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import grad, jvp, vjp
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 POINTS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -3.0, np.inf, -np.inf)
@@ -122,7 +122,7 @@ NUMBERS = {
 @pytest.mark.parametrize("after", [0, 9], ids=["straight", "tape"])
 @pytest.mark.parametrize("name", CHOICES)
 def test_an_infinite_cotangent_of_arrays(name, after, monkeypatch):
-    monkeypatch.setattr(_signatures, "AFTER", after)
+    monkeypatch.setattr(signatures, "AFTER", after)
     x = np.array([-1.0, 4.0, -2.0, 9.0 / 4.0])
 
     def f(x):
@@ -140,7 +140,7 @@ def test_an_infinite_cotangent_of_arrays(name, after, monkeypatch):
 @pytest.mark.parametrize("after", [0, 9], ids=["straight", "tape"])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_an_infinite_cotangent_of_numbers(name, after, monkeypatch):
-    monkeypatch.setattr(_signatures, "AFTER", after)
+    monkeypatch.setattr(signatures, "AFTER", after)
 
     def f(x):
         return np.sqrt(NUMBERS[name](x))

@@ -14,7 +14,7 @@ import types
 import pytest
 
 from rules_autodiff import SourceNotFound, grad
-from rules_autodiff._source import definition
+from rules_autodiff._lift.source import definition
 from rules_autodiff.testing import check_program
 
 FUNCTION = types.FunctionType

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import grad, jacfwd, jacrev, jvp, vjp
-from rules_autodiff._errors import EngineError
+from rules_autodiff._python.errors import EngineError
 from rules_autodiff.testing import check_program
 
 x = np.array([0.3, 0.7, 1.1])

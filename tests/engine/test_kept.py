@@ -17,7 +17,7 @@ from rules_autodiff import (
     linearize,
     vjp,
 )
-from rules_autodiff._handlers import HANDLERS
+from rules_autodiff._python.handlers import HANDLERS
 from rules_core import rrule_via_ad
 from tests.engine.applied import applied, rules_of_applied
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rules_autodiff import _calls
-from rules_autodiff._bytes import Bytes
+from rules_autodiff._hooks import calls
+from rules_autodiff._hooks.bytes import Bytes
 from tests.engine.laundering import SHAPES, callables, finding, number, program_of
 
 CALLABLES = list(callables())
@@ -233,11 +233,11 @@ def moves_anything(f):
     return isinstance(owner, type | bytes) or transparent(f)
 
 
-transparent = vars(_calls)["is_transparent"]
+transparent = vars(calls)["is_transparent"]
 
 
 def test_the_oracle_finds_class_methods(monkeypatch):
-    monkeypatch.setattr(_calls, "is_transparent", moves_anything)
+    monkeypatch.setattr(calls, "is_transparent", moves_anything)
     found, _ = findings([
         (path, f) for path, f in CALLABLES if path.endswith(("from_float", "timestamp"))
     ])  # fmt: skip

@@ -9,7 +9,9 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from rules_autodiff import _fast, _reverse, _slots
+from rules_autodiff._shadows import slots
+from rules_autodiff._tape import reverse
+from rules_autodiff._tape.fast import operators
 from tests.engine.lifted_calls import SCOPE, WORLDS, calls, sample, walked
 from tests.engine.oracle_lifted import LAYOUTS, differences, straight_differences
 
@@ -148,7 +150,7 @@ def test_the_walk_knows_what_it_should():
 def test_it_sees_a_view_of_a_temporary_in_the_wrong_order(monkeypatch):
     """The owner's layout was not noted for whole views."""
     assert not faults(["x[0]", "x.item(1)"], "matrix", ["transposed temporary"])
-    monkeypatch.setattr(_slots.Shadow, "layout", lambda _: c_strides(_))
+    monkeypatch.setattr(slots.Shadow, "layout", lambda _: c_strides(_))
     assert faults(["x[0]", "x.item(1)"], "matrix", ["transposed temporary"])
 
 
@@ -168,8 +170,8 @@ def test_it_sees_that_dot_is_no_matmul(monkeypatch, text):
     monkeypatch.setattr("tests.engine.lifted_calls.WORLDS", cube)
     monkeypatch.setattr("tests.engine.oracle_lifted.WORLDS", cube)
     assert not faults([text], "cube", ["C"])
-    monkeypatch.setattr(_fast, "SEEN", {})
-    monkeypatch.setitem(_fast.KNOWN, np.dot, _fast.MATMUL)
+    monkeypatch.setattr(operators, "SEEN", {})
+    monkeypatch.setitem(operators.KNOWN, np.dot, operators.MATMUL)
     assert faults([text], "cube", ["C"])
 
 
@@ -179,7 +181,7 @@ def test_it_sees_that_dot_is_no_matmul(monkeypatch, text):
 def test_it_sees_copies_where_numpy_gives_the_array(monkeypatch, text):
     layouts = ["C", "Fortran", "transposed temporary"]
     assert not faults([text], "matrix", layouts)
-    monkeypatch.setattr(_reverse.ReverseRun, "views_in", lambda *_: [])
+    monkeypatch.setattr(reverse.ReverseRun, "views_in", lambda *_: [])
     assert len(faults([text], "matrix", layouts)) == len(layouts)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import EngineError, jvp, value_and_grad, vjp
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 from rules_core import DerivativeNotImplemented, UnsupportedError
 from tests.engine.operands import DIRECTION, HERE, OPERANDS, OPERATORS, program
 
@@ -88,7 +88,7 @@ def check(cases):
 @pytest.fixture(autouse=True)
 def at_first(monkeypatch):
     """Code is written at the first call."""
-    monkeypatch.setattr(_signatures, "AFTER", 0)
+    monkeypatch.setattr(signatures, "AFTER", 0)
 
 
 @pytest.mark.covering(every=2)

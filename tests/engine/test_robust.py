@@ -13,8 +13,8 @@ import pytest
 
 import rules_core as rc
 from rules_autodiff import grad, jvp, value_and_grad, vjp
-from rules_autodiff._lift import CACHE
-from rules_autodiff._lifted_code import NESTED
+from rules_autodiff._lift.lift import CACHE
+from rules_autodiff._python.lifted_code import NESTED
 from tests.growth import growth
 
 X = np.array([0.5, -1.0, 2.0])
@@ -276,8 +276,8 @@ def test_references_to_an_array_may_hold_it():
     """
     program = """
 import numpy as np
-from rules_autodiff._memory import CALLBACK
-from rules_autodiff._slots import Shadow, Window
+from rules_autodiff._shadows.memory import CALLBACK
+from rules_autodiff._shadows.slots import Shadow, Window
 for place in range(6):
     a = np.ones(3)
     held = [Shadow(a, CALLBACK) for _ in range(6)]

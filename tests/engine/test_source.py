@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from rules_autodiff import SourceNotFound, UnsupportedProgram, grad, show
-from rules_autodiff._source import definition
+from rules_autodiff._lift.source import definition
 
 
 def lifted_body(f):

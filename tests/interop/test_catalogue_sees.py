@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_torch import _closure
+from rules_torch._closures import convert
 from tests.interop.catalogue.checked import check
 from tests.interop.catalogue.style import (
     STYLES,
@@ -68,7 +68,7 @@ def test_a_result_that_a_batch_shares(host):
 def test_a_memo_that_runs_of_a_pullback_share(monkeypatch):
     style = STYLES["closure that memoises in a dict"]
     check(style, "torch", ("vjp", "jvp"))
-    monkeypatch.setattr(_closure._Builder, "_lent", lambda self, lent: lent.value)
+    monkeypatch.setattr(convert._Builder, "_lent", lambda self, lent: lent.value)
     with pytest.raises(AssertionError, match="Not equal"):
         check(style, "torch", ("hessian",))
 

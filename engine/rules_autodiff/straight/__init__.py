@@ -6,14 +6,4 @@ backward, the adjoint of each block of steps. What the tier does not know is lef
 tape, which knows everything that the engine does.
 """
 
-from rules_autodiff.straight import (  # noqa: F401  (they fill the table of operations)
-    _arithmetic,
-    _choices,
-    _constants,
-    _elementwise,
-    _joining,
-    _linalg,
-    _linear,
-    _reductions,
-    _shapes,
-)
+from . import _operations  # noqa: F401  (they fill the table of operations)

@@ -1,5 +1,5 @@
 """Checks of whole programs against finite differences, in every way they can be run."""
 
-from rules_autodiff.testing._check import ProgramError, Report, check_program
+from ._check import ProgramError, Report, check_program
 
 __all__ = ["ProgramError", "Report", "check_program"]

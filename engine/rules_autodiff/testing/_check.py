@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._errors import UnsupportedProgram
-from rules_autodiff._front import jvp, vjp
-from rules_autodiff._plain import PLAIN
-from rules_autodiff._recording import Recording
-from rules_autodiff.testing._vectors import (
+from rules_autodiff._front.jvp import jvp
+from rules_autodiff._front.vjp import vjp
+from rules_autodiff._python.errors import UnsupportedProgram
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._tape.recording import Recording
+
+from ._vectors import (
     copy_of,
     difference,
     equal,

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._leaves import inner, leaves, mapped
-from rules_autodiff._slots import Shadow
-from rules_autodiff._values import INERT, is_float_array, is_number
+from rules_autodiff._python.leaves import inner, leaves, mapped
+from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._shadows.slots import Shadow
 from rules_core import structure
 
 __all__ = [

@@ -9,9 +9,9 @@ incomplete        gammainc, gammaincc, betainc, and their derivatives in the par
 logarithms        logsumexp, xlogy, xlog1py, logit, expit
 """
 
-from rules_scipy.special._bessel import iv, ive, jv, kv, kve, yv
-from rules_scipy.special._error_functions import erf, erfc, erfinv
-from rules_scipy.special._gamma import (
+from ._bessel import iv, ive, jv, kv, kve, yv
+from ._error_functions import erf, erfc, erfinv
+from ._gamma import (
     beta,
     betaln,
     digamma,
@@ -20,11 +20,11 @@ from rules_scipy.special._gamma import (
     polygamma,
     psi,
 )
-from rules_scipy.special._incomplete_beta import betainc, betainc_da, betainc_db
-from rules_scipy.special._incomplete_gamma import gammainc, gammainc_da, gammaincc
-from rules_scipy.special._logarithms import expit, logit, xlog1py, xlogy
-from rules_scipy.special._logsumexp import logsumexp
-from rules_scipy.special._zeta import zeta
+from ._incomplete_beta import betainc, betainc_da, betainc_db
+from ._incomplete_gamma import gammainc, gammainc_da, gammaincc
+from ._logarithms import expit, logit, xlog1py, xlogy
+from ._logsumexp import logsumexp
+from ._zeta import zeta
 
 __all__ = [
     "beta",

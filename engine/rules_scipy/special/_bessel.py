@@ -12,7 +12,8 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
-from rules_scipy.special._declare import (
+
+from ._declare import (
     arrays,
     elementwise,
     is_complex,

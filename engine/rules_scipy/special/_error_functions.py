@@ -8,7 +8,8 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
-from rules_scipy.special._declare import elementwise, scalar_rule
+
+from ._declare import elementwise, scalar_rule
 
 __all__ = ["erf", "erfc", "erfinv"]
 

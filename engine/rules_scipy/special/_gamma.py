@@ -8,8 +8,9 @@ import numpy as np
 import scipy.special
 
 import rules_core as rc
-from rules_scipy.special import _parameters
-from rules_scipy.special._declare import (
+
+from . import _parameters
+from ._declare import (
     elementwise,
     is_complex,
     no_derivative,

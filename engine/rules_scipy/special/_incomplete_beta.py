@@ -11,11 +11,12 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
-from rules_scipy.special import _parameters
-from rules_scipy.special._declare import elementwise, on_doubles, scalar_rule
-from rules_scipy.special._gamma import digamma_increment
-from rules_scipy.special._lazy import lazy_rule
-from rules_scipy.special._logarithms import strong_times, xlog1py, xlogy
+
+from . import _parameters
+from ._costly_partials import lazy_rule
+from ._declare import elementwise, on_doubles, scalar_rule
+from ._gamma import digamma_increment
+from ._logarithms import strong_times, xlog1py, xlogy
 
 __all__ = ["beta_power", "betainc", "betainc_da", "betainc_db"]
 

@@ -11,11 +11,12 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
-from rules_scipy.special import _parameters
-from rules_scipy.special._declare import elementwise, on_doubles, scalar_rule
-from rules_scipy.special._gamma import digamma
-from rules_scipy.special._lazy import lazy_rule
-from rules_scipy.special._logarithms import strong_times, xlogy
+
+from . import _parameters
+from ._costly_partials import lazy_rule
+from ._declare import elementwise, on_doubles, scalar_rule
+from ._gamma import digamma
+from ._logarithms import strong_times, xlogy
 
 __all__ = ["gamma_power", "gammainc", "gammainc_da", "gammaincc"]
 

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.special
 
 import rules_core as rc
-from rules_scipy.special._declare import is_complex
+
+from ._declare import is_complex
 
 __all__ = ["logsumexp"]
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from rules_scipy.special._quadrature import half_line
+from ._quadrature import half_line
 
 __all__ = [
     "beta_parameter",

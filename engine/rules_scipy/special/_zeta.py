@@ -7,7 +7,8 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
-from rules_scipy.special._declare import elementwise, no_derivative, scalar_rule
+
+from ._declare import elementwise, no_derivative, scalar_rule
 
 __all__ = ["zeta"]
 

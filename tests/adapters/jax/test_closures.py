@@ -10,7 +10,7 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent
-from rules_jax._closures import is_open
+from rules_jax._rules.open_closures import is_open
 
 
 class Held:

@@ -180,7 +180,7 @@ def test_no_other_module_touches_private_names():
 
     import rules_jax
 
-    for path in Path(rules_jax.__file__).parent.glob("*.py"):
+    for path in Path(rules_jax.__file__).parent.rglob("*.py"):
         text = path.read_text()
         private = "jax._src" in text or "jax.experimental" in text
         assert private == (path.name == "_compat.py"), path.name

@@ -280,11 +280,9 @@ def test_bfloat16_is_computed_in_single_precision():
 
 
 def test_concrete_results_go_where_their_argument_is(counted, monkeypatch):
-    from rules_jax import _placement
+    from rules_jax._values import placement
 
-    monkeypatch.setattr(
-        _placement, "_default_device", object
-    )  # as if it were elsewhere
+    monkeypatch.setattr(placement, "_default_device", object)  # as if it were elsewhere
     mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
     sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
     x = jax.device_put(jnp.ones(4), sharding)

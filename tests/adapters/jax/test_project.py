@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rules_core as rc
-from rules_jax._leaves import split
-from rules_jax._project import RuleOutputError, project
-from rules_jax._tangents import build, read
+from rules_jax._values.leaves import split
+from rules_jax._values.project import RuleOutputError, project
+from rules_jax._values.tangents import build, read
 
 EXAMPLES = settings.default.max_examples // 3  # each compiles
 

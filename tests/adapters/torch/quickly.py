@@ -1,4 +1,4 @@
-"""Primitives whose calls are quick, for tests of `rules_torch._quick`."""
+"""Primitives whose calls are quick, for tests of `_autograd.repeated_call`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, strategies as st
 
 import rules_core as rc
-from rules_torch._closure import convert, rebuild
+from rules_torch._closures.convert import convert, rebuild
 
 T = torch.tensor(2.0)
 Pair = namedtuple("Pair", "a b")

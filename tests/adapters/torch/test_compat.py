@@ -10,7 +10,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import rules_core as rc
 from rules_torch import _compat
-from rules_torch._operators import Kernels, define_looking, define_opaque
+from rules_torch._host.kernels import Kernels, define_looking, define_opaque
 
 X = torch.tensor([1.0, 2.0])
 
@@ -340,7 +340,7 @@ def test_the_error_at_which_dynamo_leaves_its_graph():
 
 
 def test_torch_compiles_no_transform_that_meets_a_captured_numpy_array():
-    """A bug of torch's own, for which `_matrix` makes tensors of such arrays first."""
+    """A bug of torch's own, for which `_cells` makes tensors of such arrays first."""
     array, tensor = np.ones(2, np.float32), torch.ones(2)
 
     def compiled(captured):

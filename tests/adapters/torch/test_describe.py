@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, strategies as st
 
 from rules_torch import UntraceableError
-from rules_torch._describe import Unspeakable, described, restored
+from rules_torch._export.describe import Unspeakable, described, restored
 
 Pair = namedtuple("Pair", "a b")
 

@@ -195,7 +195,7 @@ def test_a_rule_that_passed_is_not_asked_again(made, monkeypatch):
     f = made(linear)
     way = backward if made is pushing else FORWARD["jvp"]
     way(f)
-    monkeypatch.setattr("rules_torch._linear._agree", None)
+    monkeypatch.setattr("rules_torch._rules.linearity._agree", None)
     way(f)
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import rules_core as rc
-from rules_torch import _quick
+from rules_torch._autograd import repeated_call
 from rules_torch._errors import CotangentError, UnconvertibleClosureError
 from tests.adapters.torch.quickly import (
     is_quick,
@@ -254,7 +254,7 @@ def test_a_habit_holds_no_tensors():
     f, x = ruled(square), points(3.0)
     for _ in range(3):
         f(x)
-    slots = [s for s in gc.get_objects() if type(s) is _quick.Slot]
+    slots = [s for s in gc.get_objects() if type(s) is repeated_call.Slot]
     mine = [s for s in slots if s.primitive is f]
     assert mine[0].habit is not None
     model = mine[0].habit.model

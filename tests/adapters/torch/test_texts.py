@@ -11,7 +11,7 @@ from torch.func import functionalize, grad, jvp, vmap
 import rules_core as rc
 import rules_torch
 from rules_core import NoTangent
-from rules_torch._describe import restored
+from rules_torch._export.describe import restored
 from tests.adapters.torch.misuses import (
     X,
     applies_itself,

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
-from rules_core.testing._duals import Dual, LeavesArrayCode, tangent_of
+from rules_core.testing._dual_numbers import Dual, LeavesArrayCode, tangent_of
 
 X = np.array([[0.5, -1.25], [2.0, 0.75]])
 DX = np.array([[1.0, 0.5], [-0.25, 2.0]])

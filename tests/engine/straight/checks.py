@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff.straight._kinds import join, kind_of
+from rules_autodiff.straight._program.kinds import join, kind_of
 from tests.engine.straight.written import (
     Case,
     by_tape,

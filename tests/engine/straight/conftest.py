@@ -2,9 +2,9 @@
 
 import pytest
 
-from rules_autodiff import _gradients, _jacobians, _pullbacks
-from rules_autodiff._recording import Recording
-from rules_autodiff.straight import _signatures
+from rules_autodiff._front import grad, jacobians, vjp
+from rules_autodiff._tape.recording import Recording
+from rules_autodiff.straight._tier import signatures
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def tapes(monkeypatch):
             recorded.append(f)
             super().__init__(below, f, *rest, **options)
 
-    for module in (_gradients, _jacobians, _pullbacks):
+    for module in (grad, jacobians, vjp):
         monkeypatch.setattr(module, "Recording", Noted)
     return recorded
 
@@ -25,10 +25,10 @@ def tapes(monkeypatch):
 @pytest.fixture
 def at_once(monkeypatch):
     """Code is written at the first call."""
-    monkeypatch.setattr(_signatures, "AFTER", 0)
+    monkeypatch.setattr(signatures, "AFTER", 0)
 
 
 @pytest.fixture
 def after_one(monkeypatch):
     """Code is written at the second call, as users have it."""
-    monkeypatch.setattr(_signatures, "AFTER", 1)
+    monkeypatch.setattr(signatures, "AFTER", 1)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from rules_autodiff import UnsupportedProgram, grad, value_and_grad, vjp
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 
 X = np.array([0.5, -1.0, 2.0])
 pytestmark = pytest.mark.usefixtures("at_once")
 
 
 def form_of(program):
-    return next(iter(_signatures.FORMS.get(program.__code__).values()))
+    return next(iter(signatures.FORMS.get(program.__code__).values()))
 
 
 def test_an_error_of_the_program_is_raised_once_with_its_line():
@@ -150,7 +150,7 @@ def test_a_program_that_never_comes_to_anything_is_given_up(tapes):
         return np.sqrt(x) * 1.0
 
     with np.errstate(all="ignore"):
-        for _ in range(_signatures.FAILURES):
+        for _ in range(signatures.FAILURES):
             assert grad(program)(np.float64(0.0)) == math.inf
             assert grad(program, tier="tape")(np.float64(4.0)) == 0.25
     assert form_of(program).units == ()
@@ -163,11 +163,11 @@ def test_failures_in_between_do_not_count(tapes):
     def program(x):
         return math.sqrt(x) * 1.0
 
-    for _ in range(_signatures.FAILURES + 1):
+    for _ in range(signatures.FAILURES + 1):
         with pytest.raises(ValueError, match="math domain error"):
             grad(program)(-1.0)
         assert grad(program)(4.0) == 0.25
-    assert len(tapes) == _signatures.FAILURES + 1
+    assert len(tapes) == signatures.FAILURES + 1
 
 
 def test_interrupts_are_not_held_up():

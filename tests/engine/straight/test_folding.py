@@ -3,7 +3,7 @@
 import numpy as np
 
 from rules_autodiff import show
-from rules_autodiff.straight._folding import folded
+from rules_autodiff.straight._write.folding import folded
 
 
 def lines(text: str) -> list[str]:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from rules_autodiff import vjp
-from rules_autodiff.straight._errors import Refused
-from rules_autodiff.straight._kinds import kind_of
-from rules_autodiff.straight._unit import write
+from rules_autodiff.straight._program.kinds import kind_of
+from rules_autodiff.straight._program.refused import Refused
+from rules_autodiff.straight._unit.unit import write
 from tests.engine.straight.random_programs import TRACE, arguments, program
 
 ACTIVE = (0, 1, 2, 3, 4), (0, 1, 2, 3, 4), (0, 2), (1, 4), (3,)  # by turns

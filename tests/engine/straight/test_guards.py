@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import grad, value_and_grad
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 
 X = np.array([0.5, -1.0, 2.0])
 FACTOR = 2.0
@@ -184,7 +184,7 @@ def test_a_number_that_becomes_an_array_and_back(monkeypatch, tapes):
         np.testing.assert_array_equal(grad(program)(X), [2.0, 2.0, 2.0])
         held = X
         np.testing.assert_array_equal(grad(program)(X), X)
-    assert len(next(iter(_signatures.FORMS.get(program.__code__).values())).units) == 2
+    assert len(next(iter(signatures.FORMS.get(program.__code__).values())).units) == 2
     assert tapes == []
 
 

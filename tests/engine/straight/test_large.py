@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rules_autodiff.straight import _array_maps, _helpers
+from rules_autodiff.straight._runtime import arrays, helpers
 from tests.engine.straight import cases_arrays, cases_linear
 from tests.engine.straight.cases_elementwise import some
 from tests.engine.straight.checks import check
@@ -15,8 +15,8 @@ PRODUCTS = (np.matmul, np.dot, "matmul", "dot")
 
 @pytest.fixture
 def all_are_large(monkeypatch):
-    monkeypatch.setattr(_helpers, "LARGE", 0)
-    monkeypatch.setattr(_array_maps, "LARGE", 0)
+    monkeypatch.setattr(helpers, "LARGE", 0)
+    monkeypatch.setattr(arrays, "LARGE", 0)
 
 
 @pytest.mark.usefixtures("all_are_large")
@@ -30,7 +30,7 @@ def test_every_way(keys):
 
 
 def test_a_sum_stores_one_number(monkeypatch):
-    monkeypatch.setattr(_helpers, "LARGE", 5)
+    monkeypatch.setattr(helpers, "LARGE", 5)
     case = of(np.sum, some(3, 4))
     (found,) = cotangents(case, case.written, forward(case, case.written), 0.5)
     assert found.strides == (0, 0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import grad, vjp
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 from tests.growth import growth
 
 X = np.array([0.5, -1.0, 2.0])
@@ -92,12 +92,12 @@ def test_captured_arrays_are_not_kept():
 
 
 def test_only_so_many_functions_are_remembered(monkeypatch):
-    monkeypatch.setattr(_signatures, "FUNCTIONS", 5)
+    monkeypatch.setattr(signatures, "FUNCTIONS", 5)
     made = [eval(f"lambda x: x * {count}.0") for count in range(20)]
     for f in made:
         with pytest.raises(Exception, match="must have source code"):
             grad(f)(1.0)
-    assert len(_signatures.FORMS) <= 5
+    assert len(signatures.FORMS) <= 5
 
 
 def test_recursion():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rules_autodiff.straight._entry_maps import Unfollowed
+from rules_autodiff.straight._runtime.elementwise import Unfollowed
 from tests.engine.straight.written import (
     Literal,
     cotangents,

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rules_autodiff.straight._kinds import INT, array
-from rules_autodiff.straight._operations import FUNCTIONS, OPERATORS
+from rules_autodiff.straight._operations.table import FUNCTIONS, OPERATORS
+from rules_autodiff.straight._program.kinds import INT, array
 from tests.engine.straight.cases_elementwise import some
 from tests.engine.straight.checks import check
 from tests.engine.straight.written import of, operator

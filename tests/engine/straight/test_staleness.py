@@ -12,7 +12,7 @@ from rules_autodiff import (
     overlay,
     rrule_mutating,
 )
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 from rules_core import NoTangent, RuleSkippedWarning, debug_mode, frule, opt_out, rrule
 from rules_core.testing import isolated_rules
 
@@ -168,7 +168,7 @@ def test_a_mutating_rule(monkeypatch):
     assert grad(program)(3.0) == 12.0
     monkeypatch.setattr(rrule_mutating, "rules", dict(rrule_mutating.rules))
     monkeypatch.setattr(
-        "rules_autodiff.straight._trust.MUTATING", (rrule_mutating.rules,) * 2
+        "rules_autodiff.straight._guard.trust.MUTATING", (rrule_mutating.rules,) * 2
     )
 
     @rrule_mutating.define(helper)
@@ -193,7 +193,7 @@ def test_rules_of_others_change_nothing(tapes):
     """What was written is looked at again, and used again."""
     _, program = make()
     assert grad(program)(3.0) == 12.0
-    form = next(iter(_signatures.FORMS.get(program.__code__).values()))
+    form = next(iter(signatures.FORMS.get(program.__code__).values()))
     before = form.units
     with isolated_rules():
         rrule.define(make()[0])(wrong_rule)

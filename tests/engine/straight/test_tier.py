@@ -15,7 +15,7 @@ from rules_autodiff import (
     value_and_grad,
     vjp,
 )
-from rules_autodiff.straight import _signatures
+from rules_autodiff.straight._tier import signatures
 from rules_core import NoTangent
 
 X = np.array([0.5, -1.0, 2.0])
@@ -258,9 +258,9 @@ def test_too_many_kinds_of_arguments():
     def program(x, sizes):
         return x * x
 
-    for count in range(_signatures.SIGNATURES + 5):
+    for count in range(signatures.SIGNATURES + 5):
         assert grad(program)(3.0, (1,) * count) == 6.0
-    forms = _signatures.FORMS.get(program.__code__)
-    assert len(forms) == _signatures.SIGNATURES
+    forms = signatures.FORMS.get(program.__code__)
+    assert len(forms) == signatures.SIGNATURES
     with pytest.raises(UnsupportedProgram, match="arguments of too many kinds"):
         grad(program, tier="straight")(3.0, (1,) * 1000)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from rules_autodiff import Const, UnsupportedProgram, vjp
-from rules_autodiff.straight._entry_maps import Unfollowed
-from rules_autodiff.straight._errors import Refused
-from rules_autodiff.straight._kinds import kind_of
-from rules_autodiff.straight._unit import write
+from rules_autodiff.straight._program.kinds import kind_of
+from rules_autodiff.straight._program.refused import Refused
+from rules_autodiff.straight._runtime.elementwise import Unfollowed
+from rules_autodiff.straight._unit.unit import write
 from tests.engine.straight.tricky import X
 from tests.engine.straight.tricky_arrays import ARRAYS
 from tests.engine.straight.tricky_closures import CLOSURES

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rules_autodiff import grad
-from rules_autodiff.straight._operations import SPREADING
+from rules_autodiff.straight._operations.table import SPREADING
 from tests.engine.straight.test_operations import GROUPS
 from tests.engine.straight.written import ATTRIBUTES, Literal
 

@@ -9,18 +9,23 @@ from typing import Any
 
 import numpy as np
 
-import rules_autodiff.straight._choices
-import rules_autodiff.straight._constants
-import rules_autodiff.straight._joining
-import rules_autodiff.straight._linalg
-import rules_autodiff.straight._reductions  # noqa: F401  they fill the tables
+import rules_autodiff.straight._operations.choices
+import rules_autodiff.straight._operations.constants
+import rules_autodiff.straight._operations.joining
+import rules_autodiff.straight._operations.linalg
+import rules_autodiff.straight._operations.reductions  # noqa: F401  they fill the tables
 from rules_autodiff import vjp
-from rules_autodiff.straight import _helpers
-from rules_autodiff.straight._kinds import Kind, kind_of
-from rules_autodiff.straight._operations import FUNCTIONS, METHODS, OPERATORS, SPREADING
-from rules_autodiff.straight._written import Call, Written
+from rules_autodiff.straight._operations.table import (
+    FUNCTIONS,
+    METHODS,
+    OPERATORS,
+    SPREADING,
+)
+from rules_autodiff.straight._program.kinds import Kind, kind_of
+from rules_autodiff.straight._program.written import Call, Written
+from rules_autodiff.straight._runtime import helpers
 
-HELPERS = _helpers.HELPERS
+HELPERS = helpers.HELPERS
 TABLES = {"function": FUNCTIONS, "method": METHODS, "operator": OPERATORS}
 ATTRIBUTES = ("T", "mT", "shape", "size", "ndim")
 SIGNS = {

@@ -14,8 +14,8 @@ import pytest
 
 import rules_core as rc
 import rules_numpy  # noqa: F401  its rules are looked at
-from rules_numpy._arrays import name_of
-from rules_numpy._declare import DECLARED, constant
+from rules_numpy._declare.arguments import name_of
+from rules_numpy._declare.derivative import DECLARED, constant
 
 
 class Recorder:

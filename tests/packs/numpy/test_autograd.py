@@ -10,7 +10,7 @@ from autograd.core import primitive_jvps, primitive_vjps
 import rules_core as rc
 import rules_numpy  # noqa: F401  its declarations are looked at
 import rules_scipy.special  # noqa: F401  its declarations are looked at
-from rules_numpy._declare import DECLARED, constant
+from rules_numpy._declare.derivative import DECLARED, constant
 
 # autograd registers its rules where it wraps a module.
 for _name in ("numpy", *(f"scipy.{part}" for part in ("special", "stats", "linalg"))):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rules_autodiff as ad
-from rules_autodiff._by_keyword import widths_of
+from rules_autodiff._replacements.active_keywords import widths_of
 
 V = np.linspace(1.0, 2.0, 6)
 W = np.arange(6.0) + 0.5

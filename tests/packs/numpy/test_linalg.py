@@ -89,7 +89,7 @@ def test_determinant_to_second_order_wherever_it_is(check, a):
 )
 def test_cofactors_move_rightly_at_low_rank(a):
     """They are polynomials of degree n - 1 ≤ 2: central differences are exact."""
-    from rules_numpy.linalg_solves import cofactor
+    from rules_numpy.linalg.solves import cofactor
 
     da, dy = real(*a.shape), real(*a.shape)
     exact = (cofactor(a + da) - cofactor(a - da)) / 2

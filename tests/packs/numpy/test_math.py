@@ -12,7 +12,7 @@ import pytest
 import rules_core as rc
 from rules_autodiff import vjp
 from rules_autodiff.testing import check_program
-from rules_numpy.math_functions import polygamma
+from rules_numpy.python.math import polygamma
 
 ONE = (
     "sin cos tan asin acos atan sinh cosh tanh asinh atanh exp expm1 log log2 log10 "

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_numpy.ufunc_steps import folded
+from rules_numpy.interfaces.ufunc_steps import folded
 
 RNG = np.random.default_rng(10)
 M = RNG.uniform(0.5, 1.5, size=(3, 4))

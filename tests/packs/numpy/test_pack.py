@@ -7,9 +7,9 @@ import pytest
 
 import rules_core as rc
 from rules_core.testing import check_pack
-from rules_numpy._axes import scatter_add
-from rules_numpy.indexing import put_zeros
-from rules_numpy.linalg_solves import cofactor
+from rules_numpy._declare.axes import scatter_add
+from rules_numpy.arrays.indexing import put_zeros
+from rules_numpy.linalg.solves import cofactor
 
 RNG = np.random.default_rng(13)
 

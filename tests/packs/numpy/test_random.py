@@ -9,7 +9,7 @@ import pytest
 
 import rules_autodiff as ad
 import rules_core as rc
-from rules_numpy._declare import DECLARED, constant
+from rules_numpy._declare.derivative import DECLARED, constant
 
 RNG = np.random.default_rng(9)
 V = RNG.normal(size=5)

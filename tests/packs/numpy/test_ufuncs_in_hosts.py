@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_numpy.ufuncs_in_hosts import IN_HOSTS
+from rules_numpy._declare.partials_in_hosts import IN_HOSTS
 
 # Points where the first three derivatives exist.
 POINTS = {"arccosh": (1.7, 2.3)}

@@ -1,0 +1,186 @@
+"""The primal of a host primitive as a flat host function: shapes, batches, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import jax
+import numpy as np
+from jax import dtypes, tree_util
+
+import rules_core as rc
+from rules_jax._values.leaves import Slot, Template
+from rules_jax._values.project import RuleOutputError
+
+from .call import HostFunction
+
+__all__ = ["HostPrimal", "no_rule_text"]
+
+
+@final
+class HostPrimal:
+    """Runs one form of call of a host primitive on NumPy arrays.
+
+    Args:
+        spec: The `Spec` of the call.
+    """
+
+    def __init__(self, spec: Any) -> None:
+        self.spec = spec
+        self.primitive = spec.primitive
+        self._promised: dict[Any, tuple[list[Any], Template]] = {}
+        self.foreign = rc.Foreign.of(self.primitive) is not None
+        batch = self.batch if self._has_batch_rule() else None
+        self.function = HostFunction(
+            spec.name,
+            self.run,
+            lambda avals: self.results(avals)[0],
+            elementwise=self.primitive.elementwise,
+            batch=batch,
+            refusal=no_rule_text(spec.name),
+            owned=self.foreign,
+        )
+
+    def _has_batch_rule(self) -> bool:
+        # A batched keyword has no place in a batch rule's signature.
+        has = self.primitive.batch_rule is not None and not self.primitive.elementwise
+        return bool(has and self.spec.kwargs.count == 0)
+
+    def run(self, arrays: list[Any]) -> list[Any]:
+        """The function on NumPy arrays, flat."""
+        args, kwargs = self.spec.fill(self._native(arrays))
+        found = tree_util.tree_leaves(self.primitive.fun(*args, **kwargs))
+        return list(map(np.array, found)) if self.primitive.needs_copies else found
+
+    def batch(
+        self, size: int, batched: Sequence[bool], arrays: list[Any]
+    ) -> list[Any] | None:
+        """The batch rule on NumPy arrays, flat; every result gets the axis in front."""
+        args, kwargs = self.spec.fill(self._native(arrays))
+        flags, _ = self.spec.fill(list(batched))
+        in_batched = tuple(
+            jax.tree.map(_flag, template.skeleton(), part)
+            for template, part in zip(self.spec.args, flags, strict=True)
+        )
+        found = self.primitive.batch_rule(size, in_batched, *args, **kwargs)
+        if found is NotImplemented:
+            return None
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise RuleOutputError(_batch_text(self.spec.name, found))
+        out, out_batched = found
+        leaves, treedef = tree_util.tree_flatten(out)
+        has_axis = _broadcast_flags(out_batched, treedef)
+        return [
+            x if b else np.broadcast_to(x, (size, *np.shape(x)))
+            for x, b in zip(leaves, has_axis, strict=True)
+        ]
+
+    def _native(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """NumPy's own dtypes in place of bfloat16, unless the function knows it.
+
+        Copies where the function may write into them.
+        """
+        if self.foreign:
+            return arrays
+        copied = np.array if self.primitive.needs_copies else np.asarray
+        return [copied(_widened(x)) for x in arrays]
+
+    def results(self, avals: Sequence[Any]) -> tuple[list[Any], Template]:
+        """Types of the results by the shape rule, and their template."""
+        for aval in avals:
+            if dtypes.issubdtype(aval.dtype, dtypes.prng_key):
+                raise rc.UnsupportedError(_key_text(self.spec.name))
+        key = tuple((tuple(a.shape), np.dtype(a.dtype)) for a in avals)
+        found = self._promised.get(key)
+        if found is None:
+            if len(self._promised) >= 64:
+                self._promised.clear()
+            found = self._promised[key] = self._ask(key)
+        return found
+
+    def _ask(self, key: tuple[Any, ...]) -> tuple[list[Any], Template]:
+        args, kwargs = self.spec.fill([rc.ShapeDtype(*pair) for pair in key])
+        promise = self._promise(args, kwargs)
+        leaves, treedef = tree_util.tree_flatten(promise, is_leaf=_is_promise)
+        if not leaves:
+            raise rc.UnsupportedError(_promise_text(self.spec.name, promise))
+        places = [Slot(i) for i in range(len(leaves))]
+        return [_struct(self.spec.name, x) for x in leaves], Template(treedef, places)
+
+    def _promise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.spec.out is not None:
+            out = self.spec.out
+            return out(*args, **kwargs) if callable(out) else out
+        rule = self.primitive.shape_rule
+        if rule is None:
+            raise rc.UnsupportedError(_no_shape_text(self.spec.name))
+        return rule(*args, **kwargs)
+
+
+def _widened(x: Any) -> Any:
+    is_extension = x.dtype.kind == "V" and dtypes.issubdtype(x.dtype, np.floating)
+    return x.astype(np.float32) if is_extension else x
+
+
+def _flag(place: Any, flag: Any) -> bool:
+    return isinstance(place, Slot) and bool(flag)
+
+
+def _broadcast_flags(flags: Any, treedef: Any) -> list[bool]:
+    if isinstance(flags, bool):
+        return [flags] * int(treedef.num_leaves)
+    return [bool(x) for x in treedef.flatten_up_to(flags)]
+
+
+def _is_promise(x: Any) -> bool:
+    return hasattr(x, "shape") and hasattr(x, "dtype")
+
+
+def _struct(name: str, promise: Any) -> Any:
+    if not _is_promise(promise):
+        raise rc.UnsupportedError(_promise_text(name, promise))
+    dtype = dtypes.canonicalize_dtype(promise.dtype)
+    return jax.ShapeDtypeStruct(tuple(promise.shape), dtype)
+
+
+def _promise_text(name: str, promise: Any) -> str:
+    return (
+        f"the shape rule of {name} must return rules_core.ShapeDtype objects, but got "
+        f"{promise!r} among them. Return one for each array of the result."
+    )
+
+
+def _batch_text(name: str, found: Any) -> str:
+    return (
+        f"the batch rule of {name} must return (out, out_batched) or NotImplemented, "
+        f"but got a value of type {type(found).__name__}. Return the results, and True "
+        "for those that have the batch axis in front."
+    )
+
+
+def no_rule_text(name: str, reason: str | None = None) -> str:
+    """The refusal to differentiate a host call that no rule covers."""
+    none_derived = f" None is derived from its code: {reason}." if reason else ""
+    return (
+        f"the host function {name} is differentiated here, and no rule covers it: it "
+        f"runs in NumPy, so JAX cannot differentiate it either.{none_derived} Define a "
+        "rule with "
+        f"@rrule.define({name}) or @frule.define({name}); for a second derivative let "
+        "the rule's body call primitives that have rules."
+    )
+
+
+def _key_text(name: str) -> str:
+    return (
+        f"the host function {name} is called with a random key of JAX, which NumPy "
+        "does not have. Pass jax.random.key_data(key), or numbers drawn from it."
+    )
+
+
+def _no_shape_text(name: str) -> str:
+    return (
+        f"the host function {name} is traced by JAX, which must know the shapes and "
+        f"dtypes of its results. Add @shape_rule.define({name}), declare it with "
+        "elementwise=True, or call it through to_jax(…, out=…)."
+    )

@@ -1,0 +1,1 @@
+"""Linear functions: what depends on what, transposition, and refusals."""

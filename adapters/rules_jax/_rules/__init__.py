@@ -1,0 +1,1 @@
+"""A call with its rules."""

@@ -1,0 +1,1 @@
+"""JAX's values: leaves, types, tangents, callables."""

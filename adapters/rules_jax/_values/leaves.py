@@ -1,0 +1,200 @@
+"""Arguments as flat lists: which leaves JAX computes with, and what stays static.
+
+A `Template` is everything about a call except its arrays: the containers, the static
+values and where the arrays go. It is hashable, so that two calls of the same form
+share what was traced for the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import tree_util
+
+from rules_jax import _compat
+
+from .static_keys import static_key, structure_key
+
+__all__ = [
+    "Template",
+    "all_weak",
+    "by_types",
+    "expand",
+    "has_tangent",
+    "instantiate",
+    "is_dynamic",
+    "is_traced",
+    "settle",
+    "split",
+]
+
+
+def is_traced(x: Any) -> bool:
+    """Whether `x` stands for a value that is not known yet."""
+    return isinstance(x, jax.core.Tracer)
+
+
+def has_tangent(aval: Any) -> bool:
+    """Whether values of this type have derivatives: floating and complex arrays."""
+    return bool(jnp.issubdtype(aval.dtype, jnp.inexact))
+
+
+def is_dynamic(leaf: Any) -> bool:
+    """Whether JAX computes with this leaf.
+
+    JAX's and NumPy's arrays and NumPy's floating scalars are; Python numbers are
+    constants of the call (a traced number is a tracer already), as are NumPy's integer
+    scalars, which are used as axes and lengths.
+    """
+    if isinstance(leaf, jax.Array):
+        return True
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype.kind not in "OSUMmV" or jnp.issubdtype(leaf.dtype, np.number)
+    return isinstance(leaf, np.inexact)
+
+
+def by_types(
+    known: dict[Any, Any], leaves: Sequence[Any], infer: Callable[..., Any]
+) -> Any:
+    """`infer(leaves)`, remembered in `known` for arguments of the same types."""
+    key = (tuple(map(jax.typeof, leaves)), _compat.trace_key())
+    found = known.get(key)
+    if found is None:
+        if len(known) >= 64:
+            known.clear()
+        found = known[key] = infer(leaves)
+    return found
+
+
+@final
+class Slot:
+    """Place of one array in a template."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __repr__(self) -> str:
+        return "array"
+
+
+@final
+class Fixed:
+    """A static value in a template."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+@final
+class Template:
+    """Containers and static values of a call, with numbered places for its arrays.
+
+    Attributes:
+        count: Number of arrays.
+    """
+
+    __slots__ = ("_hash", "_key", "count", "leaves", "treedef")
+
+    def __init__(self, treedef: Any, leaves: Sequence[Slot | Fixed]) -> None:
+        self.treedef, self.leaves = treedef, tuple(leaves)
+        self.count = sum(isinstance(x, Slot) for x in self.leaves)
+        self._key = (
+            treedef,
+            structure_key(treedef),
+            tuple(None if isinstance(x, Slot) else static_key(x.value) for x in leaves),
+        )
+        self._hash = hash(self._key)
+
+    def fill(self, arrays: Sequence[Any]) -> Any:
+        """The tree with these arrays in their places."""
+        return self.treedef.unflatten(
+            arrays[x.index] if isinstance(x, Slot) else x.value for x in self.leaves
+        )
+
+    def skeleton(self) -> Any:
+        """The tree with `Slot` and `Fixed` for leaves, to walk beside a tangent."""
+        return self.treedef.unflatten(self.leaves)
+
+    def single(self) -> bool:
+        """Whether the whole tree is one array."""
+        return self.count == 1 and tree_util.treedef_is_leaf(self.treedef)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Template) and self._key == other._key
+
+    def __repr__(self) -> str:
+        return f"Template({self.skeleton()!r})"
+
+
+def split(tree: Any) -> tuple[list[Any], Template]:
+    """Arrays of a tree, NumPy's as JAX's, and the template of the rest.
+
+    A `Fixed` leaf of the given tree stays static whatever it holds.
+    """
+    leaves, treedef = tree_util.tree_flatten(tree)
+    arrays: list[Any] = []
+    places: list[Slot | Fixed] = []
+    for leaf in leaves:
+        if is_dynamic(leaf):
+            places.append(Slot(len(arrays)))
+            arrays.append(leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf))
+        else:
+            places.append(leaf if isinstance(leaf, Fixed) else Fixed(leaf))
+    return arrays, Template(treedef, places)
+
+
+def settle(arrays: list[Any]) -> list[Any]:
+    """Weakly typed floats in the widest precision of the others.
+
+    What JAX's arithmetic does with them, done before NumPy, which has no weak types,
+    sees them.
+    """
+    strong = [x.dtype for x in arrays if has_tangent(x) and not _is_weak(x)]
+    if not strong:
+        return arrays
+    real = max((jnp.finfo(dtype) for dtype in strong), key=lambda info: info.bits).dtype
+    return [_settled(x, real) if has_tangent(x) and _is_weak(x) else x for x in arrays]
+
+
+def _is_weak(x: Any) -> bool:
+    return bool(jax.typeof(x).weak_type)
+
+
+def _settled(x: Any, real: Any) -> Any:
+    dtype = jnp.promote_types(real, jnp.complex64) if jnp.iscomplexobj(x) else real
+    return x.astype(dtype)
+
+
+def all_weak(avals: Iterable[Any]) -> bool:
+    """Whether there are floats among these types, and only weakly typed ones."""
+    floats = [aval.weak_type for aval in avals if has_tangent(aval)]
+    return bool(floats) and all(floats)
+
+
+def instantiate(avals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    """Arrays for the outputs that have a tangent, zeros where there is none given."""
+    return [
+        _compat.zeros_of(_compat.cotangent_aval(aval)) if ct is None else ct
+        for aval, ct in zip(avals, cotangents, strict=True)
+        if has_tangent(aval)
+    ]
+
+
+def expand(avals: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    """The reverse of `instantiate`: None for outputs that have no tangent."""
+    rest = iter(given)
+    return [next(rest) if has_tangent(aval) else None for aval in avals]

@@ -1,0 +1,113 @@
+"""One cotangent or tangent onto the type of its primal, by JAX's abstract values.
+
+The same mathematics as `rc.ProjectTo`, on abstract values, because in a backward pass
+the primals are gone; besides shape and dtype it keeps sharding and varying axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import rules_core as rc
+from rules_jax._compat import weaken
+
+from .placement import match_placement
+
+__all__ = ["RuleOutputError", "match_weak", "project", "project_host"]
+
+
+class RuleOutputError(rc.RulesCoreError, TypeError):
+    """A rule gave a value that does not fit the function it is for."""
+
+    __module__ = "rules_jax"
+
+
+def project(value: Any, aval: Any, what: str, *, tangent: bool = False) -> Any:
+    """`value` in the space of `aval`: dtype, weak type, shape, sharding.
+
+    Real part for a real primal, axes of length one added or dropped, and sums over
+    broadcast axes: that is what broadcasting does to a cotangent, but not to a tangent.
+
+    Args:
+        value: An array or number.
+        aval: The primal's abstract value.
+        what: Names rule and argument in an error.
+        tangent: Whether it is a tangent, not a cotangent.
+
+    Raises:
+        RuleOutputError: It is no array, or its shape cannot be brought to the primal's.
+    """
+    x = _fit(_as_array(value, jnp.asarray, what), aval, what, tangent)
+    return match_placement(match_weak(x, aval), aval)
+
+
+def project_host(value: Any, primal: Any, what: str, *, tangent: bool = False) -> Any:
+    """The same on NumPy arrays, for rules that run on the host; None is zero."""
+    if value is None:
+        return np.zeros_like(primal)
+    x = _fit(_as_array(value, np.asarray, what), primal, what, tangent)
+    return np.asarray(x)
+
+
+def match_weak(x: Any, aval: Any) -> Any:
+    """`x` weakly typed if `aval` is."""
+    return weaken(x) if aval.weak_type and not x.weak_type else x
+
+
+def _as_array(value: Any, asarray: Callable[[Any], Any], what: str) -> Any:
+    if isinstance(value, jax.Array):
+        return value
+    try:
+        if not isinstance(value, (str, tuple, list)):
+            return asarray(value)
+    except TypeError:
+        pass
+    message = (
+        f"{what} must be an array, a number or a zero, but got a value of type "
+        f"{type(value).__name__}. Return an array like the primal."
+    )
+    raise RuleOutputError(message)
+
+
+def _fit(x: Any, like: Any, what: str, tangent: bool) -> Any:
+    if x.shape != like.shape:
+        x = _reshape(x, like.shape, what, tangent)
+    return x if x.dtype == like.dtype else _cast(x, like.dtype, what)
+
+
+def _cast(x: Any, dtype: Any, what: str) -> Any:
+    if not jnp.issubdtype(x.dtype, jnp.number):
+        message = (
+            f"{what} has dtype {x.dtype}, but must have numbers like its primal's "
+            f"{dtype}. Return an array like the primal."
+        )
+        raise RuleOutputError(message)
+    if jnp.iscomplexobj(x) and not jnp.issubdtype(dtype, jnp.complexfloating):
+        x = x.real
+    return x.astype(dtype)
+
+
+def _reshape(x: Any, shape: tuple[int, ...], what: str, tangent: bool) -> Any:
+    kept = tuple(n for n in shape if n != 1)
+    if tuple(n for n in x.shape if n != 1) == kept:
+        return x.reshape(shape)
+    extra = x.ndim - len(shape)
+    own = x.shape[max(extra, 0) :]
+    if not tangent and extra >= 0 and _is_broadcast(shape, own):
+        sums = [extra + i for i, n in enumerate(shape) if n == 1 and own[i] != 1]
+        return x.sum(axis=(*range(extra), *sums)).reshape(shape)
+    others = "" if tangent else " or one that broadcasting gives it"
+    message = (
+        f"{what} has shape {x.shape}, but must have the primal's shape {shape}{others}."
+        " Return an array like the primal."
+    )
+    raise RuleOutputError(message)
+
+
+def _is_broadcast(shape: tuple[int, ...], wide: tuple[int, ...]) -> bool:
+    return all(n in (1, m) for n, m in zip(shape, wide, strict=True))

@@ -1,0 +1,1 @@
+"""The autograd.Functions, and the short ways to them."""

@@ -1,0 +1,1 @@
+"""Pullbacks as plans and tensors: what they capture, taken apart and rebuilt."""

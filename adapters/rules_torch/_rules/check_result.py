@@ -1,0 +1,133 @@
+"""Whether a rule returns what its function returns.
+
+That a rule does is not checked at every call, for the function would have to run as
+well. It is where something had to be bent to fit, where a compiler traces, and in
+debug mode; the function then runs without data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rules_torch._compat import fake_mode
+from rules_torch._errors import ResultShapeError
+from rules_torch._host.jobs import PrimalJob
+from rules_torch._host.operator import shapes_of
+from rules_torch._values.leaves import flatten
+from rules_torch._values.meta import Meta, is_ragged, pattern
+
+__all__ = [
+    "blame_result",
+    "check_pattern",
+    "check_result",
+    "check_shapes",
+    "metas",
+]
+
+# Under this attribute a primitive keeps the patterns of shapes that were found right.
+_PATTERNS = "_patterns_torch"
+
+
+def blame_result(call: Any, *, blamed: bool = True) -> ResultShapeError | None:
+    """The error of an rrule whose result is not shaped like that of its function."""
+    if call.rrule is None:
+        return None
+    try:
+        expected = _results(call)
+    except Exception:  # the function needs data; then the first error has to do
+        return None
+    return _unlike(call.rrule, expected, call.outputs, blamed=blamed, strict=False)
+
+
+def check_result(call: Any, y: Any) -> None:
+    """Compare a rule's result with its function's, dtypes included.
+
+    Raises:
+        ResultShapeError: They are not alike.
+    """
+    try:
+        expected = _results(call)
+    except Exception:  # the function needs data
+        return
+    error = _unlike(call.rrule, expected, metas(y), blamed=False, strict=True)
+    if error is not None:
+        raise error
+
+
+def check_shapes(rule: Any, expected: Sequence[Meta], got: Sequence[Meta]) -> None:
+    """Compare the shapes of the results of a rule and of its function.
+
+    Raises:
+        ResultShapeError: They are not alike.
+    """
+    error = _unlike(rule, expected, got, blamed=False, strict=False)
+    if error is not None:
+        raise error
+
+
+def check_pattern(call: Any) -> None:
+    """Compare the results where a cotangent was summed or reshaped to fit.
+
+    Rules may leave that to the adapter, in every call; so it is done once for each
+    pattern of equal sizes.
+
+    Raises:
+        ResultShapeError: They are not alike.
+    """
+    given = (*call.inputs, *call.outputs)
+    if is_ragged(given):
+        return
+    known = call.primitive.__dict__.setdefault(_PATTERNS, set())
+    key = pattern(given)
+    if key in known:
+        return
+    error = blame_result(call, blamed=False)
+    if error is not None:
+        raise error
+    known.add(key)
+
+
+def _unlike(
+    rule: Any,
+    expected: Sequence[Meta],
+    got: Sequence[Meta],
+    *,
+    blamed: bool,
+    strict: bool,
+) -> ResultShapeError | None:
+    if len(expected) != len(got):
+        numbers = (f"{len(metas)} tensors" for metas in (expected, got))
+        return ResultShapeError(rule, *numbers, blamed=blamed)
+    for (shape, dtype, _), (other, found, _) in zip(expected, got, strict=True):
+        if tuple(shape) != tuple(other):
+            shapes = (f"shape {tuple(n)}" for n in (shape, other))
+            return ResultShapeError(rule, *shapes, blamed=blamed)
+        if strict and dtype is not found:
+            dtypes = (f"dtype {d}" for d in (dtype, found))
+            return ResultShapeError(rule, *dtypes, blamed=blamed)
+    return None
+
+
+def _results(call: Any) -> list[Meta]:
+    with fake_mode(), torch.no_grad():
+        tensors = [
+            torch.empty(shape, dtype=dtype, device=device)
+            for shape, dtype, device in call.inputs
+        ]
+        if call.primitive.host:
+            shapes, _ = shapes_of(
+                PrimalJob(call.primitive, call.full_layout()), tensors
+            )
+            return [(shape, dtype, None) for shape, dtype in shapes]
+        return metas(call.primal(tensors))
+
+
+def metas(value: Any) -> list[Meta]:
+    """Shape, dtype and device of each tensor of a value."""
+    found: list[Tensor] = []
+    flatten(value, found)
+    return [(y.shape, y.dtype, y.device) for y in found]

@@ -1,0 +1,1 @@
+"""Tensors: leaves, layouts, tangents, and NumPy arrays to and fro."""

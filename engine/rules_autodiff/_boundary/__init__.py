@@ -1,0 +1,1 @@
+"""How arguments enter a run, and how derivatives leave it."""

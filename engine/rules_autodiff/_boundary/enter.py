@@ -1,0 +1,321 @@
+"""How arguments enter a run, and how derivatives leave it.
+
+An argument must not be confused with an equal object that stands elsewhere in the
+program (a global, a captured array, another argument). So a number enters as a new
+object; an array as a new array over the same memory, which is therefore written to when
+the program writes; a container as a copy, which is written back.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any, final
+
+import numpy as np
+
+from rules_autodiff._lift.lift import like
+from rules_autodiff._python.errors import UnsupportedProgram
+from rules_autodiff._python.outside_reads import read_outside
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._python.values import INERT, is_number
+from rules_autodiff._shadows.memory import overlaps_itself, owner_of
+from rules_autodiff._shadows.saved_state import state_functions
+from rules_core import has_tangent, structure
+
+__all__ = [
+    "Const", "Entrance", "Guard", "alias", "is_leaf", "refuse_foreign", "without_const",
+]  # fmt: skip
+
+
+@final
+@dataclass(frozen=True)
+class Const:
+    """Marks an argument as a constant: `vjp(f, x, Const(y))`.
+
+    The function gets the value itself; its cotangent is `NoTangent()`.
+
+    Attributes:
+        value: The value.
+
+    >>> from rules_autodiff import Const, vjp
+    >>> y, pullback = vjp(lambda x, c: x * c, 2.0, Const(3.0))
+    >>> y, pullback(1.0)
+    (6.0, (3.0, NoTangent()))
+    """
+
+    value: Any
+
+
+def without_const(args: Any) -> list[Any]:
+    """The arguments as the function takes them."""
+    return [x.value if isinstance(x, Const) else x for x in args]
+
+
+def is_leaf(x: Any) -> bool:
+    return type(x) in INERT or is_number(x) or isinstance(x, np.ndarray)
+
+
+class Entrance:
+    """The arguments of one run: as the user gave them and as the program sees them.
+
+    With `callables` also functions are arguments, of what they capture. With `apart`
+    the program gets copies, and what it writes is not seen outside.
+    """
+
+    def __init__(self, run: Any, *, callables: bool = False, apart: bool = False):
+        self.callables = callables
+        self.apart = apart
+        self.run = run
+        self.below = run.below
+        self.memo: dict[int, tuple[Any, Any]] = {}
+        self.numbers: list[tuple[Any, Any]] = []  # (given, entered)
+        self.copies: list[tuple[Any, Any]] = []  # the same, containers
+        self.variables: dict[int, tuple[CellType, CellType]] = {}  # given, own
+        self.cells: list[tuple[CellType, CellType, Any]] = []  # and what entered there
+        self.rebuilt: list[tuple[Any, Any]] = []  # the same, those that cannot change
+        self.arrays: list[tuple[Any, Any, Guard]] = []
+
+    def enter(self, x: Any) -> Any:
+        """The value that the program gets in place of `x`."""
+        if type(x) in INERT:
+            return x
+        if type(x) is np.ndarray:
+            return self.enter_array(x)
+        if is_number(x):
+            self.numbers.append((x, self.below.box(x)))
+            return self.numbers[-1][1]
+        if id(x) in self.memo and not isinstance(x, np.ndarray):
+            return self.memo[id(x)][1]
+        return self.enter_new(x)
+
+    def enter_new(self, x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            return self.enter_array(x)
+        level = structure(x)
+        if level is None:
+            refuse_foreign(x)
+            return x
+        if not has_tangent(x) or (callable(x) and not self.callables):
+            return x
+        if level.mutable:
+            inner = level.shell()
+            self.memo[id(x)] = (x, inner)  # it may hold itself
+            level.fill(inner, [self.enter(value) for value in level.values])
+        elif isinstance(x, FunctionType):
+            inner = self.enter_function(x)
+        else:
+            inner = level.rebuild([self.enter(value) for value in level.values])
+        if isinstance(x, list | dict | deque | FunctionType) or level.mutable:
+            self.copies.append((x, inner))
+        else:
+            self.rebuilt.append((x, inner))
+        return inner
+
+    def enter_function(self, x: FunctionType) -> FunctionType:
+        """A function over variables of its own, which those that share them share."""
+        cells = x.__closure__ or ()
+        new = [cell for cell in cells if id(cell) not in self.variables]
+        self.variables.update({id(cell): (cell, CellType()) for cell in new})
+        own = tuple([self.variables[id(cell)][1] for cell in cells])
+        inner = like(x, x.__code__, own)
+        self.memo[id(x)] = (x, inner)  # it may call itself
+        for cell in new:
+            if filled(cell):
+                entered = self.enter(cell.cell_contents)
+                self.variables[id(cell)][1].cell_contents = entered
+                self.cells.append((cell, self.variables[id(cell)][1], entered))
+        return inner
+
+    def rebound(self) -> bool:
+        """Whether the program gave a variable of an entered function another value."""
+        return any(own.cell_contents is not entered for _, own, entered in self.cells)
+
+    def enter_array(self, x: Any) -> Any:
+        if x.dtype.kind not in "fc":
+            return x
+        shared = self.below is PLAIN and not self.apart
+        inner = alias(x) if shared else self.below.copied(x)
+        if not x.flags.writeable:
+            inner.flags.writeable = False
+        owner = x if x.base is None else owner_of(x)
+        guard = self.run.guards.setdefault(id(owner), Guard(owner))
+        self.arrays.append((x, inner, guard))
+        return inner
+
+    def enter_beside(self, inner: list[Any], active: Any) -> None:
+        """Let constants enter that lie in the memory of what is differentiated.
+
+        They would be taken for another way to that memory, which nobody may write to.
+        """
+        for i, x in enumerate(inner):
+            if type(x) is np.ndarray and i not in active and x.dtype.kind in "fc":
+                owner = x if x.base is None else owner_of(x)
+                if type(self.run.guards.get(id(owner))) is Guard:
+                    inner[i] = self.enter_array(x)
+
+    def check_written(self, written: set[int]) -> None:
+        """Refuse writes to memory that the program also sees by another way.
+
+        Each argument is a variable of its own: of `f(x, x)` the derivatives are those
+        of two variables. If one is written to, that would no longer be the program.
+        Views of one array that do not overlap are two variables.
+        """
+        for x, inner, guard in self.arrays:
+            owners = {id(owner_of(inner)), id(guard.owner)}
+            if not owners & written:
+                continue
+            others = [o for o, i, g in self.arrays if g is guard and i is not inner]
+            if guard.touched or any(np.shares_memory(x, o) for o in others):
+                message = (
+                    f"A differentiated argument (an array of shape {x.shape}) must not "
+                    "share memory with another argument, a captured or a global array "
+                    "if the function writes to it, but it does. Pass a copy."
+                )
+                raise UnsupportedProgram(message)
+
+    def check_alone(self, written: set[int], f: Any, args: Any, inner: Any) -> None:
+        """Refuse changes of containers that the program also sees by another way.
+
+        What entered is a copy: the other way leads to the one that the user gave.
+
+        Args:
+            written: The ids of what the program changed.
+            f: The program.
+            args: Its arguments, as the user gave them.
+            inner: The same as the program got them.
+        """
+        changed = [x for x, own in self.copies if id(own) in written]
+        if not changed:
+            return
+        entered = Counter([id(x) for x, _ in self.copies])
+        pairs = zip(without_const(args), inner, strict=True)
+        others = [x for x, own in pairs if x is own]
+        seen = reached(f, *others, *read_outside(f))
+        for x in changed:
+            if entered[id(x)] > 1 or id(x) in seen:
+                message = (
+                    f"A differentiated argument (of class {type(x).__qualname__}) must "
+                    "not stand in two places, or be captured or global too, if the "
+                    "function changes it, but it does. Pass a copy."
+                )
+                raise UnsupportedProgram(message)
+
+    def given(self) -> dict[int, Any]:
+        """What the user gave, by the ids of what entered in its place."""
+        pairs = (*self.copies, *self.rebuilt, *self.arrays, *self.numbers)
+        return {id(inner): x for x, inner, *_ in pairs}
+
+    def write_back(self, written: Callable[[], set[int]]) -> None:
+        """Bring what the user gave to the state of what entered, where it was written.
+
+        Nothing is brought back from what was kept apart. What was not replaced is the
+        user's own object again: other levels know a number by it.
+        """
+        if self.apart:
+            return
+        given = self.given()
+        for x, inner in self.copies:
+            save, load = state_functions(inner)
+            state = own_state(x, save(inner), given)
+            if not same_state(state, save(x)):  # or it would count as a write
+                self.below.changing(x)
+                load(x, state)
+        if self.below is not PLAIN and self.arrays:
+            owners = written()
+            for x, inner, _ in self.arrays:
+                if id(owner_of(inner)) in owners:
+                    self.below.store_item(inner, x, Ellipsis)
+
+
+def refuse_foreign(x: Any) -> None:
+    """Refuse a leaf that has a derivative of which the engine knows nothing."""
+    if not has_tangent(x):
+        return
+    cls = type(x)
+    message = (
+        "An argument to differentiate must be made of numbers and NumPy arrays, but is "
+        f"or holds a value of {cls.__module__}.{cls.__qualname__}. Pass "
+        "numpy.asarray(x) or Const(x), or call the program in the other library by "
+        "rules_jax.to_jax or rules_torch.to_torch with host=True."
+    )
+    raise UnsupportedProgram(message)
+
+
+def filled(cell: CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Stands for the memory of a given argument, and notes whether it is reached."""
+
+    def __init__(self, owner: Any):
+        self.owner = owner
+        self.touched = False
+
+    def __call__(self) -> None:
+        """Asked, as a weak reference, by who looks for a derivative: there is none."""
+        self.touched = True
+
+
+def reached(*roots: Any) -> dict[int, Any]:
+    """All that values hold, by their ids."""
+    seen: dict[int, Any] = {}
+    open_ends = list(roots)
+    while open_ends:
+        x = open_ends.pop()
+        if id(x) in seen or is_leaf(x):
+            continue
+        seen[id(x)] = x
+        level = structure(x)
+        open_ends.extend(() if level is None else level.values)
+    return seen
+
+
+def own_state(x: Any, state: Any, given: dict[int, Any]) -> Any:
+    """A state of `x` with the user's own objects in place of those that entered."""
+
+    def own(value: Any) -> Any:
+        if id(value) not in given and type(value) is tuple:
+            return tuple(map(own, value))
+        return given.get(id(value), value)
+
+    if isinstance(x, dict):
+        return [(key, own(value)) for key, value in state]
+    if isinstance(state, tuple):  # of an object: its attributes and its slots
+        attributes, slots = state
+        named = {name: own(value) for name, value in attributes.items()}
+        return named, [(slot, own(value)) for slot, value in slots]
+    return list(map(own, state))
+
+
+def same_state(one: Any, other: Any) -> bool:
+    """Whether two states of a value, as they are saved, hold the same objects."""
+    if isinstance(one, tuple):  # of an object: its attributes and its slots
+        one, other = ([*named.items(), *slots] for named, slots in (one, other))
+    return len(one) == len(other) and all(map(same, one, other))
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two values are one object, or tuples of the same objects."""
+    if type(x) is tuple and type(y) is tuple and len(x) == len(y):
+        return all(map(same, x, y))
+    return x is y
+
+
+def alias(x: Any) -> Any:
+    """An array over the same memory that is its owner in the engine's eyes."""
+    if type(x) is not np.ndarray and not isinstance(x, np.memmap):
+        message = (
+            f"An argument must be a plain NumPy array to be differentiated, but got "
+            f"{type(x).__name__}. Convert it by numpy.asarray."
+        )
+        raise UnsupportedProgram(message)
+    if overlaps_itself(x) or not x.dtype.isnative:
+        return x.copy()
+    # Arrays have buffers, which NumPy declares from Python 3.12 on.
+    return np.asarray(memoryview(x))  # type: ignore[arg-type]

@@ -1,0 +1,68 @@
+"""A tangent that an frule gives has the shape of the result it belongs to.
+
+A cotangent may be summed over the axes along which its primal was broadcast, for that
+is the adjoint of broadcasting. A tangent may not: what does not fit is an error.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._python.values import is_number
+from rules_autodiff._refusals import asked_of
+from rules_core import (
+    AbstractThunk,
+    ProjectionError,
+    StructuralTangent,
+    backing,
+    refuse_no_tangent,
+    structure,
+)
+
+__all__ = ["check_tangent"]
+
+_CURE = "A tangent is neither summed nor broadcast; return one like the result."
+
+
+def check_tangent(y: Any, dy: Any, found: Any, below: Any) -> None:
+    """Refuse a tangent that is not one of its result.
+
+    Raises:
+        NoTangentError: It, or an entry of it, is `NoTangent()` and may not be.
+        ProjectionError: It has another shape; axes of length one may differ.
+    """
+    refuse_no_tangent(found.rule, y, dy, "the tangent of the result")
+    _check(y, dy, found, below)
+
+
+def _check(y: Any, dy: Any, found: Any, below: Any) -> None:
+    while isinstance(dy, AbstractThunk):
+        dy = below.call(dy.__unthunk__)
+    if is_number(y) or isinstance(y, np.ndarray):
+        if isinstance(dy, np.ndarray) or is_number(dy):
+            _check_shape(np.shape(y), np.shape(dy), found)
+        return
+    level = None if dy is None else structure(y)
+    if level is not None:
+        for i, (name, value) in enumerate(zip(level.names, level.values, strict=True)):
+            _check(value, _entry(dy, i, name), found, below)
+
+
+def _check_shape(shape: Any, given: Any, found: Any) -> None:
+    if given != shape and _without_ones(given) != _without_ones(shape):
+        path = f"the result, {asked_of(found)},"
+        raise ProjectionError(path, f"have shape {shape}", f"shape {given}", _CURE)
+
+
+def _without_ones(shape: Any) -> list[int]:
+    return [n for n in shape if n != 1]
+
+
+def _entry(dy: Any, i: int, name: Any) -> Any:
+    if isinstance(dy, StructuralTangent):
+        return backing(dy).get(name)
+    if isinstance(dy, dict):
+        return dy.get(name)
+    if isinstance(dy, tuple | list):
+        return dy[i] if i < len(dy) else None
+    return None

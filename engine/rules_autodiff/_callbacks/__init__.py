@@ -1,0 +1,1 @@
+"""Rules that call back into the engine."""

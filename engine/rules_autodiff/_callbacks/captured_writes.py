@@ -1,0 +1,122 @@
+"""A function that a rule calls back must leave what others see as it is.
+
+The rule runs below the level that asked it, which therefore knows nothing of a write
+to an argument, to what the function captured, or to a global: it would go on with the
+derivative of what was there before. What the function made itself it may write to.
+"""
+
+import dis
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._python.lifted_code import ByIdentity
+from rules_autodiff._python.names import codes
+from rules_autodiff._python.outside_reads import cell_value, values_outside
+from rules_autodiff._python.values import INERT, is_number
+from rules_autodiff._refusals import name_of, refuse
+from rules_autodiff._shadows.memory import owner_of
+from rules_core import structure
+
+__all__ = ["captured_by", "check_captured"]
+
+
+def captured_by(given: Any, entrance: Any) -> set[int]:
+    """The ids of arrays, containers and cells that a function and its arguments reach.
+
+    To be asked before it runs, where ids are all that is noted on the way: those of
+    others may be used again, but not those of what lives all along.
+    """
+    entered = (*entrance.copies, *entrance.rebuilt, *entrance.arrays)
+    inner = {id(x): found for x, found, *_ in entered}
+    reached: set[int] = set()
+    for x in given:
+        reach(inner.get(id(x), x), reached)
+    return reached
+
+
+def check_captured(
+    f: Any, entrance: Any, reached: set[int], written: set[int], ran: Any
+) -> None:
+    """Refuse writes that others see.
+
+    Args:
+        f: The function that was called back.
+        entrance: Of its run, whose forward pass has just ended.
+        reached: What `captured_by` gave.
+        written: The ids of what the run wrote to.
+        ran: The functions that were called in the run.
+    """
+    copies = {id(inner) for _, inner in entrance.copies}  # they are the run's own
+    ran = [f, *(g for g in ran if id(g) not in copies)]
+    seen = reached & written or (written and outside_of(ran) & written)
+    if seen or entrance.rebound() or sets_active(ran, entrance.run):
+        what = (
+            "A function that a rule calls back by rrule_via_ad or frule_via_ad must "
+            "not write to its arguments, to what it captured, to globals, defaults or "
+            f"classes, but {name_of(f)} does"
+        )
+        raise refuse(what, "Let it write into copies, and return what is new.")
+
+
+def outside_of(ran: list[Any]) -> set[int]:
+    """The ids of what functions reach by globals, defaults and classes."""
+    reached: set[int] = set()
+    seen: dict[int, Any] = {}
+    for f in ran:
+        if isinstance(f, FunctionType):
+            for value in values_outside(f, seen, captured=False):
+                reached.add(id(value))
+                reach(value, reached)
+    return reached
+
+
+def sets_active(ran: list[Any], run: Any) -> bool:
+    """Whether an outer variable was given a value with a derivative."""
+    return any(run.is_active(value) for f in ran for value in variables_set(f, set()))
+
+
+def variables_set(f: Any, seen: set[int]) -> Iterator[Any]:
+    """What the variables hold that a function may set: global and captured ones."""
+    f = getattr(f, "__func__", f)
+    if not isinstance(f, FunctionType) or id(f) in seen:
+        return
+    seen.add(id(f))
+    for name in names_set(f.__code__):
+        if name in f.__globals__:
+            yield f.__globals__[name]
+    for cell in f.__closure__ or ():
+        value = cell_value(cell)
+        yield value
+        if isinstance(value, FunctionType):
+            yield from variables_set(value, seen)
+
+
+def names_set(code: CodeType) -> frozenset[str]:
+    """The global variables that code gives new values."""
+    found: frozenset[str] | None = STORED.get(code)
+    if found is None:
+        steps = (step for c in codes(code) for step in dis.get_instructions(c))
+        found = frozenset(s.argval for s in steps if s.opname == "STORE_GLOBAL")
+        STORED.put(code, found)
+    return found
+
+
+STORED = ByIdentity()
+
+
+def reach(x: Any, found: set[int]) -> None:
+    """Note the ids of all that may be changed by way of `x`."""
+    if type(x) in INERT or is_number(x) or id(x) in found:
+        return
+    found.update((id(x), id(type(x))))
+    if isinstance(x, np.ndarray):
+        found.add(id(owner_of(x)))
+        return
+    if isinstance(x, FunctionType):
+        found.update(map(id, x.__closure__ or ()))
+    level = structure(x)
+    for value in () if level is None else level.values:
+        reach(value, found)

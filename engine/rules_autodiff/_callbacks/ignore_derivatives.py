@@ -1,0 +1,76 @@
+"""`ignore_derivatives(f)`: `f` runs as a program of its own, with nothing to follow.
+
+What it captured are constants there, C functions need no rule, and what it collects in
+lists and attributes stays when the run takes back what the program did.
+"""
+
+import functools
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+import rules_core
+from rules_autodiff._python.handlers import handler
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._refusals import refused
+from rules_autodiff._replacements.builtins import without_derivative
+from rules_autodiff._shadows.saved_state import written_by
+from rules_autodiff._tape.fast.operators import reverse_run
+from rules_core.extend import without_captured
+
+from .captured_writes import reach
+
+__all__: list[str] = []
+
+FUNCTIONS = (
+    FunctionType, MethodType, BuiltinFunctionType, functools.partial,
+    rules_core.Primitive,
+)  # fmt: skip
+
+
+@handler(rules_core.ignore_derivatives)
+def handle_ignore(run: Any, f: Any) -> Any:
+    if not isinstance(f, FUNCTIONS):
+        return without_derivative(f)
+    stop = Stopping(run)
+    found = without_captured(f, stop, lambda made: run_apart(run, made))
+    stop.check()
+    return without_derivative(found)
+
+
+class Stopping:
+    """Stops what carries a derivative; copies of arrays must not be written to."""
+
+    def __init__(self, run: Any):
+        self.run = run
+        self.copies: list[tuple[Any, Any]] = []
+
+    def __call__(self, x: Any) -> Any:
+        if not self.run.is_active(x):
+            return x
+        if isinstance(x, np.ndarray):
+            self.copies.append((x, x.copy()))
+            return self.copies[-1][1]
+        return without_derivative(x)
+
+    def check(self) -> None:
+        for given, copy in self.copies:
+            if not np.array_equal(given, copy, equal_nan=True):
+                refused("ignored", "writes into an array that carries a derivative")
+
+
+def run_apart(run: Any, f: Any) -> Any:
+    """Call a function by a run that follows nothing."""
+    apart = reverse_run(PLAIN)
+    known: set[int] = set()
+    reach(f, known)
+    found = apart.call(f)
+    if written_by(apart.changes) & known:
+        refused("ignored", "writes into an array of the program")
+    for entry in apart.changes:
+        for owner in (getattr(entry, "owner", None), getattr(entry, "target", None)):
+            if run.is_active(owner):
+                refused("ignored", "puts a value with a derivative into an object")
+    apart.functions.clear()  # their cells hold the run
+    return found

@@ -1,0 +1,112 @@
+"""The engine as rules see it: `rrule_via_ad`, `frule_via_ad`, and derived rules."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rules_autodiff._boundary.enter import Entrance
+from rules_autodiff._forward.forward import ForwardRun
+from rules_autodiff._shadows.saved_state import written_to
+from rules_autodiff._tape.recording import Recording, guarded
+from rules_autodiff._transforms.derived_function import on_plain
+from rules_autodiff._transforms.linear_map import Kept
+
+from .captured_writes import captured_by, check_captured
+
+__all__ = ["derive_frule", "derive_rrule", "frule_via_engine", "rrule_via_engine"]
+
+
+def apply(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call whose function is an argument, to be differentiated with the others."""
+    return f(*args, **kwargs)
+
+
+@on_plain
+def rrule_via_engine(
+    below: Any, f: Any, args: Any, kwargs: Any, by_rule: bool = False
+) -> Any:
+    """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
+    pullback = ViaPullback(f, args, kwargs)
+    pullback.by_rule = by_rule
+    return pullback.begin(below), pullback
+
+
+class ViaPullback(Kept):
+    """`dy ↦ (df, dx1, …)`; a call takes back what the program wrote.
+
+    Attributes:
+        by_rule: Whether a rule asks, which must not let the function change anything.
+    """
+
+    by_rule = False
+
+    def start(self, level: Any) -> Any:
+        given = (self.f, *self.args)
+        check = self.check if self.by_rule else None
+        self.recording = Recording(
+            level, apply, given, self.kwargs, range(len(given)), callables=True,
+            check=check,
+        )  # fmt: skip
+        return self.recording.value()
+
+    def check(self, entrance: Any, run: Any) -> None:
+        reached = captured_by((self.f, *self.args), entrance)  # the tape keeps it alive
+        written = written_to(run.changes)
+        check_captured(self.f, entrance, reached, written, run.functions)
+
+    def apply(self, level: Any, dy: Any) -> Any:
+        return self.recording.pull(self.recording.output, dy, level)
+
+
+@on_plain
+def frule_via_engine(
+    below: Any, tangents: Any, f: Any, args: Any, kwargs: Any, by_rule: bool = False
+) -> Any:
+    """``(y, dy)`` for the tangents ``(df, dx1, …)``."""
+    run = ForwardRun(below)
+    entrance = Entrance(run, callables=True)
+    inner = [entrance.enter(x) for x in (f, *args)]
+    for x, dx in zip(inner, tangents, strict=True):
+        if dx is not None:
+            run.assign(x, [run.canonical(x, dx)])
+    reached = captured_by((f, *args), entrance) if by_rule else set()
+    y = guarded(run, apply, inner, kwargs)
+    if run.changed:
+        entrance.write_back(lambda: run.written_ids)
+    if by_rule:
+        check_captured(f, entrance, reached, run.written_ids, run.functions)
+    run.functions.clear()  # their cells hold the run
+    dy = run.own_tangent(y, 0)
+    run.retire()
+    return y, dy
+
+
+def derive_rrule(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The engine's own reverse rule of `f`: `(*args) ↦ (y, pullback)`.
+
+    `pullback(dy) = (df, dx1, …)`, as a rule gives it; it may be called again.
+
+    >>> from rules_autodiff import derive_rrule
+    >>> y, pullback = derive_rrule(lambda x, y: x * y)(3.0, 2.0)
+    >>> y, pullback(1.0)
+    (6.0, (NoTangent(), 2.0, 3.0))
+    """
+
+    def derived_rrule(*args: Any, **kwargs: Any) -> Any:
+        return rrule_via_engine(f, args, kwargs)
+
+    return derived_rrule
+
+
+def derive_frule(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The engine's own forward rule of `f`: `(tangents, *args) ↦ (y, dy)`.
+
+    >>> from rules_autodiff import derive_frule
+    >>> from rules_core import NoTangent
+    >>> derive_frule(lambda x: x * x)((NoTangent(), 1.0), 3.0)
+    (9.0, 6.0)
+    """
+
+    def derived_frule(tangents: Any, *args: Any, **kwargs: Any) -> Any:
+        return frule_via_engine(tangents, f, args, kwargs)
+
+    return derived_frule

@@ -1,0 +1,1 @@
+"""Forward mode: the hooks that carry tangents along."""

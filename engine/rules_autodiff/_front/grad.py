@@ -1,0 +1,166 @@
+"""Gradients of functions with one number as their result."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._boundary.directions import check_differentiable
+from rules_autodiff._tape.recording import Recording
+from rules_autodiff._transforms.derived_function import (
+    INTEGERS,
+    SEVERAL,
+    Argnums,
+    Derived,
+    positions,
+)
+from rules_autodiff.straight._tier.tier import (
+    Left,
+    check_plain,
+    check_tier,
+    gradient,
+    not_straight,
+)
+
+__all__ = ["grad", "split_aux", "value_and_grad"]
+
+REALS = (float, np.floating)
+
+
+def value_and_grad(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    tier: str = "auto",
+) -> Derived:
+    """The function `args ↦ (f(args), ∇f(args))`.
+
+    Args:
+        f: A function with one real number as its result.
+        argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(value, aux)`, of which `aux` is handed on.
+        tier: As for `grad`.
+
+    Raises:
+        TypeError: The result is no real number, or an argument has no derivative.
+
+    >>> from rules_autodiff import value_and_grad
+    >>> value_and_grad(lambda x, y: x * y * y, argnums=(0, 1))(3.0, 2.0)
+    (12.0, (4.0, 12.0))
+    """
+    check_tier(tier, "value_and_grad")
+
+    def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
+        return both_of(below, f, args, kwargs, argnums, has_aux, tier)
+
+    return Derived("value_and_grad", f, run_on)
+
+
+def both_of(
+    below: Any,
+    f: Any,
+    args: Any,
+    kwargs: Any,
+    argnums: Argnums,
+    has_aux: bool,
+    tier: str = "tape",
+) -> tuple[Any, Any]:
+    """The output of `f` and the gradient of its value."""
+    active = positions(argnums, args, "grad")
+    if tier != "tape":
+        try:
+            check_plain(below, has_aux=has_aux)
+            now = tier == "straight"
+            found = gradient(f, args, kwargs, active, now=now)
+            if found is not None:
+                value, cotangents = found
+                several = isinstance(argnums, SEVERAL)
+                return value, cotangents if several else cotangents[0]
+        except Left as error:
+            if tier == "straight":
+                raise not_straight(f, error) from None
+    for i in active:
+        check_differentiable(args[i], i)
+    recording = Recording(below, f, args, kwargs, active)
+    out, _ = split_aux(recording, has_aux)
+    one = seed_of(out, recording)
+    value = recording.value()
+    cotangents = recording.pull(out, one, below)
+    return value, cotangents if isinstance(argnums, SEVERAL) else cotangents[0]
+
+
+def grad(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    tier: str = "auto",
+) -> Derived:
+    """The gradient `args ↦ ∇f(args)`; with `has_aux` it returns `(∇f, aux)`.
+
+    Args:
+        f: A function with one real number as its result; a whole number, as `sum` gives
+            of no items, is a constant.
+        argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(value, aux)`, of which `aux` is handed on.
+        tier: How it is computed, which changes speed only. `"auto"` writes the
+            derivative out as Python code where it can, at the second call with
+            arguments of the same kinds, and records a tape else; `"tape"` always
+            records; `"straight"` wants written code, and says why there is none.
+
+    Raises:
+        TypeError: The result is no real number, or an argument has no derivative.
+        UnsupportedProgram: There is no written code, and `tier` asks for it.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import grad
+    >>> def f(x):
+    ...     total = 0.0
+    ...     for v in x:
+    ...         total += v * v
+    ...     return total
+    >>> grad(f)(np.array([1.0, 2.0]))
+    array([2., 4.])
+    >>> grad(f, tier="straight")(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    check_tier(tier, "grad")
+
+    def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
+        value, found = both_of(below, f, args, kwargs, argnums, has_aux, tier)
+        return (found, value[1]) if has_aux else found
+
+    return Derived("grad", f, run_on)
+
+
+def split_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:
+    out = recording.output
+    if not has_aux:
+        return out, None
+    if not isinstance(out, tuple) or len(out) != 2:
+        recording.leave()
+        message = (
+            f"With has_aux the result must be a pair (value, aux), but got {out!r}."
+        )
+        raise TypeError(message)
+    return out
+
+
+def seed_of(out: Any, recording: Recording) -> Any:
+    """The cotangent 1 of a scalar result."""
+    if isinstance(out, REALS):
+        return type(out)(1.0)
+    if isinstance(out, np.ndarray) and out.shape == () and out.dtype.kind == "f":
+        return np.ones((), out.dtype)
+    if isinstance(out, INTEGERS) and not isinstance(out, bool):
+        return 1.0
+    recording.leave()
+    found = (
+        f"an array of shape {out.shape} and dtype {out.dtype}"
+        if isinstance(out, np.ndarray)
+        else type(out).__name__
+    )
+    message = (
+        f"grad: the function must return one real number, but returned {found}. Use "
+        "vjp or jacrev for other results."
+    )
+    raise TypeError(message)

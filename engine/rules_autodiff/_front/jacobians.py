@@ -1,0 +1,275 @@
+"""Whole Jacobians and Hessians, for arguments and results of any structure."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._boundary.directions import check_differentiable
+from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._tape.recording import Recording
+from rules_autodiff._transforms.derived_function import Argnums, Derived, positions
+from rules_autodiff.straight._tier.arguments import check_flat
+from rules_autodiff.straight._tier.tier import (
+    Left,
+    Pass,
+    check_plain,
+    check_tier,
+    not_straight,
+)
+from rules_core import structure
+
+from .grad import split_aux
+from .jvp import forward
+
+__all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
+
+
+def leaves(x: Any) -> list[Any]:
+    """The numbers and float arrays of a container, in order."""
+    if is_number(x) or is_float_array(x):
+        return [x]
+    level = None if type(x) in INERT else structure(x)
+    return [] if level is None else [leaf for v in level.values for leaf in leaves(v)]
+
+
+def rebuilt(x: Any, values: Iterator[Any]) -> Any:
+    """A container of the structure of `x` with other leaves; None for what has none."""
+    if is_number(x) or is_float_array(x):
+        return next(values)
+    level = None if type(x) in INERT else structure(x)
+    if level is None:
+        return None
+    return level.rebuild([rebuilt(value, values) for value in level.values])
+
+
+def basis(x: Any) -> list[Any]:
+    """One tangent of `x` per entry of its leaves."""
+    found = []
+    for place, leaf in enumerate(leaves(x)):
+        for index in np.ndindex(np.shape(leaf)):
+            parts = [zero_of(other) for other in leaves(x)]
+            parts[place] = unit(leaf, index)
+            found.append(rebuilt(x, iter(parts)))
+    return found
+
+
+def zero_of(leaf: Any) -> Any:
+    if is_number(leaf):
+        return type(leaf)(0.0)
+    return np.zeros(leaf.shape, leaf.dtype)
+
+
+def unit(leaf: Any, index: tuple[int, ...]) -> Any:
+    if is_number(leaf):
+        return type(leaf)(1.0)
+    one = np.zeros(leaf.shape, leaf.dtype)
+    one[index] = 1.0
+    return one
+
+
+def refuse_complex(x: Any, name: str) -> None:
+    if any(np.iscomplexobj(leaf) for leaf in leaves(x)):
+        message = (
+            f"{name}: arguments and results must be real, but got complex ones, for "
+            "which one array does not describe the derivative. Use jvp or vjp."
+        )
+        raise TypeError(message)
+
+
+def empty_block(out: Any, x: Any) -> Any:
+    dtype = np.result_type(out, x)
+    return np.zeros(np.shape(out) + np.shape(x), dtype)
+
+
+def jacfwd(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Derived:
+    """The Jacobian by forward mode: one pass that carries a tangent per entry of `x`.
+
+    Args:
+        f: A function of real arguments.
+        argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
+
+    Returns:
+        A function whose result has the structure of `f(x)`, and inside that of `x`,
+        with arrays of shape `y.shape + x.shape`.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import jacfwd
+    >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+
+    def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
+        active = positions(argnums, args, "jacfwd")
+        blocks, aux = forward_blocks(below, f, args, kwargs, active, has_aux)
+        jacobian = assembled(blocks, argnums)
+        return (jacobian, aux) if has_aux else jacobian
+
+    return Derived("jacfwd", f, run_on)
+
+
+def forward_blocks(
+    below: Any, f: Any, args: Any, kwargs: Any, active: tuple[int, ...], has_aux: bool
+) -> Any:
+    """The output, an argument and the block of each pair of their leaves; and aux.
+
+    One pass for all arguments: the function must not run on what it has written.
+    """
+    for i in active:
+        check_differentiable(args[i], i)
+        refuse_complex(args[i], "jacfwd")
+    lanes = [lane for i in active for lane in lanes_of(args, i)]
+    called = bound_keywords(f, kwargs)
+    out, tangents = forward(below, called, args, lanes, has_aux=has_aux, apart=True)
+    out, aux = split(out, has_aux)
+    refuse_complex(out, "jacfwd")
+    rows, given = leaves(out), iter(tangents)
+    return [columns(below, out, rows, args[i], given) for i in active], aux
+
+
+def lanes_of(args: Any, i: int) -> list[Any]:
+    """A tuple of tangents for each entry of one argument."""
+    before, after = [None] * i, [None] * (len(args) - i - 1)
+    return [(*before, d, *after) for d in basis(args[i])]
+
+
+def columns(below: Any, out: Any, rows: list[Any], x: Any, tangents: Any) -> Any:
+    """The output, an argument and its blocks, filled from the tangents of its lanes."""
+    blocks = [[empty_block(y, leaf) for leaf in leaves(x)] for y in rows]
+    for column, leaf in enumerate(leaves(x)):
+        for index in np.ndindex(np.shape(leaf)):
+            for row, dy in enumerate(leaves_like(rows, next(tangents))):
+                below.store_item(dy, blocks[row][column], (..., *index))
+    return out, x, blocks
+
+
+def split(out: Any, has_aux: bool) -> tuple[Any, Any]:
+    return out if has_aux else (out, None)
+
+
+def leaves_like(rows: list[Any], tangent: Any) -> list[Any]:
+    found = leaves(tangent)
+    if len(found) != len(rows):  # an object's tangent may leave out what is zero
+        message = "jacfwd: the result must be made of arrays, numbers and containers."
+        raise TypeError(message)
+    return found
+
+
+def bound_keywords(f: Any, kwargs: Any) -> Any:
+    if not kwargs:
+        return f
+
+    def with_keywords(*args: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return with_keywords
+
+
+def assembled(found: list[Any], argnums: Argnums) -> Any:
+    """Blocks in the structure of the output, and inside in that of the arguments."""
+    if not found:
+        message = "A Jacobian's argnums must name one argument at least, but got ()."
+        raise ValueError(message)
+    out = found[0][0]
+    rows = []
+    for row in range(len(leaves(out))):
+        parts = [rebuilt(x, iter(blocks[row])) for _, x, blocks in found]
+        rows.append(tuple(parts) if isinstance(argnums, tuple | list) else parts[0])
+    return rebuilt(out, iter(rows))
+
+
+def jacrev(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    tier: str = "auto",
+) -> Derived:
+    """The Jacobian by reverse mode: one pass forward, one back per entry of `f(x)`.
+
+    Args:
+        f: A function of real arguments.
+        argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
+        tier: As for `grad`.
+
+    Returns:
+        A function whose result has the structure of `f(x)`, and inside that of `x`,
+        with arrays of shape `y.shape + x.shape`.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import jacrev
+    >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    check_tier(tier, "jacrev")
+
+    def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
+        active = positions(argnums, args, "jacrev")
+        if tier != "tape":
+            try:
+                check_plain(below, has_aux=has_aux)
+                check_flat([args[i] for i in active])
+                rows = Pass(f, args, kwargs, active, now=tier == "straight")
+                xs = [args[i] for i in active]
+                return assembled(reverse_blocks(below, rows, rows.output, xs), argnums)
+            except Left as error:
+                if tier == "straight":
+                    raise not_straight(f, error) from None
+        for i in active:
+            check_differentiable(args[i], i)
+            refuse_complex(args[i], "jacrev")
+        recording = Recording(below, f, args, kwargs, active)
+        split_aux(recording, has_aux)
+        out, aux = split(recording.value(), has_aux)
+        found = reverse_blocks(below, recording, out, [args[i] for i in active])
+        recording.leave()
+        jacobian = assembled(found, argnums)
+        return (jacobian, aux) if has_aux else jacobian
+
+    return Derived("jacrev", f, run_on)
+
+
+def reverse_blocks(
+    below: Any, recording: Recording | Pass, out: Any, xs: list[Any]
+) -> list[Any]:
+    refuse_complex(out, "jacrev")
+    shape = [
+        [[empty_block(y, leaf) for leaf in leaves(x)] for y in leaves(out)] for x in xs
+    ]
+    for row, leaf in enumerate(leaves(out)):
+        for index in np.ndindex(np.shape(leaf)):
+            place = leaves(recording.output)[row]
+            cotangents = recording.pull_leaf(row, unit(place, index), below, leaves)
+            for blocks, dx in zip(shape, cotangents, strict=True):
+                for column, part in enumerate(leaves(dx)):
+                    below.store_item(part, blocks[row][column], index)
+    return [(out, x, blocks) for x, blocks in zip(xs, shape, strict=True)]
+
+
+jacobian = jacrev
+
+
+def hessian(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Derived:
+    """The Hessian of `f`, forward over reverse: `∂²f / ∂x ∂x`.
+
+    Args:
+        f: A function with one real number (or several) as its result.
+        argnums: The position of the argument to differentiate, or a tuple of several.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import hessian
+    >>> def f(x):
+    ...     return x[0] * x[0] * x[1]
+    >>> hessian(f)(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux)

@@ -1,0 +1,189 @@
+"""`jvp`, `linearize` and `hvp`, with the argument order that JAX has."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rules_autodiff._boundary.directions import check_function, check_tangents
+from rules_autodiff._boundary.enter import Const, Entrance, without_const
+from rules_autodiff._boundary.leave import as_given
+from rules_autodiff._forward.forward import ForwardRun
+from rules_autodiff._tape.recording import Recording, guarded
+from rules_autodiff._transforms.derived_function import on_plain
+from rules_autodiff._transforms.linear_map import Kept
+from rules_autodiff._transforms.recorded_point import check_adjoint, generic_like
+from rules_core import NoTangent
+
+from .grad import grad
+from .vjp import VJP
+
+__all__ = ["forward", "hvp", "jvp", "linearize"]
+
+
+@on_plain
+def jvp(
+    _below: Any,
+    f: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    has_aux: bool = False,
+) -> Any:
+    """`(y, dy)` with `y = f(*primals)` and `dy = f'(primals) tangents`.
+
+    Args:
+        f: The function.
+        primals: Its arguments, a tuple or list.
+        tangents: One tangent for each; `None` or `NoTangent()` for a constant.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(y, dy, aux)`.
+
+    Raises:
+        TypeError: Their numbers differ.
+
+    >>> from rules_autodiff import jvp
+    >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.0))
+    (6.0, 2.0)
+    """
+    check_function(f, "jvp")
+    check_tangents(primals, tangents, "jvp")
+    out, found = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
+    if has_aux:
+        return out[0], found[0], out[1]
+    return out, found[0]
+
+
+def forward(
+    below: Any,
+    f: Any,
+    primals: Any,
+    lanes: list[Any],
+    *,
+    has_aux: bool = False,
+    callables: bool = False,
+    apart: bool = False,
+) -> tuple[Any, list[Any]]:
+    """One forward pass with several tuples of tangents: the output and its tangents.
+
+    With `apart` what the function writes into its arguments is not seen outside.
+    """
+    run = ForwardRun(below, len(lanes))
+    entrance = Entrance(run, callables=callables, apart=apart)
+    inner, active = without_const(primals), []
+    for i, x in enumerate(primals):
+        if isinstance(x, Const):
+            continue
+        directions = [lane[i] for lane in lanes]
+        if all(is_nothing(dx) for dx in directions):
+            continue
+        inner[i] = entrance.enter(x)
+        active.append(i)
+        run.assign(inner[i], [run.canonical(inner[i], dx) for dx in directions])
+    if len(active) < len(inner):
+        entrance.enter_beside(inner, active)
+    try:
+        out = guarded(run, f, inner, {})
+    except BaseException:
+        entrance.write_back(lambda: run.written_ids)  # as a plain call leaves it
+        raise
+    if run.changed:
+        entrance.check_written(run.written_ids)
+        entrance.check_alone(run.written_ids, f, primals, inner)
+        entrance.write_back(lambda: run.written_ids)
+    run.functions.clear()  # their cells hold the run
+    main = out[0] if has_aux else out
+    found = [
+        as_given(main, run.own_tangent(main, lane), below) for lane in range(len(lanes))
+    ]
+    run.retire()
+    return out, found
+
+
+def is_nothing(dx: Any) -> bool:
+    return dx is None or isinstance(dx, NoTangent)
+
+
+@on_plain
+def linearize(
+    _below: Any, f: Callable[..., Any], *primals: Any, has_aux: bool = False
+) -> Any:
+    """`(y, f_jvp)` with `f_jvp(*tangents) = f'(primals) tangents`.
+
+    The function runs once, here: `f_jvp` is the linear map at this run, its tape
+    transposed, and costs about as much as two pullbacks. What the function writes is
+    taken back, as by `grad`.
+
+    Args:
+        f: The function.
+        *primals: Its arguments; all are differentiated.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(y, f_jvp, aux)`.
+
+    >>> from rules_autodiff import linearize
+    >>> y, f_jvp = linearize(lambda x: x * x, 3.0)
+    >>> y, f_jvp(1.0), f_jvp(2.0)
+    (9.0, 6.0, 12.0)
+    """
+    check_function(f, "linearize")
+    f_jvp = Linearized(f, primals, {})
+    f_jvp.has_aux = has_aux
+    value = f_jvp.begin(_below)
+    return (value[0], f_jvp, value[1]) if has_aux else (value, f_jvp)
+
+
+NONLINEAR = (
+    "linearize: the pullback of every rule in the function must be linear, but the "
+    "derivative of one is another map. Use jvp, and define an frule beside that rrule."
+)
+
+
+class Linearized(Kept):
+    """What `linearize` gives: the adjoint of a pullback, which is linear."""
+
+    has_aux = False
+    checked = False
+
+    def start(self, level: Any) -> Any:
+        pullback = VJP(self.f, self.args, self.kwargs)
+        pullback.has_aux = self.has_aux
+        value = pullback.begin(level)
+        seed = generic_like(as_given(pullback.out, None, level))
+        self.adjoint = Recording(level, pullback, (seed,), {}, (0,))
+        self.out, self.recorded = pullback.out, self.adjoint.value()
+        return value
+
+    def apply(self, level: Any, *tangents: Any) -> Any:
+        check_tangents(self.args, tangents, "f_jvp")
+        (found,) = self.adjoint.pull(self.adjoint.output, tangents, level)
+        self.checked = self.checked or self.check(tangents, found)
+        if self.adjoint.run.changes:  # the arguments as they were
+            self.adjoint.again(self.adjoint.output, level)
+        return found
+
+    def check(self, tangents: Any, found: Any) -> bool:
+        """Refuse what was not linear in the cotangent that it was recorded at.
+
+        All arguments are one value: an instance in two of them has one tangent.
+        """
+        sides = (tuple(self.args), tuple(self.recorded), tuple(tangents))
+        other = (self.out, self.adjoint.args[0], found)
+        return check_adjoint(NONLINEAR, [sides], [other])
+
+
+@on_plain
+def hvp(_below: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """The Hessian of `f` times `tangents`: forward over reverse, `∂²f(primals) v`.
+
+    Args:
+        f: A function with one real number as its result.
+        primals: Its arguments, a tuple or list.
+        tangents: One tangent for each.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import hvp
+    >>> def f(x):
+    ...     return x[0] * x[0] * x[1]
+    >>> hvp(f, (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    array([4., 2.])
+    """
+    check_function(f, "hvp")
+    check_tangents(primals, tangents, "hvp")
+    single = len(primals) == 1
+    gradient = grad(f, 0 if single else tuple(range(len(primals))))
+    return forward(_below, gradient, primals, [tuple(tangents)])[1][0]

@@ -1,0 +1,113 @@
+"""`overlay`, `show` and `is_primitive`."""
+
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any, TypeVar
+
+from rules_autodiff._callbacks.config import EngineConfig
+from rules_autodiff._callbacks.via_ad import derive_frule, derive_rrule
+from rules_autodiff._lift.lift import shown
+from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
+from rules_autodiff._python.handlers import HANDLERS, OVERLAYS
+from rules_autodiff._python.methods import key_of_builtin
+from rules_autodiff._replacements.builtins import plainly
+from rules_autodiff.straight._tier.tier import code_of
+from rules_core import frule, rrule
+from rules_core.extend import CHANGES
+
+from .grad import grad, value_and_grad
+from .jacobians import hessian, jacfwd, jacrev
+
+__all__ = ["is_primitive", "overlay", "show"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Making a derived function or a config is no part of any derivative.
+for _make in (
+    grad, value_and_grad, jacfwd, jacrev, hessian, derive_rrule, derive_frule,
+    EngineConfig,
+):  # fmt: skip
+    HANDLERS[_make] = plainly(_make)
+
+
+def overlay(f: Callable[..., Any]) -> Callable[[F], F]:
+    """Give the engine another body for `f`: only differentiated programs run it.
+
+    For functions that cannot be lifted, or whose derivative is better computed in
+    another way. The body must not call `f` itself.
+
+    >>> from rules_autodiff import grad, overlay
+    >>> import struct
+    >>> def through_bytes(x):
+    ...     return struct.unpack("d", struct.pack("d", x))[0]
+    >>> @overlay(through_bytes)
+    ... def through_bytes_overlay(x):
+    ...     return x * 1.0
+    >>> grad(through_bytes)(2.0)
+    1.0
+    """
+
+    def register(body: F) -> F:
+        def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+            return run.call(body, *args, **kwargs)
+
+        HANDLERS[f] = handle
+        OVERLAYS.add(f)
+        CHANGES.note()
+        return body
+
+    return register
+
+
+def show(f: Any, *args: Any) -> str:
+    """The derived code of a function, to be read: print it.
+
+    `_ad` are the hooks of a run, which do the operation and note its derivative. With
+    arguments it is the code of the straight-line tier for calls with arguments of their
+    kinds: the function, and the way back from its result to all of them. `Const(x)` is
+    an argument that is not differentiated.
+
+    Args:
+        f: A function that is written in Python.
+        *args: Arguments of a call; none for the code of every call.
+
+    Raises:
+        TypeError: `f` is no such function.
+        UnsupportedProgram: There is no derived code.
+
+    >>> from rules_autodiff import show
+    >>> def f(x):
+    ...     y = x * x
+    ...     return y + 1
+    >>> print(show(f))
+    def f(x):
+        y = _ad.mul(x, x)
+        return _ad.add(y, 1)
+    """
+    function = f.__func__ if isinstance(f, MethodType) else f
+    if not isinstance(function, FunctionType):
+        message = f"show: the function must be written in Python, but got {f!r}."
+        raise TypeError(message)
+    return code_of(function, args) if args else shown(function)
+
+
+def is_primitive(f: Any, *args: Any) -> bool:
+    """Whether the engine answers the call `f(*args)` by a rule instead of deriving it.
+
+    >>> from rules_autodiff import is_primitive
+    >>> is_primitive(abs, 1.0), is_primitive(lambda x: x, 1.0)
+    (True, False)
+    """
+    if rrule_mutating.find(f, args) or frule_mutating.find(f, args):
+        return True
+    known = HANDLERS.get(f) or HANDLERS.get(key_of_builtin(f) if is_bound(f) else None)
+    config = EngineConfig()
+    return bool(
+        known is not None
+        or rrule.resolve(f, args, {}, config)
+        or frule.resolve(f, args, {}, config)
+    )
+
+
+def is_bound(f: Any) -> bool:
+    return type(f).__name__ == "builtin_function_or_method"

@@ -1,0 +1,125 @@
+"""Pullbacks: by written code where there is some, else by a tape."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rules_autodiff._boundary.directions import check_direction, check_function
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._tape.recording import Recording
+from rules_autodiff._transforms.derived_function import on_plain
+from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
+from rules_autodiff.straight._tier.arguments import check_flat, differentiated
+from rules_autodiff.straight._tier.signatures import leave
+from rules_autodiff.straight._tier.tier import (
+    Left,
+    Pass,
+    check_plain,
+    check_tier,
+    not_straight,
+)
+from rules_core import NoTangent
+
+from .grad import split_aux
+
+__all__ = ["VJP", "vjp"]
+
+
+class VJP(Kept):
+    """The pullback of a `vjp`: may be called again, and in any order.
+
+    It keeps the tape, and with it the values that rules have kept, alive. Where the
+    program writes into its arguments, a call takes the writes back, as
+    the reverse pass does; the next call writes them again before it begins.
+    """
+
+    has_aux = False
+    tier = "tape"
+    passed: Pass | None = None  # a run of written code, in place of a recording
+
+    def start(self, level: Any) -> Any:
+        self.passed = None
+        if self.tier != "tape":
+            try:
+                return self.start_straight(level)
+            except Left as error:
+                if self.tier == "straight":
+                    raise not_straight(self.f, error) from None
+        return self.record(level)
+
+    def start_straight(self, level: Any) -> Any:
+        check_plain(level, has_aux=self.has_aux)
+        args, now = self.args, self.tier == "straight"
+        active = differentiated(args)
+        if not active:
+            leave("no argument can be differentiated")
+        check_flat([x for i, x in enumerate(args) if i not in active])
+        self.passed = Pass(self.f, args, self.kwargs, active, now=now)
+        self.out = self.passed.output
+        return self.out
+
+    def record(self, level: Any) -> Any:
+        args = range(len(self.args))
+        self.recording = Recording(level, self.f, self.args, self.kwargs, args)
+        self.out, _ = split_aux(self.recording, self.has_aux)
+        return self.recording.value()
+
+    def apply(self, level: Any, dy: Any) -> Any:
+        check_direction(self.out, dy, "pullback: the cotangent of the result")
+        if self.passed is not None:
+            try:
+                return self.back_straight(self.passed, level, dy)
+            except Left as error:
+                if self.tier == "straight":
+                    raise not_straight(self.f, error) from None
+            self.record_late(self.passed.output)
+        return self.recording.pull(self.out, dy, level)
+
+    def back_straight(self, passed: Pass, level: Any, dy: Any) -> Any:
+        check_plain(level)
+        found = passed.back(dy)
+        if len(found) == len(self.args):
+            return found
+        by_place = dict(zip(passed.active, found, strict=True))
+        return tuple([by_place.get(i, NoTangent()) for i in range(len(self.args))])
+
+    def record_late(self, known: Any) -> None:
+        """The tape after all: for another level, or where zeros must be strong."""
+        if not agree(known, self.record(PLAIN)):
+            refuse_other_value(self.f)
+        self.passed = None
+
+    def __call__(self, dy: Any) -> Any:
+        """`(dx1, dx2, …)`, one per primal."""
+        return self.run_on(PLAIN, dy)
+
+
+@on_plain
+def vjp(
+    _below: Any,
+    f: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    tier: str = "auto",
+) -> Any:
+    """`(y, pullback)` with `y = f(*primals)` and `pullback(dy) = (dx1, dx2, …)`.
+
+    The pullback keeps arrays among the arguments, and arrays that `f` captures, as they
+    are: do not change them before you call it. The value `y` is yours to write to.
+
+    Args:
+        f: The function.
+        *primals: Its arguments; all are differentiated.
+        has_aux: Whether `f` returns `(y, aux)`; the result is `(y, pullback, aux)`.
+        tier: As for `grad`.
+
+    >>> from rules_autodiff import vjp
+    >>> y, pullback = vjp(lambda x, y: x * y, 3.0, 2.0)
+    >>> y, pullback(1.0), pullback(10.0)
+    (6.0, (2.0, 3.0), (20.0, 30.0))
+    """
+    check_function(f, "vjp")
+    check_tier(tier, "vjp")
+    pullback = VJP(f, primals, {})
+    pullback.has_aux, pullback.tier = has_aux, tier
+    value = pullback.begin(_below)
+    return (value[0], pullback, value[1]) if has_aux else (value, pullback)

@@ -1,0 +1,70 @@
+"""`a.flat`, NumPy's iterator over all entries: each is read from and written to `a`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._python.handlers import handler
+
+from .interface import Hooks
+
+__all__ = ["Flat"]
+
+
+class Flat(Hooks):
+    """What a run does with an `np.flatiter`, which stays what it is."""
+
+    def flat_getitem(self, items: Any, key: Any) -> Any:
+        """`a.flat[key]`: a number or a copy."""
+        return self.read_array(items.base, place_of(items.base, key))
+
+    def flat_setitem(self, items: Any, key: Any, value: Any) -> None:
+        """`a.flat[key] = value`, repeated or cut to the number of entries."""
+        key = place_of(items.base, key)
+        count = np.size(key[0]) if key else 1
+        if isinstance(value, list | tuple):
+            value = self.call(np.asarray, value)
+        if isinstance(value, np.ndarray) and value.ndim:
+            value = self.call(np.resize, value, np.shape(key[0]) if count > 1 else ())
+        self.write(items.base, key, value)
+
+    def flat_next(self, items: Any) -> Any:
+        """`next(a.flat)`."""
+        place = items.coords
+        next(items)  # moves on, or stops
+        return self.read_array(items.base, place)
+
+    def flat_items(self, items: Any) -> Iterator[Any]:
+        """The entries that are left."""
+        while True:
+            try:
+                item = self.flat_next(items)
+            except StopIteration:
+                return
+            yield item
+
+
+def place_of(a: Any, key: Any) -> Any:
+    """The index of an array for an index of its flat iterator."""
+    return np.unravel_index(np.arange(a.size)[key], a.shape)
+
+
+@handler(np.flatiter.__next__)
+def handle_next(run: Any, items: Any) -> Any:
+    return run.flat_next(items)
+
+
+@handler(np.flatiter.__getitem__)
+def handle_getitem(run: Any, items: Any, key: Any) -> Any:
+    return run.flat_getitem(items, key)
+
+
+@handler(np.flatiter.__setitem__)
+def handle_setitem(run: Any, items: Any, key: Any, value: Any) -> None:
+    run.flat_setitem(items, key, value)
+
+
+@handler(np.flatiter.copy, np.flatiter.__array__)
+def handle_copy(run: Any, items: Any, *_args: Any, **_kw: Any) -> Any:
+    return run.copied(run.call(np.ravel, items.base))

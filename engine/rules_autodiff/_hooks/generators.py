@@ -1,0 +1,64 @@
+"""Generators that were started outside: their code is not lifted.
+
+What they compute nobody follows. They may go on as long as they hold constants alone,
+which is asked each time.
+"""
+
+from collections.abc import Callable, Iterator
+from types import GeneratorType
+from typing import Any
+
+from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff._python.lifted_code import hooks_of, is_lifted_code
+from rules_autodiff._python.opaque import is_opaque_module
+from rules_autodiff._refusals import LIFTED, refused
+
+from .interface import Hooks
+
+__all__ = ["Generators"]
+
+
+class Generators(Hooks):
+    """What a run does with generators."""
+
+    def is_followed(self, generator: Any) -> bool:
+        """Whether a generator runs lifted code, or code that only moves objects."""
+        frame = generator.gi_frame
+        if frame is None:
+            return True
+        if is_lifted_code(generator.gi_code):  # by this run, or by one below it
+            return hooks_of(generator) in (None, self)
+        name = frame.f_globals.get("__name__", "")
+        return name.startswith("rules_autodiff.") or is_opaque_module(name)
+
+    def check_generator(self, generator: Any, *sent: Any) -> None:
+        """Called before a generator goes on: nobody follows one of outside."""
+        if self.is_followed(generator):
+            return
+        frame = generator.gi_frame
+        held = [frame.f_globals.get(name) for name in generator.gi_code.co_names]
+        if self.is_active([*frame.f_locals.values(), *held, *sent]):
+            refused("generator", generator.__qualname__.removeprefix(LIFTED))
+
+    def outer_items(self, generator: Any) -> Iterator[Any]:
+        while True:
+            self.check_generator(generator)
+            try:
+                item = next(generator)
+            except StopIteration:
+                return
+            yield item
+
+
+def resuming(method: Any) -> Callable[..., Any]:
+    """A method by which a generator goes on."""
+
+    def handle(run: Any, generator: Any, *args: Any) -> Any:
+        run.check_generator(generator, *args)
+        return method(generator, *args)
+
+    return handle
+
+
+for _resume in (GeneratorType.send, GeneratorType.throw, GeneratorType.__next__):
+    HANDLERS[_resume] = resuming(_resume)

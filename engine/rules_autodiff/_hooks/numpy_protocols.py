@@ -1,0 +1,129 @@
+"""NumPy's protocols for other people's classes, followed instead of run by C code.
+
+An object with `__array_ufunc__`, `__array_function__`, `__array__` or `__float__` is
+asked by NumPy for what it stands for; where it holds a derivative, the engine asks.
+"""
+
+import math
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._python.methods import python_method, users_method
+from rules_autodiff._python.opaque import root_of
+from rules_autodiff._python.values import INERT, is_arithmetic, is_numeric, is_sparse
+from rules_autodiff._refusals import refused
+
+from .special_methods import Special
+
+__all__ = ["Protocols"]
+
+# What `math` asks before it asks for a number.
+ROUNDING = {
+    math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
+}  # fmt: skip
+
+
+def protocol_of(f: Any, x: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """An argument's method for a call of NumPy, and what it is given; or None."""
+    if isinstance(f, np.ufunc):
+        method = python_method(type(x), "__array_ufunc__")
+        return method, ((f, "__call__", *args), kwargs)
+    if type(f) is type(np.sum):
+        method = python_method(type(x), "__array_function__")
+        return method, ((f, (type(x),), args, kwargs), {})
+    return None, None
+
+
+def own_items(x: Any) -> Any:
+    """A tuple as `math.dist` reads it, which asks it for no `__iter__`."""
+    own = isinstance(x, tuple) and type(x) is not tuple
+    return tuple(tuple.__iter__(x)) if own else x
+
+
+class Protocols(Special):
+    """What a run does with objects among the arguments of NumPy and `math`."""
+
+    def by_protocol(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """The result of a call by an argument's protocol, or NotImplemented."""
+        asked = False
+        for x in args:
+            if type(x) in INERT or is_arithmetic(x):
+                continue
+            method, given = protocol_of(f, x, args, kwargs)
+            if method is not None:
+                asked = True
+                result = self.call(method, x, *given[0], **given[1])
+                if result is not NotImplemented:
+                    return result
+            elif root_of(f) == "numpy" and (isinstance(x, np.ndarray) or is_sparse(x)):
+                refused("operand", type(x).__name__)
+        if asked:
+            return f(*args, **kwargs)  # which words the error
+        return self.by_conversion(f, args, kwargs)
+
+    def by_conversion(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """The same with each object made the number or array that it stands for."""
+        root = root_of(f)
+        if root not in ("numpy", "math", "cmath") and not isinstance(f, np.ufunc):
+            return NotImplemented
+        own = users_method(args[0], ROUNDING[f]) if f in ROUNDING else None
+        if own is not None:
+            return self.call(own, *args)
+        convert = self.as_entry if root == "numpy" else self.as_number
+        given = map(own_items, args) if f is math.dist else args
+        entries = tuple([convert(x) for x in given])
+        named = {name: convert(x) for name, x in kwargs.items()}
+        changed = [one is not other for one, other in zip(entries, args, strict=True)]
+        if not any(changed) and all(named[name] is kwargs[name] for name in named):
+            return NotImplemented
+        return self.call(f, *entries, **named)
+
+    def as_entry(self, x: Any) -> Any:
+        """The number or array that an object stands for; anything else as it is."""
+        if type(x) in INERT or is_numeric(x):
+            return x
+        if type(x) in (list, tuple):
+            return self.converted(x, self.as_entry)
+        if type(x) is np.flatiter:
+            return self.call(np.ravel, x.base)
+        method = python_method(type(x), "__array__")
+        if method is not None:
+            return self.call(method, x)
+        items = self.items_of(x)
+        return (
+            self.as_number(x) if items is None else self.converted(items, self.as_entry)
+        )
+
+    def items_of(self, x: Any) -> list[Any] | None:
+        """The items that C code would take out of a sequence; None for no sequence.
+
+        A subclass of list or tuple is iterated by its own `__iter__`, and its rules and
+        tangents are those of a list.
+        """
+        if isinstance(x, list | tuple | deque):
+            return list(self.iter(x))
+        if not (users_method(x, "__len__") and users_method(x, "__getitem__")):
+            return None
+        if hasattr(type(x), "__iter__"):
+            return list(self.iter(x))
+        read = python_method(type(x), "__getitem__")
+        return [self.call(read, x, i) for i in range(self.call(len, x))]
+
+    def as_number(self, x: Any) -> Any:
+        """What an object says to `float`, also in a list; anything else as it is."""
+        if type(x) in (list, tuple):
+            return self.converted(x, self.as_number)
+        for name in ("__float__", "__complex__"):
+            method = users_method(x, name)
+            if method is not None:
+                return self.call(method, x)
+        items = None if type(x) in INERT or is_numeric(x) else self.items_of(x)
+        return x if items is None else self.converted(items, self.as_number)
+
+    def converted(self, x: Any, convert: Any) -> Any:
+        """A list or tuple with its items converted; itself where nothing changed."""
+        parts = [convert(value) for value in x]
+        same = all(one is other for one, other in zip(parts, x, strict=True))
+        return x if same else type(x)(parts)

@@ -1,0 +1,122 @@
+"""Results of rules that are an argument again, or a view of one.
+
+    b = identity(a)    # has a rule, and returns `a` itself
+
+The rule says what the derivative by `a` is, so `b` cannot share the shadow of `a`: it
+gets memory of its own. That makes no difference until one of them is written to, which
+the program would see in both; then the run is refused when it ends.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._boundary.enter import reached
+from rules_autodiff._python.errors import UnsupportedProgram
+from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._refusals import Place, code_and_line, name_of, worded
+from rules_autodiff._shadows.memory import WRITEABLE, overlaps_itself, owner_of
+
+from .interface import Hooks
+
+__all__ = ["Copies"]
+
+
+@dataclass
+class Copied:
+    """A result that was copied.
+
+    Attributes:
+        ends: The objects that are one in the program, arrays by their owners.
+        rule: The rule.
+        since: How far the run had come, in the words of `Copies.progress`.
+        place: Where the program calls it.
+    """
+
+    ends: tuple[Any, Any]
+    rule: Any
+    since: int
+    place: Place
+
+
+class Copies(Hooks):
+    """What a run notes of results that were copied.
+
+    A mode gives `progress` and `written_since`.
+
+    Attributes:
+        copies: The results that were copied.
+    """
+
+    copies: list[Copied]
+
+    def structure(self, x: Any) -> Any:
+        """One level of a container; None for a leaf."""
+        raise NotImplementedError
+
+    def progress(self) -> int:
+        """How far the run has come, for `written_since`."""
+        raise NotImplementedError
+
+    def written_since(self, progress: int) -> set[int]:
+        """The ids of what was written to later, arrays by their owners."""
+        raise NotImplementedError
+
+    def owned(self, y: Any, found: Any) -> Any:
+        """The result of a rule's call, in objects and memory of its own."""
+        if type(y) in INERT:
+            return y
+        if is_number(y):
+            return self.below.box(y)
+        if is_float_array(y):
+            return self.owned_array(y, found)
+        level = None if callable(y) else self.structure(y)
+        if level is None:
+            return y
+        parts = [self.owned(value, found) for value in level.values]
+        own = level.rebuild(parts)
+        if not isinstance(y, tuple) and id(y) in reached(*found.args):
+            self.note_copy(y, own, found)
+        return own
+
+    def owned_but(self, row: Any, found: Any, kept: list[bool]) -> Any:
+        """A row whose parts are its own, but for those that are kept as they are."""
+        pairs = zip(row, kept, strict=True)
+        parts = [part if keep else self.owned(part, found) for part, keep in pairs]
+        return self.structure(row).rebuild(parts)
+
+    def owned_array(self, y: Any, found: Any) -> Any:
+        arrays = [a for a in found.args if isinstance(a, np.ndarray)]
+        owner = owner_of(y)
+        shared = any(owner_of(a) is owner for a in arrays) or self.slot(y) is not None
+        if not shared and not overlaps_itself(y):
+            return y
+        own = self.below.copied(y)
+        if not y.flags.num & WRITEABLE:
+            own.flags.writeable = False
+        if shared:
+            self.note_copy(owner, own, found)
+        return own
+
+    def note_copy(self, y: Any, own: Any, found: Any) -> None:
+        place = code_and_line()
+        self.copies.append(Copied((y, own), found.rule, self.progress(), place))
+
+    def check_copies(self) -> None:
+        """Refuse the run if what was copied has been written to."""
+        for copied in self.copies:
+            written = self.written_since(copied.since)
+            if any(id(end) in written for end in copied.ends):
+                raise UnsupportedProgram(message_for(copied))
+        self.copies.clear()
+
+
+def message_for(copied: Copied) -> str:
+    name = name_of(copied.rule.key)
+    return (
+        f"The result of {name}, called at {worded(copied.place)}, is one of its "
+        "arguments or a view of one, and neither must be written to afterwards, since "
+        "each has a derivative of its own by the rule; but one is. Write into a copy, "
+        f"let {name.rpartition('.')[2]} return a copy, or opt out of its rule."
+    )

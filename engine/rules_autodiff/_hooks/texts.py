@@ -1,0 +1,225 @@
+"""Text and bytes: written freely, but no way for a derivative to travel.
+
+A text holds no derivative, so a number that is read back from one would have lost it
+without a word. The numbers that went into texts are noted, and a text (or a file) that
+gives one of them back is refused.
+"""
+
+import builtins
+import logging
+import re
+from collections.abc import Callable, Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.methods import class_attribute, users_method
+from rules_autodiff._python.opaque import root_of
+from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._refusals import name_of, refused
+
+from .calls import READERS
+from .interface import Hooks
+from .text_stand_ins import shown
+
+__all__ = ["NUMBER", "Texts", "holds_numbers"]
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+NOTED = 4096  # entries of an array of which the first are noted, or looked at
+
+# Modules whose functions read no text: they compute, or move what they are given.
+COMPUTING = frozenset({
+    "math", "cmath", "operator", "_operator", "itertools", "functools", "random",
+    "statistics", "scipy", "time", "collections", "heapq", "bisect", "weakref",
+})  # fmt: skip
+
+
+def numbers_in(x: Any, above: tuple[int, ...] = ()) -> Iterator[Any]:
+    """The numbers that builtin containers hold, of arrays the first ones."""
+    if isinstance(x, Number):
+        yield x
+    elif isinstance(x, np.ndarray):
+        if x.dtype.kind in "fc":
+            yield from x.ravel()[:NOTED].tolist()
+    elif isinstance(x, list | tuple | dict) and id(x) not in above:
+        for value in x.values() if isinstance(x, dict) else x:
+            yield from numbers_in(value, (*above, id(x)))
+
+
+class Texts(Hooks):
+    """What a run knows about the texts that its program makes.
+
+    Attributes:
+        texts: The numbers with derivatives that went into texts and files.
+    """
+
+    texts: set[Any]
+    keys: set[Any]
+
+    def written(self, text: Any, *sources: Any) -> None:
+        """Remember the numbers of a text that was made of values with derivatives."""
+        sources = tuple(
+            [x.args if isinstance(x, BaseException) else x for x in sources]
+        )
+        if not self.stands_for(*sources):
+            return
+        noted = {x for x in numbers_in(sources) if not isinstance(x, int)}
+        if isinstance(text, str):
+            noted.update(map(float, NUMBER.findall(text)))
+        if isinstance(text, bytes | bytearray):
+            self.mark(text)
+        elif isinstance(text, str | int):
+            self.note_made(text)
+        self.texts |= noted - {float("inf"), float("-inf")}
+
+    def from_text(self, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
+        """What a function of constants gave; refused if the run wrote it to a text."""
+        if isinstance(value, bytes | bytearray) and self.keys:
+            return self.mark(value) if any(map(self.is_own_key, args)) else value
+        if type(value) is str and self.texts and self.is_own_key(value):
+            return self.note_made(value)
+        if self.keys and holds_numbers(value) and any(map(self.is_own_text, args)):
+            refused("text", f"what {name_of(f)} reads")
+        if not self.texts or (f is not str and not may_read(f, args)):
+            return value
+        for x in numbers_in(value):
+            parts = (x, getattr(x, "real", x), getattr(x, "imag", x))
+            known = any(p in self.texts for p in parts if not isinstance(p, int))
+            if known and not self.is_active(x):
+                refused("text", x)
+        return value
+
+    def is_own_text(self, x: Any) -> bool:
+        """Whether a function is given a text that was made of values."""
+        return isinstance(x, str) and self.is_own_key(str(x))
+
+    def formatted(self, value: Any, conversion: str, spec: str) -> str:
+        """One replacement field of an f-string."""
+        convert = CONVERSIONS.get(conversion)
+        if convert is not None:
+            value = self.call(convert, value)
+        return str(self.call(format, value, spec))
+
+
+CONVERSIONS = {"s": str, "r": repr, "a": ascii}
+
+
+def holds_numbers(x: Any) -> bool:
+    """Whether a value is, or a builtin container holds, a float or a float array."""
+    if isinstance(x, list | tuple):
+        return any(map(holds_numbers, x))
+    return is_number(x) or is_float_array(x)
+
+
+def may_read(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a function without a derivative may have read numbers from a text."""
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, np.ndarray | np.generic):
+        return owner.dtype.kind in "SUO"
+    root = root_of(f)
+    if root != "numpy":
+        return root not in COMPUTING
+    return f in READERS if not args else f in READERS or is_text(args[0])
+
+
+def is_text(x: Any) -> bool:
+    """Whether a value is a text, or an array or list of texts."""
+    if isinstance(x, list | tuple):
+        return bool(x) and is_text(x[0])
+    if isinstance(x, np.ndarray | np.generic):
+        return x.dtype.kind in "SUO"
+    return isinstance(x, str | bytes | bytearray)
+
+
+# what writes
+
+
+OBJECTS_OWN = vars(object)["__format__"]
+
+
+@handler(format)
+def handle_format(run: Any, x: Any, spec: str = "") -> Any:
+    """`format(x, spec)`: an object without a `__format__` is asked for its text."""
+    method = users_method(x, "__format__")
+    if method is not None:
+        return run.call(method, x, spec)
+    if spec == "" and class_attribute(type(x), "__format__") is OBJECTS_OWN:
+        return run.call(str, x)
+    text = run.below.call(format, x, spec)
+    run.written(text, x)
+    return text
+
+
+@handler(hash)
+def handle_hash(run: Any, x: Any) -> Any:
+    method = users_method(x, "__hash__")
+    found = run.call(method, x) if method is not None else hash(run.check_key(x))
+    if method is None and run.is_own_key(x):
+        run.note_made(found)
+    elif type(x) not in INERT:
+        run.written(found, x)
+    return hash(found) if method is not None else found
+
+
+# Special methods that the builtins ask, in this order.
+SPECIAL = {
+    str: ("__str__", "__repr__"),
+    repr: ("__repr__",),
+    bytes: ("__bytes__",),
+}
+
+
+# Functions whose C code asks what it is given for texts, and keeps none of it.
+ASKING = frozenset({str, repr, ascii, str.format, str.format_map})
+
+LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
+LOGGING = [getattr(x, name) for x in (logging, logging.Logger) for name in LEVELS]
+
+
+def writing(f: Any) -> Callable[..., Any]:
+    """The function as it is, and a note of what was written."""
+    names = SPECIAL.get(f, ())
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        method = users_method(args[0], *names) if names and args else None
+        if method is not None:
+            return run.call(method, *args)
+        if f in ASKING:
+            given = [shown(run, x) for x in args]
+            named = {name: shown(run, x) for name, x in kwargs.items()}
+            text = run.below.call(f, *given, **named)
+        else:
+            text = run.below.call(f, *args, **kwargs)
+        if any(type(x) not in INERT for x in (*args, *kwargs.values())):
+            run.written(text, *args, *kwargs.values())
+        return text
+
+    return handle
+
+
+for _write in (
+    str, repr, ascii, bytes, bytearray, str.format, str.format_map,
+    float.hex, float.__repr__, float.__str__, float.__format__, np.ndarray.tobytes,
+    np.ndarray.tofile, np.ndarray.dumps, np.ndarray.dump, np.generic.tobytes,
+    np.generic.tofile, np.generic.dumps, np.generic.dump, np.save, np.savez,
+    np.savez_compressed, np.savetxt, np.array2string, np.array_str, np.array_repr,
+    np.format_float_positional, np.format_float_scientific, *LOGGING,
+):  # fmt: skip
+    HANDLERS[_write] = writing(_write)
+
+
+@handler(builtins.print)
+def handle_print(run: Any, *args: Any, **kwargs: Any) -> None:
+    texts = [run.call(str, x) for x in args]
+    run.below.call(print, *texts, **kwargs)
+    if kwargs.get("file") is not None:
+        run.written(" ".join(texts), *args)
+
+
+@handler(float.as_integer_ratio)
+def handle_ratio(run: Any, x: Any) -> Any:
+    if run.is_active(x):
+        refused("digits")
+    return x.as_integer_ratio()

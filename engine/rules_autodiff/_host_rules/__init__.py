@@ -1,0 +1,1 @@
+"""Rules of host functions, derived from their code, for JAX and PyTorch."""

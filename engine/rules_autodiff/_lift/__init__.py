@@ -1,0 +1,1 @@
+"""From the text of a program to lifted code, which calls hooks."""

@@ -1,0 +1,133 @@
+"""The lift: a function's own source with each operation replaced by a hook.
+
+``x * y`` becomes ``_ad.mul(x, y)`` and ``f(x)`` becomes ``_ad.call(f, x)``. Control
+flow and names stay as they are, so the lifted function computes the same values in the
+same order and with the same objects. What a hook does beside that is the mode's
+business: one lifted form serves forward and reverse mode.
+"""
+
+import ast
+from dataclasses import dataclass
+from types import CellType, CodeType, FunctionType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from rules_autodiff._python.lifted_code import NESTED, ByIdentity
+from rules_autodiff._python.names import free_name, module_names
+
+from .compile import compiled, without_defaults
+from .source import FunctionNode, definition, own_tree
+from .statements import Lifter
+
+__all__ = [
+    "Lifted",
+    "lifted",
+    "like",
+    "rebind",
+    "shown",
+]
+
+HOOKS = "_ad"
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A lifted function: its code, and the name by which that calls the hooks.
+
+    Attributes:
+        places: For each cell of the code, which of the original one's it is; -1 for
+            the cell of the hooks.
+    """
+
+    code: CodeType
+    hooks: str
+    places: tuple[int, ...]
+
+    def bind(self, function: FunctionType, hooks: Any) -> FunctionType:
+        """The lifted function over the globals and cells of the original one."""
+        cells, own = function.__closure__ or (), CellType(hooks)
+        closure = [own if i < 0 else cells[i] for i in self.places]
+        return like(function, self.code, tuple(closure))
+
+
+# By original code, then by its file (equal code of two files is one key). Functions
+# that go out of use take their lifted form with them.
+CACHE: WeakKeyDictionary[CodeType, dict[str, Lifted]] = WeakKeyDictionary()
+
+
+FORMS = ByIdentity()  # of original code, its lifted form: a short way to `CACHE`
+
+
+def lifted(function: FunctionType) -> Lifted:
+    """The lifted form of a function's code, derived once.
+
+    Raises:
+        SourceNotFound: There is no source.
+        UnsupportedProgram: A construct that the engine does not differentiate.
+    """
+    code = function.__code__
+    found: Lifted | None = FORMS.get(code)
+    if found is None:
+        forms = CACHE.setdefault(code, {})
+        found = forms.get(code.co_filename)
+        if found is None:
+            tree, hooks = lifted_tree(code, function.__globals__)
+            form = compiled(tree, code, hooks)
+            places = tuple(
+                -1 if name == hooks else code.co_freevars.index(name)
+                for name in form.co_freevars
+            )
+            found = forms[code.co_filename] = Lifted(form, hooks, places)
+            register(form, hooks)
+        FORMS.put(code, found)
+    return found
+
+
+def shown(function: FunctionType) -> str:
+    """The text of the lifted form of a function."""
+    return ast.unparse(lifted_tree(function.__code__, function.__globals__)[0])
+
+
+def rebind(function: FunctionType, hooks: Any) -> FunctionType:
+    """A function made by lifted code of an earlier run, for the run of ``hooks``."""
+    code = function.__code__
+    name = NESTED.get(code)
+    if name not in code.co_freevars:
+        return function
+    place = code.co_freevars.index(name)
+    closure = list(function.__closure__ or ())
+    if closure[place].cell_contents is hooks:
+        return function
+    closure[place] = CellType(hooks)
+    return like(function, code, tuple(closure))
+
+
+def like(
+    function: FunctionType, code: CodeType, closure: tuple[CellType, ...]
+) -> FunctionType:
+    """A function with the name, globals and defaults of another."""
+    name, defaults = function.__name__, function.__defaults__
+    made = FunctionType(code, function.__globals__, name, defaults, closure)
+    if function.__kwdefaults__:
+        made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    if function.__dict__:
+        made.__dict__.update(function.__dict__)
+    return made
+
+
+def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode, str]:
+    """Find the source of ``code`` and lift it; with the name that the hooks go by."""
+    tree = own_tree(definition(code))
+    hooks = free_name(HOOKS, code)
+    tree = Lifter(code, hooks, module_names(code, namespace)).lift_function(tree)
+    tree.args = without_defaults(tree.args)
+    return tree, hooks
+
+
+def register(code: CodeType, hooks: str) -> None:
+    """Remember lifted code, so that it is never lifted again."""
+    NESTED.put(code, hooks)
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            register(const, hooks)

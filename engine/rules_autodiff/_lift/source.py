@@ -1,0 +1,215 @@
+"""From a code object to the syntax tree that it was compiled from.
+
+The whole file is parsed once and its functions are indexed by name and first line.
+`inspect.getsource` would not do: it follows ``__wrapped__`` to another function, and
+for a lambda it returns a fragment of a statement that need not parse.
+"""
+
+import ast
+import copy
+import linecache
+import re
+import sys
+import textwrap
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+
+from rules_autodiff._python.errors import SourceNotFound
+from rules_autodiff._python.names import mangle
+
+from .compile import PARSING, is_text_of
+from .doctest_source import example_lines
+
+__all__ = ["Definition", "FunctionNode", "definition", "own_tree"]
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Key = tuple[str, int]  # name and first line, decorators included
+
+PROMPT = re.compile(r"^(\s*)(>>> |\.\.\. |>>>$|\.\.\.$)")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The syntax of one function.
+
+    Attributes:
+        node: Its tree.
+        owner: The class that it stands in, or None.
+        imports: The names that its file imports; None for a part of a document.
+    """
+
+    node: FunctionNode
+    owner: str | None
+    imports: frozenset[str] | None
+
+
+def definition(code: CodeType) -> Definition:
+    """The syntax tree of ``code``.
+
+    Raises:
+        SourceNotFound: There is no source, or it is not the function's.
+    """
+    found = matching(code, example_lines(code) or source_lines(code))
+    if not found:  # what is cached may be older than the code
+        linecache.checkcache(file_of(code))
+        found = matching(code, source_lines(code))
+    if len(found) > 1:
+        found = [d for d in found if spans(d.node, code)]
+    if not found:
+        raise SourceNotFound(no_match(code))
+    return min(found, key=extent)
+
+
+def matching(code: CodeType, lines: list[str]) -> list[Definition]:
+    """The definitions that ``code`` was compiled from, or one that is equal."""
+    return [
+        d for d in candidates(code, lines) if is_text_of(own_tree(d), code, d.imports)
+    ]
+
+
+def own_tree(found: Definition) -> FunctionNode:
+    """A copy of a definition's tree, with private names as the compiler spells them."""
+    tree = copy.deepcopy(found.node)  # the index keeps its own
+    if found.owner:
+        mangle(tree, found.owner)
+    return tree
+
+
+def source_lines(code: CodeType) -> list[str]:
+    """The lines of the file of ``code``, as they were registered or are on disk."""
+    lines = linecache.getlines(file_of(code))
+    if not lines:
+        raise SourceNotFound(no_source(code))
+    return lines
+
+
+def file_of(code: CodeType) -> str:
+    """The file of ``code``, also of modules of the standard library that are frozen."""
+    name = code.co_filename
+    if name.startswith("<frozen "):
+        module = sys.modules.get(name[len("<frozen ") : -1])
+        return getattr(module, "__file__", None) or name
+    return name
+
+
+class Index:
+    """The functions of one file, by name and first line."""
+
+    def __init__(self, lines: list[str]):
+        self.lines = lines
+        self.table: dict[Key, list[Definition]] = {}
+        tree = ast.parse("".join(lines))
+        for found in functions(tree, None, frozenset(imported(tree))):
+            self.table.setdefault(key(found.node), []).append(found)
+
+
+INDEXES: OrderedDict[str, Index] = OrderedDict()  # of the files used last
+FILES = 32
+
+
+def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
+    """The definitions that begin on the line of ``code`` and have its name."""
+    with PARSING:
+        try:
+            index = indexed(code.co_filename, lines)
+        except SyntaxError:  # a document with code in it, not a Python file
+            return fragment(code, lines)
+        wanted = (code.co_name, code.co_firstlineno)
+        return index.table.get(wanted) or fragment(code, lines)
+
+
+def indexed(filename: str, lines: list[str]) -> Index:
+    """The index of a file, which may have been made before."""
+    index = INDEXES.get(filename)
+    if index is None or index.lines != lines:
+        index = INDEXES[filename] = Index(lines)
+        while len(INDEXES) > FILES:
+            INDEXES.popitem(last=False)
+    return index
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The names that a module imports for itself."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            for alias in child.names:
+                yield alias.asname or alias.name.partition(".")[0]
+        elif not isinstance(child, FunctionNode | ast.ClassDef | ast.expr):
+            yield from imported(child)
+
+
+def functions(
+    tree: ast.AST, owner: str | None, imports: frozenset[str] | None
+) -> Iterator[Definition]:
+    """Every function below ``tree``, with the class whose names it mangles."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, FunctionNode):
+            yield Definition(child, owner, imports)
+        inside = child.name if isinstance(child, ast.ClassDef) else owner
+        yield from functions(child, inside, imports)
+
+
+def key(node: FunctionNode) -> Key:
+    """Name and first line as the compiler records them."""
+    if isinstance(node, ast.Lambda):
+        return "<lambda>", node.lineno
+    return node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
+def fragment(code: CodeType, lines: list[str]) -> list[Definition]:
+    """The definitions in the lines of ``code`` alone, for code inside a document."""
+    first = code.co_firstlineno
+    last = max((line for *_, line in code.co_lines() if line), default=first)
+    for end in range(last, min(last + 40, len(lines)) + 1):
+        text = textwrap.dedent("".join(map(unprompted, lines[first - 1 : end])))
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            continue
+        ast.increment_lineno(tree, first - 1)
+        wanted = (code.co_name, first)
+        return [d for d in functions(tree, None, None) if key(d.node) == wanted]
+    return []
+
+
+def unprompted(line: str) -> str:
+    """The line without a doctest prompt."""
+    return PROMPT.sub(r"\1", line)
+
+
+def spans(node: FunctionNode, code: CodeType) -> bool:
+    """Whether every instruction of ``code`` lies inside the body of ``node``."""
+    body = [node.body] if isinstance(node, ast.Lambda) else node.body
+    start = (body[0].lineno, body[0].col_offset)
+    stop = (body[-1].end_lineno or 0, body[-1].end_col_offset or 0)
+    for line, end_line, column, end_column in code.co_positions():
+        if None in (line, end_line, column, end_column) or not (column or end_column):
+            continue  # the prologue has no place
+        if (line, column) < start or (end_line, end_column) > stop:
+            return False
+    return True
+
+
+def extent(found: Definition) -> tuple[int, int]:
+    """The size of a definition: of nested ones the innermost that fits is meant."""
+    node = found.node
+    lines = (node.end_lineno or 0) - node.lineno
+    return lines, (node.end_col_offset or 0) - node.col_offset
+
+
+def no_source(code: CodeType) -> str:
+    return (
+        f"{code.co_qualname} must have source code to be differentiated, but none was "
+        f"found for it ({code.co_filename}, line {code.co_firstlineno}). Define it in "
+        "a file, register its text in linecache, or write a rule for it."
+    )
+
+
+def no_match(code: CodeType) -> str:
+    return (
+        f"The source of {code.co_qualname} must be at line {code.co_firstlineno} of "
+        f"{code.co_filename}, but what stands there is not this function. Was the file "
+        "edited after it was loaded? Load it again."
+    )

@@ -1,0 +1,1 @@
+"""Rules for functions that write into their arguments."""

@@ -1,0 +1,250 @@
+"""The tables of mutating rules: which one fits the classes of a call's arguments."""
+
+import functools
+import inspect
+import typing
+import warnings
+from collections.abc import Callable, Mapping
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, TypeVar, final
+
+from rules_autodiff._python.attached import Attached
+from rules_autodiff._python.handlers import CALLABLES, HANDLERS, OVERLAYS
+from rules_autodiff._refusals import name_of
+from rules_core import DebugError, Primitive, RuleDefinitionError, RuleSkippedWarning
+from rules_core.extend import Location, NoConfig, Rule, RuleSet, read_types, reasons
+
+from .duals import CoDual, Dual
+
+__all__ = ["frule_mutating", "rrule_mutating"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Found = tuple[Callable[..., Any], Any, tuple[Any, ...]]  # rule, function, arguments
+NO_KEYWORDS: Mapping[str, Any] = {}
+
+
+@final
+class MutatingRules:
+    """The mutating rules of one mode: `define(f)` registers, `find(f, args)` looks up.
+
+    Attributes:
+        kind: `"rrule_mutating"` or `"frule_mutating"`.
+        rules: The rules of each function.
+        told: Calls of each that were told that the rules do not fit them.
+    """
+
+    def __init__(self, kind: str, dual: type):
+        self.kind, self.dual = kind, dual
+        self.rules: Attached[RuleSet] = Attached(f"_{kind}")
+        self.told: Attached[set[Any]] = Attached(f"_{kind}_told")
+
+    def define(self, f: Any) -> Callable[[F], F]:
+        """Register the decorated function as the mutating rule of `f`.
+
+        `@rrule_mutating.define(f)`: the rule takes a `CoDual` for `f` and one for each
+        argument and returns a `CoDual` and a pullback. The pullback gets the rdata of
+        the result, adds to the fdata of the arguments, undoes what the rule wrote, and
+        returns one rdata per argument, `f` included. `@frule_mutating.define(f)`: the
+        rule takes `Dual`s and returns a `Dual`.
+
+        The types come from the annotations: `x: CoDual[np.ndarray, Any]` answers to
+        arrays, `x` or `x: CoDual` to everything. Of several rules that fit the most
+        specific one is used. A method's rule is registered for `Class.method` and
+        takes the instance first.
+
+        Raises:
+            RuleDefinitionError: `f` is not hashable, or an annotation is no `CoDual`.
+            RuleClashError: Another place defines a rule for the same types.
+
+        >>> import numpy as np
+        >>> from rules_autodiff import CoDual, NoFData, NoRData, grad, rrule_mutating
+        >>> def double(x):
+        ...     x *= 2
+        >>> @rrule_mutating.define(double)
+        ... def double_rule(f, x):
+        ...     x.primal[...] *= 2
+        ...
+        ...     def double_pullback(_):
+        ...         x.primal[...] /= 2
+        ...         x.fdata[...] *= 2
+        ...         return NoRData(), NoRData()
+        ...
+        ...     return CoDual(None, NoFData()), double_pullback
+        >>> def program(x):
+        ...     y = x * 1.0
+        ...     double(y)
+        ...     return y @ y
+        >>> grad(program)(np.array([1.0, 2.0]))
+        array([ 8., 16.])
+        """
+        key = f.fun if isinstance(f, Primitive) else f
+
+        def register(rule: F) -> F:
+            made = self.made(key, rule)
+            try:
+                hash(key)
+            except TypeError as error:
+                message = f"{self.kind}: a function must be hashable, but got {f!r}."
+                raise RuleDefinitionError(message) from error
+            check_asked(key, self.kind)
+            self.rules.setdefault(key, RuleSet(nothing_before, as_it_is)).add(made)
+            self.told[key] = set()
+            return rule
+
+        return register
+
+    def made(self, f: Any, rule: Callable[..., Any]) -> Rule:
+        """A rule with the classes that it answers to, those of `f` left out."""
+        label = f"{self.kind} {rule.__qualname__}"
+        types, variadic, required = [], None, 0
+        for p in list(inspect.signature(rule, eval_str=True).parameters.values())[1:]:
+            answers = self.classes(p, label)
+            if p.kind is p.VAR_POSITIONAL:
+                variadic = answers
+            else:
+                types.append(answers)
+                required += p.default is p.empty
+        where = Location.of(rule)
+        return Rule(self.kind, f, rule, where, tuple(types), required=required,
+                    variadic=variadic)  # fmt: skip
+
+    def classes(self, parameter: inspect.Parameter, label: str) -> tuple[type, ...]:
+        """The classes of primals that a parameter of a rule answers to."""
+        annotation = parameter.annotation
+        if annotation in (parameter.empty, Any, self.dual):
+            return (object,)
+        if typing.get_origin(annotation) is not self.dual:
+            message = (
+                f"{label}: parameter {parameter.name!r} must be annotated with "
+                f"{self.dual.__name__}[class, Any], or not at all, but got "
+                f"{annotation!r}."
+            )
+            raise RuleDefinitionError(message)
+        primal = typing.get_args(annotation)[0]
+        if isinstance(primal, TypeVar):
+            return (object,)
+        return read_types((primal,), f"{label}: parameter {parameter.name!r}")[0]
+
+    def find(
+        self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_KEYWORDS
+    ) -> Found | None:
+        """The rule for a call, the function that it is for, and its arguments."""
+        if type(f) is FunctionType and f not in self.rules:
+            return None
+        owner = getattr(f, "__self__", None)
+        if type(f) is BuiltinFunctionType and owner is not None:  # `x.sort`
+            method = getattr(type(owner), f.__name__, None)
+            bound = self.look_up(method, (owner, *args), kwargs)
+            if bound is not None:
+                return bound
+        return self.look_up(f, args, kwargs)
+
+    def look_up(
+        self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Found | None:
+        try:
+            own = self.rules.get(f)
+        except TypeError:
+            return None
+        placed = None if own is None else in_place(f, args, kwargs)
+        if own is None or placed is None:
+            return None
+        rule: Any = own.caches[NoConfig][tuple(map(type, placed))]
+        return None if rule is None else (rule.function, f, placed)
+
+    def has(self, f: Any) -> bool:
+        """Whether there are rules of `f`, for whatever classes."""
+        try:
+            return f in self.rules
+        except TypeError:  # not hashable
+            return False
+
+    def warn_if_skipped(
+        self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, debug: bool
+    ) -> None:
+        """Say once for each combination of types that no rule of `f` fits a call.
+
+        Not where the other mode has one: a mode without rules derives the function.
+
+        Raises:
+            DebugError: No rule fits, in debug mode.
+        """
+        told = self.told.setdefault(f, set())
+        key = *map(type, args), *((name, type(x)) for name, x in kwargs.items())
+        if frule_mutating.find(f, args, kwargs) or rrule_mutating.find(f, args, kwargs):
+            return
+        if debug:
+            raise DebugError(self.skipped_text(f, args, kwargs))
+        if key not in told:
+            text = self.skipped_text(f, args, kwargs)
+            warnings.warn(text, RuleSkippedWarning, stacklevel=2)
+            told.add(key)
+
+    def skipped_text(
+        self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> str:
+        """Why no rule of `f` fits a call, and what to do."""
+        placed = in_place(f, args, kwargs)
+        types = tuple(map(type, args if placed is None else placed))
+        lines = [
+            f"  {self.kind} {rule.name}({rule.signature}) at {rule.location} does not: "
+            f"{'; '.join(why) or 'it takes no keyword-only arguments'}."
+            for rule in self.rules[f].rules
+            for why in [list(reasons(rule, NoConfig, types))]
+        ]
+        call = f"{name_of(f)}({', '.join(cls.__qualname__ for cls in types)})"
+        head = f"{call} is differentiated without its mutating rules, for none applies:"
+        cure = (
+            f"Annotate the argument as {self.dual.__name__}[its class, Any], leave the "
+            "annotation out, or define another rule."
+        )
+        return "\n".join((head, *lines, cure))
+
+
+def in_place(
+    f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[Any, ...] | None:
+    """The arguments of a call by position; None where one has no position."""
+    if not kwargs:
+        return args
+    try:
+        bound = inspect.signature(f, follow_wrapped=False).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return None
+    if bound.kwargs:  # after one that was left out
+        bound.apply_defaults()
+    return None if bound.kwargs else bound.args
+
+
+def check_asked(f: Any, kind: str) -> None:
+    """Refuse what no call asks for mutating rules."""
+    cure = "Define it for what the call ends in: a function, or Class.method."
+    if isinstance(f, MethodType):
+        what = "a bound method"
+        cure = "Define it for its __func__, which takes the instance or class first."
+    elif isinstance(f, (functools.partial, type)) or type(f) in CALLABLES:
+        what = f"an instance of {type(f).__qualname__}"
+    elif isinstance(type(f).__call__, FunctionType):
+        what = f"an instance of {type(f).__qualname__}"
+        cure = f"Define it for {type(f).__qualname__}.__call__, which takes it first."
+    elif f in HANDLERS and f not in OVERLAYS:
+        what, cure = "the engine's own to answer", "Use rules_autodiff.overlay."
+    else:
+        return
+    message = (
+        f"{kind}: a mutating rule must be for a function that calls ask for one, but "
+        f"{name_of(f)} is {what}. {cure}"
+    )
+    raise RuleDefinitionError(message)
+
+
+def nothing_before() -> None:
+    """No pack is looked for: mutating rules are the engine's own."""
+
+
+def as_it_is(rule: Rule) -> Rule:
+    return rule
+
+
+rrule_mutating = MutatingRules("rrule_mutating", CoDual)
+frule_mutating = MutatingRules("frule_mutating", Dual)

@@ -1,0 +1,1 @@
+"""The engine's own rules: operators on numbers and arrays."""

@@ -1,0 +1,1 @@
+"""Facts about Python values and programs; no arithmetic."""

@@ -1,0 +1,71 @@
+"""What is registered for functions and goes out of use with them."""
+
+from collections.abc import Iterator, MutableMapping
+from types import FunctionType
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+__all__ = ["Attached"]
+
+T = TypeVar("T")
+
+
+class Attached(MutableMapping[Any, T], Generic[T]):
+    """A mapping from functions, which hold their values themselves.
+
+    A dict would keep a function that is made in a loop, with what it captures, for as
+    long as the process lives: its rules refer to it. Builtins and ufuncs, which take no
+    attribute, are kept.
+
+    Attributes:
+        fixed: The values of keys that take no attribute.
+
+    >>> from rules_autodiff._python.attached import Attached
+    >>> known = Attached("_known")
+    >>> def f(x): ...
+    >>> known[f] = 1
+    >>> f in known, len in known, dict(known) == {f: 1}
+    (True, False, True)
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+        self.fixed: dict[Any, T] = {}
+        self.holders: WeakSet[Any] = WeakSet()
+
+    def __getitem__(self, f: Any) -> T:
+        if type(f) is not FunctionType:
+            return self.fixed[f]
+        owner, value = f.__dict__[self.name]
+        if owner is not f:  # `functools.wraps` copies what a function holds
+            raise KeyError(f)
+        found: T = value
+        return found
+
+    def __contains__(self, f: object) -> bool:
+        if type(f) is not FunctionType:
+            return f in self.fixed
+        held = f.__dict__.get(self.name)
+        return held is not None and held[0] is f
+
+    def __setitem__(self, f: Any, value: T) -> None:
+        if type(f) is not FunctionType:
+            self.fixed[f] = value
+        else:
+            f.__dict__[self.name] = f, value
+            self.holders.add(f)
+
+    def __delitem__(self, f: Any) -> None:
+        if f not in self:
+            raise KeyError(f)
+        if type(f) is not FunctionType:
+            del self.fixed[f]
+        else:
+            del f.__dict__[self.name]
+            self.holders.discard(f)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from [*self.fixed, *self.holders]
+
+    def __len__(self) -> int:
+        return len(self.fixed) + len(self.holders)

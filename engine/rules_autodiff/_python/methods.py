@@ -1,0 +1,105 @@
+"""What the classes of a program say about attributes and special methods."""
+
+from types import FunctionType
+from typing import Any
+
+from .opaque import is_opaque
+
+__all__ = [
+    "answers",
+    "class_attribute",
+    "descriptor",
+    "has",
+    "is_generated",
+    "key_of_builtin",
+    "own_descriptor",
+    "python_method",
+    "users_method",
+]
+
+
+def has(cls: Any, name: str) -> bool:
+    """Whether a class has an attribute without its metaclass's `__getattr__`."""
+    return any(name in vars(base) for base in (*cls.__mro__, *type(cls).__mro__))
+
+
+def class_attribute(cls: Any, name: str) -> Any:
+    """What a class says about an attribute, bases included."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def descriptor(cls: Any, name: str) -> Any:
+    """A property or a descriptor written in Python, or None."""
+    return own_descriptor(class_attribute(cls, name))
+
+
+def own_descriptor(found: Any) -> Any:
+    """What a class says about an attribute, if that is read by Python code."""
+    if found is None or isinstance(found, FunctionType):
+        return None
+    getter = getattr(type(found), "__get__", None)
+    if type(getter) is not FunctionType:
+        is_read = isinstance(found, property) and found.fget is not None
+        return found if is_read else None
+    cached = type(found).__name__ == "cached_property"
+    opaque = type(found).__module__.partition(".")[0] in ("functools", "enum", "abc")
+    return found if cached or not opaque else None
+
+
+def answers(cls: Any, name: str) -> bool:
+    """Whether a user's class of arrays or numbers gives an attribute by Python code."""
+    if cls.__module__ in ("numpy", "builtins"):
+        return False
+    asked = python_method(cls, "__getattr__") is not None and not has(cls, name)
+    return asked or descriptor(cls, name) is not None
+
+
+def python_method(cls: Any, name: str) -> FunctionType | None:
+    """A special method of a class, where a user wrote it in Python."""
+    found = class_attribute(cls, name)
+    if isinstance(found, FunctionType) and not is_standard(found):
+        return found
+    return None
+
+
+def users_method(x: Any, *names: str) -> FunctionType | None:
+    """The first of these special methods that a class has, if a user wrote it."""
+    for name in names:
+        found = class_attribute(type(x), name)
+        if found is None or found is getattr(object, name, None):
+            continue
+        method = found if isinstance(found, FunctionType) else None
+        known = method is None or is_opaque(method) or is_generated(method)
+        return None if known else method
+    return None
+
+
+def is_standard(f: FunctionType) -> bool:
+    return f.__module__ in ("types", "enum", "os")
+
+
+def is_generated(f: FunctionType) -> bool:
+    """Whether `dataclass` or `namedtuple` wrote a method: it only stores."""
+    return f.__code__.co_filename == "<string>"
+
+
+CLASS_METHOD = type(vars(dict)["fromkeys"])  # those of C
+
+
+def key_of_builtin(f: Any) -> Any:
+    """`list.append` for `[].append`: the method that a bound builtin came from."""
+    owner = f.__self__
+    if owner is None:
+        return None
+    if isinstance(owner, type):
+        found = (vars(base).get(f.__name__) for base in owner.__mro__)
+        return next((x for x in found if type(x) is CLASS_METHOD), None)
+    method: Any = getattr(type(owner), f.__name__, None)
+    if type(method) is not FunctionType:
+        return method
+    every = (vars(base).get(f.__name__) for base in type(owner).__mro__)
+    of_c = (x for x in every if x is not None and type(x) is not FunctionType)
+    return next((x for x in of_c if x.__get__(owner) == f), None)  # super().append

@@ -1,0 +1,152 @@
+"""What a function names outside of itself: other functions, and what they read.
+
+A function that is handed to C code runs unlifted there. What it captures is searched
+with it; this is the rest, which it reaches by its globals.
+"""
+
+import functools
+from collections.abc import Iterator
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from .names import codes
+from .opaque import OWN, is_opaque, is_opaque_module, root_of
+from .values import INERT
+
+__all__ = [
+    "code_reached",
+    "read_outside",
+    "reads_active",
+    "reads_uncaptured",
+    "values_outside",
+]
+
+
+def reads_active(run: Any, f: Any) -> bool:
+    """Whether a function given to C code reads a value with a derivative elsewhere."""
+    return any(run.is_active(x) for x in read_outside(f))
+
+
+def read_outside(f: Any) -> Iterator[Any]:
+    """The values that anything callable reads but does not capture."""
+    while not isinstance(f, FunctionType) and "__wrapped__" in attributes(f):
+        f = f.__wrapped__  # what the engine derived, `grad(f)`
+    if isinstance(f, functools.partial):
+        f = f.func
+    elif isinstance(f, MethodType):
+        f = f.__func__
+    if isinstance(f, FunctionType):
+        yield from values_outside(f, {})
+        return
+    method = type(f).__call__ if callable(f) else None
+    if isinstance(method, FunctionType):
+        yield from read_outside(method)
+
+
+def attributes(x: Any) -> dict[str, Any]:
+    """The attributes of an instance; none where it answers with something else."""
+    found = getattr(x, "__dict__", None)
+    return found if isinstance(found, dict) else {}
+
+
+def reads_uncaptured(run: Any, f: Any) -> bool:
+    """Whether a function given to a rule reads such a value without capturing it.
+
+    The rule gives the derivative of what it captures, and of nothing else.
+    """
+    if isinstance(f, functools.partial):
+        return reads_uncaptured(run, f.func)
+    if not isinstance(f, FunctionType | MethodType):
+        called = type(f).__call__
+        own = isinstance(called, FunctionType)
+        return own and reads_uncaptured(run, MethodType(called, f))
+    code_of = f.__func__ if isinstance(f, MethodType) else f
+    if not isinstance(code_of, FunctionType):
+        return False
+    seen: dict[int, Any] = {}
+    values = list(values_outside(code_of, seen, captured=False))
+    if isinstance(f, MethodType):
+        names = names_in(code_of.__code__)
+        values += attributes_of(type(f.__self__), names, seen)
+    return any(map(run.is_active, values))
+
+
+def values_outside(
+    f: FunctionType, seen: dict[int, Any], *, captured: bool = True
+) -> Iterator[Any]:
+    """The values that a function, or one that it calls, reads by itself.
+
+    These are its globals, defaults, and attributes of classes, and, if `captured`, what
+    it captured.
+    """
+    if id(f) in seen or is_opaque(f) or root_of(f) in OWN:
+        return
+    seen[id(f)] = f
+    yield from f.__defaults__ or ()
+    yield from (f.__kwdefaults__ or {}).values()
+    for code in codes(f.__code__):
+        names = names_in(code)
+        for name in names & f.__globals__.keys():
+            yield from read_of(f.__globals__[name], names, seen)
+    for cell in f.__closure__ or ():
+        value = cell_value(cell)
+        if value is not None:
+            names = names_in(f.__code__)
+            yield from read_of(value, names, seen, captured=captured)
+
+
+def read_of(
+    x: Any, names: set[str], seen: dict[int, Any], *, captured: bool = True
+) -> Iterator[Any]:
+    """What is read of a value by code that uses these names."""
+    if isinstance(x, FunctionType):
+        yield from values_outside(x, seen, captured=captured)
+    elif isinstance(x, type | ModuleType):
+        yield x
+        yield from attributes_of(x, names, seen)
+    elif type(x) not in INERT:
+        if captured:
+            yield x
+        yield from attributes_of(type(x), names, seen)
+
+
+def attributes_of(owner: Any, names: set[str], seen: dict[int, Any]) -> Iterator[Any]:
+    """The same for a class or module: only what is named."""
+    module = owner.__module__ if isinstance(owner, type) else owner.__name__
+    root = (module or "").partition(".")[0]
+    if id(owner) in seen or root in OWN or is_opaque_module(root) or root == "builtins":
+        return
+    seen[id(owner)] = owner
+    for base in owner.__mro__ if isinstance(owner, type) else (owner,):
+        for name in names & vars(base).keys():
+            found = vars(base)[name]
+            yield from read_of(getattr(found, "__func__", found), names, seen)
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names that code uses, as names or, where it was lifted, as texts."""
+    return {*code.co_names, *(c for c in code.co_consts if isinstance(c, str))}
+
+
+def cell_value(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return None
+
+
+def code_reached(
+    f: FunctionType, cls: type, seen: dict[int, Any]
+) -> Iterator[CodeType]:
+    """The code of a method, and of the functions that it names."""
+    if id(f) in seen or is_opaque(f):
+        return
+    seen[id(f)] = f
+    for code in codes(f.__code__):
+        yield code
+        for name in code.co_names:
+            own = (vars(base).get(name) for base in cls.__mro__)
+            for found in (*own, f.__globals__.get(name)):
+                inner = found.fget if isinstance(found, property) else found
+                if isinstance(inner, FunctionType):
+                    yield from code_reached(inner, cls, seen)

@@ -1,0 +1,327 @@
+"""Errors that name the function and the line of the user's program."""
+
+import sys
+from typing import Any, NoReturn
+
+from rules_autodiff._python.errors import EngineError, UnsupportedProgram
+from rules_autodiff._python.lifted_code import is_lifted_code
+from rules_autodiff._python.opaque import LIFTED_STANDARD, OWN, is_opaque_module
+from rules_core import explain, refuse_no_tangent, warn_if_skipped
+
+__all__ = [
+    "LIFTED",
+    "asked_of",
+    "code_and_line",
+    "keyword_error",
+    "name_of",
+    "no_rule_error",
+    "refuse",
+    "refuse_no_cotangent",
+    "refused",
+    "tell_skipped",
+    "where",
+]
+
+
+LIFTED = "_factory.<locals>._ad_function.<locals>."  # before names in lifted code
+
+Place = tuple[Any, int] | None  # the code of a program, and a line of it
+
+
+def where() -> str:
+    """The place in the user's program that is being differentiated."""
+    return worded(code_and_line())
+
+
+def worded(place: Place) -> str:
+    """A place as an error tells it."""
+    if place is None:
+        return "called from outside of any differentiated function"
+    return f"{place[0].co_filename}, line {place[1]}"
+
+
+def code_and_line() -> Place:
+    """The same in short, for a place that may never be told."""
+    frame: Any = sys._getframe(1)  # noqa: SLF001  (no other way to the frames)
+    found: Place = None
+    while frame is not None:
+        if is_lifted_code(frame.f_code):
+            found = frame.f_code, frame.f_lineno
+            if not is_standard(frame):
+                return found
+        frame = frame.f_back
+    return found
+
+
+def is_standard(frame: Any) -> bool:
+    """Whether a frame runs lifted code of the standard library, or of ours."""
+    name = str(frame.f_globals.get("__name__", ""))
+    root = name.partition(".")[0]
+    return is_opaque_module(name) or root in LIFTED_STANDARD or root in OWN
+
+
+def name_of(f: Any) -> str:
+    module = getattr(f, "__module__", None)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    owner = getattr(f, "__self__", None)
+    if module is None and owner is not None and not isinstance(owner, type(sys)):
+        module = type(owner).__module__
+    name = str(name).removeprefix(LIFTED)
+    return f"{module}.{name}" if module and module != "builtins" else name
+
+
+def no_rule_error(f: Any, kind: str) -> EngineError:
+    """The error for a function that has neither a rule nor source of its own."""
+    name = name_of(f)
+    text = (
+        f"{name} ({where()}) must have a rule to be differentiated: the engine does "
+        "not look into it, but it was called with a value that carries a derivative "
+        f"and no {kind} for these arguments is known. Define one with "
+        f"@rules_core.{kind}.define({name.rpartition('.')[2]}), install the rule pack "
+        f"of its library, or, if it has no derivative, declare "
+        f"rules_core.non_differentiable({name.rpartition('.')[2]})."
+    )
+    return UnsupportedProgram(text)
+
+
+def asked_of(call: Any, place: int | None = None) -> str:
+    """Which derivative a rule was asked for, in words; `place` counts the function."""
+    rule = call.rule
+    by = f"asked of the {rule.kind} {rule.name} ({rule.file}:{rule.line})"
+    if place is None:
+        return by
+    own = place - (not call.bound)
+    return f"{by} for {f'argument {own}' if own >= 0 else 'the function itself'}"
+
+
+def keyword_error(f: Any, name: str) -> EngineError:
+    """The error for a derivative that would be needed of a keyword-only argument."""
+    return UnsupportedProgram(
+        f"The keyword-only argument {name!r} of {name_of(f)} ({where()}) must carry no "
+        "derivative, because rules give none for it, but it does. Pass "
+        f"stop_gradient({name}), or a value that does not depend on the arguments."
+    )
+
+
+def note_place(error: BaseException, f: Any, place: Place = None) -> None:
+    """Add to an error which function's rule raised it, and the user's own line."""
+    if not any(NOTED in note for note in getattr(error, "__notes__", ())):
+        place = place or code_and_line()
+        told = f"called at {worded(place)}" if place else worded(place)
+        error.add_note(f"{NOTED} {name_of(f)}, {told}.")
+
+
+def note_unfit(error: Exception, f: Any, args: Any, kwargs: Any, run: Any) -> None:
+    """Add to an error that `f` has rules, and which of them did not fit why."""
+    if run.mutating.has(f):
+        error.add_note(run.mutating.skipped_text(f, args, kwargs))
+    if not run.has_rules(f) or run.opted_out(f, args):
+        return
+    what = explain(f, *args, **kwargs)
+    error.add_note(
+        f"No rule of {name_of(f)} fits this call, so the engine went on to its body:\n"
+        f"{what}"
+    )
+
+
+NOTED = "While a rule answered"
+
+REFUSALS = {
+    "set": (
+        "A set must hold constants, but an entry carries a derivative",
+        "Sets drop what is equal: use a list or a dict.",
+    ),
+    "objects": (
+        "A value that carries a derivative must not be written into an array of "
+        "objects, but is",
+        "Use an array of floats, or a list.",
+    ),
+    "dtype": (
+        "A value that carries a derivative must be written into a floating array, but "
+        "the dtype is {}, which would cut it off",
+        "Make the array with dtype=float.",
+    ),
+    "overlapping": (
+        "An array must not share memory with itself to be written to, but this view "
+        "does",
+        "Write into a copy.",
+    ),
+    "unbuffered": (
+        "An array must be copied onto itself without overlap, but NumPy does not "
+        "buffer this assignment, so its result is undefined",
+        "Copy the right-hand side first: dest[i] = value.copy().",
+    ),
+    "reinterpreted": (
+        "An array that carries a derivative must be viewed as what it is, but is "
+        "reinterpreted by a view of another dtype",
+        "Use .astype to convert the values.",
+    ),
+    "sparse": (
+        "A sparse matrix must hold constants, but its numbers carry a derivative",
+        "Use a dense array, or write a rule for the function that makes and uses the "
+        "matrix.",
+    ),
+    "container": (
+        "A value that carries a derivative must not be put into an object of class {}, "
+        "but is",
+        "Use a list, a dict or an array.",
+    ),
+    "pattern": (
+        "A class pattern must match plain attributes, but {} is a property",
+        "Match the object and read the attribute in the case's body.",
+    ),
+    "resized": (
+        "An array that carries a derivative must keep its memory, but is resized in "
+        "place",
+        "Use np.resize, which makes a new one.",
+    ),
+    "text": (
+        "A number that was written to a text or a file with its derivative must not be "
+        "read back, but {} is: a text holds no derivative",
+        "Keep the number itself, or write stop_gradient(x) if it is meant as a "
+        "constant.",
+    ),
+    "bytes": (
+        "The bytes of a value that carries a derivative must be used as a key or be "
+        "written, but whole numbers are read from them",
+        "Use the number itself.",
+    ),
+    "ignored": (
+        "A function in ignore_derivatives must use and keep constants, but {}",
+        "Let it capture the value itself, or use stop_gradient(value) inside.",
+    ),
+    "digits": (
+        "A value that carries a derivative must stay one number, but as_integer_ratio "
+        "takes it apart",
+        "Use the number itself.",
+    ),
+    "exported": (
+        "The memory of an array that carries a derivative must be reached by arrays "
+        "alone, but a buffer, an iterator or another array over the same memory was "
+        "made ({})",
+        "Use views of the one array, or copies.",
+    ),
+    "subclass": (
+        "An array that carries a derivative must be a plain numpy.ndarray, but is a "
+        "{}, whose class gives operations another meaning",
+        "Convert it by numpy.asarray.",
+    ),
+    "structured": (
+        "A value that carries a derivative must be written to and read from a field of "
+        "a structured array, but the record itself is used",
+        "Write a['field'][i] in place of a[i]['field'] or a[i].",
+    ),
+    "truncated": (
+        "The values of {}, which carry a derivative, must be floating numbers, but "
+        "dtype {} was asked for, which would cut it off",
+        "Ask for dtype=float; .astype(int) says that the derivative is to be zero.",
+    ),
+    "memo": (
+        "A dict must be asked by a value that carries a derivative only for what was "
+        "stored in the same call by d[key] = value, but the entry found is a constant "
+        "of another call, or was stored in another way",
+        "Use functools.cache, or leave the cache out; ask a table of constants by a "
+        "key made of stop_gradient(x).",
+    ),
+    "cached": (
+        "A result must be computed from the arguments, but a constant was taken for "
+        "{}, which equals what the program already had, as a cache does",
+        "Compute it anew or use functools.cache, which is the run's own; compare "
+        "stop_gradient(x) for a mask or a count; a branch that is meant to be constant "
+        "may return c + 0.0 * x.",
+    ),
+    "finalizer": (
+        "An object that is given a value with a derivative must not change anything "
+        "when it goes out of use, but {}.__del__ may, which nobody would follow",
+        "Use a with statement.",
+    ),
+    "hashed": (
+        "A key of a dict or a set must be asked without effect, but {} may change "
+        "something, which nobody would follow",
+        "Change it elsewhere, or use a list.",
+    ),
+    "attribute": (
+        "A value that carries a derivative must be stored as the object that it is, "
+        "but the attribute {}.{} keeps a copy",
+        "Use an attribute of a class written in Python.",
+    ),
+    "operand": (
+        "The operands of an array must be numbers and arrays where they carry a "
+        "derivative, but one is a {}",
+        "Convert it by numpy.asarray, or give its class __array__ or __array_ufunc__.",
+    ),
+    "number class": (
+        "A number that carries a derivative must be a float or a NumPy scalar, but is "
+        "made a {}, whose class gives operations another meaning",
+        "Hold the number in an attribute of a class of your own.",
+    ),
+    "generator": (
+        "A generator that was started outside of the differentiated function must "
+        "work on constants, but {} holds or is sent a value that carries a derivative",
+        "Start the generator inside of the function.",
+    ),
+    "reshaped": (
+        "An array that carries a derivative must keep its form if it is an argument, "
+        "or a derivative of the derivative is taken, but its attribute {} is set",
+        "Use .reshape, .astype or a view.",
+    ),
+    "taken apart": (
+        "A function that was defined inside of a differentiated one must be called, "
+        "but its {} is read",
+        "Define it outside.",
+    ),
+    "drawn": (
+        "The parameters of a random number must carry no derivative, because the rule "
+        "of a draw is not to have one, but those of {} do",
+        "Draw with constant parameters and scale: mean + scale * rng.normal().",
+    ),
+    "unseen": (
+        "The function {} must not write into arrays that nobody told the engine of, "
+        "but an array of shape {} has changed",
+        "Define @rrule_mutating and @frule_mutating for it.",
+    ),
+    "callback": (
+        "A function that a rule calls must capture what it reads of values that carry "
+        "a derivative, or be given it, but {} reads such a value as a global, as a "
+        "default or as an attribute of a class",
+        "Pass it as an argument, or bind it to a local variable beside the function.",
+    ),
+    "lanes": (
+        "The arguments of {}, whose mutating rule {} is run once for each tangent, "
+        "must be arrays and numbers in jacfwd, but one holds others",
+        "Use jvp for each direction, or jacrev.",
+    ),
+    "impure": (
+        "The function {} must give the same value each time, because its rule is run "
+        "once for each tangent in jacfwd, but gave two that differ",
+        "Use jvp for each direction, or jacrev.",
+    ),
+}
+
+
+def refused(key: str, *details: Any) -> NoReturn:
+    """Raise the error of a known name."""
+    what, cure = REFUSALS[key]
+    raise refuse(what.format(*details), cure)
+
+
+def refuse(what: str, cure: str) -> EngineError:
+    """The error for something that the engine will not do."""
+    return UnsupportedProgram(f"{what} ({where()}). {cure}")
+
+
+def tell_skipped(run: Any, f: Any, args: Any, kwargs: Any) -> None:
+    """Say that rules of `f` are skipped, where a derivative goes into the call."""
+    mutating = run.mutating.has(f)
+    if (mutating or run.has_rules(f)) and run.is_active((args, kwargs)):
+        if mutating:
+            run.mutating.warn_if_skipped(f, args, kwargs, debug=run.debug)
+        warn_if_skipped(f, args, kwargs, run.config)
+
+
+def refuse_no_cotangent(call: Any, place: int, ct: Any) -> None:
+    """Raise where a rule has `NoTangent()` for an argument, or part of it, with one."""
+    own = place - (not call.bound)
+    primal = call.rule.key if own < 0 else call.args[own]
+    what = "the function itself" if own < 0 else f"argument {own}"
+    refuse_no_tangent(call.rule, primal, ct, f"the cotangent of {what}")

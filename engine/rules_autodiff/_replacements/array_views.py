@@ -1,0 +1,127 @@
+"""NumPy functions that give views: the view shares its owner's derivative.
+
+Whether the result is a view is decided when it is there, by comparing owners. A view
+needs no rule; a copy (of a transposed matrix that is reshaped, say) takes the rule of
+the registry, or, for `reshape` and its like, the engine's own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._own_rules.own_rule import CORE, CoreRule
+from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._refusals import no_rule_error
+from rules_autodiff._shadows.memory import owner_of
+
+__all__: list[str] = []
+
+VIEWING = (
+    np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.expand_dims, np.squeeze,
+    np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.diagonal, np.flip,
+    np.fliplr, np.flipud, np.rot90, np.split, np.array_split, np.hsplit, np.vsplit,
+    np.dsplit, np.real, np.imag, np.asarray, np.asanyarray, np.ascontiguousarray,
+    np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided,
+    np.matrix_transpose, np.permute_dims,
+    np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, np.ndarray.diagonal,
+    np.ndarray.view, np.unstack,
+)  # fmt: skip
+
+
+def all_views(result: Any, owner: Any) -> bool:
+    """Whether a result is made of views of one owner's memory."""
+    parts = result if isinstance(result, tuple | list) else (result,)
+    return all(isinstance(a, np.ndarray) and owner_of(a) is owner for a in parts)
+
+
+def viewing(f: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], np.ndarray) and run.is_active(args[0]):
+            result = f(*args, **kwargs)
+            if all_views(result, owner_of(args[0])):
+                return result
+        elif not run.is_active((args, kwargs)):
+            return run.from_text(run.below.call(f, *args, **kwargs), f, args)
+        result = run.by_protocol(f, args, kwargs)
+        if result is NotImplemented:
+            result = run.look_up(f, args, kwargs)
+        if result is NotImplemented:
+            raise no_rule_error(f, run.kind.kind)
+        return result
+
+    return handle
+
+
+for _function in VIEWING:
+    HANDLERS[_function] = viewing(_function)
+
+
+def reshaped(x: Any, shape: Any, order: str) -> Any:
+    """`x.reshape(shape)` in memory of its own."""
+    return x.reshape(shape, order=order).copy(order="K")
+
+
+def reshaped_rrule(_needs: Any, x: Any, shape: Any, order: str) -> Any:
+    back = x.shape
+
+    def reshaped_pullback(dy: Any) -> Any:
+        return reshaped(dy, back, order), None, None
+
+    return reshaped(x, shape, order), reshaped_pullback
+
+
+def reshaped_frule(tangents: Any, x: Any, shape: Any, order: str) -> Any:
+    return reshaped(x, shape, order), reshaped(tangents[0], shape, order)
+
+
+CORE[reshaped] = CoreRule(reshaped, reshaped_rrule, reshaped_frule)
+
+
+@handler(reshaped)
+def handle_reshaped(run: Any, *args: Any) -> Any:
+    return run.core(reshaped, args)
+
+
+def reshape(run: Any, a: Any, shape: Any, order: str, *, copy: bool = False) -> Any:
+    if isinstance(a, np.generic) and np.ndim(a.reshape(shape)) == 0:
+        return run.box(a)
+    if not isinstance(a, np.ndarray):
+        a = run.call(np.asarray, a)
+    result = a.reshape(shape, order=order)
+    if not copy and owner_of(result) is owner_of(a):
+        return result
+    if order == "A":
+        order = "F" if a.flags.fnc else "C"
+    return run.core(reshaped, (a, shape, order))
+
+
+@handler(np.ndarray.reshape)
+def handle_method(run: Any, a: Any, *shape: Any, order: str = "C", **copy: Any) -> Any:
+    wanted = shape[0] if len(shape) == 1 else shape
+    return reshape(run, a, wanted, order, copy=bool(copy.get("copy")))
+
+
+@handler(np.reshape)
+def handle_reshape(run: Any, a: Any, shape: Any, order: str = "C", **copy: Any) -> Any:
+    return reshape(run, a, shape, order, copy=bool(copy.get("copy")))
+
+
+@handler(np.ravel, np.ndarray.ravel)
+def handle_ravel(run: Any, a: Any, order: str = "C") -> Any:
+    """A view only where the entries lie without gaps, unlike that of `reshape`."""
+    if not isinstance(a, np.ndarray):
+        a = run.call(np.asarray, a)
+    result = a.ravel(order)
+    if owner_of(result) is owner_of(a):
+        return result
+    return flattened(run, a, order)
+
+
+@handler(np.ndarray.flatten)
+def flattened(run: Any, a: Any, order: str = "C") -> Any:
+    """The entries in a row, in memory of its own."""
+    if order == "K":  # as they lie
+        axes = sorted(range(a.ndim), key=lambda axis: -abs(a.strides[axis]))
+        a, order = a.transpose(axes), "C"
+    return reshape(run, a, -1, order, copy=True)

@@ -1,0 +1,359 @@
+"""What the engine does in place of calling Python's builtins."""
+
+import builtins
+import collections
+import dataclasses
+import functools
+import operator
+from collections.abc import Callable
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+import rules_core
+from rules_autodiff._hooks.operators import BINARY, COMPARISONS, method_of
+from rules_autodiff._own_rules.arithmetic import product, total
+from rules_autodiff._own_rules.own_rule import (
+    CORE,
+    INERT_FUNCTIONS,
+    CoreRule,
+    conj,
+    fit,
+    space_of,
+)
+from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler
+from rules_autodiff._python.methods import python_method
+from rules_autodiff._python.opaque import MOVERS, is_opaque_module
+from rules_autodiff._python.values import INERT, is_arithmetic, is_number
+from rules_autodiff._refusals import refused
+
+__all__ = ["stop_gradient"]
+
+
+def plainly(f: Any) -> Callable[..., Any]:
+    """The function as it is: what it returns carries no derivative."""
+
+    def handle(_run: Any, *args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return handle
+
+
+INERT_BUILTINS = (
+    id, callable, ord,
+    input, open, vars, slice, object, property,
+    classmethod, staticmethod, super,
+    functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
+    functools.partial, functools.cached_property, functools.total_ordering,
+    functools.singledispatch, rules_core.opt_out, rules_core.non_differentiable,
+    operator.is_, operator.is_not,
+    dataclasses.make_dataclass, dataclasses.dataclass, dataclasses.field,
+    dataclasses.fields, np.shape, np.ndim, np.size, np.result_type,
+    np.iscomplexobj, np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
+    collections.namedtuple,  # noqa: PYI024  (the program may call it)
+    np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,
+    operator.itemgetter, operator.attrgetter, operator.methodcaller, MethodType,
+)  # fmt: skip
+# What they make or take apart holds the same objects as before.
+MAKERS = (CellType, FunctionType, rules_core.structure)
+for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS, *MAKERS):
+    HANDLERS[_function] = plainly(_function)
+
+
+# operators as functions
+
+
+def operator_handler(name: str) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        return getattr(run, name)(*args)
+
+    return handle
+
+
+for _name in (*BINARY, *COMPARISONS, "neg", "pos", "invert", "abs"):
+    HANDLERS[getattr(operator, _name)] = operator_handler(_name)
+for _name in BINARY:
+    _inplace = "i" + _name.strip("_")
+    HANDLERS[getattr(operator, _inplace)] = operator_handler(_inplace)
+HANDLERS[operator.getitem] = operator_handler("getitem")
+HANDLERS[operator.delitem] = operator_handler("delitem")
+HANDLERS[builtins.abs] = operator_handler("abs")
+
+
+@handler(operator.setitem)
+def handle_setitem(run: Any, owner: Any, key: Any, value: Any) -> None:
+    run.store_item(value, owner, key)
+
+
+@handler(builtins.pow)
+def handle_pow(run: Any, base: Any, exp: Any, mod: Any = None) -> Any:
+    return run.pow(base, exp) if mod is None else pow(base, exp, mod)
+
+
+@handler(builtins.divmod)
+def handle_divmod(run: Any, x: Any, y: Any) -> Any:
+    for name, own, other in (("__divmod__", x, y), ("__rdivmod__", y, x)):
+        method = method_of(own, name)
+        if method is not None:
+            result = run.call(method, own, other)
+            if result is not NotImplemented:
+                return result
+    if not run.is_active((x, y)):
+        return divmod(x, y)
+    for own in (x, y):
+        if isinstance(own, np.ndarray) and not is_arithmetic(own):
+            refused("operand", type(own).__name__)
+    return run.floordiv(x, y), run.mod(x, y)
+
+
+def core_handler(key: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        return run.core(key, args)
+
+    return handle
+
+
+REFLECTED = {f"__r{name.strip('_')}__": name for name in BINARY}
+DIRECT = {
+    f"__{name.strip('_')}__": name for name in (*BINARY, *COMPARISONS, "neg", "abs")
+}
+
+
+SPECIAL = {
+    "__divmod__": divmod, "__round__": round, "__float__": float, "__str__": str,
+    "__repr__": repr, "__pos__": operator.pos,
+    **{f"__i{n.strip('_')}__": getattr(operator, f"i{n.strip('_')}") for n in BINARY},
+}  # fmt: skip
+
+
+def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """A bound special method of C code, as `(2.0).__mul__` or `slot.__get__`."""
+    owner, name = f.__self__, f.__name__
+    if name == "__call__":
+        if overrides_call(f):
+            return run.call_in_c(f, args, kwargs)
+        make = isinstance(owner, type) and f.__objclass__ is type
+        return (run.construct if make else run.call)(owner, *args, **kwargs)
+    if isinstance(owner, float | complex | np.ndarray | np.generic):
+        if name in DIRECT:
+            return getattr(run, DIRECT[name])(owner, *args)
+        if name in REFLECTED:
+            return getattr(run, REFLECTED[name])(*args, owner)
+        if name in SPECIAL:
+            return run.call(SPECIAL[name], owner, *args)
+        if isinstance(owner, np.ndarray):
+            return run.call(getattr(np.ndarray, name), owner, *args, **kwargs)
+    handle = HANDLERS.get(getattr(f.__objclass__, name, None))
+    if handle is not None:
+        return handle(run, owner, *args, **kwargs)
+    if keeps_copies(f.__objclass__):
+        return run.call_opaque(f, args, kwargs)
+    return run.below.call(f, *args, **kwargs)
+
+
+def overrides_call(f: Any) -> bool:
+    """Whether `f` is `super().__call__` of a class that calls otherwise in Python."""
+    cls = type(f.__self__)
+    if issubclass(cls, type):  # of a metaclass: it makes an instance
+        return False
+    return f.__objclass__ is not cls and isinstance(cls.__call__, FunctionType)
+
+
+def keeps_copies(cls: type) -> bool:
+    """Whether a class in C may keep another form of what its instances are given."""
+    if cls.__module__ == "builtins":
+        return cls in (bytearray, memoryview, bytes)
+    return is_opaque_module(cls.__module__) and not issubclass(cls, MOVERS)
+
+
+CALLABLES[type((1.0).__add__)] = call_slot
+
+
+def register_methods() -> None:
+    """`float.__mul__(x, y)`, `numpy.ndarray.__iadd__(x, y)`: the operators by name."""
+    for cls in (float, complex, *NUMPY_NUMBERS, np.ndarray):
+        for special, name in DIRECT.items():
+            if special in vars(cls):
+                HANDLERS[vars(cls)[special]] = operator_handler(name)
+        for special, name in REFLECTED.items():
+            if special in vars(cls):
+                HANDLERS[vars(cls)[special]] = reflected_handler(name)
+        for special, f in SPECIAL.items():
+            if special in vars(cls) and f in HANDLERS:
+                HANDLERS[vars(cls)[special]] = HANDLERS[f]
+
+
+def reflected_handler(name: str) -> Callable[..., Any]:
+    def handle(run: Any, x: Any, y: Any) -> Any:
+        return getattr(run, name)(y, x)
+
+    return handle
+
+
+NUMPY_NUMBERS = (np.float64, np.float32, np.complex128, np.complex64, np.generic)
+
+
+# numbers
+
+
+def to_float(x: Any) -> float:
+    """A real number as a Python float."""
+    return float(x)
+
+
+def to_float_rrule(_needs: Any, x: Any) -> Any:
+    def to_float_pullback(dy: Any) -> Any:
+        return (dy,)
+
+    return to_float(x), to_float_pullback
+
+
+def to_float_frule(tangents: Any, x: Any) -> Any:
+    return to_float(x), to_float(tangents[0])
+
+
+def to_complex(x: Any, *imaginary: Any) -> complex:
+    """One number, or a real and an imaginary part, as a Python complex number."""
+    return complex(x, *imaginary)
+
+
+def to_complex_rrule(_needs: Any, x: Any, *imaginary: Any) -> Any:
+    spaces = tuple(map(space_of, (x, *imaginary)))
+
+    def to_complex_pullback(dy: Any) -> Any:
+        return fit(dy, spaces[0]), *(fit(dy * -1j, s) for s in spaces[1:])
+
+    return to_complex(x, *imaginary), to_complex_pullback
+
+
+def to_complex_frule(tangents: Any, x: Any, *imaginary: Any) -> Any:
+    dz = tangents[0]
+    for dy in tangents[1:]:
+        dz = total(dz, product(dy, 1j))
+    return to_complex(x, *imaginary), to_complex(dz)
+
+
+CORE[to_float] = CoreRule(to_float, to_float_rrule, to_float_frule)
+CORE[to_complex] = CoreRule(to_complex, to_complex_rrule, to_complex_frule)
+for _key in CORE:
+    if not isinstance(_key, str):
+        HANDLERS[_key] = core_handler(_key)
+
+
+def only_entry(run: Any, x: Any) -> Any:
+    """The entry of an array that has one; anything else as it is."""
+    if isinstance(x, np.ndarray) and x.size == 1:
+        return run.read_array(x, (0,) * x.ndim)
+    return x
+
+
+@handler(float)
+def handle_float(run: Any, x: Any = 0.0) -> Any:
+    x = only_entry(run, x)
+    if is_number(x):
+        return run.core(to_float, (x,))
+    if type(x) in INERT and type(x) is not str:  # a whole number, as of `len`
+        return float(x)
+    method = method_of(x, "__float__")
+    return run.from_text(float(x)) if method is None else run.call(method, x)
+
+
+@handler(float.__new__)
+def handle_float_new(run: Any, cls: Any, x: Any = 0.0) -> Any:
+    if cls is not float and run.is_active(x):
+        refused("number class", cls.__name__)
+    return run.call(float, x) if cls is float else float.__new__(cls, x)
+
+
+@handler(complex)
+def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
+    x, y = named.get("real", x), named.get("imag", y)
+    if not run.is_active((x, y)):
+        return run.from_text(complex(x) if y is None else complex(x, y))
+    method = method_of(x, "__complex__")
+    if method is not None:
+        return run.call(method, x)
+    given = (x,) if y is None else (x, y)
+    parts = [only_entry(run, run.as_number(part)) for part in given]
+    return run.core(to_complex, tuple(parts))
+
+
+for _cls in (float, complex, np.float64, np.float32, np.complex128, np.complex64):
+    HANDLERS[_cls.conjugate] = core_handler(conj)
+HANDLERS[float.is_integer] = plainly(float.is_integer)
+
+
+@handler(np.float64.item, np.float32.item)
+def handle_item(run: Any, x: Any, *index: Any) -> Any:
+    x.item(*index)  # refuses what is no index
+    return run.core(to_float, (x,))
+
+
+@handler(np.float64.copy)
+def handle_number_copy(run: Any, x: Any, order: str = "C") -> Any:
+    x.copy(order)  # refuses what is no order
+    return run.box(x)
+
+
+@handler(builtins.round)
+def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
+    method = python_method(type(x), "__round__")
+    if method is not None:
+        return run.call(method, x) if ndigits is None else run.call(method, x, ndigits)
+    if isinstance(x, np.ndarray):
+        return run.call(np.round, x, ndigits or 0)
+    found = round(x) if ndigits is None else round(x, ndigits)
+    found = without_derivative(found)
+    return run.rounded(found) if ndigits and run.is_active(x) else found
+
+
+def rounding(f: Any) -> Callable[..., Any]:
+    """A function of arrays that rounds: what it gives may be the key of a cache."""
+
+    def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        found = run.call_opaque(f, (x, *args), kwargs)
+        return run.rounded(found) if run.is_active(x) else found
+
+    return handle
+
+
+for _round in (np.round, np.around, np.ndarray.round):
+    HANDLERS[_round] = rounding(_round)
+
+
+def without_derivative(x: Any) -> Any:
+    """An equal value that no run knows."""
+    from rules_autodiff._python.plain_level import boxed
+
+    if is_number(x):
+        return boxed(x)
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fcV":
+        return x.copy()
+    level = rules_core.structure(x)
+    if level is None or not rules_core.has_tangent(x):
+        return x
+    return level.rebuild([without_derivative(value) for value in level.values])
+
+
+def stop_gradient(x: Any) -> Any:
+    """The value of `x` as a constant: `d stop_gradient(x) = 0`.
+
+    Numbers, arrays and containers of them come back equal, as new objects.
+
+    >>> from rules_autodiff import grad, stop_gradient
+    >>> grad(lambda x: x * stop_gradient(x))(3.0)
+    3.0
+    """
+    return without_derivative(x)
+
+
+HANDLERS[stop_gradient] = plainly(stop_gradient)
+
+
+@handler(type)
+def handle_type(_run: Any, *args: Any, **kwargs: Any) -> Any:
+    return type(*args, **kwargs)
+
+
+register_methods()

@@ -1,0 +1,110 @@
+"""Methods of containers in C that fill them: they would iterate arrays unseen.
+
+Numbers that C code takes out of an array are copies of which the engine knows nothing,
+and a user's `__iter__` that C code asks is not followed.
+"""
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from rules_autodiff._hooks.calls import is_opaque_class
+from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.methods import python_method
+
+__all__: list[str] = []
+
+ITEM_METHODS = ("__getitem__", "__setitem__", "__iter__", "keys")
+FROM_KEYS = vars(dict)["fromkeys"]
+
+
+@handler(FROM_KEYS, vars(OrderedDict)["fromkeys"])
+def handle_fromkeys(run: Any, cls: Any, keys: Any, value: Any = None) -> Any:
+    items = run.iter(keys)
+    if is_opaque_class(cls) and python_method(cls, "__setitem__") is None:
+        return FROM_KEYS.__get__(None, cls)(items, value)
+    made = run.call(cls)
+    for key in items:
+        run.store_item(value, made, key)
+    return made
+
+
+def asks_items(x: Any) -> bool:
+    """Whether a subclass of a dict says in Python what its items are."""
+    return any(python_method(type(x), name) is not None for name in ITEM_METHODS)
+
+
+@handler(dict.__or__)
+def handle_union(run: Any, x: Any, y: Any) -> Any:
+    """`x | y` of dicts: made of the first by the class that Python chooses."""
+    if python_method(type(x), "__or__") is not None:  # which asks by super()
+        return dict.__or__(x, y)
+    if not (asks_items(x) or asks_items(y)):
+        return run.foreign("or_", x, y)
+    made: Any = dict(run.entries(x))
+    for own in (y, x):
+        if isinstance(own, OrderedDict):
+            made = run.call(type(own), x)
+        elif isinstance(own, defaultdict):
+            made = run.call(type(own), own.default_factory, x)
+    update = OrderedDict.update if isinstance(made, OrderedDict) else dict.update
+    run.call(update, made, y)
+    return made
+
+
+@handler(dict.copy)
+def handle_dict_copy(run: Any, owner: Any) -> Any:
+    return dict(run.entries(owner)) if asks_items(owner) else dict.copy(owner)
+
+
+@handler(tuple.__new__)
+def handle_new_tuple(run: Any, cls: Any, *items: Any) -> Any:
+    return tuple.__new__(cls, *map(run.iter_array, items))
+
+
+@handler(frozenset.__new__)
+def handle_new_frozenset(run: Any, cls: Any, *items: Any) -> Any:
+    return frozenset.__new__(cls, *(map(run.hashed, run.iter(x)) for x in items))
+
+
+def initialising(init: Any, name: str) -> Callable[..., Any]:
+    """`init` of a container, given items that the hook called `name` has read."""
+
+    def handle(run: Any, owner: Any, *args: Any, **kwargs: Any) -> None:
+        run.changing(owner)
+        init(owner, *map(getattr(run, name), args), **kwargs)
+
+    return handle
+
+
+for _class, _name in ((list, "iter_array"), (deque, "iter_array"),
+                      (dict, "entries_of")):  # fmt: skip
+    HANDLERS[_class.__init__] = initialising(_class.__init__, _name)
+
+
+@handler(OrderedDict.__init__, OrderedDict.update)
+def handle_ordered_update(run: Any, owner: Any, *args: Any, **kwargs: Any) -> None:
+    """Its C code asks the methods of subclasses, as Python code would."""
+    if any(map(asks_items, (owner, *args))):
+        run.call(MutableMapping.update, owner, *args, **kwargs)
+        return
+    run.changing(owner)
+    OrderedDict.update(owner, *map(run.entries, args), **kwargs)
+
+
+@handler(OrderedDict.setdefault)
+def handle_ordered_default(run: Any, owner: Any, key: Any, default: Any = None) -> Any:
+    if run.contains(key, owner):
+        return run.getitem(owner, key)
+    run.store_item(default, owner, key)
+    return default
+
+
+@handler(OrderedDict.copy)
+def handle_ordered_copy(run: Any, owner: Any) -> Any:
+    if type(owner) is OrderedDict:
+        return OrderedDict.copy(owner)
+    made = run.call(type(owner))
+    for key in list(OrderedDict.keys(owner)):
+        run.store_item(run.getitem(owner, key), made, key)
+    return made

@@ -1,0 +1,302 @@
+"""What the engine does in place of builtins that iterate: items are followed."""
+
+import builtins
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator
+from types import FunctionType, GeneratorType
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._hooks.special_methods import Ordered
+from rules_autodiff._own_rules.own_rule import CORE, CoreRule, given
+from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.methods import python_method, users_method
+
+__all__ = ["followed"]
+
+
+def followed(run: Any, f: Any) -> Any:
+    """A callable for C code to call, whose calls are followed."""
+    if f is None:
+        return f
+
+    def call_followed(*args: Any, **kwargs: Any) -> Any:
+        return run.call(f, *args, **kwargs)
+
+    return call_followed
+
+
+def collecting(cls: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        items = [run.iter(arg) for arg in args]
+        for arg in args:  # Python asks how many there are
+            hint = users_method(arg, "__len__", "__length_hint__")
+            if hint is not None:
+                run.call(hint, arg)
+        return cls(*items)
+
+    return handle
+
+
+def deciding(f: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        return f(*(map(run.truth, run.iter(arg)) for arg in args))
+
+    return handle
+
+
+for _collect in (list, tuple):
+    HANDLERS[_collect] = collecting(_collect)
+for _decide in (any, all):
+    HANDLERS[_decide] = deciding(_decide)
+
+
+def collecting_set(cls: Any) -> Callable[..., Any]:
+    def handle(run: Any, *args: Any) -> Any:
+        return cls(*(map(run.hashed, run.iter(arg)) for arg in args))
+
+    return handle
+
+
+for _set in (set, frozenset):
+    HANDLERS[_set] = collecting_set(_set)
+
+
+@handler(enumerate)
+def handle_enumerate(run: Any, iterable: Any, start: int = 0) -> Any:
+    return enumerate(run.iter(iterable), start)
+
+
+@handler(zip)
+def handle_zip(run: Any, *iterables: Any, strict: bool = False) -> Any:
+    return zip(*map(run.iter, iterables), strict=strict)
+
+
+@handler(dict)
+def handle_dict(run: Any, *args: Any, **kwargs: Any) -> Any:
+    return dict(*(run.entries(a) for a in args), **kwargs)
+
+
+@handler(map)
+def handle_map(run: Any, f: Any, *iterables: Any) -> Iterator[Any]:
+    call = followed(run, f) if not isinstance(f, type) else class_caller(run, f)
+    return map(call, *map(run.iter, iterables))
+
+
+def class_caller(run: Any, cls: type) -> Any:
+    def make(*args: Any) -> Any:
+        return run.call(cls, *args)
+
+    return make
+
+
+@handler(filter)
+def handle_filter(run: Any, f: Any, iterable: Any) -> Iterator[Any]:
+    return filter(predicate(run, f), run.iter(iterable))
+
+
+def predicate(run: Any, f: Any) -> Any:
+    """A callable of which C code asks whether what it gives is true."""
+    if f is None or f is bool:
+        return run.truth
+    call = followed(run, f)
+    return lambda *args: run.truth(call(*args))
+
+
+@handler(reversed)
+def handle_reversed(run: Any, sequence: Any) -> Any:
+    if isinstance(sequence, np.ndarray):
+        return run.array_items(sequence[::-1])
+    method = python_method(type(sequence), "__reversed__")
+    return (
+        reversed(sequence) if method is None else run.iter(run.call(method, sequence))
+    )
+
+
+@handler(builtins.iter)
+def handle_iter(run: Any, source: Any, *sentinel: Any) -> Any:
+    if sentinel:
+        return iter(followed(run, source), *sentinel)
+    return iter(run.iter(source))
+
+
+@handler(builtins.next)
+def handle_next(run: Any, iterator: Any, *default: Any) -> Any:
+    if type(iterator) is GeneratorType:
+        run.check_generator(iterator)
+    if type(iterator) is np.flatiter:
+        return next(run.flat_items(iterator), *default)
+    method = python_method(type(iterator), "__next__")
+    if method is None:
+        return next(iterator, *default)
+    try:
+        return run.call(method, iterator)
+    except StopIteration:
+        if not default:
+            raise
+        return default[0]
+
+
+def plain_sum(start: Any, *items: Any) -> Any:
+    """`sum` of floats, which is compensated from Python 3.12 on."""
+    return sum(items, start)
+
+
+def plain_sum_rrule(needs: Any, start: Any, *items: Any) -> Any:
+    def plain_sum_pullback(dy: Any) -> Any:
+        return tuple([dy if wanted else None for wanted in needs])
+
+    return plain_sum(start, *items), plain_sum_pullback
+
+
+def plain_sum_frule(tangents: Any, start: Any, *items: Any) -> Any:
+    dy: Any = 0.0
+    for dx in tangents:
+        if given(dx):
+            dy += dx
+    return plain_sum(start, *items), dy
+
+
+CORE[plain_sum] = CoreRule(plain_sum, plain_sum_rrule, plain_sum_frule)
+
+
+@handler(plain_sum)
+def handle_plain_sum(run: Any, *args: Any) -> Any:
+    return run.core(plain_sum, args)
+
+
+@handler(builtins.sum)
+def handle_sum(run: Any, iterable: Any, start: Any = 0) -> Any:
+    items, total = list(run.iter(iterable)), start
+    plain = len(list(itertools.takewhile(is_plain, items))) if is_plain(start) else 0
+    if plain > 1:
+        total = run.core(plain_sum, (start, *items[:plain]))
+        items = items[plain:]
+    for item in items:
+        total = run.add(total, item)
+    return total
+
+
+@handler(math.prod)
+def handle_prod(run: Any, iterable: Any, *, start: Any = 1) -> Any:
+    """Of the class that the factors make it, NumPy's numbers or Python's."""
+    found = start
+    for factor in run.iter(iterable):
+        found = run.mul(found, factor)
+    return found
+
+
+def is_plain(x: Any) -> bool:
+    return type(x) in (float, int, bool)
+
+
+@handler(operator.concat)
+def handle_concat(run: Any, one: Any, other: Any) -> Any:
+    return run.add(one, other)
+
+
+@handler(operator.iconcat)
+def handle_iconcat(run: Any, one: Any, other: Any) -> Any:
+    return run.iadd(one, other)
+
+
+def handle_contains(run: Any, container: Any, item: Any) -> bool:
+    return bool(run.contains(item, container))
+
+
+HANDLERS[operator.contains] = handle_contains
+
+
+@handler(itertools.count)
+def handle_count(run: Any, start: Any = 0, step: Any = 1) -> Iterator[Any]:
+    if not run.is_active((start, step)):
+        return itertools.count(start, step)
+    steps = itertools.count()
+    return (run.add(start, run.mul(step, i)) for i in steps)
+
+
+@handler(functools.reduce)
+def handle_reduce(run: Any, f: Any, iterable: Any, *initial: Any) -> Any:
+    return functools.reduce(followed(run, f), run.iter(iterable), *initial)
+
+
+@handler(itertools.accumulate)
+def handle_accumulate(
+    run: Any, iterable: Any, func: Any = operator.add, *, initial: Any = None
+) -> Any:
+    call = followed(run, func or operator.add)
+    return itertools.accumulate(run.iter(iterable), call, initial=initial)
+
+
+def moving(f: Any) -> Callable[..., Any]:
+    """An iterator of C code: its callables are followed, its arrays read by item."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        given = [
+            followed(run, a) if isinstance(a, FunctionType) else iterable(run, a)
+            for a in args
+        ]
+        return f(*given, **kwargs)
+
+    return handle
+
+
+def iterable(run: Any, x: Any) -> Any:
+    return run.iter(x) if hasattr(type(x), "__iter__") else x
+
+
+for _mover in (
+    itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.cycle,
+    itertools.product, itertools.permutations,
+    itertools.combinations, itertools.combinations_with_replacement,
+    itertools.zip_longest, itertools.starmap, itertools.tee, itertools.pairwise,
+):  # fmt: skip
+    HANDLERS[_mover] = moving(_mover)
+
+
+@handler(itertools.repeat)
+def handle_repeat(_run: Any, *args: Any, **kwargs: Any) -> Any:
+    return itertools.repeat(*args, **kwargs)
+
+
+@handler(itertools.starmap)
+def handle_starmap(run: Any, f: Any, items: Any) -> Iterator[Any]:
+    return itertools.starmap(followed(run, f), map(run.iter, run.iter(items)))
+
+
+@handler(itertools.chain.from_iterable)
+def handle_from_iterable(run: Any, items: Any) -> Iterator[Any]:
+    return itertools.chain.from_iterable(map(run.iter, run.iter(items)))
+
+
+def testing(f: Any) -> Callable[..., Any]:
+    """An iterator of C code that asks a predicate."""
+
+    def handle(run: Any, test: Any, items: Any) -> Any:
+        return f(predicate(run, test), run.iter(items))
+
+    return handle
+
+
+for _test in (itertools.takewhile, itertools.dropwhile, itertools.filterfalse):
+    HANDLERS[_test] = testing(_test)
+
+
+@handler(itertools.compress)
+def handle_compress(run: Any, data: Any, selectors: Any) -> Iterator[Any]:
+    return itertools.compress(run.iter(data), map(run.truth, run.iter(selectors)))
+
+
+@handler(itertools.groupby)
+def handle_groupby(run: Any, items: Any, key: Any = None) -> Any:
+    call = followed(run, key)
+
+    def standing(item: Any) -> Any:
+        return Ordered(run, item if call is None else call(item))
+
+    groups = itertools.groupby(run.iter(items), standing)
+    return ((each.value, group) for each, group in groups)

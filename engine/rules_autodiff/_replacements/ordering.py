@@ -1,0 +1,232 @@
+"""What compares: sorting, heaps, searching. A user's own comparison is followed."""
+
+import bisect
+import heapq
+import operator
+import sys
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from rules_autodiff._hooks.special_methods import Ordered, is_asked
+from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.values import is_number
+
+from .iteration import followed
+
+__all__: list[str] = []
+
+
+def keys_of(run: Any, items: list[Any], key: Any) -> list[Any]:
+    """What is compared in place of the items."""
+    return items if key is None else [run.call(key, item) for item in items]
+
+
+def in_order(run: Any, items: list[Any], key: Any, reverse: Any = False) -> list[Any]:
+    """The items as `sorted` gives them."""
+    keys = keys_of(run, items, key)
+    if any(map(is_asked, keys)):
+        keys = [Ordered(run, value) for value in keys]
+    order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+    return [items[i] for i in order]
+
+
+@handler(sorted)
+def handle_sorted(
+    run: Any, iterable: Any, *, key: Any = None, reverse: Any = False
+) -> list[Any]:
+    return in_order(run, list(run.iter(iterable)), key, reverse)
+
+
+@handler(list.sort)
+def handle_sort(run: Any, owner: Any, *, key: Any = None, reverse: Any = False) -> None:
+    run.changing(owner)
+    list.__setitem__(owner, slice(None), in_order(run, list(owner), key, reverse))
+
+
+def reduction(native: Any, name: str) -> Callable[..., Any]:
+    """`min` and `max`; equal numbers share the derivative equally."""
+
+    def handle(run: Any, *args: Any, key: Any = None, **default: Any) -> Any:
+        items = list(run.iter(args[0])) if len(args) == 1 else list(args)
+        if not items or key is not None or not all(map(is_compared, items)):
+            return best_of(run, native, name, items, key, default)
+        best = native(items)
+        ties = [item for item in items if item == best and item is not best]
+        if not ties or not run.is_active([best, *ties]):
+            return best
+        result = best
+        for item in ties:
+            share = run.truediv(run.sub(item, best), float(len(ties) + 1))
+            result = run.add(result, share)
+        return result
+
+    return handle
+
+
+def is_compared(x: Any) -> bool:
+    """Whether a value is a number, also a whole one: `max(x, 0)`."""
+    return is_number(x) or type(x) is int
+
+
+def best_of(
+    run: Any, native: Any, name: str, items: Any, key: Any, default: Any
+) -> Any:
+    """`min` or `max` of any objects, by keys."""
+    keys = keys_of(run, items, key)
+    if not any(map(is_asked, keys)):
+        places = native(range(len(items)), key=keys.__getitem__, default=None)
+        return native(items, **default) if places is None else items[places]
+    best = 0
+    for place in range(1, len(items)):
+        if run.truth(run.comparison(name, keys[place], keys[best])):
+            best = place
+    return items[best]
+
+
+HANDLERS[min] = reduction(min, "lt")
+HANDLERS[max] = reduction(max, "gt")
+
+
+# heaps
+
+
+def heaping(f: Any) -> Callable[..., Any]:
+    """A function that moves the items of a heap."""
+
+    def handle(run: Any, heap: Any, *items: Any) -> Any:
+        run.changing(heap)
+        if not any(map(is_asked, (*heap, *items))):
+            return f(heap, *items)
+        standing = [Ordered(run, value) for value in heap]
+        try:
+            found = f(standing, *(Ordered(run, item) for item in items))
+        finally:
+            list.__setitem__(heap, slice(None), [each.value for each in standing])
+        return found.value if isinstance(found, Ordered) else found
+
+    return handle
+
+
+for _heap in (
+    heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
+):  # fmt: skip
+    HANDLERS[_heap] = heaping(_heap)
+
+
+def first_ones(f: Any) -> Callable[..., Any]:
+    """`heapq.nlargest(n, items, key)`."""
+
+    def handle(run: Any, n: Any, items: Any, key: Any = None) -> Any:
+        standing = [Ordered(run, item) for item in run.iter(items)]
+        by = key and (lambda each: standing_for(run, run.call(key, each.value)))
+        return [each.value for each in f(n, standing, by)]
+
+    return handle
+
+
+def standing_for(run: Any, value: Any) -> Any:
+    """What is compared in place of a value."""
+    return Ordered(run, value) if is_asked(value) else value
+
+
+for _few in (heapq.nlargest, heapq.nsmallest):
+    HANDLERS[_few] = first_ones(_few)
+
+
+@handler(heapq.merge)
+def handle_merge(run: Any, *items: Any, key: Any = None, reverse: bool = False) -> Any:
+    call = followed(run, key)
+
+    def standing(item: Any) -> Any:
+        return standing_for(run, item if call is None else call(item))
+
+    return heapq.merge(*map(run.iter, items), key=standing, reverse=reverse)
+
+
+# searching
+
+
+@handler(bisect.bisect_right)
+def handle_bisect_right(
+    run: Any, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None
+) -> int:
+    hi = run.call(len, a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if run.is_less(x, key_of(run, a, middle, key)):
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+@handler(bisect.bisect_left)
+def handle_bisect_left(
+    run: Any, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None
+) -> int:
+    hi = run.call(len, a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if run.is_less(key_of(run, a, middle, key), x):
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def key_of(run: Any, a: Any, place: int, key: Any) -> Any:
+    """What is compared in place of an item."""
+    item = run.getitem(a, place)
+    return item if key is None else run.call(key, item)
+
+
+def inserting(search: Any) -> Callable[..., Any]:
+    """`bisect.insort`: the place is searched by the key of the item."""
+
+    def handle(
+        run: Any, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None
+    ) -> None:
+        own = x if key is None else run.call(key, x)
+        run.method(a, "insert", search(run, a, own, lo, hi, key=key), x)
+
+    return handle
+
+
+HANDLERS[bisect.insort_right] = inserting(handle_bisect_right)
+HANDLERS[bisect.insort_left] = inserting(handle_bisect_left)
+
+
+@handler(list.index, tuple.index, deque.index)
+def handle_index(
+    run: Any, owner: Any, item: Any, start: int = 0, stop: int = sys.maxsize
+) -> int:
+    if not run.compares(item, owner):
+        return int(type(owner).index(owner, item, start, stop))
+    for place in range(*slice(start, stop).indices(len(owner))):
+        if run.same(owner[place], item):
+            return place
+    message = "the value is not in the sequence"
+    raise ValueError(message)
+
+
+@handler(list.count, tuple.count, deque.count)
+def handle_count(run: Any, owner: Any, item: Any) -> int:
+    return sum(run.same(value, item) for value in list(owner))
+
+
+@handler(operator.countOf)
+def handle_count_of(run: Any, items: Any, item: Any) -> int:
+    return sum(run.same(value, item) for value in run.iter(items))
+
+
+@handler(operator.indexOf)
+def handle_index_of(run: Any, items: Any, item: Any) -> int:
+    return int(handle_index(run, list(run.iter(items)), item))
+
+
+@handler(list.remove, deque.remove)
+def handle_remove(run: Any, owner: Any, item: Any) -> None:
+    place = handle_index(run, owner, item)
+    run.changing(owner)
+    del owner[place]

@@ -1,0 +1,103 @@
+"""Builtins that ask an object something: a user's own answer is followed."""
+
+import operator
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.methods import users_method
+
+__all__: list[str] = []
+
+
+def asking(f: Any, *names: str) -> Callable[..., Any]:
+    """The function, whose result carries no derivative; a user's method is followed."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        method = users_method(args[0], *names) if args else None
+        return f(*args, **kwargs) if method is None else f(run.call(method, args[0]))
+
+    return handle
+
+
+def handle_len(run: Any, x: Any) -> int:
+    method = users_method(x, "__len__")
+    if method is None:
+        return len(x)
+    found = operator.index(run.call(method, x))
+    if found < 0:
+        message = "__len__() should return >= 0"
+        raise ValueError(message)
+    return found
+
+
+@handler(isinstance)
+def handle_isinstance(run: Any, x: Any, cls: Any) -> bool:
+    return by_metaclass(run, "__instancecheck__", isinstance, x, cls)
+
+
+@handler(issubclass)
+def handle_issubclass(run: Any, x: Any, cls: Any) -> bool:
+    return by_metaclass(run, "__subclasscheck__", issubclass, x, cls)
+
+
+def by_metaclass(run: Any, name: str, ask: Any, x: Any, cls: Any) -> bool:
+    """`isinstance` and `issubclass`, about which a metaclass may have its own mind."""
+    if isinstance(cls, tuple):
+        return any(by_metaclass(run, name, ask, x, each) for each in cls)
+    method = users_method(cls, name)
+    if method is None or type(x) is cls:
+        return bool(ask(x, cls))
+    return bool(run.truth(run.call(method, cls, x)))
+
+
+@handler(hasattr)
+def handle_hasattr(run: Any, x: Any, name: str) -> bool:
+    try:
+        run.getattr(x, name)
+    except AttributeError:
+        return False
+    return True
+
+
+@handler(operator.not_)
+def handle_not(run: Any, x: Any) -> bool:
+    return not run.truth(x)
+
+
+@handler(operator.truth)
+def handle_truth(run: Any, x: Any) -> bool:
+    return bool(run.truth(x))
+
+
+@handler(weakref.ref)
+def handle_ref(run: Any, x: Any, callback: Any = None) -> Any:
+    if callback is None:
+        return weakref.ref(x)
+    return weakref.ref(x, lambda gone: run.call(callback, gone))
+
+
+@handler(range)
+def handle_range(run: Any, *bounds: Any) -> range:
+    return range(*map(run.as_index, bounds))
+
+
+HANDLERS[len] = handle_len
+for _whole in (operator.index, bin, hex, oct, chr):
+    HANDLERS[_whole] = asking(_whole, "__index__")
+
+
+@handler(dir)
+def handle_dir(run: Any, *args: Any) -> list[str]:
+    method = users_method(args[0], "__dir__") if args else None
+    return dir(*args) if method is None else sorted(run.call(method, args[0]))
+
+
+HANDLERS[bool] = asking(bool, "__bool__")
+HANDLERS[int] = asking(int, "__int__", "__index__", "__trunc__")
+
+
+@handler(type.__call__)
+def handle_type_call(run: Any, cls: Any, *args: Any, **kwargs: Any) -> Any:
+    return run.construct(cls, *args, **kwargs)

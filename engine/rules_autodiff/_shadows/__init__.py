@@ -1,0 +1,1 @@
+"""Where derivatives are kept: by owner of memory, by number, by container."""

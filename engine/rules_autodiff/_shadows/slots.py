@@ -1,0 +1,362 @@
+"""Where cotangents are gathered: one slot per value that carries a derivative.
+
+A number has a node, a list whose first entry is its cotangent (a tape entry is a list
+too, so that the fast path makes nothing else). An array has the shadow of its owner,
+whole or a window of it. A container has a branch of slots.
+"""
+
+from typing import Any, Self
+from weakref import ref
+
+import numpy as np
+
+from rules_autodiff._own_rules.own_rule import Space, fit, space_of
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._python.values import is_numeric
+from rules_core import (
+    AbstractThunk,
+    AbstractZero,
+    MutableTangent,
+    NotImplementedTangent,
+    StructuralTangent,
+    Tangent,
+    ZeroTangent,
+    backing,
+    materialise,
+    normalise,
+    structure,
+)
+
+from .memory import (
+    CALLBACK,
+    FRESH,
+    LENT,
+    OWN,
+    Memory,
+    add_into,
+    overlaps_itself,
+)
+
+__all__ = [
+    "USUAL",
+    "Branch",
+    "Shadow",
+    "Slot",
+    "Window",
+    "add_to",
+    "add_together",
+    "all_forced",
+    "give",
+    "take_from",
+]
+
+
+REALS = (float, np.floating)
+USUAL = frozenset({float, np.float64, np.ndarray})  # classes of cotangents
+
+
+class Shadow(Memory):
+    """The cotangent of an owner of memory.
+
+    How the owner lies is noted by `pinned`, which is called before anybody asks: there
+    is a shadow for each array that is computed, and most are never asked.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, _owner: Any, _callback: Any):
+        self.data = self.shape = None
+
+    def pinned(self) -> Self:
+        """The shadow itself, knowing shape and dtype; while the owner lives."""
+        if self.shape is None:
+            self.pin(self())
+        return self
+
+    def add(self, ct: Any, below: Any) -> None:
+        """Add a cotangent of the whole array."""
+        if below is PLAIN:
+            self.gather(ct, fresh=False)
+        elif self.data is None:
+            self.data, self.hold = ct, LENT
+        else:
+            below.iadd(self.here(below), ct)
+
+    def gather(self, ct: Any, fresh: bool) -> None:
+        """Add by plain arithmetic; a fresh cotangent is nobody else's."""
+        if self.data is None:
+            self.data, self.hold = ct, FRESH if fresh else LENT
+        elif self.hold == LENT:
+            # Of 0-d arrays the sum is a NumPy scalar.
+            self.data, self.hold = np.asarray(self.data + ct), FRESH
+        else:
+            self.data += ct
+
+    def here(self, below: Any) -> Any:
+        """The buffer, made our own by arithmetic that the level below can follow."""
+        old = self.data
+        if old is None or self.hold:
+            if old is None or self.hold == LENT or not self.lies(old):
+                self.data = self.zeros()
+                if old is not None:
+                    below.store_item(old, self.data, Ellipsis)
+            self.hold = OWN
+        return self.data
+
+    def lies(self, data: Any) -> bool:
+        """Whether a buffer lies as the owner does, in one piece of its own memory.
+
+        In the order of its bytes too: windows of it are read as the owner's are.
+        """
+        one_piece = data.base is None and data.flags.c_contiguous
+        alike = one_piece and data.dtype == self.dtype
+        return bool(alike and data.strides == self.layout())
+
+    def take(self, _below: Any) -> Any:
+        """The cotangent, which is zero from here on; None where it is zero already."""
+        ct, self.data = self.data, None
+        return ct
+
+
+class Window(ref[Any]):
+    """The cotangent of a view: a window of its owner's shadow.
+
+    Attributes:
+        whole: Where the view is the owner in another shape, its orders and the owner's:
+            a pair of "C" and "F".
+    """
+
+    __slots__ = ("dtype", "memory", "offset", "shape", "strides", "whole")
+
+    def __new__(cls, _memory: Shadow, view: Any) -> Self:
+        return super().__new__(cls, view, CALLBACK)
+
+    def __init__(self, memory: Shadow, view: Any):
+        self.memory = memory.pinned()
+        self.whole = whole_of(memory(), view)
+        self.offset = 0 if self.whole else memory.offset(view)
+        if self.whole and self.whole[1] == "F":
+            memory.layout()  # of an owner that may be gone when the window is asked for
+        self.shape, self.dtype, self.strides = view.shape, view.dtype, view.strides
+
+    @property
+    def data(self) -> Any:
+        """The buffer behind the window; None where all of it is zero."""
+        return self.memory.data
+
+    def here(self, below: Any) -> Any:
+        """The window itself, to be read and written."""
+        self.memory.here(below)
+        return self.memory.window_at(self.offset, self.shape, self.dtype, self.strides)
+
+    def add(self, ct: Any, below: Any) -> None:
+        if below is PLAIN:
+            self.gather(ct, fresh=False)
+            return
+        here = self.here(below)
+        if overlaps_itself(here):
+            below.add_at(here, Ellipsis, ct)
+        else:
+            below.iadd(here, ct)
+
+    def gather(self, ct: Any, fresh: bool) -> None:
+        """Add a cotangent of the view, by plain arithmetic."""
+        if self.whole is None:
+            add_into(self.here(PLAIN), ct)
+            return
+        order, owners = self.whole
+        shape = self.memory.shape
+        turned = ct if order == "C" else ct.T
+        if owners == "C":
+            self.memory.gather(turned.reshape(shape), fresh)
+        else:
+            self.memory.gather(turned.reshape(shape[::-1]).T, fresh)
+
+    def take(self, below: Any) -> Any:
+        if self.memory.data is None:
+            return None
+        here = self.here(below)
+        ct = below.copied(here)
+        below.store_item(0.0, here, Ellipsis)
+        return ct
+
+
+def whole_of(owner: Any, view: Any) -> tuple[str, str] | None:
+    """The orders of a view and its owner, if it is all of the owner in another shape.
+
+    Both lie in one piece, of the same size: they begin at the same place.
+    """
+    if view.size != owner.size or view.dtype is not owner.dtype:
+        return None
+    flags, owners = view.flags, owner.flags
+    if not (flags.forc and owners.forc):
+        return None
+    return "C" if flags.c_contiguous else "F", "C" if owners.c_contiguous else "F"
+
+
+class Branch:
+    """The slots of a container's entries; None where an entry carries nothing."""
+
+    __slots__ = ("level", "parts", "primal")
+
+    def __init__(self, primal: Any, level: Any, parts: list[Any]):
+        self.primal, self.level, self.parts = primal, level, parts
+
+    def add(self, ct: Any, below: Any) -> None:
+        ct = projected(self.primal, ct, below)
+        if not isinstance(ct, AbstractZero):
+            self.spread(ct, below, {})
+
+    def spread(self, ct: Any, below: Any, given: dict[Any, Any]) -> None:
+        """Add a canonical cotangent to the entries.
+
+        A container that stands in several places has a cotangent in each, and they add
+        up. Only an instance has one tangent wherever it stands: what is that tangent
+        again, the object itself, is not added again.
+        """
+        if self.level.mutable:
+            key = id(self.primal), id(ct)
+            if key in given:
+                return
+            given[key] = ct
+        entries = backing(ct)
+        for name, part in zip(self.level.names, self.parts, strict=True):
+            if type(part) is Branch:
+                inner = forced(entries.get(name), below)
+                if not (inner is None or isinstance(inner, AbstractZero)):
+                    part.spread(inner, below, given)
+            elif part is not None:
+                add_to(part, entries.get(name), below)
+
+    def take(self, below: Any) -> Any:
+        ct = self.take_symbolic(below)
+        return None if ct is None else below.call(materialise, self.primal, ct)
+
+    def take_symbolic(self, below: Any) -> Any:
+        """The cotangent with `ZeroTangent` for the entries that nothing used."""
+        found = [None if p is None else take_from(p, below) for p in self.parts]
+        if all(ct is None for ct in found):
+            return None
+        entries = [ZeroTangent() if ct is None else ct for ct in found]
+        return tangent_of(self.level, entries)
+
+
+Slot = Any  # list (a node) | Shadow | Window | Branch
+
+
+def tangent_of(level: Any, entries: list[Any]) -> Any:
+    """The tangent of one level of a container."""
+    named = dict(zip(level.names, entries, strict=True))
+    if level.keyed == "key":
+        return Tangent(level.primal, named)
+    if level.keyed == "field":
+        kind = MutableTangent if level.mutable else Tangent
+        return kind(level.primal, **named)
+    return Tangent(level.primal, *entries)
+
+
+def add_together(pairs: list[tuple[Branch, Any]], below: Any) -> None:
+    """Add to containers their cotangents, all of them being of one call."""
+    if len(pairs) == 1:
+        add_to(*pairs[0], below)
+        return
+    primals = tuple([slot.primal for slot, _ in pairs])  # may share an instance
+    whole = Branch(primals, structure(primals), [slot for slot, _ in pairs])
+    add_to(whole, tuple([ct for _, ct in pairs]), below)
+
+
+def add_to(slot: Slot, ct: Any, below: Any) -> None:
+    """Add a cotangent as an author gave it."""
+    if type(ct) not in USUAL:
+        if isinstance(ct, AbstractZero) or ct is None:
+            return
+        if isinstance(ct, NotImplementedTangent):
+            ct.throw("needed by the engine")
+    if type(slot) is list:
+        if type(ct) is not float:
+            ct = number_cotangent(slot[1], ct, below)
+        slot[0] = below.add(slot[0], ct)
+        return
+    if type(slot) is not Branch and not is_plain_array(ct, slot):
+        ct = array_cotangent(slot, ct, below)
+        if isinstance(ct, AbstractZero):
+            return
+    slot.add(ct, below)
+
+
+def give(slot: Any, ct: Any, hold: int) -> None:
+    """Add a cotangent of the operand's shape, and say whose memory it is."""
+    if type(slot) is list:
+        slot[0] += float(ct)
+    elif type(slot) is not Shadow:
+        slot.gather(ct, hold != LENT)
+    elif slot.data is None:
+        slot.data, slot.hold = ct, hold or FRESH
+    elif slot.hold == LENT:
+        slot.gather(ct, fresh=False)
+    else:
+        slot.data += ct
+
+
+def is_plain_array(ct: Any, slot: Any) -> bool:
+    return type(ct) is np.ndarray and ct.dtype == slot.dtype and ct.shape == slot.shape
+
+
+def array_cotangent(slot: Any, ct: Any, below: Any) -> Any:
+    """A cotangent in the array's own shape and dtype."""
+    if below is not PLAIN and isinstance(ct, np.ndarray):
+        return below.call(fit, ct, Space(slot.shape, slot.dtype.kind, array=True))
+    like = np.broadcast_to(np.zeros((), slot.dtype), slot.shape)
+    return projected(like, ct, below)
+
+
+def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
+    """A cotangent of a number, of the number's own kind."""
+    if type(ct) is type(primal):
+        return ct
+    if isinstance(ct, REALS) and not isinstance(primal, np.generic):
+        return ct
+    if below is not PLAIN and is_numeric(ct):
+        return below.call(fit, ct, space_of(primal))
+    found = projected(primal, ct, below)
+    return 0.0 if isinstance(found, AbstractZero) else found
+
+
+def projected(primal: Any, ct: Any, below: Any) -> Any:
+    """The canonical cotangent, thunks forced."""
+    (found,) = below.call(normalise, (primal,), (ct,))
+    return forced(found, below)
+
+
+def forced(ct: Any, below: Any) -> Any:
+    """A cotangent that is no thunk; one that is not implemented is needed here."""
+    while isinstance(ct, AbstractThunk):
+        ct = below.call(ct.__unthunk__)
+    if isinstance(ct, NotImplementedTangent):
+        ct.throw("needed by the engine")
+    return ct
+
+
+def all_forced(ct: Any, below: Any, met: set[int]) -> Any:
+    """A normalised tangent, which nobody else holds, with the thunks in it forced."""
+    while isinstance(ct, AbstractThunk):
+        ct = below.call(ct.__unthunk__)
+    if isinstance(ct, StructuralTangent) and id(ct) not in met:
+        met.add(id(ct))
+        entries = backing(ct)
+        for name, part in entries.items():
+            entries[name] = all_forced(part, below, met)
+    return ct
+
+
+def take_from(slot: Slot, below: Any) -> Any:
+    """The cotangent that has come together in a slot, or None; it is empty then."""
+    if type(slot) is list:
+        ct, slot[0] = slot[0], 0.0
+        return None if is_zero(ct, below) else ct
+    return slot.take(below)
+
+
+def is_zero(ct: Any, below: Any) -> bool:
+    """Whether a number is zero for good: no level below derives anything from it."""
+    return ct == 0 and not below.is_active(ct)

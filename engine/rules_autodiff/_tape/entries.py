@@ -1,0 +1,395 @@
+"""Entries of the tape: what is done again, backwards.
+
+Besides the lists of the fast path, an entry has `reverse(below)`, which moves
+cotangents from its outputs to its inputs and undoes what was written, and, where it
+wrote, `undo()` and `redo()`, which change the state without cotangents.
+"""
+
+from dataclasses import MISSING
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._own_rules.own_rule import fit
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._refusals import (
+    asked_of,
+    code_and_line,
+    note_place,
+    refuse_no_cotangent,
+)
+from rules_autodiff._shadows.saved_state import read_attribute, write_attribute
+from rules_autodiff._shadows.slots import (
+    USUAL,
+    Branch,
+    Slot,
+    add_to,
+    add_together,
+    take_from,
+    tangent_of,
+)
+from rules_core import (
+    AbstractThunk,
+    CotangentCountError,
+    NotImplementedTangent,
+    ZeroTangent,
+    unthunk,
+)
+
+__all__ = [
+    "AddEntry",
+    "AppendEntry",
+    "AttributeEntry",
+    "CoreEntry",
+    "ItemEntry",
+    "ItemWrite",
+    "ReadEntry",
+    "RuleEntry",
+    "StateEntry",
+    "WriteEntry",
+    "is_item",
+]
+
+DOUBLE = np.dtype(float)
+
+
+class CoreEntry:
+    """An operation with a rule of the engine's own."""
+
+    __slots__ = ("out", "pullback", "slots")
+
+    def __init__(self, pullback: Any, slots: tuple[Slot, ...], out: Slot):
+        self.pullback, self.slots, self.out = pullback, slots, out
+
+    def reverse(self, below: Any) -> None:
+        dy = take_from(self.out, below)
+        if dy is None:
+            return
+        if below is PLAIN:
+            cotangents = self.pullback(dy)
+        else:
+            cotangents = below.call(self.pullback, dy)
+        for slot, ct in zip(self.slots, cotangents, strict=True):
+            if slot is not None:
+                add_to(slot, ct, below)
+
+
+class RuleEntry:
+    """A call that a rule of the registry answered."""
+
+    __slots__ = ("call", "out", "place", "pullback", "slots")
+
+    def __init__(self, call: Any, pullback: Any, slots: tuple[Slot, ...], out: Slot):
+        self.call, self.pullback, self.slots, self.out = call, pullback, slots, out
+        self.place = code_and_line()
+
+    def reverse(self, below: Any) -> None:
+        try:
+            self.pull(below)
+        except Exception as error:
+            note_place(error, self.call.rule.key, self.place)
+            raise
+
+    def pull(self, below: Any) -> None:
+        """Give the pullback's cotangents to the arguments."""
+        symbolic = self.call.rule.symbolic_zeros
+        if symbolic and type(self.out) is Branch:
+            dy = self.out.take_symbolic(below)
+        else:
+            dy = take_from(self.out, below)
+        if dy is None:
+            if not symbolic:
+                return
+            dy = _zero_of(self.out)
+        cotangents = below.call(self.pullback, dy)
+        if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
+            raise CotangentCountError(self.call.rule, len(self.slots), cotangents)
+        inner = []
+        for place, slot in enumerate(self.slots):
+            if slot is None:
+                continue
+            ct = cotangents[place]
+            if type(ct) not in USUAL:
+                ct = self.asked(place, ct, below)
+            if type(slot) is Branch:
+                inner.append((slot, ct))
+            else:
+                add_to(slot, ct, below)
+        if inner:
+            add_together(inner, below)
+
+    def asked(self, place: int, ct: Any, below: Any) -> Any:
+        """The cotangent of an argument, which is wanted."""
+        if isinstance(ct, AbstractThunk):
+            ct = below.call(unthunk, ct)
+        if isinstance(ct, NotImplementedTangent):
+            ct.throw(asked_of(self.call, place))
+        refuse_no_cotangent(self.call, place, ct)
+        return ct
+
+
+def _zero_of(slot: Slot) -> Any:
+    """Zeros in the structure of a value: a rule may take their tuple apart."""
+    if type(slot) is not Branch:
+        return ZeroTangent()
+    return tangent_of(slot.level, [_zero_of(part) for part in slot.parts])
+
+
+class ReadEntry:
+    """`y = a[key]` where y is a number or a copy: the cotangent goes to the entries."""
+
+    __slots__ = ("key", "out", "slot")
+
+    def __init__(self, slot: Slot, key: Any, out: Slot):
+        self.slot, self.key, self.out = slot, key, out
+
+    def reverse(self, below: Any) -> None:
+        dy = take_from(self.out, below)
+        if dy is not None:
+            below.add_at(self.slot.here(below), self.key, dy)
+
+
+class WriteEntry:
+    """`dest[key] = value`.
+
+    Backwards, in this order: take the cotangent of the entries, set it to zero, restore
+    the entries, give the cotangent to the value. The value may be a view of `dest`: its
+    cotangent must not be zeroed after it was added.
+    """
+
+    __slots__ = ("dest", "key", "other", "out", "space", "value", "winners")
+
+    def __init__(self, dest: Any, key: Any, other: Any, out: Slot, value: Slot):
+        self.dest, self.key, self.other = dest, key, other
+        self.out, self.value, self.space = out, value, None
+        self.winners = last_writes(dest, key) if out is not None else None
+
+    def reverse(self, below: Any) -> None:
+        ct = None
+        if self.out is not None and self.out.data is not None:
+            shadow = self.out.here(below)
+            ct = below.copied(below.getitem(shadow, self.key))
+            below.store_item(0.0, shadow, self.key)
+        self.exchange(below)
+        if ct is not None and self.value is not None:
+            if self.winners is not None:
+                ct = below.mul(ct, self.winners)
+            add_to(self.value, below.call(fit, ct, self.space), below)
+
+    def exchange(self, below: Any) -> None:
+        """Swap what the entries hold with what they held on the other side."""
+        here = below.getitem(self.dest, self.key)
+        if isinstance(here, np.ndarray) and here.base is not None:
+            here = below.copied(here)
+        below.store_item(self.other, self.dest, self.key)
+        self.other = here
+
+    def undo(self, below: Any) -> None:
+        self.exchange(below)
+
+    redo = undo
+
+
+class ItemWrite:
+    """`dest[key] = value` for one entry of an array of float64, at first order."""
+
+    __slots__ = ("dest", "key", "other", "out", "value")
+
+    def __init__(self, dest: Any, key: Any, other: Any, out: Slot, value: Any):
+        self.dest, self.key, self.other = dest, key, other
+        self.out, self.value = out, value
+
+    def reverse(self, below: Any) -> None:
+        """As `WriteEntry`: take, zero, restore, accumulate."""
+        if below is PLAIN:
+            self.reverse_plainly()
+            return
+        ct = 0.0
+        if self.out is not None and self.out.data is not None:
+            shadow = self.out.here(below)
+            ct = below.getitem(shadow, self.key)
+            below.store_item(0.0, shadow, self.key)
+        self.undo(below)
+        if self.value is not None:
+            self.value[0] = below.add(self.value[0], ct)
+
+    def reverse_plainly(self) -> None:
+        """The same in plain Python: a loop that fills an array does little else."""
+        dest, key, out, ct = self.dest, self.key, self.out, 0.0
+        if out is not None and out.data is not None:
+            shadow = out.here(PLAIN)
+            ct = shadow[key]
+            shadow[key] = 0.0
+        here = dest[key]
+        dest[key] = self.other
+        self.other = here
+        if self.value is not None:
+            self.value[0] += ct
+
+    def undo(self, below: Any) -> None:
+        here = below.getitem(self.dest, self.key)
+        below.store_item(self.other, self.dest, self.key)
+        self.other = here
+
+    redo = undo
+
+
+def is_item(dest: Any, key: Any) -> bool:
+    """Whether an index names one entry of a plain array of float64."""
+    if type(dest) is not np.ndarray or dest.dtype is not DOUBLE:
+        return False
+    if type(key) is int:
+        return dest.ndim == 1
+    return (
+        type(key) is tuple
+        and len(key) == dest.ndim
+        and all(type(part) is int for part in key)
+    )
+
+
+def last_writes(dest: Any, key: Any) -> Any:
+    """1 where an entry of `value` is what is left in `dest[key]`, or None: all are.
+
+    A fancy index may name an entry twice; only the last value written stays.
+    """
+    if not is_fancy(key):
+        return None
+    numbers = np.zeros(dest.shape, np.intp)
+    shape = numbers[key].shape
+    order = np.arange(int(np.prod(shape))).reshape(shape)
+    numbers[key] = order
+    kept = numbers[key] == order
+    return None if kept.all() else kept.astype(float)
+
+
+def is_fancy(key: Any) -> bool:
+    """Whether an index names entries by a list or an array of integers."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return any(
+        isinstance(part, list) or (isinstance(part, np.ndarray) and part.dtype != bool)
+        for part in parts
+    )
+
+
+class StateEntry:
+    """A list, dict, set or object that was changed: its state on the other side."""
+
+    __slots__ = ("load", "other", "save", "target")
+
+    def __init__(self, target: Any, save: Any, load: Any):
+        self.target, self.save, self.load = target, save, load
+        self.other = save(target)
+
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
+
+    def undo(self, below: Any) -> None:
+        below.changing(self.target)
+        here = self.save(self.target)
+        self.load(self.target, self.other)
+        self.other = here
+
+    redo = undo
+
+
+class AppendEntry:
+    """`owner.append(item)`."""
+
+    __slots__ = ("item", "owner")
+
+    def __init__(self, owner: Any, item: Any):
+        self.owner, self.item = owner, item
+
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
+
+    def undo(self, below: Any) -> None:
+        below.changing(self.owner)
+        list.pop(self.owner)
+
+    def redo(self, below: Any) -> None:
+        below.note_append(self.owner, self.item)
+        list.append(self.owner, self.item)
+
+
+class AttributeEntry:
+    """`owner.name = …` of an instance, a class or a module."""
+
+    __slots__ = ("name", "other", "owner")
+
+    def __init__(self, owner: Any, name: str):
+        self.owner, self.name = owner, name
+        self.other = read_attribute(owner, name)
+
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
+
+    def undo(self, below: Any) -> None:
+        below.note_attribute(self.owner, self.name)
+        here = read_attribute(self.owner, self.name)
+        if here is self.other:  # a write that failed, which was caught
+            return
+        try:
+            write_attribute(self.owner, self.name, self.other)
+        except AttributeError:  # computed by C code and read-only: that one failed too
+            return
+        self.other = here
+
+    redo = undo
+
+
+class ItemEntry:
+    """`owner[key] = …` of a list or dict, where a missing key was added at the end."""
+
+    __slots__ = ("key", "other", "owner")
+
+    def __init__(self, owner: Any, key: Any):
+        self.owner, self.key = owner, key
+        self.other = self.read()
+
+    def read(self) -> Any:
+        if type(self.owner) is list or self.key in self.owner:
+            return self.owner[self.key]
+        return MISSING
+
+    def reverse(self, below: Any) -> None:
+        self.undo(below)
+
+    def undo(self, below: Any) -> None:
+        below.note_item(self.owner, self.key)
+        here = self.read()
+        if self.other is MISSING:
+            del self.owner[self.key]
+        else:
+            self.owner[self.key] = self.other
+        self.other = here
+
+    redo = undo
+
+
+class AddEntry:
+    """`np.add.at(dest, key, value)`: the cotangent of `dest` stays as it is."""
+
+    __slots__ = ("dest", "key", "other", "out", "space", "value")
+
+    def __init__(self, dest: Any, key: Any, other: Any, out: Slot, value: Slot):
+        self.dest, self.key, self.other = dest, key, other
+        self.out, self.value, self.space = out, value, None
+
+    def reverse(self, below: Any) -> None:
+        if self.value is not None and self.out is not None:
+            shadow = self.out.here(below)
+            ct = below.copied(below.getitem(shadow, self.key))
+            add_to(self.value, below.call(fit, ct, self.space), below)
+        self.exchange(below)
+
+    def exchange(self, below: Any) -> None:
+        """Swap what the array holds with what it held on the other side."""
+        here = below.copied(self.dest)
+        below.store_item(self.other, self.dest, Ellipsis)
+        self.other = here
+
+    def undo(self, below: Any) -> None:
+        self.exchange(below)
+
+    redo = undo

@@ -1,0 +1,300 @@
+"""The fast path's functions of one argument: elementwise, and of all entries.
+
+They stand in for the rules of rules_numpy, where no other rule was registered.
+"""
+
+import math
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._own_rules.arithmetic import strong
+from rules_autodiff._own_rules.own_rule import Space, spread
+
+__all__ = [
+    "FOLLOWED",
+    "SHARED",
+    "STRICT",
+    "UNARY",
+    "Elementwise",
+    "Extreme",
+    "Total",
+    "is_finite",
+]
+
+DOUBLE = np.dtype(float)
+NUMBERS = (float, np.float64)
+LITTLE = 5000  # entries of an array that are written sooner than shared
+
+# Maps in which zeros are strong, 0 · ∞ = 0, as those of the fast path are not: where a
+# level above follows the arithmetic, and on plain values.
+FOLLOWED: dict[Any, Callable[[Any, Any], Any]] = {}
+STRICT: dict[Any, Callable[[Any, Any], Any]] = {}
+
+
+def stretched(dz: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of a sum: the same number everywhere, stored once."""
+    strides = (0,) * len(shape)
+    return np.ndarray(shape, DOUBLE, np.array(dz, DOUBLE), 0, strides)
+
+
+def filled(dz: Any, shape: tuple[int, ...]) -> Any:
+    """The same in memory of its own, which takes less time where that is little."""
+    dx = np.empty(shape)
+    dx.fill(dz)
+    return dx
+
+
+def shared_out(dz: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of a mean."""
+    return stretched(dz / math.prod(shape), shape)
+
+
+def to_winners(dz: Any, kept: Any) -> Any:
+    """The cotangent of a maximum or minimum: equal entries share."""
+    x, z = kept
+    hit = x == z
+    count = np.count_nonzero(hit)
+    if count == 0:  # z is not a number
+        hit = np.isnan(x)
+        count = np.count_nonzero(hit)
+    return hit * (dz / count)
+
+
+def only_to_winners(dz: Any, kept: Any) -> Any:
+    """The same where the cotangent is infinite."""
+    x, _ = kept
+    share = to_winners(1.0, kept)
+    return np.where(share == 0, 0.0, dz) * share if x.size else share
+
+
+def followed_sum(dz: Any, shape: tuple[int, ...]) -> Any:
+    return spread(dz, Space(shape, "f", array=True))
+
+
+def followed_mean(dz: Any, shape: tuple[int, ...]) -> Any:
+    return spread(dz / math.prod(shape), Space(shape, "f", array=True))
+
+
+FOLLOWED.update({
+    stretched: followed_sum, filled: followed_sum, shared_out: followed_mean
+})  # fmt: skip
+STRICT.update(FOLLOWED)
+STRICT[to_winners] = only_to_winners
+
+# Maps whose results others may hold too, or which are no memory of their own.
+SHARED = frozenset({None, stretched, shared_out})
+
+
+class Total:
+    """The sum or mean over all axes."""
+
+    types = (np.ndarray,)
+    map = None
+    result = False
+
+    def __init__(self, function: Any, through: Callable[[Any, Any], Any]):
+        self.function, self.through = function, through
+
+    def map_of(self, x: Any, _z: Any) -> Any:
+        """The map of the cotangent, and what it keeps."""
+        if x.size < LITTLE and self.through is stretched:
+            return filled, x.shape
+        return self.through, x.shape
+
+
+class Extreme:
+    """The maximum or minimum over all axes."""
+
+    types = (np.ndarray,)
+    map = None
+    result = False
+
+    def __init__(self, function: Any):
+        self.function = function
+
+    def map_of(self, x: Any, z: Any) -> Any:
+        """The map of the cotangent, and what it keeps."""
+        return to_winners, (x, z)
+
+
+class Elementwise:
+    """A function of numbers and arrays, by its partial derivative.
+
+    Args:
+        function: The function.
+        partial: The partial derivative, a function of argument or result.
+        result: Whether of the result.
+        of_number: The partial derivative for a float, where that is another function.
+        of_array: The same for an array: new memory, which is overwritten.
+        types: The classes of arguments.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        partial: Callable[[Any], Any],
+        *,
+        result: bool = False,
+        of_number: Callable[[float], float] | None = None,
+        of_array: Callable[[Any], Any] | None = None,
+        types: tuple[type, ...] = (np.ndarray, *NUMBERS),
+    ):
+        self.function, self.partial = function, partial
+        self.result = result
+        self.of_number, self.of_array = of_number or partial, of_array or partial
+        self.types = types
+        self.map = quick_map(self)
+        STRICT[self.map] = strict_map(self)
+        FOLLOWED[self.map] = followed_map(self)
+
+    def at_number(self, x: Any, z: Any) -> Any:
+        """The partial derivative at a number."""
+        at = z if self.result else x
+        try:
+            return self.of_number(float(at))
+        except (ArithmeticError, ValueError):  # where NumPy has an infinity or NaN
+            with np.errstate(all="ignore"):
+                return self.partial(np.float64(at))
+
+
+def is_finite(z: Any) -> bool:
+    """Whether no entry of an array is infinite or not a number, nor its square."""
+    flat = z if z.ndim == 1 else z.ravel("K")
+    return isfinite(flat.dot(flat))  # one pass, and nothing is stored
+
+
+def quick_map(f: Elementwise) -> Callable[[Any, Any], Any]:
+    """dx = f'(x) dz, as NumPy multiplies."""
+    of_array = f.of_array
+    if f.partial is itself:
+        return multiply
+
+    def elementwise_map(dz: Any, kept: Any) -> Any:
+        partial = of_array(kept)
+        return multiply(dz, partial, partial)
+
+    return elementwise_map
+
+
+def strict_map(f: Elementwise) -> Callable[[Any, Any], Any]:
+    """dx = f'(x) dz, zero wherever dz is, also where f' is infinite or not a number."""
+
+    def elementwise_map(dz: Any, kept: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            partial = f.partial(kept)
+        return strong(dz, partial)
+
+    return elementwise_map
+
+
+def followed_map(f: Elementwise) -> Callable[[Any, Any], Any]:
+    partial_of = f.partial
+    return lambda dz, kept: strong(dz, partial_of(kept))
+
+
+def itself(z: Any) -> Any:
+    return z
+
+
+# Beside an array of one number NumPy takes two thirds of the time that it takes beside
+# a Python number.
+ONE, HALF = np.array(1.0), np.array(0.5)
+multiply = np.multiply
+
+
+def inverse_of_array(x: Any) -> Any:
+    return ONE / x
+
+
+def half_inverse_of_array(z: Any) -> Any:
+    return HALF / z
+
+
+def minus_sin_of_array(x: Any) -> Any:
+    partial = np.sin(x)
+    return np.negative(partial, partial)
+
+
+def one_minus_square_of_array(z: Any) -> Any:
+    partial = z * z
+    return np.subtract(ONE, partial, partial)
+
+
+def twice_of_array(x: Any) -> Any:
+    return x + x
+
+
+def inverse(x: Any) -> Any:
+    return 1.0 / x
+
+
+def half_inverse(z: Any) -> Any:
+    return 0.5 / z
+
+
+def minus_sin(x: Any) -> Any:
+    return -np.sin(x)
+
+
+def minus_sin_of_number(x: float) -> float:
+    return -math.sin(x)
+
+
+def one_minus_square(z: Any) -> Any:
+    return 1.0 - z * z
+
+
+def twice(x: Any) -> Any:
+    return 2.0 * x
+
+
+def largest(x: Any) -> Any:
+    return np.maximum.reduce(x, None)
+
+
+def smallest(x: Any) -> Any:
+    return np.minimum.reduce(x, None)
+
+
+def whole(x: Any) -> Any:
+    return np.add.reduce(x, None)
+
+
+RULES = (
+    Elementwise(np.exp, itself, result=True),
+    Elementwise(np.log, inverse, of_array=inverse_of_array),
+    Elementwise(
+        np.sqrt,
+        half_inverse,
+        result=True,
+        of_array=half_inverse_of_array,
+    ),
+    Elementwise(np.sin, np.cos, of_number=math.cos),
+    Elementwise(
+        np.cos,
+        minus_sin,
+        of_number=minus_sin_of_number,
+        of_array=minus_sin_of_array,
+    ),
+    Elementwise(
+        np.tanh, one_minus_square, result=True, of_array=one_minus_square_of_array
+    ),
+    Elementwise(np.square, twice, of_array=twice_of_array),
+    Elementwise(math.exp, itself, result=True, types=NUMBERS),
+    Elementwise(math.log, inverse, types=NUMBERS),
+    Elementwise(math.sqrt, half_inverse, result=True, types=NUMBERS),
+    Elementwise(math.sin, np.cos, of_number=math.cos, types=NUMBERS),
+    Elementwise(math.cos, minus_sin, of_number=minus_sin_of_number, types=NUMBERS),
+    Elementwise(math.tanh, one_minus_square, result=True, types=NUMBERS),
+)
+UNARY: dict[Any, Elementwise | Total | Extreme] = {
+    **{rule.function: rule for rule in RULES},
+    # Without the two Python functions around the ufunc, which take a microsecond.
+    np.sum: Total(whole, stretched),
+    np.mean: Total(np.mean, shared_out),
+    np.max: Extreme(largest),
+    np.min: Extreme(smallest),
+}

@@ -1,0 +1,334 @@
+"""The fast path of reverse mode at first order: real scalars, and arrays of float64.
+
+A scalar operation puts one list on the tape, ``[cotangent, value, node, partial, node,
+partial]``, which is at once the node of its result: partial derivatives in place of a
+closure. An operation on arrays puts one tuple there (see `maps`). Everything else
+goes the general way.
+"""
+
+from operator import mul
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from rules_autodiff._hooks.calls import NATIVE
+from rules_autodiff._mutating.rule_tables import rrule_mutating
+from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._shadows.memory import CALLBACK
+from rules_autodiff._shadows.slots import Shadow
+from rules_autodiff._tape.reverse import ReverseRun
+from rules_core import rrule
+
+from .elementwise import UNARY
+from .items import DOUBLE, FLOATS, MISS, REAL
+from .maps import (
+    ADD,
+    DOT,
+    MATMUL,
+    MUL,
+    POW,
+    SUB,
+    TRUEDIV,
+    Linear,
+    column_times,
+    minus,
+    times,
+    widen,
+)
+from .rule_calls import FastRules, is_ours
+
+__all__ = ["FastRun", "reverse_run"]
+
+
+# Functions that are operators under another name.
+BINARY = {
+    np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: TRUEDIV,
+    np.matmul: MATMUL, np.dot: DOT,
+}  # fmt: skip
+
+
+METHODS = {
+    "sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "dot": np.dot,
+}  # fmt: skip
+
+
+def reverse_run(below: Any) -> ReverseRun:
+    """A new run over a level; over plain Python by the fast path."""
+    return FastRun() if below is PLAIN else ReverseRun(below)
+
+
+class FastRun(FastRules):
+    """A run whose level below is plain Python: operators record numbers.
+
+    Attributes:
+        trusted: Functions that were called, and what the fast path knows of them.
+        rules_of_one: Those of them that take one argument and are known.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(PLAIN)
+        self.trusted: dict[Any, Any] = {}
+        self.rules_of_one: dict[Any, Any] = {}
+
+    # numbers
+
+    def add(self, x: Any, y: Any) -> Any:
+        if type(x) is ndarray is type(y):
+            if x.dtype is DOUBLE is y.dtype and x.shape == y.shape != ():
+                return self.pair(x + y, x, None, None, y, None, None)
+        elif type(x) in REAL and type(y) in REAL:
+            return self.both(x + y, x, 1.0, y, 1.0)
+        return self.linear(ADD, x, y)
+
+    def sub(self, x: Any, y: Any) -> Any:
+        if type(x) is ndarray is type(y):
+            if x.dtype is DOUBLE is y.dtype and x.shape == y.shape != ():
+                return self.pair(x - y, x, None, None, y, minus, None)
+        elif type(x) in REAL and type(y) in REAL:
+            return self.both(x - y, x, 1.0, y, -1.0)
+        return self.linear(SUB, x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        if type(x) is ndarray is type(y):
+            if x is y and x.dtype is DOUBLE and x.ndim:
+                return self.linear(POW, x, 2)
+            if x.dtype is DOUBLE is y.dtype and x.shape == y.shape != ():
+                return self.pair(x * y, x, mul, y, y, mul, x)
+        elif type(x) in REAL and type(y) in REAL:
+            return self.both(x * y, x, y, y, x)
+        return self.linear(MUL, x, y)
+
+    def truediv(self, x: Any, y: Any) -> Any:
+        if type(x) in REAL and type(y) in REAL:
+            z = x / y
+            return self.both(z, x, 1.0 / y, y, -z / y)
+        return self.linear(TRUEDIV, x, y)
+
+    def neg(self, x: Any) -> Any:
+        if type(x) in FLOATS:
+            return self.one(-x, x, -1.0)
+        if type(x) is ndarray and x.ndim:
+            slot = self.find(x)
+            if slot is not None and slot is not MISS:
+                z = -x
+                out = self.shadows[id(z)] = Shadow(z, CALLBACK)
+                self.tape.append((out, slot, minus, None))
+                return z
+        return self.unary("neg", x)
+
+    def pow(self, x: Any, p: Any) -> Any:
+        if type(p) is int:
+            if type(x) in FLOATS:
+                return self.one(x**p, x, p * x ** (p - 1) if p else 0.0)
+            if p > 0 and type(x) is ndarray:
+                return self.linear(POW, x, p)
+        return self.binary("pow", x, p)
+
+    def matmul(self, x: Any, y: Any) -> Any:
+        if type(x) is ndarray is type(y) and x.ndim < 3 and y.ndim < 3:
+            if y.ndim == 1 and x.ndim == 2 and x.dtype is DOUBLE is y.dtype:
+                return self.pair(x @ y, x, column_times, y, y, times, x)
+            return self.linear(MATMUL, x, y)
+        return self.binary("matmul", x, y)
+
+    def dot(self, x: Any, y: Any) -> Any:
+        """`np.dot` of vectors and matrices, whose maps are those of `@`."""
+        if x.ndim < 3 and y.ndim < 3 and x.dtype is DOUBLE is y.dtype:
+            return self.linear(DOT, x, y)
+        return NotImplemented
+
+    def one(self, z: Any, x: Any, by_x: Any) -> Any:
+        """Note `z` with its partial derivative."""
+        node = self.nodes.get(id(x))
+        if node is not None:
+            entry = self.nodes[id(z)] = [0.0, z, node, by_x]
+            self.tape.append(entry)
+        return z
+
+    def both(self, z: Any, x: Any, by_x: Any, y: Any, by_y: Any) -> Any:
+        """Note `z` with its two partial derivatives."""
+        nodes = self.nodes
+        one, other = nodes.get(id(x)), nodes.get(id(y))
+        if one is None:
+            if other is None:
+                return z
+            node = [0.0, z, other, by_y]
+        elif other is None:
+            node = [0.0, z, one, by_x]
+        else:
+            node = [0.0, z, one, by_x, other, by_y]
+        nodes[id(z)] = node
+        self.tape.append(node)
+        return z
+
+    # arrays
+
+    def pair(
+        self, z: Any, x: Any, by_x: Any, for_x: Any, y: Any, by_y: Any, for_y: Any
+    ) -> Any:
+        """Note `z`, made of two arrays of float64, with the maps of its cotangent."""
+        shadows = self.shadows
+        one, other = shadows.get(id(x)), shadows.get(id(y))
+        if one is None or one() is not x:
+            one = None if x.base is None else self.find_view(x)
+        if other is None or other() is not y:
+            other = None if y.base is None else self.find_view(y)
+        if one is other is None:
+            return z
+        out = shadows[id(z)] = Shadow(z, CALLBACK)
+        if other is None:
+            self.tape.append((out, one, by_x, for_x))
+        elif one is None:
+            self.tape.append((out, other, by_y, for_y))
+        else:
+            self.tape.append((out, one, by_x, for_x, other, by_y, for_y))
+        return z
+
+    def linear(self, op: Linear, x: Any, y: Any) -> Any:
+        """An operator with an array among its operands."""
+        shadows = self.shadows
+        # As `find` does for owners of memory; it is asked for all else. Two calls would
+        # cost as much as the sum of two small arrays.
+        one, other = shadows.get(id(x)), shadows.get(id(y))
+        if type(x) is not ndarray or x.dtype is not DOUBLE:
+            one = self.find(x)
+        elif one is None or one() is not x:
+            one = None if x.base is None else self.find_view(x)
+        if type(y) is not ndarray or y.dtype is not DOUBLE:
+            other = self.find(y)
+        elif other is None or other() is not y:
+            other = None if y.base is None else self.find_view(y)
+        if one is MISS or other is MISS:
+            return self.binary(op.name, x, y)
+        z = op.operation(x, y)
+        if one is None and other is None:
+            return z
+        if type(z) is ndarray:
+            out: Any = Shadow(z, CALLBACK)
+            shadows[id(z)] = out
+        elif op is MATMUL or op is DOT:
+            out = self.nodes[id(z)] = [0.0, z]
+        else:  # arrays without axes
+            return self.binary(op.name, x, y)
+        maps = op.maps(x, y, z)
+        if op.entrywise and type(x) is type(y) and x.shape != y.shape:
+            maps = widen(x, y, z, maps)
+        by_x, for_x, by_y, for_y = maps
+        if other is None:
+            self.tape.append((out, one, by_x, for_x))
+        elif one is None:
+            self.tape.append((out, other, by_y, for_y))
+        else:
+            self.tape.append((out, one, by_x, for_x, other, by_y, for_y))
+        return z
+
+    # calls
+
+    def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        cls = type(owner)
+        if cls is ModuleType:
+            f = getattr(owner, name)
+            if type(f) in NATIVE:
+                rule = self.rules_of_one.get(f)
+                if rule is not None and len(args) == 1 and not kwargs:
+                    z = self.quick_unary(rule, args[0])
+                    if z is not NotImplemented:
+                        return z
+                return self.call_native(f, args, kwargs)
+            return self.call(f, *args, **kwargs)
+        if cls is ndarray and name in METHODS:
+            return self.call_native(METHODS[name], (owner, *args), kwargs)
+        return super().method(owner, name, *args, **kwargs)
+
+    def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
+        known = self.trusted.get(f)
+        if known is None and f in KNOWN:
+            known = self.trusted[f] = self.known(f)
+            if known and type(known) is not Linear:
+                self.rules_of_one[f] = known
+        if known and not kwargs:
+            result: Any = NotImplemented
+            if type(known) is Linear:
+                if len(args) == 2:
+                    result = self.quick_binary(known, *args)
+            elif len(args) == 1:
+                result = self.quick_unary(known, args[0])
+            if result is not NotImplemented:
+                return result
+        return super().call_native(f, args, kwargs)
+
+    def quick_binary(self, op: Linear, x: Any, y: Any) -> Any:
+        if type(x) is not ndarray or type(y) is not ndarray:
+            return NotImplemented
+        if not (x.ndim and y.ndim):
+            return NotImplemented
+        return getattr(self, op.name)(x, y)
+
+    def quick_unary(self, rule: Any, x: Any) -> Any:
+        cls = type(x)
+        if cls not in rule.types:
+            return NotImplemented
+        if cls is ndarray:
+            if x.dtype is not DOUBLE or not x.ndim:
+                return NotImplemented
+            slot = self.shadows.get(id(x))
+            if slot is None or slot() is not x:
+                slot = None if x.base is None else self.find_view(x)
+            z = rule.function(x)
+            if slot is None:
+                return z
+            by, kept = rule.map, z if rule.result else x
+            if by is None:  # of all entries
+                out: Any = [0.0, z]
+                self.nodes[id(z)] = out
+                by, kept = rule.map_of(x, z)
+            else:
+                out = self.shadows[id(z)] = Shadow(z, CALLBACK)
+            self.tape.append((out, slot, by, kept))
+            return z
+        z = rule.function(x)
+        node = self.nodes.get(id(x))
+        if node is not None:
+            entry = self.nodes[id(z)] = [0.0, z, node, rule.at_number(x, z)]
+            self.tape.append(entry)
+        return z
+
+    def known(self, f: Any) -> Any:
+        """What the fast path knows of a function, if its rules are those of our pack.
+
+        Whoever registered another rule, or an overlay, gets it.
+        """
+        if f in HANDLERS or f in rrule_mutating.rules.fixed:
+            return False
+        seen, verdict = SEEN.get(f, ((), None))
+        for table, types, rule in seen:
+            if table.get(types) is not rule:
+                verdict = None
+        if verdict is None:
+            seen = [self.rule_of(f, args) for args in examples(KNOWN[f])]
+            verdict = KNOWN[f] if all(is_ours(rule) for _, _, rule in seen) else False
+            SEEN[f] = seen, verdict
+        return verdict
+
+    def rule_of(self, f: Any, args: Any) -> Any:
+        """The live table of a function's rules, an entry of it, and the rule there."""
+        call = rrule.resolve(f, args, {}, self.config)
+        types = () if call is None else tuple(map(type, call.args))
+        table = rrule.table(f, self.config)
+        return table, types, table.get(types)
+
+
+KNOWN: dict[Any, Any] = {**UNARY, **BINARY}
+# By function, the rules that were there when the fast path last looked, and whether
+# they are ours.
+SEEN: dict[Any, tuple[Any, Any]] = {}
+
+
+def examples(found: Any) -> list[Any]:
+    """Arguments of each kind that the fast path takes."""
+    if isinstance(found, Linear):
+        return [(np.ones(1), np.ones(1))]
+    return [(np.ones(1) if cls is ndarray else cls(1.0),) for cls in found.types]

@@ -1,0 +1,289 @@
+"""One forward pass in reverse mode, and the pullback that it leaves."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._boundary.enter import Const, Entrance, without_const
+from rules_autodiff._boundary.leave import cotangent_of
+from rules_autodiff._hooks.run import Run
+from rules_autodiff._python.errors import EngineError
+from rules_autodiff._python.plain_level import PLAIN, live
+from rules_autodiff._python.values import INERT, is_number
+from rules_autodiff._shadows.saved_state import written_by, written_to
+from rules_autodiff._shadows.slots import add_to
+from rules_autodiff._tape.fast.operators import reverse_run
+from rules_core import NoTangent, structure
+
+from .sweep import redo, sweep, sweep_quickly, undo
+
+__all__ = ["Recording", "guarded"]
+
+
+NOTHING = NoTangent()
+# To a run: the recording's, its entrance's, a variable's, and getrefcount's argument.
+OWN_REFERENCES = 4
+
+
+class Recording:
+    """``y = f(*args)`` with its tape.
+
+    Args:
+        below: The level that does the arithmetic; one whose pass is over follows
+            nothing more, and takes no write back.
+        f: The function.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments, constants.
+        active: The positions of the arguments to differentiate.
+        callables: Whether what a function captures is differentiated too.
+        check: Asked of the entrance and the run when the program has run.
+    """
+
+    def __init__(
+        self,
+        below: Any,
+        f: Any,
+        args: Any,
+        kwargs: Any,
+        active: Any,
+        *,
+        callables: bool = False,
+        check: Callable[[Entrance, Any], None] | None = None,
+    ):
+        self.below = live(below)
+        self.active = tuple([i for i in active if type(args[i]) is not Const])
+        self.asked = tuple(active)
+        self.check = check
+        self.f, self.args, self.kwargs = f, args, kwargs
+        self.broken, self.callables = False, callables
+        self.seeds: list[Any] = []  # what the output got since the last reverse pass
+        self.record()
+
+    def record(self) -> None:
+        """Run the program forward, onto a new tape."""
+        run = self.run = reverse_run(self.below)
+        self.entrance = Entrance(run, callables=self.callables)
+        inner = without_const(self.args)
+        for i in self.active:
+            inner[i] = self.entrance.enter(inner[i])
+        if len(self.active) < len(inner):
+            self.entrance.enter_beside(inner, self.active)
+        self.slots = [run.watch(inner[i]) for i in self.active]
+        self.done = True  # the program's effects are in place
+        try:
+            self.output = guarded(run, self.f, inner, self.kwargs)
+            if run.changes:
+                self.check_written(inner)
+            if self.check is not None:
+                self.check(self.entrance, run)
+        except BaseException:
+            self.leave()
+            raise
+        finally:
+            run.functions.clear()  # their cells hold the run: a cycle
+            # It takes longer than a small program: only if somebody else has the run.
+            if sys.getrefcount(run) > OWN_REFERENCES:
+                self.run = run.retired()
+        if self.run.changes:
+            self.entrance.write_back(self.written)
+
+    def check_written(self, inner: Any) -> None:
+        """Refuse what was written to and is also seen by another way."""
+        self.entrance.check_written(self.written())
+        given, own = (*self.args, self.kwargs), (*inner, self.kwargs)
+        changed = written_to(self.run.changes)
+        self.entrance.check_alone(changed, self.f, given, own)
+
+    def written(self) -> set[int]:
+        """The ids of the owners of memory that the program wrote to."""
+        return written_by(self.run.changes)
+
+    def leave(self) -> None:
+        """Take back what the program wrote; of no use where nothing was written."""
+        if self.done and self.run.changes:
+            undo(self.run.changes, self.below)
+            self.entrance.write_back(self.written)
+        self.done = False
+
+    def value(self) -> Any:
+        """The output in memory of its own, if the program's writes are taken back."""
+        if not self.run.changes:
+            return self.output
+        return detached(self.output, {}, self.below)
+
+    def pull(self, out: Any, dy: Any, below: Any) -> tuple[Any, ...]:
+        """The cotangents of the active arguments, for one of the output `out`."""
+        if self.run.changes:
+            self.turn(below)
+        if not self.done:
+            out = self.again(out, below)
+        self.seed(out, dy, below)
+        return self.run_back(below)
+
+    def turn(self, level: Any) -> None:
+        """Let a level that takes its writes back take back also what is noted here."""
+        if self.below.over and hasattr(self.below, "note"):
+            message = (
+                "The pullback of a function that writes must be called while the "
+                "derivative goes on in which it was made, but that is over and has "
+                "taken the writes back. Call vjp outside, or let the function copy."
+            )
+            raise EngineError(message)
+        level = live(level)
+        if level is not self.below and hasattr(level, "note"):
+            level.note(Turn(self))
+
+    def pull_leaf(self, row: int, dy: Any, below: Any, leaves: Any) -> tuple[Any, ...]:
+        """The cotangents for one leaf of the output alone."""
+        if not self.done:
+            self.again(self.output, below)
+        self.seed(leaves(self.output)[row], dy, below)
+        return self.run_back(below)
+
+    def again(self, out: Any, below: Any) -> Any:
+        """Bring the program's effects back, for another reverse pass."""
+        if self.broken:
+            message = (
+                "This pullback raised an error before and has lost its cotangents. "
+                "Call vjp again."
+            )
+            raise EngineError(message)
+        if self.run.replayable:
+            redo(self.run.changes, below)
+            self.done = True
+            return out
+        whole = out is self.output
+        self.record()
+        return self.output if whole else self.output[0]
+
+    def seed(self, out: Any, dy: Any, below: Any = None) -> None:
+        """Give a cotangent to (a part of) the output."""
+        self.seeds.append((out, dy, below))
+        slot = self.run.slot(out)
+        if type(slot) is list and below is PLAIN and type(dy) is type(slot[1]):
+            slot[0] += dy
+        elif slot is not None:
+            add_to(slot, dy, self.below if below is None else below)
+
+    def run_back(self, below: Any) -> tuple[Any, ...]:
+        """The reverse pass."""
+        seeds, self.seeds = self.seeds, []
+        try:
+            if below is not PLAIN or not self.run.replayable:
+                sweep(self.run.tape, below)
+            elif not sweep_quickly(self.run.tape, self.slots):
+                self.collect(below)
+                self.start_again(seeds)
+        except BaseException:
+            self.broken = True
+            raise
+        finally:
+            self.done = False
+            if self.run.changes:
+                self.entrance.write_back(self.written)
+        return self.collect(below)
+
+    def start_again(self, seeds: list[Any]) -> None:
+        """The reverse pass once more, by maps that keep zeros strong."""
+        redo(self.run.changes, PLAIN)
+        for out, dy, below in seeds:
+            self.seed(out, dy, below)
+        self.seeds.clear()
+        sweep(self.run.tape, PLAIN)
+
+    def collect(self, below: Any) -> tuple[Any, ...]:
+        for shadow in self.run.late:
+            shadow.data = None
+        args = self.args
+        memo: dict[int, Any] = {}
+        pairs = zip(self.active, self.slots, strict=True)
+        found = [cotangent_of(args[i], slot, below, memo) for i, slot in pairs]
+        if self.active == self.asked:
+            return tuple(found)
+        by_place = dict(zip(self.active, found, strict=True))
+        return tuple([by_place.get(place, NOTHING) for place in self.asked])
+
+
+class Turn:
+    """A pullback that another level called: what it had noted before that call."""
+
+    def __init__(self, recording: Recording):
+        self.recording = recording
+        self.other = self.state()
+
+    def state(self) -> Any:
+        own = dict(vars(self.recording))
+        return own, [(e, e.other) for e in own["run"].changes if hasattr(e, "other")]
+
+    def undo(self, _below: Any = None) -> None:
+        here = self.state()
+        own, entries = self.other
+        vars(self.recording).update(own)
+        for entry, other in entries:
+            entry.other = other
+        self.other = here
+
+    redo = undo
+
+    def reverse(self, _below: Any) -> None:
+        self.undo()
+
+
+def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call through a run; recursion that is too deep is told as such.
+
+    An error that is not the program's own comes out even if the program caught it.
+    """
+    try:
+        y = run.check_result(run.call(f, *args, **kwargs))
+    except RecursionError as error:
+        message = (
+            "The recursion of a differentiated function must fit into Python's limit, "
+            "of which each of its calls takes about three frames, but it does not. "
+            "Raise the limit by sys.setrecursionlimit. If the recursion has no end, "
+            "look for a rule that calls its own function with what is no argument of "
+            "it, such as the tuple of tangents."
+        )
+        raise RecursionError(message) from error
+    except Exception:
+        check_failure(run)
+        raise
+    check_failure(run)
+    if run.copies:
+        run.check_copies()
+    return y
+
+
+def check_failure(run: Any) -> None:
+    """Raise the error that a run has noted."""
+    failure, run.failure = run.failure, None  # it holds frames, and they the run
+    if failure is not None:
+        raise failure
+
+
+def detached(x: Any, memo: dict[int, Any], below: Any) -> Any:
+    """A copy of arrays and mutable containers, which undoing writes does not reach."""
+    if type(x) in INERT or is_number(x):
+        return x
+    if id(x) in memo:
+        return memo[id(x)]
+    if isinstance(x, np.ndarray):
+        memo[id(x)] = below.copied(x)
+        return memo[id(x)]
+    level = None if callable(x) else structure(x)
+    if level is None:
+        return x
+    if level.mutable:
+        memo[id(x)] = shell = level.shell()
+        return level.fill(
+            shell, [detached(value, memo, below) for value in level.values]
+        )
+    memo[id(x)] = level.rebuild(
+        [detached(value, memo, below) for value in level.values]
+    )
+    return memo[id(x)]
+
+
+Run.recording = Recording

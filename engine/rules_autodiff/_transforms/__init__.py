@@ -1,0 +1,1 @@
+"""Functions that the engine returns and that may run inside another run."""

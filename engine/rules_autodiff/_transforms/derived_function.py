@@ -1,0 +1,82 @@
+"""Functions that the engine makes of others, and their arguments."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._boundary.directions import check_function
+from rules_autodiff._hooks.calls import Transform
+from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff._python.plain_level import PLAIN
+
+__all__ = ["INTEGERS", "SEVERAL", "Argnums", "Derived", "on_plain", "positions"]
+
+Argnums = int | tuple[int, ...]
+
+# Classes as tuples: `isinstance(x, A | B)` makes a union at each call, which takes as
+# long as ten of the questions.
+INTEGERS = (int, np.integer)
+SEVERAL = (tuple, list)
+
+
+class Derived(Transform):
+    """A function that the engine made of another, `grad(f)` and its like."""
+
+    def __init__(self, name: str, f: Any, run_on: Callable[..., Any]):
+        check_function(f, name)
+        self._run_on = run_on
+        self._name = name
+        functools.update_wrapper(self, f, updated=())
+
+    def run_on(self, below: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._run_on(below, *args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run_on(PLAIN, *args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Bind like a function, so that `grad` works on methods inside classes."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        inner = getattr(self.__wrapped__, "__qualname__", repr(self.__wrapped__))
+        return f"{self._name}({inner})"
+
+    __wrapped__: Any
+
+
+def on_plain(run_on: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the front door: called in a run it works on top of that run."""
+
+    @functools.wraps(run_on)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return run_on(PLAIN, *args, **kwargs)
+
+    HANDLERS[call] = run_on
+    own = inspect.signature(run_on)
+    seen = list(own.parameters.values())[1:]  # the level is no argument of the user's
+    # `inspect` reads an attribute that functions do not declare.
+    call.__signature__ = own.replace(parameters=seen)  # type: ignore[attr-defined]
+    return call
+
+
+def positions(argnums: Argnums, args: Any, name: str) -> tuple[int, ...]:
+    """The positions of the arguments to differentiate, counted from the front."""
+    if type(argnums) is int and 0 <= argnums < len(args):
+        return (argnums,)
+    wanted: Any = argnums if isinstance(argnums, SEVERAL) else (argnums,)
+    for i in wanted:
+        if not isinstance(i, INTEGERS) or not -len(args) <= i < len(args):
+            message = (
+                f"{name}: argnums must name positional arguments, of which there are "
+                f"{len(args)}, but got {argnums!r}. Values go to {name}(f)(x)."
+            )
+            raise ValueError(message)
+    found = tuple([int(i) % len(args) for i in wanted])
+    if len(set(found)) < len(found):
+        message = f"{name}: argnums must name each argument once, but got {argnums!r}."
+        raise ValueError(message)
+    return found

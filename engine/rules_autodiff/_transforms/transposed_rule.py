@@ -1,0 +1,173 @@
+"""A mode from the rule of the other.
+
+Both rules are linear maps and one is the other's adjoint, which the engine computes by
+differentiating the rule.
+"""
+
+from typing import Any
+
+from rules_autodiff._boundary.tangent_shapes import check_tangent
+from rules_autodiff._hooks.calls import Transform
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._refusals import asked_of, refuse_no_cotangent
+from rules_core import (
+    AbstractThunk,
+    AbstractZero,
+    CotangentCountError,
+    MutableTangent,
+    NoTangent,
+    NotImplementedTangent,
+    StructuralTangent,
+    ZeroTangent,
+    structure,
+    unthunk,
+    zero_tangent,
+)
+
+from .linear_map import deepest
+from .recorded_point import check_adjoint, generic_like, nonlinear
+
+__all__ = ["transposed_frule", "transposed_rrule"]
+
+
+def transposed_frule(record: Any, below: Any, found: Any, args: Any, slots: Any) -> Any:
+    """``(y, pullback)`` from an frule: the adjoint of dx ↦ dy, by ``record``."""
+    zeros = [NoTangent() if s is None and callable(x) else zero_tangent(x)
+             for x, s in zip(args, slots, strict=True)]  # fmt: skip
+    active = [i for i, slot in enumerate(slots) if slot is not None]
+
+    def push(*directions: Any) -> Any:
+        tangents = list(zeros)
+        for i, dx in zip(active, directions, strict=True):
+            tangents[i] = dx
+        y, dy = found.run(tuple(tangents))
+        return y, concrete(dy)
+
+    given = tuple(generic_like(zeros[i]) for i in active)
+    recording = record(below, push, given, {}, range(len(given)))
+    y, dy = recording.output
+    refuse_missing(dy, found)
+    check_tangent(y, dy, found, below)
+    return y, Transposed(recording, active, args, found)
+
+
+class Transposed(Transform):
+    """The pullback of an frule: the adjoint of dx ↦ dy, at any level."""
+
+    def __init__(self, recording: Any, active: list[int], args: Any, found: Any):
+        self.recording, self.active, self.args = recording, active, args
+        self.found, self.recorded = found, recording.value()
+
+    def run_on(self, below: Any, ct: Any) -> Any:
+        cotangents: list[Any] = [None] * len(self.args)
+        level = deepest(below, self.recording.below)
+        if not self.recording.done:
+            self.recording.again(self.recording.output, level)
+        recorded = self.recording.output[1]
+        self.recording.seed(recorded, shared_as(recorded, ct, {}), level)
+        found = self.recording.run_back(level)
+        self.check(ct, found)
+        for i, dx in zip(self.active, found, strict=True):
+            cotangents[i] = dx
+        return tuple(cotangents)
+
+    def check(self, ct: Any, cotangents: Any) -> None:
+        """Refuse what was not linear in the tangents that it was recorded at."""
+        y, dy = self.recorded
+        primals = [self.args[i] for i in self.active]
+        other = list(zip(primals, self.recording.args, cotangents, strict=True))
+        check_adjoint(nonlinear(self.found.rule), [(y, dy, ct)], other)
+
+    def __call__(self, ct: Any) -> Any:
+        return self.run_on(PLAIN, ct)
+
+
+def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any) -> Any:
+    """``dx ↦ dy`` from a pullback: its adjoint, by ``record``; None is no tangent."""
+
+    def pull(dy: Any) -> Any:
+        met: dict[int, Any] = {}
+        return tuple([concrete(dx, met) for dx in pullback(dy)])
+
+    def push(tangents: Any) -> Any:
+        seed = generic_like(zero_tangent(y))
+        recording = record(below, pull, (seed,), {}, (0,))
+        out, recorded = recording.output, recording.value()
+        if len(out) != len(tangents):
+            raise CotangentCountError(found.rule, len(tangents), out)
+        moving = [place for place, dx in enumerate(tangents) if dx is not None]
+        for place in moving:
+            refuse_missing(out[place], found, place)
+            refuse_no_cotangent(found, place, out[place])
+        met: dict[int, Any] = {}
+        given = tuple([shared_as(out[i], tangents[i], met) for i in moving])
+        recording.seed(tuple([out[i] for i in moving]), given)
+        (dy,) = recording.run_back(below)
+        own = found.args if found.bound else (None, *found.args)
+        # As one value: an instance in several arguments counts once.
+        primals, cotangents = (tuple([x[i] for i in moving]) for x in (own, recorded))
+        moved = [(primals, cotangents, given)]
+        check_adjoint(nonlinear(found.rule), moved, [(y, seed, dy)])
+        return dy
+
+    return push
+
+
+def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
+    """A tangent with all thunks in it forced; the level that records follows this.
+
+    The tangent of an instance stays one object wherever it stands.
+    """
+    met = {} if met is None else met
+    while isinstance(dx, AbstractThunk):
+        dx = unthunk(dx)
+    if not isinstance(dx, StructuralTangent | tuple | list | dict):
+        return dx
+    if id(dx) in met:
+        return met[id(dx)][1]
+    level: Any = structure(dx)
+    found = level.rebuild([concrete(part, met) for part in level.values])
+    if isinstance(dx, MutableTangent):
+        met[id(dx)] = dx, found
+    return found
+
+
+def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
+    """A tangent in which an instance has one object wherever `known` has one.
+
+    Where `known`, the cotangent of a rule, is zero or has no entry there is nothing to
+    pair with. What gathers derivatives adds one object once: of an instance in two
+    places, whose cotangent a rule gave in both, the derivative would count twice.
+    """
+    if isinstance(known, AbstractZero):
+        return ZeroTangent()
+    if not isinstance(known, StructuralTangent | tuple | list | dict):
+        return dx
+    if id(known) in met:
+        return met[id(known)]
+    level, own = structure(known), structure(dx)
+    if level is None or own is None:
+        return dx
+    # A bare tuple may stand for a named one.
+    names = own.names if own.keyed == level.keyed else level.names
+    if len(names) != len(own.values) or not set(level.names) <= set(names):
+        return dx
+    entries = dict(zip(names, own.values, strict=True))
+    found = level.rebuild(
+        [
+            shared_as(value, entries[name], met)
+            for name, value in zip(level.names, level.values, strict=True)
+        ]
+    )
+    if isinstance(known, MutableTangent):
+        met[id(known)] = found
+    return found
+
+
+def refuse_missing(value: Any, found: Any, place: int | None = None) -> None:
+    """Raise for a derivative that a rule has not, wherever it is in a tangent."""
+    if isinstance(value, NotImplementedTangent):
+        value.throw(asked_of(found, place))
+    if isinstance(value, StructuralTangent | tuple | list):
+        for part in getattr(structure(value), "values", ()):
+            refuse_missing(part, found, place)

@@ -1,0 +1,1 @@
+"""What must be as it was when the code was written."""

@@ -1,0 +1,273 @@
+"""What a function reads from outside itself, and the guard that looks at it.
+
+A program is written for the functions, modules and kinds of values that its globals and
+cells hold. Whether they still do is asked before each call, and what they hold is
+handed to the written code, so that nobody can change it while that runs.
+"""
+
+import builtins
+import sys
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import Kind, kind_of
+from rules_autodiff.straight._program.refused import refuse
+from rules_autodiff.straight._program.values import Known, Thing
+
+from .trust import is_answered
+
+__all__ = ["ROOT", "Captures", "Method", "Place"]
+
+FIXED = (ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is found: by an access, from where something else is found.
+
+    Attributes:
+        parent: The place before; None for the function itself.
+        access: The text of the access, with a field for the parent's name.
+    """
+
+    parent: "Place | None"
+    access: str
+
+
+ROOT = Place(None, "f")
+MISSING = object()
+# What looks attributes up as Python does by itself.
+USUAL: tuple[Any, ...] = (object.__getattribute__, SimpleNamespace.__getattribute__)
+CONTAINERS = (tuple, list, dict, set, frozenset, np.ndarray, str, float, int, complex)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A function of a class, as an object has it.
+
+    Attributes:
+        function: The function.
+        is_property: Whether it is called where it is read.
+    """
+
+    function: Known
+    is_property: bool = False
+
+
+def is_plain_object(value: Any) -> bool:
+    """Whether the attributes of an object are those in its dict and in its class."""
+    cls = type(value)
+    own = any(cls.__getattribute__ is usual for usual in USUAL)
+    plain = own and not hasattr(cls, "__getattr__") and hasattr(value, "__dict__")
+    return plain and not isinstance(value, CONTAINERS)
+
+
+class Captures:
+    """The places that a written program reads, with what is expected there."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.names: dict[Place, str] = {ROOT: "f"}
+        self.functions: dict[Any, Place] = {function: ROOT}
+        self.lines: list[str] = []
+        self.values: dict[Place, tuple[int, Kind]] = {}
+        self.builtins = ""
+        self.namespace: dict[str, Any] = {
+            "ndarray": np.ndarray, "float64": np.float64, "double": np.dtype(float),
+            "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
+            "is_answered": is_answered,
+        }  # fmt: skip
+
+    # where things are
+
+    def of_name(self, function: FunctionType, place: Place, name: str) -> Any:
+        """What a function finds under a name that is not its own: value and place."""
+        code = function.__code__
+        if name in code.co_freevars:
+            index = code.co_freevars.index(name)
+            cell = (function.__closure__ or ())[index]
+            where = Place(place, f"{{}}.__closure__[{index}].cell_contents")
+            try:
+                return self.found(cell.cell_contents, where)
+            except ValueError:
+                refuse(f"the variable {name} has no value yet")
+        scope = Place(place, "{}.__globals__")
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            return self.found(value, Place(scope, f"{{}}[{name!r}]"))
+        value = getattr(builtins, name, MISSING)
+        if value is MISSING:
+            refuse(f"the name {name} is not defined")
+        if not self.builtins:
+            self.builtins = self.constant("builtins", vars(builtins))
+        access = f"{{}}.get({name!r}, {self.builtins}.get({name!r}))"
+        return self.found(value, Place(scope, access))
+
+    def of_object(self, thing: Thing, name: str) -> Any:
+        """An attribute of an object: what `found` gives, a `Method`, or a property."""
+        cls, held = type(thing.value), vars(thing.value)
+        raw = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
+        owner = Place(thing.place, "type({})")
+        self.expect_held(thing, name, raw is MISSING, name in held)
+        if type(raw) is property:
+            return Method(self.found(raw.fget, Place(owner, f"{{}}.{name}.fget")), True)
+        if raw is not MISSING and hasattr(type(raw), "__set__"):
+            refuse(f"the attribute {name} is computed")
+        if name in held:
+            scope = Place(thing.place, "{}.__dict__")
+            return self.found(held[name], Place(scope, f"{{}}[{name!r}]"))
+        if type(raw) is FunctionType:
+            return Method(self.found(raw, Place(owner, f"{{}}.{name}")))
+        computed = hasattr(type(raw), "__get__") and type(raw) is not staticmethod
+        if raw is MISSING or computed:
+            refuse(f"the attribute {name} is not known")
+        return self.found(getattr(cls, name), Place(owner, f"{{}}.{name}"))
+
+    def of_attribute(self, known: Known, name: str) -> Any:
+        """What a module holds under a name."""
+        if isinstance(known, Thing):
+            return self.of_object(known, name)
+        value = getattr(known.value, name, MISSING)
+        if value is MISSING:
+            refuse(f"{known.value!r} has no attribute {name}")
+        return self.found(value, Place(known.place, f"{{}}.{name}"))
+
+    def module(self, name: str) -> Known:
+        """A module as `import` finds it."""
+        modules = self.constant("modules", sys.modules)
+        found = self.found(sys.modules[name], Place(ROOT, f"{modules}.get({name!r})"))
+        if not isinstance(found, Known):
+            refuse(f"{name} is no module")
+        return found
+
+    def default(self, function: FunctionType, place: Place, name: str) -> Any:
+        """The default value of an argument; None if it has none."""
+        code = function.__code__
+        if name in (function.__kwdefaults__ or {}):
+            access = f"{{}}.__kwdefaults__[{name!r}]"
+            return self.found(
+                (function.__kwdefaults__ or {})[name], Place(place, access)
+            )
+        given = function.__defaults__ or ()
+        names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+        if name not in names:
+            return None
+        index = names.index(name)
+        return self.found(given[index], Place(place, f"{{}}.__defaults__[{index}]"))
+
+    def found(self, value: Any, place: Place) -> Any:
+        """A `Known`, or the number and the kind of a value that may change."""
+        if type(value) is FunctionType:
+            self.expect_function(place, value)
+            return Known(value, place)
+        if isinstance(value, FIXED):
+            self.expect(place, value)
+            return Known(value, place)
+        kind = kind_of(value)
+        if kind is None and is_plain_object(value):
+            self.expect_class(place, type(value))
+            return Thing(value, place)
+        if kind is None:
+            refuse(f"it reads a value of class {type(value).__qualname__}")
+        return self.capture(place, kind)
+
+    # the guard's lines
+
+    def name_of(self, place: Place) -> str:
+        """The guard's variable for a place, which it reads once."""
+        if place not in self.names:
+            parent = self.name_of(place.parent or ROOT)
+            name = self.names[place] = f"v{len(self.names)}"
+            self.lines.append(f"{name} = {place.access.format(parent)}")
+        return self.names[place]
+
+    def constant(self, name: str, value: Any) -> str:
+        text = f"{name}__f{len(self.namespace)}"
+        self.namespace[text] = value
+        return text
+
+    def expect(self, place: Place, value: Any) -> None:
+        """Something that must be the same object at every call."""
+        if place in self.names:
+            return
+        name = self.name_of(place)
+        self.lines.append(f"if {name} is not {self.constant('known', value)}:")
+        self.lines.append("    return None")
+
+    def expect_class(self, place: Place, cls: type) -> None:
+        """An object that must be of the same class at every call."""
+        if place in self.names:
+            return
+        name = self.name_of(place)
+        own = self.constant("class", cls)
+        lookup = self.constant("lookup", cls.__getattribute__)
+        changed = f"{own}.__getattribute__ is not {lookup}"
+        self.lines.append(f"if type({name}) is not {own} or {changed}:")
+        self.lines.append("    return None")
+
+    def expect_held(self, thing: Thing, name: str, alone: bool, held: bool) -> None:
+        """See that an attribute is where it was: in the object, or in its class."""
+        own = self.name_of(thing.place)
+        if not held:
+            self.forbid(f"{name!r} in {own}.__dict__")
+        elif alone:
+            self.forbid(f"hasattr(type({own}), {name!r})")
+
+    def forbid(self, test: str) -> None:
+        line = f"if {test}:"
+        if line not in self.lines:
+            self.lines += [line, "    return None"]
+
+    def expect_function(self, place: Place, value: FunctionType) -> None:
+        """A function of the program: one with the same code, for which nobody answers.
+
+        So closures that are made anew share what is written, and none is kept alive.
+        What the function itself reads is looked up by way of it.
+        """
+        if place in self.names:
+            return
+        name = self.name_of(place)
+        first = self.functions.setdefault(value, place)
+        if first != place:
+            tests = [f"{name} is not {self.name_of(first)}"]
+        else:
+            code = self.constant("code", value.__code__)
+            own = self.constant("own", ref(value))
+            tests = [
+                f"type({name}) is not function or {name}.__code__ is not {code}",
+                f"{own}() is not {name} and is_answered({name})",
+            ]
+        for test in tests:
+            self.lines += [f"if {test}:", "    return None"]
+
+    def capture(self, place: Place, kind: Kind) -> tuple[int, Kind]:
+        """A value that is read at every call, and must stay of its kind."""
+        if place not in self.values:
+            name = self.name_of(place)
+            self.lines.append(f"if {self.refusal(name, kind)}:")
+            self.lines.append("    return None")
+            self.values[place] = (len(self.values), kind)
+        return self.values[place]
+
+    def refusal(self, name: str, kind: Kind) -> str:
+        """The text that asks whether a value is of another kind."""
+        if kind.name == "array" and kind.dtype == "d":
+            return (
+                f"type({name}) is not ndarray or {name}.dtype is not double "
+                f"or {name}.ndim != {kind.ndim}"
+            )
+        if kind.name == "real":
+            return f"type({name}) is not float and type({name}) is not float64"
+        return f"kind_of({name}) != {self.constant('kind', kind)}"
+
+    def code(self) -> str:
+        """The guard: the captured values, or None where something has changed."""
+        body = [f"        {line}" for line in self.lines]
+        names = [self.names[place] for place in self.values]
+        row = "".join(f"{name}, " for name in names)
+        gone = "    except (AttributeError, IndexError, KeyError, ValueError):"
+        lines = ["def guard(f):", "    try:", *body, f"        return ({row})"]
+        return "\n".join([*lines, gone, "        return None"])

@@ -1,0 +1,25 @@
+"""What can be written out; one file per branch of mathematics, as in `rules_numpy`."""
+
+from . import (
+    arithmetic,
+    choices,
+    constants,
+    elementwise,
+    joining,
+    linalg,
+    products,
+    reductions,
+    shapes,
+)
+
+__all__ = [
+    "arithmetic",
+    "choices",
+    "constants",
+    "elementwise",
+    "joining",
+    "linalg",
+    "products",
+    "reductions",
+    "shapes",
+]

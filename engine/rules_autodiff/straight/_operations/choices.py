@@ -1,0 +1,120 @@
+"""Choices between numbers or arrays, entry by entry: extremes, `where`, `clip`."""
+
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import BOOL, INT, REAL, Kind, array
+from rules_autodiff.straight._program.written import Call, Written
+
+from .arithmetic import (
+    binary,
+    broadcast,
+    is_mixed,
+    reduced,
+)
+from .elementwise import by_reals
+from .forms import NUMBERS, only
+from .table import Operation, function, method
+
+__all__: list[str] = []
+
+
+# extremes: equal ones share; the tape does those that are not numbers
+
+
+def extreme(of_array: str, of_number: str) -> Operation:
+    def write_extreme(call: Call) -> Written | None:
+        if not only(call, 2) or is_mixed(call):
+            return None
+        if any(k.name == "array" for k in call.kinds):
+            by_x = f"{of_array}({{dz}}, {{0}}, {{1}})"
+            return binary(call, by_x, f"{of_array}({{dz}}, {{1}}, {{0}})")
+        by_x = f"{{dz}} * {of_number}({{0}}, {{1}})"
+        return binary(call, by_x, f"{{dz}} * {of_number}({{1}}, {{0}})")
+
+    return write_extreme
+
+
+function(np.maximum, np.fmax)(extreme("larger", "larger_number"))
+function(np.minimum, np.fmin)(extreme("smaller", "smaller_number"))
+
+
+@function(max, min)
+def write_extreme_of_numbers(call: Call) -> Written | None:
+    """The builtins, of numbers one by one."""
+    kinds = call.kinds
+    if call.options or len(kinds) < 2 or not all(k in (REAL, INT) for k in kinds):
+        return None
+    if all(k is INT for k in kinds):
+        return Written(INT, None, (None,) * len(kinds))
+    every = ", ".join(f"{{{i}}}" for i in range(len(kinds)))
+    texts = [
+        f"{{dz}} * extreme_share({{{i}}}, {{z}}, {every})" for i in range(len(kinds))
+    ]
+    return Written(REAL, None, by_reals(kinds, texts))
+
+
+# choices
+
+
+@function(np.where)
+def write_where(call: Call) -> Written | None:
+    """Entries of one or the other array."""
+    if not only(call, 3) or call.kinds[0].is_real or call.kinds[0].name == "row":
+        return None
+    condition, x, y = call.kinds
+    kind = broadcast((x, y))
+    ndim = max(k.ndim for k in call.kinds)
+    if kind is None or not kind.is_real or not ndim or BOOL in (x, y):
+        return None
+    if condition.name not in NUMBERS and condition.name != "array":
+        return None
+    text = "floats(np_where({0}, {1}, {2}))" if is_mixed(call) else None
+    by_x = reduced("np_where({0}, {dz}, 0.0)", 1, call.kinds)
+    by_y = reduced("np_where({0}, 0.0, {dz})", 2, call.kinds)
+    return Written(array(ndim), text, (None, by_x, by_y))
+
+
+@function(np.clip)
+@method("clip")
+def write_clip(call: Call) -> Written | None:
+    """Within bounds, which belong to the inside."""
+    kinds = tuple(k for k in call.kinds if k.name != "none")
+    if call.options or not 2 <= len(call.kinds) <= 3 or len(kinds) < 2:
+        return None
+    kind = broadcast(kinds)
+    if kind is None or any(k.dtype == "?" or k is BOOL for k in kinds):
+        return None
+    if not kind.is_real:
+        return Written(kind, None, (None,) * len(call.kinds))
+    if not kinds[0].is_real or any(k.dtype == "l" for k in kinds):
+        return None
+    return Written(kind, None, clip_pulls(call))
+
+
+def clip_pulls(call: Call) -> tuple[str | None, ...]:
+    """The cotangents of an array or number and of its bounds, of which one may lack."""
+    kinds = tuple(k if k.name != "none" else INT for k in call.kinds)
+    fields = [
+        f"{{{i}}}" if k.name != "none" else "None" for i, k in enumerate(call.kinds)
+    ]
+    given = ", ".join([*fields, "None"][:3])
+    names = ("clipped", "clipped_low", "clipped_high")[: len(kinds)]
+    pulls = [of_choice(f"{f}({{dz}}, {given})", i, kinds) for i, f in enumerate(names)]
+    if kinds[0].name == "array" and is_interval(call.constants[1:]):
+        pulls[0] = "np_where(({0} < {1}) | ({0} > {2}), 0.0, {dz})"
+    return tuple(pulls)
+
+
+def is_interval(bounds: tuple[Any, ...]) -> bool:
+    """Whether a literal lower bound is below a literal upper one."""
+    numbers = len(bounds) == 2 and all(type(b) in (int, float) for b in bounds)
+    return numbers and bool(bounds[0] <= bounds[1])
+
+
+def of_choice(text: str, place: int, kinds: tuple[Kind, ...]) -> Any:
+    """A cotangent that `numpy.where` makes; of numbers it has to be made a number."""
+    if all(k.name != "array" for k in kinds):
+        return f"float({text})" if kinds[place].is_real else None
+    return reduced(text, place, kinds)

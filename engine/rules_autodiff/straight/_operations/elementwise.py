@@ -1,0 +1,282 @@
+"""Functions of one or two numbers or arrays, entry by entry, written out."""
+
+import math
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import BOOL, INT, REAL, Kind, array
+from rules_autodiff.straight._program.written import Call, Written
+
+from .arithmetic import (
+    binary,
+    broadcast,
+    signed,
+    write_remainder,
+)
+from .forms import is_number, only, settings, whole
+from .table import FUNCTIONS, Operation, function, operator
+
+__all__ = ["by_reals"]
+
+
+# functions of one argument: (of arrays, of numbers), if those are other texts
+
+LN2, LN10 = 0.6931471805599453, 2.302585092994046
+OVER_ROOTS = "(np_sqrt(1.0 - {0}) * np_sqrt(1.0 + {0}))"
+OVER_ROOT = "math_sqrt((1.0 - {0}) * (1.0 + {0}))"
+CURVES: dict[str, tuple[str, ...]] = {
+    "exp": ("{dz} * {z}",),
+    "exp2": (f"{{dz}} * {{z}} * {LN2}",),
+    "expm1": ("{dz} * np_exp({0})", "{dz} * math_exp({0})"),
+    "log": ("{dz} / {0}",),
+    "log2": (f"{{dz}} / ({{0}} * {LN2})",),
+    "log10": (f"{{dz}} / ({{0}} * {LN10})",),
+    "log1p": ("{dz} / (1.0 + {0})",),
+    "sqrt": ("{dz} * (0.5 / {z})",),
+    "cbrt": ("{dz} / (3.0 * {z} * {z})",),
+    "sin": ("{dz} * np_cos({0})", "{dz} * math_cos({0})"),
+    "cos": ("-({dz} * np_sin({0}))", "-({dz} * math_sin({0}))"),
+    "tan": ("{dz} * (1.0 + {z} * {z})",),
+    "sinh": ("{dz} * np_cosh({0})", "{dz} * math_cosh({0})"),
+    "cosh": ("{dz} * np_sinh({0})", "{dz} * math_sinh({0})"),
+    "tanh": ("tanh_back({dz}, {z})", "{dz} * (1.0 - {z} * {z})"),
+    "arcsin": (f"{{dz}} / {OVER_ROOTS}", f"{{dz}} / {OVER_ROOT}"),
+    "arccos": (f"-({{dz}} / {OVER_ROOTS})", f"-({{dz}} / {OVER_ROOT})"),
+    "arctan": ("{dz} / (1.0 + {0} * {0})",),
+    "arcsinh": ("{dz} / np_sqrt(1.0 + {0} * {0})", "{dz} / math_hypot(1.0, {0})"),
+    "arccosh": (
+        "{dz} / (np_sqrt({0} - 1.0) * np_sqrt({0} + 1.0))",
+        "{dz} / (math_sqrt({0} - 1.0) * math_sqrt({0} + 1.0))",
+    ),
+    "arctanh": ("{dz} / ((1.0 - {0}) * (1.0 + {0}))",),
+    "degrees": (f"{{dz}} * {180.0 / math.pi!r}",),
+    "radians": (f"{{dz}} * {math.pi / 180.0!r}",),
+}
+SHORT = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh",
+    "arccosh": "acosh", "arctanh": "atanh",
+}  # fmt: skip
+
+
+def curve(texts: tuple[str, ...]) -> Operation:
+    """A smooth function, of whole numbers too."""
+
+    def write_curve(call: Call) -> Written | None:
+        (x, *_) = call.kinds
+        if not only(call) or x is BOOL or x.dtype == "?":  # NumPy: float16
+            return None
+        if is_number(x):
+            return Written(REAL, None, (texts[-1] if x is REAL else None,))
+        if x.name != "array":
+            return None
+        return Written(array(x.ndim), None, (texts[0] if x.is_real else None,))
+
+    return write_curve
+
+
+def of_numbers(operation: Operation) -> Operation:
+    """The same for numbers alone, as the functions of `math` are."""
+
+    def write_of_numbers(call: Call) -> Written | None:
+        return operation(call) if all(map(is_number, call.kinds)) else None
+
+    return write_of_numbers
+
+
+for _name, _texts in CURVES.items():
+    function(getattr(np, _name))(curve(_texts))
+    _short = getattr(math, SHORT.get(_name, _name), None)
+    if _short is not None:
+        function(_short)(of_numbers(curve(_texts)))
+function(np.rad2deg)(FUNCTIONS[np.degrees])
+function(np.deg2rad)(FUNCTIONS[np.radians])
+
+
+@function(math.log)
+def write_log(call: Call) -> Written | None:
+    """The logarithm of a number, to a base perhaps."""
+    if len(call.kinds) == 1:
+        return of_numbers(curve(CURVES["log"]))(call)
+    if not only(call, 2) or not all(map(is_number, call.kinds)):
+        return None
+    by_x, by_base = (
+        "{dz} / ({0} * math_log({1}))",
+        "-{dz} * {z} / ({1} * math_log({1}))",
+    )
+    pulls = by_x, by_base
+    of_real = zip(call.kinds, pulls, strict=True)
+    return Written(
+        REAL, None, tuple(text if k is REAL else None for k, text in of_real)
+    )
+
+
+@function(math.erf)
+def write_erf(call: Call) -> Written | None:
+    return of_numbers(curve(("{dz} * (1.1283791670955126 * math_exp(-{0} * {0}))",)))(
+        call
+    )
+
+
+@function(math.erfc)
+def write_erfc(call: Call) -> Written | None:
+    return of_numbers(curve(("-{dz} * (1.1283791670955126 * math_exp(-{0} * {0}))",)))(
+        call
+    )
+
+
+# functions of one argument that keep whole numbers whole
+
+
+@function(np.square)
+def write_square(call: Call) -> Written | None:
+    return signed(call, "{dz} * ({0} + {0})")
+
+
+@function(np.reciprocal)
+def write_reciprocal(call: Call) -> Written | None:
+    return signed(call, "-({dz} * ({z} * {z}))") if call.kinds[0].is_real else None
+
+
+@operator("abs")
+@function(abs, np.absolute)
+def write_abs(call: Call) -> Written | None:
+    """The absolute value, zero at zero."""
+    return signed(
+        call, "{dz} * sign({0})" if call.kinds[0] is REAL else "{dz} * np_sign({0})"
+    )
+
+
+@function(np.fabs)
+def write_fabs(call: Call) -> Written | None:
+    return write_abs(call) if call.kinds[0].is_real else None
+
+
+@function(math.fabs)
+def write_fabs_of_number(call: Call) -> Written | None:
+    return write_abs(call) if call.kinds[0] is REAL else None
+
+
+# steps: zero wherever there is a derivative
+
+
+@function(np.sign)
+def write_sign(call: Call) -> Written | None:
+    kind = broadcast(call.kinds) if only(call) else None
+    return Written(kind, None, (None,)) if kind else None
+
+
+@function(np.floor, np.ceil, np.trunc, np.rint)
+def write_step(call: Call) -> Written | None:
+    (x, *_) = call.kinds
+    return Written(x, None, (None,)) if only(call) and x.is_real else None
+
+
+@function(math.floor, math.ceil, math.trunc)
+def write_whole_step(call: Call) -> Written | None:
+    known = only(call) and call.kinds[0] in (REAL, INT)
+    return Written(INT, None, (None,)) if known else None
+
+
+@function(round)
+def write_round(call: Call) -> Written | None:
+    """A whole number, or with digits a number."""
+    given = settings(call, ("ndigits",), ndigits=None)
+    if given is None or call.kinds[0] not in (REAL, INT):
+        return None
+    if not (given["ndigits"] is None or whole(given["ndigits"])):
+        return None
+    kind = INT if given["ndigits"] is None else call.kinds[0]
+    return Written(kind, None, (None,) * len(call.kinds))
+
+
+# functions of two arguments
+
+
+def slopes(by_x: str, by_y: str) -> Operation:
+    """A function of two numbers or arrays, whose result is of floats."""
+
+    def write_slopes(call: Call) -> Written | None:
+        known = only(call, 2) and not any(
+            k is BOOL or k.dtype == "?" for k in call.kinds
+        )
+        written = binary(call, by_x, by_y) if known else None
+        if written is None or written.kind.is_real:
+            return written
+        return Written(array(written.kind.ndim), None, written.pulls)
+
+    return write_slopes
+
+
+ARCTAN2 = slopes("{dz} * arctan2_slope({1}, {0})", "-({dz} * arctan2_slope({0}, {1}))")
+function(np.arctan2)(ARCTAN2)
+function(math.atan2)(of_numbers(ARCTAN2))
+function(np.logaddexp)(
+    slopes(
+        "{dz} * np_exp(-np_logaddexp(0.0, {1} - {0}))",
+        "{dz} * np_exp(-np_logaddexp(0.0, {0} - {1}))",
+    )
+)
+
+
+@function(np.hypot)
+def write_hypot(call: Call) -> Written | None:
+    """The length, with derivative zero where it is zero."""
+    arrays = any(k.name == "array" for k in call.kinds)
+    size = "nonzero({z})" if arrays else "({z} or 1.0)"
+    return slopes(f"{{dz}} * ({{0}} / {size})", f"{{dz}} * ({{1}} / {size})")(call)
+
+
+@function(math.hypot)
+def write_hypot_of_numbers(call: Call) -> Written | None:
+    known = (
+        not call.options and call.kinds and all(k in (REAL, INT) for k in call.kinds)
+    )
+    if not known:
+        return None
+    texts = [f"{{dz}} * ({{{i}}} / ({{z}} or 1.0))" for i in range(len(call.kinds))]
+    return Written(REAL, None, by_reals(call.kinds, texts))
+
+
+def by_reals(kinds: tuple[Kind, ...], texts: list[str]) -> tuple[str | None, ...]:
+    """Texts for those operands through which a derivative passes."""
+    return tuple([t if k.is_real else None for k, t in zip(kinds, texts, strict=True)])
+
+
+@function(math.pow)
+def write_pow_of_numbers(call: Call) -> Written | None:
+    if not only(call, 2) or not all(k in (REAL, INT) for k in call.kinds):
+        return None
+    texts = ["{dz} * power_slope({0}, {1})", "{dz} * exponents_slope({0}, {z})"]
+    return Written(REAL, None, by_reals(call.kinds, texts))
+
+
+REMAINDER = of_numbers(write_remainder)
+function(math.fmod, math.remainder)(REMAINDER)
+
+
+# conversions
+
+
+@function(float)
+def write_float(call: Call) -> Written | None:
+    known = only(call) and call.kinds[0] in (REAL, INT, BOOL)
+    return (
+        Written(REAL, None, ("{dz}" if call.kinds[0] is REAL else None,))
+        if known
+        else None
+    )
+
+
+function(np.float64)(write_float)
+
+
+@function(int)
+def write_int(call: Call) -> Written | None:
+    known = only(call) and is_number(call.kinds[0])
+    return Written(INT, None, (None,)) if known else None
+
+
+@function(bool)
+def write_bool(call: Call) -> Written | None:
+    known = only(call) and is_number(call.kinds[0])
+    return Written(BOOL, None, (None,)) if known else None

@@ -1,0 +1,103 @@
+"""The arguments of a call by name, and texts that several operations share."""
+
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import Kind, array
+from rules_autodiff.straight._program.written import Call, Written
+
+__all__ = [
+    "FLOATS", "NUMBERS", "as_method", "axes_of", "expanded", "is_float", "is_number",
+    "only", "reduced_kind", "settings", "unchanged", "whole", "with_nothing",
+]  # fmt: skip
+
+NUMBERS = frozenset({"real", "int", "bool"})
+
+
+# The dtypes that a program may name.
+FLOATS = (float, np.float64, "float", "float64", "d", "f8")
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether a dtype that was asked for is that of floats, or none was."""
+    return dtype is None or dtype in FLOATS
+
+
+def whole(x: Any) -> bool:
+    """Whether a literal is a whole number."""
+    return type(x) is int
+
+
+def is_number(kind: Kind) -> bool:
+    return kind.name in NUMBERS
+
+
+def only(call: Call, count: int = 1) -> bool:
+    """Whether a call has that many operands and nothing else."""
+    return len(call.kinds) == count and not call.options
+
+
+def settings(
+    call: Call, places: tuple[str, ...], first: int = 1, **defaults: Any
+) -> dict[str, Any] | None:
+    """The literals that follow the operands, by name.
+
+    Args:
+        call: The call.
+        places: The names of positions after the operands; others must be keywords.
+        first: The number of operands.
+        defaults: All that may be given, with what stands for it elsewhere.
+    """
+    rest = call.constants[first:]
+    if len(rest) > len(places):
+        return None
+    given = {**dict(zip(places, rest, strict=False)), **call.options}
+    repeated = len(given) != len(rest) + len(call.options)
+    if repeated or not set(given) <= set(defaults) or ... in given.values():
+        return None
+    return {**defaults, **given}
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...] | None:
+    """A literal axis as those that it means, in order; None for what is none."""
+    if axis is None:
+        return tuple(range(ndim))
+    row = axis if type(axis) is tuple else (axis,)
+    if not all(whole(a) and -ndim <= a < ndim for a in row):
+        return None
+    found = sorted({a % ndim for a in row})
+    return tuple(found) if len(found) == len(row) else None
+
+
+def expanded(text: str, ndim: int, axes: tuple[int, ...], keepdims: bool) -> str:
+    """The text of a reduced value with the axes put in again that it lost."""
+    if keepdims or len(axes) == ndim:
+        return text
+    places = ["None" if axis in axes else ":" for axis in range(ndim)]
+    return f"{text}[{', '.join(places)}]"
+
+
+def reduced_kind(ndim: int, axes: tuple[int, ...], keepdims: bool, dtype: str) -> Kind:
+    """The kind of a reduction."""
+    return array(ndim if keepdims else ndim - len(axes), dtype)
+
+
+def as_method(call: Call) -> bool:
+    """Whether a method's owner is an array."""
+    return bool(call.kinds) and call.kinds[0].name == "array"
+
+
+def unchanged(call: Call) -> Written | None:
+    """The same numbers in new memory."""
+    (x, *_) = call.kinds
+    by_x = "{dz}" if x.is_real else None
+    return Written(x, None, (by_x,)) if x.name == "array" else None
+
+
+def with_nothing(written: Written | None, call: Call) -> Written | None:
+    """The same for a call whose other operands carry nothing."""
+    if written is None:
+        return None
+    rest = (None,) * (len(call.kinds) - len(written.pulls))
+    return Written(written.kind, written.text, (*written.pulls, *rest), written.fresh)

@@ -1,0 +1,178 @@
+"""Arrays put together from numbers and arrays, written out: each gets its part back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array
+from rules_autodiff.straight._program.written import Call, Written
+
+from .arithmetic import is_mixed
+from .forms import FLOATS, whole
+from .table import SPREADING, function
+
+__all__: list[str] = []
+
+SPREADING |= {
+    np.array, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack
+}  # fmt: skip
+
+
+def joined_dtype(kinds: tuple[Kind, ...]) -> str | None:
+    """The dtype of an array of such values, None for others than of numbers."""
+    found = set()
+    for k in kinds:
+        if k.name == "row":
+            inner = joined_dtype(k.parts) if k.parts else "d"
+        else:
+            inner = "l" if k is INT else "d" if k is REAL else k.dtype
+        found.add(inner)
+    if not found <= {"d", "l"}:
+        return None
+    return "l" if found == {"l"} else "d"
+
+
+def parts(kinds: tuple[Kind, ...], cut: Callable[[int], str]) -> Any:
+    """The cotangent of each entry by its place."""
+    return tuple(cut(i) if k.is_real else None for i, k in enumerate(kinds))
+
+
+@function(np.array)
+def write_array(call: Call) -> Written | None:
+    """A list of numbers, of arrays of one shape, or of rows of literals."""
+    kinds = call.kinds
+    dtype = joined_dtype(kinds)
+    if dtype is None or len({k.ndim for k in kinds}) > 1:
+        return None
+    if call.options:
+        asked = set(call.options) == {"dtype"} and call.options["dtype"] in FLOATS
+        if not asked:
+            return None
+        dtype = "d"
+    if any(k.name == "row" for k in kinds):
+        return of_literals(call, dtype)
+    kind = array(1 + (kinds[0].ndim if kinds else 0), dtype)
+    fields = ", ".join(f"{{{i}}}" for i in range(len(kinds)))
+    checked = dtype == "d" and kinds and not call.options
+    text = f"row_of({fields})" if checked else None
+    return Written(kind, text, parts(kinds, lambda i: f"{{dz}}[{i}]"))
+
+
+def of_literals(call: Call, dtype: str) -> Written | None:
+    """A matrix that is spelled out."""
+    known = all(k.name == "row" for k in call.kinds) and ... not in call.constants
+    flat = known and not any(p.name == "row" for k in call.kinds for p in k.parts)
+    return Written(array(2, dtype), None, (None,) * len(call.kinds)) if flat else None
+
+
+class Pieces:
+    """Arrays one after the other along an axis.
+
+    Args:
+        call: The call.
+        axis: The axis of the result.
+        units: The places of entries that lack the axis, and take one index of it.
+    """
+
+    def __init__(self, call: Call, axis: int, units: frozenset[int]):
+        self.call, self.axis, self.units = call, axis, units
+
+    def length(self, i: int) -> str:
+        if i in self.units:
+            return "1"
+        if self.call.kinds[i].name == "row":
+            return str(len(self.call.constants[i]))
+        return f"{{s{i}}}[{self.axis}]"
+
+    def cut(self, i: int) -> str:
+        """The part of the result that comes from one entry."""
+        start = " + ".join(map(self.length, range(i)))
+        lead = ":, " * self.axis
+        if i in self.units:
+            return f"{{dz}}[{lead}{start or 0}]"
+        last = i == len(self.call.kinds) - 1
+        end = "" if last else " + ".join(map(self.length, range(i + 1)))
+        return f"{{dz}}[{lead}{start}:{end}]"
+
+    def written(self, ndim: int) -> Written | None:
+        kinds = self.call.kinds
+        dtype = joined_dtype(kinds)
+        rows = [i for i, k in enumerate(kinds) if k.name == "row"]
+        literal = all(self.call.constants[i] is not ... for i in rows)
+        if dtype is None or not literal or not kinds or is_mixed(self.call):
+            return None
+        return Written(array(ndim, dtype), None, parts(kinds, self.cut))
+
+
+def row_ndim(kind: Kind) -> int:
+    """The number of axes of an entry: a row of numbers is a vector."""
+    return 1 if kind.name == "row" else kind.ndim
+
+
+@function(np.concatenate)
+def write_concatenate(call: Call) -> Written | None:
+    given = call.options or {"axis": 0}
+    ranks = {row_ndim(k) for k in call.kinds}
+    if set(given) != {"axis"} or not whole(given["axis"]) or len(ranks) != 1:
+        return None
+    (ndim,) = ranks
+    flat = all(p in (REAL, INT) for k in call.kinds for p in k.parts)
+    if not flat or not -ndim <= given["axis"] < ndim:
+        return None
+    return Pieces(call, given["axis"] % ndim, frozenset()).written(ndim)
+
+
+@function(np.append)
+def write_append(call: Call) -> Written | None:
+    """A number or vector behind a vector."""
+    x, y = (*call.kinds, INT, INT)[:2]
+    known = len(call.kinds) == 2 and not call.options and x.name == "array"
+    if not known or x.ndim != 1 or y.ndim > 1:
+        return None
+    units = frozenset({1} if y.ndim == 0 else ())
+    return Pieces(call, 0, units).written(1) if y in (REAL, INT) or y.ndim else None
+
+
+@function(np.stack)
+def write_stack(call: Call) -> Written | None:
+    given = call.options or {"axis": 0}
+    ranks = {k.ndim for k in call.kinds if k.name == "array"}
+    if set(given) != {"axis"} or not whole(given["axis"]) or len(ranks) != 1:
+        return None
+    ndim = 1 + ranks.pop()
+    if any(k.name != "array" for k in call.kinds) or not -ndim <= given["axis"] < ndim:
+        return None
+    units = frozenset(range(len(call.kinds)))
+    return Pieces(call, given["axis"] % ndim, units).written(ndim)
+
+
+@function(np.hstack)
+def write_hstack(call: Call) -> Written | None:
+    """Vectors and numbers one behind the other, or arrays along the second axis."""
+    kinds = call.kinds
+    ranks = {max(k.ndim, 1) for k in kinds}
+    known = all(k.name == "array" or k in (REAL, INT) for k in kinds)
+    if call.options or len(ranks) != 1 or not known or all(k.ndim == 0 for k in kinds):
+        return None
+    (ndim,) = ranks
+    units = frozenset(i for i, k in enumerate(kinds) if k.ndim == 0)
+    return Pieces(call, 0 if ndim == 1 else 1, units).written(ndim)
+
+
+def as_planes(axis: int) -> Any:
+    """Vectors beside matrices, each as a row or column."""
+
+    def write_planes(call: Call) -> Written | None:
+        kinds = call.kinds
+        known = all(k.name == "array" and k.ndim <= 2 for k in kinds)
+        if call.options or not known:
+            return None
+        units = frozenset(i for i, k in enumerate(kinds) if k.ndim == 1)
+        return Pieces(call, axis, units).written(2)
+
+    return write_planes
+
+
+function(np.vstack)(as_planes(0))
+function(np.column_stack)(as_planes(1))

@@ -1,0 +1,161 @@
+"""Products of vectors, matrices and stacks of them, written out."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import REAL, Kind, array, is_array
+from rules_autodiff.straight._program.written import Call, Written
+
+from .arithmetic import write_mul
+from .forms import is_number, only
+from .table import function, method, operator
+
+__all__: list[str] = []
+
+# By the numbers of axes; of a column and a row `dot` is quicker than a product.
+MATMUL = {
+    (1, 1): ("{dz} * {1}", "{dz} * {0}"),
+    (2, 1): ("{dz}[:, None].dot({1}[None])", "{0}.T.dot({dz})"),
+    (1, 2): ("{1}.dot({dz})", "{0}[:, None].dot({dz}[None])"),
+    (2, 2): ("times({dz}, {1}.T)", "from_left({dz}, {0}.T)"),
+}
+
+
+def product(x: Kind, y: Kind) -> Kind:
+    """The kind of a product of matrices or stacks of them."""
+    if x.ndim == 1 or y.ndim == 1:
+        return array(x.ndim + y.ndim - 2)
+    return array(max(x.ndim, y.ndim))
+
+
+def both_real(call: Call) -> bool:
+    """Whether a call has two arrays of numbers, one at least of floats."""
+    kinds = call.kinds
+    known = only(call, 2) and all(k.name == "array" and k.dtype != "?" for k in kinds)
+    return known and any(k.is_real for k in kinds)
+
+
+def of_reals(kinds: tuple[Kind, ...], texts: tuple[str, str]) -> Any:
+    """The texts of operands of floats."""
+    return tuple(t if k.is_real else None for k, t in zip(kinds, texts, strict=True))
+
+
+@operator("matmul")
+@function(np.matmul)
+def write_matmul(call: Call) -> Written | None:
+    if not both_real(call):
+        return None
+    x, y = call.kinds
+    texts = MATMUL.get((x.ndim, y.ndim)) or of_stacks(x, y)
+    return Written(product(x, y), None, of_reals((x, y), texts))
+
+
+def of_stacks(x: Kind, y: Kind) -> tuple[str, str]:
+    if y.ndim == 1:
+        return (
+            "fit({dz}[..., None] * {1}, {s0})",
+            "fit(({0}.mT @ dense({dz})[..., None])[..., 0], {s1})",
+        )
+    if x.ndim == 1:
+        return (
+            "fit(({1} @ dense({dz})[..., None])[..., 0], {s0})",
+            "fit({0}[:, None] * {dz}[..., None, :], {s1})",
+        )
+    return "fit(dense({dz}) @ {1}.mT, {s0})", "fit({0}.mT @ dense({dz}), {s1})"
+
+
+@function(np.dot)
+@method("dot")
+def write_dot(call: Call) -> Written | None:
+    """As `@` for vectors and matrices; with a number it is a product."""
+    if not only(call, 2):
+        return None
+    if any(map(is_number, call.kinds)):
+        return write_mul(call)
+    return write_matmul(call) if all(k.ndim <= 2 for k in call.kinds) else None
+
+
+@function(np.vdot)
+def write_vdot(call: Call) -> Written | None:
+    if not both_real(call):
+        return None
+    texts = "({dz} * {1}).reshape({s0})", "({dz} * {0}).reshape({s1})"
+    if all(k.ndim == 1 for k in call.kinds):
+        texts = MATMUL[1, 1]
+    return Written(REAL, None, of_reals(call.kinds, texts))
+
+
+@function(np.inner)
+def write_inner(call: Call) -> Written | None:
+    """Sums of products along both last axes."""
+    if not both_real(call):
+        return None
+    x, y = call.kinds
+    texts = {
+        (1, 1): MATMUL[1, 1], (2, 1): MATMUL[2, 1],
+        (1, 2): ("{dz}.dot({1})", "{dz}[:, None].dot({0}[None])"),
+        (2, 2): ("{dz}.dot({1})", "{dz}.T.dot({0})"),
+    }.get((x.ndim, y.ndim))  # fmt: skip
+    if texts is None:
+        return None
+    return Written(array(x.ndim + y.ndim - 2), None, of_reals((x, y), texts))
+
+
+@function(np.outer)
+def write_outer(call: Call) -> Written | None:
+    if not both_real(call) or any(k.ndim != 1 for k in call.kinds):
+        return None
+    texts = "{dz}.dot({1})", "{0}.dot({dz})"
+    return Written(array(2), None, of_reals(call.kinds, texts))
+
+
+@function(np.kron)
+def write_kron(call: Call) -> Written | None:
+    """The Kronecker product of two vectors or two matrices."""
+    x, y = (*call.kinds, REAL, REAL)[:2]
+    if not only(call, 2) or not is_array(x) or x != y or x.ndim > 2:
+        return None
+    texts = "kron_by_left({dz}, {1}, {s0})", "kron_by_right({dz}, {0}, {s1})"
+    return Written(x, None, texts)
+
+
+# einsum: the cotangent of an operand is the einsum of the result's and the others
+
+
+@function(np.einsum)
+def write_einsum(call: Call) -> Written | None:
+    """Sums that are spelled out, with every letter once in each operand."""
+    subscripts = call.constants[0] if call.constants else None
+    if not isinstance(subscripts, str) or call.options:
+        return None
+    found = re.fullmatch(r"([a-zA-Z,]+)->([a-zA-Z]*)", subscripts.replace(" ", ""))
+    if found is None:
+        return None
+    names, out = found[1].split(","), found[2]
+    kinds = call.kinds[1:]
+    fits = len(names) == len(kinds) and all(
+        is_array(k) and k.ndim == len(n) == len(set(n))
+        for k, n in zip(kinds, names, strict=False)
+    )
+    if not fits or len(set(out)) != len(out):
+        return None
+    pulls = [einsum_pull(names, out, i) for i in range(len(names))]
+    if None in pulls:
+        return None
+    # With an optimised path or not, NumPy may give a view where nothing is summed.
+    return Written(array(len(out)), None, (None, *pulls), fresh=len(names) > 1)
+
+
+def einsum_pull(names: list[str], out: str, place: int) -> str | None:
+    """The cotangent of one operand; letters of its own would have to be spread."""
+    others = [n for i, n in enumerate(names) if i != place]
+    if not set(names[place]) <= set(out).union(*others):
+        return None
+    fields = [f"{{{i + 1}}}" for i in range(len(names)) if i != place]
+    parts, values = ([out, *others], ["{dz}", *fields]) if out else (others, fields)
+    if not parts:
+        return None
+    text = f"np_einsum('{','.join(parts)}->{names[place]}', {', '.join(values)})"
+    return f"fit({text if out else '{dz} * ' + text}, {{s{place + 1}}})"

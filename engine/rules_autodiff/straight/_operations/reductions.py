@@ -1,0 +1,239 @@
+"""Sums, means, extremes, variances and norms, over all axes or some, written out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, is_array
+from rules_autodiff.straight._program.written import Call, Written
+
+from .forms import (
+    as_method,
+    axes_of,
+    expanded,
+    only,
+    reduced_kind,
+    settings,
+    whole,
+    with_nothing,
+)
+from .table import function, method
+
+__all__: list[str] = []
+
+
+class Reduction:
+    """A reduction of one array, with literal axes.
+
+    Attributes:
+        x: The kind of the array.
+        axis: The axis as it was given.
+        axes: The axes that it means.
+        keepdims: Whether they stay, with length one.
+    """
+
+    def __init__(self, call: Call, axes: tuple[int, ...], given: dict[str, Any]):
+        self.x, self.axes = call.kinds[0], axes
+        self.axis, self.keepdims = given["axis"], given["keepdims"]
+        self.given = given
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the result is a number."""
+        return len(self.axes) == self.x.ndim and not self.keepdims
+
+    @property
+    def kind(self) -> Kind:
+        return reduced_kind(self.x.ndim, self.axes, self.keepdims, self.x.dtype)
+
+    def wide(self, text: str) -> str:
+        """The text of a value of the result's shape, with the reduced axes in it."""
+        return expanded(text, self.x.ndim, self.axes, self.keepdims)
+
+    @property
+    def count(self) -> str:
+        """The text of the number of entries that are reduced to one."""
+        if len(self.axes) == self.x.ndim:
+            return "size_of({s0})"
+        return "(" + " * ".join(f"{{s0}}[{axis}]" for axis in self.axes) + ")"
+
+    def reduce(self, ufunc: str) -> str:
+        """The call of a ufunc's own method, without NumPy's Python functions."""
+        if self.keepdims:
+            return f"{ufunc}({{0}}, {self.axis!r}, None, None, True)"
+        return f"{ufunc}({{0}}, {self.axis!r})"
+
+
+Writing = Callable[[Reduction], Written | None]
+
+
+def reduction(writing: Writing, *places: str, **defaults: Any) -> Any:
+    """The operation of a reduction of arrays of float64."""
+
+    def write_reduction(call: Call) -> Written | None:
+        x = call.kinds[0]
+        if not is_array(x):
+            return None
+        given = settings(call, places, axis=None, keepdims=False, **defaults)
+        axes = given and axes_of(given["axis"], x.ndim)
+        if given is None or not axes or type(given["keepdims"]) is not bool:
+            return None
+        return with_nothing(writing(Reduction(call, axes, given)), call)
+
+    return write_reduction
+
+
+def write_sum(r: Reduction) -> Written:
+    return Written(
+        r.kind, r.reduce("np_add_reduce"), (f"spread({r.wide('{dz}')}, {{s0}})",)
+    )
+
+
+def write_mean(r: Reduction) -> Written:
+    by_x = f"spread({r.wide('{dz}')} / {r.count}, {{s0}})"
+    text = None
+    if r.is_whole:
+        text = "mean_of({0})"
+    elif whole(r.axis):
+        text = f"mean_along({{0}}, {r.axis!r}, {r.keepdims!r})"
+    return Written(r.kind, text, (by_x,))
+
+
+def write_extreme(reduce: str) -> Writing:
+    def write_extreme_of(r: Reduction) -> Written:
+        if r.is_whole:
+            by_x = "winners({dz}, {0}, {z})"
+        else:
+            wide = r.wide("{dz}"), r.wide("{z}")
+            by_x = f"winners_along({wide[0]}, {{0}}, {wide[1]}, {r.axes!r})"
+        return Written(r.kind, r.reduce(reduce), (by_x,))
+
+    return write_extreme_of
+
+
+def write_prod(r: Reduction) -> Written:
+    return Written(
+        r.kind, None, (f"prod_back({r.wide('{dz}')}, {{0}}, {r.wide('{z}')})",)
+    )
+
+
+def write_var(r: Reduction) -> Written | None:
+    if not whole(r.given["ddof"]):
+        return None
+    wide = r.wide("{dz}")
+    by_x = f"var_back({wide}, {{0}}, {r.axes!r}, {r.given['ddof']})"
+    return Written(r.kind, None, (by_x,))
+
+
+def write_std(r: Reduction) -> Written | None:
+    if not whole(r.given["ddof"]):
+        return None
+    wide = r.wide("{dz}"), r.wide("{z}")
+    by_x = f"std_back({wide[0]}, {{0}}, {wide[1]}, {r.axes!r}, {r.given['ddof']})"
+    return Written(r.kind, None, (by_x,))
+
+
+def of_whole_numbers(operation: Any, kind: Kind, dtypes: str) -> Any:
+    """The same; of all entries of arrays of other dtypes the result is a number."""
+
+    def write_of_whole_numbers(call: Call) -> Written | None:
+        if only(call) and (call.kinds[0].dtype or "-") in dtypes:
+            return Written(kind, None, (None,))
+        found: Written | None = operation(call)
+        return found
+
+    return write_of_whole_numbers
+
+
+SUM = of_whole_numbers(reduction(write_sum, "axis"), INT, "l?")
+MEAN = of_whole_numbers(reduction(write_mean, "axis"), REAL, "l?")
+MAX = of_whole_numbers(reduction(write_extreme("np_maximum_reduce"), "axis"), INT, "l")
+MIN = of_whole_numbers(reduction(write_extreme("np_minimum_reduce"), "axis"), INT, "l")
+PROD = reduction(write_prod, "axis")
+for _names, _functions, _operation in (
+    ("sum", (np.sum,), SUM),
+    ("mean", (np.mean,), MEAN),
+    ("max", (np.max, np.amax), MAX),
+    ("min", (np.min, np.amin), MIN),
+    ("prod", (np.prod,), PROD),
+    ("var", (np.var,), reduction(write_var, "axis", ddof=0)),
+    ("std", (np.std,), reduction(write_std, "axis", ddof=0)),
+):
+    method(_names)(function(*_functions)(_operation))
+
+
+@function(np.cumsum)
+@method("cumsum")
+def write_cumsum(call: Call) -> Written | None:
+    """Backwards a cumulative sum from the end."""
+    x = call.kinds[0]
+    given = settings(call, ("axis",), axis=None) if is_array(x) else None
+    if given is None:
+        return None
+    axis = given["axis"]
+    if axis is None:
+        by_x = "{dz}[::-1].cumsum()[::-1].reshape({s0})"
+        return with_nothing(Written(array(1), None, (by_x,)), call)
+    if not whole(axis) or not -x.ndim <= axis < x.ndim:
+        return None
+    back = f"[{':, ' * (axis % x.ndim)}::-1]"
+    by_x = f"{{dz}}{back}.cumsum({axis}){back}"
+    return with_nothing(Written(x, None, (by_x,)), call)
+
+
+@function(np.cumprod)
+@method("cumprod")
+def write_cumprod(call: Call) -> Written | None:
+    """Backwards a cumulative sum of products, as long as no entry is zero."""
+    x = call.kinds[0]
+    given = settings(call, ("axis",), axis=None) if is_array(x) else None
+    if given is None or x.ndim != 1 or given["axis"] not in (None, 0, -1):
+        return None
+    return with_nothing(Written(x, None, ("cumprod_back({dz}, {0}, {z})",)), call)
+
+
+@function(np.linalg.norm)
+def write_norm(call: Call) -> Written | None:
+    """The root of the sum of squares, with derivative zero at zero."""
+    x = call.kinds[0]
+    if not is_array(x):
+        return None
+    given = settings(call, ("ord", "axis"), ord=None, axis=None, keepdims=False)
+    if given is None or type(given["keepdims"]) is not bool or given["axis"] == ():
+        return None
+    axis, keepdims, order = given["axis"], given["keepdims"], given["ord"]
+    if axis is None and not keepdims:
+        if x.ndim == 1 and order == 1 and whole(order):
+            return with_nothing(Written(REAL, None, ("np_sign({0}) * {dz}",)), call)
+        if order == "fro" and x.ndim == 2:
+            by_x = "{0} * ({dz} / ({z} or 1.0))"
+            return with_nothing(Written(REAL, None, (by_x,)), call)
+        if order is None or (order == 2 and whole(order) and x.ndim == 1):
+            text = "norm_of({0})" if order is None else None
+            by_x = "{0} * ({dz} / ({z} or 1.0))"
+            return with_nothing(Written(REAL, text, (by_x,)), call)
+        return None
+    # Of a row of two axes the order 2 is that of singular values.
+    if not whole(axis) or not (order is None or (order == 2 and whole(order))):
+        return None
+    axes = axes_of(axis, x.ndim)
+    if axes is None:
+        return None
+    wide = [expanded(t, x.ndim, axes, keepdims) for t in ("{dz}", "{z}")]
+    if x.ndim == 1 and not keepdims:
+        by_x = "{0} * ({dz} / ({z} or 1.0))"
+    else:
+        by_x = f"{{0}} * ({wide[0]} / nonzero({wide[1]}))"
+    kind = reduced_kind(x.ndim, axes, keepdims, "d")
+    return with_nothing(Written(kind, None, (by_x,)), call)
+
+
+@function(np.trace)
+@method("trace")
+def write_trace(call: Call) -> Written | None:
+    """The sum of the diagonal of a matrix."""
+    known = as_method(call) and len(call.kinds) == 1 and not call.options
+    if not known or call.kinds[0] != array(2):
+        return None
+    return Written(REAL, None, ("trace_back({dz}, {s0})",))

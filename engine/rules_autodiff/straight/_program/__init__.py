@@ -1,0 +1,1 @@
+"""The vocabulary of written programs: kinds, values, blocks, written calls."""

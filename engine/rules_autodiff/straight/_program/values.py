@@ -1,0 +1,170 @@
+"""What the reader knows of a value: the text that computes it, and its kind."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import FunctionType
+from typing import Any
+
+from .kinds import Kind
+
+__all__ = [
+    "UNKNOWN", "Closure", "Known", "Local", "Partial", "Thing", "Value", "bar_of",
+    "flat", "function_value", "rebuilt", "with_entries",
+]  # fmt: skip
+
+UNKNOWN: Any = ...  # the constant of a value that is no literal
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the program, as it is read.
+
+    Attributes:
+        text: Its text in the forward code: a name, a literal, or an expression that
+            has no effects.
+        kind: Its kind.
+        active: Whether a derivative passes through it; then its text is a name.
+        constant: The literal that it is, or `UNKNOWN`.
+        atom: Whether its text is a name or a literal.
+        entries: The entries of a row that are known one by one, or the values that a
+            function reads from around it.
+        fresh: Whether no name of the program leads to its memory.
+        unstable: Whether the program may still write into its memory.
+    """
+
+    text: str
+    kind: Kind
+    active: bool = False
+    constant: Any = UNKNOWN
+    atom: bool = False
+    entries: "tuple[Value, ...] | None" = None
+    fresh: bool = False
+    unstable: bool = False
+
+    @property
+    def bar(self) -> str:
+        """The name of its cotangent."""
+        return bar_of(self.text, self.kind)
+
+    def without_derivative(self) -> "Value":
+        entries = self.entries and tuple([e.without_derivative() for e in self.entries])
+        return replace(self, active=False, entries=entries)
+
+
+def bar_of(name: str, kind: Kind) -> str:
+    """The name of the cotangent of a variable while it holds a value of a kind."""
+    stem = name if name.startswith("__") else f"{name}_"
+    return f"{stem}_bar" if kind.name == "real" else f"{stem}_bars"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A function, module or class that is the same at every call: guards see to it.
+
+    Attributes:
+        value: The object.
+        place: Where the guard finds it.
+    """
+
+    value: Any
+    place: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Thing(Known):
+    """An object of a class of the user's, of which attributes are read.
+
+    It may be another one at each call, of the same class: what is read of it is asked
+    for by the guard.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Thing):
+            return False
+        return self.value is other.value and bool(self.place == other.place)
+
+    def __hash__(self) -> int:
+        return hash((id(self.value), self.place))
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """A function that the program defines inside itself.
+
+    Attributes:
+        function: A function with its code, and with nothing in its cells.
+        defaults: Parameters with the variables that hold their default values.
+    """
+
+    function: FunctionType
+    defaults: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A local function with what it reads from around it: the tag of its kind.
+
+    Attributes:
+        local: The function.
+        place: Where a guard finds the function around it, which has its globals.
+        names: The variables that it reads, whose kinds are the parts of its kind.
+        known: Functions and modules that it reads.
+        own: The names by which it knows itself.
+    """
+
+    local: Local
+    place: Any
+    names: tuple[str, ...]
+    known: tuple[tuple[str, Known], ...]
+    own: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A function with some of its arguments given: the tag of its kind.
+
+    Its parts are the function, arguments by position, and those by name.
+    """
+
+    names: tuple[str, ...]
+
+
+def function_value(known: Known | Local) -> Value:
+    """A function as a value, which written code need not hold."""
+    return Value("None", Kind("function", tag=known), atom=True, entries=())
+
+
+def flat(value: Value) -> list[Value]:
+    """All values that something is put together from."""
+    if value.entries is None:
+        return [value]
+    return [leaf for entry in value.entries for leaf in flat(entry)]
+
+
+def rebuilt(kind: Kind, leaves: Iterator[Value]) -> Value:
+    """A value of a kind from all values that it is put together from."""
+    if not kind.has_parts:
+        return next(leaves)
+    return with_entries(kind, [rebuilt(part, leaves) for part in kind.parts])
+
+
+def with_entries(kind: Kind, entries: list[Value]) -> Value:
+    """A value of a kind from its entries."""
+    parts = tuple(entry.kind for entry in entries)
+    active = any(entry.active for entry in entries)
+    return Value(
+        text_of(kind, [entry.text for entry in entries]),
+        replace(kind, parts=parts, dtype=""), active, entries=tuple(entries),
+    )  # fmt: skip
+
+
+def text_of(kind: Kind, texts: list[str]) -> str:
+    """The text of what is put together."""
+    if kind.name == "function":
+        return "None"
+    if kind.name == "dict":
+        pairs = zip(kind.tag, texts, strict=True)
+        return "{" + ", ".join(f"{key!r}: {text}" for key, text in pairs) + "}"
+    if kind.name == "list":
+        return f"[{', '.join(texts)}]"
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"

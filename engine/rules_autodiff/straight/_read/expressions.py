@@ -1,0 +1,355 @@
+"""Expressions of a program, read."""
+
+import ast
+import operator
+from dataclasses import replace
+from typing import Any
+
+from rules_autodiff.straight._operations.table import OPERATORS
+from rules_autodiff.straight._program.kinds import (
+    BOOL,
+    INT,
+    MIXED,
+    NONE,
+    REAL,
+    TEXT,
+    Kind,
+    join,
+    kind_of,
+)
+from rules_autodiff.straight._program.refused import Refused, refuse
+from rules_autodiff.straight._program.values import (
+    UNKNOWN,
+    Value,
+    function_value,
+    with_entries,
+)
+from rules_autodiff.straight._program.written import Call
+
+from .lists import Lists
+from .reader import joined, writes_lines
+from .variables import row_of
+
+__all__ = ["Expressions"]
+
+BINARY = {
+    ast.Add: ("add", "+"), ast.Sub: ("sub", "-"), ast.Mult: ("mul", "*"),
+    ast.Div: ("truediv", "/"), ast.Pow: ("pow", "**"), ast.MatMult: ("matmul", "@"),
+    ast.Mod: ("mod", "%"), ast.FloorDiv: ("floordiv", "//"),
+    ast.BitAnd: ("and", "&"), ast.BitOr: ("or", "|"), ast.BitXor: ("xor", "^"),
+}  # fmt: skip
+UNARY = {ast.USub: ("neg", "-"), ast.UAdd: ("pos", "+"), ast.Invert: ("invert", "~")}
+COMPARED = {
+    ast.Lt: ("lt", "<"), ast.LtE: ("le", "<="), ast.Gt: ("gt", ">"),
+    ast.GtE: ("ge", ">="), ast.Eq: ("eq", "=="), ast.NotEq: ("ne", "!="),
+}  # fmt: skip
+FOLDED: dict[type, Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+ANSWERS: dict[type, Any] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}  # fmt: skip
+LARGE = 2**30  # literals from which on nothing is computed while code is written
+TRUTHS = frozenset({"bool", "int", "real", "none", "text"})
+
+
+class Expressions(Lists):
+    """Reads expressions: for each a `Value`, or something `Known`."""
+
+    def read(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        found: Any = self.read_any(node)
+        if not isinstance(found, Value):
+            name = getattr(getattr(found, "value", None), "__name__", "a function")
+            refuse(f"{name} is used as a value", node)
+        return found
+
+    def read_given(self, node: ast.expr) -> Value:
+        """The value of an expression, which may be a function."""
+        found = self.read_any(node)
+        if isinstance(found, Value):
+            return found
+        return replace(function_value(found), fresh=isinstance(node, ast.Lambda))
+
+    def read_any(self, node: ast.expr) -> Any:
+        reader = getattr(self, f"read_{type(node).__name__}", None)
+        if reader is None:
+            refuse(f"a {type(node).__name__} is not in its language", node)
+        try:
+            return reader(node)
+        except Refused as refused:
+            raise refused.at(node) from None
+
+    def read_Constant(self, node: ast.Constant) -> Value:
+        kind = TEXT if type(node.value) is str else kind_of(node.value)
+        if kind is None or kind.name not in TRUTHS:
+            refuse(f"the constant {node.value!r} is not in its language", node)
+        if kind is REAL and repr(node.value) in ("inf", "nan"):
+            refuse("an infinite literal is not in its language", node)
+        return Value(repr(node.value), kind, constant=node.value, atom=True)
+
+    def read_Name(self, node: ast.Name) -> Any:
+        return self.name_value(node.id)
+
+    def read_Tuple(self, node: ast.Tuple) -> Value:
+        if any(isinstance(entry, ast.Starred) for entry in node.elts):
+            refuse("a starred entry is not in its language", node)
+        return row_of([self.read_given(entry) for entry in node.elts])
+
+    def read_List(self, node: ast.List) -> Value:
+        if any(isinstance(entry, ast.Starred) for entry in node.elts):
+            refuse("a starred entry is not in its language", node)
+        entries = [self.read_given(entry) for entry in node.elts]
+        return replace(with_entries(Kind("list"), entries), fresh=True)
+
+    def read_Dict(self, node: ast.Dict) -> Value:
+        keys = tuple(key.value for key in node.keys if isinstance(key, ast.Constant))
+        plain = len(keys) == len(node.keys) == len({*keys})
+        if not plain or not all(type(key) in (str, int) for key in keys):
+            refuse("a dict with other keys than literal texts and numbers", node)
+        entries = [self.read_given(value) for value in node.values]
+        return with_entries(Kind("dict", tag=keys), entries)
+
+    # operators
+
+    def read_BinOp(self, node: ast.BinOp) -> Value:
+        x, y = self.read(node.left), self.read(node.right)
+        return self.binary(type(node.op), x, y, node)
+
+    def binary(self, op: type, x: Value, y: Value, node: ast.AST) -> Value:
+        if op not in BINARY:
+            refuse(f"the operator {op.__name__} is not in its language", node)
+        if x.kind.has_parts or y.kind.has_parts:
+            return self.joined_rows(op, x, y, node)
+        if x.kind is INT and y.kind is INT:
+            known = folded(op, x.constant, y.constant)
+            if known is not None:
+                return Value(f"({known!r})", INT, constant=known, atom=True)
+        name, sign = BINARY[op]
+        if name == "mul" and x.active and x.text == y.text:
+            return self.square(x, node)
+        return self.operate(name, [x, y], f"({{}} {sign} {{}})", node)
+
+    def square(self, x: Value, node: ast.AST) -> Value:
+        """`x * x`, of which the derivative is taken once."""
+        written = OPERATORS["pow"](Call((x.kind, INT), (UNKNOWN, 2)))
+        if written is None:
+            refuse(f"the square of {spoken(x.kind)} is not written out", node)
+        by_x = replace(written, pulls=written.pulls[:1])
+        return self.apply(by_x, [x], f"({x.text} * {x.text})")
+
+    def joined_rows(self, op: type, x: Value, y: Value, node: ast.AST) -> Value:
+        """`a + b` and `a * n` of tuples and lists."""
+        if y.kind.has_parts and x.kind is INT:
+            x, y = y, x
+        if op is ast.Mult and type(y.constant) is int:
+            whole = with_entries(x.kind, self.entries_of(x) * y.constant)
+            return replace(whole, fresh=True)
+        if op is ast.Mult and y.kind is INT and x.kind.name == "list":
+            return self.repeated(self.entries_of(x), y)
+        plain = x.kind.name == y.kind.name and x.kind.name in ("row", "list")
+        if op is not ast.Add or not plain:
+            refuse("such an operator on tuples is not in its language", node)
+        whole = with_entries(x.kind, self.entries_of(x) + self.entries_of(y))
+        return replace(whole, fresh=True)
+
+    def operate(
+        self, name: str, operands: list[Value], text: str, node: ast.AST
+    ) -> Value:
+        operation = OPERATORS.get(name)
+        call = Call(kinds_of(operands), constants_of(operands))
+        written = operation(call) if operation else None
+        if written is None:
+            what = " and ".join(spoken(k) for k in call.kinds)
+            refuse(f"the operator {name} of {what} is not written out", node)
+        return self.apply(written, operands, text)
+
+    def read_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        x = self.read(node.operand)
+        if isinstance(node.op, ast.Not):
+            self.truth(x, node)
+            if type(x.constant) is bool:
+                return truth_value(not x.constant)
+            return Value(f"(not {x.text})", BOOL)
+        if isinstance(node.op, ast.USub) and type(x.constant) in (int, float):
+            value = -x.constant
+            return Value(f"({value!r})", x.kind, constant=value, atom=True)
+        name, sign = UNARY[type(node.op)]
+        return self.operate(name, [x], f"({sign}{{}})", node)
+
+    def truth(self, x: Value, node: ast.AST) -> None:
+        if x.kind.name not in TRUTHS:
+            refuse(f"{spoken(x.kind)} is asked for its truth", node)
+
+    def read_Compare(self, node: ast.Compare) -> Value:
+        operands = [self.read(part) for part in (node.left, *node.comparators)]
+        operands = [x.without_derivative() for x in operands]
+        if any(x.kind.has_parts for x in operands):
+            return self.compared_rows(node, operands)
+        if any(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):
+            check_equality(operands, node)
+        same = all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
+        if not same and any(x.kind.name not in TRUTHS for x in operands):
+            if len(operands) > 2 or type(node.ops[0]) not in COMPARED:
+                refuse("a comparison of such values is not known", node)
+            name, sign = COMPARED[type(node.ops[0])]
+            return self.operate(name, operands, f"({{}} {sign} {{}})", node)
+        if same and len(operands) == 2 and any(x.kind is NONE for x in operands):
+            x, y = operands
+            return truth_value((x.kind is y.kind) == isinstance(node.ops[0], ast.Is))
+        if len(operands) == 2 and not same:
+            answer = compared(node.ops[0], *[x.constant for x in operands])
+            if answer is not None:
+                return truth_value(answer)
+        if same and not any(x.kind is NONE for x in operands):
+            refuse("two values are asked whether they are the same", node)
+        parts = [operands[0].text]
+        for op, x in zip(node.ops, operands[1:], strict=True):
+            parts += [spelled(op), x.text]
+        return Value(f"({' '.join(parts)})", BOOL)
+
+    def compared_rows(self, node: ast.Compare, operands: list[Value]) -> Value:
+        """Whether a container, or a function, is None: it is not."""
+        (*_, op), nothing = node.ops, any(x.kind is NONE for x in operands)
+        if len(operands) != 2 or not nothing or not isinstance(op, ast.Is | ast.IsNot):
+            refuse("a comparison of such values is not known", node)
+        return truth_value(isinstance(op, ast.IsNot))
+
+    def read_BoolOp(self, node: ast.BoolOp) -> Value:
+        before, self.tracing = self.tracing, False
+        decided, operands = isinstance(node.op, ast.Or), []
+        try:
+            for part in node.values:
+                operands.append(self.read(part))
+                if operands[-1].constant is decided:
+                    break  # what follows is not asked: it may be of no known kind
+        finally:
+            self.tracing = before
+        for x in operands:
+            self.truth(x, node)
+        if any(x.kind is not BOOL for x in operands):
+            refuse("and, or of other than truth values", node)
+        operands = [x for x in operands if x.constant is not (not decided)]
+        if not operands or operands[0].constant is decided:
+            return truth_value(decided if operands else not decided)
+        word = " or " if decided else " and "
+        return Value(f"({word.join(x.text for x in operands)})", BOOL)
+
+    def untraced(self, node: ast.expr) -> Value:
+        """An expression of which no derivative is wanted, as one text."""
+        before, self.tracing = self.tracing, False
+        try:
+            return self.read(node)
+        finally:
+            self.tracing = before
+
+    def test(self, node: ast.expr) -> str:
+        """The text of what a branch or loop asks."""
+        found = self.untraced(node)
+        self.truth(found, node)
+        return found.text
+
+    def read_IfExp(self, node: ast.IfExp) -> Any:
+        known = self.untraced(node.test).constant
+        if type(known) is bool:
+            return self.read_any(node.body if known else node.orelse)
+        test = self.test(node.test)
+        if not self.tracing:
+            x, y = self.read(node.body), self.read(node.orelse)
+            kind = join(x.kind, y.kind)
+            if kind is None:
+                refuse("the two cases are of different kinds", node)
+            return Value(f"({x.text} if {test} else {y.text})", kind)
+        return self.branching_value(test, node)
+
+    def branching_value(self, test: str, node: ast.IfExp) -> Any:
+        """A conditional expression, as a branch."""
+        name = f"__w{node.lineno}_{node.col_offset}"
+        self.branches = True
+        self.locals.add(name)
+        states = []
+        before = self.snapshot()
+        for head, part in ((f"if {test}:", node.body), ("else:", node.orelse)):
+            self.restore(before)
+            self.raw(head)
+            self.indent += 1
+            count = len(self.items)
+            self.assign(name, self.read_given(part))
+            self.close()
+            if not writes_lines(self.items[count:]):
+                self.raw("pass")
+            self.indent -= 1
+            states.append(self.snapshot())
+        self.restore(joined(states))
+        if self.kinds[name] is MIXED:
+            refuse("the two cases are of different kinds", node)
+        return self.name_value(name)
+
+
+def truth_value(answer: bool) -> Value:
+    return Value(str(answer), BOOL, constant=answer, atom=True)
+
+
+def folded(op: type, x: Any, y: Any) -> int | None:
+    """The value of an operator on literals that are whole numbers."""
+    f = FOLDED.get(op)
+    whole = f and type(x) is int and type(y) is int and max(abs(x), abs(y)) < LARGE
+    if not whole or (y == 0 and op in (ast.FloorDiv, ast.Mod)):
+        return None
+    found: int = f(x, y) if f else 0
+    return found
+
+
+def compared(op: ast.cmpop, x: Any, y: Any) -> bool | None:
+    """The answer to a comparison of literals, if both are."""
+    if type(x) is not type(y) or type(x) not in (int, str) or type(op) not in ANSWERS:
+        return None
+    return bool(ANSWERS[type(op)](x, y))
+
+
+def literal(value: Value) -> Any:
+    """The constant that a value is, also a row of constants."""
+    if value.entries is not None and value.kind.name == "row":
+        parts = tuple(literal(entry) for entry in value.entries)
+        return UNKNOWN if any(part is UNKNOWN for part in parts) else parts
+    return value.constant
+
+
+def kinds_of(operands: list[Value]) -> tuple[Kind, ...]:
+    return tuple(x.kind for x in operands)
+
+
+def constants_of(operands: list[Value]) -> tuple[Any, ...]:
+    return tuple(literal(x) for x in operands)
+
+
+def spelled(op: ast.cmpop) -> str:
+    words = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
+    sign = words.get(type(op)) or COMPARED[type(op)][1]
+    if sign in ("in", "not in"):
+        refuse("a search is not in its language")
+    return sign
+
+
+def spoken(kind: Kind) -> str:
+    """A kind in words."""
+    if kind.name == "array":
+        names = {"d": "float64", "?": "bool", "l": "int64"}
+        return f"an array of {names[kind.dtype]} with {kind.ndim} axes"
+    words = {"real": "a number", "int": "a whole number", "bool": "a truth value",
+             "none": "None", "text": "a text", "row": "a tuple",
+             "list": "a list", "dict": "a dict", "mixed": "a value of several kinds",
+             "function": "a function", "many": "a list"}  # fmt: skip
+    return words[kind.name]
+
+
+def check_equality(operands: list[Value], node: ast.AST) -> None:
+    """Leave to the tape what finds a result of an earlier call by comparing floats.
+
+    The tape refuses a constant that is returned after that: its derivative is lost.
+    """
+    unknown = [x for x in operands if literal(x) is UNKNOWN]
+    if len(unknown) > 1 and any(x.kind.is_real for x in unknown):
+        refuse("it asks whether floats are equal that are no literals", node)

@@ -1,0 +1,229 @@
+"""Calls of the program's own functions, sums over comprehensions, and results."""
+
+import ast
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from rules_autodiff._python.opaque import is_opaque
+from rules_autodiff.straight._guard.captures import Place
+from rules_autodiff.straight._program.blocks import Pull, Return, Step, as_row
+from rules_autodiff.straight._program.kinds import Kind, join, leaf_kinds, spread
+from rules_autodiff.straight._program.refused import refuse
+from rules_autodiff.straight._program.values import (
+    Closure,
+    Known,
+    Local,
+    Partial,
+    Value,
+    bar_of,
+    flat,
+    function_value,
+    rebuilt,
+)
+
+from .builtins import Builtins
+from .parameters import bound
+
+__all__ = ["Calls"]
+
+
+class Calls(Builtins):
+    """Reads what leads out of the function and back into it.
+
+    Attributes:
+        result: The kind of the function's value, as far as it is known.
+    """
+
+    result: Kind | None = None
+
+    # the function's value
+
+    def give(self, value: Value, node: ast.AST) -> None:
+        whole = self.entered(self.settled(value))
+        known = whole.kind if self.result is None else join(self.result, whole.kind)
+        if known is None:
+            refuse("it returns values of different kinds", node)
+        self.result = known
+        leaves = flat(whole)
+        if any(leaf.kind.name == "many" for leaf in leaves):
+            refuse("it returns a list", node)
+        self.check_returned(whole.kind, node)
+        for place, leaf in enumerate(leaves):
+            if self.tracing and leaf.kind.is_real:
+                step = Step(self.line, "", (), f"__result{place}_bar", leaf.kind)
+                if leaf.active:
+                    step.pulls = [Pull(leaf.bar, leaf.kind, "{dz}")]
+                self.step(step)
+        text = as_row([x.text for x in leaves]) if whole.kind.has_parts else whole.text
+        block = self.block
+        self.close()
+        self.items.append(Return(self.indent, text, self.line, block))
+
+    # functions of the program
+
+    def call_written(self, f: Known, node: ast.Call) -> Value:
+        function = f.value
+        name = getattr(function, "__qualname__", repr(function))
+        if type(function) is not FunctionType or is_opaque(function):
+            refuse(f"{name} is not written out", node)
+        return self.invoke(function_value(f), *self.given(node), node)
+
+    def call_value(self, f: Value | Local, node: ast.Call) -> Value:
+        whole = self.closed(f) if isinstance(f, Local) else self.settled(f)
+        if whole.kind.name != "function":
+            refuse("what is called is no function that is known", node)
+        if isinstance(whole.kind.tag, Known):
+            return self.call(whole.kind.tag, node)
+        return self.invoke(whole, *self.given(node), node)
+
+    def given(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments of a call, by position and by name."""
+        values: list[Value] = []
+        for part in node.args:
+            if isinstance(part, ast.Starred):
+                values += self.iterated(self.read(part.value))
+            else:
+                values.append(self.read_given(part))
+        named: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self.read_given(keyword.value)
+            found = {keyword.arg: value} if keyword.arg else self.by_name(value)
+            if named.keys() & found.keys():
+                refuse("an argument is given twice", node)
+            named.update(found)
+        return values, named
+
+    def by_name(self, value: Value) -> dict[str, Value]:
+        """The entries of a dict as arguments by name."""
+        if value.kind.name != "dict" or not all(type(k) is str for k in value.kind.tag):
+            refuse("a call with ** of no dict with texts as its keys")
+        return dict(zip(value.kind.tag, self.entries_of(value), strict=True))
+
+    def invoke(
+        self, f: Value, values: list[Value], named: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """The value of a call of a function that is a value."""
+        tag = f.kind.tag
+        if isinstance(tag, Partial):
+            inner, *rest = f.entries or ()
+            count = len(rest) - len(tag.names)
+            known = dict(zip(tag.names, rest[count:], strict=True))
+            values, named = [*rest[:count], *values], {**known, **named}
+            return self.invoke(inner, values, named, node)
+        if isinstance(tag, Closure):
+            return self.call_local(f, tag, values, named, node)
+        written = isinstance(tag, Known) and type(tag.value) is FunctionType
+        if not written or is_opaque(tag.value):
+            refuse("such a function is called by way of another", node)
+        function, place = tag.value, tag.place
+
+        def default(name: str) -> Value | None:
+            return self.default_of(function, place, name)
+
+        full = bound(function, values, named, default, node)
+        return self.call_form(function, place, full, None)
+
+    def call_local(
+        self, f: Value, tag: Closure, values: Any, named: Any, node: ast.AST
+    ) -> Value:
+        """The value of a call of a function that the program defines."""
+        held = dict(zip(tag.names, f.entries or (), strict=True))
+        held |= {name: function_value(known) for name, known in tag.known}
+        hidden = dict(tag.local.defaults)
+
+        def default(name: str) -> Value | None:
+            return held[hidden[name]] if name in hidden else None
+
+        full = bound(tag.local.function, values, named, default, node)
+        return self.call_form(tag.local.function, tag.place, full, f)
+
+    def default_of(self, f: FunctionType, place: Place, name: str) -> Value | None:
+        """The default value of a parameter; None if it has none."""
+        found: Any = self.captures.default(f, place, name)
+        if found is None:
+            return None
+        if isinstance(found, Known):
+            return function_value(found)
+        return self.captured_value(f"default_{name}", *found)
+
+    def call_form(
+        self, f: FunctionType, place: Place, values: list[Value], closure: Value | None
+    ) -> Value:
+        """The value of a call of a function by the values of its parameters."""
+        held = [] if closure is None else list(closure.entries or ())
+        passed, kinds = [], []
+        for leaf in (leaf for x in (*values, *held) for leaf in flat(x)):
+            if leaf.kind.name == "many":
+                refuse("a list is passed on")
+        for x in map(self.settled, (*values, *held)):
+            parts = self.passed(x)
+            kinds.append(x.kind if parts is None else spread(x.kind))
+            passed += [x] if parts is None else parts
+        own = None
+        if closure is not None:
+            own = replace(closure.kind, parts=tuple(kinds[len(values) :]))
+        active = tuple(i for i, x in enumerate(passed) if x.active)
+        form = self.unit.form(f, place, tuple(kinds[: len(values)]), active, own)
+        if not active and (not form.kind.has_parts or not self.tracing):
+            if any(part.has_parts for part in form.kind.parts):
+                refuse("a test asks for such a value")
+            unstable = any(x.unstable for x in passed)
+            return Value(f"{called(form, passed)}[0]", form.kind, unstable=unstable)
+        operands = [*map(self.steady, passed)]
+        text = called(form, operands)
+        found = self.results(form, text, [x for x in operands if x.active])
+        copies = [y for x, y in zip(passed, operands, strict=True) if x is not y]
+        self.part_from(found, copies)
+        return found
+
+    def passed(self, x: Value) -> list[Value] | None:
+        """The values to pass for an argument, each for itself; None for it as it is."""
+        if not x.kind.has_parts:
+            return None
+        whole = self.entered(x)
+        leaves = flat(whole)
+        plain = not x.active and not any(leaf.unstable for leaf in leaves)
+        return None if plain and not has_functions(x.kind) else leaves
+
+    def part_from(self, found: Value, copies: list[Value]) -> None:
+        """See to it that a result is no view of what was copied for the call."""
+        names = as_row([x.text for x in copies])
+        for leaf in flat(found) if copies else ():
+            if leaf.kind.name == "array":
+                self.step(Step(self.line, f"apart({leaf.text}, {names})"))
+
+    def results(self, form: Any, text: str, operands: list[Value]) -> Value:
+        """The results of a call, through which a derivative may pass."""
+        kinds = leaf_kinds(form.kind)
+        names = [self.temporary() for _ in kinds]
+        kept, found = self.temporary("r"), [self.temporary("c") for _ in operands]
+        row = as_row(names) if form.kind.has_parts else names[0]
+        step = Step(self.line, f"{row}, {kept} = {text}", (*names, kept))
+        outs = [
+            (bar_of(name, k), k) for name, k in zip(names, kinds, strict=True)
+            if k.is_real
+        ]  # fmt: skip
+        if outs and operands:
+            (step.out, step.kind), *rest = outs
+            step.also = tuple(rest)
+            step.calls = f"({', '.join(found)},) = {form.name}_back({{r}}, {{dz}})"
+            step.after["r"] = kept
+            step.pulls = [
+                Pull(x.bar, x.kind, c) for x, c in zip(operands, found, strict=True)
+            ]
+        self.step(step)
+        values = [
+            Value(name, k, k.is_real and bool(operands), atom=True)
+            for name, k in zip(names, kinds, strict=True)
+        ]
+        return rebuilt(form.kind, iter(values))
+
+
+def called(form: Any, operands: list[Value]) -> str:
+    """The text of a call of a written function."""
+    return f"{form.name}({', '.join([*[x.text for x in operands], 'caps'])})"
+
+
+def has_functions(kind: Kind) -> bool:
+    return kind.name == "function" or any(map(has_functions, kind.parts))

@@ -1,0 +1,126 @@
+"""Functions that written code calls: each cotangent that is more than an expression.
+
+All names in `HELPERS` are names of written code. `np_` names are NumPy's functions,
+`math_` names those of `math`. Numbers that come in are floats, arrays are of float64.
+What would take long to follow at a kink raises `Unfollowed`: the gradient is then taken
+by the tape.
+"""
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import arrays, elementwise
+from .elementwise import unfollowed
+
+__all__ = ["HELPERS"]
+
+NAMES = [
+    "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_cos",
+    "math_cosh", "math_exp", "math_hypot", "math_log", "math_sin", "math_sinh",
+    "math_sqrt", "np_add_reduce", "np_array", "np_cos", "np_cosh", "np_exp",
+    "np_logaddexp", "np_maximum_reduce", "np_minimum_reduce", "np_ndarray", "np_rint",
+    "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt", "np_tril", "np_triu",
+    "np_where", "np_zeros", "of_length", "size_of", "spread", "summed", "vdot",
+]  # fmt: skip
+
+LARGE = 5000  # entries from which on one number is stored once
+DOUBLE = np.dtype(float)
+
+np_zeros, np_array, np_ndarray = np.zeros, np.array, np.ndarray
+np_add_reduce = np.add.reduce
+np_maximum_reduce, np_minimum_reduce = np.maximum.reduce, np.minimum.reduce
+np_cos, np_sin, np_cosh, np_sinh = np.cos, np.sin, np.cosh, np.sinh
+np_exp, np_sqrt, np_sign, np_where = np.exp, np.sqrt, np.sign, np.where
+np_logaddexp = np.logaddexp
+np_rint, np_roll, np_tril, np_triu = np.rint, np.roll, np.tril, np.triu
+math_cos, math_sin, math_cosh, math_sinh = math.cos, math.sin, math.cosh, math.sinh
+math_exp, math_log, math_sqrt = math.exp, math.log, math.sqrt
+math_hypot = math.hypot
+add_at = np.add.at
+copied = np.array
+size_of = math.prod
+
+
+def fit(d: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of an operand that was broadcast from `shape`."""
+    own = d.shape
+    if own == shape:
+        return d
+    lead = len(own) - len(shape)
+    pairs = enumerate(zip(own[lead:], shape, strict=True), lead)
+    axes = [axis for axis, (n, m) in pairs if n != m]
+    return np_add_reduce(d, (*range(lead), *axes)).reshape(shape)
+
+
+def summed(d: Any) -> Any:
+    """The sum of all entries, as a number."""
+    return np_add_reduce(d, None)
+
+
+def spread(d: Any, shape: tuple[int, ...]) -> Any:
+    """An array with a number, or a smaller array, everywhere."""
+    if math.prod(shape) >= LARGE:
+        if type(d) is np_ndarray:
+            return np.broadcast_to(d, shape)
+        return np_ndarray(shape, DOUBLE, np_array(d, DOUBLE), 0, (0,) * len(shape))
+    made = np.empty(shape)
+    if type(d) is np_ndarray:
+        made[...] = d
+    else:
+        made.fill(d)
+    return made
+
+
+def vdot(d: Any, x: Any) -> Any:
+    """The inner product of arrays of one shape; of other shapes the smaller spreads."""
+    if d.shape == x.shape:
+        return d.dot(x) if d.ndim == 1 else np.vdot(d, x)
+    return np_add_reduce(d * x, None)
+
+
+def filled(shape: tuple[int, ...], value: Any) -> Any:
+    """A new array with one number everywhere."""
+    made = np.empty(shape)
+    made.fill(value)
+    return made
+
+
+def apart(y: Any, copies: tuple[Any, ...]) -> None:
+    """See that a result is no view of copies that were made for a call.
+
+    Of the arrays themselves it would show what is written into them later.
+    """
+    if any(map(partial(np.may_share_memory, y), copies)):
+        unfollowed("a function returns a view of its argument")
+
+
+def listed(one: Any, other: list[Any]) -> list[Any]:
+    """The sum of two cotangents of a list, of which the first may be 0.0."""
+    if type(one) is float:
+        return other
+    return [x + y for x, y in zip(one, other, strict=True)]
+
+
+def array_of(entries: list[Any], dtype: Any) -> Any:
+    """The array that NumPy makes of a list, which has the dtype that was foreseen."""
+    made = np_array(entries)
+    if made.dtype != dtype:
+        unfollowed("a list makes an array of another dtype")
+    return made
+
+
+def of_length(x: Any, count: int) -> None:
+    """See that an array is unpacked into as many variables as it has entries."""
+    if len(x) != count:
+        message = f"{count} variables for {len(x)} values"
+        raise ValueError(message)
+
+
+HELPERS: dict[str, Any] = {
+    **{name: globals()[name] for name in NAMES},
+    **{name: getattr(arrays, name) for name in arrays.__all__},
+    **{name: getattr(elementwise, name) for name in elementwise.__all__},
+}

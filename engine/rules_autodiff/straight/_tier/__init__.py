@@ -1,0 +1,1 @@
+"""When written code is used, and when the tape."""

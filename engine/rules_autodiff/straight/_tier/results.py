@@ -1,0 +1,72 @@
+"""Derivatives as users get them: of the argument's class, in memory of their own."""
+
+import sys
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from rules_core import NoTangent
+
+from .signatures import DOUBLE, leave
+
+__all__ = ["given", "is_finite"]
+
+NO_TANGENT = NoTangent()
+
+
+def references(row: tuple[Any, ...]) -> int:
+    """How many references a loop over a row sees to an entry that nobody else holds."""
+    for entry in row:
+        return sys.getrefcount(entry)
+    return 0
+
+
+UNSHARED = references((object(),))  # Python's versions differ in it
+
+
+def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
+    """Cotangents as the user gets them.
+
+    Raises:
+        Left: One is not finite: zeros are strong, and only the tape asks for them.
+    """
+    found = []
+    places = iter(active)  # `zip` would hold the cotangents too
+    for ct in cotangents:
+        x = args[next(places)]
+        if type(ct) is tuple or ct is None:
+            found.append(in_form_of(x, ct))
+            continue
+        if not is_finite(ct):
+            leave("a derivative is not finite")
+        if type(ct) is ndarray:
+            if ct.shape != x.shape or ct.dtype is not DOUBLE:
+                leave("a derivative is not of its argument's form")
+            shared = ct.base is not None or sys.getrefcount(ct) > UNSHARED
+            found.append(np.array(ct) if shared else ct)
+        elif type(x) is ndarray:
+            found.append(np.zeros(x.shape))
+        else:
+            found.append(ct if type(ct) is type(x) else type(x)(ct))
+    return tuple(found)
+
+
+def in_form_of(x: Any, cotangents: Any) -> Any:
+    """The cotangents of a container, in one of its form."""
+    if cotangents is None:
+        return NO_TANGENT
+    if type(x) is dict:
+        values = [*x.values()]
+        return dict(zip(x, given(values, range(len(x)), cotangents), strict=True))
+    found = given(x, range(len(x)), cotangents)
+    return list(found) if type(x) is list else found
+
+
+def is_finite(x: Any) -> bool:
+    """Whether a number, or every entry of an array, is finite (and not too large)."""
+    if type(x) is not ndarray:
+        return isfinite(x)
+    flat = x if x.ndim == 1 else x.ravel("K")
+    return isfinite(flat.dot(flat))

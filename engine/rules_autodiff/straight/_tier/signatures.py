@@ -1,0 +1,201 @@
+"""What is known of the calls of a function: one form for each signature of arguments.
+
+A form counts calls until it is worth while to write code, keeps what was written, and
+remembers what cannot be written.
+"""
+
+from types import CodeType, FunctionType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rules_autodiff._lift.compile import PARSING
+from rules_autodiff._python.lifted_code import ByIdentity, is_lifted_code
+from rules_autodiff._python.opaque import is_opaque
+from rules_autodiff.straight._guard.trust import CHANGES, are_ours
+from rules_autodiff.straight._program.kinds import DEEP, MANY, Kind, kind_of
+
+__all__ = [
+    "DEEP", "DOUBLE", "MANY", "SIMPLE", "Form", "Left", "Written", "check_positions",
+    "form_of", "is_differentiated", "leave", "write",
+]  # fmt: skip
+
+AFTER = 1  # calls by the tape before code is written: that takes milliseconds
+UNITS = 4  # of one form: captured values may be of one kind now and of another then
+FAILURES = 8  # calls in a row that came to nothing, before a form is given up
+SIGNATURES = 64  # of one function
+FUNCTIONS = 1000  # whose forms are kept: what is written may hold its own function
+
+VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
+DOUBLE = np.dtype(float)
+SIMPLE = frozenset({
+    float, np.float64, int, np.int64, bool, np.bool_, type(None), str
+})  # fmt: skip
+
+
+class Left(Exception):
+    """A call is left to the tape, for a reason that is the exception's text."""
+
+
+def leave(reason: str) -> NoReturn:
+    """Leave a call to the tape."""
+    raise Left(reason) from None
+
+
+class Written:
+    """A unit of code, and whether the tape would use the same derivatives.
+
+    Attributes:
+        unit: The code.
+        guard: Its function for what it captures.
+        forward: Its function for the value.
+        reverse: Its function for the way back.
+    """
+
+    __slots__ = ("_stamp", "_trusted", "forward", "guard", "reverse", "unit")
+
+    def __init__(self, unit: Any):
+        self.unit = unit
+        self.guard, self.forward, self.reverse = unit.guard, unit.forward, unit.reverse
+        self._stamp, self._trusted = -1, False
+
+    def is_trusted(self) -> bool:
+        """Whether nobody else answers for what the code computes by itself."""
+        if self._stamp != CHANGES.count:
+            stamp = CHANGES.count  # what changes meanwhile is looked at again
+            programs = [program() for program in self.unit.programs]
+            self._trusted = are_ours((*self.unit.functions, *filter(None, programs)))
+            self._stamp = stamp
+        return self._trusted
+
+
+class Form:
+    """The calls of one function with arguments of one signature.
+
+    Attributes:
+        calls: How many there were, as long as that counts.
+        units: What was written, for various kinds of captured values.
+        reason: Why nothing more is written; empty as long as that is not so.
+        failures: How many calls in a row came to nothing.
+    """
+
+    __slots__ = ("calls", "failures", "reason", "units")
+
+    def __init__(self) -> None:
+        self.calls = self.failures = 0
+        self.units: tuple[Written, ...] = ()
+        self.reason = ""
+
+    def chosen(
+        self, f: FunctionType, args: Any, active: Any, *, now: bool
+    ) -> tuple[Written, Any]:
+        """The code for a call, and the values that it captures.
+
+        Raises:
+            Left: There is none, or not yet.
+        """
+        for written in self.units:
+            try:
+                caps = written.guard(f)
+            except Exception:
+                continue
+            if caps is not None:
+                return written, caps
+        if self.reason:
+            leave(self.reason)
+        self.calls += 1
+        if self.calls <= AFTER and not now:
+            leave("it is the first call with such arguments")
+        with PARSING:
+            return self.extended(f, args, active)
+
+    def extended(self, f: FunctionType, args: Any, active: Any) -> tuple[Written, Any]:
+        """New code for a call."""
+        try:
+            unit = write(f, args, active)
+        except Left as error:
+            self.reason = str(error)
+            raise
+        caps = unit.guard(f)
+        if caps is None:
+            leave("what it reads from outside has just changed")
+        written = Written(unit)
+        self.units = (*self.units, written)
+        if len(self.units) >= UNITS:
+            self.reason = "what it reads from outside changes too often"
+        return written, caps
+
+    def failed(self) -> None:
+        """Note a call that came to nothing; after several in a row the form is over."""
+        self.failures += 1
+        if self.failures == FAILURES:
+            self.units, self.reason = (), "written code came to nothing before"
+
+    def worked(self) -> None:
+        """Note a call that came to something."""
+        self.failures = 0
+
+
+def write(f: FunctionType, args: Any, active: Any) -> Any:
+    """The unit of a function for such arguments.
+
+    Raises:
+        Left: It cannot be written.
+    """
+    code = f.__code__
+    if is_opaque(f) or is_lifted_code(code):
+        leave("it is no program of the user's")
+    check_positions(code)
+    kinds: list[Kind] = []
+    for x, name in zip(args, code.co_varnames, strict=False):
+        kind = kind_of(x)
+        if kind is None:
+            leave(f"its argument {name} is of a kind that the tier does not know")
+        kinds.append(kind)
+    if not all(is_differentiated(args[i]) for i in active):
+        leave("it is differentiated by what holds no float or array of floats")
+    # Only who writes code needs what reads programs.
+    from rules_autodiff.straight._program.refused import Refused
+    from rules_autodiff.straight._unit.unit import write as written
+
+    try:
+        return written(f, tuple(kinds), active)
+    except Refused as error:
+        leave(str(error))
+    except Exception as error:  # the tape may know better
+        leave(f"it cannot be read ({type(error).__name__}: {error})")
+
+
+def check_positions(code: CodeType) -> None:
+    """Leave to the tape what has arguments that are no positions."""
+    if code.co_flags & VARIADIC or code.co_kwonlyargcount:
+        leave("it has arguments that are no positions")
+
+
+def is_differentiated(x: Any) -> bool:
+    if type(x) is np.ndarray:
+        return x.dtype is DOUBLE
+    if type(x) is tuple or type(x) is list:
+        return any(map(is_differentiated, x))
+    if type(x) is dict:
+        return any(map(is_differentiated, x.values()))
+    return type(x) is float or type(x) is np.float64
+
+
+FORMS = ByIdentity()  # of code objects: by signature, the forms
+
+
+def form_of(code: CodeType, signature: tuple[Any, ...]) -> Form:
+    """The form of calls of a signature; made for the first one."""
+    forms: dict[Any, Form] | None = FORMS.get(code)
+    if forms is None:
+        forms = {}
+        FORMS.put(code, forms)
+        while len(FORMS) > FUNCTIONS:
+            FORMS.entries.pop(next(iter(FORMS.entries)), None)
+    found = forms.get(signature)
+    if found is None:
+        if len(forms) >= SIGNATURES:
+            leave("it is called with arguments of too many kinds")
+        found = forms[signature] = Form()
+    return found

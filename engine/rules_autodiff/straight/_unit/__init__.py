@@ -1,0 +1,1 @@
+"""Whole programs: read until kinds settle, compiled."""

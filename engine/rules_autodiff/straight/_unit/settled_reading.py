@@ -1,0 +1,119 @@
+"""One function, read until the kinds in its loops are settled."""
+
+import ast
+import copy
+from collections import Counter
+from types import FunctionType
+from typing import Any
+
+from rules_autodiff._lift.source import definition
+from rules_autodiff._python.names import mangle
+from rules_autodiff.straight._program.blocks import Return
+from rules_autodiff.straight._program.kinds import REAL, Kind, leaf_kinds
+from rules_autodiff.straight._program.refused import Refused, refuse
+from rules_autodiff.straight._program.values import bar_of
+from rules_autodiff.straight._read.own_calls import Calls
+from rules_autodiff.straight._read.parameters import parameters_of
+from rules_autodiff.straight._read.reader import settled_names
+from rules_autodiff.straight._read.syntax import (
+    appended_names,
+    is_stored,
+    written_names,
+)
+from rules_autodiff.straight._write.writer import Writer
+
+__all__ = ["made_writer", "read_settled"]
+
+READINGS = 20  # of one function, until the kinds at its loops are settled
+SUSPENDED = 0x20 | 0x80 | 0x200  # generators, coroutines
+
+
+def read_settled(first: Calls, kinds: Any, active: Any, closure: Kind | None) -> Calls:
+    """A function, read until nothing changes."""
+    node, facts = tree_of(first.function), first.facts
+    facts.written = written_names(body_of(node))
+    facts.grown = facts.written | appended_names(node)
+    names = [n.id for n in ast.walk(node) if is_stored(n)]
+    facts.stores = Counter(names)
+    for _ in range(READINGS):
+        facts.changed = False
+        reader = Calls(first.unit, first.function, first.place, facts)
+        read_function(reader, node, kinds, active, closure)
+        if not facts.changed:
+            return reader
+    reason = "the kinds at its loops do not settle"
+    raise Refused(reason, node)
+
+
+def tree_of(f: FunctionType) -> Any:
+    """The syntax tree of a function of simple parameters."""
+    code = f.__code__
+    if code.co_flags & SUSPENDED:
+        refuse("generators and coroutines")
+    if any("__" in name for name in (*code.co_varnames, *code.co_cellvars)):
+        refuse("a name with two underscores")
+    found = definition(code)
+    node = found.node
+    if found.owner:
+        node = copy.deepcopy(node)
+        mangle(node, found.owner)
+    return node
+
+
+def read_function(
+    reader: Calls, node: Any, kinds: Any, active: Any, closure: Kind | None
+) -> None:
+    code = reader.function.__code__
+    reader.locals = {*code.co_varnames, *code.co_cellvars}
+    reader.line = node.lineno
+    reader.written = reader.facts.written
+    pairs = [*zip(parameters_of(code), kinds, strict=True)]
+    if closure is not None:
+        reader.closure = closure
+        pairs += zip(closure.tag.names, closure.parts, strict=True)
+    for name, kind in pairs:
+        reader.parameters += reader.bind(name, kind)
+    for place in active:
+        name, kind = reader.parameters[place]
+        reader.facts.active.add(reader.own(name))
+        reader.note_bar(reader.own(name), kind)
+    if reader.body(body_of(node)):
+        refuse("it may end without a value", node)
+    if reader.result is None:
+        refuse("it never returns a value", node)
+
+
+def body_of(node: Any) -> list[ast.stmt]:
+    """The statements of a function; a lambda returns its expression."""
+    if isinstance(node, ast.Lambda):
+        return [ast.copy_location(ast.Return(node.body), node.body)]
+    body: list[ast.stmt] = node.body
+    return body
+
+
+def made_writer(name: str, active: Any, reader: Calls) -> Writer:
+    names = [reader.own(n) for n, _ in reader.parameters]
+    kinds = [kind for _, kind in reader.parameters]
+    pairs = enumerate(leaf_kinds(reader.result or REAL))
+    results = [(f"__result{i}_bar", kind) for i, kind in pairs if kind.is_real]
+    returns = [item for item in reader.items if isinstance(item, Return)]
+    return Writer(
+        name=name,
+        parameters=names,
+        captured=reader.captured,
+        items=reader.items,
+        invariant=invariant_names(names, reader),
+        buffered=reader.facts.buffered,
+        bars={**reader.bars},
+        results=results,
+        wanted=[bar_of(names[i], kinds[i]) for i in active],
+        branches=reader.branches or len(returns) > 1,
+    )
+
+
+def invariant_names(names: list[str], reader: Calls) -> set[str]:
+    """Names that mean the same from their assignment to the end."""
+    given = ({*names} - reader.assigned) | {*reader.captured}
+    if not reader.branches:
+        return given
+    return given | (settled_names(reader.items) - {*names} - reader.headed)

@@ -1,0 +1,271 @@
+"""Whole programs, written: a function, those that it calls, and the guard.
+
+`write` is the way in. The written functions are plain Python, compiled with the lines
+of the user's file, so that warnings and profiles name those.
+"""
+
+import ast
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+from weakref import ref
+
+from rules_autodiff._lift.compile import PARSING
+from rules_autodiff.straight._guard.captures import ROOT, Captures, Place
+from rules_autodiff.straight._program.kinds import REAL, Kind, spread
+from rules_autodiff.straight._program.refused import Refused, refuse
+from rules_autodiff.straight._program.values import Local
+from rules_autodiff.straight._read.own_calls import Calls
+from rules_autodiff.straight._read.reader import Facts
+from rules_autodiff.straight._runtime import helpers
+from rules_autodiff.straight._write.writer import Writer
+
+from .settled_reading import made_writer, read_settled
+from .unpacked_arguments import active_leaves, unpacking
+
+__all__ = ["Form", "Unit", "Writing", "write"]
+
+READINGS = 20  # of one program, until the kinds of what it returns are settled
+
+
+LOCATED = (ast.expr, ast.stmt, ast.arguments, ast.arg, ast.keyword, ast.comprehension)
+
+
+class Restart(Exception):
+    """A function turned out to return another kind than was supposed."""
+
+
+@dataclass
+class Form:
+    """A function written for certain kinds of arguments.
+
+    Attributes:
+        name: The name of the forward function; the reverse one is `name_back`.
+        kind: The kind of its value.
+        writer: Its text; None while it is being read.
+        supposed: Whether a call of it was read while its kind was not known.
+    """
+
+    name: str
+    kind: Kind
+    writer: Writer | None = None
+    supposed: bool = False
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A written program.
+
+    Attributes:
+        guard: `guard(f)` gives the captured values, or None where the program reads
+            something else now than when it was written.
+        forward: `forward(*args, caps)` gives the value and what the way back needs.
+        reverse: `reverse(kept, dy)` gives the cotangents of the active arguments.
+        result: The kind of the value.
+        text: The written code.
+        functions: The functions of others that the program calls.
+        programs: Those that are written in Python, by weak references.
+    """
+
+    guard: Any
+    forward: Any
+    reverse: Any
+    result: Kind
+    text: str
+    functions: frozenset[Any]
+    programs: tuple[ref[Any], ...]
+
+
+class Writing:
+    """The functions of one program while they are written.
+
+    Attributes:
+        relied: The functions that it calls.
+        guesses: What recursive functions are supposed to return.
+        inner: The functions that others define, the same ones in all readings.
+    """
+
+    def __init__(
+        self, function: FunctionType, guesses: dict[Any, Kind], inner: dict[Any, Local]
+    ):
+        self.captures = Captures(function)
+        self.relied: set[Any] = set()
+        self.guesses, self.inner = guesses, inner
+        self.forms: dict[Any, Form] = {}
+        self.texts: list[tuple[FunctionType, Writer]] = []
+        self.constants: dict[Any, str] = {}
+        self.loops: dict[Any, ast.stmt] = {}
+
+    def constant(self, name: str, value: Any) -> str:
+        """The name of a function in written code."""
+        if id(value) not in self.constants:
+            self.constants[id(value)] = self.captures.constant(name, value)
+        return self.constants[id(value)]
+
+    def made_loop(
+        self,
+        node: ast.expr,
+        parts: list[ast.comprehension],
+        element: Any,
+        made_of: Callable[[Any], ast.stmt],
+    ) -> ast.stmt:
+        """The loop that a comprehension is; the same one in each reading."""
+        if node not in self.loops:
+            parts, element = copy.deepcopy((parts, element))
+            made = made_of(element)
+            for part in reversed(parts):
+                for test in reversed(part.ifs):
+                    made = ast.If(test, [made], [])
+                made = ast.For(part.target, part.iter, [made], [])
+            for inner in ast.walk(made):
+                if not hasattr(inner, "lineno"):
+                    ast.copy_location(inner, node)
+            hide(made, parts, f"__g{node.lineno}_{node.col_offset}")
+            self.loops[node] = made
+        return self.loops[node]
+
+    def form(
+        self,
+        f: FunctionType,
+        place: Place,
+        kinds: tuple[Kind, ...],
+        active: tuple[int, ...],
+        closure: Kind | None = None,
+    ) -> Form:
+        """The form of a function for certain kinds.
+
+        Args:
+            f: The function.
+            place: Where the guard finds it.
+            kinds: The kinds of its arguments.
+            active: Which of the values that those are put together from are active.
+            closure: The kind of a local function, whose parts follow the arguments.
+        """
+        key = (f, kinds, active, closure)
+        known = self.forms.get(key)
+        if known is not None:
+            known.supposed |= known.writer is None
+            return known
+        if closure is None:
+            self.relied.add(f)
+        guess = self.guesses.get(key, REAL)
+        stem = f.__name__ if f.__name__.isidentifier() else "function"
+        name = f"{stem}__p{len(self.forms)}"
+        form = self.forms[key] = Form(name, guess)
+        reader = read_settled(Calls(self, f, place, Facts()), kinds, active, closure)
+        form.writer = made_writer(name, active, reader)
+        form.writer.write()
+        self.texts.append((f, form.writer))
+        found = reader.result or REAL
+        if found != guess and form.supposed:
+            self.guesses[key] = found
+            raise Restart
+        form.kind = found
+        return form
+
+
+def hide(loop: ast.stmt, parts: list[ast.comprehension], prefix: str) -> None:
+    """Give the variables of a comprehension names that nothing else has."""
+    first = {id(n) for n in ast.walk(parts[0].iter)}
+    inner = [n for n in ast.walk(loop) if id(n) not in first]
+    targets = [n for part in parts for n in ast.walk(part.target)]
+    names = {n.id for n in targets if isinstance(n, ast.Name)}
+    if any(isinstance(n, ast.Lambda) for n in inner):
+        return  # its code has the names of the program
+    for n in inner:
+        if isinstance(n, ast.Name) and n.id in names:
+            n.id = f"{prefix}_{n.id}"
+
+
+def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> Unit:
+    """Write a function out, with its derivative by some of its arguments.
+
+    Args:
+        f: The function.
+        kinds: The kinds of its arguments, one for each parameter.
+        active: The places of those to differentiate by.
+
+    Raises:
+        Refused: The program is not in the language of this tier.
+    """
+    kinds = tuple(spread(k) if i in active else k for i, k in enumerate(kinds))
+    leaves = active_leaves(kinds, active)
+    guesses: dict[Any, Kind] = {}
+    inner: dict[Any, Local] = {}
+    for _ in range(READINGS):
+        writing = Writing(f, guesses, inner)
+        try:
+            form = writing.form(f, ROOT, kinds, leaves)
+        except Restart:
+            continue
+        return made_unit(f, writing, form, kinds, active)
+    reason = "the kind of what a function returns does not settle"
+    raise Refused(reason)
+
+
+def made_unit(
+    f: FunctionType, writing: Writing, form: Form, kinds: Any, active: Any
+) -> Unit:
+    """Compile the text of all functions."""
+    if not (form.kind is REAL or form.kind.dtype == "d"):
+        refuse("its value is no real number and no array of float64")
+    captures = writing.captures
+    namespace = {**helpers.HELPERS, **captures.namespace}
+    namespace["__name__"] = f.__module__
+    texts = [captures.code()]
+    execute(texts[0], "<guard>", namespace)
+    for function, writer in writing.texts:
+        forward = "\n".join(text for text, _ in writer.forward)
+        backward = "\n".join(writer.backward)
+        texts += [forward, backward]
+        first = function.__code__.co_firstlineno
+        lines = [line or first for _, line in writer.forward]
+        execute(forward, function.__code__.co_filename, namespace, lines)
+        execute(backward, f"<derivative of {function.__qualname__}>", namespace)
+    name = form.name
+    if any(kind.dtype == "entries" for kind in kinds):
+        name, text = unpacking(form.name, kinds, active)
+        texts.append(text)
+        execute(text, "<arguments>", namespace)
+    return Unit(
+        namespace["guard"],
+        namespace[name],
+        namespace[f"{name}_back"],
+        form.kind,
+        "\n\n".join(texts),
+        frozenset(g for g in writing.relied if type(g) is not FunctionType),
+        tuple([ref(g) for g in writing.relied if type(g) is FunctionType]),
+    )
+
+
+def execute(
+    text: str, filename: str, namespace: dict[str, Any], lines: list[int] | None = None
+) -> None:
+    """Define a written function, with the lines of the user's file."""
+    with PARSING:
+        tree = ast.parse(text)
+        if lines:
+            relocate(tree, lines)
+        code = compile(tree, filename, "exec")
+    exec(code, namespace)
+
+
+def relocate(tree: ast.AST, lines: list[int]) -> None:
+    """Give nodes the lines of the user's file, by their lines in the written text.
+
+    `ast.walk` would take as long as compiling does.
+    """
+    nodes: list[Any] = [tree]
+    while nodes:
+        node = nodes.pop()
+        own = vars(node)
+        if "lineno" in own:
+            own["lineno"] = own["end_lineno"] = lines[own["lineno"] - 1]
+            own["col_offset"] = own["end_col_offset"] = 0
+        for value in own.values():
+            if type(value) is list:
+                nodes += value
+            elif isinstance(value, LOCATED):
+                nodes.append(value)

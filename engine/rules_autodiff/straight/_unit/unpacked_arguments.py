@@ -1,0 +1,68 @@
+"""Arguments that are containers: what they hold, and cotangents in their form."""
+
+from collections.abc import Iterator
+
+from rules_autodiff.straight._program.kinds import Kind, leaf_kinds
+
+__all__ = ["active_leaves", "unpacking"]
+
+
+def active_leaves(kinds: tuple[Kind, ...], active: tuple[int, ...]) -> tuple[int, ...]:
+    """Which of all values in arguments get a derivative; others are constants."""
+    found, count = [], 0
+    for place, kind in enumerate(kinds):
+        parts = leaf_kinds(kind) if kind.dtype == "entries" else [kind]
+        if place in active:
+            found += [count + i for i, leaf in enumerate(parts) if leaf.is_real]
+        count += len(parts)
+    return tuple(found)
+
+
+def unpacking(
+    name: str, kinds: tuple[Kind, ...], active: tuple[int, ...]
+) -> tuple[str, str]:
+    """Functions that take arguments as the user gives them, around those by values.
+
+    Args:
+        name: The name of the function by values.
+        kinds: The kinds of the arguments.
+        active: The places of those that get cotangents.
+
+    Returns:
+        The name of the function and the text of it and of its way back.
+    """
+    names = [f"a{i}" for i in range(len(kinds))]
+    pairs = [*zip(names, kinds, strict=True)]
+    given = [text for own, kind in pairs for text in leaf_texts(own, kind)]
+    count = len(active_leaves(kinds, active))
+    cotangents = [f"c{i}" for i in range(count)]
+    leaves = iter(cotangents)
+    found = [cotangent_text(kinds[place], leaves) for place in active]
+    lines = [
+        f"def {name}_top({', '.join([*names, 'caps'])}):",
+        f"    return {name}({', '.join([*given, 'caps'])})",
+        "",
+        f"def {name}_top_back(kept, dy):",
+        f"    {as_tuple(cotangents)} = {name}_back(kept, dy)",
+        f"    return {as_tuple(found)}",
+    ]
+    return f"{name}_top", "\n".join(lines)
+
+
+def leaf_texts(own: str, kind: Kind) -> list[str]:
+    """The texts of all values in an argument."""
+    if kind.dtype != "entries":
+        return [own]
+    pairs = zip(kind.tag or range(len(kind.parts)), kind.parts, strict=True)
+    return [t for key, part in pairs for t in leaf_texts(f"{own}[{key!r}]", part)]
+
+
+def cotangent_text(kind: Kind, leaves: Iterator[str]) -> str:
+    """The cotangents of an argument as tuples in its form; None where there is none."""
+    if kind.dtype == "entries":
+        return as_tuple([cotangent_text(part, leaves) for part in kind.parts])
+    return next(leaves) if kind.is_real else "None"
+
+
+def as_tuple(texts: list[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"

@@ -1,0 +1,1 @@
+"""How rules of this pack are declared."""

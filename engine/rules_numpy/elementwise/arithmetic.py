@@ -1,0 +1,263 @@
+"""Arithmetic, powers, remainders and complex parts of ufuncs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rules_core as rc
+from rules_numpy._declare.arguments import moves
+from rules_numpy._declare.derivative import derivative
+from rules_numpy._declare.elementwise import choose, elementwise
+from rules_numpy._declare.maps import strong
+
+__all__: list[str] = []
+
+_ZERO = rc.ZeroTangent()
+
+
+@elementwise(np.add, holomorphic=True, generic=True)
+def add_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a + b) = (1, 1)."""
+    return 1.0, 1.0
+
+
+@elementwise(np.subtract, holomorphic=True, generic=True)
+def subtract_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a - b) = (1, -1)."""
+    return 1.0, -1.0
+
+
+@elementwise(np.multiply, holomorphic=True, generic=True)
+def multiply_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a b) = (b, a)."""
+    return b, a
+
+
+@elementwise(np.divide, holomorphic=True)
+def divide_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a / b) = (1 / b, -(a / b) / b)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(1.0, b), np.divide(-y, b)
+
+
+@elementwise(np.negative, holomorphic=True, generic=True)
+def negative_partials(y: Any, x: Any) -> Any:
+    """∂(-x) = -1."""
+    return (-1.0,)
+
+
+@elementwise(np.positive, holomorphic=True, generic=True)
+def positive_partials(y: Any, x: Any) -> Any:
+    """∂(+x) = 1."""
+    return (1.0,)
+
+
+@elementwise(np.reciprocal, holomorphic=True, generic=True)
+def reciprocal_partials(y: Any, x: Any) -> Any:
+    """∂(1 / x) = -1 / x²."""
+    return (-y * y,)
+
+
+@elementwise(np.square, holomorphic=True, generic=True)
+def square_partials(y: Any, x: Any) -> Any:
+    """∂x² = 2 x."""
+    return (2.0 * x,)
+
+
+@elementwise(np.sqrt, holomorphic=True)
+def sqrt_partials(y: Any, x: Any) -> Any:
+    """∂√x = 1 / (2 √x)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (np.divide(0.5, y),)
+
+
+@elementwise(np.cbrt)
+def cbrt_partials(y: Any, x: Any) -> Any:
+    """∂∛x = 1 / (3 ∛x²)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (np.divide(1.0 / 3.0, y * y),)
+
+
+@elementwise([np.power, np.float_power], holomorphic=True)
+def power_partials(y: Any, x: Any, p: Any, *, needs: Any = (True, True)) -> Any:
+    """∂xᵖ = (p xᵖ⁻¹, xᵖ ln x); at x = 0 the limits 0 ln 0 = 0 and 0 · 0⁻¹ = 0."""
+    by_exponent = _by_exponent(y, x, p) if needs[1] and moves(p) else rc.NoTangent()
+    if type(p) is int and p == 2:
+        return 2.0 * x, by_exponent
+    with np.errstate(all="ignore"):
+        nan = x != x  # noqa: PLR0124  (of whole numbers and objects too)
+        flat = ((x == 0) | nan) & (p == 0)  # x⁰ is 1 for every x
+        exponent = np.where(flat, 0.0, p - 1.0) if np.any(flat) else p - 1
+        base = x * 1.0 if np.asarray(x).dtype.kind in "iub" else x
+        return p * np.power(base, exponent), by_exponent
+
+
+def _by_exponent(y: Any, x: Any, p: Any) -> Any:
+    """xᵖ ln x, which is no number for a negative x, nor beyond the pole at -0."""
+    pole = (x == 0) & (np.real(p) < 0)
+    with np.errstate(all="ignore"):
+        base = np.where((x == 0) & np.logical_not(pole), 1.0, x)
+        if np.asarray(x).dtype.kind == "f":
+            base = np.where(pole & np.signbit(x), np.nan, base)
+        return y * np.log(base)
+
+
+@elementwise([np.remainder, np.fmod])
+def remainder_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a - q b) = (1, -q) with the whole quotient q = (a - y) / b."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1.0, -np.rint(np.divide(a - y, b))
+
+
+for _f in (np.remainder, np.fmod):
+    choose(_f, remainder_partials)
+
+
+@elementwise(np.divmod, generic=True)
+def divmod_partials(y: Any, a: Any, b: Any) -> Any:
+    """The quotient is a step function, the remainder as for `np.remainder`."""
+    return (_ZERO, _ZERO), (1.0, -y[0])
+
+
+@elementwise(np.ldexp)
+def ldexp_partials(y: Any, x: Any, n: Any) -> Any:
+    """∂(x 2ⁿ) = 2ⁿ; n is an integer."""
+    return np.ldexp(np.ones_like(x), n), rc.NoTangent()
+
+
+@elementwise(np.frexp)
+def frexp_partials(y: Any, x: Any) -> Any:
+    """x = m 2ᵉ: ∂m = 2⁻ᵉ; e is an integer."""
+    return (np.ldexp(np.ones_like(x), -y[1]),), (rc.NoTangent(),)
+
+
+@elementwise(np.modf, generic=True)
+def modf_partials(y: Any, x: Any) -> Any:
+    """The fractional part moves with x, the whole part is a step function."""
+    return (1.0,), (_ZERO,)
+
+
+@elementwise([np.degrees, np.rad2deg], generic=True)
+def degrees_partials(y: Any, x: Any) -> Any:
+    """∂ = 180 / π."""
+    return (180.0 / np.pi,)
+
+
+@elementwise([np.radians, np.deg2rad], generic=True)
+def radians_partials(y: Any, x: Any) -> Any:
+    """∂ = π / 180."""
+    return (np.pi / 180.0,)
+
+
+@elementwise(np.absolute, real_valued=True)
+def absolute_partials(y: Any, x: Any) -> Any:
+    """∂|x| = conj(x) / |x|, zero at zero."""
+    return (np.conjugate(np.sign(x)),)
+
+
+@elementwise(np.fabs)
+def fabs_partials(y: Any, x: Any) -> Any:
+    """∂|x| = sign(x), zero at zero."""
+    return (np.sign(x),)
+
+
+@elementwise(np.copysign)
+def copysign_partials(y: Any, x: Any, s: Any) -> Any:
+    """∂(|x| sign(s)) = sign(x) sign(s); zero in s."""
+    return np.sign(x) * np.copysign(1.0, s), _ZERO
+
+
+@elementwise(np.hypot)
+def hypot_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂√(a² + b²) = (a, b) / y, zero at the origin."""
+    h = np.where(y == 0, 1.0, y)
+    return a / h, b / h
+
+
+@derivative(np.sign)
+def sign_derivative(y: Any, x: Any) -> Any:
+    """Zero for real x; for complex x, d(x/|x|) = i s Im(conj(s) dx) / |x|."""
+    if np.asarray(x).dtype.kind != "c":
+        return _step, _step
+    size = np.absolute(x)
+    size = np.where(size == 0, np.inf, size)
+
+    def sign_pushforward(dx: Any) -> Any:
+        return 1j * y * (np.imag(np.conjugate(y) * dx) / size)
+
+    return sign_pushforward, sign_pushforward
+
+
+def _step(dx: Any) -> Any:
+    return np.zeros_like(dx)
+
+
+@derivative([np.conjugate])
+def conjugate_derivative(y: Any, x: Any) -> Any:
+    """d conj(x) = conj(dx)."""
+    return np.conjugate, np.conjugate
+
+
+@derivative(np.real)
+def real_derivative(y: Any, x: Any) -> Any:
+    """d Re(x) = Re(dx)."""
+    return np.real, _same
+
+
+@derivative(np.imag)
+def imag_derivative(y: Any, x: Any) -> Any:
+    """d Im(x) = Im(dx)."""
+
+    def imag_pullback(dy: Any) -> Any:
+        return 1j * dy
+
+    return np.imag, imag_pullback
+
+
+def _same(dx: Any) -> Any:
+    return dx
+
+
+@derivative(np.angle)
+def angle_derivative(y: Any, z: Any, deg: Any = False) -> Any:
+    """d arg(z) = Im(dz / z), in radians or degrees."""
+    scale = 180.0 / np.pi if deg else 1.0
+    if z.dtype.kind != "c":
+        return _step, _step
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = 1.0 / z
+
+    def angle_pushforward(dz: Any) -> Any:
+        return scale * np.imag(strong(inverse, dz))
+
+    def angle_pullback(dy: Any) -> Any:
+        return strong(np.conjugate(inverse), 1j * scale * dy)
+
+    return angle_pushforward, angle_pullback
+
+
+@elementwise([np.floor, np.ceil, np.trunc, np.rint, np.spacing], generic=True)
+def step_partials(y: Any, x: Any) -> Any:
+    """Step functions: zero wherever there is a derivative."""
+    return (_ZERO,)
+
+
+@elementwise(np.floor_divide, generic=True)
+def floor_divide_partials(y: Any, a: Any, b: Any) -> Any:
+    """A step function in both arguments."""
+    return _ZERO, _ZERO
+
+
+@elementwise(np.heaviside)
+def heaviside_partials(y: Any, x: Any, middle: Any) -> Any:
+    """A step in x; the value at zero is the second argument."""
+    return _ZERO, np.where(x == 0, 1.0, 0.0)
+
+
+@elementwise(np.nextafter, generic=True)
+def nextafter_partials(y: Any, a: Any, b: Any) -> Any:
+    """The neighbour moves with a."""
+    return 1.0, _ZERO

@@ -1,0 +1,137 @@
+"""Maxima, minima, clipping and other choices between arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rules_core as rc
+from rules_numpy._declare.derivative import NoValue, derivative
+from rules_numpy._declare.elementwise import choose, elementwise
+
+__all__: list[str] = []
+
+
+@elementwise(np.maximum, holomorphic=True)
+def maximum_partials(y: Any, a: Any, b: Any) -> Any:
+    """One for the larger argument, or for NaN, which the value is; equal ones share."""
+    if _is_nan(y):
+        return _share(*_beyond(a > b, a, b)), _share(*_beyond(b > a, b, a))
+    return _share(a > b, a == b), _share(b > a, a == b)
+
+
+@elementwise(np.minimum, holomorphic=True)
+def minimum_partials(y: Any, a: Any, b: Any) -> Any:
+    """As `maximum`, for the smaller argument."""
+    if _is_nan(y):
+        return _share(*_beyond(a < b, a, b)), _share(*_beyond(b < a, b, a))
+    return _share(a < b, a == b), _share(b < a, a == b)
+
+
+@elementwise(np.fmax, holomorphic=True)
+def fmax_partials(y: Any, a: Any, b: Any) -> Any:
+    """As `maximum`; a number wins over NaN."""
+    of_a, of_b = _beyond(a > b, b, a), _beyond(b > a, a, b)
+    return _share(*of_a), _share(*of_b)
+
+
+@elementwise(np.fmin, holomorphic=True)
+def fmin_partials(y: Any, a: Any, b: Any) -> Any:
+    """As `minimum`; a number wins over NaN."""
+    of_a, of_b = _beyond(a < b, b, a), _beyond(b < a, a, b)
+    return _share(*of_a), _share(*of_b)
+
+
+def _is_nan(y: Any) -> Any:
+    return np.asarray(y != y).any()  # noqa: PLR0124  the test for NaN
+
+
+def _beyond(wins: Any, odd: Any, other: Any) -> Any:
+    """Where one wins, also by `odd` being the only NaN; and where both are alike."""
+    nan, none = np.isnan(odd), np.isnan(other)
+    return wins | (nan & ~none), (odd == other) | (nan & none)
+
+
+def _share(wins: Any, ties: Any) -> Any:
+    return np.where(wins, 1.0, np.where(ties, 0.5, 0.0))
+
+
+for _f, _partials in (
+    (np.maximum, maximum_partials),
+    (np.minimum, minimum_partials),
+    (np.fmax, fmax_partials),
+    (np.fmin, fmin_partials),
+):
+    choose(_f, _partials)
+
+
+# clip is a Python function whose bounds may be missing, so it is no ufunc rule.
+@derivative(np.clip, argnums=(0, 1, 2))
+def clip_derivative(
+    y: Any,
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
+    """The argument within the bounds, theirs included; else the bound that holds."""
+    low = _bound(a_min, min)
+    high = _bound(a_max, max)
+    above = False if high is None else (a > high) | _crossed(low, high)
+    below = False if low is None else (a < low) & ~np.asarray(above)
+    inside = ~(np.asarray(above) | np.asarray(below))
+    return _chosen(y, a, inside), _chosen(y, low, below), _chosen(y, high, above)
+
+
+def _bound(positional: Any, keyword: Any) -> Any:
+    given = keyword if positional is None or _missing(positional) else positional
+    return None if given is None or _missing(given) else given
+
+
+def _missing(x: Any) -> bool:
+    return x is NoValue
+
+
+def _crossed(low: Any, high: Any) -> Any:
+    """With low > high NumPy's result is the upper bound."""
+    return False if low is None else np.greater(low, high)
+
+
+def _chosen(y: Any, x: Any, mask: Any) -> Any:
+    if x is None:
+        return None
+
+    def chosen_pushforward(dx: Any) -> Any:
+        return np.where(mask, dx, 0.0)
+
+    def chosen_pullback(dy: Any) -> Any:
+        return np.where(mask, dy, 0.0)
+
+    return chosen_pushforward, chosen_pullback
+
+
+@derivative(np.nan_to_num, argnums=(0, 2, 3, 4))
+def nan_to_num_derivative(
+    y: Any,
+    x: Any,
+    copy: Any = True,
+    nan: Any = 0.0,
+    posinf: Any = None,
+    neginf: Any = None,
+) -> Any:
+    """What is finite stays and moves; what is replaced moves with its replacement."""
+    if x.dtype.kind == "c" and not np.all(np.isfinite(x)):
+        message = (
+            "the derivative of numpy.nan_to_num must be given finite complex numbers"
+        )
+        raise rc.UnsupportedError(message + "; replace real and imaginary part apart.")
+    return (
+        _chosen(y, x, np.isfinite(x)),
+        _chosen(y, nan, np.isnan(x)),
+        _chosen(y, posinf, np.isposinf(np.real(x))),
+        _chosen(y, neginf, np.isneginf(np.real(x))),
+    )

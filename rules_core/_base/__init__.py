@@ -1,0 +1,1 @@
+"""Errors, what counts as an array, and how public names are shown."""

@@ -1,0 +1,197 @@
+"""What counts as an array, and which namespace computes with it.
+
+No array library is imported here: a type says by its own module whose it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+__all__ = [
+    "Array",
+    "ShapeDtype",
+    "array_namespace",
+    "is_array",
+    "is_array_type",
+    "type_name",
+]
+
+# Roots of the classes whose instances are arrays, by defining package.
+_BASES = {
+    "numpy": {"ndarray", "generic"},
+    "torch": {"Tensor", "TensorBase"},
+    "jax": {"Array", "Tracer"},
+    "jaxlib": {"Array", "ArrayImpl"},
+}
+
+# Classes that are asked about most and are no arrays; arrays' classes are added.
+_KNOWN: dict[type, bool] = dict.fromkeys(
+    (bool, int, float, complex, str, tuple, list, dict, type(None), FunctionType), False
+)
+_NAMESPACES: dict[type, Any] = {}
+
+
+def _inherits_array(cls: type) -> bool:
+    return any(
+        base.__name__ in _BASES.get(base.__module__.partition(".")[0], ())
+        for base in cls.__mro__
+    )
+
+
+def is_array_type(cls: type) -> bool:
+    """Whether instances of `cls` are arrays of some library.
+
+    NumPy arrays and scalars, JAX arrays and tracers, torch tensors and every class
+    with `__array_namespace__`; Python numbers are not.
+    """
+    known = _KNOWN.get(cls)
+    if known is None:
+        known = _inherits_array(cls) or hasattr(cls, "__array_namespace__")
+        if known:  # arrays' classes are few and live long; others may come and go
+            _KNOWN[cls] = known
+    return known
+
+
+def type_name(cls: type) -> str:
+    """The name of a class for messages; of a host's own stand-ins, that of its arrays.
+
+    >>> import jax.numpy as jnp
+    >>> from rules_core._base.arrays import type_name
+    >>> type_name(type(jnp.ones(2))), type_name(float)
+    ('jax.Array', 'float')
+    """
+    if is_array_type(cls):
+        for base in cls.__mro__:
+            root = base.__module__.partition(".")[0]
+            if root in ("jax", "jaxlib") and base.__name__ in _BASES[root]:
+                return "jax.Array"
+        if cls.__module__.startswith("torch._"):  # fake tensors and the like
+            return "Tensor"
+    return cls.__name__
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` is an array of some library.
+
+    >>> import numpy as np
+    >>> from rules_core import is_array
+    >>> is_array(np.ones(3)), is_array(np.float64(1)), is_array(1.0)
+    (True, True, False)
+    """
+    return is_array_type(type(x))
+
+
+if TYPE_CHECKING:
+    Array = Any
+else:
+
+    class _ArrayMeta(type):
+        def __subclasscheck__(cls, other: type) -> bool:
+            return other is cls or (isinstance(other, type) and is_array_type(other))
+
+        def __instancecheck__(cls, instance: object) -> bool:
+            return is_array_type(type(instance))
+
+    class Array(metaclass=_ArrayMeta):
+        """For annotations: an array of any library, traced or not.
+
+        Covers NumPy arrays and scalars, JAX arrays and tracers, torch tensors and
+        every other array-API object; Python numbers are not arrays.
+
+        >>> import numpy as np
+        >>> from rules_core import Array
+        >>> isinstance(np.ones(3), Array), isinstance(3.0, Array)
+        (True, False)
+        """
+
+        def __new__(cls) -> NoReturn:
+            message = "Array is for annotations and isinstance; it has no instances"
+            raise TypeError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeDtype:
+    """Shape and dtype of an array that is not there: what shape rules receive.
+
+    Attributes:
+        shape: Lengths of the axes.
+        dtype: The NumPy dtype.
+
+    >>> from rules_core import ShapeDtype
+    >>> ShapeDtype((2, 3), "float64").ndim
+    2
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    def __post_init__(self) -> None:
+        shape: object = self.shape  # which nothing has checked yet
+        if not isinstance(shape, (tuple, list)):
+            message = (
+                "ShapeDtype: the shape must be a tuple of lengths such as (3,), but "
+                f"got {shape!r}."
+            )
+            raise TypeError(message)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+
+def _namespace_of(cls: type, x: Any) -> Any:
+    known = _NAMESPACES.get(cls)
+    if known is None:
+        from array_api_compat import array_namespace as compat
+
+        known = _NAMESPACES[cls] = compat(x)
+    return known
+
+
+def _is_numpy(xp: Any) -> bool:
+    return xp.__name__ in ("array_api_compat.numpy", "numpy")
+
+
+def _numpy_namespace() -> Any:
+    import array_api_compat.numpy as xp
+
+    return xp
+
+
+def array_namespace(*xs: Any) -> Any:
+    """The array-API namespace that computes with all of `xs`.
+
+    A host's namespace (JAX, torch, …) wins over NumPy's; Python numbers, strings and
+    None are ignored; without any array the answer is NumPy's namespace.
+
+    Args:
+        *xs: Arrays, Python numbers, or other values, which are ignored.
+
+    Raises:
+        TypeError: Arrays of two hosts are among them.
+
+    >>> import numpy as np
+    >>> from rules_core import array_namespace
+    >>> array_namespace(np.ones(2), 1.0).__name__
+    'array_api_compat.numpy'
+    """
+    found = None
+    for x in xs:
+        cls = type(x)
+        if not is_array_type(cls):
+            continue
+        xp = _namespace_of(cls, x)
+        if found is None or (found is not xp and _is_numpy(found)):
+            found = xp
+        elif found is not xp and not _is_numpy(xp):
+            from .errors import MixedHostsError
+
+            message = (
+                f"arrays of two hosts cannot be computed with together: "
+                f"{found.__name__} and {xp.__name__}. Convert one of them."
+            )
+            raise MixedHostsError(message)
+    return _numpy_namespace() if found is None else found

@@ -1,0 +1,1 @@
+"""Short ways to write an frule and an rrule together."""

@@ -1,0 +1,231 @@
+"""All tables: where they hang, how they are listed, and how a test gets its own.
+
+A table hangs on the function or class that is its key, so that functions that go out
+of use are collected together with their rules; builtins and ufuncs, which take no
+attribute, live as long as the process.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import accumulate
+from types import FunctionType
+from typing import Any
+from weakref import WeakSet
+
+from rules_core._base.errors import RuleDefinitionError, RulesCoreError
+
+from .packs import Packs
+from .rule import Rule
+from .rule_key import describe
+from .table import LOCK, Table
+
+__all__ = [
+    "ATTRIBUTE",
+    "DECORATORS",
+    "HOOKS",
+    "PACKS",
+    "find_again",
+    "find_table",
+    "isolated_rules",
+    "load_pack",
+    "rules",
+    "table_for",
+]
+
+ATTRIBUTE = "__rules_core__"
+PACKS = Packs()
+
+# What look-ups put around a rule (debug_mode adds its checks here).
+DECORATORS: list[Callable[[Rule], Rule]] = []
+
+_fixed: dict[Any, Table] = {}  # keys that take no attribute
+_tables: WeakSet[Table] = WeakSet()
+
+
+def _decorate(rule: Rule) -> Rule:
+    for decorate in DECORATORS:
+        rule = decorate(rule)
+    return rule
+
+
+# How the table of a key that takes no attribute is reached, by the type of the key:
+# for warm look-ups.
+HOOKS: dict[type, Callable[[Any], Table | None]] = {}
+
+
+def _hangs_on(key: Any) -> bool:
+    return isinstance(key, (FunctionType, type))
+
+
+def find_table(key: Any) -> Table | None:
+    """The table of a key, or None; `functools.wraps` copies do not count."""
+    if _hangs_on(key):
+        table: object = getattr(key, ATTRIBUTE, None)
+        # The `__getattr__` of a metaclass may answer to any name.
+        if isinstance(table, Table) and table.key is key:
+            return table
+        if type(key) is FunctionType:  # classes may refuse attributes
+            return None
+    try:
+        return _fixed.get(key)
+    except TypeError:  # unhashable: cannot have been registered
+        return None
+
+
+def table_for(key: Any, what: str) -> Table:
+    """The table of a key, made if there is none.
+
+    Raises:
+        RuleDefinitionError: The key is not callable, or not hashable.
+    """
+    if not callable(key):
+        message = f"{what}: a rule key must be callable, but got {key!r}."
+        raise RuleDefinitionError(message)
+    with LOCK:
+        table = find_table(key)
+        if table is None:
+            table = Table(key, PACKS.ensure, _decorate)
+            _attach(key, table, what)
+            _tables.add(table)
+        return table
+
+
+def _attach(key: Any, table: Table, what: str) -> None:
+    if _hangs_on(key):
+        try:
+            setattr(key, ATTRIBUTE, table)
+        except (AttributeError, TypeError):  # builtin classes are immutable
+            pass
+        else:
+            return
+    try:
+        _fixed[key] = table
+        HOOKS.setdefault(type(key), _fixed.get)
+    except TypeError as error:
+        message = (
+            f"{what}: a rule key must be hashable, but got an instance of "
+            f"{type(key).__qualname__}, which is not. Define the rule for "
+            f"{type(key).__qualname__}.__call__ instead."
+        )
+        raise RuleDefinitionError(message) from error
+
+
+def all_tables() -> list[Table]:
+    """Every table that is alive."""
+    with LOCK:
+        return list(_tables)
+
+
+def rules() -> list[Rule]:
+    """Every rule and opt-out that is registered, sorted by target and place.
+
+    Each has `kind`, `target`, `signature`, `file`, `line`, `name` and `module`.
+
+    >>> from rules_core import rrule, rules, NoTangent
+    >>> def cube(x):
+    ...     return x**3
+    >>> @rrule.define(cube)
+    ... def cube_rrule(x):
+    ...     def cube_pullback(dy):
+    ...         return NoTangent(), 3 * x**2 * dy
+    ...
+    ...     return cube(x), cube_pullback
+    >>> [rule.kind for rule in rules() if rule.key is cube]
+    ['rrule']
+    """
+    found = [rule for table in all_tables() for rule in table.rules()]
+    return sorted(found, key=lambda r: (r.target, r.kind, r.file, r.line))
+
+
+def being_imported(module: str) -> bool:
+    """Whether a module's body is running, so that it registers once and for all.
+
+    Or that of a package around it: one module may register what another has written.
+    """
+    names = accumulate(module.split("."), "{}.{}".format)
+    specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
+    return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
+def load_pack(key: Any) -> None:
+    """Import the packs that serve a callable, which may declare it a primitive.
+
+    Not while its own module is being imported: what that declares comes first, and its
+    pack may need it.
+    """
+    module = getattr(key, "__module__", None)
+    if callable(key) and not (isinstance(module, str) and being_imported(module)):
+        PACKS.ensure(key)
+
+
+def find_again(kind: str, key: Any, module: str, name: str, signature: str) -> Rule:
+    """The registered rule of a key with this description."""
+    PACKS.ensure(key)
+    table = find_table(key)
+    wanted = kind, module, name, signature
+    for rule in () if table is None else table.rules():
+        if (rule.kind, rule.module, rule.name, rule.signature) == wanted:
+            return rule
+    message = f"{kind} {name} for {describe(key)}({signature}) is not registered here."
+    raise RulesCoreError(message)
+
+
+@contextmanager
+def isolated_rules() -> Iterator[None]:
+    """A test's own copy of all tables: what it defines is undone at the end.
+
+    Rules of modules that are imported meanwhile stay: their module will not run again.
+    The tables are the process's; other threads see the same ones.
+
+    >>> from rules_core import rrule
+    >>> from rules_core.testing import isolated_rules
+    >>> def f(x):
+    ...     return x
+    >>> with isolated_rules():
+    ...     _ = rrule.define(f)(lambda x: (x, lambda dy: (None, dy)))
+    >>> rrule(f, 1.0) is None
+    True
+    """
+    with LOCK:
+        before = {table: _contents(table) for table in _tables}
+    try:
+        yield
+    finally:
+        with LOCK:
+            for table in list(_tables):
+                _restore(table, before.get(table, _EMPTY))
+
+
+_Contents = tuple[list[Rule], list[Rule], Any, Any, Any]
+_EMPTY: _Contents = ([], [], None, None, None)
+
+
+def _contents(table: Table) -> _Contents:
+    frules, rrules = list(table.frule.rules), list(table.rrule.rules)
+    return frules, rrules, table.shapes, table.batches, table.primitive
+
+
+def _restore(table: Table, contents: _Contents) -> None:
+    if not table.told and _contents(table) == contents:  # as of nearly all
+        return
+    frules, rrules, shapes, batches, primitive = contents
+    for ruleset, kept in ((table.frule, frules), (table.rrule, rrules)):
+        late = [r for r in ruleset.rules if r.persistent and r not in kept]
+        ruleset.restore([*kept, *late])
+    table.shapes, table.batches = (
+        _kept(shapes, table.shapes),
+        _kept(batches, table.batches),
+    )
+    if primitive is not None or not getattr(table.primitive, "persistent", False):
+        table.primitive = primitive
+
+
+def _kept(before: Any, now: Any) -> Any:
+    return (
+        now
+        if before is None and getattr(now, "__rules_core_stays__", False)
+        else before
+    )

@@ -1,0 +1,248 @@
+"""One registered rule: the author's function and what dispatch knows about it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from rules_core._base.arrays import type_name
+from rules_core._base.errors import RuleDefinitionError, RuleResultError
+
+from .rule_key import describe
+
+__all__ = ["PARTIALS", "Location", "Rule", "union"]
+
+# Where `scalar_rule` keeps the partials, in rows: on the functions that it makes.
+PARTIALS = "__rules_core_partials__"
+
+
+class Location:
+    """Where something was written: file, line, module and qualified name.
+
+    `own` says whether the name is its own: not that of what was called there, nor one
+    that many bear.
+    """
+
+    __slots__ = ("file", "line", "module", "name", "own")
+
+    def __init__(
+        self, file: str, line: int, module: str, name: str, *, own: bool = False
+    ) -> None:
+        self.file, self.line, self.module, self.name = file, line, module, name
+        self.own = own
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Location:
+        """Location of a function's definition."""
+        inner = function
+        while hasattr(inner, "__wrapped__"):  # a decorator's wrapper tells nothing
+            inner = inner.__wrapped__
+        code = getattr(inner, "__code__", None)
+        name = getattr(function, "__qualname__", None)
+        return cls(
+            code.co_filename if code else "?",
+            code.co_firstlineno if code else 0,
+            getattr(function, "__module__", None) or "?",
+            name or repr(function),
+            own=(name or "_").rpartition(".")[2] not in ("_", "<lambda>"),
+        )
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.line}"
+
+
+class Rule:
+    """A rule, or an opt-out, as registered.
+
+    Attributes:
+        kind: `"rrule"` or `"frule"`.
+        function: The author's function; None for an opt-out.
+        key: The callable that the rule is for.
+        types: The signature, one tuple of alternative classes per argument.
+        required: How many of the arguments have no default in the rule.
+        variadic: Alternatives of `*args`, or None.
+        config: The `RuleConfig` class that is asked for, or None.
+        host: Whether the rule is NumPy-only.
+        symbolic_zeros: Whether it takes `ZeroTangent` for a cotangent or tangent.
+        deterministic: Whether an adapter may run it again in place of its residuals.
+        needs: Whether it asks which arguments are wanted.
+        constant: Whether it was declared `non_differentiable`: there `NoTangent()` is
+            right where the primal has a tangent.
+        plain: Whether it is called with the arguments as they are.
+    """
+
+    __slots__ = (
+        "config",
+        "constant",
+        "deterministic",
+        "function",
+        "host",
+        "key",
+        "keywords",
+        "kind",
+        "needs",
+        "opened",
+        "persistent",
+        "plain",
+        "required",
+        "symbolic_zeros",
+        "target",
+        "types",
+        "variadic",
+        "where",
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        key: Any,
+        function: Callable[..., Any] | None,
+        where: Location,
+        types: tuple[tuple[type, ...], ...],
+        *,
+        required: int | None = None,
+        variadic: tuple[type, ...] | None = None,
+        config: type | None = None,
+        needs: bool = False,
+        keywords: frozenset[str] = frozenset(),
+        opened: bool = True,
+        host: bool = False,
+        symbolic_zeros: bool = False,
+        deterministic: bool = False,
+        persistent: bool = False,
+        constant: bool = False,
+    ) -> None:
+        self.kind, self.key, self.function, self.where = kind, key, function, where
+        self.types, self.variadic, self.config = types, variadic, config
+        self.required = len(types) if required is None else required
+        self.needs, self.keywords, self.host = needs, keywords, host
+        self.opened = opened
+        self.symbolic_zeros, self.deterministic = symbolic_zeros, deterministic
+        self.persistent, self.constant = persistent, constant
+        self.target = describe(key)
+        asks = config is not None or needs or bool(keywords)
+        self.plain = not asks and function is not None
+
+    @property
+    def name(self) -> str:
+        """Qualified name of the author's function."""
+        return self.where.name
+
+    @property
+    def file(self) -> str:
+        """File that defines the rule."""
+        return self.where.file
+
+    @property
+    def line(self) -> int:
+        """Line of the definition."""
+        return self.where.line
+
+    @property
+    def module(self) -> str:
+        """Module that defines the rule."""
+        return self.where.module
+
+    @property
+    def location(self) -> str:
+        """File name and line of the definition, for messages."""
+        return str(self.where)
+
+    @property
+    def opted_out(self) -> bool:
+        """Whether this entry says that no rule applies."""
+        return self.function is None
+
+    @property
+    def declines_all(self) -> bool:
+        """Whether this entry is an opt-out of a function whatever its arguments."""
+        return self.opted_out and not self.types and self.variadic == (object,)
+
+    @property
+    def partials(self) -> Callable[..., Any] | None:
+        """The partials of a `scalar_rule`, one row per output: `(y, *args) -> rows`."""
+        return getattr(self.function, PARTIALS, None)
+
+    @property
+    def signature(self) -> str:
+        """The types it applies to, for messages."""
+        parts = [union(alternatives) for alternatives in self.types]
+        if self.variadic is not None:
+            parts.append("*" + union(self.variadic))
+        if self.config is not None:
+            parts.insert(0, f"config: {self.config.__name__}")
+        return ", ".join(parts)
+
+    def check_keywords(self, kwargs: dict[str, Any]) -> None:
+        """Refuse keyword-only arguments that the rule's signature does not take."""
+        if self.opened or not kwargs:
+            return
+        for name in kwargs:
+            if name not in self.keywords:
+                message = (
+                    f"{self.kind} {self.name} for {self.target} at {self.location} "
+                    f"does not take the keyword argument {name!r} of this call. Add "
+                    f"{name!r} as a keyword-only parameter of the rule and use it."
+                )
+                raise RuleDefinitionError(message)
+
+    def with_defaults(
+        self, kwargs: dict[str, Any], defaults: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The keyword arguments of a call, with the function's own defaults.
+
+        Only of keywords that the rule declares: it may leave out those that it does not
+        use, and its `**kwargs` get what the call gives.
+        """
+        own = {name: x for name, x in defaults.items() if name in self.keywords}
+        return {**own, **kwargs}
+
+    def call(
+        self,
+        config: Any,
+        head: tuple[Any, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        needs: tuple[bool, ...] | None = None,
+    ) -> tuple[Any, Any]:
+        """Run the author's function with what it asks for, and check for a pair."""
+        self.check_keywords(kwargs)
+        if self.config is not None:
+            head = (config, *head)
+        if self.needs:
+            wanted = (True,) * len(args) if needs is None else needs
+            kwargs = {**kwargs, "needs": wanted}
+        assert self.function is not None
+        result = self.function(*head, *args, **kwargs)
+        if type(result) is not tuple or len(result) != 2:
+            raise RuleResultError(self, result)
+        return result
+
+    def with_function(self, function: Callable[..., Any]) -> Rule:
+        """The same rule around another function; it keeps its name and place."""
+        new = Rule.__new__(Rule)
+        for slot in Rule.__slots__:
+            setattr(new, slot, getattr(self, slot))
+        new.function = function
+        return new
+
+    def __repr__(self) -> str:
+        state = "opt-out of " if self.opted_out else ""
+        return (
+            f"<{state}{self.kind} for {self.target}({self.signature}), {self.location}>"
+        )
+
+
+def union(alternatives: tuple[type, ...]) -> str:
+    """Alternative classes as an annotation spells them."""
+    names = list(map(_class_name, alternatives))
+    if "jax.Array" in names:  # which stands for its tracers
+        names.remove("Tracer")
+    return " | ".join(names)
+
+
+def _class_name(cls: type) -> str:
+    if cls is object:
+        return "any"
+    return type_name(cls) if cls.__name__ == "Array" else cls.__name__

@@ -1,0 +1,149 @@
+"""Functions that bring their own derivatives: those of a host, carried elsewhere.
+
+`from_jax` and `from_torch` make such functions. What they have in common is here: their
+rules call the pullback and the pushforward that the host's own AD gives, and these are
+functions of the same kind again, so that any order is there, in any host.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, update_wrapper
+from typing import Any
+
+from rules_core._primitives.declare import primitive
+from rules_core._primitives.primitive import Primitive
+from rules_core._primitives.shape_and_batch_rules import batch_rule, shape_rule
+from rules_core._rules.frule_rrule import frule, rrule
+from rules_core._tangents.pullback import Pullback
+from rules_core._tangents.zeros import NoTangent
+
+__all__ = ["Foreign"]
+
+
+class Foreign(ABC):
+    """A function of a host's arrays as a primitive that has the host's derivatives.
+
+    An adapter says how the function is called on NumPy arrays and differentiated; the
+    primitive's function keeps the instance in its attribute `foreign`, by which the
+    adapter knows its own functions again.
+
+    Attributes:
+        f: The function of the host's arrays.
+        primitive: The primitive, a host function of NumPy arrays to everybody else.
+
+    >>> import rules_core as rc
+    >>> from rules_jax import from_jax
+    >>> square = from_jax(lambda x: x * x)
+    >>> isinstance(rc.Foreign.of(square), rc.Foreign)
+    True
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f = f
+        self.primitive: Primitive = primitive(self._on_numpy(), host=True)
+        shape_rule.define(self.primitive)(self.shapes)
+        batch_rule.define(self.primitive)(self.batch)
+        rrule.define(self.primitive)(self._rrule())
+        frule.define(self.primitive)(self._frule())
+
+    @staticmethod
+    def of(primitive: Primitive) -> Foreign | None:
+        """What a primitive was made from, if it was made like this."""
+        foreign = getattr(primitive.fun, "foreign", None)
+        own = foreign is not None and foreign.primitive.fun is primitive.fun
+        return foreign if own else None  # a wrapper inherits the attribute
+
+    @abstractmethod
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`f` of NumPy arrays, in NumPy arrays that belong to the caller.
+
+        Arguments share their memory with the host's arrays where that is possible.
+        Results do too; nobody else may then know that memory, so that the caller may
+        hand it on as its own, also where it is marked as read-only.
+        """
+
+    @abstractmethod
+    def batch(self, size: int, in_batched: Any, *args: Any, **kwargs: Any) -> Any:
+        """The batch rule."""
+
+    @abstractmethod
+    def shapes(self, *args: Any, **kwargs: Any) -> Any:
+        """The shape rule."""
+
+    @abstractmethod
+    def vjp(self) -> Callable[..., Any]:
+        """`(cotangents, args, kwargs) ↦ cotangents` by the host's AD, flat."""
+
+    @abstractmethod
+    def jvp(self) -> Callable[..., Any]:
+        """`(tangents, args, kwargs) ↦ tangents` by the host's AD, flat."""
+
+    @abstractmethod
+    def read(self, primal: Any, tangent: Any) -> Iterable[Any]:
+        """Tangents of the leaves of a value that have one, zeros made concrete."""
+
+    @abstractmethod
+    def fill(self, primal: Any, found: Iterator[Any]) -> Any:
+        """The tangent of a value out of those of its leaves that have one."""
+
+    @cached_property
+    def pull(self) -> Primitive:
+        """The pullback as a primitive of the same kind."""
+        return self._derived(self.vjp(), "pullback")
+
+    @cached_property
+    def push(self) -> Primitive:
+        """The pushforward as a primitive of the same kind."""
+        return self._derived(self.jvp(), "pushforward")
+
+    def _derived(self, f: Any, kind: str) -> Primitive:
+        f.__name__ = f.__qualname__ = f"{kind} of {self.name}"
+        return type(self)(f).primitive
+
+    @property
+    def name(self) -> str:
+        """The function's name, for messages."""
+        return getattr(self.f, "__name__", repr(self.f))
+
+    @staticmethod
+    def moves(x: Any) -> bool:
+        """Whether an array of any host, or a number, has a tangent."""
+        if isinstance(x, (float, complex)):
+            return True
+        dtype = str(getattr(x, "dtype", "")).rpartition(".")[2]
+        return dtype.startswith(("float", "complex", "bfloat"))
+
+    def _on_numpy(self) -> Callable[..., Any]:
+        def on_numpy(*args: Any, **kwargs: Any) -> Any:
+            return self.call(args, kwargs)
+
+        update_wrapper(on_numpy, self.f)
+        # Functions do not declare the attributes that they are given.
+        on_numpy.foreign = self  # type: ignore[attr-defined]
+        return on_numpy
+
+    def _rrule(self) -> Callable[..., Any]:
+        def foreign_rrule(*args: Any, **kwargs: Any) -> Any:
+            y = self.primitive(*args, **kwargs)
+            return y, Pullback(_pull, self.primitive, y, kwargs or None, *args)
+
+        return foreign_rrule
+
+    def _frule(self) -> Callable[..., Any]:
+        def foreign_frule(tangents: Any, *args: Any, **kwargs: Any) -> Any:
+            y = self.primitive(*args, **kwargs)
+            pairs = zip(args, tangents[1:], strict=True)
+            given = tuple(leaf for x, dx in pairs for leaf in self.read(x, dx))
+            return y, self.fill(y, iter(self.push(given, args, kwargs)))
+
+        return foreign_frule
+
+
+def _pull(primitive: Primitive, y: Any, kwargs: Any, *rest: Any) -> tuple[Any, ...]:
+    """The pullback; no closure, so that hosts keep its residuals as they are."""
+    foreign, args, dy = Foreign.of(primitive), rest[:-1], rest[-1]
+    assert foreign is not None
+    found = iter(foreign.pull(tuple(foreign.read(y, dy)), args, kwargs or {}))
+    return NoTangent(), *(foreign.fill(x, found) for x in args)

@@ -1,0 +1,247 @@
+"""Which host a call belongs to: found by the types of its arguments.
+
+Adapters are entry points of the group `rules_core.adapters`, named by the root module
+of the host's types, so nobody imports JAX because PyTorch was used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache, partial
+from types import FunctionType, MethodType
+from typing import Any, Protocol
+
+from rules_core._base.errors import MixedHostsError, RulesCoreError
+from rules_core._tangents.structure import structure
+
+__all__ = ["Adapter", "adapter_of", "adapters", "check_captured", "find_adapter"]
+
+GROUP = "rules_core.adapters"
+
+
+class Adapter(Protocol):
+    """What a host's package provides so that primitives run inside the host."""
+
+    name: str
+
+    def owns(self, cls: type, /) -> bool:
+        """Whether instances of `cls` are arrays of this host."""
+
+    def call(
+        self, primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any], /
+    ) -> Any:
+        """Call a primitive on this host's arrays, with its rules attached."""
+
+    def stop_gradient(self, x: Any, /) -> Any:
+        """An array of this host without its derivative, in every mode."""
+
+    def cells(self, level: str, /) -> Iterable[Any]:
+        """The host matrix that `rules_core.testing.check_rule` runs."""
+
+
+@cache
+def _points() -> dict[str, Any]:
+    from importlib.metadata import entry_points
+
+    found: dict[str, Any] = {}
+    for point in entry_points(group=GROUP):
+        old = found.setdefault(point.name, point)
+        if old.value != point.value:
+            message = (
+                f"two adapters serve the types of {point.name!r}: {old.value} and "
+                f"{point.value}. Uninstall one of them."
+            )
+            raise RulesCoreError(message)
+    return found
+
+
+@cache
+def _load(value: str) -> Any:
+    point = next(p for p in _points().values() if p.value == value)
+    return point.load()
+
+
+def adapters() -> dict[str, str]:
+    """Installed adapters: root module of the types → where the adapter is."""
+    return {name: point.value for name, point in _points().items()}
+
+
+def load_adapter(root: str) -> Any:
+    """The adapter for types of one root module, imported."""
+    return _load(_points()[root].value)
+
+
+_UNOWNED = {"builtins", "numpy", "collections", "functools", "types"}
+
+
+# Adapters of types that no installed package serves: the tester's own arrays.
+LOCAL: dict[type, Any] = {}
+
+
+def adapter_of(cls: type) -> Any:
+    """The adapter that owns arrays of a type, or None.
+
+    Walks the MRO, so subclasses that users write belong to their base's host.
+    """
+    if cls in LOCAL:
+        return LOCAL[cls]
+    roots = dict.fromkeys(base.__module__.partition(".")[0] for base in cls.__mro__)
+    for root in roots:
+        if root not in _UNOWNED and root in _points():
+            adapter = load_adapter(root)
+            if adapter.owns(cls):
+                return adapter
+    return None
+
+
+_LOOK_INSIDE = object()
+_ATOMS = (int, float, complex, str, bytes, bool, type(None), type, range, slice)
+
+
+class _Hosts(dict[type, Any]):
+    """Type → adapter, None for a plain leaf, or `_LOOK_INSIDE`."""
+
+    def __missing__(self, cls: type) -> Any:
+        from rules_core._base.arrays import is_array_type
+
+        answer = None if issubclass(cls, _ATOMS) else adapter_of(cls)
+        if answer is None and not issubclass(cls, _ATOMS) and not is_array_type(cls):
+            answer = _LOOK_INSIDE
+        self[cls] = answer
+        return answer
+
+
+_hosts = _Hosts()
+
+
+def check_captured(primitive: Any) -> None:
+    """Let hosts object to their arrays that a primitive captures.
+
+    No argument is an array of a host, so that no adapter is asked to run the call; but
+    a captured array may be one that a host is differentiating, without the rules.
+    """
+    for cell in primitive.cells:
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not yet filled
+            continue
+        adapter = _hosts[type(value)]
+        if adapter is _LOOK_INSIDE:
+            adapter = _inside(value, set())
+        check = getattr(adapter, "check_captured", None)
+        if check is not None:
+            check(primitive)
+
+
+def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The adapter of the host whose arrays are among the arguments, or None.
+
+    Raises:
+        MixedHostsError: Arrays of two hosts are among them.
+    """
+    found = None
+    for x in (*args, *kwargs.values()) if kwargs else args:
+        host = _hosts[x.__class__]
+        if host is _LOOK_INSIDE:
+            host = _inside(x, set())
+        if host is not None and host is not found:
+            if found is not None:
+                raise _mixed(found, host)
+            found = host
+    return found
+
+
+def _inside(x: Any, seen: set[int]) -> Any:
+    """The host of the arrays inside a container or a closure."""
+    if id(x) in seen:
+        return None
+    seen.add(id(x))
+    found = None
+    for child in _values(x):
+        host = _hosts[child.__class__]
+        if host is _LOOK_INSIDE:
+            host = _inside(child, seen)
+        if host is not None and host is not found:
+            if found is not None:
+                raise _mixed(found, host)
+            found = host
+    return found
+
+
+def _values(x: Any) -> Iterable[Any]:
+    level = structure(x)
+    return () if level is None else level.values
+
+
+# torch's Dynamo traces the code that a compiled function calls, and watches every
+# table that it reads. So it is given, by attributes that it looks for, another way to
+# the same answer, which asks about types by functions that it runs and does not trace.
+_NAMED: dict[str, Any] = {}
+
+
+def _name_of_host(cls: type) -> str:
+    host = _hosts[cls]
+    name = getattr(host, "name", "inside" if host is _LOOK_INSIDE else "")
+    _NAMED[name] = None if name == "inside" else host
+    return name
+
+
+def _name_inside(x: Any) -> str:
+    host = _inside(x, set())
+    name = getattr(host, "name", "")
+    _NAMED[name] = host
+    return name
+
+
+def _names_of_hosts(values: Iterable[Any], closed: list[Any]) -> list[str]:
+    found: list[str] = []
+    for x in values:
+        name = _name_of_host(type(x))
+        if name != "inside":
+            found.append(name)
+        elif isinstance(x, dict):
+            found.extend(_names_of_hosts(x.values(), closed))
+        elif isinstance(x, (tuple, list)):
+            found.extend(_names_of_hosts(x, closed))
+        elif isinstance(x, MethodType):
+            found.extend(_names_of_hosts((x.__self__,), closed))
+        elif isinstance(x, partial):
+            found.extend(_names_of_hosts((*x.args, *x.keywords.values()), closed))
+        elif hasattr(type(x), "__dataclass_fields__"):
+            fields = [getattr(x, key) for key in tuple(type(x).__dataclass_fields__)]
+            found.extend(_names_of_hosts(fields, closed))
+        elif not isinstance(x, FunctionType):  # Dynamo cannot take a closure apart
+            closed.append(x)
+    return found
+
+
+def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    found, closed = None, []  # type: Any, list[Any]
+    names = _names_of_hosts((*args, *kwargs.values()), closed)
+    if not any(names):  # Dynamo can hand on only some of the objects that it met
+        names = [_name_inside(x) for x in closed]
+    for name in names:
+        if name and found is not None and _NAMED[name] is not found:
+            raise _mixed(found, _NAMED[name])
+        if name:
+            found = _NAMED[name]
+    return found
+
+
+def _adapter_of_traced(cls: type) -> Any:
+    name = _name_of_host(cls)  # first: Dynamo reads a table once
+    return _NAMED[name] if name and name != "inside" else None
+
+
+vars(_name_of_host)["_dynamo_marked_constant"] = True
+vars(_name_inside)["_dynamo_marked_constant"] = True
+vars(find_adapter)["_torchdynamo_inline"] = _find_adapter_traced
+vars(adapter_of)["_torchdynamo_inline"] = _adapter_of_traced
+
+
+def _mixed(first: Any, second: Any) -> MixedHostsError:
+    names = " and ".join(sorted((first.name, second.name)))
+    return MixedHostsError(
+        f"arrays of two hosts, {names}, are among the arguments of one primitive. "
+        "Convert one of them before the call."
+    )

@@ -1,0 +1,303 @@
+"""Handles through which a function runs, with its rules, in any host."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import WRAPPER_ASSIGNMENTS
+from types import MethodType
+from typing import Any, cast, final
+
+from rules_core._base.errors import PrimitiveError, RuleDefinitionError
+from rules_core._dispatch.registry import being_imported, table_for
+from rules_core._dispatch.rule_key import describe
+from rules_core._dispatch.table import LOCK, Table
+
+from .find_host import check_captured, find_adapter
+from .shape_and_batch_rules import elementwise_batch_rule, elementwise_shape_rule
+
+__all__ = ["Primitive", "acting_handle", "check_flags", "names_of", "register"]
+
+# Unregistered handles whose rules a host is running, by the function they wrap.
+_ACTING: ContextVar[dict[int, Primitive] | None] = ContextVar("acting", default=None)
+
+_FLAGS = ("host", "elementwise", "static_argnames", "pure")
+_DEFAULTS: dict[str, Any] = {
+    "host": False,
+    "elementwise": False,
+    "static_argnames": frozenset(),
+    "pure": True,
+}
+
+
+@final
+class Primitive:
+    """A function that hosts call through their adapters, so that its rules apply.
+
+    Made by `primitive`. The rule key is the wrapped function.
+
+    Attributes:
+        fun: The wrapped function, which is the rule key.
+        host: Whether it needs NumPy arrays.
+        elementwise: Whether it maps broadcast elements one by one.
+        static_argnames: Names of arguments that are no data.
+        pure: Whether a host may repeat or drop calls.
+        shortcut: What a host tries first on positional arguments; it returns
+            `NotImplemented`, and does nothing, where that is not enough.
+
+    >>> from rules_core import primitive
+    >>> @primitive(host=True, elementwise=True)
+    ... def cube(x):
+    ...     return x**3
+    >>> cube, cube.host, cube.fun(2.0)
+    (<primitive cube, host=True, elementwise=True>, True, 8.0)
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "cells",
+        "elementwise",
+        "fun",
+        "host",
+        "persistent",
+        "pure",
+        "shortcut",
+        "static_argnames",
+        "table",
+    )
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        *,
+        host: bool = False,
+        elementwise: bool = False,
+        static_argnames: str | Iterable[str] = (),
+        pure: bool = True,
+    ) -> None:
+        self.fun: Callable[..., Any] = fun
+        self.host, self.elementwise, self.pure = host, elementwise, pure
+        self.static_argnames = names_of(static_argnames)
+        self.table: Table = table_for(fun, "primitive")
+        self._check_static()
+        self.cells: tuple[Any, ...] = getattr(fun, "__closure__", None) or ()
+        self.persistent = False
+        self.shortcut: Callable[[tuple[Any, ...]], Any] | None = None
+        self.__wrapped__ = fun
+        self.__qualname__ = describe(fun)
+        for name in WRAPPER_ASSIGNMENTS:
+            if name not in ("__annotations__", "__type_params__") and hasattr(
+                fun, name
+            ):
+                setattr(self, name, getattr(fun, name))
+
+    def _check_static(self) -> None:
+        known = self.table.binder.parameters if self.static_argnames else None
+        if known is None or self.static_argnames <= known:
+            return
+        message = (
+            f"primitive {describe(self.fun)}: static_argnames must be among its "
+            f"arguments ({', '.join(sorted(known))}), but got "
+            f"{', '.join(sorted(self.static_argnames - known))}."
+        )
+        raise RuleDefinitionError(message)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        shortcut = self.shortcut  # once: another thread may define a rule
+        if shortcut is not None and not kwargs:
+            y = shortcut(args)
+            if y is not NotImplemented:
+                return y
+        adapter = find_adapter(args, kwargs)
+        if adapter is None:
+            if self.cells:
+                check_captured(self)
+            return self.fun(*args, **kwargs)
+        return adapter.call(self, args, kwargs)
+
+    def call_traced(self, *args: Any, **kwargs: Any) -> Any:
+        """A call as torch's Dynamo traces it: there are no shortcuts in a graph."""
+        adapter = find_adapter(args, kwargs)
+        if adapter is None:
+            return self.fun(*args, **kwargs)
+        return adapter.call(self, args, kwargs)
+
+    vars(__call__)["_torchdynamo_inline"] = call_traced
+
+    def keep_shortcut(self, make: Callable[[], Callable[..., Any]]) -> None:
+        """Make a shortcut, which later calls try until the function's rules change."""
+        with LOCK:  # so that no rule is added between
+            self.table.shortcuts.add(self)
+            self.shortcut = make()
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments in normal form, as the rules see them."""
+        return self.table.binder(args, kwargs)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the positional parameters, None where the function has none."""
+        return self.table.binder.names
+
+    @contextmanager
+    def acting(self) -> Iterator[None]:
+        """Let rules of `fun` that are not ours to write reach this handle.
+
+        `to_jax` and `to_torch` wrap a function that has no handle of its own; a rule
+        made by `scalar_rule` then calls the handle that is at work, so that the rule
+        applies again at the next order.
+        """
+        token = _ACTING.set({**(_ACTING.get() or {}), id(self.fun): self})
+        try:
+            yield
+        finally:
+            _ACTING.reset(token)
+
+    @property
+    def shape_rule(self) -> Callable[..., Any] | None:
+        """`(*ShapeDtype) → ShapeDtype`, registered or supplied by `elementwise`."""
+        if self.table.shapes is not None:
+            return self.table.shapes.function
+        return self._elementwise("_shapes", elementwise_shape_rule)
+
+    @property
+    def batch_rule(self) -> Callable[..., Any] | None:
+        """`(axis_size, in_batched, *args)`, registered or from `elementwise`."""
+        if self.table.batches is not None:
+            return self.table.batches.function
+        return self._elementwise("_batches", elementwise_batch_rule)
+
+    def _elementwise(
+        self, name: str, make: Callable[..., Callable[..., Any]]
+    ) -> Callable[..., Any] | None:
+        """One object per handle: hosts cache what they trace by its identity."""
+        if not self.elementwise:
+            return None
+        if name not in self.__dict__:
+            self.__dict__[name] = make(self.fun)
+        return cast("Callable[..., Any]", self.__dict__[name])
+
+    @property
+    def needs_copies(self) -> bool:
+        """Whether a host must hand over copies of its arrays, and take copies back.
+
+        A function that has rules leaves its arguments alone, and so does a ufunc; any
+        other may write into them, and keep what it returns.
+        """
+        if not self.host or type(self.fun).__name__ == "ufunc":
+            return False
+        rules = (*self.table.rrule.rules, *self.table.frule.rules)
+        return all(rule.opted_out for rule in rules)
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """The flags that it was made with."""
+        return {name: getattr(self, name) for name in _FLAGS}
+
+    def __reduce__(self) -> Any:
+        if _found_by_name(self):
+            return self.__qualname__
+        if self.table.primitive is self:
+            return _registered, (self.fun, self.flags)
+        return _unregistered, (self.fun, self.flags)
+
+    def __tangent_structure__(self) -> None:
+        """A handle is a function and has no tangent."""
+
+    def __copy__(self) -> Primitive:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Primitive:
+        return self
+
+    def __repr__(self) -> str:
+        flags = "".join(
+            f", {name}={value!r}"
+            for name, value in self.flags.items()
+            if value != _DEFAULTS[name]
+        )
+        return f"<primitive {describe(self.fun)}{flags}>"
+
+
+def acting_handle(f: Any) -> Primitive | None:
+    """The unregistered handle of `f` whose rules a host is running, if there is one."""
+    acting = _ACTING.get()
+    return None if acting is None else acting.get(id(f))
+
+
+def names_of(static_argnames: str | Iterable[str]) -> frozenset[str]:
+    if isinstance(static_argnames, str):
+        return frozenset((static_argnames,))
+    given: Any = static_argnames
+    names = frozenset(given if isinstance(given, Iterable) else (given,))
+    for name in names:
+        if not isinstance(name, str):
+            message = f"static_argnames must be names of arguments, but got {name!r}."
+            raise RuleDefinitionError(message)
+    return names
+
+
+def _found_by_name(handle: Primitive) -> bool:
+    """Whether the handle is what its own module and name lead to."""
+    module = getattr(handle, "__module__", None)
+    try:
+        found: Any = importlib.import_module(module or "")
+        for part in handle.__qualname__.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError):
+        return False
+    return found is handle
+
+
+def _registered(fun: Any, flags: dict[str, Any]) -> Any:
+    return register(fun, flags)
+
+
+def _unregistered(fun: Any, flags: dict[str, Any]) -> Primitive:
+    return Primitive(fun, **flags)
+
+
+def check_flags(handle: Primitive, given: dict[str, Any]) -> Primitive:
+    for name, value in given.items():
+        if getattr(handle, name) != value:
+            message = (
+                f"primitive {describe(handle.fun)} was made with "
+                f"{name}={getattr(handle, name)!r}, but is now asked for with "
+                f"{name}={value!r}. Declare it once, with all its flags."
+            )
+            raise PrimitiveError(message)
+    return handle
+
+
+def register(f: Any, flags: dict[str, Any]) -> Primitive:
+    """The handle of a function, made if there is none.
+
+    Raises:
+        PrimitiveError: It was made with other flags.
+        RuleDefinitionError: `f` is nothing that can be wrapped.
+    """
+    if isinstance(f, (staticmethod, classmethod)):
+        message = (
+            f"primitive must wrap the function of {describe(f)}, but got the "
+            f"{type(f).__name__}. Write @{type(f).__name__} above @primitive."
+        )
+        raise RuleDefinitionError(message)
+    if not callable(f):
+        message = f"primitive must wrap a callable, but got {f!r}."
+        raise RuleDefinitionError(message)
+    with LOCK:
+        table = table_for(f, "primitive")
+        if table.primitive is None:
+            table.primitive = Primitive(f, **flags)
+            table.primitive.persistent = being_imported(
+                getattr(f, "__module__", "") or ""
+            )
+        return check_flags(table.primitive, flags)

@@ -1,0 +1,187 @@
+"""Shape and batch rules: how functions give theirs, and those of elementwise ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, final
+
+from rules_core._base.arrays import ShapeDtype, is_array
+from rules_core._base.errors import RuleClashError
+from rules_core._dispatch.call_site import refuse_bare
+from rules_core._dispatch.normal_form import keyword_names
+from rules_core._dispatch.registry import being_imported, table_for
+from rules_core._dispatch.rule import Location, Rule
+from rules_core._dispatch.rule_key import describe
+from rules_core._dispatch.table import LOCK, Table
+
+__all__ = [
+    "batch_rule",
+    "elementwise_batch_rule",
+    "elementwise_shape_rule",
+    "shape_rule",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _SideRule:
+    """What `shape_rule` and `batch_rule` have in common: one function per key."""
+
+    kind: str
+    slot: str
+
+    def define(self, f: Any) -> Callable[[F], F]:
+        """Register the decorated function for `f`; returns it unchanged.
+
+        Raises:
+            RuleClashError: `f` has one already, from another place.
+            RuleDefinitionError: `f` is missing.
+        """
+        refuse_bare(f, f"{self.kind}.define")
+        key = getattr(f, "__wrapped__", f) if type(f).__name__ == "Primitive" else f
+        table = table_for(key, f"{self.kind}.define")
+
+        def register(function: F) -> F:
+            where = Location.of(function)
+            new = Rule(
+                self.kind,
+                key,
+                _with_defaults(function, table),
+                where,
+                (),
+                variadic=(object,),
+                persistent=being_imported(where.module),
+            )
+            with LOCK:
+                old = getattr(table, self.slot)
+                if old and (old.module, old.name) != (new.module, new.name):
+                    raise RuleClashError(old, new)
+                setattr(table, self.slot, new)
+            return function
+
+        return register
+
+    def __reduce__(self) -> str:
+        return self.kind
+
+    def __repr__(self) -> str:
+        return f"rules_core.{self.kind}"
+
+
+@final
+class _ShapeRule(_SideRule):
+    """Shapes and dtypes in, shapes and dtypes out; needed where a host compiles.
+
+    The rule `rule(*args, **kw)` receives a `ShapeDtype` in place of each array and
+    other values as they are, and returns a pytree of `ShapeDtype`.
+
+    >>> import numpy as np
+    >>> from rules_core import ShapeDtype, primitive, shape_rule
+    >>> @primitive(host=True)
+    ... def gram(A):
+    ...     return np.asarray(A).T @ A
+    >>> @shape_rule.define(gram)
+    ... def gram_shape(A):
+    ...     return ShapeDtype((A.shape[1], A.shape[1]), A.dtype)
+    >>> gram.shape_rule(ShapeDtype((5, 2), np.dtype("float64"))).shape
+    (2, 2)
+    """
+
+    kind = "shape_rule"
+    slot = "shapes"
+
+
+@final
+class _BatchRule(_SideRule):
+    """How to run a host function on a whole batch, as `vmap` does.
+
+    The rule `rule(axis_size, in_batched, *args, **kw)` receives NumPy arrays with the
+    batch axis first where `in_batched` says so, and returns `(out, out_batched)`. It
+    may return `NotImplemented`; the function is then called once per example.
+
+    >>> import numpy as np
+    >>> from rules_core import batch_rule, primitive
+    >>> @primitive(host=True)
+    ... def total(x):
+    ...     return np.sum(x)
+    >>> @batch_rule.define(total)
+    ... def total_batch(axis_size, in_batched, x):
+    ...     return np.sum(x, axis=tuple(range(1, x.ndim))), True
+    >>> total.batch_rule(2, (True,), np.ones((2, 3)))[0].tolist()
+    [3.0, 3.0]
+    """
+
+    kind = "batch_rule"
+    slot = "batches"
+
+
+shape_rule = _ShapeRule()
+batch_rule = _BatchRule()
+
+
+def _with_defaults(function: Callable[..., Any], table: Table) -> Callable[..., Any]:
+    """The rule, with the defaults of its function for keywords that it declares."""
+    names = keyword_names(function)
+    if not names:
+        return function
+
+    @wraps(function)
+    def filled(*args: Any, **kw: Any) -> Any:
+        defaults = table.binder.keyword_defaults.items()
+        own = {name: x for name, x in defaults if name in names}
+        return function(*args, **{**own, **kw})
+
+    return filled
+
+
+def _result_dtype(dtypes: list[Any]) -> Any:
+    """The widest floating dtype; integers alone are computed with in double."""
+    import numpy as np
+
+    floating = [d for d in dtypes if d.kind not in "biu"]
+    return np.result_type(*floating) if floating else np.dtype(np.float64)
+
+
+def elementwise_shape_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Shapes broadcast; the widest floating argument decides the dtype."""
+
+    def elementwise_shapes(*args: Any, **_kw: Any) -> Any:
+        import numpy as np
+
+        arrays = [a for a in args if isinstance(a, ShapeDtype)]
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        numbers = {type(a) for a in args if isinstance(a, (float, complex))}
+        dtypes = [np.dtype(a.dtype) for a in arrays] or [np.dtype(t) for t in numbers]
+        if complex in numbers:
+            dtypes.append(np.dtype(np.complex64))
+        out = ShapeDtype(shape, _result_dtype(dtypes))
+        count = getattr(fun, "nout", 1)
+        return out if count == 1 else (out,) * count
+
+    return elementwise_shapes
+
+
+def elementwise_batch_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """One call for the whole batch; ranks are aligned behind the batch axis."""
+
+    def elementwise_batch(
+        axis_size: int, in_batched: tuple[bool, ...], *args: Any, **kw: Any
+    ) -> tuple[Any, Any]:
+        pairs = list(zip(args, in_batched, strict=True))
+        rank = max((_rank(a) - batched for a, batched in pairs), default=0)
+        out = fun(*(_align(a, rank) if batched else a for a, batched in pairs), **kw)
+        count = getattr(fun, "nout", 1)
+        return out, True if count == 1 else (True,) * count
+
+    elementwise_batch.__qualname__ = f"elementwise_batch[{describe(fun)}]"
+    return elementwise_batch
+
+
+def _rank(a: Any) -> int:
+    return a.ndim if is_array(a) else 0
+
+
+def _align(a: Any, rank: int) -> Any:
+    size, *rest = a.shape
+    return a.reshape((size, *(1,) * (rank - len(rest)), *rest))

@@ -1,0 +1,1 @@
+"""Rules looked up and run: `frule`, `rrule`, `explain` and debug mode."""

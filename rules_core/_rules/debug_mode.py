@@ -1,0 +1,221 @@
+"""`debug_mode`: every rule that runs is watched.
+
+While it is on, look-ups wrap each rule in checks of its contract: arity, tangent types,
+shapes, dtypes, the first NaN, inputs or cotangents that were written to, a broken
+in-place promise. Off, nothing of it costs anything: answers of look-ups are dropped
+when it is switched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rules_core._base.errors import CotangentCountError, DebugError
+from rules_core._dispatch.configs import SupportsMutation, requirement
+from rules_core._dispatch.registry import DECORATORS, all_tables
+from rules_core._dispatch.rule import Rule
+from rules_core._dispatch.rule_key import is_method_key
+from rules_core._dispatch.table import CHANGES, LOCK
+from rules_core._tangents.check import (
+    check_dy,
+    check_finite,
+    check_same,
+    check_tangent,
+    snapshot,
+)
+
+__all__ = ["debug_mode", "is_watching", "switch_on_by_environment"]
+
+_depth = 0
+_WRITING = requirement(SupportsMutation)
+
+
+def _switch(on: bool) -> None:
+    global _depth  # noqa: PLW0603  one switch for the process, like the tables
+    with LOCK:
+        _depth += 1 if on else -1
+        active = _watched in DECORATORS
+        if (_depth > 0) == active:
+            return
+        if _depth > 0:
+            DECORATORS.append(_watched)
+        else:
+            DECORATORS.remove(_watched)
+        for table in all_tables():
+            table.frule.forget()
+            table.rrule.forget()
+        CHANGES.note()  # there may be no table yet
+
+
+@contextmanager
+def debug_mode() -> Iterator[None]:
+    """Watch every rule that runs inside: a context manager for the whole process.
+
+    Each broken promise raises a `DebugError` that names the rule, its file and line,
+    the argument and the path inside it. `RULES_CORE_DEBUG=1` switches it on from the
+    start.
+
+    Raises:
+        DebugError: A rule broke its contract.
+
+    >>> from rules_core import debug_mode, rrule
+    >>> def square(x):
+    ...     return x * x
+    >>> @rrule.define(square)
+    ... def square_rrule(x):
+    ...     return x * x, lambda dy: 2 * x * dy
+    >>> with debug_mode():
+    ...     y, pullback = rrule(square, 3.0)
+    ...     pullback(1.0)
+    Traceback (most recent call last):
+    rules_core.CotangentCountError: rrule square_rrule for square at ...
+    """
+    _switch(on=True)
+    try:
+        yield
+    finally:
+        _switch(on=False)
+
+
+def is_watching() -> bool:
+    """Whether debug mode is on: for engines, which watch what only they can see."""
+    return _depth > 0
+
+
+def switch_on_by_environment() -> None:
+    """Honour `RULES_CORE_DEBUG=1`."""
+    if os.environ.get("RULES_CORE_DEBUG", "0") not in ("", "0"):
+        _switch(on=True)
+
+
+def _watched(rule: Rule) -> Rule:
+    watch = _watch_rrule if rule.kind == "rrule" else _watch_frule
+    function = watch(rule)
+    noted = getattr(rule.function, "__dict__", {})  # by `scalar_rule`, on its functions
+    function.__dict__.update(noted)
+    return rule.with_function(function)
+
+
+def _split(rule: Rule, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return args[(rule.config is not None) + (rule.kind == "frule") :]
+
+
+def _arguments(rule: Rule, args: tuple[Any, ...]) -> dict[str, Any]:
+    return {f"argument {i}": x for i, x in enumerate(_split(rule, args), 1)}
+
+
+def _say(rule: Rule, text: str) -> str:
+    return f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {text}"
+
+
+@contextmanager
+def _unwritten(rule: Rule, values: dict[str, Any]) -> Iterator[None]:
+    if rule.config is not None and issubclass(rule.config, _WRITING):
+        values = {}  # such rules are there to write
+    before = {name: snapshot(value) for name, value in values.items()}
+    yield
+    for name, value in values.items():
+        path = check_same(before[name], value)
+        if path is not None:
+            message = (
+                f"{name}{path} was written to. Arrays handed to a rule belong to "
+                "somebody else: copy before changing."
+            )
+            raise DebugError(_say(rule, message))
+
+
+def _complain(rule: Rule, what: str, problem: str | None) -> None:
+    if problem is not None:
+        raise DebugError(_say(rule, f"{what}{problem}"))
+
+
+def _watch_rrule(rule: Rule) -> Callable[..., Any]:
+    function = rule.function
+    assert function is not None
+
+    def watched_rrule(*args: Any, **kw: Any) -> Any:
+        arguments = _arguments(rule, args)
+        with _unwritten(rule, arguments):
+            result = function(*args, **kw)
+        if type(result) is not tuple or len(result) != 2:
+            return result  # reported by the call itself
+        y, pullback = result
+        _complain(rule, "the primal output", check_finite(y, list(arguments.values())))
+        wanted = kw["needs"] if rule.needs else (True,) * len(arguments)
+        return y, _watch_pullback(rule, y, pullback, arguments, wanted)
+
+    return watched_rrule
+
+
+def _watch_pullback(
+    rule: Rule,
+    y: Any,
+    pullback: Callable[..., Any],
+    arguments: dict[str, Any],
+    wanted: tuple[bool, ...],
+) -> Callable[..., Any]:
+    def watched_pullback(dy: Any) -> Any:
+        if not rule.symbolic_zeros:
+            _complain(rule, "the cotangent of the output", check_dy(y, dy))
+        with _unwritten(rule, {**arguments, "the cotangent": dy}):
+            found = pullback(dy)
+            _check_cotangents(rule, found, arguments, dy, wanted)
+        return found
+
+    return watched_pullback
+
+
+def _check_cotangents(
+    rule: Rule,
+    found: Any,
+    arguments: dict[str, Any],
+    dy: Any,
+    wanted: tuple[bool, ...],
+) -> None:
+    count = len(arguments) + (not is_method_key(rule.key))
+    if type(found) is not tuple or len(found) != count:
+        raise CotangentCountError(rule, count, found)
+    tangents = found[len(found) - len(arguments) :]
+    triples = zip(arguments.items(), tangents, wanted, strict=True)
+    for (name, x), dx, is_wanted in triples:
+        if not is_wanted:  # whatever stands there is dropped
+            continue
+        what = f"the cotangent of {name}"
+        _complain(rule, what, check_tangent(x, dx))
+        _complain(rule, what, check_finite(dx, [x, dy]))
+
+
+def _check_given(
+    rule: Rule, arguments: dict[str, Any], tangents: tuple[Any, ...]
+) -> None:
+    if rule.symbolic_zeros:
+        return
+    own = tangents[len(tangents) - len(arguments) :]
+    for (name, x), dx in zip(arguments.items(), own, strict=True):
+        _complain(rule, f"the tangent of {name}", check_dy(x, dx))
+
+
+def _watch_frule(rule: Rule) -> Callable[..., Any]:
+    function = rule.function
+    assert function is not None
+
+    def watched_frule(*args: Any, **kw: Any) -> Any:
+        arguments = _arguments(rule, args)
+        tangents = args[rule.config is not None]
+        _check_given(rule, arguments, tangents)
+        given = {f"tangent {i}": t for i, t in enumerate(tangents)}
+        with _unwritten(rule, {**arguments, **given}):
+            result = function(*args, **kw)
+        if type(result) is not tuple or len(result) != 2:
+            return result
+        y, dy = result
+        inputs = [*arguments.values(), *tangents]
+        _complain(rule, "the primal output", check_finite(y, inputs))
+        _complain(rule, "the tangent of the output", check_tangent(y, dy))
+        _complain(rule, "the tangent of the output", check_finite(dy, inputs))
+        return result
+
+    return watched_frule

@@ -1,0 +1,241 @@
+"""`explain`: which rule would run, and why the others lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rules_core._base.arrays import type_name
+from rules_core._base.errors import AmbiguousRulesError, RulesCoreError
+from rules_core._dispatch.configs import CONFIGS
+from rules_core._dispatch.fitting import fits, reasons
+from rules_core._dispatch.registry import PACKS, find_table
+from rules_core._dispatch.rule import Rule
+from rules_core._dispatch.rule_key import describe
+from rules_core._dispatch.table import RuleSet, Table
+from rules_core._primitives.primitive import Primitive
+
+from .derived_rules import derived_rule, why_not_derived
+from .in_frameworks import in_hosts
+from .lookup import handle_of, normal_form, unwrap
+from .skipped import skipped_rules
+
+__all__ = ["RuleNotFound", "explain"]
+
+_NONE = type(None)
+
+
+def explain(*args: Any, **kw: Any) -> str:
+    """Tell in words which rules a call would use, and why.
+
+    Args:
+        *args: `f` and its arguments; a `RuleConfig` may come first.
+        **kw: Keyword arguments of the call.
+
+    Returns:
+        For rrule and frule each: the rule that runs with its file and line, the rules
+        that apply as well and why they lost, those that do not apply and why not, and
+        whether the call is opted out. Of a host primal without a rule, what derives
+        one. Then, whether JAX and PyTorch use the rules: there the arrays among the
+        arguments (numbers, if there is none) are traced ones.
+
+    >>> from rules_core import explain
+    >>> def f(x):
+    ...     return x
+    >>> print(explain(f, 1.0))
+    rrule for f(float): no rule applies; none is defined.
+    frule for f(float): no rule applies; none is defined.
+    """
+    config: Any = None
+    if args and type(args[0]) in CONFIGS:
+        config, args = args[0], args[1:]
+    if not args or not callable(args[0]):
+        got = repr(args[0]) if args else "nothing"
+        message = f"explain(f, *args): f must be callable, but got {got}."
+        raise TypeError(message)
+    f, *rest = args
+    f = f.primitive if type(getattr(f, "primitive", None)) is Primitive else f
+    call = f, tuple(rest), kw, config
+    parts = [_section(kind, *call) for kind in ("rrule", "frule")]
+    return "\n".join((*parts, *_derived(*call), *_users(*call)))
+
+
+def _users(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> Iterator[str]:
+    """Whether rules are skipped, and what the hosts make of them."""
+    table, types = _look(f, args, kwargs)
+    if table is None or not (table.rrule.rules or table.frule.rules):
+        return
+    name = _name(f)
+    if skipped_rules(table, type(config), types):
+        yield (
+            f"The rules of {name} are skipped: its own code is differentiated, with a "
+            "RuleSkippedWarning."
+        )
+    if config is not None:
+        return
+    if type(f) is Primitive or table.primitive is not None:
+        yield from in_hosts(table, types)
+    else:
+        yield (
+            f"JAX and PyTorch do not use rules of {name}, for it is no primitive: "
+            f"decorate it with rules_core.primitive, or call to_jax({name}) or "
+            f"to_torch({name})."
+        )
+
+
+def _derived(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> Iterator[str]:
+    """What serves a host primal to which no rule applies."""
+    handle = f if type(f) is Primitive else handle_of(unwrap(f)[0].key)
+    if type(handle) is not Primitive or not handle.host:
+        return
+    args, kwargs = handle.bind(args, kwargs)
+    reason = why_not_derived(handle, args, kwargs, config)
+    rule = derived_rule("rrule", handle, args, kwargs, config)
+    if rule is not None:
+        yield (
+            f"{describe(f)} is a host primal without a rule: in JAX and PyTorch both "
+            f"modes use the rule {rule.name} from its code at {rule.location}."
+        )
+    elif reason is not None:
+        yield f"{describe(f)} is a host primal without a derived rule: {reason}."
+
+
+class RuleNotFound(RulesCoreError, LookupError):
+    """A rule is required here and none applies; lists the nearest candidates."""
+
+    def __init__(
+        self, kind: str, target: str, types: str, notes: Iterable[str]
+    ) -> None:
+        self.kind, self.target, self.types = kind, target, types
+        self.notes = tuple(notes)
+        head = f"no {kind} applies to {target}({types})."
+        super().__init__("\n  ".join((head, *self.notes)))
+
+    @staticmethod
+    def build(
+        kind: str,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        config: Any = None,
+    ) -> RuleNotFound:
+        """The error for a call, with what `explain` knows about the candidates."""
+        return _not_found(kind, f, args, kwargs or {}, config)
+
+
+def _not_found(
+    kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> RuleNotFound:
+    """The error that says that a rule is required, with the nearest candidates."""
+    scalar = kind == "scalar_rule"
+    table, types = _look(f, args, kwargs)
+    shown = ", ".join(map(type_name, types))
+    rules = [] if table is None else getattr(table, "rrule" if scalar else kind).rules
+    if scalar:
+        rules = [rule for rule in rules if rule.partials is not None]
+    if not rules:
+        key = describe(unwrap(f)[0].key)
+        cure = f"scalar_rule({key}, partials)" if scalar else f"@{kind}.define({key})"
+        cure = f"None is defined. Write one with {cure}."
+        derived = _derived(f, args, kwargs, config)
+        return RuleNotFound(kind, _name(f), shown, [cure, *derived])
+    assert table is not None
+    near = sorted(rules, key=lambda r: len(list(reasons(r, type(config), types))))
+    winner = table.rrule.select(type(config), types) if scalar else None
+    names = table.binder.names or ()
+    notes = [_note(rule, type(config), types, winner, names) for rule in near[:3]]
+    notes.extend(_derived(f, args, kwargs, config))
+    return RuleNotFound(kind, _name(f), shown, notes)
+
+
+def _name(f: Any) -> str:
+    """A callable's name; of an instance, that of the method that is its key."""
+    target, partials = unwrap(f)
+    return describe(target.key if target.instance is f and not partials else f)
+
+
+def _look(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Table | None, tuple[type, ...]]:
+    target, _ = unwrap(f)
+    PACKS.ensure(target.key)
+    bound, _ = normal_form(f, args, kwargs)
+    return find_table(target.key), tuple(map(type, bound))
+
+
+def _section(
+    kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
+) -> str:
+    table, types = _look(f, args, kwargs)
+    call = f"{_name(f)}({', '.join(map(type_name, types))})"
+    head = f"{kind} for {call}" + (f" with {config!r}" if config is not None else "")
+    rules = None if table is None else getattr(table, kind)
+    if table is None or rules is None or not rules.rules:
+        return f"{head}: no rule applies; none is defined."
+    others = _others(rules, config, types, table.binder.names or ())
+    return "\n".join((f"{head}: {_verdict(rules, config, types)}", *others))
+
+
+def _verdict(rules: RuleSet, config: Any, types: tuple[type, ...]) -> str:
+    try:
+        winner = rules.select(type(config), types)
+    except AmbiguousRulesError as error:
+        return f"ambiguous, the call would raise. {error}"
+    if winner is None:
+        return "no rule applies."
+    if winner.opted_out:
+        return f"opted out at {winner.location}, so no rule applies."
+    return f"{winner.name}({winner.signature}) at {winner.location} runs."
+
+
+def _others(
+    rules: RuleSet, config: Any, types: tuple[type, ...], names: Any
+) -> Iterator[str]:
+    try:
+        winner = rules.select(type(config), types)
+    except AmbiguousRulesError:
+        winner = None
+    for rule in rules.rules:
+        if rule is winner:
+            continue
+        if fits(rule, type(config), types):
+            yield f"  {_named(rule)} applies too, but {_why_lost(rule, winner)}."
+        else:
+            yield f"  {_why_not(rule, type(config), types, names)}"
+
+
+def _named(rule: Rule) -> str:
+    what = "the opt-out" if rule.opted_out else rule.name
+    return f"{what}({rule.signature}) at {rule.location}"
+
+
+def _why_lost(rule: Rule, winner: Rule | None) -> str:
+    if winner is None:
+        return "so does another, and neither is more specific"
+    if winner.config is not None and rule.config is None:
+        return "a rule with a config wins over any without"
+    return "it is less specific"
+
+
+def _why_not(rule: Rule, config: type, types: tuple[type, ...], names: Any) -> str:
+    why = "; ".join(reasons(rule, config, types, names))
+    return f"{_named(rule)} does not apply: {why}."
+
+
+def _note(
+    rule: Rule,
+    config: type,
+    types: tuple[type, ...],
+    winner: Rule | None,
+    names: Any,
+) -> str:
+    if not fits(rule, config, types):
+        return _why_not(rule, config, types, names)
+    if rule.opted_out:
+        return f"{_named(rule)} declines this call."
+    why = "the call is opted out" if winner is None else f"{_named(winner)} wins"
+    return f"{_named(rule)} would apply, but {why}."

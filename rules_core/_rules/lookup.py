@@ -1,0 +1,120 @@
+"""From a callable, however it is given, to its key, its table and its normal form."""
+
+from __future__ import annotations
+
+import copyreg
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from rules_core._dispatch.normal_form import binder_of
+from rules_core._dispatch.registry import PACKS, find_again, find_table
+from rules_core._dispatch.rule import Rule
+from rules_core._dispatch.rule_key import Target, describe, target_of
+from rules_core._dispatch.table import Table
+from rules_core._primitives.primitive import Primitive
+
+__all__ = [
+    "all_arguments",
+    "find_rule",
+    "handle_of",
+    "normal_form",
+    "table_of",
+    "unwrap",
+]
+
+
+def unwrap(f: Any) -> tuple[Target, tuple[partial[Any], ...]]:
+    """The key of any callable, and the partials around it, the outermost first."""
+    partials = []
+    while isinstance(f, partial):
+        partials.append(f)
+        f = f.func
+    return _target(f), tuple(partials)
+
+
+def _target(f: Any) -> Target:
+    if type(f) is Primitive:
+        return Target(f.fun)
+    if isinstance(f, (FunctionType, type)) or _is_key(f):
+        return Target(f)
+    target = target_of(f)
+    # A method that is a primitive: the rules are those of the function inside.
+    if type(target.key) is Primitive:
+        return target._replace(key=target.key.fun)
+    # The call of a class that is written in C: its instances may be keys themselves.
+    if target.instance is f and not isinstance(target.key, FunctionType):
+        return target if find_table(target.key) else Target(f)
+    return target
+
+
+def _is_key(f: Any) -> bool:
+    """Whether something is declared for just this object: an instance, `np.add.reduce`.
+
+    A table without any entry is what a test has left behind.
+    """
+    table = find_table(f)
+    return table is not None and (table.primitive is not None or bool(table.rules()))
+
+
+def all_arguments(
+    partials: tuple[partial[Any], ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of the function inside, those that the partials hold included."""
+    for held in partials:
+        args, kwargs = (*held.args, *args), {**held.keywords, **kwargs}
+    return args, kwargs
+
+
+def table_of(f: Any) -> Table | None:
+    """The table under which the rules of any callable are found, or None."""
+    target, _ = unwrap(f)
+    table = find_table(target.key)
+    if table is None:
+        PACKS.ensure(target.key)
+        table = find_table(target.key)
+    return table
+
+
+def handle_of(key: Any) -> Any:
+    """The primitive of a key if it has one, otherwise the key itself."""
+    table = find_table(key)
+    return key if table is None or table.primitive is None else table.primitive
+
+
+def find_rule(kind: str, f: Any, module: str, name: str, signature: str) -> Rule:
+    """The registered rule with this description; how a `Rule` unpickles."""
+    return find_again(kind, unwrap(f)[0].key, module, name, signature)
+
+
+def _reduce(rule: Rule) -> Any:
+    # Under the name of a decorated function there is its handle.
+    named = handle_of(rule.key)
+    return find_rule, (rule.kind, named, rule.module, rule.name, rule.signature)
+
+
+copyreg.pickle(Rule, _reduce)
+
+
+def normal_form(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments as a rule would see them: positional, with defaults filled in.
+
+    Raises:
+        TypeError: `f` itself would refuse these arguments.
+
+    >>> from rules_core import normal_form
+    >>> def scale(x, factor=2.0, *, flag=False): ...
+    >>> normal_form(scale, (1.0,), {"flag": True})
+    ((1.0, 2.0), {'flag': True})
+    """
+    target, partials = unwrap(f)
+    args, kwargs = all_arguments(partials, args, kwargs)
+    if target.bound:
+        args = (target.instance, *args)
+    table = find_table(target.key)
+    binder = (
+        binder_of(target.key, describe(target.key)) if table is None else table.binder
+    )
+    return binder(args, kwargs)

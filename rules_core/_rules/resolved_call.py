@@ -1,0 +1,254 @@
+"""A call that has found its rule: ready to run, in normal form.
+
+`RuleCall` maps the tangents and cotangents of the call as the user wrote it onto those
+of the rule: a method called through its class has a cotangent more than the rule
+returns, and a `functools.partial` keeps part of them for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any
+
+from rules_core._base.errors import (
+    CotangentCountError,
+    RuleResultError,
+    TangentCountError,
+)
+from rules_core._dispatch.rule import Rule
+from rules_core._tangents.canonical import tangent_type, zero_tangent
+from rules_core._tangents.containers import Tangent, backing
+from rules_core._tangents.project import materialise
+from rules_core._tangents.thunks import AbstractThunk
+from rules_core._tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+
+__all__ = ["FRuleCall", "Outer", "RRuleCall", "RuleCall"]
+
+
+class RuleCall:
+    """What `resolve` returns: a rule together with the arguments it will get.
+
+    Attributes:
+        rule: The rule.
+        args: The rule's own arguments in normal form, the instance first.
+        kwargs: Keyword-only arguments.
+        config: The configuration of the look-up, or None.
+        bound: Whether the callable is an instance, so that `args[0]` is it and `dself`
+            its cotangent.
+        method: Whether the rule is one for a method: it speaks of the instance, not of
+            the function.
+    """
+
+    __slots__ = (
+        "args",
+        "bound",
+        "config",
+        "given",
+        "kwargs",
+        "method",
+        "outer",
+        "rule",
+    )
+
+    def __init__(
+        self,
+        rule: Rule,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        config: Any,
+        *,
+        given: int,
+        bound: bool = False,
+        method: bool = False,
+        outer: Outer | None = None,
+    ) -> None:
+        self.rule, self.args, self.kwargs, self.config = rule, args, kwargs, config
+        self.given, self.bound, self.method, self.outer = given, bound, method, outer
+
+    @property
+    def cotangent_count(self) -> int:
+        """How many cotangents the author's pullback must return."""
+        return len(self.args) + (not self.method)
+
+    def check_cotangents(self, result: Any) -> tuple[Any, ...]:
+        """Refuse what is not a tuple with one entry per argument.
+
+        Raises:
+            CotangentCountError: Names the rule and both counts.
+        """
+        if type(result) is not tuple or len(result) != self.cotangent_count:
+            raise CotangentCountError(self.rule, self.cotangent_count, result)
+        return result
+
+
+class RRuleCall(RuleCall):
+    """A call of an rrule."""
+
+    __slots__ = ()
+
+    def run(
+        self, needs: tuple[bool, ...] | None = None
+    ) -> tuple[Any, Callable[..., Any]]:
+        """`(y, pullback)`, with `pullback(dy) = (dself, dx1, …)` of the user's call."""
+        y, pullback = self.rule.call(self.config, (), self.args, self.kwargs, needs)
+        if not callable(pullback):
+            raise RuleResultError(self.rule, (y, pullback))
+        if self.outer is not None:
+            pullback = self.outer.pullback(pullback, self)
+        elif self.method != self.bound:
+            pullback = self._shifted(pullback)
+        return y, pullback
+
+    def _shifted(self, pullback: Callable[..., Any]) -> Callable[..., Any]:
+        """A method called through its class, or a plain function as a method."""
+
+        def shifted_pullback(dy: Any) -> tuple[Any, ...]:
+            found = self.check_cotangents(pullback(dy))
+            return found[1:] if self.bound else (NoTangent(), *found)
+
+        return shifted_pullback
+
+
+class FRuleCall(RuleCall):
+    """A call of an frule."""
+
+    __slots__ = ()
+
+    def run(
+        self, tangents: tuple[Any, ...], needs: tuple[bool, ...] | None = None
+    ) -> tuple[Any, Any]:
+        """`(y, dy)` for the tangents `(dself, dx1, …)` of the user's call.
+
+        Raises:
+            TangentCountError: Their number does not fit.
+        """
+        inner = self._inner(tangents)
+        return self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
+
+    def run_lazy(self, tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+        """As `run`, of tangents that need not be concrete."""
+        inner = self._inner(tangents)
+        needs = None
+        if self.rule.needs:
+            needs = tuple(map(_moves, inner[not self.method :]))
+        if not self.rule.symbolic_zeros:
+            primals = self.args if self.method else (self.rule.key, *self.args)
+            inner = tuple(map(_concrete, primals, inner))
+        return self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
+
+    def _inner(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The rule's own tangents, with zeros for what the call did not give."""
+        given = self.given + 1
+        full = given if self.outer else len(self.args) + (not self.bound)
+        if type(tangents) is not tuple or len(tangents) not in (given, full):
+            raise TangentCountError(self.rule.target, given, tangents)
+        if self.outer is not None:
+            dself, spread = self.outer.tangents(tangents)
+        elif self.bound:
+            dself, spread = NoTangent(), dict(enumerate(tangents))
+        else:
+            dself, spread = tangents[0], dict(enumerate(tangents[1:]))
+        own = (spread.get(i, _ABSENT) for i in range(len(self.args)))
+        filled = (
+            self._still(x) if dx is _ABSENT else dx
+            for x, dx in zip(self.args, own, strict=True)
+        )
+        return tuple(filled) if self.method else (dself, *filled)
+
+    def _still(self, x: Any) -> Any:
+        """The zero tangent of an argument that the call did not give."""
+        if not self.rule.symbolic_zeros:
+            return zero_tangent(x)
+        return NoTangent() if tangent_type(x) is NoTangent else ZeroTangent()
+
+
+def _moves(tangent: Any) -> bool:
+    """Whether any leaf of a tangent may be other than zero."""
+    if isinstance(tangent, Tangent):
+        return any(map(_moves, backing(tangent).values()))
+    return tangent is not None and not isinstance(tangent, AbstractZero)
+
+
+_ABSENT = object()
+_LAZY = (AbstractThunk, AbstractZero, Tangent, tuple, list, dict, type(None))
+
+
+def _concrete(x: Any, dx: Any) -> Any:
+    return materialise(x, dx) if isinstance(dx, _LAZY) else dx
+
+
+class Outer:
+    """How the arguments of `functools.partial`s lie among the rule's arguments.
+
+    A partial's own cotangent has the fields `func`, `args` and `keywords`.
+
+    Args:
+        partials: The outermost first.
+        names: Of the rule's arguments.
+        used: Names that the call itself gives.
+        bound: Whether the callable inside is an instance, the first argument.
+    """
+
+    __slots__ = ("bound", "first", "named", "partials", "prefix")
+
+    def __init__(
+        self,
+        partials: tuple[partial[Any], ...],
+        names: tuple[str, ...],
+        used: Collection[str],
+        *,
+        bound: bool,
+    ) -> None:
+        self.partials, self.bound = partials, int(bound)
+        self.prefix = self.bound + sum(len(p.args) for p in partials)
+        self.named: list[dict[str, int]] = []
+        places = {name: i for i, name in enumerate(names)}
+        taken = set(used)
+        for held in partials:
+            own = {n: places[n] for n in held.keywords if n in places}
+            self.named.append({n: i for n, i in own.items() if n not in taken})
+            taken |= own.keys()
+        # Past the first argument given by name the partials take keywords only.
+        by_name = [places[n] for p in partials for n in p.keywords if n in places]
+        self.first = min(by_name, default=None)
+
+    def pullback(self, pullback: Any, call: RuleCall) -> Callable[..., Any]:
+        """Gather the partials' own cotangents out of the rule's."""
+
+        def partial_pullback(dy: Any) -> tuple[Any, ...]:
+            found = call.check_cotangents(pullback(dy))
+            own = found[not call.method :]
+            head = own[0] if self.bound else NoTangent() if call.method else found[0]
+            return self._own(head, own), *own[self.prefix : self.first]
+
+        return partial_pullback
+
+    def _own(self, head: Any, cotangents: tuple[Any, ...]) -> Any:
+        start = self.bound
+        for held, named in zip(self.partials[::-1], self.named[::-1], strict=True):
+            end = start + len(held.args)
+            head = Tangent(
+                partial,
+                func=head,
+                args=Tangent(tuple, *cotangents[start:end]),
+                keywords=Tangent(dict, {n: cotangents[i] for n, i in named.items()}),
+            )
+            start = end
+        return head
+
+    def tangents(self, tangents: tuple[Any, ...]) -> tuple[Any, dict[int, Any]]:
+        """That of the function inside, and those of its arguments by position."""
+        head, *rest = tangents
+        spread = dict(enumerate(rest, self.prefix))
+        end = self.prefix
+        for held, named in zip(self.partials, self.named, strict=True):
+            start = end - len(held.args)
+            if not isinstance(head, Tangent):
+                return NoTangent(), spread
+            spread.update((start + i, head.args[i]) for i in range(len(held.args)))
+            spread.update((i, head.keywords[name]) for name, i in named.items())
+            head, end = head.func, start
+        if not self.bound:
+            return head, spread
+        return NoTangent(), {0: head, **spread}

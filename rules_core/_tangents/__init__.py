@@ -1,0 +1,1 @@
+"""What a tangent is: zeros, thunks, containers, projection and sums."""

@@ -1,0 +1,248 @@
+"""Looking at tangents as authors return them: what is wrong with this one?
+
+Each check returns None where all is well, else the path and the problem in words.
+Values of tracers cannot be looked at; only their shapes and dtypes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rules_core._base.arrays import array_namespace, is_array
+from rules_core._base.errors import NoTangentError
+
+from .canonical import has_tangent, tangent_type
+from .containers import StructuralTangent
+from .leaves import is_complex
+from .structure import entry_path, structure
+from .thunks import AbstractThunk, InplaceableThunk, unthunk
+from .zeros import AbstractZero, NoTangent, NotImplementedTangent
+
+__all__ = [
+    "check_dy",
+    "check_finite",
+    "check_same",
+    "check_tangent",
+    "leaves",
+    "refuse_no_tangent",
+    "snapshot",
+]
+
+
+_PLAIN = (int, float, complex, str, bytes)
+
+
+def leaves(x: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterator[Any]:
+    """`(path, leaf)` of everything in a container; cycles are walked once."""
+    level = None if id(x) in seen else structure(x)
+    if level is None:
+        yield path, x
+        return
+    seen |= {id(x)}
+    for sub, value in zip(level.paths(path), level.values, strict=True):
+        yield from leaves(value, sub, seen)
+
+
+def snapshot(x: Any) -> dict[str, tuple[Any, Any]]:
+    """What `x` holds, with copies of its writable arrays, to compare with later."""
+    return {path: (leaf, _copied(leaf)) for path, leaf in leaves(x)}
+
+
+def _copied(leaf: Any) -> Any:
+    if hasattr(leaf, "_version"):  # torch counts the writes by itself
+        return leaf._version  # noqa: SLF001  the documented counter of in-place writes
+    if is_array(leaf) and hasattr(leaf, "flags") and hasattr(leaf, "copy"):
+        return leaf.copy()
+    return None
+
+
+def check_same(before: dict[str, tuple[Any, Any]], x: Any) -> str | None:
+    """The path of the first entry that differs from its snapshot."""
+    now = dict(leaves(x))
+    for path in before | now:
+        there = path in before and path in now
+        if not there or _changed(*before[path], now[path]):
+            return path
+    return None
+
+
+def _changed(old: Any, copied: Any, leaf: Any) -> bool:
+    if type(old) is not type(leaf):
+        return True
+    if hasattr(leaf, "_version"):
+        return leaf is not old or bool(leaf._version != copied)  # noqa: SLF001  see above
+    if copied is None:  # JAX's arrays cannot be written to
+        return isinstance(leaf, _PLAIN) and leaf is not old and leaf != old
+    if copied.shape != leaf.shape or copied.dtype != leaf.dtype:
+        return True
+    return bool(copied.tobytes() != leaf.tobytes())
+
+
+def _has_nan(leaf: Any) -> bool:
+    if isinstance(leaf, (float, complex)):
+        return leaf != leaf  # noqa: PLR0124  NaN is the value that differs from itself
+    if not is_array(leaf):
+        return False
+    try:
+        xp = array_namespace(leaf)
+        floating = xp.isdtype(leaf.dtype, ("real floating", "complex floating"))
+        return bool(floating and xp.any(xp.isnan(leaf)))
+    except Exception:
+        return False
+
+
+def check_finite(x: Any, inputs: list[Any]) -> str | None:
+    """The first NaN of an output, unless an input has one already."""
+    bad = [path for path, leaf in leaves(_forced(x)) if _has_nan(leaf)]
+    if not bad or any(_has_nan(leaf) for x in inputs for _, leaf in leaves(x)):
+        return None
+    return f"{bad[0]} has a NaN, and no input has one"
+
+
+def _forced(x: Any) -> Any:
+    while isinstance(x, AbstractThunk):
+        x = unthunk(x)
+    return x
+
+
+def check_dy(y: Any, dy: Any, path: str = "") -> str | None:
+    """What is wrong with the cotangent that a pullback is given."""
+    if isinstance(dy, AbstractThunk) or dy is None:
+        return f"{path} must be concrete, but is {type(dy).__name__}"
+    if isinstance(dy, AbstractZero) and tangent_type(y) is not NoTangent:
+        return (
+            f"{path} must be concrete, but is {dy!r}: materialise(y, dy) first, or "
+            "define the rule with symbolic_zeros=True"
+        )
+    return check_tangent(y, dy, path)
+
+
+def check_tangent(x: Any, dx: Any, path: str = "") -> str | None:
+    """What is wrong with a tangent of `x` that a rule has returned.
+
+    Zeros, None, thunks, bare containers and Python scalars for 0-d arrays are right.
+    """
+    broken = _broken_promise(x, dx, path)
+    dx = _forced(dx)
+    if broken is not None:
+        return broken
+    if dx is None or isinstance(dx, NotImplementedTangent):
+        return None
+    kind = tangent_type(x)
+    if isinstance(dx, AbstractZero):
+        wrong = isinstance(dx, NoTangent) and kind is not NoTangent
+        cure = f"but {type(x).__name__} has tangents; return ZeroTangent() for zero"
+        return f"{path} is NoTangent(), {cure}" if wrong else None
+    if kind is NoTangent:
+        return f"{path} must be NoTangent(), but is {_brief(dx)}"
+    level = structure(x)
+    return (
+        _check_leaf(x, dx, path) if level is None else _check_entries(level, dx, path)
+    )
+
+
+def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
+    """Raise where a rule gave `NoTangent()` for what has a tangent.
+
+    For AD systems, which call it for what they want of a rule: that zero would be taken
+    for a derivative. `ZeroTangent()` and None are the author's zeros; a rule that was
+    declared `non_differentiable` means it.
+
+    Args:
+        rule: The rule.
+        x: The primal.
+        dx: What the rule gave as its tangent or cotangent; thunks are not looked into.
+        what: What the error calls it, such as `"the cotangent of argument 1"`.
+
+    Raises:
+        NoTangentError: `dx` or an entry is `NoTangent()`, and its primal has a tangent.
+    """
+    if rule.constant or dx is None or is_array(dx) or isinstance(dx, _PLAIN):
+        return
+    path = _misplaced(x, dx, "", frozenset())
+    if path is not None:
+        raise NoTangentError(rule, f"{what}{path}")
+
+
+def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
+    """The path of the first `NoTangent()` beside a primal that has a tangent.
+
+    What holds itself, as a function that calls itself does, has its tangent once.
+    """
+    if isinstance(dx, NoTangent):
+        return path if id(x) not in seen and has_tangent(x) else None
+    if is_array(dx) or isinstance(dx, (AbstractZero, AbstractThunk, *_PLAIN)):
+        return None
+    if dx is None or id(x) in seen or (level := structure(x)) is None:
+        return None
+    for name, value in zip(level.names, level.values, strict=True):
+        try:
+            entry = _entry(dx, level.keyed, name)
+        except (KeyError, IndexError, TypeError, AttributeError):
+            continue  # another structure, which projecting refuses
+        sub = entry_path(path, level.keyed, name)
+        found = _misplaced(value, entry, sub, seen | {id(x)})
+        if found is not None:
+            return found
+    return None
+
+
+def _check_leaf(x: Any, dx: Any, path: str) -> str | None:
+    shape = getattr(x, "shape", ())
+    if is_complex(dx) and not is_complex(x):
+        return f"{path} must be real, like its primal, but is complex"
+    if isinstance(dx, (bool, int, float, complex)):
+        return (
+            None if shape == () else f"{path} must have shape {shape}, but is a number"
+        )
+    if not is_array(dx):
+        return f"{path} must be like {_brief(x)}, but is {_brief(dx)}"
+    if tuple(dx.shape) != tuple(shape):
+        return f"{path} must have shape {tuple(shape)}, but has {tuple(dx.shape)}"
+    if is_array(x) and dx.dtype != x.dtype:
+        return f"{path} must have dtype {x.dtype}, but has {dx.dtype}"
+    return None
+
+
+def _check_entries(level: Any, dx: Any, path: str) -> str | None:
+    for name, value in zip(level.names, level.values, strict=True):
+        sub = entry_path(path, level.keyed, name)
+        try:
+            entry = _entry(dx, level.keyed, name)
+        except (KeyError, IndexError, TypeError, AttributeError):
+            return f"{sub} is missing in {_brief(dx)}"
+        problem = check_tangent(value, entry, sub)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _entry(dx: Any, keyed: str, name: Any) -> Any:
+    if isinstance(dx, StructuralTangent) or keyed != "field":
+        return getattr(dx, name) if keyed == "field" else dx[name]
+    return dx[name] if isinstance(dx, dict) else getattr(dx, name)
+
+
+def _broken_promise(x: Any, dx: Any, path: str) -> str | None:
+    """Whether the in-place half of an `InplaceableThunk` adds something else."""
+    if not isinstance(dx, InplaceableThunk) or not hasattr(x, "flags"):
+        return None
+    xp = array_namespace(x)
+    value = unthunk(dx)
+    start = xp.ones_like(x)
+    added = dx.add(xp.ones_like(x)) - start
+    scale = 1e-6 + 1e-4 * abs(value)
+    if bool(xp.all(abs(added - value) <= scale)):
+        return None
+    return f"{path}: InplaceableThunk.add adds something other than its value"
+
+
+def _brief(x: Any) -> str:
+    if is_array(x):
+        return f"an array of shape {tuple(x.shape)} and dtype {x.dtype}"
+    return (
+        f"{type(x).__name__} {x!r}"
+        if isinstance(x, (int, float, complex))
+        else (type(x).__name__)
+    )
