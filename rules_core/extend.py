@@ -23,6 +23,7 @@ from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
 from rules_core._primitives.ignore_derivatives import without_captured
 from rules_core._rules.debug_mode import is_watching
 from rules_core._tangents.leaves import signed
+from rules_core._tangents.project import entries_given
 from rules_core._tangents.sparse import is_sparse
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "NoConfig",
     "Rule",
     "RuleSet",
+    "entries_given",
     "find_table",
     "is_sparse",
     "is_watching",

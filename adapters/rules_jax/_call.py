@@ -25,6 +25,7 @@ from rules_jax._values.callables import (
     captures_tracer,
     convert_callables,
     hidden_tracer,
+    hides,
 )
 from rules_jax._values.leaves import Fixed, Template, is_traced, settle, split
 from rules_jax._values.owned_caches import kept_by_owner
@@ -63,6 +64,7 @@ def call_primitive(
         return _call_traced(primitive, args, kwargs, via)
     refuse_captured(primitive)
     if primitive.host:
+        _refuse_jax_arrays(primitive, (*args, *kwargs.values()))
         return _call_host(primitive, args, kwargs)
     return primitive.fun(*args, **kwargs)
 
@@ -246,14 +248,26 @@ def _refuse_hidden(primitive: Any, values: Sequence[Any]) -> None:
     for leaf in tree_util.tree_leaves(list(values)):
         cls = None if isinstance(leaf, (jax.Array, *_PLAIN)) else hidden_tracer(leaf)
         if cls is not None:
-            message = (
-                f"an argument of {primitive.__name__} holds a traced value in an "
-                f"object of type {cls.__qualname__}, which JAX takes for a constant, "
-                "so that its derivative would be lost. Register the class with "
-                "jax.tree_util.register_dataclass or register_pytree_node_class, or "
-                "pass the array itself."
-            )
-            raise rc.UnsupportedError(message)
+            raise rc.UnsupportedError(_hidden_text(primitive, cls))
+
+
+def _refuse_jax_arrays(primitive: Any, values: Sequence[Any]) -> None:
+    """What NumPy does with JAX's arrays is traced where anything is."""
+    if _compat.at_top_level():
+        return
+    for leaf in tree_util.tree_leaves(list(values)):
+        if not isinstance(leaf, (jax.Array, *_PLAIN)) and hides(leaf, jax.Array):
+            raise rc.UnsupportedError(_hidden_text(primitive, type(leaf)))
+
+
+def _hidden_text(primitive: Any, cls: type) -> str:
+    return (
+        f"an argument of {primitive.__name__} holds a traced value in an object of "
+        f"type {cls.__qualname__}, which JAX takes for a constant, so that its "
+        "derivative would be lost. Register the class with "
+        "jax.tree_util.register_dataclass or register_pytree_node_class, or pass the "
+        "array itself."
+    )
 
 
 def refuse_captured(primitive: Any) -> None:

@@ -156,6 +156,12 @@ def _rows_of(
         "value is real and its partials are ∂f/∂Re x - i ∂f/∂Im x, else write an frule "
         "and an rrule for complex arguments"
     )
+    if real_valued:
+        why = (
+            f"{label} claims real_valued, but the result is complex; where "
+            "elementwise=True makes it so, declare the function without and add a "
+            "shape_rule that gives the real dtype"
+        )
     missing = NotImplementedTangent(why, "", where.module, where.file, where.line)
 
     def rows(y: Any, *args: Any, **kw: Any) -> tuple[tuple[Any, ...], ...]:

@@ -23,7 +23,7 @@ from .structure import entry_path, structure
 from .thunks import AbstractThunk, InplaceableThunk, Thunk, unthunk
 from .zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
-__all__ = ["ProjectTo", "materialise", "normalise"]
+__all__ = ["ProjectTo", "entries_given", "materialise", "normalise"]
 
 
 _NO_NUMBERS = (AbstractTangent, type(None))
@@ -175,7 +175,7 @@ class _Fit:
     def container(self, tree: StructuralTangent, dx: Any, path: str) -> Any:
         if (known := self.met.get((id(tree), id(dx)))) is not None:
             return known
-        given = _given(tree, dx, path)
+        given = entries_given(tree, dx, path)
         result = like(tree, {})
         if is_mutable(tree):
             self.met[id(tree), id(dx)] = result
@@ -259,8 +259,25 @@ class _Filling(_Fit):
         return self.fit(tree, unthunk(dx), path)
 
 
-def _given(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]:
-    """The entries that an author gave for a container, by the names of the primal."""
+def entries_given(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]:
+    """The entries that an author gave for a container, by the names of the primal.
+
+    `dx` may be a tangent, an instance of the primal's class, a bare container, or
+    positional where the primal has fields. What was not given is absent.
+
+    Args:
+        tree: A tangent of the primal's class with all of its entries.
+        dx: What the author gave.
+        path: What errors call it.
+
+    Raises:
+        ProjectionError: `dx` is no container, or one with other entries.
+
+    >>> from rules_core import Tangent
+    >>> from rules_core.extend import entries_given
+    >>> entries_given(Tangent(tuple, 0.0, 0.0), [1.0, 2.0], "x")
+    {0: 1.0, 1: 2.0}
+    """
     items = _read(tree, dx, path)
     names = backing(tree)
     unknown = [name for name in items if name not in names]

@@ -162,3 +162,63 @@ def test_an_opted_out_rule_is_not_blamed():
     with pytest.raises(UnsupportedProgram, match="fmean") as caught:
         grad(f)(1.3)
     assert "f_rrule" not in "".join(getattr(caught.value, "__notes__", ()))
+
+
+class Of:
+    """A class whose `__call__` is what Python lets it be, for `b sin(x)`."""
+
+    factor = 3.0
+
+    def __eq__(self, other):  # so there is no hash
+        return NotImplemented
+
+    def times(self, x, by=1.0):
+        return self.factor * by * np.sin(x)
+
+
+def sine(x):
+    return 3.0 * np.sin(x)
+
+
+def of_class(cls, x):
+    return Of.times(cls, x)
+
+
+def called(call):
+    return type("Called", (Of,), {"__call__": call})()
+
+
+def special(method):
+    """A primitive without an own derivative as a method."""
+    f = rc.primitive(lambda self, x: method(self, rc.ignore_derivatives(x)))
+
+    @rrule.define(f)
+    def special_rrule(self, x):
+        return f(self, x), lambda dy: (
+            NoTangent(),
+            NoTangent(),
+            self.factor * np.cos(x) * dy,
+        )
+
+    return f
+
+
+SPECIALS = {
+    "a function": Of.times,
+    "a primitive": special(Of.times),
+    "a static method": staticmethod(sine),
+    "a class method": classmethod(of_class),
+    "a partial method": functools.partialmethod(Of.times, by=1.0),
+    "of a base": vars(type("Base", (), {"__call__": Of.times}))["__call__"],
+}
+
+
+@pytest.mark.parametrize("tier", ["tape", "auto"])
+@pytest.mark.parametrize("name", SPECIALS)
+def test_every_kind_of_call_method(name, tier):
+    f = called(SPECIALS[name])
+    assert f(1.3) == sine(1.3)
+    slope = 3.0 * np.cos(1.3)
+    for program in (lambda x: f(x), lambda x: [f][0](x), lambda x: f.__call__(x)):
+        np.testing.assert_allclose(grad(program, tier=tier)(1.3), slope)
+        np.testing.assert_allclose(jvp(program, (1.3,), (1.0,))[1], slope)

@@ -17,6 +17,11 @@ from tests.interop.catalogue.checked import HOSTS, LEFT_OUT, check
 from tests.interop.catalogue.steps import order
 from tests.interop.catalogue.style import STYLES
 
+# PyTorch's own, of a conjugate in a batch.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:There is a performance drop:UserWarning"
+)
+
 EVERY = list(STYLES.values())
 FIRST, SLICES = 100, 40
 WEIGHTS = (2, 1, 2)  # engine, jax (which compiles every operation), torch

@@ -23,19 +23,18 @@ from rules_jax._errors import happened_in, note, noted_body, place
 from rules_jax._host.call import host_call, result_types
 from rules_jax._host.primal import HostPrimal
 from rules_jax._values.leaves import (
-    Fixed,
     Template,
     all_weak,
     by_types,
     has_tangent,
     is_traced,
-    split,
 )
 from rules_jax._values.placement import match_placement
 from rules_jax._values.project import RuleOutputError, match_weak, project
 from rules_jax._values.tangents import build, read, refuse_places
 
 from .host_rules import HostRules
+from .results import flat_results
 from .saved_pullback import Saved, save_pullback
 
 __all__ = ["Outs", "Spec", "captured_text"]
@@ -118,7 +117,7 @@ class Spec:
         if self.primitive.host:
             return self.typed(host_call(self.host_primal.function, leaves), leaves)
         args, kwargs = self.fill(leaves)
-        return flat_results(self.primitive.fun(*args, **kwargs))[0]
+        return flat_results(self.primitive.fun(*args, **kwargs), self.name)[0]
 
     def typed(self, results: list[Any], leaves: Sequence[Any]) -> list[Any]:
         """A host function's results, weakly typed where its arguments are."""
@@ -129,7 +128,7 @@ class Spec:
 
     def again(self, leaves: Sequence[Any]) -> list[Any]:
         """Results with the rules attached, one level down."""
-        return flat_results(self.call(*self.fill(leaves)))[0]
+        return flat_results(self.call(*self.fill(leaves)), self.name)[0]
 
     @cached_property
     def host_primal(self) -> HostPrimal:
@@ -154,7 +153,8 @@ class Spec:
         def trace(*leaves: Any) -> list[Any]:
             args, kwargs = self.fill(leaves)
             with noted_body(self.primitive):
-                flat, form = flat_results(self.primitive.fun(*args, **kwargs))
+                y = self.primitive.fun(*args, **kwargs)
+            flat, form = flat_results(y, self.name)
             template.append(form)
             return flat
 
@@ -242,7 +242,7 @@ class Spec:
         ]
 
     def _results(self, rule: Any, y: Any, outs: Outs) -> list[Any]:
-        flat, template = flat_results(y)
+        flat, template = flat_results(y, self.name)
         if template != outs.template:
             message = (
                 f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must "
@@ -396,14 +396,3 @@ def _given(aval: Any, value: Any, symbolic: bool) -> Any:
 
 def _conj(x: Any) -> Any:
     return jnp.conj(x) if jnp.iscomplexobj(x) else x
-
-
-def flat_results(y: Any) -> tuple[list[Any], Template]:
-    """Arrays of a result; numbers are arrays here."""
-    return split(jax.tree.map(_as_result, y))
-
-
-def _as_result(leaf: Any) -> Any:
-    if isinstance(leaf, (bool, int, float, complex)):
-        return jnp.asarray(leaf)
-    return jnp.asarray(leaf) if isinstance(leaf, rc.Array) else Fixed(leaf)

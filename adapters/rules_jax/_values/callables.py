@@ -148,6 +148,18 @@ def _hidden(value: Any, closed: type | None, seen: set[int]) -> type | None:
     return next((cls for cls in found if cls is not None), None)
 
 
+def hides(leaf: Any, cls: type, seen: set[int] | None = None) -> bool:
+    """Whether what JAX takes for a constant holds an array, or tracer, of a class."""
+    seen = set() if seen is None else seen
+    if isinstance(leaf, cls):
+        return True
+    level = None if id(leaf) in seen else rc.structure(leaf)
+    if level is None:
+        return False
+    seen.add(id(leaf))
+    return any(hides(child, cls, seen) for child in level.values)
+
+
 def _convert(leaf: Any) -> Any:
     if not captures_tracer(leaf):
         return leaf

@@ -6,13 +6,14 @@ author may return and finds the leaves that are wanted. Both walk a template's s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from jax import tree_util
 
 import rules_core as rc
+from rules_core.extend import entries_given
 
 from .callables import Captured
 from .leaves import Fixed, Slot, Template
@@ -79,12 +80,27 @@ def _children(node: Any) -> Iterator[tuple[Any, Any]]:
 
 def _registered_children(node: Any) -> Iterator[tuple[Any, Any]]:
     pairs, _ = tree_util.tree_flatten_with_path(node, is_leaf=lambda x: x is not node)
-    for path, child in pairs:
-        yield _key_of(path[0]), child
+    keys = [_key_of(path[0]) for path, _ in pairs]
+    children = [child for _, child in pairs]
+    if not all(isinstance(key, str) for key in keys):
+        keys = _attributes_of(node, children) or keys
+    yield from zip(keys, children, strict=True)
     if is_dataclass(node):
         for field in fields(node):  # None has no leaves, and so no path
             if getattr(node, field.name, 0) is None:
                 yield field.name, None
+
+
+def _attributes_of(node: Any, children: Sequence[Any]) -> list[Any] | None:
+    """The attributes that hold what JAX knows by place, as other hosts call them."""
+    level = rc.structure(node)
+    if level is None:
+        return None
+    names = {
+        id(value): name for name, value in zip(level.names, level.values, strict=True)
+    }
+    found = [names.get(id(child)) for child in children]
+    return None if None in found else found
 
 
 def refuse_places(templates: Sequence[Template], rule: Any) -> None:
@@ -177,8 +193,9 @@ class _Reader:
         if isinstance(node, Slot):
             self.out[node.index] = tangent
             return
+        given = _given(node, tangent, what)
         for key, child in _children(node):
-            self.visit(child, _get(node, tangent, key, what), f"{what}{_suffix(key)}")
+            self.visit(child, given.get(key), f"{what}{_suffix(key)}")
 
     def wants(self, node: Any) -> bool:
         if isinstance(node, Slot):
@@ -191,31 +208,29 @@ def _suffix(key: Any) -> str:
     return f".{key}" if isinstance(key, str) else f"[{key!r}]"
 
 
-def _get(node: Any, tangent: Any, key: Any, what: str) -> Any:
-    """Entry `key` of a tangent for the container `node`."""
-    if isinstance(node, dict):
-        keys = tangent.keys() if hasattr(tangent, "keys") else ()
-        return tangent[key] if key in keys else None
-    if isinstance(key, int):
-        return _item(node, tangent, key, what)
-    if isinstance(tangent, dict):
-        return tangent.get(key)
-    if hasattr(node, "_fields") and type(tangent) in (tuple, list):
-        return _item(node, tangent, node._fields.index(key), what)
-    return getattr(tangent, key, None)
+def _given(node: Any, tangent: Any, what: str) -> Mapping[Any, Any]:
+    """What an author gave for the entries of a container.
 
-
-def _item(node: Any, tangent: Any, index: int, what: str) -> Any:
+    Raises:
+        RuleOutputError: The structure does not fit the primal's.
+    """
+    children = dict(_children(node))
+    if type(tangent) is type(node) and not hasattr(node, "_fields"):
+        own = dict(_children(tangent))  # of an instance, without what is static
+        if own.keys() == children.keys():
+            return own
+    tree = _tangent_of(node, _all_fields(node, children))
     try:
-        items = list(tangent)
-    except TypeError:
-        items = []
-    expected = len(list(_children(node)))
-    if len(items) != expected:
-        message = (
-            f"{what} must have {expected} entries like its primal of type "
-            f"{type(node).__name__}, but got {type(tangent).__name__} with "
-            f"{len(items)}. Return one entry per element."
-        )
-        raise RuleOutputError(message)
-    return items[index]
+        return entries_given(tree, tangent, what)
+    except rc.ProjectionError as error:
+        raise RuleOutputError(str(error)) from None
+
+
+def _all_fields(node: Any, children: dict[Any, Any]) -> dict[Any, Any]:
+    """The children and, of an instance, its static fields."""
+    if isinstance(node, (dict, tuple, list)):
+        return children
+    level = rc.structure(node)
+    if level is None or not children.keys() <= set(level.names):
+        return children
+    return {name: children.get(name) for name in level.names}

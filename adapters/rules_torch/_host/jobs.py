@@ -12,7 +12,7 @@ from torch import Tensor
 import rules_core as rc
 from rules_torch._config import CONFIG
 from rules_torch._values.exchange import lend, take
-from rules_torch._values.leaves import flatten_plain, leaf_names, unflatten
+from rules_torch._values.leaves import flatten_plain, form_of, leaf_names, unflatten
 from rules_torch._values.meta import common_device
 from rules_torch._values.numpy_arrays import from_numpy
 
@@ -151,7 +151,7 @@ class PrimalJob(Job):
         need not be copied.
         """
         device = common_device(self.label(), tensors)
-        if isinstance(found[0], (tuple, list, dict)):
+        if not isinstance(found[0], _NUMBERS) and not _is_array(found[0]):
             leaves: list[Any] = []
             self.result = flatten_plain(found.pop(), leaves, _is_array)
             found = leaves
@@ -212,7 +212,7 @@ class PrimalJob(Job):
 
     def form(self) -> Any:
         """The layout of the result."""
-        return self.result
+        return form_of(self.result)
 
     def label(self) -> str:
         """The function's name."""
@@ -369,6 +369,9 @@ def _promoted(pairs: Sequence[tuple[torch.dtype, int]]) -> torch.dtype:
 def _parts(layout: Any) -> Sequence[Any]:
     positional = layout[3][0]
     return positional[3] if positional[0] != "static" else ()
+
+
+_NUMBERS = (int, float, complex)  # a result that is one becomes a tensor
 
 
 def _is_array(value: Any) -> bool:

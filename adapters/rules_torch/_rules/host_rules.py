@@ -78,7 +78,7 @@ class _Forward(_RuleJob):
 
     def form(self) -> Any:
         """The layout of the result."""
-        return self.primal.result
+        return self.primal.form()
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run the rule; the result's tensors, the plan's number, what is captured."""
@@ -143,7 +143,7 @@ class _Push(_RuleJob):
 
     def form(self) -> Any:
         """The layout of the result."""
-        return self.primal.result
+        return self.primal.form()
 
     def run(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run the rule."""

@@ -24,6 +24,7 @@ __all__ = [
     "differentiable",
     "flatten",
     "flatten_plain",
+    "form_of",
     "leaf_names",
     "pair",
     "statics",
@@ -106,9 +107,9 @@ def _flatten_object(value: Any, tensors: list[Tensor]) -> Any:
     return ("struct", _hollow(level, items), level.names, tuple(items))
 
 
-def _hollow(level: rc.Structure, layouts: list[Any]) -> rc.Structure:
+def _hollow(level: rc.Structure, layouts: Sequence[Any]) -> rc.Structure:
     """The structure of a copy without tensors: a layout must not keep them alive."""
-    if level.keyed != "field":
+    if level.keyed == "position":
         return level
     numbers = [sum(1 for _ in leaf_names(layout, "")) for layout in layouts]
     pairs = zip(layouts, numbers, strict=True)
@@ -117,21 +118,48 @@ def _hollow(level: rc.Structure, layouts: list[Any]) -> rc.Structure:
 
 
 def flatten_plain(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool]) -> Any:
-    """The layout of nested tuples, lists and dicts whose leaves are no tensors."""
+    """The layout of a value whose leaves are no tensors.
+
+    Tuples, lists and dicts are opened, and instances in which there is a leaf.
+    """
     if is_leaf(value):
         leaves.append(value)
         return LEAF
     cls: Any = type(value)
-    if isinstance(value, (tuple, list)):
+    if cls is tuple or cls is list:
         children = tuple(flatten_plain(item, leaves, is_leaf) for item in value)
-        if hasattr(cls, "_fields"):
-            return ("named", cls, cls._fields, children)
         return ("sequence", cls, tuple(range(len(value))), children)
-    if isinstance(value, dict):
+    if cls is dict:
         items = value.values()
         children = tuple(flatten_plain(item, leaves, is_leaf) for item in items)
         return ("mapping", dict, tuple(value), children)
-    return ("static", value)
+    if hasattr(cls, "_fields") and isinstance(value, tuple):
+        children = tuple(flatten_plain(item, leaves, is_leaf) for item in value)
+        return ("named", cls, cls._fields, children)
+    if not _holds_leaf(value, is_leaf, set()):
+        return ("static", value)
+    level: Any = rc.structure(value)
+    children = tuple(flatten_plain(item, leaves, is_leaf) for item in level.values)
+    return ("struct", _hollow(level, children), level.names, children)
+
+
+def _holds_leaf(value: Any, is_leaf: Callable[[Any], bool], seen: set[int]) -> bool:
+    if id(value) in seen or isinstance(value, _STATIC):
+        return False
+    seen.add(id(value))
+    level = rc.structure(value)
+    return level is not None and any(
+        is_leaf(item) or _holds_leaf(item, is_leaf, seen) for item in level.values
+    )
+
+
+def form_of(layout: Any) -> Any:
+    """A layout that can be compared: classes in place of structures."""
+    if layout is None or layout[0] in ("tensor", "static"):
+        return layout
+    kind, builder, names, children = layout
+    made = builder.primal if kind == "struct" else builder
+    return (kind, made, names, tuple(map(form_of, children)))
 
 
 def statics(layout: Any) -> Iterator[Any]:

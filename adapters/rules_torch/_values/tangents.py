@@ -99,16 +99,14 @@ def given(layout: Any, dy: Any) -> Iterator[Any]:
 
 
 def _entry(dy: Any, i: int, name: Any) -> Any:
+    if isinstance(dy, rc.StructuralTangent):
+        entries = rc.backing(dy)
+        return rc.unthunk(entries.get(name, entries.get(i)))
     if isinstance(dy, (tuple, list)):
         return dy[i] if i < len(dy) else None
     if isinstance(dy, dict):
         return dy.get(name)
-    if dy is None or not isinstance(dy, rc.StructuralTangent):
-        return getattr(dy, name, None) if isinstance(name, str) else None
-    try:
-        return dy[name]
-    except (KeyError, IndexError, TypeError):
-        return getattr(dy, str(name), None)
+    return getattr(dy, name, None) if isinstance(name, str) else None
 
 
 def _tangent(rule: Any, x: Tensor, dx: Any) -> Tensor | None:

@@ -24,7 +24,11 @@ from rules_autodiff._python.errors import EngineError, SourceNotFound
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, Handler
 from rules_autodiff._python.lifted_code import is_lifted, note_failure
 from rules_autodiff._python.masks import mask_of_ufunc
-from rules_autodiff._python.methods import key_of_builtin, python_method
+from rules_autodiff._python.methods import (
+    class_attribute,
+    key_of_builtin,
+    python_method,
+)
 from rules_autodiff._python.opaque import is_opaque, is_stream, is_transparent
 from rules_autodiff._python.outside_reads import reads_active, reads_uncaptured
 from rules_autodiff._python.values import INERT, has_fields, holds_records
@@ -49,9 +53,9 @@ from rules_core.extend import PACKS, find_table
 from .interface import Hooks
 
 __all__ = [
-    "READERS",
     "Calls",
     "Transform",
+    "is_reader",
 ]
 
 # Methods of arrays that are NumPy functions of the same name and arguments.
@@ -71,6 +75,11 @@ READERS = frozenset({
     np.fromstring, np.frombuffer, np.fromfile, np.loadtxt, np.genfromtxt, np.load,
     np.lib.npyio.NpzFile.__getitem__,
 })  # fmt: skip
+
+# What `__call__` of a class is where Python code answers.
+WRITTEN = (
+    FunctionType, Primitive, staticmethod, classmethod, functools.partialmethod,
+)  # fmt: skip
 
 # Classes whose C constructors fill an instance with what they are given.
 FILLED = (list, tuple, dict, deque)
@@ -119,8 +128,8 @@ class Calls(Hooks):
 
     def call_object(self, f: Any, args: Any, kwargs: Any) -> Any:
         """An instance: by rules of its own, else by what its class says."""
-        handle, special = CALLABLES.get(type(f)), type(f).__call__
-        if handle is None and not isinstance(special, FunctionType):
+        handle, special = CALLABLES.get(type(f)), class_attribute(type(f), "__call__")
+        if handle is None and not isinstance(special, WRITTEN):
             return self.call_opaque(f, args, kwargs)
         if self.has_rules(f):
             result = self.look_up(f, args, kwargs)
@@ -128,7 +137,9 @@ class Calls(Hooks):
                 return result
         if handle is not None:
             return handle(self, f, args, kwargs)
-        return self.call(special, f, *args, **kwargs)
+        if isinstance(special, FunctionType | Primitive):
+            return self.call(special, f, *args, **kwargs)
+        return self.call(special.__get__(f, type(f)), *args, **kwargs)
 
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
         handle = HANDLERS.get(f)
@@ -343,7 +354,7 @@ class Calls(Hooks):
             return self.from_text(self.call_unseen(f, args, kwargs), f, args)
         if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
             refused("structured")
-        if f in READERS and not isinstance(args[0], np.ndarray):
+        if is_reader(f) and not isinstance(args[0], np.ndarray):
             refused("text", f"what {name_of(f)} reads")
         result = self.by_protocol(f, args, kwargs)
         if result is not NotImplemented:
@@ -437,6 +448,14 @@ def raises_itself(f: Any, args: Any, kwargs: Any, error: Exception) -> bool:
     except Exception as own:
         return isinstance(error, type(own)) or isinstance(own, type(error))
     return False
+
+
+def is_reader(f: Any) -> bool:
+    """Whether a function takes numbers out of texts and bytes."""
+    try:
+        return f in READERS
+    except TypeError:  # unhashable
+        return False
 
 
 def handler_of(f: Any) -> Handler | None:

@@ -20,7 +20,7 @@ from rules_autodiff._python.opaque import root_of
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_autodiff._refusals import name_of, refused
 
-from .calls import READERS
+from .calls import is_reader
 from .interface import Hooks
 from .text_stand_ins import shown
 
@@ -121,7 +121,7 @@ def may_read(f: Any, args: tuple[Any, ...]) -> bool:
     root = root_of(f)
     if root != "numpy":
         return root not in COMPUTING
-    return f in READERS if not args else f in READERS or is_text(args[0])
+    return is_reader(f) or bool(args and is_text(args[0]))
 
 
 def is_text(x: Any) -> bool:

@@ -151,7 +151,7 @@ def test_pullbacks_of_ad_as_residuals():
 
 
 @jax.tree_util.register_pytree_node_class
-class Unnamed:
+class ByPlace:
     """A node whose children JAX knows by place, with an attribute that is no child."""
 
     def __init__(self, array, tag="tag"):
@@ -165,24 +165,46 @@ class Unnamed:
         return cls(*children, tag)
 
 
-UNNAMED = {
-    "argument": (lambda node: np.sin(node.array), lambda f, x: f(Unnamed(x))),
-    "in a list": (lambda nodes: np.sin(nodes[0].array), lambda f, x: f([Unnamed(x)])),
-    "result": (lambda x: Unnamed(np.sin(x)), lambda f, x: f(x).array),
-}
+@jax.tree_util.register_pytree_node_class
+class Unnamed(ByPlace):
+    """One whose children are no attributes either."""
+
+    def __init__(self, array, tag="tag"):
+        self.held, self.tag = [array], tag
+
+    @property
+    def array(self):
+        return self.held[0]
+
+
+def derived_of_nodes(cls, where, mode):
+    """The derivative of `sin` by a derived rule, of or to a node."""
+    body, call = {
+        "argument": (lambda node: np.sin(node.array), lambda f, x: f(cls(x))),
+        "in a list": (lambda nodes: np.sin(nodes[0].array), lambda f, x: f([cls(x)])),
+        "result": (lambda x: cls(np.sin(x)), lambda f, x: f(x).array),
+    }[where]
+    x = jnp.asarray([0.3, 0.2])
+    out = rc.ShapeDtype((2,), np.asarray(x).dtype)
+    f = to_jax(body, host=True, out=cls(out) if where == "result" else out)
+    if mode == "forward":
+        return jax.jvp(lambda x: call(f, x), (x,), (jnp.ones(2),))[1]
+    return jax.grad(lambda x: call(f, x).sum())(x)
+
+
+WHERE = ["argument", "in a list", "result"]
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
-@pytest.mark.parametrize("where", UNNAMED)
+@pytest.mark.parametrize("where", WHERE)
+def test_derived_rules_call_children_by_their_attributes(where, mode):
+    found = derived_of_nodes(ByPlace, where, mode)
+    np.testing.assert_allclose(found, np.cos([0.3, 0.2]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("where", WHERE)
 def test_derived_rules_refuse_nodes_without_names(where, mode):
     """The engine knows attributes: a tangent by place would count as none."""
-    body, call = UNNAMED[where]
-    x = jnp.asarray([0.3, 0.2])
-    out = rc.ShapeDtype((2,), np.asarray(x).dtype)
-    f = to_jax(body, host=True, out=Unnamed(out) if where == "result" else out)
-    modes = {
-        "forward": lambda: jax.jvp(lambda x: call(f, x), (x,), (x,)),
-        "reverse": lambda: jax.grad(lambda x: call(f, x).sum())(x),
-    }
     with pytest.raises(rc.UnsupportedError, match=r"Unnamed, whose .* by their places"):
-        modes[mode]()
+        derived_of_nodes(Unnamed, where, mode)

@@ -9,9 +9,11 @@ import numpy as np
 import rules_core as rc
 from tests.interop.catalogue import (
     arguments,  # noqa: F401  (it adds styles)
+    complexes,  # noqa: F401
     in_engine,
     in_jax,
     in_torch,
+    instances,  # noqa: F401
     pullbacks,  # noqa: F401
     results,  # noqa: F401
 )
