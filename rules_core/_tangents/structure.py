@@ -295,7 +295,7 @@ def _from_instance(x: Any) -> Structure | None:
     if not names:
         return None
     values = [getattr(x, name) for name in names]
-    return Structure(type(x), "field", names, values, _filler(names), lambda: _copy(x))
+    return Structure(type(x), "field", names, values, _filler(names), lambda: _shell(x))
 
 
 _BY_BASE: tuple[tuple[Any, Callable[[Any], Structure | None]], ...] = (
@@ -347,8 +347,8 @@ def _from_dataclass(x: Any) -> Structure:
     names = [name for name in _dataclass_fields(cls) if hasattr(x, name)]
     values = [getattr(x, name) for name in names]
     if cls.__dataclass_params__.frozen:
-        return Structure(cls, "field", names, values, _setter(names, lambda: _copy(x)))
-    return Structure(cls, "field", names, values, _filler(names), lambda: _copy(x))
+        return Structure(cls, "field", names, values, _setter(names, lambda: _shell(x)))
+    return Structure(cls, "field", names, values, _filler(names), lambda: _shell(x))
 
 
 def _setter(names: Sequence[str], shell: Callable[[], Any]) -> Callable[..., Any]:
@@ -408,3 +408,14 @@ def _copy(x: Any) -> Any:
     from copy import copy
 
     return copy(x)
+
+
+def _shell(x: Any) -> Any:
+    """An instance with the same attributes; a `__copy__` of its class may do more."""
+    cls: Any = type(x)
+    if not hasattr(cls, "__copy__") or cls.__new__ is not object.__new__:
+        return _copy(x)
+    made = object.__new__(cls)
+    names = tuple(_attributes(x))
+    _filler(names)(made, [getattr(x, name) for name in names])
+    return made

@@ -1,8 +1,10 @@
 """Hooks of access: items, iteration, unpacking and ``with``."""
 
 import builtins
+import operator
 from collections import defaultdict, deque
 from collections.abc import Iterator
+from itertools import islice
 from types import FunctionType, GeneratorType, MethodType
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from rules_autodiff._python.methods import (
     class_attribute,
     descriptor,
+    has_items,
     python_method,
     users_method,
 )
@@ -41,6 +44,7 @@ class Access(Attributes):
         if type(owner) is np.flatiter:
             return self.flat_getitem(owner, key)
         if isinstance(owner, np.generic) and self.is_active(owner):
+            operator.getitem(owner, self.as_index(key))  # type: ignore[call-overload]
             return self.read_array(self.call(np.asarray, owner), key)
         method = python_method(type(owner), "__getitem__")
         if method is not None:
@@ -137,7 +141,7 @@ class Access(Attributes):
 
     def key_and_value(self, x: Any) -> Any:
         """A key and its value: C code would take copies out of an array."""
-        return tuple(self.iter(x)) if isinstance(x, np.ndarray) else x
+        return tuple(self.iter(x)) if isinstance(x, np.ndarray) and x.ndim else x
 
     def contains(self, item: Any, container: Any) -> bool:
         """`item in container`, where a user's class has a say in it."""
@@ -169,6 +173,8 @@ class Access(Attributes):
     def iter(self, iterable: Any) -> Any:
         """What a loop runs over: the items of an array are read one by one."""
         if isinstance(iterable, np.ndarray):
+            if not iterable.ndim:
+                builtins.iter(iterable)  # raises NumPy's own error
             return self.array_items(iterable)
         if type(iterable) is np.flatiter:
             return self.flat_items(iterable)
@@ -186,8 +192,6 @@ class Access(Attributes):
         return iterable
 
     def array_items(self, a: Any) -> Iterator[Any]:
-        if a.ndim == 0:
-            iter(a)  # raises
         for i in range(len(a)):
             yield self.read_array(a, i)
 
@@ -224,10 +228,17 @@ class Access(Attributes):
     def unpack(self, value: Any, pattern: Any) -> Any:
         """`value` with what the pattern takes apart made of items to be followed."""
         if type(value) not in (tuple, list):
-            value = list(self.iter(value))
+            value = self.items_for(value, pattern)
         if not any(isinstance(part, tuple) for part in pattern):
             return value
         return unpack_parts(self, list(value), pattern)
+
+    def items_for(self, value: Any, pattern: Any) -> list[Any]:
+        """The items that Python takes of a value: one more than it needs says no."""
+        if not has_items(value):
+            [*_] = value  # raises Python's own error
+        items = self.iter(value)
+        return list(items if "*" in pattern else islice(items, len(pattern) + 1))
 
     def unpacked(self, iterable: Any, pattern: Any) -> Iterator[Any]:
         for item in self.iter(iterable):

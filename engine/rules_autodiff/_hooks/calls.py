@@ -23,7 +23,6 @@ from rules_autodiff._python.dataclasses import (
 from rules_autodiff._python.errors import EngineError, SourceNotFound
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, Handler
 from rules_autodiff._python.lifted_code import is_lifted, note_failure
-from rules_autodiff._python.masks import mask_of_ufunc
 from rules_autodiff._python.methods import (
     class_attribute,
     key_of_builtin,
@@ -31,6 +30,7 @@ from rules_autodiff._python.methods import (
 )
 from rules_autodiff._python.opaque import is_opaque, is_stream, is_transparent
 from rules_autodiff._python.outside_reads import reads_active, reads_uncaptured
+from rules_autodiff._python.own_errors import ERRORS, raise_own
 from rules_autodiff._python.values import INERT, has_fields, holds_records
 from rules_autodiff._refusals import (
     keyword_error,
@@ -50,7 +50,7 @@ from rules_core import (
 )
 from rules_core.extend import PACKS, find_table
 
-from .interface import Hooks
+from .out_arguments import OutCalls
 
 __all__ = [
     "Calls",
@@ -93,7 +93,7 @@ class Transform:
         raise NotImplementedError
 
 
-class Calls(Hooks):
+class Calls(OutCalls):
     """Hooks for calls.
 
     A mode overrides `by_rule`, `mutating_rule`, `mutating` and `is_active`.
@@ -119,7 +119,11 @@ class Calls(Hooks):
             return f.run_on(self, *args, **kwargs)
         handle = handler_of(f)
         if handle is not None:
-            return handle(self, *args, **kwargs)
+            try:
+                return handle(self, *args, **kwargs)
+            except ERRORS as error:
+                raise_own(error, f, args, kwargs)
+                raise
         if isinstance(f, Primitive):
             return self.call_primitive(f, args, kwargs)
         if isinstance(f, type):
@@ -143,13 +147,17 @@ class Calls(Hooks):
 
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
         handle = HANDLERS.get(f)
+        owner: tuple[Any, ...] = ()
+        if handle is None and type(f) is BuiltinFunctionType:
+            handle, owner = HANDLERS.get(key_of_builtin(f)), (f.__self__,)
         if handle is not None:
-            return handle(self, *args, **kwargs)
-        if type(f) is BuiltinFunctionType:
-            handle = HANDLERS.get(key_of_builtin(f))
-            if handle is not None:
-                return handle(self, f.__self__, *args, **kwargs)
-        elif not kwargs and INERT.issuperset(map(type, args)):
+            try:
+                return handle(self, *owner, *args, **kwargs)
+            except ERRORS as error:
+                raise_own(error, f, args, kwargs)
+                raise
+        of_numpy = type(f) is not BuiltinFunctionType
+        if of_numpy and not kwargs and INERT.issuperset(map(type, args)):
             return self.from_text(self.below.call(f, *args), f, args)
         return self.call_opaque(f, args, kwargs)
 
@@ -160,7 +168,11 @@ class Calls(Hooks):
             return rebind(f, self)(*args, **kwargs)
         handle = HANDLERS.get(f)
         if handle is not None:
-            return handle(self, *args, **kwargs)
+            try:
+                return handle(self, *args, **kwargs)
+            except ERRORS as error:
+                raise_own(error, f, args, kwargs)
+                raise
         result = self.mutating_rule(f, args, kwargs)
         if result is not NotImplemented:
             return result
@@ -292,6 +304,7 @@ class Calls(Hooks):
             if of_kinds and any(map(holds_records, given)):
                 refused("structured")
             self.explained(error, f, args, kwargs)
+            raise_own(error, f, args, kwargs)
             raise
 
     def explained(self, error: Exception, f: Any, args: Any, kwargs: Any) -> None:
@@ -335,10 +348,7 @@ class Calls(Hooks):
     # functions without source
 
     def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
-        if type(f) is np.ufunc and len(args) > f.nin:
-            args, out = args[: f.nin], args[f.nin :]
-            if any(target is not None for target in out):
-                kwargs = {**kwargs, "out": (*out, *[None] * (f.nout - len(out)))}
+        args, kwargs = self.operands(f, args, kwargs)
         if "out" in kwargs and kwargs["out"] is not None:
             return self.call_with_out(f, args, kwargs)
         if is_transparent(f):
@@ -387,57 +397,6 @@ class Calls(Hooks):
             return True
         return any(reads_active(self, x) for x in (*args, *kwargs.values()))
 
-    def call_with_out(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """`f(x, out=a)` is `a[...] = f(x)`, where `where=` is true."""
-        rest = dict(kwargs)
-        out = rest.pop("out")
-        target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-        targets = target if isinstance(target, tuple) else (target,)
-        if not all(a is None or isinstance(a, np.ndarray) for a in targets):
-            return self.below.call(f, *args, **kwargs)  # which words the error
-        masked = isinstance(f, np.ufunc) and f.signature is None
-        where = rest.pop("where", True) if masked else True
-        if where is not True:  # the entries that are left out may not be computed
-            return self.masked_out(f, args, rest, targets, where)
-        if not isinstance(target, np.ndarray):
-            return self.several_out(f, args, rest, out)
-        if isinstance(args[0] if args else None, np.random.Generator):
-            rest.setdefault("size", target.shape)
-        value = self.call(f, *args, **rest)
-        self.write(target, Ellipsis, castable_to(value, target, rest))
-        return target
-
-    def several_out(self, f: Any, args: Any, rest: Any, out: Any) -> Any:
-        values = self.call(f, *args, **rest)
-        targets = tuple(
-            value if target is None else target
-            for value, target in zip(values, out, strict=True)
-        )
-        for value, target in zip(values, targets, strict=True):
-            if value is not target:
-                self.write(target, Ellipsis, castable_to(value, target, rest))
-        return targets
-
-    def masked_out(self, f: Any, args: Any, rest: Any, targets: Any, where: Any) -> Any:
-        """Only where the mask is true: on the selected entries alone."""
-        shape = next(a.shape for a in targets if a is not None)
-        mask = mask_of_ufunc(where, shape)
-        found = self.call(f, *[self.select(a, mask) for a in args], **rest)
-        values = found if isinstance(found, tuple) else (found,)
-        written = []
-        for value, out in zip(values, targets, strict=True):
-            target = np.zeros(shape, value.dtype) if out is None else out
-            self.write(target, mask, castable_to(value, target, rest))
-            written.append(target)
-        return tuple(written) if len(written) > 1 else written[0]
-
-    def select(self, a: Any, mask: Any) -> Any:
-        if not isinstance(a, np.ndarray) or a.ndim == 0:
-            return a
-        if a.shape != mask.shape:
-            a = self.call(np.broadcast_to, a, mask.shape)
-        return self.read_array(a, mask)
-
 
 def raises_itself(f: Any, args: Any, kwargs: Any, error: Exception) -> bool:
     """Whether a function raises by itself what its rule has raised."""
@@ -472,10 +431,3 @@ def is_opaque_class(cls: type) -> bool:
     if not written:
         return True
     return is_opaque(init) if isinstance(init, FunctionType) else is_opaque(new)
-
-
-def castable_to(value: Any, target: Any, kwargs: Any) -> Any:
-    casting = kwargs.get("casting", "same_kind")
-    if not np.can_cast(getattr(value, "dtype", target.dtype), target.dtype, casting):
-        np.copyto(target.copy(), value, casting=casting)
-    return value

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.opaque import is_opaque
+from rules_autodiff._python.own_errors import ERRORS, raise_own
 from rules_autodiff._python.values import is_arithmetic, is_number
 from rules_autodiff._refusals import refused
 from rules_core import AbstractTangent
@@ -113,6 +114,8 @@ class Operators(Beside):
         return plain if plain is NotImplemented else self.by_arrays(name, x, y, plain)
 
     def unary(self, name: str, x: Any) -> Any:
+        if name == "pos" and type(x) in (float, complex):  # is its own
+            return x
         if is_arithmetic(x):
             return self.numeric(name, (x,))
         method = method_of(x, f"__{name}__")
@@ -305,10 +308,16 @@ def _equality(name: str) -> Callable[..., Any]:
 
 
 def _inplace(name: str) -> Callable[..., Any]:
+    inplace = getattr(operator, "i" + name.strip("_"))
+
     def hook(self: Operators, x: Any, y: Any) -> Any:
-        if type(x) in PLAIN_NUMBERS:  # immutable: x += y is x = x + y
-            return getattr(self, name)(x, y)
-        return self.inplace(name, x, y)
+        try:
+            if type(x) in PLAIN_NUMBERS:  # immutable: x += y is x = x + y
+                return getattr(self, name)(x, y)
+            return self.inplace(name, x, y)
+        except ERRORS as error:
+            raise_own(error, inplace, (x, y), {})
+            raise
 
     return hook
 

@@ -28,6 +28,7 @@ __all__ = [
     "asks_python",
     "defers",
     "is_fraction",
+    "is_numpy",
 ]
 
 UFUNCS = {

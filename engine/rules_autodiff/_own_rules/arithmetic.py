@@ -117,7 +117,33 @@ def strong(d: Any, p: Any) -> Any:
 def strong_quotient(d: Any, y: Any) -> Any:
     """`d / y`, in which the zeros of `d` are strong."""
     dead = dead_quotient(d, y)
-    return d / y if dead is None else masked(d, dead) / (masked(y, dead) + dead)
+    if dead is not None:
+        return masked(d, dead) / (masked(y, dead) + dead)
+    if is_refused(operator.truediv, d, y):
+        return unrefused(np.true_divide, d, y)
+    return d / y
+
+
+PLAIN = frozenset({int, float, complex})
+
+
+@inert
+def is_refused(f: Any, x: Any, y: Any) -> bool:
+    """Whether Python refuses an operation on numbers of which NumPy says inf."""
+    if type(x) not in PLAIN or type(y) not in PLAIN:
+        return False
+    try:
+        f(x, y)
+    except ArithmeticError:
+        return True
+    return False
+
+
+def unrefused(f: Any, x: Any, y: Any) -> Any:
+    """What NumPy says, as a number of Python."""
+    with np.errstate(all="ignore"):
+        found = f(x, y)
+    return complex(found) if is_complex(found) else float(found)
 
 
 # the tangent arithmetic of the forward rules, where a tangent may be `ZeroTangent()`
@@ -236,7 +262,11 @@ def is_pole(x: Any, p: Any) -> bool:
 def base_partial(x: Any, p: Any) -> Any:
     """p·x^(p−1), and 0 where p is 0."""
     exponent = p - 1 + flat_power(x, p)
-    return p * np.inf if is_pole(x, exponent) else p * x**exponent
+    if is_pole(x, exponent):
+        return p * np.inf
+    if is_refused(pow, x, exponent):
+        return p * unrefused(np.power, x, exponent)
+    return p * x**exponent
 
 
 def pow_rrule(needs: Any, x: Any, p: Any) -> Any:
@@ -261,6 +291,7 @@ def pow_frule(tangents: Any, x: Any, p: Any) -> Any:
 
 
 def mod_rrule(needs: Any, x: Any, y: Any) -> Any:
+    z = x % y
     quotient = x // y
     spaces = space_of(x), space_of(y)
 
@@ -270,7 +301,7 @@ def mod_rrule(needs: Any, x: Any, y: Any) -> Any:
             fit(selected(-dz, quotient), spaces[1]) if needs[1] else None,
         )
 
-    return x % y, mod_pullback
+    return z, mod_pullback
 
 
 def mod_frule(tangents: Any, x: Any, y: Any) -> Any:

@@ -3,6 +3,8 @@
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from .opaque import is_opaque
 
 __all__ = [
@@ -10,6 +12,7 @@ __all__ = [
     "class_attribute",
     "descriptor",
     "has",
+    "has_items",
     "is_generated",
     "key_of_builtin",
     "own_descriptor",
@@ -29,6 +32,14 @@ def class_attribute(cls: Any, name: str) -> Any:
         if name in base.__dict__:
             return base.__dict__[name]
     return None
+
+
+def has_items(x: Any) -> bool:
+    """Whether Python iterates over a value; a NumPy scalar's items are not asked."""
+    cls = type(x)
+    if hasattr(cls, "__iter__"):
+        return True
+    return hasattr(cls, "__getitem__") and not issubclass(cls, np.generic)
 
 
 def descriptor(cls: Any, name: str) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 import rules_core
 from rules_autodiff._hooks.operators import BINARY, COMPARISONS, method_of
+from rules_autodiff._hooks.sequence_operators import asks_python
 from rules_autodiff._own_rules.arithmetic import product, total
 from rules_autodiff._own_rules.own_rule import (
     CORE,
@@ -137,11 +138,11 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return (run.construct if make else run.call)(owner, *args, **kwargs)
     if isinstance(owner, float | complex | np.ndarray | np.generic):
         if name in DIRECT:
-            return getattr(run, DIRECT[name])(owner, *args)
+            return by_operator(run, f, DIRECT[name], owner, args)
         if name in REFLECTED:
-            return getattr(run, REFLECTED[name])(*args, owner)
+            return by_operator(run, f, REFLECTED[name], owner, args, reflected=True)
         if name in SPECIAL:
-            return run.call(SPECIAL[name], owner, *args)
+            return by_function(run, f, SPECIAL[name], owner, args)
         if isinstance(owner, np.ndarray):
             return run.call(getattr(np.ndarray, name), owner, *args, **kwargs)
     handle = HANDLERS.get(getattr(f.__objclass__, name, None))
@@ -150,6 +151,36 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if keeps_copies(f.__objclass__):
         return run.call_opaque(f, args, kwargs)
     return run.below.call(f, *args, **kwargs)
+
+
+def by_operator(
+    run: Any, f: Any, name: str, own: Any, args: Any, *, reflected: bool = False
+) -> Any:
+    """A bound special method as its operator, where it has an answer."""
+    modulus = len(args) > 1 and args[1] is not None
+    if modulus or (asks_nobody(own, args) and f(*args) is NotImplemented):
+        return f(*args)
+    args = [run.call(type(own), x) if is_of_numpy(own, x) else x for x in args[:1]]
+    return getattr(run, name)(*((*args, own) if reflected else (own, *args)))
+
+
+def is_of_numpy(own: Any, other: Any) -> bool:
+    """Whether an operand of a Python number is one of NumPy's, which answers later."""
+    return type(own) in (float, complex) and isinstance(other, np.inexact)
+
+
+def by_function(run: Any, f: Any, function: Any, own: Any, args: Any) -> Any:
+    """A bound special method as the builtin that asks it."""
+    if asks_nobody(own, args) and f(*args) is NotImplemented:
+        return NotImplemented
+    return run.call(function, own, *args)
+
+
+def asks_nobody(own: Any, args: Any) -> bool:
+    """Whether a special method of a number runs no code of the program."""
+    if isinstance(own, np.ndarray):
+        return False
+    return isinstance(own, float | complex) or not any(map(asks_python, args))
 
 
 def overrides_call(f: Any) -> bool:
@@ -173,20 +204,16 @@ CALLABLES[type((1.0).__add__)] = call_slot
 def register_methods() -> None:
     """`float.__mul__(x, y)`, `numpy.ndarray.__iadd__(x, y)`: the operators by name."""
     for cls in (float, complex, *NUMPY_NUMBERS, np.ndarray):
-        for special, name in DIRECT.items():
-            if special in vars(cls):
-                HANDLERS[vars(cls)[special]] = operator_handler(name)
-        for special, name in REFLECTED.items():
-            if special in vars(cls):
-                HANDLERS[vars(cls)[special]] = reflected_handler(name)
-        for special, f in SPECIAL.items():
-            if special in vars(cls) and f in HANDLERS:
-                HANDLERS[vars(cls)[special]] = HANDLERS[f]
+        for special in {*DIRECT, *REFLECTED, *SPECIAL}.intersection(vars(cls)):
+            if SPECIAL.get(special) in HANDLERS or special not in SPECIAL:
+                HANDLERS[vars(cls)[special]] = bound_handler(vars(cls)[special])
 
 
-def reflected_handler(name: str) -> Callable[..., Any]:
-    def handle(run: Any, x: Any, y: Any) -> Any:
-        return getattr(run, name)(y, x)
+def bound_handler(slot: Any) -> Callable[..., Any]:
+    """`float.__mul__(x, y)` is `x.__mul__(y)`."""
+
+    def handle(run: Any, x: Any, *args: Any) -> Any:
+        return call_slot(run, slot.__get__(x), args, {})
 
     return handle
 
@@ -250,6 +277,8 @@ def only_entry(run: Any, x: Any) -> Any:
 
 @handler(float)
 def handle_float(run: Any, x: Any = 0.0) -> Any:
+    if type(x) is float:
+        return x
     x = only_entry(run, x)
     if is_number(x):
         return run.core(to_float, (x,))
@@ -269,18 +298,29 @@ def handle_float_new(run: Any, cls: Any, x: Any = 0.0) -> Any:
 @handler(complex)
 def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
     x, y = named.get("real", x), named.get("imag", y)
+    if type(x) is complex and y is None:
+        return x
     if not run.is_active((x, y)):
         return run.from_text(complex(x) if y is None else complex(x, y))
     method = method_of(x, "__complex__")
     if method is not None:
-        return run.call(method, x)
+        x = run.call(method, x)
+        if y is None:
+            return x
     given = (x,) if y is None else (x, y)
     parts = [only_entry(run, run.as_number(part)) for part in given]
     return run.core(to_complex, tuple(parts))
 
 
-for _cls in (float, complex, np.float64, np.float32, np.complex128, np.complex64):
+for _cls in (complex, np.float64, np.float32, np.complex128, np.complex64):
     HANDLERS[_cls.conjugate] = core_handler(conj)
+
+
+@handler(float.conjugate)
+def handle_conjugate(run: Any, x: Any) -> Any:
+    return x if type(x) is float else run.core(conj, (x,))
+
+
 HANDLERS[float.is_integer] = plainly(float.is_integer)
 
 
@@ -301,8 +341,6 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
     method = python_method(type(x), "__round__")
     if method is not None:
         return run.call(method, x) if ndigits is None else run.call(method, x, ndigits)
-    if isinstance(x, np.ndarray):
-        return run.call(np.round, x, ndigits or 0)
     found = round(x) if ndigits is None else round(x, ndigits)
     found = without_derivative(found)
     return run.rounded(found) if ndigits and run.is_active(x) else found

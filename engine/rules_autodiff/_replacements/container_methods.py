@@ -39,6 +39,8 @@ def handle_union(run: Any, x: Any, y: Any) -> Any:
     """`x | y` of dicts: made of the first by the class that Python chooses."""
     if python_method(type(x), "__or__") is not None:  # which asks by super()
         return dict.__or__(x, y)
+    if not isinstance(y, dict):
+        return NotImplemented
     if not (asks_items(x) or asks_items(y)):
         return run.foreign("or_", x, y)
     made: Any = dict(run.entries(x))

@@ -6,7 +6,7 @@ import operator
 import random
 import typing
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,8 @@ def handle_choices(
 
 @handler(random.Random.sample)
 def handle_sample(run: Any, rng: Any, items: Any, k: int, **options: Any) -> Any:
+    if not isinstance(items, Sequence):
+        return rng.sample(items, k, **options)  # raises Python's own error
     places = rng.sample(range(len(items)), k, **options)
     return [run.getitem(items, i) for i in places]
 

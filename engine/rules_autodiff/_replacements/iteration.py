@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks.sequence_operators import is_numpy
 from rules_autodiff._hooks.special_methods import Ordered
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule, given
 from rules_autodiff._python.handlers import HANDLERS, handler
-from rules_autodiff._python.methods import python_method, users_method
+from rules_autodiff._python.methods import has_items, python_method, users_method
 
 __all__ = ["followed"]
 
@@ -196,11 +197,16 @@ def is_plain(x: Any) -> bool:
 
 @handler(operator.concat)
 def handle_concat(run: Any, one: Any, other: Any) -> Any:
-    return run.add(one, other)
+    return (operator.concat if is_numpy(one) else run.add)(one, other)
 
 
 @handler(operator.iconcat)
 def handle_iconcat(run: Any, one: Any, other: Any) -> Any:
+    if is_numpy(one):
+        return operator.concat(one, other)  # refuses an array
+    if isinstance(one, list):
+        run.call(one.extend, other)
+        return one
     return run.iadd(one, other)
 
 
@@ -215,13 +221,27 @@ HANDLERS[operator.contains] = handle_contains
 def handle_count(run: Any, start: Any = 0, step: Any = 1) -> Iterator[Any]:
     if not run.is_active((start, step)):
         return itertools.count(start, step)
-    steps = itertools.count()
-    return (run.add(start, run.mul(step, i)) for i in steps)
+    itertools.count(start, step)  # refuses what is no number
+    return counted(run, start, step)
+
+
+def counted(run: Any, start: Any, step: Any) -> Iterator[Any]:
+    """The start, and a step more each time."""
+    while True:
+        yield start
+        start = run.add(start, step)
 
 
 @handler(functools.reduce)
 def handle_reduce(run: Any, f: Any, iterable: Any, *initial: Any) -> Any:
+    if not has_items(iterable) or is_single(iterable):
+        return functools.reduce(f, iterable)  # raises Python's own error
     return functools.reduce(followed(run, f), run.iter(iterable), *initial)
+
+
+def is_single(x: Any) -> bool:
+    """Whether a value is an array without axes, which NumPy does not iterate."""
+    return isinstance(x, np.ndarray) and not x.ndim
 
 
 @handler(itertools.accumulate)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rules_autodiff._hooks.special_methods import Ordered, is_asked
+from rules_autodiff._own_rules.own_rule import CORE, CoreRule, given
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.values import is_number
 
@@ -55,13 +56,39 @@ def reduction(native: Any, name: str) -> Callable[..., Any]:
         ties = [item for item in items if item == best and item is not best]
         if not ties or not run.is_active([best, *ties]):
             return best
-        result = best
-        for item in ties:
-            share = run.truediv(run.sub(item, best), float(len(ties) + 1))
-            result = run.add(result, share)
-        return result
+        return run.core(tied, (best, *ties))
 
     return handle
+
+
+def tied(best: Any, *ties: Any) -> Any:
+    """The first of equal numbers, of the class that carries a derivative."""
+    del ties
+    return best * 1.0
+
+
+def tied_rrule(needs: Any, *numbers: Any) -> Any:
+    def tied_pullback(dy: Any) -> Any:
+        share = dy / len(needs)
+        return tuple([share if wanted else None for wanted in needs])
+
+    return tied(*numbers), tied_pullback
+
+
+def tied_frule(tangents: Any, *numbers: Any) -> Any:
+    dy: Any = 0.0
+    for dx in tangents:
+        if given(dx):
+            dy += dx
+    return tied(*numbers), dy / len(numbers)
+
+
+CORE[tied] = CoreRule(tied, tied_rrule, tied_frule)
+
+
+@handler(tied)
+def handle_tied(run: Any, *args: Any) -> Any:
+    return run.core(tied, args)
 
 
 def is_compared(x: Any) -> bool:
@@ -151,7 +178,7 @@ def handle_merge(run: Any, *items: Any, key: Any = None, reverse: bool = False) 
 def handle_bisect_right(
     run: Any, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None
 ) -> int:
-    hi = run.call(len, a) if hi is None else hi
+    lo, hi = bounds(run, a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
         if run.is_less(x, key_of(run, a, middle, key)):
@@ -165,7 +192,7 @@ def handle_bisect_right(
 def handle_bisect_left(
     run: Any, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None
 ) -> int:
-    hi = run.call(len, a) if hi is None else hi
+    lo, hi = bounds(run, a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
         if run.is_less(key_of(run, a, middle, key), x):
@@ -173,6 +200,16 @@ def handle_bisect_left(
         else:
             hi = middle
     return lo
+
+
+def bounds(run: Any, a: Any, lo: Any, hi: Any) -> tuple[int, int]:
+    """Where a search begins and ends."""
+    start = operator.index(run.as_index(lo))
+    if start < 0:
+        message = "lo must be non-negative"
+        raise ValueError(message)
+    end = run.call(len, a) if hi is None else run.as_index(hi)
+    return start, operator.index(end)
 
 
 def key_of(run: Any, a: Any, place: int, key: Any) -> Any:

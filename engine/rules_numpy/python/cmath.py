@@ -78,7 +78,7 @@ def clog_partials(y: Any, z: Any, base: Any = None) -> Any:
     if base is None:
         return (1.0 / z,)
     scale = cmath.log(base)
-    return 1.0 / (z * scale), -y / (base * scale)
+    return over(1.0, z * scale), over(-y, base * scale)
 
 
 def phase_partials(y: Any, z: Any) -> Any:

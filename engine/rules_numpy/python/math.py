@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -41,22 +45,44 @@ def polygamma(n: int, x: float) -> float:
     while x < 15.0 + n:
         total -= sign * math.factorial(n) / x ** (n + 1)
         x = x + 1.0
+    small = 1.0 / x  # whose powers do not overflow
     if n == 0:
-        tail = math.log(x) - 0.5 / x
+        tail = math.log(x) - 0.5 * small
         for k, b in enumerate(_BERNOULLI, 1):
-            tail -= b / (2 * k * x ** (2 * k))
+            tail -= b / (2 * k) * small ** (2 * k)
         return total + tail
-    tail = math.factorial(n - 1) / x**n + math.factorial(n) / (2.0 * x ** (n + 1))
+    tail = math.factorial(n - 1) * small**n + math.factorial(n) * small ** (n + 1) / 2.0
     for k, b in enumerate(_BERNOULLI, 1):
         ratio = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-        tail += b * ratio / x ** (2 * k + n)
+        tail += b * ratio * small ** (2 * k + n)
     return total - sign * tail
 
 
 def declare(f: Any, partials: Callable[..., Any], **claims: bool) -> None:
     """Register a scalar rule, and note it for the reference page."""
-    rc.scalar_rule(f, partials, **claims)
+    given = on_floats(partials) if takes_several(partials) else partials
+    rc.scalar_rule(f, given, **claims)
     DECLARED[f] = partials, (0,)
+
+
+def takes_several(partials: Callable[..., Any]) -> bool:
+    """Whether a function has more arguments than one."""
+    parameters = inspect.signature(partials).parameters.values()
+    return len(parameters) > 2 or any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+
+def on_floats(partials: Callable[..., Any]) -> Callable[..., Any]:
+    """Let partials calculate with floats where another argument is an exact number."""
+
+    @wraps(partials)
+    def of_floats(y: Any, *args: Any) -> Any:
+        if any(isinstance(x, Decimal | Fraction) for x in args):
+            args = tuple(
+                [float(x) if isinstance(x, Decimal | Fraction) else x for x in args]
+            )
+        return partials(y, *args)
+
+    return of_floats
 
 
 def over(x: Any, y: Any) -> Any:
@@ -194,7 +220,15 @@ def pow_partials(y: Any, x: Any, p: Any) -> Any:
         slope = 0.0 if p == 0 or p > 1 else (1.0 if p == 1 else math.inf)
         return slope, 0.0
     by_exponent = y * math.log(x) if x > 0 else math.nan
-    return (p * math.pow(x, p - 1.0) if p else 0.0), by_exponent
+    return (p * power(x, p - 1.0) if p else 0.0), by_exponent
+
+
+def power(x: float, p: float) -> float:
+    """xᵖ for x ≠ 0, infinite where Python says that it is out of range."""
+    try:
+        return math.pow(x, p)
+    except OverflowError:
+        return math.copysign(math.inf, x if p % 2.0 == 1.0 else 1.0)
 
 
 def fabs_partials(y: Any, x: Any) -> Any:
@@ -219,7 +253,8 @@ def radians_partials(y: Any, x: Any) -> Any:
 
 def remainder_partials(r: Any, x: Any, y: Any) -> Any:
     """∂(x - n y) = (1, -n), n = (x - r) / y a whole number."""
-    return 1.0, -round((x - r) / y)
+    n = (x - r) / y
+    return 1.0, -round(n) if math.isfinite(n) else -n
 
 
 def ldexp_partials(y: Any, x: Any, i: Any) -> Any:

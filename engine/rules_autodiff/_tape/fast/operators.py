@@ -103,8 +103,11 @@ class FastRun(FastRules):
 
     def truediv(self, x: Any, y: Any) -> Any:
         if type(x) in REAL and type(y) in REAL:
-            z = x / y
-            return self.both(z, x, 1.0 / y, y, -z / y)
+            try:
+                z = x / y
+                return self.both(z, x, 1.0 / y, y, -z / y)
+            except ZeroDivisionError:  # of Python's 1 / 0, also where NumPy says inf
+                return self.binary("truediv", x, y)
         return self.linear(TRUEDIV, x, y)
 
     def neg(self, x: Any) -> Any:
@@ -122,7 +125,10 @@ class FastRun(FastRules):
     def pow(self, x: Any, p: Any) -> Any:
         if type(p) is int:
             if type(x) in FLOATS:
-                return self.one(x**p, x, p * x ** (p - 1) if p else 0.0)
+                try:
+                    return self.one(x**p, x, p * x ** (p - 1) if p else 0.0)
+                except ArithmeticError:  # Python's, also of the derivative alone
+                    return self.binary("pow", x, p)
             if p > 0 and type(x) is ndarray:
                 return self.linear(POW, x, p)
         return self.binary("pow", x, p)
