@@ -164,12 +164,12 @@ def test_an_opted_out_rule_is_not_blamed():
     assert "f_rrule" not in "".join(getattr(caught.value, "__notes__", ()))
 
 
-class Of:
+class Of:  # noqa: PLW1641  (it has no hash on purpose)
     """A class whose `__call__` is what Python lets it be, for `b sin(x)`."""
 
     factor = 3.0
 
-    def __eq__(self, other):  # so there is no hash
+    def __eq__(self, other):
         return NotImplemented
 
     def times(self, x, by=1.0):
