@@ -21,6 +21,8 @@ __all__ = [
     "CallbackError",
     "for_callback",
     "happened_in",
+    "is_leak",
+    "leaked_text",
     "note",
     "noted",
     "noted_body",
@@ -50,6 +52,23 @@ def note(error: BaseException | None, text: str) -> None:
     if known or text in getattr(error, "__notes__", ()):
         return
     error.add_note(text)  # type: ignore[union-attr]  # an Exception, as asked above
+
+
+def is_leak(error: BaseException | None) -> bool:
+    """Whether JAX says that a traced array was used after its trace had ended."""
+    return isinstance(error, jax.errors.UnexpectedTracerError) and (
+        "Encountered an unexpected tracer" in str(error)
+    )
+
+
+def leaked_text(rule: Any) -> str:
+    """What to do about an array that a run of a rule has left to another one."""
+    return (
+        f"{place(rule)} uses an array that another of its runs has computed and kept, "
+        "in a global or an object that JAX does not look into. Under a transformation "
+        "it belongs to that run alone: compute it before the pullback is made, or in "
+        "each run."
+    )
 
 
 @contextmanager

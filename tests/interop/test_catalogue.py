@@ -17,9 +17,10 @@ from tests.interop.catalogue.checked import HOSTS, LEFT_OUT, check
 from tests.interop.catalogue.steps import order
 from tests.interop.catalogue.style import STYLES
 
-# PyTorch's own, of a conjugate in a batch.
+# PyTorch's own, of complex numbers: in a batch, and compiled.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:There is a performance drop:UserWarning"
+    "ignore:There is a performance drop:UserWarning",
+    "ignore:Torchinductor does not support code generation for complex:UserWarning",
 )
 
 EVERY = list(STYLES.values())

@@ -18,6 +18,7 @@ import jax
 
 import rules_core as rc
 from rules_jax import _compat
+from rules_jax._errors import is_leak, leaked_text
 from rules_jax._values.leaves import has_tangent
 
 from .dependence import depends
@@ -48,6 +49,10 @@ def transpose(
         again = partial(jax.core.eval_jaxpr, closed.jaxpr, closed.consts)
         back = jax.linear_transpose(again, *avals)
         return _poisoned(back(given), offset, rule)
+    except jax.errors.UnexpectedTracerError as error:
+        if is_leak(error):
+            raise rc.UnsupportedError(leaked_text(rule)) from error
+        raise
     except NotLinear as error:
         failed: Exception = error
     except rc.RulesCoreError:

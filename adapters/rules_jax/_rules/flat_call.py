@@ -19,7 +19,14 @@ import jax.numpy as jnp
 import rules_core as rc
 from rules_jax import _compat
 from rules_jax._config import CONFIG
-from rules_jax._errors import happened_in, note, noted_body, place
+from rules_jax._errors import (
+    happened_in,
+    is_leak,
+    leaked_text,
+    note,
+    noted_body,
+    place,
+)
 from rules_jax._host.call import host_call, result_types
 from rules_jax._host.primal import HostPrimal
 from rules_jax._values.leaves import (
@@ -355,6 +362,8 @@ class _Running:
             self.acting.__exit__(kind, error, trace)
         if isinstance(error, jax.errors.TracerArrayConversionError):
             raise rc.UnsupportedError(_numpy_text(self.rule)) from error
+        if is_leak(error):
+            raise rc.UnsupportedError(leaked_text(self.rule)) from error
         is_concrete = isinstance(error, jax.errors.ConcretizationTypeError)
         note(
             error, _concrete_text(self.rule) if is_concrete else happened_in(self.rule)

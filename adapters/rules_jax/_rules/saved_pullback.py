@@ -15,6 +15,7 @@ from typing import Any, Protocol, final
 from jax import tree_util
 
 import rules_core as rc
+from rules_jax import _compat
 from rules_jax._values.callables import (
     captures_tracer,
     convert_callables,
@@ -23,6 +24,7 @@ from rules_jax._values.callables import (
 from rules_jax._values.leaves import Template, split
 
 from .open_closures import is_open
+from .restored_state import restored
 from .traced_pullback import trace_pullback
 
 __all__ = ["Saved", "save_pullback"]
@@ -81,6 +83,13 @@ class _Load:
         """The answer to zero cotangents."""
         return [None] * len(self.pull.avals)
 
+    def run(self, pullback: Callable[..., Any], cotangents: Sequence[Any]) -> list[Any]:
+        """What the pullback answers; a traced run leaves nothing behind in it."""
+        if _compat.at_top_level():
+            return list(self.pull(pullback, cotangents))
+        with restored(pullback):
+            return list(self.pull(pullback, cotangents))
+
 
 @final
 class _Kept(_Load):
@@ -91,7 +100,7 @@ class _Kept(_Load):
         self.pullback = pullback
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        return list(self.pull(self.pullback, cotangents))
+        return self.run(self.pullback, cotangents)
 
 
 @final
@@ -103,7 +112,7 @@ class _Tree(_Load):
         self.template = template
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        return list(self.pull(self.template.fill(arrays), cotangents))
+        return self.run(self.template.fill(arrays), cotangents)
 
 
 @final
@@ -116,7 +125,7 @@ class _Explicit(_Load):
 
     def __call__(self, arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         pullback = rc.Pullback(self.fn, *self.template.fill(arrays))
-        return list(self.pull(pullback, cotangents))
+        return self.run(pullback, cotangents)
 
 
 def save_pullback(pull: Any, pullback: Callable[..., Any], *, eager: bool) -> Saved:

@@ -223,7 +223,7 @@ def _given(node: Any, tangent: Any, what: str) -> Mapping[Any, Any]:
     try:
         return entries_given(tree, tangent, what)
     except rc.ProjectionError as error:
-        raise RuleOutputError(str(error)) from None
+        raise RuleOutputError(str(error).removeprefix("the tangent of ")) from None
 
 
 def _all_fields(node: Any, children: dict[Any, Any]) -> dict[Any, Any]:

@@ -24,12 +24,6 @@ HOSTS: dict[str, ModuleType] = {"torch": in_torch, "jax": in_jax, "engine": in_e
 OURS = (rc.RulesCoreError, rc.RuleSkippedWarning)
 
 LEFT_OUT: dict[tuple[str, str], tuple[Word, str]] = {
-    ("closure that memoises", "jax"): (
-        (),
-        "what one trace of a pullback keeps leaks into another, as JAX says",
-    ),
-    ("closure that memoises in a dict", "jax"): ((), "the same"),
-    ("closure over a thunk", "jax"): ((), "the same: a thunk keeps its value"),
     ("result transposed", "torch"): (
         ("forward_ad",),
         "PyTorch: the tangent of a view must be laid out as the view",
