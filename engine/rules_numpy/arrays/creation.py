@@ -10,7 +10,7 @@ import rules_core as rc
 from rules_numpy._declare.arguments import array_of, restore, tangent_array
 from rules_numpy._declare.derivative import derivative
 from rules_numpy._declare.maps import times_number
-from rules_numpy.elementwise.exponential import bessel_i
+from rules_numpy.elementwise.special import bessel_i
 
 __all__: list[str] = []
 

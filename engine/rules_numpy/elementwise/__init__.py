@@ -1,17 +1,5 @@
 """Ufuncs: functions that go entry by entry."""
 
-from . import (
-    arithmetic,
-    comparison,
-    emath,
-    exponential,
-    trigonometric,
-)
+from . import arithmetic, comparison, emath, formulas, special
 
-__all__ = [
-    "arithmetic",
-    "comparison",
-    "emath",
-    "exponential",
-    "trigonometric",
-]
+__all__ = ["arithmetic", "comparison", "emath", "formulas", "special"]

@@ -9,7 +9,7 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._declare.arguments import moves
 from rules_numpy._declare.derivative import derivative
-from rules_numpy._declare.elementwise import choose, elementwise
+from rules_numpy._declare.elementwise import elementwise
 from rules_numpy._declare.maps import strong
 
 __all__: list[str] = []
@@ -33,13 +33,6 @@ def subtract_partials(y: Any, a: Any, b: Any) -> Any:
 def multiply_partials(y: Any, a: Any, b: Any) -> Any:
     """∂(a b) = (b, a)."""
     return b, a
-
-
-@elementwise(np.divide, holomorphic=True)
-def divide_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂(a / b) = (1 / b, -(a / b) / b)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(1.0, b), np.divide(-y, b)
 
 
 @elementwise(np.negative, holomorphic=True, generic=True)
@@ -66,20 +59,6 @@ def square_partials(y: Any, x: Any) -> Any:
     return (2.0 * x,)
 
 
-@elementwise(np.sqrt, holomorphic=True)
-def sqrt_partials(y: Any, x: Any) -> Any:
-    """∂√x = 1 / (2 √x)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (np.divide(0.5, y),)
-
-
-@elementwise(np.cbrt)
-def cbrt_partials(y: Any, x: Any) -> Any:
-    """∂∛x = 1 / (3 ∛x²)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (np.divide(1.0 / 3.0, y * y),)
-
-
 @elementwise([np.power, np.float_power], holomorphic=True)
 def power_partials(y: Any, x: Any, p: Any, *, needs: Any = (True, True)) -> Any:
     """∂xᵖ = (p xᵖ⁻¹, xᵖ ln x); at x = 0 the limits 0 ln 0 = 0 and 0 · 0⁻¹ = 0."""
@@ -104,76 +83,16 @@ def _by_exponent(y: Any, x: Any, p: Any) -> Any:
         return y * np.log(base)
 
 
-@elementwise([np.remainder, np.fmod])
-def remainder_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂(a - q b) = (1, -q) with the whole quotient q = (a - y) / b."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return 1.0, -np.rint(np.divide(a - y, b))
-
-
-for _f in (np.remainder, np.fmod):
-    choose(_f, remainder_partials)
-
-
 @elementwise(np.divmod, generic=True)
 def divmod_partials(y: Any, a: Any, b: Any) -> Any:
     """The quotient is a step function, the remainder as for `np.remainder`."""
     return (_ZERO, _ZERO), (1.0, -y[0])
 
 
-@elementwise(np.ldexp)
-def ldexp_partials(y: Any, x: Any, n: Any) -> Any:
-    """∂(x 2ⁿ) = 2ⁿ; n is an integer."""
-    return np.ldexp(np.ones_like(x), n), rc.NoTangent()
-
-
-@elementwise(np.frexp)
-def frexp_partials(y: Any, x: Any) -> Any:
-    """x = m 2ᵉ: ∂m = 2⁻ᵉ; e is an integer."""
-    return (np.ldexp(np.ones_like(x), -y[1]),), (rc.NoTangent(),)
-
-
-@elementwise(np.modf, generic=True)
-def modf_partials(y: Any, x: Any) -> Any:
-    """The fractional part moves with x, the whole part is a step function."""
-    return (1.0,), (_ZERO,)
-
-
-@elementwise([np.degrees, np.rad2deg], generic=True)
-def degrees_partials(y: Any, x: Any) -> Any:
-    """∂ = 180 / π."""
-    return (180.0 / np.pi,)
-
-
-@elementwise([np.radians, np.deg2rad], generic=True)
-def radians_partials(y: Any, x: Any) -> Any:
-    """∂ = π / 180."""
-    return (np.pi / 180.0,)
-
-
 @elementwise(np.absolute, real_valued=True)
 def absolute_partials(y: Any, x: Any) -> Any:
     """∂|x| = conj(x) / |x|, zero at zero."""
     return (np.conjugate(np.sign(x)),)
-
-
-@elementwise(np.fabs)
-def fabs_partials(y: Any, x: Any) -> Any:
-    """∂|x| = sign(x), zero at zero."""
-    return (np.sign(x),)
-
-
-@elementwise(np.copysign)
-def copysign_partials(y: Any, x: Any, s: Any) -> Any:
-    """∂(|x| sign(s)) = sign(x) sign(s); zero in s."""
-    return np.sign(x) * np.copysign(1.0, s), _ZERO
-
-
-@elementwise(np.hypot)
-def hypot_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂√(a² + b²) = (a, b) / y, zero at the origin."""
-    h = np.where(y == 0, 1.0, y)
-    return a / h, b / h
 
 
 @derivative(np.sign)
@@ -255,9 +174,3 @@ def floor_divide_partials(y: Any, a: Any, b: Any) -> Any:
 def heaviside_partials(y: Any, x: Any, middle: Any) -> Any:
     """A step in x; the value at zero is the second argument."""
     return _ZERO, np.where(x == 0, 1.0, 0.0)
-
-
-@elementwise(np.nextafter, generic=True)
-def nextafter_partials(y: Any, a: Any, b: Any) -> Any:
-    """The neighbour moves with a."""
-    return 1.0, _ZERO

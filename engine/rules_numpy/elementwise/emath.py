@@ -9,7 +9,7 @@ import numpy as np
 from rules_numpy._declare.derivative import DECLARED, derivative
 from rules_numpy._declare.elementwise import maps_of_partials
 
-from . import arithmetic, exponential, trigonometric  # noqa: F401  (declare ufuncs)
+from . import arithmetic, formulas  # noqa: F401  (declare ufuncs)
 
 __all__: list[str] = []
 

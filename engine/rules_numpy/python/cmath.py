@@ -3,74 +3,22 @@
 from __future__ import annotations
 
 import cmath
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import rules_core as rc
 from rules_numpy._declare.derivative import constant
+from rules_numpy._declare.namespaces import over_number as over
+from rules_numpy.formulas import CMATH
 
-from .math import (
-    atan_partials,
-    atanh_partials,
-    declare,
-    exp_partials,
-    log10_partials,
-    over,
-    sqrt_partials,
-    tan_partials,
-    tanh_partials,
-)
+from .math import declare, formula_of_numbers
 
 __all__: list[str] = []
 
 rc.non_differentiable(
     constant([cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan])
 )
-
-
-def csin_partials(y: Any, z: Any) -> Any:
-    """∂sin = cos."""
-    return (cmath.cos(z),)
-
-
-def ccos_partials(y: Any, z: Any) -> Any:
-    """∂cos = -sin."""
-    return (-cmath.sin(z),)
-
-
-def csinh_partials(y: Any, z: Any) -> Any:
-    """∂sinh = cosh."""
-    return (cmath.cosh(z),)
-
-
-def ccosh_partials(y: Any, z: Any) -> Any:
-    """∂cosh = sinh."""
-    return (cmath.sinh(z),)
-
-
-def casin_partials(y: Any, z: Any) -> Any:
-    """∂asin = 1 / (√(1 - z) √(1 + z))."""
-    return (over(1.0, roots_beside(z)),)
-
-
-def cacos_partials(y: Any, z: Any) -> Any:
-    """∂acos = -1 / (√(1 - z) √(1 + z))."""
-    return (-over(1.0, roots_beside(z)),)
-
-
-def roots_beside(z: Any) -> Any:
-    """`√(1 - z) √(1 + z)`, for real `z` too on the side of the cut with `Im z = +0`."""
-    z = complex(z)
-    return cmath.sqrt(-(z - 1.0)) * cmath.sqrt(1.0 + z)
-
-
-def casinh_partials(y: Any, z: Any) -> Any:
-    """∂asinh = 1 / √(1 + z²)."""
-    return (over(1.0, cmath.sqrt(1.0 + z * z)),)
-
-
-def cacosh_partials(y: Any, z: Any) -> Any:
-    """∂acosh = 1 / (√(z - 1) √(z + 1))."""
-    return (over(1.0, cmath.sqrt(z - 1.0) * cmath.sqrt(z + 1.0)),)
 
 
 def clog_partials(y: Any, z: Any, base: Any = None) -> Any:
@@ -96,15 +44,22 @@ def rect_partials(y: Any, r: Any, phi: Any) -> Any:
     return cmath.rect(1.0, phi), 1j * y
 
 
-for _name, _partials in {
-    "sin": csin_partials, "cos": ccos_partials, "tan": tan_partials,
-    "sinh": csinh_partials, "cosh": ccosh_partials, "tanh": tanh_partials,
-    "asin": casin_partials, "acos": cacos_partials, "atan": atan_partials,
-    "asinh": casinh_partials, "acosh": cacosh_partials, "atanh": atanh_partials,
-    "exp": exp_partials, "log": clog_partials, "log10": log10_partials,
-    "sqrt": sqrt_partials,
-}.items():  # fmt: skip
+def of_complex(partials: Callable[..., Any]) -> Callable[..., Any]:
+    """The partials of real numbers too: on the side of a cut with imaginary part +0."""
+
+    @wraps(partials)
+    def partials_of_complex(y: Any, z: Any) -> Any:
+        return partials(y, complex(z))
+
+    return partials_of_complex
+
+
+for _name in (
+    "sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh exp log10 sqrt"
+).split():
+    _partials = of_complex(formula_of_numbers(_name, CMATH))
     declare(getattr(cmath, _name), _partials, holomorphic=True)
+declare(cmath.log, clog_partials, holomorphic=True)
 declare(cmath.phase, phase_partials, real_valued=True)
 declare(cmath.polar, polar_partials, real_valued=True)
 declare(cmath.rect, rect_partials)

@@ -15,22 +15,13 @@ import numpy as np
 import rules_core as rc
 from rules_numpy._declare.derivative import DECLARED, constant, derivative
 from rules_numpy._declare.maps import strong, total_of
+from rules_numpy.formulas import FORMULAS, MATH, in_namespace
 
-__all__ = [
-    "atan_partials",
-    "atanh_partials",
-    "declare",
-    "exp_partials",
-    "log10_partials",
-    "over",
-    "polygamma",
-    "sqrt_partials",
-    "tan_partials",
-    "tanh_partials",
-]
+__all__ = ["declare", "formula_of_numbers", "polygamma"]
 
 _ZERO, _NONE = rc.ZeroTangent(), rc.NoTangent()
-_LN2, _LN10 = math.log(2.0), math.log(10.0)
+# What `math` calls asin is NumPy's arcsin.
+_INVERTED = ("sin", "cos", "tan")
 
 # B₂ₖ / (2k)! of the expansion of ψ, k = 1, …, 10.
 _BERNOULLI = (
@@ -85,99 +76,15 @@ def on_floats(partials: Callable[..., Any]) -> Callable[..., Any]:
     return of_floats
 
 
-def over(x: Any, y: Any) -> Any:
-    """x / y, infinite at zero: strong zeros need no exception."""
-    if y == 0:
-        return math.inf
-    return x / y
+def formula_of_numbers(name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
+    """The formula of a function of `math` or `cmath`."""
+    full = name.replace("a", "arc", 1) if name[1:].startswith(_INVERTED) else name
+    return in_namespace(FORMULAS[full], namespace)
 
 
 def polygamma_partials(y: Any, n: Any, x: Any) -> Any:
     """∂ψ⁽ⁿ⁾ = ψ⁽ⁿ⁺¹⁾."""
     return _NONE, polygamma(n + 1, x)
-
-
-def sin_partials(y: Any, x: Any) -> Any:
-    """∂sin = cos."""
-    return (math.cos(x),)
-
-
-def cos_partials(y: Any, x: Any) -> Any:
-    """∂cos = -sin."""
-    return (-math.sin(x),)
-
-
-def tan_partials(y: Any, x: Any) -> Any:
-    """∂tan = 1 + tan²."""
-    return (1.0 + y * y,)
-
-
-def asin_partials(y: Any, x: Any) -> Any:
-    """∂asin = 1 / √(1 - x²)."""
-    return (over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
-
-
-def acos_partials(y: Any, x: Any) -> Any:
-    """∂acos = -1 / √(1 - x²)."""
-    return (-over(1.0, math.sqrt((1.0 - x) * (1.0 + x))),)
-
-
-def atan_partials(y: Any, x: Any) -> Any:
-    """∂atan = 1 / (1 + x²)."""
-    return (1.0 / (1.0 + x * x),)
-
-
-def atan2_partials(r: Any, y: Any, x: Any) -> Any:
-    """∂atan2(y, x) = (x, -y) / (x² + y²)."""
-    h = math.hypot(x, y)
-    if h == 0:
-        return math.nan, math.nan
-    return x / h / h, -y / h / h
-
-
-def sinh_partials(y: Any, x: Any) -> Any:
-    """∂sinh = cosh."""
-    return (math.cosh(x),)
-
-
-def cosh_partials(y: Any, x: Any) -> Any:
-    """∂cosh = sinh."""
-    return (math.sinh(x),)
-
-
-def tanh_partials(y: Any, x: Any) -> Any:
-    """∂tanh = (1 - tanh)(1 + tanh)."""
-    return ((1.0 - y) * (1.0 + y),)
-
-
-def asinh_partials(y: Any, x: Any) -> Any:
-    """∂asinh = 1 / √(1 + x²)."""
-    return (1.0 / math.hypot(1.0, x),)
-
-
-def acosh_partials(y: Any, x: Any) -> Any:
-    """∂acosh = 1 / √(x² - 1)."""
-    return (over(1.0, math.sqrt((x - 1.0) * (x + 1.0))),)
-
-
-def atanh_partials(y: Any, x: Any) -> Any:
-    """∂atanh = 1 / (1 - x²)."""
-    return (1.0 / ((1.0 - x) * (1.0 + x)),)
-
-
-def exp_partials(y: Any, x: Any) -> Any:
-    """∂eˣ = eˣ."""
-    return (y,)
-
-
-def exp2_partials(y: Any, x: Any) -> Any:
-    """∂2ˣ = 2ˣ ln 2."""
-    return (y * _LN2,)
-
-
-def expm1_partials(y: Any, x: Any) -> Any:
-    """∂(eˣ - 1) = eˣ."""
-    return (math.exp(x),)
 
 
 def log_partials(y: Any, x: Any, base: Any = None) -> Any:
@@ -186,31 +93,6 @@ def log_partials(y: Any, x: Any, base: Any = None) -> Any:
         return (1.0 / x,)
     scale = math.log(base)
     return 1.0 / (x * scale), -y / (base * scale)
-
-
-def log2_partials(y: Any, x: Any) -> Any:
-    """∂log₂ x = 1 / (x ln 2)."""
-    return (1.0 / (x * _LN2),)
-
-
-def log10_partials(y: Any, x: Any) -> Any:
-    """∂log₁₀ x = 1 / (x ln 10)."""
-    return (1.0 / (x * _LN10),)
-
-
-def log1p_partials(y: Any, x: Any) -> Any:
-    """∂ln(1 + x) = 1 / (1 + x)."""
-    return (1.0 / (1.0 + x),)
-
-
-def sqrt_partials(y: Any, x: Any) -> Any:
-    """∂√x = 1 / (2 √x)."""
-    return (over(0.5, y),)
-
-
-def cbrt_partials(y: Any, x: Any) -> Any:
-    """∂∛x = 1 / (3 ∛x²)."""
-    return (over(1.0, 3.0 * y * y),)
 
 
 def pow_partials(y: Any, x: Any, p: Any) -> Any:
@@ -231,65 +113,9 @@ def power(x: float, p: float) -> float:
         return math.copysign(math.inf, x if p % 2.0 == 1.0 else 1.0)
 
 
-def fabs_partials(y: Any, x: Any) -> Any:
-    """∂|x| = sign(x), zero at zero."""
-    return (math.copysign(1.0, x) if x else 0.0,)
-
-
-def copysign_partials(y: Any, x: Any, s: Any) -> Any:
-    """∂(|x| sign(s)) = sign(x) sign(s)."""
-    return (math.copysign(1.0, x) * math.copysign(1.0, s) if x else 0.0), _ZERO
-
-
-def degrees_partials(y: Any, x: Any) -> Any:
-    """∂ = 180 / π."""
-    return (180.0 / math.pi,)
-
-
-def radians_partials(y: Any, x: Any) -> Any:
-    """∂ = π / 180."""
-    return (math.pi / 180.0,)
-
-
-def remainder_partials(r: Any, x: Any, y: Any) -> Any:
-    """∂(x - n y) = (1, -n), n = (x - r) / y a whole number."""
-    n = (x - r) / y
-    return 1.0, -round(n) if math.isfinite(n) else -n
-
-
-def ldexp_partials(y: Any, x: Any, i: Any) -> Any:
-    """∂(x 2ⁱ) = 2ⁱ."""
-    return math.ldexp(1.0, i), _NONE
-
-
-def frexp_partials(y: Any, x: Any) -> Any:
-    """x = m 2ᵉ: ∂m = 2⁻ᵉ."""
-    return (math.ldexp(1.0, -y[1]),), (_NONE,)
-
-
-def modf_partials(y: Any, x: Any) -> Any:
-    """The fractional part moves, the whole part is a step function."""
-    return (1.0,), (_ZERO,)
-
-
-def nextafter_partials(r: Any, x: Any, y: Any) -> Any:
-    """The neighbour moves with x."""
-    return 1.0, _ZERO
-
-
 def ulp_partials(y: Any, x: Any) -> Any:
     """A step function."""
     return (_ZERO,)
-
-
-def erf_partials(y: Any, x: Any) -> Any:
-    """∂erf = 2 / √π exp(-x²)."""
-    return (2.0 / math.sqrt(math.pi) * math.exp(-x * x),)
-
-
-def erfc_partials(y: Any, x: Any) -> Any:
-    """∂erfc = -2 / √π exp(-x²)."""
-    return (-2.0 / math.sqrt(math.pi) * math.exp(-x * x),)
 
 
 def gamma_partials(y: Any, x: Any) -> Any:
@@ -307,20 +133,17 @@ def fma_partials(r: Any, x: Any, y: Any, z: Any) -> Any:
     return y, x, 1.0
 
 
-def hypot_partials(y: Any, *coordinates: Any) -> Any:
-    """∂√(Σ x²) = x / y, zero at the origin."""
-    return tuple(x / y if y else 0.0 for x in coordinates)
-
-
-_ALONE = (
+_FORMULAS = (
     "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 "
-    "log log2 log10 log1p sqrt cbrt pow fabs copysign degrees radians remainder ldexp "
-    "frexp modf nextafter ulp erf erfc gamma lgamma fma hypot"
+    "log2 log10 log1p sqrt cbrt fabs copysign degrees radians fmod remainder ldexp "
+    "frexp modf nextafter hypot erf erfc"
 ).split()
-for _name in _ALONE:
-    if hasattr(math, _name):  # cbrt and exp2 came with 3.11, fma with 3.13
+for _name in _FORMULAS:
+    if hasattr(math, _name):  # cbrt and exp2 came with 3.11
+        declare(getattr(math, _name), formula_of_numbers(_name, MATH))
+for _name in ("log", "pow", "ulp", "gamma", "lgamma", "fma"):
+    if hasattr(math, _name):  # fma came with 3.13
         declare(getattr(math, _name), globals()[f"{_name}_partials"])
-declare(math.fmod, remainder_partials)
 declare(polygamma, polygamma_partials)
 
 

@@ -14,51 +14,27 @@ from .arithmetic import (
     write_remainder,
 )
 from .forms import is_number, only, settings, whole
+from .formulas import pull_of
 from .table import FUNCTIONS, Operation, function, operator
 
 __all__ = ["by_reals"]
 
 
-# functions of one argument: (of arrays, of numbers), if those are other texts
+# functions of one argument, whose derivatives are formulas of the NumPy pack
 
-LN2, LN10 = 0.6931471805599453, 2.302585092994046
-OVER_ROOTS = "(np_sqrt(1.0 - {0}) * np_sqrt(1.0 + {0}))"
-OVER_ROOT = "math_sqrt((1.0 - {0}) * (1.0 + {0}))"
-CURVES: dict[str, tuple[str, ...]] = {
-    "exp": ("{dz} * {z}",),
-    "exp2": (f"{{dz}} * {{z}} * {LN2}",),
-    "expm1": ("{dz} * np_exp({0})", "{dz} * math_exp({0})"),
-    "log": ("{dz} / {0}",),
-    "log2": (f"{{dz}} / ({{0}} * {LN2})",),
-    "log10": (f"{{dz}} / ({{0}} * {LN10})",),
-    "log1p": ("{dz} / (1.0 + {0})",),
-    "sqrt": ("{dz} * (0.5 / {z})",),
-    "cbrt": ("{dz} / (3.0 * {z} * {z})",),
-    "sin": ("{dz} * np_cos({0})", "{dz} * math_cos({0})"),
-    "cos": ("-({dz} * np_sin({0}))", "-({dz} * math_sin({0}))"),
-    "tan": ("{dz} * (1.0 + {z} * {z})",),
-    "sinh": ("{dz} * np_cosh({0})", "{dz} * math_cosh({0})"),
-    "cosh": ("{dz} * np_sinh({0})", "{dz} * math_sinh({0})"),
-    "tanh": ("tanh_back({dz}, {z})", "{dz} * (1.0 - {z} * {z})"),
-    "arcsin": (f"{{dz}} / {OVER_ROOTS}", f"{{dz}} / {OVER_ROOT}"),
-    "arccos": (f"-({{dz}} / {OVER_ROOTS})", f"-({{dz}} / {OVER_ROOT})"),
-    "arctan": ("{dz} / (1.0 + {0} * {0})",),
-    "arcsinh": ("{dz} / np_sqrt(1.0 + {0} * {0})", "{dz} / math_hypot(1.0, {0})"),
-    "arccosh": (
-        "{dz} / (np_sqrt({0} - 1.0) * np_sqrt({0} + 1.0))",
-        "{dz} / (math_sqrt({0} - 1.0) * math_sqrt({0} + 1.0))",
-    ),
-    "arctanh": ("{dz} / ((1.0 - {0}) * (1.0 + {0}))",),
-    "degrees": (f"{{dz}} * {180.0 / math.pi!r}",),
-    "radians": (f"{{dz}} * {math.pi / 180.0!r}",),
-}
+CURVES = (
+    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh arcsin "
+    "arccos arctan arcsinh arccosh arctanh degrees radians"
+).split()
 SHORT = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh",
     "arccosh": "acosh", "arctanh": "atanh",
 }  # fmt: skip
+# Of arrays, where that is quicker than the formula: memory that is taken once.
+QUICKER = {"tanh": "tanh_back({dz}, {z})"}
 
 
-def curve(texts: tuple[str, ...]) -> Operation:
+def curve(name: str) -> Operation:
     """A smooth function, of whole numbers too."""
 
     def write_curve(call: Call) -> Written | None:
@@ -66,10 +42,12 @@ def curve(texts: tuple[str, ...]) -> Operation:
         if not only(call) or x is BOOL or x.dtype == "?":  # NumPy: float16
             return None
         if is_number(x):
-            return Written(REAL, None, (texts[-1] if x is REAL else None,))
+            pull = pull_of(name, "math") if x is REAL else None
+            return Written(REAL, None, (pull,))
         if x.name != "array":
             return None
-        return Written(array(x.ndim), None, (texts[0] if x.is_real else None,))
+        pull = QUICKER.get(name) or pull_of(name, "np")
+        return Written(array(x.ndim), None, (pull if x.is_real else None,))
 
     return write_curve
 
@@ -83,11 +61,13 @@ def of_numbers(operation: Operation) -> Operation:
     return write_of_numbers
 
 
-for _name, _texts in CURVES.items():
-    function(getattr(np, _name))(curve(_texts))
+for _name in CURVES:
+    function(getattr(np, _name))(curve(_name))
     _short = getattr(math, SHORT.get(_name, _name), None)
     if _short is not None:
-        function(_short)(of_numbers(curve(_texts)))
+        function(_short)(of_numbers(curve(_name)))
+for _name in ("erf", "erfc"):
+    function(getattr(math, _name))(of_numbers(curve(_name)))
 function(np.rad2deg)(FUNCTIONS[np.degrees])
 function(np.deg2rad)(FUNCTIONS[np.radians])
 
@@ -96,7 +76,7 @@ function(np.deg2rad)(FUNCTIONS[np.radians])
 def write_log(call: Call) -> Written | None:
     """The logarithm of a number, to a base perhaps."""
     if len(call.kinds) == 1:
-        return of_numbers(curve(CURVES["log"]))(call)
+        return of_numbers(curve("log"))(call)
     if not only(call, 2) or not all(map(is_number, call.kinds)):
         return None
     by_x, by_base = (
@@ -107,20 +87,6 @@ def write_log(call: Call) -> Written | None:
     of_real = zip(call.kinds, pulls, strict=True)
     return Written(
         REAL, None, tuple(text if k is REAL else None for k, text in of_real)
-    )
-
-
-@function(math.erf)
-def write_erf(call: Call) -> Written | None:
-    return of_numbers(curve(("{dz} * (1.1283791670955126 * math_exp(-{0} * {0}))",)))(
-        call
-    )
-
-
-@function(math.erfc)
-def write_erfc(call: Call) -> Written | None:
-    return of_numbers(curve(("-{dz} * (1.1283791670955126 * math_exp(-{0} * {0}))",)))(
-        call
     )
 
 

@@ -1,0 +1,223 @@
+"""The functions that formulas name, in each namespace.
+
+Those of this module are NumPy's. `MATH` and `CMATH` hold them for Python's numbers,
+`framework(xp)` for the arrays of a namespace of the array API.
+"""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import math
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import (
+    copysign,
+    cos,
+    cosh,
+    exp,
+    exp2,
+    hypot,
+    ldexp,
+    logaddexp,
+    logaddexp2,
+    pi,
+    rint,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+)
+
+import rules_core as rc
+
+__all__ = [
+    "CMATH",
+    "CONSTANTS",
+    "FRAMEWORK",
+    "GAUSS",
+    "LN2",
+    "LN10",
+    "MATH",
+    "NOTHING",
+    "ZERO",
+    "copysign",
+    "cos",
+    "cosh",
+    "difference",
+    "exp",
+    "exp2",
+    "framework",
+    "full",
+    "hypot",
+    "hypotenuse",
+    "ldexp",
+    "logaddexp",
+    "logaddexp2",
+    "nonzero",
+    "one",
+    "over",
+    "over_number",
+    "pi",
+    "rebound",
+    "rint",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "zero_like",
+]
+
+Namespace = dict[str, Any]
+LN2, LN10 = math.log(2.0), math.log(10.0)
+GAUSS = 2.0 / math.sqrt(math.pi)  # the slope of erf at 0
+ZERO, NOTHING = rc.ZeroTangent(), rc.NoTangent()
+_CONSTANTS: Namespace = {
+    "GAUSS": GAUSS, "LN2": LN2, "LN10": LN10, "pi": math.pi, "ZERO": ZERO,
+    "NOTHING": NOTHING,
+}  # fmt: skip
+CONSTANTS = frozenset({*_CONSTANTS, *dir(builtins)})
+
+
+def rebound(f: Callable[..., Any], namespace: Namespace) -> Callable[..., Any]:
+    """`f` with other globals: it has the name, the text and the speed of `f`."""
+    code = f.__code__
+    known = {name: namespace[name] for name in code.co_names if name in namespace}
+    known["__builtins__"] = builtins
+    made = FunctionType(code, known, f.__name__, f.__defaults__)
+    made.__module__, made.__qualname__ = f.__module__, f.__qualname__
+    made.__doc__ = f.__doc__
+    return made
+
+
+# NumPy
+
+
+def over(a: Any, b: Any) -> Any:
+    """a / b, by NumPy also for Python's numbers."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(a, b)
+
+
+def hypotenuse(x: Any) -> Any:
+    """√(1 + x²)."""
+    return np.sqrt(1.0 + x * x)
+
+
+def nonzero(x: Any) -> Any:
+    """`x`, and 1 where it is 0."""
+    return np.where(x == 0, 1.0, x)
+
+
+def difference(y: Any, a: Any, b: Any) -> Any:
+    """b - a, and 0 between equal infinities."""
+    same = np.isinf(y) & (a == b)
+    if not np.any(same):
+        return b - a
+    return np.where(same, 0.0, b) - np.where(same, 0.0, a)
+
+
+def full(_y: Any, x: Any) -> Any:
+    """`x` in the form that functions take: of arrays like `y`."""
+    return x
+
+
+def zero_like(_y: Any) -> float:
+    """A zero that goes with `y`."""
+    return 0.0
+
+
+one = np.ones_like
+
+
+# Python's numbers
+
+
+def over_number(a: Any, b: Any) -> Any:
+    """a / b; infinite at zero, so that strong zeros need no exception."""
+    if b == 0:
+        return math.inf if isinstance(a, complex) else a * math.inf
+    return a / b
+
+
+def _sign_of_number(x: Any) -> float:
+    return math.copysign(1.0, x) if x else 0.0
+
+
+def _nonzero_number(x: Any) -> Any:
+    return x or 1.0
+
+
+def _round_number(x: Any) -> Any:
+    return round(x) if math.isfinite(x) else x
+
+
+def _one_number(_x: Any) -> float:
+    return 1.0
+
+
+_NUMBERS: Namespace = {**_CONSTANTS, "over": over_number, "full": full}
+MATH: Namespace = {
+    **_NUMBERS,
+    **{name: getattr(math, name) for name in (
+        "copysign", "cos", "cosh", "exp", "hypot", "ldexp", "sin", "sinh", "sqrt",
+    )},
+    "hypotenuse": lambda x: math.hypot(1.0, x),
+    "nonzero": _nonzero_number,
+    "one": _one_number,
+    "rint": _round_number,
+    "sign": _sign_of_number,
+}  # fmt: skip
+CMATH: Namespace = {
+    **_NUMBERS,
+    **{
+        name: getattr(cmath, name)
+        for name in ("cos", "cosh", "exp", "sin", "sinh", "sqrt")
+    },
+    "hypotenuse": lambda z: cmath.sqrt(1.0 + z * z),
+}
+
+
+# Frameworks: what their namespaces lack, or take arrays alone for.
+
+
+def framework(xp: Any) -> Namespace:
+    """The functions of a namespace of the array API."""
+
+    def full_like(y: Any, x: Any) -> Any:
+        return x if rc.is_array(x) else xp.zeros_like(y) + x
+
+    def gap(y: Any, a: Any, b: Any) -> Any:
+        a, b = full_like(y, a), full_like(y, b)
+        same, none = xp.isinf(y) & (a == b), xp.zeros_like(y)
+        return xp.where(same, none, b) - xp.where(same, none, a)
+
+    def sign_by_choice(x: Any) -> Any:
+        # array_api_compat's writes under a mask, which torch refuses in batches.
+        positive, none = xp.ones_like(x), xp.zeros_like(x)
+        still = xp.where(x == 0, none, none + float("nan"))
+        return xp.where(x > 0, positive, xp.where(x < 0, -positive, still))
+
+    return {
+        **_CONSTANTS,
+        **{name: getattr(xp, name) for name in (
+            "cos", "cosh", "exp", "hypot", "logaddexp", "sin", "sinh", "sqrt",
+        )},
+        "difference": gap,
+        "exp2": lambda x: xp.exp(LN2 * x),
+        "full": full_like,
+        "hypotenuse": lambda x: xp.sqrt(1.0 + x * x),
+        "logaddexp2": lambda a, b: xp.logaddexp(LN2 * a, LN2 * b) / LN2,
+        "nonzero": lambda x: xp.where(x == 0, xp.ones_like(x), x),
+        "one": xp.ones_like,
+        "over": lambda a, b: a / b,
+        "rint": xp.round,
+        "sign": sign_by_choice,
+        "zero_like": xp.zeros_like,
+    }  # fmt: skip
+
+
+FRAMEWORK = frozenset(framework(np))

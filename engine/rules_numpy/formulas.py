@@ -1,0 +1,365 @@
+"""Partial derivatives of elementwise functions, each written once.
+
+A formula is a function of the value `y` and the arguments. The functions that it names
+(`cos`, `sqrt`, `over`, …) are globals, and stand for those of one namespace: NumPy's
+here, `math`'s for Python numbers, `cmath`'s for complex ones, `jax.numpy` or `torch` in
+a framework. `in_namespace` gives a formula those of another; straight-line code of the
+engine takes the text. So all of them compute the same, to the last place where the
+functions of their namespaces do.
+
+>>> import math
+>>> from rules_numpy.formulas import FORMULAS, MATH, in_namespace
+>>> FORMULAS["tanh"].partials(0.5, None)
+(0.75,)
+>>> in_namespace(FORMULAS["sin"], MATH)(None, 0.0)
+(1.0,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ._declare.namespaces import (
+    CMATH,
+    CONSTANTS,
+    FRAMEWORK,
+    GAUSS,
+    LN2,
+    LN10,
+    MATH,
+    NOTHING,
+    ZERO,
+    copysign,
+    cos,
+    cosh,
+    difference,
+    exp,
+    exp2,
+    framework,
+    full,
+    hypot,
+    hypotenuse,
+    ldexp,
+    logaddexp,
+    logaddexp2,
+    nonzero,
+    one,
+    over,
+    pi,
+    rebound,
+    rint,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    zero_like,
+)
+
+__all__ = ["CMATH", "FORMULAS", "MATH", "Formula", "in_framework", "in_namespace"]
+
+Partials = Callable[..., tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The partial derivatives of a function.
+
+    Attributes:
+        partials: `partials(y, *args)`, one for each argument, with NumPy's functions.
+        holomorphic: Whether the Cauchy–Riemann equations hold.
+    """
+
+    partials: Partials
+    holomorphic: bool
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The functions of a namespace that it names."""
+        return frozenset(self.partials.__code__.co_names) - CONSTANTS
+
+    @property
+    def runs_in_frameworks(self) -> bool:
+        """Whether every namespace of the array API has these functions."""
+        return self.functions <= FRAMEWORK
+
+
+# By the name that the function has in NumPy, or in `math` where NumPy has none.
+FORMULAS: dict[str, Formula] = {}
+
+
+def in_namespace(formula: Formula, namespace: dict[str, Any]) -> Partials:
+    """The partials with the functions of another namespace."""
+    return rebound(formula.partials, namespace)
+
+
+def in_framework(formula: Formula) -> Partials:
+    """The partials as `partials(xp, y, *args)` for any namespace of the array API."""
+    known: dict[Any, Partials] = {}
+
+    def partials(xp: Any, y: Any, *args: Any) -> tuple[Any, ...]:
+        found = known.get(xp)
+        if found is None:
+            found = known[xp] = rebound(formula.partials, framework(xp))
+        return found(y, *args)
+
+    return partials
+
+
+def formula(*names: str, holomorphic: bool = False) -> Callable[[Partials], Partials]:
+    """Note the partials of functions, by their names in NumPy."""
+
+    def note(partials: Partials) -> Partials:
+        for name in names:
+            FORMULAS[name] = Formula(partials, holomorphic)
+        return partials
+
+    return note
+
+
+# exponentials and logarithms
+
+
+@formula("exp", holomorphic=True)
+def exp_partials(y: Any, x: Any) -> Any:
+    """∂eˣ = eˣ."""
+    return (y,)
+
+
+@formula("exp2", holomorphic=True)
+def exp2_partials(y: Any, x: Any) -> Any:
+    """∂2ˣ = 2ˣ ln 2."""
+    return (y * LN2,)
+
+
+@formula("expm1", holomorphic=True)
+def expm1_partials(y: Any, x: Any) -> Any:
+    """∂(eˣ - 1) = eˣ."""
+    return (exp(x),)
+
+
+@formula("log", holomorphic=True)
+def log_partials(y: Any, x: Any) -> Any:
+    """∂ln x = 1 / x."""
+    return (over(1.0, x),)
+
+
+@formula("log2", holomorphic=True)
+def log2_partials(y: Any, x: Any) -> Any:
+    """∂log₂ x = 1 / (x ln 2)."""
+    return (over(1.0, x * LN2),)
+
+
+@formula("log10", holomorphic=True)
+def log10_partials(y: Any, x: Any) -> Any:
+    """∂log₁₀ x = 1 / (x ln 10)."""
+    return (over(1.0, x * LN10),)
+
+
+@formula("log1p", holomorphic=True)
+def log1p_partials(y: Any, x: Any) -> Any:
+    """∂ln(1 + x) = 1 / (1 + x)."""
+    return (over(1.0, 1.0 + x),)
+
+
+@formula("logaddexp")
+def logaddexp_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂ln(eᵃ + eᵇ) = (1 / (1 + eᵇ⁻ᵃ), 1 / (1 + eᵃ⁻ᵇ)): `y` would be rounded."""
+    gap = difference(y, a, b)
+    none = zero_like(y)
+    return exp(-logaddexp(none, gap)), exp(-logaddexp(none, -gap))
+
+
+@formula("logaddexp2")
+def logaddexp2_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂log₂(2ᵃ + 2ᵇ) = (1 / (1 + 2ᵇ⁻ᵃ), 1 / (1 + 2ᵃ⁻ᵇ))."""
+    gap = difference(y, a, b)
+    none = zero_like(y)
+    return exp2(-logaddexp2(none, gap)), exp2(-logaddexp2(none, -gap))
+
+
+# of the normal distribution; NumPy has neither
+
+
+@formula("erf")
+def erf_partials(y: Any, x: Any) -> Any:
+    """∂erf = 2 / √π exp(-x²)."""
+    return (GAUSS * exp(-x * x),)
+
+
+@formula("erfc")
+def erfc_partials(y: Any, x: Any) -> Any:
+    """∂erfc = -2 / √π exp(-x²)."""
+    return (-GAUSS * exp(-x * x),)
+
+
+# roots
+
+
+@formula("sqrt", holomorphic=True)
+def sqrt_partials(y: Any, x: Any) -> Any:
+    """∂√x = 1 / (2 √x)."""
+    return (over(0.5, y),)
+
+
+@formula("cbrt")
+def cbrt_partials(y: Any, x: Any) -> Any:
+    """∂∛x = 1 / (3 ∛x²)."""
+    return (over(1.0 / 3.0, y * y),)
+
+
+@formula("hypot")
+def hypot_partials(y: Any, *coordinates: Any) -> Any:
+    """∂√(Σ x²) = x / y, zero at the origin."""
+    size = nonzero(y)
+    return tuple([x / size for x in coordinates])
+
+
+# trigonometric and hyperbolic functions
+
+
+@formula("sin", holomorphic=True)
+def sin_partials(y: Any, x: Any) -> Any:
+    """∂sin = cos."""
+    return (cos(x),)
+
+
+@formula("cos", holomorphic=True)
+def cos_partials(y: Any, x: Any) -> Any:
+    """∂cos = -sin."""
+    return (-sin(x),)
+
+
+@formula("tan", holomorphic=True)
+def tan_partials(y: Any, x: Any) -> Any:
+    """∂tan = 1 + tan²."""
+    return (1.0 + y * y,)
+
+
+@formula("sinh", holomorphic=True)
+def sinh_partials(y: Any, x: Any) -> Any:
+    """∂sinh = cosh."""
+    return (cosh(x),)
+
+
+@formula("cosh", holomorphic=True)
+def cosh_partials(y: Any, x: Any) -> Any:
+    """∂cosh = sinh."""
+    return (sinh(x),)
+
+
+@formula("tanh", holomorphic=True)
+def tanh_partials(y: Any, x: Any) -> Any:
+    """∂tanh = (1 - tanh)(1 + tanh)."""
+    return ((1.0 - y) * (1.0 + y),)
+
+
+# The product of roots has the branches that the root of the product has not, and on a
+# cut the sign of a zero imaginary part tells the side: 1 - x would lose it.
+
+
+@formula("arcsin", holomorphic=True)
+def arcsin_partials(y: Any, x: Any) -> Any:
+    """∂arcsin = 1 / (√(1 - x) √(1 + x))."""
+    return (over(1.0, sqrt(-(x - 1.0)) * sqrt(1.0 + x)),)
+
+
+@formula("arccos", holomorphic=True)
+def arccos_partials(y: Any, x: Any) -> Any:
+    """∂arccos = -1 / (√(1 - x) √(1 + x))."""
+    return (-over(1.0, sqrt(-(x - 1.0)) * sqrt(1.0 + x)),)
+
+
+@formula("arctan", holomorphic=True)
+def arctan_partials(y: Any, x: Any) -> Any:
+    """∂arctan = 1 / (1 + x²)."""
+    return (1.0 / (1.0 + x * x),)
+
+
+@formula("arctan2")
+def arctan2_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂arctan2(a, b) = (b, -a) / (a² + b²); undefined at the origin."""
+    size = hypot(full(y, a), full(y, b))
+    return over(over(b, size), size), -over(over(a, size), size)
+
+
+@formula("arcsinh", holomorphic=True)
+def arcsinh_partials(y: Any, x: Any) -> Any:
+    """∂arcsinh = 1 / √(1 + x²)."""
+    return (1.0 / hypotenuse(x),)
+
+
+@formula("arccosh", holomorphic=True)
+def arccosh_partials(y: Any, x: Any) -> Any:
+    """∂arccosh = 1 / (√(x - 1) √(x + 1))."""
+    return (over(1.0, sqrt(x - 1.0) * sqrt(x + 1.0)),)
+
+
+@formula("arctanh", holomorphic=True)
+def arctanh_partials(y: Any, x: Any) -> Any:
+    """∂arctanh = 1 / ((1 - x)(1 + x))."""
+    return (over(1.0, (1.0 - x) * (1.0 + x)),)
+
+
+@formula("degrees", "rad2deg")
+def degrees_partials(y: Any, x: Any) -> Any:
+    """∂ = 180 / π."""
+    return (180.0 / pi,)
+
+
+@formula("radians", "deg2rad")
+def radians_partials(y: Any, x: Any) -> Any:
+    """∂ = π / 180."""
+    return (pi / 180.0,)
+
+
+# arithmetic
+
+
+@formula("divide", holomorphic=True)
+def divide_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a / b) = (1 / b, -(a / b) / b)."""
+    return over(1.0, b), over(-y, b)
+
+
+@formula("remainder", "fmod")
+def remainder_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a - q b) = (1, -q) with the whole quotient q = (a - y) / b."""
+    return 1.0, -rint(over(a - y, b))
+
+
+@formula("fabs")
+def fabs_partials(y: Any, x: Any) -> Any:
+    """∂|x| = sign(x), zero at zero."""
+    return (sign(x),)
+
+
+@formula("copysign")
+def copysign_partials(y: Any, x: Any, s: Any) -> Any:
+    """∂(|x| sign(s)) = sign(x) sign(s); zero in s."""
+    return sign(x) * copysign(1.0, s), ZERO
+
+
+@formula("ldexp")
+def ldexp_partials(y: Any, x: Any, n: Any) -> Any:
+    """∂(x 2ⁿ) = 2ⁿ; n is whole."""
+    return ldexp(one(x), n), NOTHING
+
+
+@formula("frexp")
+def frexp_partials(y: Any, x: Any) -> Any:
+    """x = m 2ᵉ: ∂m = 2⁻ᵉ; e is whole."""
+    return (ldexp(one(x), -y[1]),), (NOTHING,)
+
+
+@formula("modf")
+def modf_partials(y: Any, x: Any) -> Any:
+    """The fractional part moves with x, the whole part is a step function."""
+    return (1.0,), (ZERO,)
+
+
+@formula("nextafter")
+def nextafter_partials(y: Any, a: Any, b: Any) -> Any:
+    """The neighbour moves with a."""
+    return 1.0, ZERO
