@@ -168,7 +168,6 @@ class Of:  # noqa: PLW1641  (it has no hash on purpose)
     """A class whose `__call__` is what Python lets it be, for `b sin(x)`."""
 
     factor = 3.0
-    __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other):
         return NotImplemented
