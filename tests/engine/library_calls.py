@@ -30,7 +30,7 @@ LEFT_OUT = frozenset("""
     seed setstate getstate SystemRandom setcontext localcontext getcontext
     WRAPPER_ASSIGNMENTS singledispatch singledispatchmethod RLock cached_property wraps
     update_wrapper total_ordering namedtuple tee methodcaller
-    test show_options
+    test show_options buffer_info
 """.split())  # fmt: skip
 
 # One object of each class, whose methods are walked; `v` is a list of the numbers.

@@ -168,5 +168,7 @@ class Attributes(Hooks):
         elif isinstance(found, property) and found.fdel is not None:
             self.call(found.fdel, owner)
         else:
+            if type(own := getattr(owner, "__dict__", None)) is dict:
+                self.changing(own)  # whose order comes back as well
             self.note_attribute(owner, name)
             delete(owner, name)

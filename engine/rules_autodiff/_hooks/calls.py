@@ -7,6 +7,7 @@ derivative.
 """
 
 import functools
+from array import array
 from collections import OrderedDict, deque
 from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
@@ -68,7 +69,8 @@ METHODS = frozenset({
 
 
 # The classes of ufuncs, of other NumPy functions, and of functions in C.
-NATIVE = frozenset({np.ufunc, type(np.sum), BuiltinFunctionType})
+BUILTINS = frozenset({BuiltinFunctionType, type(array("d").extend)})
+NATIVE = frozenset({np.ufunc, type(np.sum), *BUILTINS})
 
 # Functions that are no rule's concern, but take numbers out of texts and bytes.
 READERS = frozenset({
@@ -148,7 +150,7 @@ class Calls(OutCalls):
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
         handle = HANDLERS.get(f)
         owner: tuple[Any, ...] = ()
-        if handle is None and type(f) is BuiltinFunctionType:
+        if handle is None and type(f) in BUILTINS:
             handle, owner = HANDLERS.get(key_of_builtin(f)), (f.__self__,)
         if handle is not None:
             try:
@@ -156,7 +158,7 @@ class Calls(OutCalls):
             except ERRORS as error:
                 raise_own(error, f, args, kwargs)
                 raise
-        of_numpy = type(f) is not BuiltinFunctionType
+        of_numpy = type(f) not in BUILTINS
         if of_numpy and not kwargs and INERT.issuperset(map(type, args)):
             return self.from_text(self.below.call(f, *args), f, args)
         return self.call_opaque(f, args, kwargs)

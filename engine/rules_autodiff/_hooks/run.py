@@ -104,7 +104,7 @@ class Run(
             return self.slot(x) is not None
         if type(x) is FunctionType and not x.__closure__:
             return False
-        if type(x) is BuiltinFunctionType:
+        if isinstance(x, BuiltinFunctionType):
             return x.__self__ is not None and self.is_active(x.__self__)
         return self.reaches(x, {})
 

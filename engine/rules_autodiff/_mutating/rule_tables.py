@@ -132,7 +132,7 @@ class MutatingRules:
         if type(f) is FunctionType and f not in self.rules:
             return None
         owner = getattr(f, "__self__", None)
-        if type(f) is BuiltinFunctionType and owner is not None:  # `x.sort`
+        if isinstance(f, BuiltinFunctionType) and owner is not None:  # `x.sort`
             method = getattr(type(owner), f.__name__, None)
             bound = self.look_up(method, (owner, *args), kwargs)
             if bound is not None:

@@ -1,5 +1,6 @@
 """Changes of lists, dicts, sets and deques: done, and noted to be undone."""
 
+import array
 import copy
 import functools
 import operator
@@ -46,7 +47,9 @@ CHANGING = (
     list.insert, list.clear, list.reverse, list.__imul__, list.__setitem__,
     list.__delitem__, dict.pop, dict.popitem, dict.clear, dict.__delitem__,
     set.discard, set.remove, set.pop, set.clear,
-    set.difference_update, set.intersection_update, deque.append, deque.appendleft,
+    set.difference_update, set.intersection_update, set.symmetric_difference_update,
+    set.__ior__, set.__iand__, set.__isub__, set.__ixor__, deque.__setitem__,
+    deque.__delitem__, deque.__imul__, deque.append, deque.appendleft,
     deque.pop, deque.popleft, deque.insert, deque.rotate, deque.clear,
     deque.reverse, OrderedDict.move_to_end, OrderedDict.pop, OrderedDict.popitem,
     OrderedDict.clear, OrderedDict.__setitem__, OrderedDict.__delitem__,
@@ -57,6 +60,31 @@ for _filling in (
     list.extend, list.__iadd__, deque.extend, deque.extendleft, deque.__iadd__,
 ):  # fmt: skip
     HANDLERS[_filling] = filling(_filling)
+
+
+@handler(dict.__ior__)
+def handle_union_in_place(run: Any, owner: Any, other: Any) -> Any:
+    run.call(owner.update, other)
+    return owner
+
+
+def changing_bytes(name: str) -> Callable[..., Any]:
+    """A method of an array of the standard library: its owner's state is noted."""
+
+    def handle(run: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
+        run.changing(owner)
+        return run.call_opaque(getattr(owner, name), args, kwargs)
+
+    return handle
+
+
+for _name in (
+    "append", "extend", "insert", "remove", "reverse", "pop", "clear", "byteswap",
+    "fromlist", "frombytes", "__iadd__", "__imul__", "__setitem__", "__delitem__",
+):  # fmt: skip
+    for _cls in (bytearray, array.array):
+        if hasattr(_cls, _name):
+            HANDLERS[getattr(_cls, _name)] = changing_bytes(_name)
 
 
 def call_itemgetter(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
@@ -250,6 +278,7 @@ def handle_shuffle(run: Any, rng: Any, items: Any) -> None:
         rng.shuffle(order)
         run.write(items, Ellipsis, run.read_array(items, order))
     else:
+        len(items)  # what has none is no state to be kept
         run.changing(items)
         rng.shuffle(items)
 

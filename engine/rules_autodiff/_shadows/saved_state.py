@@ -1,5 +1,6 @@
 """Saving and loading the state of whatever a program may change."""
 
+import array
 from collections import deque
 from dataclasses import MISSING
 from types import FunctionType, ModuleType
@@ -28,6 +29,14 @@ def load_list(x: Any, state: Any) -> None:
 
 def load_bytes(x: Any, state: Any) -> None:
     bytearray.__setitem__(x, slice(None), state)
+
+
+def save_array(x: Any) -> Any:
+    return x[:]
+
+
+def load_array(x: Any, state: Any) -> None:
+    array.array.__setitem__(x, slice(None), state)
 
 
 def save_dict(x: Any) -> Any:
@@ -162,6 +171,8 @@ def state_functions(x: Any) -> Any:
         return (save_set, load_set) if isinstance(x, set) else (bytes, load_bytes)
     if isinstance(x, FunctionType):
         return save_function, load_function
+    if isinstance(x, array.array):
+        return save_array, load_array
     if isinstance(x, deque):
         return save_deque, load_deque
     if isinstance(x, np.ndarray):
