@@ -22,6 +22,7 @@ from rules_core._dispatch.rule_signature import read_types
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
 from rules_core._primitives.ignore_derivatives import without_captured
 from rules_core._rules.debug_mode import is_watching
+from rules_core._rules.explain import EXPLAINERS, explained
 from rules_core._tangents.leaves import signed
 from rules_core._tangents.project import entries_given
 from rules_core._tangents.sparse import is_sparse
@@ -30,12 +31,14 @@ __all__ = [
     "ATTRIBUTE",
     "CHANGES",
     "CHOSEN",
+    "EXPLAINERS",
     "PACKS",
     "Location",
     "NoConfig",
     "Rule",
     "RuleSet",
     "entries_given",
+    "explained",
     "find_table",
     "is_sparse",
     "is_watching",

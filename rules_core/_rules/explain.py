@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rules_core._base.arrays import type_name
@@ -20,9 +20,11 @@ from .in_frameworks import in_hosts
 from .lookup import handle_of, normal_form, unwrap
 from .skipped import skipped_rules
 
-__all__ = ["RuleNotFound", "explain"]
+__all__ = ["EXPLAINERS", "RuleNotFound", "explain", "explained"]
 
 _NONE = type(None)
+# What other packages say of rules of theirs: explainer(f, args, kwargs) gives lines.
+EXPLAINERS: list[Callable[[Any, tuple[Any, ...], dict[str, Any]], Iterable[str]]] = []
 
 
 def explain(*args: Any, **kw: Any) -> str:
@@ -37,7 +39,8 @@ def explain(*args: Any, **kw: Any) -> str:
         that apply as well and why they lost, those that do not apply and why not, and
         whether the call is opted out. Of a host primal without a rule, what derives
         one. Then, whether JAX and PyTorch use the rules: there the arrays among the
-        arguments (numbers, if there is none) are traced ones.
+        arguments (numbers, if there is none) are traced ones; and, of a function with
+        mutating rules, which of them `rules_autodiff` runs.
 
     >>> from rules_core import explain
     >>> def f(x):
@@ -57,7 +60,8 @@ def explain(*args: Any, **kw: Any) -> str:
     f = f.primitive if type(getattr(f, "primitive", None)) is Primitive else f
     call = f, tuple(rest), kw, config
     parts = [_section(kind, *call) for kind in ("rrule", "frule")]
-    return "\n".join((*parts, *_derived(*call), *_users(*call)))
+    elsewhere = [line for told in EXPLAINERS for line in told(f, tuple(rest), kw)]
+    return "\n".join((*parts, *_derived(*call), *_users(*call), *elsewhere))
 
 
 def _users(
@@ -176,7 +180,14 @@ def _section(
     rules = None if table is None else getattr(table, kind)
     if table is None or rules is None or not rules.rules:
         return f"{head}: no rule applies; none is defined."
-    others = _others(rules, config, types, table.binder.names or ())
+    return explained(head, rules, config, types, table.binder.names or ())
+
+
+def explained(
+    head: str, rules: RuleSet, config: Any, types: tuple[type, ...], names: Any = ()
+) -> str:
+    """Which of some rules runs, and why the others do not, after a heading."""
+    others = _others(rules, config, types, names)
     return "\n".join((f"{head}: {_verdict(rules, config, types)}", *others))
 
 

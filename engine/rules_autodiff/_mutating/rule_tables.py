@@ -4,7 +4,7 @@ import functools
 import inspect
 import typing
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
 
@@ -12,7 +12,16 @@ from rules_autodiff._python.attached import Attached
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, OVERLAYS
 from rules_autodiff._refusals import name_of
 from rules_core import DebugError, Primitive, RuleDefinitionError, RuleSkippedWarning
-from rules_core.extend import Location, NoConfig, Rule, RuleSet, read_types, reasons
+from rules_core.extend import (
+    EXPLAINERS,
+    Location,
+    NoConfig,
+    Rule,
+    RuleSet,
+    explained,
+    read_types,
+    reasons,
+)
 
 from .duals import CoDual, Dual
 
@@ -201,6 +210,44 @@ class MutatingRules:
         return "\n".join((head, *lines, cure))
 
 
+def mutating_lines(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[str]:
+    """What `explain` says of the mutating rules of a function, in both modes."""
+    if isinstance(f, Primitive):
+        f = f.fun
+    if type(f) is MethodType:
+        f, args = f.__func__, (f.__self__, *args)
+    tables = [table for table in (rrule_mutating, frule_mutating) if table.has(f)]
+    if not tables:
+        return
+    placed = in_place(f, args, kwargs)
+    types = tuple(map(type, args if placed is None else placed))
+    call = f"{name_of(f)}({', '.join(cls.__qualname__ for cls in types)})"
+    for table in tables:
+        head = f"{table.kind} for {call}"
+        if placed is None:
+            yield f"{head}: no rule applies; it takes no keyword-only arguments."
+        else:
+            yield explained(head, table.rules[f], None, types, names_of(f))
+    found = [table.kind for table in tables if table.find(f, args, kwargs)]
+    if found:
+        yield f"In rules_autodiff {' and '.join(found)} runs, before any other rule."
+    else:
+        yield (
+            "In rules_autodiff no mutating rule applies (RuleSkippedWarning): other "
+            f"rules of {name_of(f)} run, or its own code is differentiated."
+        )
+
+
+def names_of(f: Any) -> tuple[str, ...]:
+    """The names of a function's parameters; none where it does not tell."""
+    try:
+        return tuple(inspect.signature(f).parameters)
+    except (TypeError, ValueError):
+        return ()
+
+
 def in_place(
     f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[Any, ...] | None:
@@ -248,3 +295,4 @@ def as_it_is(rule: Rule) -> Rule:
 
 rrule_mutating = MutatingRules("rrule_mutating", CoDual)
 frule_mutating = MutatingRules("frule_mutating", Dual)
+EXPLAINERS.append(mutating_lines)
