@@ -7,7 +7,7 @@ from typing import Any
 
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import ProjectionError, RuleDefinitionError
-from rules_core._dispatch.rule import PARTIALS, Location
+from rules_core._dispatch.rule import AUTHORS, PARTIALS, Location
 from rules_core._dispatch.rule_signature import read_signature
 from rules_core._dispatch.table import Table
 from rules_core._primitives.strong_zero import conj, strong_product, total
@@ -120,7 +120,8 @@ def scalar_rule(
     rows = _rows_of(partials, label, where, **claims)
     forward, backward = _make(table, rows, label, asks_needs=read.needs)
     for rule in (forward, backward):
-        rule.__dict__.update({PARTIALS: rows, "holomorphic": holomorphic})
+        claimed = {PARTIALS: rows, AUTHORS: partials, "holomorphic": holomorphic}
+        rule.__dict__.update(claimed)
     register_pair(
         table,
         where,

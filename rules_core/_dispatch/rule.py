@@ -11,10 +11,11 @@ from rules_core._base.errors import RuleDefinitionError, RuleResultError
 
 from .rule_key import describe
 
-__all__ = ["PARTIALS", "Location", "Rule", "union"]
+__all__ = ["AUTHORS", "PARTIALS", "Location", "Rule", "union"]
 
 # Where `scalar_rule` keeps the partials, in rows: on the functions that it makes.
 PARTIALS = "__rules_core_partials__"
+AUTHORS = "__rules_core_authors_partials__"
 
 
 class Location:
@@ -163,6 +164,11 @@ class Rule:
     def partials(self) -> Callable[..., Any] | None:
         """The partials of a `scalar_rule`, one row per output: `(y, *args) -> rows`."""
         return getattr(self.function, PARTIALS, None)
+
+    @property
+    def authors_partials(self) -> Callable[..., Any] | None:
+        """The partials of a `scalar_rule` as their author wrote them."""
+        return getattr(self.function, AUTHORS, None)
 
     @property
     def signature(self) -> str:

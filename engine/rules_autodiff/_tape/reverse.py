@@ -31,6 +31,7 @@ from rules_autodiff._shadows.memory import (
 from rules_autodiff._shadows.saved_state import state_functions, written_to
 from rules_autodiff._shadows.slots import Branch, Shadow, Window
 from rules_autodiff._transforms.transposed_rule import transposed_frule
+from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_core import RuleDefinitionError, frule, rrule
 
 from .entries import (
@@ -227,6 +228,8 @@ class ReverseRun(Run):
 
     def settled(self, found: Any, f: Any, slots: Any, y: Any, pullback: Any) -> Any:
         """A rule's result in memory of its own, noted; or a view of an argument."""
+        if LEARNED.left:
+            LEARNED.note(found, y)
         self.check_kind(f, (*found.args, *found.kwargs.values()), y)
         views = self.views_in(y, f, found.args)
         if any(views):

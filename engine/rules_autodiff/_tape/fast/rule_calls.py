@@ -17,6 +17,7 @@ from rules_autodiff._python.values import SCALARS
 from rules_autodiff._shadows.memory import CALLBACK
 from rules_autodiff._shadows.slots import Shadow
 from rules_autodiff._tape.entries import RuleEntry
+from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_core import rrule
 
 from .items import CONSTANT, DOUBLE, REAL, FastItems
@@ -77,6 +78,8 @@ class FastRules(FastItems):
 
     def noted(self, found: Any, f: Any, slots: Any, y: Any, pullback: Any) -> Any:
         """A rule's result, noted."""
+        if LEARNED.left:
+            LEARNED.note(found, y)
         if type(y) is ndarray and y.dtype is DOUBLE and y.base is None:
             known = self.shadows.get(id(y))
             if known is None or known() is not y:

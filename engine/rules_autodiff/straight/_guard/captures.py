@@ -17,12 +17,13 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import Kind, kind_of
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Thing
+from rules_core import Primitive
 
 from .trust import is_answered
 
 __all__ = ["ROOT", "Captures", "Method", "Place"]
 
-FIXED = (ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum))
+FIXED = (ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum), Primitive)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Captures:
         self.names: dict[Place, str] = {ROOT: "f"}
         self.functions: dict[Any, Place] = {function: ROOT}
         self.lines: list[str] = []
+        self.same: set[Place] = set()
         self.values: dict[Place, tuple[int, Kind]] = {}
         self.builtins = ""
         self.namespace: dict[str, Any] = {
@@ -242,6 +244,13 @@ class Captures:
             ]
         for test in tests:
             self.lines += [f"if {test}:", "    return None"]
+
+    def expect_same(self, place: Place, value: FunctionType) -> None:
+        """A function with rules: it is the one that has them, at every call."""
+        if place not in self.same:
+            self.same.add(place)
+            name = self.name_of(place)
+            self.forbid(f"{self.constant('own', ref(value))}() is not {name}")
 
     def capture(self, place: Place, kind: Kind) -> tuple[int, Kind]:
         """A value that is read at every call, and must stay of its kind."""

@@ -3,7 +3,7 @@
 import ast
 from typing import Any, NoReturn
 
-__all__ = ["Refused", "refuse"]
+__all__ = ["Refused", "Unlearned", "refuse"]
 
 
 class Refused(Exception):
@@ -24,6 +24,10 @@ class Refused(Exception):
         if self.line is None:
             self.line = getattr(node, "lineno", None)
         return self
+
+
+class Unlearned(Refused):
+    """What a rule returns is not known before it has run once more."""
 
 
 def refuse(reason: str, node: ast.AST | None = None) -> NoReturn:

@@ -30,6 +30,7 @@ from .expressions import (
     literal,
     spoken,
 )
+from .rule_calls import call_by_rule
 from .variables import row_of
 
 __all__ = ["Applications"]
@@ -150,6 +151,9 @@ class Applications(Expressions):
         written = operation(call)
         name = getattr(f.value, "__name__", str(f.value))
         if written is None:
+            ruled = call_by_rule(self, f, operands, options)
+            if ruled is not None:
+                return ruled
             what = ", ".join(map(spoken, call.kinds))
             refuse(f"{name}({what}) is not written out", node)
         own = self.unit.constant(name, f.value)

@@ -21,9 +21,11 @@ from rules_autodiff.straight._program.values import (
     function_value,
     rebuilt,
 )
+from rules_core import Primitive
 
 from .builtins import Builtins
 from .parameters import bound
+from .rule_calls import call_by_rule, has_rrules
 
 __all__ = ["Calls"]
 
@@ -64,10 +66,27 @@ class Calls(Builtins):
 
     def call_written(self, f: Known, node: ast.Call) -> Value:
         function = f.value
+        if type(function) is Primitive:
+            place = Place(f.place, "{}.fun")
+            if not has_rrules(function.fun):
+                return self.call(self.captures.found(function.fun, place), node)
+            function = function.fun
+        if has_rrules(function):
+            return self.call_ruled(f, node)
         name = getattr(function, "__qualname__", repr(function))
         if type(function) is not FunctionType or is_opaque(function):
             refuse(f"{name} is not written out", node)
         return self.invoke(function_value(f), *self.given(node), node)
+
+    def call_ruled(self, f: Known, node: ast.Call) -> Value:
+        """A call of a function that has rules."""
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            refuse("a starred argument of a function with rules", node)
+        operands = [self.read(a) for a in node.args]
+        found = call_by_rule(self, f, operands, self.options(node))
+        if found is None:
+            refuse(f"no one rule answers such a call of {f.value!r}", node)
+        return found
 
     def call_value(self, f: Value | Local, node: ast.Call) -> Value:
         whole = self.closed(f) if isinstance(f, Local) else self.settled(f)

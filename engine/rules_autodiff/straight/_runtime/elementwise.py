@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "arctan2_slope", "clipped", "clipped_high", "clipped_low", "exponents_slope",
-    "extreme_share", "larger", "larger_number", "log_or_zero", "nonzero", "one",
-    "power_slope", "real_power", "scaled", "sign", "sign_or_one", "smaller",
-    "smaller_number", "tanh_back", "unfollowed",
+    "arctan2_slope", "as_real", "clipped", "clipped_high", "clipped_low",
+    "exponents_slope", "extreme_share", "larger", "larger_number", "log_or_zero",
+    "nonzero", "one", "power_slope", "real_power", "scaled", "sign", "sign_or_one",
+    "smaller", "smaller_number", "tanh_back", "unfollowed",
 ]  # fmt: skip
 
 # Beside an array of one number NumPy takes two thirds of the time that it takes beside
@@ -28,6 +28,12 @@ class Unfollowed(ArithmeticError):
 def unfollowed(what: str) -> Any:
     """Leave the gradient to the tape."""
     raise Unfollowed(what)
+
+
+def as_real(y: Any) -> Any:
+    """See that what a function of the user's returns is a number."""
+    if type(y) is not float and type(y) is not np.float64:
+        unfollowed("a function returns another kind than before")
 
 
 def scaled(d: Any, y: Any, shape: tuple[int, ...]) -> Any:

@@ -14,6 +14,7 @@ from rules_autodiff._python.lifted_code import ByIdentity, is_lifted_code
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff.straight._guard.trust import CHANGES, are_ours
 from rules_autodiff.straight._program.kinds import DEEP, MANY, Kind, kind_of
+from rules_autodiff.straight._runtime.learned import LEARNED
 
 __all__ = [
     "DEEP", "DOUBLE", "MANY", "SIMPLE", "Form", "Left", "Written", "check_positions",
@@ -22,10 +23,12 @@ __all__ = [
 
 AFTER = 1  # calls by the tape before code is written: that takes milliseconds
 UNITS = 4  # of one form: captured values may be of one kind now and of another then
+LESSONS = 8  # calls that the tape answers so that something is learned
 FAILURES = 8  # calls in a row that came to nothing, before a form is given up
 SIGNATURES = 64  # of one function
 FUNCTIONS = 1000  # whose forms are kept: what is written may hold its own function
 
+CHANGING = "what it reads from outside changes too often"
 VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
 DOUBLE = np.dtype(float)
 SIMPLE = frozenset({
@@ -35,6 +38,10 @@ SIMPLE = frozenset({
 
 class Left(Exception):
     """A call is left to the tape, for a reason that is the exception's text."""
+
+
+class Lesson(Left):
+    """A call is left to the tape, which sees what must be known to write code."""
 
 
 def leave(reason: str) -> NoReturn:
@@ -59,12 +66,17 @@ class Written:
         self.guard, self.forward, self.reverse = unit.guard, unit.forward, unit.reverse
         self._stamp, self._trusted = -1, False
 
+    def is_outdated(self) -> bool:
+        """Whether other rules answer now than when the code was written."""
+        return not all(ruled.holds() for ruled in self.unit.ruled)
+
     def is_trusted(self) -> bool:
         """Whether nobody else answers for what the code computes by itself."""
         if self._stamp != CHANGES.count:
             stamp = CHANGES.count  # what changes meanwhile is looked at again
             programs = [program() for program in self.unit.programs]
-            self._trusted = are_ours((*self.unit.functions, *filter(None, programs)))
+            ours = are_ours((*self.unit.functions, *filter(None, programs)))
+            self._trusted = ours and all(ruled.holds() for ruled in self.unit.ruled)
             self._stamp = stamp
         return self._trusted
 
@@ -77,12 +89,13 @@ class Form:
         units: What was written, for various kinds of captured values.
         reason: Why nothing more is written; empty as long as that is not so.
         failures: How many calls in a row came to nothing.
+        lessons: How often the tape had to show what a rule returns.
     """
 
-    __slots__ = ("calls", "failures", "reason", "units")
+    __slots__ = ("calls", "failures", "lessons", "reason", "units")
 
     def __init__(self) -> None:
-        self.calls = self.failures = 0
+        self.calls = self.failures = self.lessons = 0
         self.units: tuple[Written, ...] = ()
         self.reason = ""
 
@@ -113,6 +126,10 @@ class Form:
         """New code for a call."""
         try:
             unit = write(f, args, active)
+        except Lesson as error:
+            self.lessons += 1
+            self.reason = str(error) if self.lessons == LESSONS else ""
+            raise
         except Left as error:
             self.reason = str(error)
             raise
@@ -122,8 +139,15 @@ class Form:
         written = Written(unit)
         self.units = (*self.units, written)
         if len(self.units) >= UNITS:
-            self.reason = "what it reads from outside changes too often"
+            self.reason = CHANGING
         return written, caps
+
+    def forget(self, written: Written) -> None:
+        """Drop code whose rules have changed; it is written anew."""
+        self.units = tuple([unit for unit in self.units if unit is not written])
+        self.lessons = 0
+        if self.reason == CHANGING:
+            self.reason = ""
 
     def failed(self) -> None:
         """Note a call that came to nothing; after several in a row the form is over."""
@@ -155,11 +179,14 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
     if not all(is_differentiated(args[i]) for i in active):
         leave("it is differentiated by what holds no float or array of floats")
     # Only who writes code needs what reads programs.
-    from rules_autodiff.straight._program.refused import Refused
+    from rules_autodiff.straight._program.refused import Refused, Unlearned
     from rules_autodiff.straight._unit.unit import write as written
 
     try:
         return written(f, tuple(kinds), active)
+    except Unlearned as error:
+        LEARNED.start()
+        raise Lesson(str(error)) from None
     except Refused as error:
         leave(str(error))
     except Exception as error:  # the tape may know better

@@ -243,6 +243,8 @@ def chosen(
         return None
     written, caps = form.chosen(f, args, active, now=now)
     if not written.is_trusted():
+        if written.is_outdated():
+            form.forget(written)
         leave("a rule, an overlay or debug mode has a say in it")
     return form, written, args, caps
 

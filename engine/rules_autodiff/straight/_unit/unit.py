@@ -14,6 +14,7 @@ from weakref import ref
 
 from rules_autodiff._lift.compile import PARSING
 from rules_autodiff.straight._guard.captures import ROOT, Captures, Place
+from rules_autodiff.straight._guard.ruled import Ruled
 from rules_autodiff.straight._program.kinds import REAL, Kind, spread
 from rules_autodiff.straight._program.refused import Refused, refuse
 from rules_autodiff.straight._program.values import Local
@@ -67,6 +68,7 @@ class Unit:
         text: The written code.
         functions: The functions of others that the program calls.
         programs: Those that are written in Python, by weak references.
+        ruled: Those that are called by their rules.
     """
 
     guard: Any
@@ -76,6 +78,7 @@ class Unit:
     text: str
     functions: frozenset[Any]
     programs: tuple[ref[Any], ...]
+    ruled: tuple[Ruled, ...]
 
 
 class Writing:
@@ -83,6 +86,7 @@ class Writing:
 
     Attributes:
         relied: The functions that it calls.
+        ruled: Those that are called by their rules.
         guesses: What recursive functions are supposed to return.
         inner: The functions that others define, the same ones in all readings.
     """
@@ -92,10 +96,12 @@ class Writing:
     ):
         self.captures = Captures(function)
         self.relied: set[Any] = set()
+        self.ruled: list[Ruled] = []
         self.guesses, self.inner = guesses, inner
         self.forms: dict[Any, Form] = {}
         self.texts: list[tuple[FunctionType, Writer]] = []
         self.constants: dict[Any, str] = {}
+        self.kept: list[Any] = []
         self.loops: dict[Any, ast.stmt] = {}
 
     def constant(self, name: str, value: Any) -> str:
@@ -103,6 +109,11 @@ class Writing:
         if id(value) not in self.constants:
             self.constants[id(value)] = self.captures.constant(name, value)
         return self.constants[id(value)]
+
+    def fresh_constant(self, name: str, value: Any) -> str:
+        """The name of what was made for one place of written code."""
+        self.kept.append(value)
+        return self.constant(name, value)
 
     def made_loop(
         self,
@@ -237,6 +248,7 @@ def made_unit(
         "\n\n".join(texts),
         frozenset(g for g in writing.relied if type(g) is not FunctionType),
         tuple([ref(g) for g in writing.relied if type(g) is FunctionType]),
+        tuple(writing.ruled),
     )
 
 

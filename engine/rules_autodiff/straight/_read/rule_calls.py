@@ -1,0 +1,176 @@
+"""Calls of functions that have rules: the rule is called where the program calls.
+
+Which rule answers is decided when the code is written, for the kinds of the arguments;
+a guard sees to it that it still does. What a scalar rule returns follows from its
+arguments; what another returns was seen when the tape called it.
+"""
+
+from types import FunctionType
+from typing import Any
+
+from rules_autodiff._hooks.run import Run
+from rules_autodiff.straight._guard.ruled import CLASSES, Ruled, rule_of
+from rules_autodiff.straight._operations.arithmetic import broadcast
+from rules_autodiff.straight._program.blocks import Pull, Step, as_row
+from rules_autodiff.straight._program.kinds import REAL, Kind
+from rules_autodiff.straight._program.refused import Unlearned, refuse
+from rules_autodiff.straight._program.values import UNKNOWN, Known, Value, bar_of
+from rules_autodiff.straight._runtime.learned import LEARNED, sort_of
+from rules_autodiff.straight._runtime.rule_calls import (
+    Calls,
+    by_rule,
+    checked,
+    of_arrays,
+    of_numbers,
+)
+from rules_core import Primitive, normal_form, rrule
+from rules_core.extend import PACKS, find_table
+
+__all__ = ["call_by_rule", "has_rrules"]
+
+CONSTANT = frozenset({"int", "bool", "none", "text"})
+
+
+def call_by_rule(
+    reader: Any, f: Known, operands: list[Value], options: dict[str, Any]
+) -> Value | None:
+    """The value of a call that a rule answers; None where no rule does."""
+    function = f.value.fun if type(f.value) is Primitive else f.value
+    full = filled(function, operands, options) if has_rrules(function) else None
+    if full is None:
+        return None
+    ruled = rule_of(function, tuple(map(classes_of, full)))
+    if ruled is None:
+        return None
+    result = result_of(ruled, full, operands)
+    reader.unit.ruled.append(ruled)
+    reader.unit.relied.discard(f.value)
+    if type(f.value) is FunctionType:
+        reader.captures.expect_same(f.place, f.value)
+    return written(reader, ruled, result, operands, options)
+
+
+def has_rrules(f: Any) -> bool:
+    try:
+        PACKS.ensure(f)
+        table = find_table(f)
+    except TypeError:  # what cannot be hashed
+        return False
+    return table is not None and bool(table.rrule.rules)
+
+
+def filled(f: Any, operands: list[Value], options: dict[str, Any]) -> Any:
+    """The arguments of a call in normal form: values, and constants of Python."""
+    if any(x.kind.name not in CLASSES for x in operands):
+        return None
+    try:
+        args, rest = normal_form(f, tuple(operands), options)
+    except TypeError:  # which the program itself would meet
+        return None
+    in_order = all(x is y for x, y in zip(args, operands, strict=False))
+    return None if rest or not in_order else args
+
+
+def classes_of(x: Any) -> tuple[type, ...]:
+    """The classes that an argument in normal form may have."""
+    return CLASSES[x.kind.name] if isinstance(x, Value) else (type(x),)
+
+
+def result_of(ruled: Ruled, full: Any, operands: list[Value]) -> Kind:
+    """The kind of the value.
+
+    Raises:
+        Unlearned: It is not known before the tape has called the rule once more.
+    """
+    if ruled.rule.authors_partials is not None and len(full) == len(operands):
+        kind = broadcast(tuple([x.kind for x in operands]))
+        if kind is not None and kind.is_real:
+            return kind
+    found = LEARNED.kind(ruled.rule, tuple(map(sort_of_argument, full)))
+    if found is None:
+        reason = f"what {ruled.rule.name} returns is not known yet"
+        raise Unlearned(reason)
+    if not found.is_real:
+        refuse(f"{ruled.rule.name} returns no number and no array of floats")
+    return found
+
+
+def sort_of_argument(x: Any) -> Any:
+    """What of an argument decides on the kind of a result, as `sort_of` says it."""
+    if not isinstance(x, Value):
+        return sort_of(x)
+    if x.kind.name not in CONSTANT:
+        return x.kind
+    return None if x.constant is UNKNOWN else (type(x.constant), x.constant)
+
+
+def written(
+    reader: Any, ruled: Ruled, result: Kind, operands: list[Value], options: Any
+) -> Value:
+    """The call, and the way back through it."""
+    unit, function = reader.unit, ruled.function
+    active = tuple([i for i, x in enumerate(operands) if x.active])
+    name = function.__name__ if function.__name__.isidentifier() else "function"
+    if not (active and reader.tracing):
+        plain = checked(with_options(function, options), result)
+        own = unit.fresh_constant(name, plain)
+        return Value(f"{own}({', '.join(x.text for x in operands)})", result)
+    values = [reader.steady(reader.atom(x)) for x in operands]
+    z, given = reader.temporary(), ", ".join(x.text for x in values)
+    step = Step(reader.line, out=bar_of(z, result), kind=result)
+    found = [reader.temporary("c") for _ in active]
+    simple = is_simple(ruled, operands, options)
+    partials = ruled.rule.authors_partials if simple else None
+    if partials is not None and result is REAL:
+        own = unit.fresh_constant(name, function)
+        back = of_numbers(partials, len(values), active)
+        step.text, step.assigns = f"{z} = {own}({given})", (z,)
+        step.after["z"] = z
+        step.before |= {str(i): x.text for i, x in enumerate(values)}
+        kept = "".join(f"{{{i}}}, " for i in range(len(values)))
+        kept = f"{{z}}, {kept}"
+    else:
+        forward, back = calls_of(ruled, result, active, simple, options)
+        own, residual = unit.fresh_constant(name, forward), reader.temporary("r")
+        step.text, step.assigns = f"{z}, {residual} = {own}({given})", (z, residual)
+        step.after["r"], kept = residual, "{r}, "
+    own_back = unit.fresh_constant(name, back)
+    step.calls = f"{as_row(found)} = {own_back}({kept}{{dz}})"
+    step.pulls = [
+        Pull(values[i].bar, values[i].kind, c)
+        for i, c in zip(active, found, strict=True)
+    ]
+    reader.step(step)
+    if "z" in step.after:
+        reader.step(Step(reader.line, f"type({z}) is float or as_real({z})"))
+    copies = [y for x, y in zip(operands, values, strict=True) if x.text != y.text]
+    value = Value(z, result, True, atom=True)
+    reader.part_from(value, [x for x in copies if x.kind.name == "array"])
+    return value
+
+
+def is_simple(ruled: Ruled, operands: list[Value], options: dict[str, Any]) -> bool:
+    """Whether the rule takes the arguments as they stand in the program."""
+    return ruled.rule.plain and not options and len(ruled.classes[0]) == len(operands)
+
+
+def with_options(f: Any, options: dict[str, Any]) -> Any:
+    return f if not options else lambda *args: f(*args, **options)
+
+
+def calls_of(
+    ruled: Ruled, result: Kind, active: Any, simple: bool, options: dict[str, Any]
+) -> Calls:
+    """The functions that written code calls, forward and back."""
+    rule, function = ruled.rule, ruled.function
+    if simple and rule.authors_partials is not None:
+        return of_arrays(function, rule.authors_partials, result, active)
+    if simple:
+        return by_rule(rule.function, result, active)
+
+    def run(*args: Any) -> Any:
+        found: Any = rrule.resolve(function, args, options, Run.config)
+        needs = [i in active for i in range(len(found.args))]
+        return found.run(tuple(needs))
+
+    return by_rule(run, result, active)

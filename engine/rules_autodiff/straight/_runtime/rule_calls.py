@@ -1,0 +1,155 @@
+"""Calls of functions that have rules, as written code makes them.
+
+`forward(*args)` gives the value and what the way back needs, `back(kept, dz)` the
+cotangents of the active arguments. Whatever is not of the kind for which the code was
+written is left to the tape, which knows more forms, and has the words for errors.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff.straight._program.kinds import REAL, Kind, kind_of
+from rules_core import AbstractThunk, ZeroTangent, unthunk
+
+from .elementwise import unfollowed
+
+__all__ = ["Calls", "by_rule", "checked", "of_arrays", "of_numbers"]
+
+Calls = tuple[Callable[..., Any], Callable[..., Any]]
+FLOAT64 = np.float64
+NUMBERS = (float, FLOAT64)
+DOUBLE = np.dtype(float)
+
+
+def checked(f: Callable[..., Any], result: Kind) -> Callable[..., Any]:
+    """A function that returns what it was supposed to."""
+
+    def call(*args: Any) -> Any:
+        y = f(*args)
+        if kind_of(y) != result:
+            unfollowed("a function returns another kind than before")
+        return y
+
+    return call
+
+
+def of_numbers(partials: Callable[..., Any], count: int, active: Any) -> Any:
+    """The way back through a scalar rule of numbers: `back(y, *args, dz)`."""
+    if active != (0,) or count != 1:
+
+        def back_to_several(*kept: Any) -> Any:
+            *given, dz = kept
+            found = partials(*given)
+            if len(found) != count:
+                unfollowed("there are not as many partials as arguments")
+            return tuple([dz * slope(found[i]) for i in active])
+
+        return back_to_several
+
+    def back(y: Any, x: Any, dz: Any) -> Any:
+        (partial,) = partials(y, x)
+        if type(partial) is not float:
+            partial = slope(partial)
+        return (dz * partial,)
+
+    return back
+
+
+def slope(partial: Any) -> Any:
+    """A partial derivative that is a number."""
+    if type(partial) in NUMBERS or type(partial) is int:
+        return partial
+    return unfollowed("a partial is no number")
+
+
+def of_arrays(
+    f: Callable[..., Any], partials: Callable[..., Any], result: Kind, active: Any
+) -> Calls:
+    """A scalar rule of arrays, which may be broadcast."""
+
+    def forward(*args: Any) -> Any:
+        y = f(*args)
+        check_array(y, result, args)
+        return y, (y, *args)
+
+    def back(kept: Any, dz: Any) -> Any:
+        y, *args = kept
+        if type(dz) is float:  # nothing passes
+            return tuple([zero_of(args[i]) for i in active])
+        found = partials(y, *args)
+        if len(found) != len(args):
+            unfollowed("there are not as many partials as arguments")
+        return tuple([of_argument(dz * slopes(found[i]), args[i]) for i in active])
+
+    return forward, back
+
+
+def slopes(partial: Any) -> Any:
+    """A partial derivative that is a number or an array of floats."""
+    if type(partial) is np.ndarray and partial.dtype is DOUBLE:
+        return partial
+    return slope(partial)
+
+
+def of_argument(d: Any, x: Any) -> Any:
+    """The cotangent of an argument that was broadcast."""
+    if type(x) is not np.ndarray:
+        return np.add.reduce(d, None)
+    if d.shape == x.shape:
+        return d
+    lead = d.ndim - x.ndim
+    pairs = enumerate(zip(d.shape[lead:], x.shape, strict=True), lead)
+    axes = [axis for axis, (n, m) in pairs if n != m]
+    return np.add.reduce(d, (*range(lead), *axes)).reshape(x.shape)
+
+
+def check_array(y: Any, result: Kind, args: Any) -> None:
+    """See that a result is an array of floats of its own, as it was supposed to be."""
+    plain = type(y) is np.ndarray and y.dtype is DOUBLE and y.ndim == result.ndim
+    if not plain or y.base is not None or any(y is x for x in args):
+        unfollowed("a function returns another kind than before, or a view")
+
+
+def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
+    """An rrule: `run(*args)` gives the value and the pullback."""
+    is_number = result is REAL
+
+    def forward(*args: Any) -> Any:
+        y, pullback = run(*args)
+        if not is_number:
+            check_array(y, result, args)
+        elif type(y) is not float and type(y) is not FLOAT64:
+            unfollowed("a function returns another kind than before")
+        return y, (pullback, args)
+
+    def back(kept: Any, dz: Any) -> Any:
+        pullback, args = kept
+        if type(dz) is float and not is_number:  # nothing passes
+            return tuple([zero_of(args[i]) for i in active])
+        found = pullback(dz)
+        if type(found) is not tuple or len(found) <= len(args):
+            unfollowed("there are not as many cotangents as arguments")
+        return tuple([cotangent(found[i + 1], args[i]) for i in active])
+
+    return forward, back
+
+
+def cotangent(d: Any, x: Any) -> Any:
+    """The cotangent of an argument, as written code has it."""
+    if type(d) is float and type(x) is not np.ndarray:
+        return d
+    if isinstance(d, AbstractThunk):
+        d = unthunk(d)
+    if type(d) is ZeroTangent:
+        return zero_of(x)
+    if type(x) is not np.ndarray:
+        return slope(d)
+    if type(d) is not np.ndarray or d.dtype is not DOUBLE or d.shape != x.shape:
+        unfollowed("a cotangent has another form than its argument")
+    return d
+
+
+def zero_of(x: Any) -> Any:
+    return np.zeros(x.shape) if type(x) is np.ndarray else 0.0
