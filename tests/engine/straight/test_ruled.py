@@ -502,3 +502,44 @@ def test_straight_says_that_a_rule_must_run_first():
         grad(program, tier="straight")(2.0)
     grad(program)(2.0)
     assert grad(program, tier="straight")(2.0) == 37.0
+
+
+def test_somebody_elses_rule_for_a_numpy_function(tapes):
+    @rrule.define(np.tanh)
+    def tanh_rrule(x: float):
+        return np.tanh(x), lambda dy: (NoTangent(), 100.0 * dy)
+
+    def of_number(x):
+        return np.tanh(x) + x
+
+    def of_array(x):
+        return np.sum(np.tanh(x))
+
+    assert settled(of_number, 0.5) == 101.0
+    np.testing.assert_allclose(settled(of_array, X), 1.0 - np.tanh(X) ** 2)
+    tapes.clear()
+    assert grad(of_number)(0.5) == 101.0
+    grad(of_array)(X)
+    assert tapes == []
+
+
+def test_a_whole_number_where_a_float_stood():
+    @rc.primitive
+    def scaled(x, by):
+        return x * by
+
+    @rrule.define(scaled)
+    def by_floats(x: float, by: float):
+        return x * by, lambda dy: (NoTangent(), 2.0 * by * dy, NoTangent())
+
+    @rrule.define(scaled)
+    def by_whole_numbers(x: float, by: int):
+        return x * by, lambda dy: (NoTangent(), 5.0 * by * dy, NoTangent())
+
+    def program(x, n):
+        factor = n or 2.0
+        return scaled(x, factor)
+
+    calls = ((0, 4.0), (0, 4.0), (0, 4.0), (3, 15.0), (0, 4.0), (3, 15.0))
+    for n, expected in calls:
+        assert grad(program)(1.0, n) == expected

@@ -15,9 +15,10 @@ from rules_core import rrule
 __all__ = ["CLASSES", "Ruled", "rule_of"]
 
 MUTATING = (rrule_mutating.rules, frule_mutating.rules)
+FLOATS = (float, np.float64)
 # By the name of a kind, the classes of such values.
 CLASSES: dict[str, tuple[type, ...]] = {
-    "real": (float, np.float64, int), "int": (int, np.int64), "bool": (bool, np.bool_),
+    "real": FLOATS, "int": (int, np.int64), "bool": (bool, np.bool_),
     "none": (type(None),), "text": (str,), "array": (np.ndarray,),
 }  # fmt: skip
 
@@ -30,11 +31,13 @@ class Ruled:
         function: The function.
         classes: The classes of arguments that such calls may have.
         rule: The rule that answered when the code was written.
+        whole: Whether it answers too where a number is a whole one.
     """
 
     function: Any
     classes: tuple[tuple[type, ...], ...]
     rule: Any
+    whole: bool = True
 
     def holds(self) -> bool:
         """Whether the same rule answers still."""
@@ -44,11 +47,15 @@ class Ruled:
 def rule_of(f: Any, args: tuple[tuple[type, ...], ...]) -> Ruled | None:
     """The rule for calls in normal form, by the classes that each argument may have.
 
-    None where there is none, or not one.
+    None where there is none, or not one. What stands for a float may be a whole number.
     """
-    classes = tuple(product(*args))
-    rule = answer(f, classes)
-    return None if rule is None else Ruled(f, classes, rule)
+    for whole in (True, False):
+        given = [(*c, int) if whole and c == FLOATS else c for c in args]
+        classes = tuple(product(*given))
+        rule = answer(f, classes)
+        if rule is not None:
+            return Ruled(f, classes, rule, whole)
+    return None
 
 
 def answer(f: Any, classes: tuple[tuple[type, ...], ...]) -> Any:

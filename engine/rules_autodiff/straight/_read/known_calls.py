@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff.straight._guard.captures import Method
+from rules_autodiff.straight._guard.trust import is_ours
 from rules_autodiff.straight._operations.table import FUNCTIONS, METHODS, SPREADING
 from rules_autodiff.straight._program.kinds import INT, Kind
 from rules_autodiff.straight._program.refused import refuse
@@ -147,6 +148,8 @@ class Applications(Expressions):
         if f.value in EQUALITIES:
             check_equality(operands, node)
         options = self.options(node)
+        if not is_ours(f.value):  # somebody else has a rule, for such a call perhaps
+            return self.by_rule_alone(f, operands, options, node)
         call = Call(kinds_of(operands), constants_of(operands), options)
         written = operation(call)
         name = getattr(f.value, "__name__", str(f.value))
@@ -163,6 +166,15 @@ class Applications(Expressions):
             return self.apply(written, operands, f"{own}([{inner}]{rest})")
         text = f"{own}({arguments(len(operands), options)})"
         return self.apply(written, operands, text)
+
+    def by_rule_alone(
+        self, f: Known, operands: list[Value], options: dict[str, Any], node: ast.AST
+    ) -> Value:
+        """A call of a function that has rules."""
+        found = call_by_rule(self, f, operands, options)
+        if found is None:
+            refuse(f"no one rule answers such a call of {f.value!r}", node)
+        return found
 
     def is_stacked(self, f: Any, out: Value) -> bool:
         """Whether a function makes the array of a list whose rows are the entries."""

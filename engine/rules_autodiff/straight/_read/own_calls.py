@@ -25,7 +25,7 @@ from rules_core import Primitive
 
 from .builtins import Builtins
 from .parameters import bound
-from .rule_calls import call_by_rule, has_rrules
+from .rule_calls import has_rrules
 
 __all__ = ["Calls"]
 
@@ -83,10 +83,7 @@ class Calls(Builtins):
         if any(isinstance(a, ast.Starred) for a in node.args):
             refuse("a starred argument of a function with rules", node)
         operands = [self.read(a) for a in node.args]
-        found = call_by_rule(self, f, operands, self.options(node))
-        if found is None:
-            refuse(f"no one rule answers such a call of {f.value!r}", node)
-        return found
+        return self.by_rule_alone(f, operands, self.options(node), node)
 
     def call_value(self, f: Value | Local, node: ast.Call) -> Value:
         whole = self.closed(f) if isinstance(f, Local) else self.settled(f)

@@ -116,6 +116,9 @@ def written(
         own = unit.fresh_constant(name, plain)
         return Value(f"{own}({', '.join(x.text for x in operands)})", result)
     values = [reader.steady(reader.atom(x)) for x in operands]
+    if not ruled.whole:
+        for x in values:
+            check_real(reader, x)
     z, given = reader.temporary(), ", ".join(x.text for x in values)
     step = Step(reader.line, out=bar_of(z, result), kind=result)
     found = [reader.temporary("c") for _ in active]
@@ -142,11 +145,17 @@ def written(
     ]
     reader.step(step)
     if "z" in step.after:
-        reader.step(Step(reader.line, f"type({z}) is float or as_real({z})"))
+        check_real(reader, Value(z, result))
     copies = [y for x, y in zip(operands, values, strict=True) if x.text != y.text]
     value = Value(z, result, True, atom=True)
     reader.part_from(value, [x for x in copies if x.kind.name == "array"])
     return value
+
+
+def check_real(reader: Any, x: Value) -> None:
+    """A step that sees that a number is a float."""
+    if x.kind is REAL:
+        reader.step(Step(reader.line, f"type({x.text}) is float or as_real({x.text})"))
 
 
 def is_simple(ruled: Ruled, operands: list[Value], options: dict[str, Any]) -> bool:
