@@ -1,7 +1,7 @@
 """Each derivative is written once, as a rule of a pack; what is not is listed.
 
-A second text of a derivative stands in `written_twice.txt`, with its place and what it is
-for. That list may only get shorter.
+A second text of a derivative stands in `written_twice.txt`, with its place and what it
+is for. That list may only get shorter.
 """
 
 from __future__ import annotations
