@@ -23,6 +23,7 @@ __all__ = [
     "batched_at", "below_autograd", "call_function", "fake_mode", "forward_ad",
     "forward_mode_active", "frame_callback", "functorch_active", "has_saving_hooks",
     "has_tangent", "is_batched", "is_dead", "is_fake", "is_legacy_batched",
+    "is_of_parameter",
     "is_traced", "is_view", "is_view_without_history", "is_pushing_at", "is_symbol",
     "is_wrapped", "keep_out_of_graphs", "lacks_data", "leaving_the_graph", "let_go",
     "lowered_to", "noting_down", "noting_down_programs", "older_vmap_active",
@@ -339,6 +340,11 @@ def with_memory(x: Tensor) -> Tensor:
     A view of such zeros, made into an array with `numpy(force=True)`, ends the process.
     """
     return x.clone() if x._is_zerotensor() else x
+
+
+def is_of_parameter(x: Tensor) -> bool:
+    """Whether `x` is a parameter or a view of one."""
+    return isinstance(x._base if x._is_view() else x, torch.nn.Parameter)
 
 
 def owns_its_memory(x: Tensor) -> bool:

@@ -6,13 +6,14 @@ of the host's types, so nobody imports JAX because PyTorch was used.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import cache, partial
 from types import FunctionType, MethodType
 from typing import Any, Protocol
 
 from rules_core._base.errors import MixedHostsError, RulesCoreError
-from rules_core._tangents.structure import structure
+from rules_core._tangents.structure import slots_of, structure
 
 __all__ = ["Adapter", "adapter_of", "adapters", "check_captured", "find_adapter"]
 
@@ -170,7 +171,10 @@ def _inside(x: Any, seen: set[int]) -> Any:
 
 def _values(x: Any) -> Iterable[Any]:
     level = structure(x)
-    return () if level is None else level.values
+    held = () if level is None else level.values
+    if isinstance(x, FunctionType):
+        return (*held, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values())
+    return held
 
 
 # torch's Dynamo traces the code that a compiled function calls, and watches every
@@ -193,24 +197,60 @@ def _name_inside(x: Any) -> str:
     return name
 
 
-def _names_of_hosts(values: Iterable[Any], closed: list[Any]) -> list[str]:
+_DEEPEST = 20
+
+
+def _is_open(cls: type) -> bool:
+    """Whether the attributes of instances are all that there is to them."""
+    roots = {base.__module__.partition(".")[0] for base in cls.__mro__[:-1]}
+    return not roots & {*sys.stdlib_module_names, *_points(), "numpy"}
+
+
+def _has_dict(cls: type) -> bool:
+    return bool(cls.__dictoffset__)
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    return tuple(name for base in cls.__mro__ for name in slots_of(base))
+
+
+def _compiling() -> str:
+    """The host whose compiler traces this code."""
+    host = load_adapter("torch")
+    _NAMED[host.name] = host
+    name: str = host.name
+    return name
+
+
+def _names_of_hosts(
+    values: Iterable[Any], closed: list[Any], deep: int = 0
+) -> list[str]:
     found: list[str] = []
     for x in values:
         name = _name_of_host(type(x))
         if name != "inside":
             found.append(name)
         elif isinstance(x, dict):
-            found.extend(_names_of_hosts(x.values(), closed))
+            found.extend(_names_of_hosts(x.values(), closed, deep + 1))
         elif isinstance(x, (tuple, list)):
-            found.extend(_names_of_hosts(x, closed))
+            found.extend(_names_of_hosts(x, closed, deep + 1))
         elif isinstance(x, MethodType):
-            found.extend(_names_of_hosts((x.__self__,), closed))
+            found.extend(_names_of_hosts((x.__self__,), closed, deep + 1))
         elif isinstance(x, partial):
-            found.extend(_names_of_hosts((*x.args, *x.keywords.values()), closed))
+            parts = (*x.args, *x.keywords.values())
+            found.extend(_names_of_hosts(parts, closed, deep + 1))
         elif hasattr(type(x), "__dataclass_fields__"):
             fields = [getattr(x, key) for key in tuple(type(x).__dataclass_fields__)]
-            found.extend(_names_of_hosts(fields, closed))
-        elif not isinstance(x, FunctionType):  # Dynamo cannot take a closure apart
+            found.extend(_names_of_hosts(fields, closed, deep + 1))
+        elif isinstance(x, FunctionType):
+            if x.__code__.co_freevars or x.__defaults__:
+                closed.append(x)
+        elif _is_open(type(x)) and deep < _DEEPEST:
+            fields = [getattr(x, key) for key in _slots(type(x)) if hasattr(x, key)]
+            if _has_dict(type(x)):
+                fields += [getattr(x, key) for key in tuple(vars(x))]
+            found.extend(_names_of_hosts(fields, closed, deep + 1))
+        else:
             closed.append(x)
     return found
 
@@ -219,7 +259,11 @@ def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     found, closed = None, []  # type: Any, list[Any]
     names = _names_of_hosts((*args, *kwargs.values()), closed)
     if not any(names):  # Dynamo can hand on only some of the objects that it met
-        names = [_name_inside(x) for x in closed]
+        names = [
+            # It cannot take a function apart: its own host does, outside of the graph.
+            _compiling() if isinstance(x, FunctionType) else _name_inside(x)
+            for x in closed
+        ]
     for name in names:
         if name and found is not None and _NAMED[name] is not found:
             raise _mixed(found, _NAMED[name])
@@ -234,7 +278,8 @@ def _adapter_of_traced(cls: type) -> Any:
 
 
 vars(_name_of_host)["_dynamo_marked_constant"] = True
-vars(_name_inside)["_dynamo_marked_constant"] = True
+for _function in (_name_inside, _is_open, _has_dict, _slots, _compiling):
+    vars(_function)["_dynamo_marked_constant"] = True
 vars(find_adapter)["_torchdynamo_inline"] = _find_adapter_traced
 vars(adapter_of)["_torchdynamo_inline"] = _adapter_of_traced
 

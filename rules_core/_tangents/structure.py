@@ -31,7 +31,14 @@ from .sparse import is_sparse
 # are registered for everybody are containers too.
 NAMESPACE = "rules_core"
 
-__all__ = ["NAMESPACE", "Structure", "entry_path", "field_names", "structure"]
+__all__ = [
+    "NAMESPACE",
+    "Structure",
+    "entry_path",
+    "field_names",
+    "slots_of",
+    "structure",
+]
 
 
 @final
@@ -384,7 +391,7 @@ def _is_enumeration(x: Any) -> bool:
 
 def _attributes(x: Any) -> Iterator[str]:
     for cls in reversed(type(x).__mro__):
-        for slot in _slots(cls):
+        for slot in slots_of(cls):
             if hasattr(x, slot):
                 yield slot
     found = getattr(x, "__dict__", None)
@@ -395,7 +402,8 @@ def _attributes(x: Any) -> Iterator[str]:
             yield name
 
 
-def _slots(cls: type) -> Iterator[str]:
+def slots_of(cls: type) -> Iterator[str]:
+    """The attributes that a class declares in `__slots__`."""
     slots = cls.__dict__.get("__slots__", ())
     for slot in (slots,) if isinstance(slots, str) else slots:
         if slot in ("__dict__", "__weakref__"):

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_torch._compat import tracing_or_transforming
+from rules_torch._compat import is_of_parameter, tracing_or_transforming
 from rules_torch._host.jobs import PrimalJob
 from rules_torch._host.lent_arrays import REFUSALS, is_refused_write, needs_copies
 from rules_torch._values.leaves import flatten, unflatten
@@ -171,7 +171,7 @@ def _arrays_of(args: tuple[Any, ...]) -> tuple[list[Any], Any]:
         if cls is Tensor:
             if not x.requires_grad:
                 array = x.numpy()
-            elif _grad_enabled():
+            elif _grad_enabled() or is_of_parameter(x):  # whose memory may be resized
                 return arrays, None
             else:
                 array = x.detach().numpy()

@@ -237,6 +237,7 @@ def is_open(cls: type) -> bool:
         not issubclass(cls, torch.nn.Module)
         and cls.__module__ not in ("builtins", "collections")
         and bool(cls.__dictoffset__)
+        and not any(base.__dict__.get("__slots__") for base in cls.__mro__)
     )
 
 

@@ -156,7 +156,7 @@ def _say_duals(primitive: rc.Primitive) -> None:
 def _call_outside(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    return dispatch(primitive, args, kwargs)
+    return primitive(*args, **kwargs)
 
 
 def _key_of(primitive: rc.Primitive, layout: Any) -> str:

@@ -18,7 +18,7 @@ from rules_torch._values.numpy_arrays import from_numpy
 
 from .lent_arrays import call_lent
 
-__all__ = ["Job", "PrimalJob", "elementwise_dtype"]
+__all__ = ["Job", "PrimalJob", "elementwise_dtype", "single_precision"]
 
 Run = Callable[["Job", Sequence[Tensor]], Sequence[Tensor]]
 
@@ -160,7 +160,8 @@ class PrimalJob(Job):
         else:
             outputs = from_numpy(found, device)
         if not self.primitive.elementwise:
-            return outputs
+            stood_for = single_precision(self, tensors)
+            return [_cast(x, stood_for.get(x.dtype, x.dtype)) for x in outputs]
         dtype = elementwise_dtype(self.layout, tensors)
         return [_cast(x, dtype) for x in outputs]
 
@@ -334,6 +335,20 @@ def _cast(x: Tensor, dtype: torch.dtype) -> Tensor:
     if x.is_complex() and not dtype.is_complex:  # the function left the real line
         dtype = {torch.float64: torch.complex128}.get(dtype, torch.complex64)
     return x.to(dtype)
+
+
+def single_precision(
+    job: PrimalJob, tensors: Sequence[Tensor]
+) -> dict[torch.dtype, torch.dtype]:
+    """The dtype that a function's float32 stands for: what it was given as such.
+
+    NumPy has no bfloat16. `to_torch(f, out=…)` says itself what is meant.
+    """
+    if job.foreign or "_out_torch" in job.primitive.__dict__:
+        return {}
+    dtypes = {x.dtype for x in tensors if x.is_floating_point()}
+    narrow = torch.bfloat16 in dtypes and torch.float32 not in dtypes
+    return {torch.float32: torch.bfloat16} if narrow else {}
 
 
 def elementwise_dtype(

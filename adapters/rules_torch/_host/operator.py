@@ -20,7 +20,7 @@ from rules_torch._values.numpy_arrays import numpy_dtype, torch_dtype
 from rules_torch._values.static_keys import exact
 from rules_torch._values.symbolic_sizes import filled, lifted
 
-from .jobs import PrimalJob, elementwise_dtype
+from .jobs import PrimalJob, elementwise_dtype, single_precision
 from .kernels import Kernels, define_opaque
 
 __all__ = ["call_operator", "check_pure", "shapes_of"]
@@ -82,7 +82,13 @@ def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any
     args, kwargs = unflatten(job.layout, described)
     found: list[Any] = []
     layout = flatten_plain(rule(*args, **kwargs), found, _is_described)
-    outputs = [(job.whole(s.shape, tensors), torch_dtype(s.dtype)) for s in found]
+    stood_for = single_precision(job, tensors)
+    dtypes = [torch_dtype(s.dtype) for s in found]
+    shapes = [job.whole(s.shape, tensors) for s in found]
+    outputs = [
+        (shape, stood_for.get(dtype, dtype))
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]
     return outputs, None if layout == ("tensor",) else layout
 
 

@@ -103,8 +103,17 @@ def _flatten_object(value: Any, tensors: list[Tensor]) -> Any:
     level = rc.structure(value)
     if level is None:
         raise HiddenTensorsError(type(value).__qualname__)
-    items = [flatten(item, tensors) for item in level.values]
+    try:
+        items = [flatten(item, tensors) for item in level.values]
+    except RecursionError:
+        raise rc.UnsupportedError(_CYCLE.format(type(value).__qualname__)) from None
     return ("struct", _hollow(level, items), level.names, tuple(items))
+
+
+_CYCLE = (
+    "An argument of type {} must not hold itself where it holds tensors of a call of a "
+    "primitive: pass the tensors themselves, or an object without the reference."
+)
 
 
 def _hollow(level: rc.Structure, layouts: Sequence[Any]) -> rc.Structure:
@@ -210,7 +219,8 @@ def tangent_of(layout: Any, tangents: Iterator[Any]) -> Any:
     if kind == "tensor":
         return next(tangents)
     if kind == "static":
-        return rc.NoTangent()
+        value = layout[1]  # a number that is a constant of the call
+        return type(value)(0) if type(value) in (float, complex) else rc.NoTangent()
     _, builder, names, children = layout
     items = [tangent_of(child, tangents) for child in children]
     if all(isinstance(item, rc.NoTangent) for item in items):

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rules_torch._compat import with_memory
+from rules_torch._compat import is_of_parameter, with_memory
 
 __all__ = ["ALONE", "from_numpy", "numpy_dtype", "to_numpy", "torch_dtype"]
 
@@ -22,11 +22,11 @@ def to_numpy(x: Tensor) -> Any:
     """The data of a tensor as a NumPy array.
 
     `x.numpy()` makes it impossible to resize the memory of a tensor, which FSDP does
-    with parameters; the DLPack protocol does not.
+    with parameters and their views; the DLPack protocol does not.
     """
     if x.dtype is torch.bfloat16:
         return x.detach().float().numpy(force=True)
-    if isinstance(x, torch.nn.Parameter) and x.device.type == "cpu":
+    if is_of_parameter(x) and x.device.type == "cpu":
         import numpy as np
 
         return np.from_dlpack(x.detach().resolve_conj().resolve_neg())

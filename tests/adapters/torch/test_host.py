@@ -400,3 +400,58 @@ def test_a_0d_tensor_widens_an_elementwise_result_as_in_torch(own, other):
     for dims, args in ((0, (x, ys)), ((0, None), (x, y)), ((None, 0), (y, x))):
         expected = torch.vmap(torch.add, dims)(*args).dtype
         assert torch.vmap(add, dims)(*args).dtype is expected
+
+
+def outer_product():
+    @rc.primitive(host=True)
+    def outer(x, w):
+        return {"product": np.outer(x, w), "places": np.argsort(w)}
+
+    @rc.shape_rule.define(outer)
+    def outer_shape(x, w):
+        product = rc.ShapeDtype((x.shape[0], w.shape[0]), x.dtype)
+        return {"product": product, "places": rc.ShapeDtype(w.shape, np.dtype(int))}
+
+    @rc.rrule.define(outer)
+    def outer_rrule(x, w):
+        def outer_pullback(dy):
+            dy = dy["product"]
+            return rc.NoTangent(), dy @ w, dy.T @ x
+
+        return outer(x, w), outer_pullback
+
+    return outer
+
+
+HALVES = {
+    "called": lambda f: f,
+    "compiled": lambda f: torch.compile(f, backend="aot_eager"),
+    "in a batch": lambda f: (
+        lambda x, w: torch.vmap(f)(x[None], w[None])[0].reshape(2, 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("run", HALVES)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_results_and_gradients_have_the_precision_of_the_arguments(dtype, run):
+    """NumPy has no bfloat16, and sees float32 in its place."""
+    f = outer_product()
+    x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+    w = torch.tensor([1.0, 3.0, 2.0], dtype=dtype, requires_grad=True)
+    y = HALVES[run](lambda x, w: f(x, w)["product"])(x, w)
+    torch.testing.assert_close(y, torch.outer(x, w).detach(), check_dtype=True)
+    y.sum().backward()
+    assert (x.grad.dtype, w.grad.dtype) == (dtype, dtype)
+    assert f(x, w)["places"].dtype is torch.int64
+
+
+def test_what_a_function_says_of_its_precision_is_kept():
+    """Beside float32, or where `out` says so, float32 is meant."""
+    x = torch.ones(2, dtype=torch.bfloat16)
+    f = outer_product()
+    assert f(x, torch.ones(2))["product"].dtype is torch.float32
+    out = rc.ShapeDtype((2,), torch.float32)
+    said = to_torch(lambda x: np.cumsum(x), host=True, out=out)
+    assert said(x).dtype is torch.float32
+    assert torch.compile(said, backend="aot_eager")(x).dtype is torch.float32

@@ -300,11 +300,23 @@ def test_a_fresh_result_is_not_copied():
         assert f(x).data_ptr() == kept[-1]
 
 
-def test_the_memory_of_a_parameter_can_still_be_resized():
+@pytest.mark.parametrize(
+    "view",
+    [lambda x: x, lambda x: x[1:3], lambda x: x.view(2, 2).T, lambda x: x.split(2)[1]],
+    ids=["itself", "slice", "transposed", "split"],
+)
+def test_the_memory_of_a_parameter_can_still_be_resized(view):
     f = to_torch(lambda x: 2 * x, host=True)
-    x = torch.nn.Parameter(torch.ones(2))
-    f(x)
-    f(x).sum().backward()
+    x = torch.nn.Parameter(torch.ones(4))
+    f(view(x))
+    f(view(x)).sum().backward()
+    assert (x.grad >= 0).all()
+    assert x.untyped_storage().resizable()
+
+
+def test_the_memory_of_a_parameter_without_gradients_can_still_be_resized():
+    f = to_torch(lambda x: 2 * x, host=True)
+    x = torch.nn.Parameter(torch.ones(4))
     with torch.no_grad():
         f(x)
     assert x.untyped_storage().resizable()
