@@ -15,9 +15,10 @@ from rules_autodiff._python.values import INERT, is_number
 from rules_autodiff._shadows.saved_state import written_by, written_to
 from rules_autodiff._shadows.slots import add_to
 from rules_autodiff._tape.fast.operators import reverse_run
+from rules_autodiff._tape.fast.sweep import sweep_quickly
 from rules_core import NoTangent, structure
 
-from .sweep import redo, sweep, sweep_quickly, undo
+from .sweep import redo, sweep, undo
 
 __all__ = ["Recording", "guarded"]
 
@@ -172,7 +173,7 @@ class Recording:
         seeds, self.seeds = self.seeds, []
         try:
             if below is not PLAIN or not self.run.replayable:
-                sweep(self.run.tape, below)
+                sweep(self.run.tape, below, self.run.move)
             elif not sweep_quickly(self.run.tape, self.slots):
                 self.collect(below)
                 self.start_again(seeds)
@@ -191,7 +192,7 @@ class Recording:
         for out, dy, below in seeds:
             self.seed(out, dy, below)
         self.seeds.clear()
-        sweep(self.run.tape, PLAIN)
+        sweep(self.run.tape, PLAIN, self.run.move)
 
     def collect(self, below: Any) -> tuple[Any, ...]:
         for shadow in self.run.late:

@@ -45,6 +45,7 @@ from .entries import (
     StateEntry,
     WriteEntry,
 )
+from .sweep import reverse
 
 __all__ = ["ReverseRun"]
 
@@ -75,6 +76,7 @@ class ReverseRun(Run):
     kind = rrule
     other_kind = frule
     mutating = rrule_mutating
+    move = staticmethod(reverse)  # how one entry of the tape is gone through, backwards
 
     def __init__(self, below: Any = PLAIN):
         super().__init__(below)

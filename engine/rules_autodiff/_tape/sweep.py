@@ -1,200 +1,37 @@
-"""The reverse pass: the tape, backwards.
+"""The reverse pass: the tape, backwards."""
 
-Zeros are strong: 0 · ∞ = 0. On plain values that is not asked at each product. One
-that lacked it is not a number, and what linear maps compute from that is none either,
-or does not depend on it. So the quick pass multiplies as NumPy does and hands nothing
-but finite numbers to rules; where a derivative is not finite in the end, the pass is
-made once more, by maps that ask.
-"""
-
-from collections.abc import Iterator
-from math import isfinite
+from collections.abc import Callable, Iterator
 from operator import length_hint
 from typing import Any
 
-import numpy as np
-
-from rules_autodiff._python.plain_level import PLAIN
-from rules_autodiff._shadows.memory import FRESH, LENT
-from rules_autodiff._shadows.slots import Branch, Shadow, add_to, give, take_from
-from rules_autodiff._tape.fast.elementwise import FOLLOWED, SHARED, STRICT, is_finite
-from rules_autodiff._tape.fast.maps import MOVING
-
-from .entries import CoreEntry, RuleEntry
-
-__all__ = ["is_settled", "redo", "sweep", "sweep_quickly", "undo"]
-
-READ, ONE = 3, 4  # the lengths of tuples for an item that was read, for one operand
-RULES = frozenset({CoreEntry, RuleEntry})  # entries that hand cotangents to a rule
+__all__ = ["redo", "reverse", "sweep", "undo", "undo_rest"]
 
 
-def sweep(tape: list[Any], below: Any) -> None:
+def reverse(entry: Any, below: Any) -> None:
+    """Move cotangents from an entry's outputs to its inputs, and undo what it wrote."""
+    entry.reverse(below)
+
+
+def sweep(tape: list[Any], below: Any, move: Callable[[Any, Any], None]) -> None:
     """Move cotangents from outputs to inputs and undo every write, last entry first.
+
+    `move` is `reverse`, or what else knows the entries of the tape.
 
     If an entry raises, the writes before it are undone too, so that the program's state
     is as it was before the forward pass.
     """
     entries = reversed(tape)
     try:
-        followed(entries, below)
+        for entry in entries:
+            move(entry, below)
     except BaseException:
         undo_rest(tape, entries, below)
         raise
 
 
-def sweep_quickly(tape: list[Any], ends: list[Any]) -> bool:
-    """The same on plain values; whether no cotangent has to be doubted.
-
-    False where a rule would have got one that is infinite or not a number, or where one
-    is in the end, in the slots `ends`.
-    """
-    entries, right = reversed(tape), True
-    try:
-        if not any(map(multiplies, tape)):
-            plainly(entries)
-            return True
-        while True:
-            entry, settled = quietly(entries, ends)
-            right = right and settled
-            if entry is None:
-                return right
-            if right:
-                entry.reverse(PLAIN)
-            else:
-                take_from(entry.out, PLAIN)
-    except BaseException:
-        undo_rest(tape, entries, PLAIN)
-        raise
-
-
-def multiplies(entry: Any) -> bool:
-    """Whether a step may multiply a cotangent, and so make 0 · ∞."""
-    if type(entry) is not tuple:
-        return True
-    return len(entry) != READ and not MOVING.issuperset(entry[2::3])
-
-
 def undo_rest(tape: list[Any], entries: Iterator[Any], below: Any) -> None:
     rest = tape[: length_hint(entries)]
     undo([e for e in rest if hasattr(e, "undo")], below)
-
-
-def is_settled(slot: Any, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether all that has come together in a slot is finite."""
-    if type(slot) is Shadow:
-        return slot.data is None or is_finite_array(slot.data)
-    if slot is None or id(slot) in seen:  # a container may hold itself
-        return True
-    if type(slot) is list:
-        d = slot[0]
-        return isfinite(d) if isinstance(d, float) else bool(np.isfinite(d))
-    if type(slot) is Branch:
-        inside = seen | {id(slot)}
-        return all(is_settled(part, inside) for part in slot.parts)
-    return slot.data is None or is_finite_array(slot.data)
-
-
-def is_finite_array(a: Any) -> bool:
-    if a.dtype.char == "d":
-        return is_finite(a)
-    if a.dtype.names:
-        return all(is_finite_array(a[name]) for name in a.dtype.names)
-    return a.dtype.kind not in "fc" or bool(np.isfinite(a).all())
-
-
-def plainly(entries: Iterator[Any]) -> Any:
-    """Go on to the next entry of a rule, and return it; None at the end."""
-    for entry in entries:
-        kind = type(entry)
-        if kind is list:  # [cotangent, value, node, partial, node, partial]
-            d = entry[0]
-            if d:
-                entry[0] = 0.0
-                entry[2][0] += d * entry[3]
-                if len(entry) > 4:
-                    entry[4][0] += d * entry[5]
-        elif kind is tuple:  # (out, slot, map, kept, slot, map, kept)
-            out = entry[0]
-            if type(out) is list:
-                dz = out[0]
-                if not dz:
-                    continue
-                out[0], hold = 0.0, LENT
-            else:
-                dz = out.data
-                if dz is None:
-                    continue
-                out.data, hold = None, out.hold
-            count = len(entry)
-            if count == ONE:
-                _, slot, by, kept = entry
-                if by is None:
-                    give(slot, dz, hold)
-                else:
-                    give(slot, by(dz, kept), LENT if by in SHARED else FRESH)
-            elif count == READ:
-                _, slot, key = entry
-                slot.here(PLAIN)[key] += dz
-            else:
-                _, slot, by, kept, other, by_other, kept_other = entry
-                ct = dz if by is None else by(dz, kept)
-                # What both get is nobody's; the second one may get it as it was held.
-                give(slot, ct, LENT if ct is dz else FRESH)
-                if by_other is not None:
-                    give(other, by_other(dz, kept_other), FRESH)
-                else:
-                    give(other, dz, LENT if ct is dz else hold)
-            del dz  # a large array would stay until the next operation on arrays
-        elif kind in RULES:
-            return entry
-        else:
-            entry.reverse(PLAIN)
-    return None
-
-
-@np.errstate(all="ignore")  # infinities are looked for
-def quietly(entries: Iterator[Any], ends: list[Any]) -> tuple[Any, bool]:
-    """The next entry of a rule, None at the end; whether what comes out is finite."""
-    entry = plainly(entries)
-    out = ends if entry is None else [entry.out]
-    return entry, all(map(is_settled, out))
-
-
-def followed(entries: Iterator[Any], below: Any) -> None:
-    """The same by arithmetic that the level below can follow, zeros strong."""
-    for entry in entries:
-        if type(entry) is list:
-            followed_scalar(entry, below)
-        elif type(entry) is tuple:
-            followed_arrays(entry, below)
-        else:
-            entry.reverse(below)
-
-
-def followed_scalar(entry: list[Any], below: Any) -> None:
-    d = entry[0]
-    if d == 0 and not below.is_active(d):
-        return
-    entry[0] = 0.0
-    for place in range(2, len(entry), 2):
-        node = entry[place]
-        node[0] = below.add(node[0], below.mul(d, entry[place + 1]))
-
-
-def followed_arrays(entry: tuple[Any, ...], below: Any) -> None:
-    dz = take_from(entry[0], below)
-    if dz is None:
-        return
-    if len(entry) == READ:
-        below.add_at(entry[1].here(below), entry[2], dz)
-        return
-    maps = STRICT if below is PLAIN else FOLLOWED
-    for place in range(1, len(entry), 3):
-        slot, by, kept = entry[place : place + 3]
-        ct = dz if by is None else below.call(maps.get(by, by), dz, kept)
-        if type(slot) is Shadow and slot.shape is None:
-            slot.pin(ct)  # which has the shape of the owner
-        add_to(slot, ct, below)
 
 
 def undo(changes: list[Any], below: Any) -> None:

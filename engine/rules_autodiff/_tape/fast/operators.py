@@ -39,6 +39,7 @@ from .maps import (
     widen,
 )
 from .rule_calls import FastRules, is_ours
+from .sweep import followed
 
 __all__ = ["FastRun", "reverse_run"]
 
@@ -67,6 +68,8 @@ class FastRun(FastRules):
         trusted: Functions that were called, and what the fast path knows of them.
         rules_of_one: Those of them that take one argument and are known.
     """
+
+    move = staticmethod(followed)
 
     def __init__(self) -> None:
         super().__init__(PLAIN)
