@@ -5,8 +5,8 @@ Run: `python benchmarks/engine_rules.py`.
 The same cube 200 times in a loop: as arithmetic of the program, by a `scalar_rule` of
 the user's, by an `rrule` with its pullback; `gammaln`, which only the SciPy pack knows;
 and the cube by HIPS autograd's `defvjp` where that is installed. Microseconds a call,
-for the program and for its gradient by written code and by the tape; all rows of one run
-belong together.
+for the program and for its gradient, by written code and by the tape. All rows of one
+run belong together.
 """
 
 import math
