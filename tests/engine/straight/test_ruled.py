@@ -543,3 +543,57 @@ def test_a_whole_number_where_a_float_stood():
     calls = ((0, 4.0), (0, 4.0), (0, 4.0), (3, 15.0), (0, 4.0), (3, 15.0))
     for n, expected in calls:
         assert grad(program)(1.0, n) == expected
+
+
+BUFFER = np.empty(3)
+
+
+def test_a_function_that_fills_a_buffer_at_each_call(tapes):
+    @rc.primitive
+    def square(x):
+        return np.multiply(x, x, out=BUFFER)
+
+    rc.scalar_rule(square, lambda y, x: (2.0 * x,))
+
+    def program(x):
+        return np.sum(square(x)) + 2.0 * np.sum(np.sin(x) * square(2.0 * x))
+
+    found = settled(program, X)
+    expected = 2.0 * X + 8.0 * (np.cos(X) * X**2 + 2.0 * np.sin(X) * X)
+    np.testing.assert_allclose(found, expected)
+    tapes.clear()
+    grad(program)(X)
+    assert tapes == []
+
+
+def test_a_result_that_is_a_view_of_its_own_memory(tapes):
+    @rc.primitive
+    def square(x):
+        return np.outer(np.ones(2), x * x)[0]
+
+    @rrule.define(square)
+    def square_rrule(x):
+        return square.fun(x), lambda dy: (NoTangent(), 2.0 * x * dy)
+
+    def program(x):
+        return np.sum(square(x) * x)
+
+    np.testing.assert_allclose(settled(program, X), 3.0 * X * X)
+    tapes.clear()
+    grad(program)(X)
+    assert tapes == []
+
+
+def test_a_result_that_is_an_argument():
+    @rc.primitive
+    def same(x):
+        return x
+
+    rc.scalar_rule(same, lambda y, x: (3.0,))
+
+    def program(x):
+        y = 1.0 * x
+        z = same(y)
+        return np.sum(z * y)
+
+    np.testing.assert_allclose(settled(program, X), 4.0 * X)

@@ -6,10 +6,12 @@ written is left to the tape, which knows more forms, and has the words for error
 """
 
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff.straight._program.kinds import REAL, Kind, kind_of
 from rules_core import AbstractThunk, ZeroTangent, unthunk
 
@@ -23,6 +25,15 @@ NUMBERS = (float, FLOAT64)
 DOUBLE = np.dtype(float)
 
 
+def references() -> int:
+    """What `getrefcount` says of an object that one variable holds."""
+    alone = object()
+    return getrefcount(alone)
+
+
+ALONE = references()
+
+
 def checked(f: Callable[..., Any], result: Kind) -> Callable[..., Any]:
     """A function that returns what it was supposed to."""
 
@@ -30,6 +41,8 @@ def checked(f: Callable[..., Any], result: Kind) -> Callable[..., Any]:
         y = f(*args)
         if kind_of(y) != result:
             unfollowed("a function returns another kind than before")
+        if type(y) is np.ndarray and getrefcount(y) > ALONE:
+            return y.copy()
         return y
 
     return call
@@ -71,7 +84,9 @@ def of_arrays(
 
     def forward(*args: Any) -> Any:
         y = f(*args)
-        check_array(y, result, args)
+        if type(y) is np.ndarray and getrefcount(y) > ALONE:
+            y = y.copy()
+        y = own_array(y, result, args)
         return y, (y, *args)
 
     def back(kept: Any, dz: Any) -> Any:
@@ -105,11 +120,19 @@ def of_argument(d: Any, x: Any) -> Any:
     return np.add.reduce(d, (*range(lead), *axes)).reshape(x.shape)
 
 
-def check_array(y: Any, result: Kind, args: Any) -> None:
-    """See that a result is an array of floats of its own, as it was supposed to be."""
-    plain = type(y) is np.ndarray and y.dtype is DOUBLE and y.ndim == result.ndim
-    if not plain or y.base is not None or any(y is x for x in args):
-        unfollowed("a function returns another kind than before, or a view")
+def own_array(y: Any, result: Kind, args: Any) -> Any:
+    """A result as an array of floats of its own, as it was supposed to be.
+
+    What a function holds on to, as a buffer that it fills at each call, is copied
+    before it comes here.
+    """
+    if type(y) is not np.ndarray or y.dtype is not DOUBLE or y.ndim != result.ndim:
+        unfollowed("a function returns another kind than before")
+    owner = owner_of(y)
+    for x in args:
+        if type(x) is np.ndarray and owner_of(x) is owner:
+            unfollowed("a function returns one of its arguments, or a view of one")
+    return y if owner is y else y.copy()
 
 
 def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
@@ -119,7 +142,7 @@ def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
     def forward(*args: Any) -> Any:
         y, pullback = run(*args)
         if not is_number:
-            check_array(y, result, args)
+            y = own_array(y, result, args)
         elif type(y) is not float and type(y) is not FLOAT64:
             unfollowed("a function returns another kind than before")
         return y, (pullback, args)
