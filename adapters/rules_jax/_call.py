@@ -182,7 +182,9 @@ def _spec_of(
         leaves = settle(leaves)
     if rules is None:
         rules = _find_rules(primitive, heads, tail, leaves)
-    return leaves, _spec(primitive, tuple(heads), tail, *rules)
+    # What is known of a call may depend on defaults, which the program may change.
+    _, defaults = split(primitive.table.binder.keyword_defaults)
+    return leaves, _spec(primitive, tuple(heads), tail, *rules, defaults)
 
 
 @kept_by_owner
@@ -192,6 +194,7 @@ def _spec(
     tail: Template,
     frule: Any,
     rrule: Any,
+    _defaults: Template,
 ) -> Spec:
     def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return call_primitive(primitive, args, kwargs)
@@ -261,6 +264,13 @@ def _refuse_jax_arrays(primitive: Any, values: Sequence[Any]) -> None:
 
 
 def _hidden_text(primitive: Any, cls: type) -> str:
+    if cls is type(jax.jit(len)):
+        return (
+            f"an argument of {primitive.__name__} is a function that jax.jit has made "
+            "and that captures a traced value, which JAX does not find there, so that "
+            "its derivative would be lost. Pass the function without jax.jit, or give "
+            "it the value as an argument."
+        )
     return (
         f"an argument of {primitive.__name__} holds a traced value in an object of "
         f"type {cls.__qualname__}, which JAX takes for a constant, so that its "

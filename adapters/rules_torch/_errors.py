@@ -153,7 +153,8 @@ class NotLinearError(rc.UnsupportedError):
         super().__init__(
             f"{rule_label(rule)} must have {part} that is linear, for the other mode "
             "is derived from it, but its derivative is another map. Define "
-            f"{other} for {rule.target} too."
+            f"{other} for {rule.target} too, also where the rule is linear but "
+            "computes in less precision than its tensors have."
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-__all__ = ["Binder", "binder_of", "declaring", "keyword_names"]
+__all__ = ["Binder", "binder_of", "declaring", "parameter_names"]
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (
@@ -36,12 +36,12 @@ def _signature_of(f: Any) -> inspect.Signature | None:
         return None
 
 
-def keyword_names(f: Any) -> frozenset[str]:
-    """The keyword-only parameters that a callable declares."""
+def parameter_names(f: Any) -> frozenset[str]:
+    """The parameters of a callable that may be given by name."""
     signature = _signature_of(declaring(f))
     parameters = () if signature is None else signature.parameters.values()
-    only = inspect.Parameter.KEYWORD_ONLY
-    return frozenset(p.name for p in parameters if p.kind is only)
+    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return frozenset(p.name for p in parameters if p.kind in named)
 
 
 def declaring(f: Any) -> Any:

@@ -7,9 +7,9 @@ from functools import wraps
 from typing import Any, TypeVar, final
 
 from rules_core._base.arrays import ShapeDtype, is_array
-from rules_core._base.errors import RuleClashError
+from rules_core._base.errors import RuleClashError, UnsupportedError
 from rules_core._dispatch.call_site import refuse_bare
-from rules_core._dispatch.normal_form import keyword_names
+from rules_core._dispatch.normal_form import parameter_names
 from rules_core._dispatch.registry import being_imported, table_for
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_key import describe
@@ -122,7 +122,7 @@ batch_rule = _BatchRule()
 
 def _with_defaults(function: Callable[..., Any], table: Table) -> Callable[..., Any]:
     """The rule, with the defaults of its function for keywords that it declares."""
-    names = keyword_names(function)
+    names = parameter_names(function)
     if not names:
         return function
 
@@ -140,7 +140,15 @@ def _result_dtype(dtypes: list[Any]) -> Any:
     import numpy as np
 
     floating = [d for d in dtypes if d.kind not in "biu"]
-    return np.result_type(*floating) if floating else np.dtype(np.float64)
+    try:
+        return np.result_type(*floating) if floating else np.dtype(np.float64)
+    except TypeError:  # float16 beside bfloat16
+        names = " and ".join(dict.fromkeys(str(dtype) for dtype in floating))
+        message = (
+            "an elementwise host function must be given arrays of which NumPy knows "
+            f"the common dtype, but got {names}. Convert one of them before the call."
+        )
+        raise UnsupportedError(message) from None
 
 
 def elementwise_shape_rule(fun: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from rules_core.testing import check_rule
+
 PAGE = Path(__file__).parents[2] / "docs/how-to/call-back-into-ad.md"
 
 
@@ -38,3 +40,16 @@ def test_in_torch(fixed_point):
     _, slope = torch.func.jvp(root, (a,), (torch.ones_like(a),))
     assert slope.item() == pytest.approx(0.25)
     assert torch.func.hessian(root)(a).item() == pytest.approx(-0.03125)
+
+
+@pytest.mark.nightly
+def test_at_every_level_of_the_tester(fixed_point):
+    """Compiled, batched and to second order; a compilation takes minutes."""
+
+    def step(a, x):
+        return 0.5 * (x + a / x)
+
+    found = check_rule(
+        fixed_point, step, np.float64(4.0), np.float64(1.0), level="full"
+    )
+    assert found["rrule.derivative"].status == "passed"

@@ -76,6 +76,8 @@ class HostFunction:
     def check(self, results: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
         """Results as arrays of the promised types, or an error in words."""
         if len(results) != len(avals):
+            if self.elementwise and len(avals) == 1:
+                raise RuleOutputError(_several_text(self.name, len(results)))
             message = (
                 f"host function {self.name} must return {len(avals)} arrays as its "
                 f"shape rule promises, but got {len(results)}. Correct one of the two."
@@ -102,6 +104,14 @@ class HostFunction:
             )
             raise RuleOutputError(message)
         return x.astype(aval.dtype)
+
+
+def _several_text(name: str, count: int) -> str:
+    return (
+        f"host function {name} is declared elementwise=True, which promises one array "
+        f"unless it is a ufunc, but returned {count}. Leave elementwise out, and add a "
+        "shape_rule and a batch_rule."
+    )
 
 
 def _castable(have: Any, want: Any) -> bool:

@@ -152,6 +152,13 @@ def _check_result(
     same = exact(_constants(job.result)) == exact(_constants(result))
     if same and len(found) == len(expected):
         return
+    if job.primitive.elementwise and job.primitive.table.shapes is None:
+        message = (
+            f"{job.label()} is declared elementwise=True, which promises one array "
+            f"unless it is a ufunc, but returned {_shown(found, job.result)}. Leave "
+            "elementwise out, and add a shape_rule and a batch_rule."
+        )
+        raise rc.UnsupportedError(message)
     message = (
         f"{job.label()}: its shape rule must describe every array that the function "
         "returns and repeat every other value, but got "

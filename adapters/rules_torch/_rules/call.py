@@ -34,7 +34,13 @@ from rules_torch._values.leaves import (
     tangent_of,
     unflatten,
 )
-from rules_torch._values.meta import Meta, has_tangent_space, stand_in, zeros
+from rules_torch._values.meta import (
+    Meta,
+    has_tangent_space,
+    is_ragged,
+    stand_in,
+    zeros,
+)
 from rules_torch._values.tangents import check_dtype, fitted, given, read_tangents
 
 from .autocast import State, current, resumed
@@ -257,9 +263,14 @@ class Call:
                 return None
             dx.throw(f"{rule_label(self.rrule)}, argument {self.name(i)!r}")
         if isinstance(dx, rc.AbstractThunk):
-            if self.inputs[i][0].numel() > _LARGE and self._is_unused(i, node):
+            ragged = is_ragged(self.inputs[i : i + 1])
+            large = not ragged and self.inputs[i][0].numel() > _LARGE
+            if large and self._is_unused(i, node):
                 return None
             return self._project(i, rc.unthunk(dx), node)
+        shape, dtype, _ = self.inputs[i]
+        if isinstance(dx, Tensor) and dx.dtype is dtype and dx.shape == shape:
+            return dx
         primal = stand_in(self.inputs[i])
         name = self.name(i)
         what = f"cotangent of argument {name!r}"

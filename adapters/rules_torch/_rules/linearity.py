@@ -42,11 +42,12 @@ def linearity(
     """What checks the sides; None where the rule passed for these shapes.
 
     A checkpoint must save as many tensors when it runs again, so it asks nothing.
-    Nothing is asked of nested tensors either, whose ragged sizes are no numbers.
+    Nothing is asked of nested tensors either, whose ragged sizes are no numbers, nor of
+    empty ones, which tell nothing.
     """
     metas = (*call.inputs, *call.outputs)
     blind = noting_down_programs() or has_saving_hooks() or older_vmap_active()
-    if blind or is_ragged(metas):
+    if blind or is_ragged(metas) or any(0 in shape for shape, *_ in metas):
         return None
     known = call.primitive.__dict__.setdefault(_LINEAR, {})
     key = (rule.kind, tuple(chosen), call.autocast, pattern(metas))

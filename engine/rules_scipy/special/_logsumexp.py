@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.special
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import rules_core as rc
 
@@ -183,11 +184,10 @@ def logsumexp_batch(
     a = _lift(a, rank, a_batched)
     a = np.broadcast_to(a, (axis_size, *a.shape[1:]))
     b = b if b is None else _lift(b, rank, b_batched)
-    axes = range(rank) if axis is None else (axis,) if _is_int(axis) else axis
-    shifted = tuple(i % rank + 1 for i in axes)
-    if not rank:  # a batch of numbers
-        a, shifted = a[..., None], (1,)
-        b = b if b is None else b[..., None]
+    if not rank:  # a batch of numbers, which SciPy takes for arrays of one
+        rank, a, b = 1, a[..., None], b if b is None else b[..., None]
+    axes = normalize_axis_tuple(range(rank) if axis is None else axis, rank)
+    shifted = tuple(i + 1 for i in axes)
     out = scipy.special.logsumexp(
         a, axis=shifted, b=b, keepdims=keepdims, return_sign=return_sign
     )
