@@ -1,4 +1,4 @@
-"""Run by test_explicit_mesh.py with eight simulated devices: prints JSON.
+"""Run by test_explicit_mesh.py with eight simulated devices and names: prints JSON.
 
 On an explicit mesh the sharding is part of a type. Every entry tells whether the
 types are those of the plain formula, and the ratios of what was found to what is true.
@@ -6,6 +6,7 @@ types are those of the plain formula, and the ratios of what was found to what i
 
 import json
 import sys
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -90,20 +91,23 @@ def compared(program, f, plain, x):
     return types(found) == types(want), ratios(found, want)
 
 
+def programs(x, A):
+    """Names, and what compares each program of that name."""
+    for kind in KINDS:
+        for name, program in PROGRAMS.items():
+            yield f"{kind} {name}", partial(compared, program, make(kind), reference, x)
+    for name, program in MATRIX_PROGRAMS.items():
+        yield f"matrix {name}", partial(compared, program, *gram_pair(), A)
+
+
 def main():
     mesh = jax.make_mesh((8,), ("d",), axis_types=(AxisType.Explicit,))
-    found = {}
     with jax.set_mesh(mesh):
         x = jax.device_put(X, NamedSharding(mesh, P("d")))
-        for kind in KINDS:
-            for name, program in PROGRAMS.items():
-                made = compared(program, make(kind), reference, x)
-                found[f"{kind} {name}"] = made
-        gram, plain = gram_pair()
         A = jnp.arange(1.0, 17.0).reshape(8, 2) / 16
         A = jax.device_put(A, NamedSharding(mesh, P("d", None)))
-        for name, program in MATRIX_PROGRAMS.items():
-            found[f"matrix {name}"] = compared(program, gram, plain, A)
+        known = dict(programs(x, A))
+        found = {name: known[name]() for name in sys.argv[1:]}
     json.dump(found, sys.stdout)
 
 

@@ -1,38 +1,26 @@
 """Explicit meshes over eight simulated devices: numbers, and shardings in types."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.adapters.jax.devices import found_on_devices, wanted
+
 VALUES = ("eager", "jit", "beside", "broadcast", "scan", "cond", "vmap")
 REVERSE = ("grad", "eager grad", "grad(cond)", "vmap(grad)")
 SCALES = dict.fromkeys(VALUES, 1) | {"jvp": 2} | dict.fromkeys(REVERSE, 3)
 MATRIX = ("jit", "eager", "grad", "grad(scan)")
 
-
-pytestmark = pytest.mark.full  # test_sharding has the devices without a mesh
+NAMES = {
+    "test_elementwise": "{kind} {case}",
+    "test_a_host_function_that_is_not_elementwise": "matrix {case}",
+}
 
 
 @pytest.fixture(scope="module")
-def found():
-    flags = "--xla_force_host_platform_device_count=8"
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.adapters.jax.explicit_mesh"],
-        env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def found(request):
+    return found_on_devices("explicit_mesh", wanted(request, NAMES))
 
 
+@pytest.mark.covering(every=5)  # test_sharding has the devices without a mesh
 @pytest.mark.parametrize("kind", ["generic", "host", "numpy rules"])
 @pytest.mark.parametrize("case", SCALES)
 def test_elementwise(found, kind, case):
@@ -42,6 +30,7 @@ def test_elementwise(found, kind, case):
     assert same_types
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("case", MATRIX)
 def test_a_host_function_that_is_not_elementwise(found, case):
     """Its result is whole on every device; cotangents have the argument's sharding."""

@@ -1,14 +1,9 @@
 """Eight simulated devices: numbers, shardings and which rule ran."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-SCRIPT = Path(__file__).with_name("sharded.py")
+from tests.adapters.jax.devices import found_on_devices, wanted
+
 VALUES = ("shard_map", "jit(shard_map)")
 FORWARD = ("jvp", "jvp(shard_map)")
 REVERSE = (
@@ -25,20 +20,15 @@ REVERSE = (
 )
 
 
+NAMES = {"test_numbers": "{kind} {case}", "test_sharding_is_kept": "kept"}
+
+
 @pytest.fixture(scope="module")
-def found():
-    flags = "--xla_force_host_platform_device_count=8"
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT)],
-        env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def found(request):
+    return found_on_devices("sharded", wanted(request, NAMES))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", ["generic", "host", "numpy rules"])
 @pytest.mark.parametrize(
     ("case", "scale"),
@@ -51,5 +41,6 @@ def test_numbers(found, kind, case, scale):
 
 
 def test_sharding_is_kept(found):
-    assert "'d'" in found["sharding"]
-    assert found["gathers"] == 0
+    sharding, gathers = found["kept"]
+    assert "'d'" in sharding
+    assert gathers == 0
