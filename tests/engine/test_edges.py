@@ -84,7 +84,7 @@ def test_complex_numbers_and_zero(f, z):
     assert jvp(f, (z,), (0j,))[1] == 0.0
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("f", BINARY, ids=lambda f: f.__name__)
 def test_binary(f):
     for x, y in itertools.product(POINTS, POINTS):

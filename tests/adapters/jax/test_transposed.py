@@ -200,7 +200,7 @@ def test_packed_cotangent_in_full(packing):
     check(cube, TRANSFORMS, may_refuse=TRANSFORMS if packing in REFUSED else ())
 
 
-@pytest.mark.covering(every=5)
+@pytest.mark.covering(every=9)
 @pytest.mark.parametrize("inner", ["rrule", "frule"])
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_packed_tangent(packing, inner):

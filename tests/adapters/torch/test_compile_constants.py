@@ -176,7 +176,7 @@ CASES = [(weighed, family) for family in FAMILIES] + [
 ]
 
 
-@pytest.mark.covering(every=6, start=0)
+@pytest.mark.covering(every=11, start=0)
 @pytest.mark.parametrize(("f", "family"), CASES)
 def test_values_from_outside_one_after_another(compiled, f, family):
     """Each call as in eager code, also where a graph for an equal value exists."""
@@ -188,7 +188,7 @@ def test_values_from_outside_one_after_another(compiled, f, family):
         )
 
 
-@pytest.mark.covering(every=6, start=3)
+@pytest.mark.covering(every=11, start=5)
 @pytest.mark.parametrize(("f", "family"), CASES)
 def test_values_in_one_graph(compiled, f, family):
     values = FAMILIES[family]
@@ -403,6 +403,7 @@ def test_sizes_in_an_exported_program(f, size, strict):
             assert_same(ours, total_gradient(module, rising(n)))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_constants_in_an_exported_program(family):
     for value in FAMILIES[family]:
