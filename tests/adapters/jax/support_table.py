@@ -119,14 +119,16 @@ def cell(row, via):
     return names[round(ratio)] if abs(ratio - round(ratio)) < 1e-6 else "WRONG"
 
 
+def line(row):
+    """One row of it."""
+    return f"| {row} | " + " | ".join(cell(row, via) for via in RULES) + " |"
+
+
 def table():
     """The table in Markdown."""
     heads = ["primitive (default)", *list(RULES)[1:]]
     lines = ["| | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
-    for row in ROWS:
-        cells = [cell(row, via) for via in RULES]
-        lines.append(f"| {row} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(line, ROWS)])
 
 
 if __name__ == "__main__":

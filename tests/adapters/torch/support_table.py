@@ -14,6 +14,7 @@ from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 from torch.utils.checkpoint import checkpoint
 
 import rules_core as rc
+import rules_torch  # noqa: F401  else Dynamo imports it, and may have to trace again
 from tests.adapters.torch.formulas import marker
 
 X = torch.tensor(0.5, dtype=torch.float64)
@@ -108,19 +109,20 @@ def _cell(read, run, kind, host):
     return "derived" if host and found == "torch" else found
 
 
-def table() -> str:
-    """The table in Markdown."""
+def line(name: str) -> str:
+    """One row of it."""
+    read, run = (_first, FIRST[name]) if name in FIRST else (_second, SECOND[name])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows = [
-            ("| | " + " | ".join(COLUMNS) + " |"),
-            "|---" * (len(COLUMNS) + 1) + "|",
-        ]
-        for read, group in ((_first, FIRST), (_second, SECOND)):
-            for name, run in group.items():
-                cells = [_cell(read, run, *column) for column in COLUMNS.values()]
-                rows.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+        cells = [_cell(read, run, *column) for column in COLUMNS.values()]
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def table() -> str:
+    """The table in Markdown."""
+    head = "| | " + " | ".join(COLUMNS) + " |"
+    rule = "|---" * (len(COLUMNS) + 1) + "|"
+    return "\n".join([head, rule, *map(line, [*FIRST, *SECOND])])
 
 
 if __name__ == "__main__":

@@ -282,6 +282,18 @@ def test_another_process_loads_a_program(tmp_path, strict):
     assert "Import elsewhere before the program runs." in without.stderr
 
 
+def test_another_process_loads_what_this_one_saved(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    try:
+        exec(EXPORTING.replace("STRICT", "False"), {})
+    finally:
+        del sys.modules["elsewhere"]
+    loaded = run("import elsewhere" + LOADING, tmp_path)
+    assert loaded.returncode == 0, loaded.stderr[-2000:]
+
+
 def test_the_text_about_a_call_that_this_process_does_not_know():
     with pytest.raises(UntraceableError) as info:
         torch.ops.rules_torch.call("make.scaled#7 it is local", [X])
