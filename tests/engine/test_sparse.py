@@ -77,3 +77,13 @@ def test_a_matrix_of_constants_beside_values_with_derivatives():
         with pytest.raises(UnsupportedProgram):
             vjp(f, X)
     assert compare(lambda x: np.sum(x * m.sum()))
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "divide", "power", "maximum"])
+def test_a_sparse_operand_of_a_ufunc_is_refused(name):
+    """Also where ufuncs do not say that they are NumPy's, as those of 2.1."""
+    f, m = getattr(np, name), sp.eye_array(3, format="csr")
+    for program in (lambda x: f(x[0], m), lambda x: f(m, x[0])):
+        for transform in (vjp, lambda f, x: jvp(f, (x,), (x,))):
+            with pytest.raises(UnsupportedProgram, match="operands of an array"):
+                transform(program, X)

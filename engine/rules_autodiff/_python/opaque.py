@@ -56,6 +56,8 @@ def root_of(f: Any) -> str:
         name = f.__globals__.get("__name__", "")
         return str(name).partition(".")[0]
     name = getattr(f, "__module__", None) or ""
+    if not name and isinstance(f, np.ufunc) and getattr(np, f.__name__, None) is f:
+        return "numpy"  # the ufuncs of NumPy 2.1 have no module
     return str(name).partition(".")[0]
 
 

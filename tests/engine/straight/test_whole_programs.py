@@ -20,7 +20,9 @@ def function_name(f):
     for name, module in (("math", math), ("np.linalg", np.linalg)):
         if getattr(module, f.__name__, None) is f:
             return f"{name}.{f.__name__}"
-    return f.__name__ if f.__module__ == "builtins" else f"np.{f.__name__}"
+    # ufuncs of NumPy 2.1 have no module
+    builtin = getattr(f, "__module__", None) == "builtins"
+    return f.__name__ if builtin else f"np.{f.__name__}"
 
 
 def call_text(case, names):

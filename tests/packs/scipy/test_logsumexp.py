@@ -68,9 +68,10 @@ def test_weights_and_signs(options):
 
 
 def test_a_negative_sum_without_its_sign_is_nan():
-    y, pullback = rc.rrule(
-        scipy.special.logsumexp, np.zeros(2), b=np.array([1.0, -2.0])
-    )
+    with np.errstate(invalid="ignore"):  # SciPy 1.14 says so
+        y, pullback = rc.rrule(
+            scipy.special.logsumexp, np.zeros(2), b=np.array([1.0, -2.0])
+        )
     assert np.isnan(y)
     assert np.isnan(pullback(1.0)[1]).all()
 
