@@ -147,3 +147,31 @@ def test_a_rule_of_less_precision_is_told_so():
     x = torch.tensor([1.1, 2.3])
     with pytest.raises(rc.UnsupportedError, match="computes in less precision"):
         torch.func.jvp(square, (x,), (torch.tensor([0.37, 1.13]),))
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_pullback_with_operations_that_the_older_vmap_lacks(create_graph):
+    """`is_grads_batched` and `vectorize=True` batch cotangents by it."""
+
+    @rc.primitive
+    def weighed(x):
+        xp = rc.array_namespace(x)
+        return xp.sum(x * x) * xp.ones((2,), dtype=x.dtype)
+
+    @rc.rrule.define(weighed)
+    def weighed_rrule(x):
+        xp = rc.array_namespace(x)
+
+        def weighed_pullback(dy):
+            return NoTangent(), 2 * x * xp.broadcast_to(xp.sum(dy), x.shape)
+
+        return weighed(x), weighed_pullback
+
+    x = torch.tensor([0.3, -1.2, 2.0], dtype=torch.float64, requires_grad=True)
+    options = {"vectorize": True, "create_graph": create_graph}
+    found = torch.autograd.functional.jacobian(weighed, x, **options)
+    expected = torch.autograd.functional.jacobian(weighed.fun, x, **options)
+    torch.testing.assert_close(found, expected)
+    if create_graph:
+        again = [torch.autograd.grad((y * y).sum(), x)[0] for y in (found, expected)]
+        torch.testing.assert_close(*again)

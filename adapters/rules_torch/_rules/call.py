@@ -15,7 +15,12 @@ from torch import Tensor
 import rules_core as rc
 from rules_core.extend import is_watching
 from rules_torch._closures.convert import convert, rebuild
-from rules_torch._compat import autocast_active, lacks_data, will_execute
+from rules_torch._compat import (
+    autocast_active,
+    lacks_data,
+    older_vmap_active,
+    will_execute,
+)
 from rules_torch._config import CONFIG
 from rules_torch._errors import (
     CotangentError,
@@ -41,6 +46,7 @@ from rules_torch._values.meta import (
     stand_in,
     zeros,
 )
+from rules_torch._values.older_vmap import run_whole_batch
 from rules_torch._values.tangents import check_dtype, fitted, given, read_tangents
 
 from .autocast import State, current, resumed
@@ -195,13 +201,35 @@ class Call:
                     return self._finish(residuals, seeds, wanted, node)
             return self._finish(residuals, seeds, wanted, node)
         except (RuntimeError, TypeError, ValueError) as error:
-            reason = untraceable(self.primitive.table.label, str(error))
             seen = [dy for dy in seeds if dy is not None]
+            if "Batching rule not implemented" in str(error) and older_vmap_active():
+                return self._finish_in_newer_vmap(residuals, seeds, wanted)
+            reason = untraceable(self.primitive.table.label, str(error))
             if reason is not None and any(map(lacks_data, seen)):
                 raise reason from error
             if self.rrule is not None:
                 blame_not_generic(f"the pullback of {rule_label(self.rrule)}", error)
             raise
+
+    def _finish_in_newer_vmap(
+        self,
+        residuals: Sequence[Tensor],
+        seeds: Sequence[Tensor | None],
+        wanted: Sequence[bool],
+    ) -> Cotangents:
+        """The backward pass of cotangents in a batch of torch's older vmap.
+
+        That knows fewer operations: it has none for `broadcast_to`.
+        """
+
+        def run(*given: Tensor) -> Cotangents:
+            rest = iter(given)
+            filled = [None if dy is None else next(rest) for dy in seeds]
+            return self._finish(residuals, filled, wanted, None)
+
+        seen = [dy for dy in seeds if dy is not None]
+        found: Cotangents = run_whole_batch(self.primitive.table.label, run, seen)
+        return found
 
     def _finish(
         self,
