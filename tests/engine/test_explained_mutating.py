@@ -38,17 +38,20 @@ def reverse_rule(x):
     return CoDual(None, NoFData()), halve_pullback
 
 
+TWO: Any = 2.0  # a default is the primal alone
+
+
 @pytest.fixture
 def rules():
     """Rules of `halve` for arrays and Python floats, in both modes."""
 
     @rrule_mutating.define(halve)
-    def of_arrays(f, x: CoDual[np.ndarray, Any], by: CoDual[float, Any] = 2.0):
+    def of_arrays(f, x: CoDual[np.ndarray, Any], by: CoDual[float, Any] = TWO):
         RAN.append("of_arrays")
         return reverse_rule(x)
 
     @frule_mutating.define(halve)
-    def forward(f, x: Dual[np.ndarray, Any], by: Dual[float, Any] = 2.0):
+    def forward(f, x: Dual[np.ndarray, Any], by: Dual[float, Any] = TWO):
         RAN.append("forward")
         x.primal[...] /= 2.0
         x.tangent[...] /= 2.0
