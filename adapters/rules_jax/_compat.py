@@ -35,6 +35,7 @@ __all__ = [
     "partial_eval",
     "placed_like",
     "pruned",
+    "scan_counts",
     "set_derivatives",
     "set_linearization",
     "set_taylor",
@@ -293,3 +294,12 @@ def set_derivatives(primitive: Any, *, jvp: Any, transpose: Any) -> None:
 def fancy_batcher(primitive: Any, rule: Any) -> None:
     """Register a batching rule that is told the axis' size, name and mesh axes."""
     batching.fancy_primitive_batchers[primitive] = rule
+
+
+def scan_counts(params: Any) -> tuple[int, int]:
+    """How many constants and carried values a `scan` has, by its parameters."""
+    inputs = params.get("ft_in")  # of newer JAX
+    if inputs is None:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = inputs.unpack()
+    return len(consts), len(carry)

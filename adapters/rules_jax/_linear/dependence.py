@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from rules_jax import _compat
+
 __all__ = ["depends"]
 
 # Values of integers (indices) are kept up to this size.
@@ -191,7 +193,7 @@ def _stable(step: Callable[[Cells], Cells], carry: Cells) -> Cells:
 
 
 def _scan(eqn: Any, cells: Cells) -> Cells:
-    first, second = eqn.params["num_consts"], eqn.params["num_carry"]
+    first, second = _compat.scan_counts(eqn.params)
     consts, rest = cells[:first], cells[first:]
     rows = [Cell(np.asarray(cell.marks.any(axis=0))) for cell in rest[second:]]
 

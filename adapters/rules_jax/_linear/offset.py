@@ -116,7 +116,7 @@ def _cond(eqn: Any, ins: Sequence[Offset]) -> list[Offset]:
 
 
 def _scan(eqn: Any, ins: Sequence[Offset]) -> list[Offset]:
-    first, count = eqn.params["num_consts"], eqn.params["num_carry"]
+    first, count = _compat.scan_counts(eqn.params)
     carry, rest = list(ins[first : first + count]), ins[first + count :]
     while True:
         found = _inner(eqn.params["jaxpr"], [*ins[:first], *carry, *rest])

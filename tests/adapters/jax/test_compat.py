@@ -205,3 +205,12 @@ def test_parameters_are_held_weakly():
     gone = use()
     gc.collect()
     assert gone() is None
+
+
+def test_scan_counts():
+    def program(a, b, c, xs):
+        return jax.lax.scan(lambda pair, x: ((pair[0] * a, pair[1] + x), x), (b, c), xs)
+
+    jaxpr = jax.make_jaxpr(program)(1.0, 2.0, 3.0, jnp.ones(4))
+    (eqn,) = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "scan"]
+    assert _compat.scan_counts(eqn.params) == (1, 2)

@@ -47,10 +47,10 @@ def helper(x):
 
 def without_formula(x):
     """A function that PyTorch does not differentiate, and does not say so."""
-    return torch.special.bessel_j1(x)
+    return torch.special.spherical_bessel_j0(x)
 
 
-J1 = without_formula(X).item()
+J0 = without_formula(X).item()
 
 
 def written(x):
@@ -76,7 +76,7 @@ CUTS = {
     "new_tensor": lambda x: x.new_tensor(math.cos(x)),
     "after an operation": lambda x: float(torch.cos(x)),
     "an operator": lambda x: torch.cos(torch.ops.aten.detach.default(x)),
-    "no formula": lambda x: torch.cos(x) * without_formula(x) / J1,
+    "no formula": lambda x: torch.cos(x) * without_formula(x) / J0,
 }
 UNRECORDED = {
     "no_grad": without_recording,
