@@ -16,18 +16,20 @@ class Flat(Hooks):
     """What a run does with an `np.flatiter`, which stays what it is."""
 
     def flat_getitem(self, items: Any, key: Any) -> Any:
-        """`a.flat[key]`: a number or a copy."""
+        """`a.flat[key]`: a number or a copy. NumPy starts again where it iterates."""
+        items[key]
         return self.read_array(items.base, place_of(items.base, key))
 
     def flat_setitem(self, items: Any, key: Any, value: Any) -> None:
         """`a.flat[key] = value`, repeated or cut to the number of entries."""
-        key = place_of(items.base, key)
-        count = np.size(key[0]) if key else 1
+        place = place_of(items.base, key)
+        count = np.size(place[0]) if place else 1
         if isinstance(value, list | tuple):
             value = self.call(np.asarray, value)
         if isinstance(value, np.ndarray) and value.ndim:
-            value = self.call(np.resize, value, np.shape(key[0]) if count > 1 else ())
-        self.write(items.base, key, value)
+            value = self.call(np.resize, value, np.shape(place[0]) if count > 1 else ())
+        self.write(items.base, place, value)
+        items[key] = items.base[place]  # moves the iterator as NumPy does
 
     def flat_next(self, items: Any) -> Any:
         """`next(a.flat)`."""

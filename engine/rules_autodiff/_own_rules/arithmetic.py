@@ -21,6 +21,8 @@ from .own_rule import (
 
 __all__ = ["strong", "total"]
 
+log = np.log  # as it is now: a program may give another function this name
+
 
 @inert
 def sign(x: Any) -> Any:
@@ -166,7 +168,7 @@ def difference(dx: Any, dy: Any) -> Any:
 def logarithm(x: Any) -> Any:
     """log x, and 0 at x = 0: the factor of a power's derivative by its exponent."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(as_float(x) + is_zero(x))
+        found = log(as_float(x) + is_zero(x))
     return found if isinstance(x, np.ndarray) else found[()]
 
 

@@ -122,6 +122,8 @@ def handle_reversed(run: Any, sequence: Any) -> Any:
 def handle_iter(run: Any, source: Any, *sentinel: Any) -> Any:
     if sentinel:
         return iter(followed(run, source), *sentinel)
+    if type(source) is np.flatiter:  # is its own
+        return source
     return iter(run.iter(source))
 
 

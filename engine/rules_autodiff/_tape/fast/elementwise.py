@@ -202,7 +202,8 @@ def itself(z: Any) -> Any:
 # Beside an array of one number NumPy takes two thirds of the time that it takes beside
 # a Python number.
 ONE, HALF = np.array(1.0), np.array(0.5)
-multiply = np.multiply
+# As they are now: a program may give other functions these names.
+multiply, sine, sine_of_number = np.multiply, np.sin, math.sin
 
 
 def inverse_of_array(x: Any) -> Any:
@@ -214,7 +215,7 @@ def half_inverse_of_array(z: Any) -> Any:
 
 
 def minus_sin_of_array(x: Any) -> Any:
-    partial = np.sin(x)
+    partial = sine(x)
     return np.negative(partial, partial)
 
 
@@ -236,11 +237,11 @@ def half_inverse(z: Any) -> Any:
 
 
 def minus_sin(x: Any) -> Any:
-    return -np.sin(x)
+    return -sine(x)
 
 
 def minus_sin_of_number(x: float) -> float:
-    return -math.sin(x)
+    return -sine_of_number(x)
 
 
 def one_minus_square(z: Any) -> Any:
