@@ -235,6 +235,11 @@ REFUSALS = {
         "when it goes out of use, but {}.__del__ may, which nobody would follow",
         "Use a with statement.",
     ),
+    "asked": (
+        "An object that NumPy makes an array or a number of must be asked without "
+        "effect, but {} may change something, and NumPy asks as often as it likes",
+        "Give NumPy float(x), or an array made of the items.",
+    ),
     "hashed": (
         "A key of a dict or a set must be asked without effect, but {} may change "
         "something, which nobody would follow",

@@ -107,7 +107,7 @@ class Access(Attributes):
         else:
             key = self.as_index(key)
         if isinstance(owner, list) and isinstance(key, slice):
-            value = list(self.iter(value))
+            value = list(self.starred(value))
         self.note_item(owner, key)
         owner[key] = value
 
@@ -190,6 +190,20 @@ class Access(Attributes):
         if getattr(type(iterable), "__iter__", None) is None:
             return self.old_protocol(iterable)
         return iterable
+
+    def starred(self, x: Any) -> Any:
+        """The items of `*x`, of which Python asks how many there are."""
+        items = self.iter(x)
+        self.ask_length(x)
+        return items
+
+    def ask_length(self, x: Any) -> None:
+        """Ask a user's class how many items there are, as `list` does."""
+        if type(x) in (list, tuple, np.ndarray):
+            return
+        hint = users_method(x, "__len__", "__length_hint__")
+        if hint is not None:
+            self.call(hint, x)
 
     def array_items(self, a: Any) -> Iterator[Any]:
         for i in range(len(a)):

@@ -99,6 +99,7 @@ ROUNDED = frozenset({float, np.float64})
 
 def asked(run: Any, table: Any, key: Any, *default: Any) -> Any:
     """`dict.get`."""
+    run.check_key(key)
     found = dict.get(table, key, *default)
     return run.check_memo(table, key, found) if key in table else found
 

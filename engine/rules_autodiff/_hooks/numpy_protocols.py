@@ -15,7 +15,7 @@ from rules_autodiff._python.opaque import root_of
 from rules_autodiff._python.values import INERT, is_arithmetic, is_numeric, is_sparse
 from rules_autodiff._refusals import refused
 
-from .special_methods import Special
+from .special_methods import Special, may_write
 
 __all__ = ["Protocols"]
 
@@ -91,6 +91,7 @@ class Protocols(Special):
         method = python_method(type(x), "__array__")
         if method is not None:
             return self.call(method, x)
+        check_asked(x)
         items = self.items_of(x)
         return (
             self.as_number(x) if items is None else self.converted(items, self.as_entry)
@@ -127,3 +128,15 @@ class Protocols(Special):
         parts = [convert(value) for value in x]
         same = all(one is other for one, other in zip(parts, x, strict=True))
         return x if same else type(x)(parts)
+
+
+# What NumPy asks an object that is no array, and how often is its own affair.
+ASKED = ("__len__", "__getitem__", "__iter__", "__float__", "__complex__", "__index__")
+
+
+def check_asked(x: Any) -> None:
+    """Refuse an object that changes something when NumPy asks what it stands for."""
+    for name in ASKED:
+        method = users_method(x, name)
+        if method is not None and may_write(method, type(x)):
+            refused("asked", f"{type(x).__name__}.{name}")

@@ -190,7 +190,7 @@ class ExpressionLifter:
         return self.hook("slice", node, *parts)
 
     def visit_Starred(self, node: ast.Starred) -> Any:
-        value = self.hook("iter", node, self.visit(node.value))
+        value = self.hook("starred", node, self.visit(node.value))
         return place(ast.Starred(value, node.ctx), node)
 
     # texts

@@ -38,15 +38,15 @@ def filling(method: Any) -> Callable[..., Any]:
 
     def handle(run: Any, owner: Any, items: Any) -> Any:
         run.changing(owner)
-        return method(owner, run.iter(items))
+        is_list = isinstance(owner, list)
+        return method(owner, (run.starred if is_list else run.iter)(items))
 
     return handle
 
 
 CHANGING = (
     list.insert, list.clear, list.reverse, list.__imul__, list.__setitem__,
-    list.__delitem__, dict.pop, dict.popitem, dict.clear, dict.__delitem__,
-    set.discard, set.remove, set.pop, set.clear,
+    list.__delitem__, dict.popitem, dict.clear, set.pop, set.clear,
     set.difference_update, set.intersection_update, set.symmetric_difference_update,
     set.__ior__, set.__iand__, set.__isub__, set.__ixor__, deque.__setitem__,
     deque.__delitem__, deque.__imul__, deque.append, deque.appendleft,
@@ -56,6 +56,21 @@ CHANGING = (
 )  # fmt: skip
 for _method in CHANGING:
     HANDLERS[_method] = changing(_method)
+
+
+def losing(method: Any) -> Callable[..., Any]:
+    """A change by a key, which is asked for its hash."""
+
+    def handle(run: Any, owner: Any, key: Any, *default: Any) -> Any:
+        run.check_key(key)
+        run.changing(owner)
+        return method(owner, key, *default)
+
+    return handle
+
+
+for _method in (dict.pop, dict.__delitem__, set.discard, set.remove):
+    HANDLERS[_method] = losing(_method)
 for _filling in (
     list.extend, list.__iadd__, deque.extend, deque.extendleft, deque.__iadd__,
 ):  # fmt: skip

@@ -15,7 +15,7 @@ from rules_autodiff._hooks.sequence_operators import is_numpy
 from rules_autodiff._hooks.special_methods import Ordered
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule, given
 from rules_autodiff._python.handlers import HANDLERS, handler
-from rules_autodiff._python.methods import has_items, python_method, users_method
+from rules_autodiff._python.methods import has_items, python_method
 
 __all__ = ["followed"]
 
@@ -33,12 +33,7 @@ def followed(run: Any, f: Any) -> Any:
 
 def collecting(cls: Any) -> Callable[..., Any]:
     def handle(run: Any, *args: Any) -> Any:
-        items = [run.iter(arg) for arg in args]
-        for arg in args:  # Python asks how many there are
-            hint = users_method(arg, "__len__", "__length_hint__")
-            if hint is not None:
-                run.call(hint, arg)
-        return cls(*items)
+        return cls(*map(run.starred, args))
 
     return handle
 
@@ -271,10 +266,30 @@ def iterable(run: Any, x: Any) -> Any:
     return run.iter(x) if hasattr(type(x), "__iter__") else x
 
 
+def pooling(f: Any) -> Callable[..., Any]:
+    """An iterator of C code that makes a tuple of what it is given first."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        pools = [run.starred(a) if hasattr(type(a), "__iter__") else a for a in args]
+        return f(*pools, **kwargs)
+
+    return handle
+
+
+for _pool in (
+    itertools.product, itertools.permutations, itertools.combinations,
+    itertools.combinations_with_replacement,
+):  # fmt: skip
+    HANDLERS[_pool] = pooling(_pool)
+
+
+@handler(itertools.islice)
+def handle_islice(run: Any, items: Any, *bounds: Any) -> Iterator[Any]:
+    return itertools.islice(run.iter(items), *map(run.as_index, bounds))
+
+
 for _mover in (
-    itertools.chain, itertools.chain.from_iterable, itertools.islice, itertools.cycle,
-    itertools.product, itertools.permutations,
-    itertools.combinations, itertools.combinations_with_replacement,
+    itertools.chain, itertools.chain.from_iterable, itertools.cycle,
     itertools.zip_longest, itertools.starmap, itertools.tee, itertools.pairwise,
 ):  # fmt: skip
     HANDLERS[_mover] = moving(_mover)

@@ -36,7 +36,7 @@ def in_order(run: Any, items: list[Any], key: Any, reverse: Any = False) -> list
 def handle_sorted(
     run: Any, iterable: Any, *, key: Any = None, reverse: Any = False
 ) -> list[Any]:
-    return in_order(run, list(run.iter(iterable)), key, reverse)
+    return in_order(run, list(run.starred(iterable)), key, reverse)
 
 
 @handler(list.sort)

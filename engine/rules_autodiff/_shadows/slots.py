@@ -38,6 +38,7 @@ from .memory import (
 )
 
 __all__ = [
+    "SMALL",
     "USUAL",
     "Branch",
     "Shadow",
@@ -52,6 +53,7 @@ __all__ = [
 
 
 REALS = (float, np.floating)
+SMALL = (np.float16, np.float32)  # in which the cotangents of a float do not gather
 USUAL = frozenset({float, np.float64, np.ndarray})  # classes of cotangents
 
 
@@ -315,7 +317,7 @@ def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
     if type(ct) is type(primal):
         return ct
     if isinstance(ct, REALS) and not isinstance(primal, np.generic):
-        return ct
+        return below.call(float, ct) if isinstance(ct, SMALL) else ct
     if below is not PLAIN and is_numeric(ct):
         return below.call(fit, ct, space_of(primal))
     found = projected(primal, ct, below)

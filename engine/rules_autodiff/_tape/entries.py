@@ -20,6 +20,7 @@ from rules_autodiff._refusals import (
 )
 from rules_autodiff._shadows.saved_state import read_attribute, write_attribute
 from rules_autodiff._shadows.slots import (
+    SMALL,
     USUAL,
     Branch,
     Slot,
@@ -211,7 +212,7 @@ class ItemWrite:
             below.store_item(0.0, shadow, self.key)
         self.undo(below)
         if self.value is not None:
-            self.value[0] = below.add(self.value[0], ct)
+            add_to(self.value, ct, below)
 
     def reverse_plainly(self) -> None:
         """The same in plain Python: a loop that fills an array does little else."""
@@ -224,7 +225,8 @@ class ItemWrite:
         dest[key] = self.other
         self.other = here
         if self.value is not None:
-            self.value[0] += ct
+            small = type(ct) in SMALL and not isinstance(self.value[1], np.generic)
+            self.value[0] += float(ct) if small else ct
 
     def undo(self, below: Any) -> None:
         here = below.getitem(self.dest, self.key)
