@@ -235,6 +235,15 @@ REFUSALS = {
         "when it goes out of use, but {}.__del__ may, which nobody would follow",
         "Use a with statement.",
     ),
+    "frame": (
+        "The variables of a differentiated function cannot be read from a frame, whose "
+        "f_locals are those of the code that the engine wrote for it",
+        "Pass the values as arguments.",
+    ),
+    "grid": (
+        "The bounds of numpy.mgrid and numpy.ogrid must carry no derivative",
+        "Use np.linspace, or np.arange with a step, and np.meshgrid.",
+    ),
     "asked": (
         "An object that NumPy makes an array or a number of must be asked without "
         "effect, but {} may change something, and NumPy asks as often as it likes",

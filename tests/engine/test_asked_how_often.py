@@ -1,7 +1,7 @@
 """Special methods with effects are asked as often as Python asks them, or refused.
 
-Each statement gives an object to something that asks it; the program's value is how often
-the object was asked. Whatever asks another number of times is an error of the engine.
+Each statement gives an object to something that asks it; the program's value is how
+often it was asked. Errors are not compared: they are found by asking once more.
 """
 
 import bisect
@@ -28,7 +28,7 @@ STATEMENTS = """
     list(itertools.permutations(o)); list(itertools.combinations(o, 1)); max(o)
     list(itertools.islice([1, 2, 3], o)); list(itertools.islice(o, 1)); any(o); all(o)
     list(itertools.repeat(1.0, o)); list(itertools.accumulate(o)); len(o); o.__len__()
-    1 if o else 2; not o; o and 1; bool(o); [1 for _ in [1] if o]; any([o, o]); min(o, o)
+    1 if o else 2; not o; o and 1; bool(o); [1 for _ in [1] if o]; any([o, o])
     while o: break
     assert o
     [1, 2, 3][o]; [1, 2, 3][o:]; 'abc'[o]; (1, 2)[o]; range(5)[o]; bytes(3)[o]
@@ -39,8 +39,8 @@ STATEMENTS = """
     math.factorial(o); math.comb(5, o); math.gcd(o, 4); math.ldexp(1.0, o); pow(2, o)
     o == 3; o != 3; 3 == o; o in [1, 2]; 3 in [o, o]; [o, o].index(3); [o, o].count(3)
     [o, o].remove(3); [o] == [3]; (o, 1) == (3, 1); {'a': o} == {'a': 3}; o < o; o > o
-    sorted([o, o, o]); [o, o].sort(); min([o, o]); max(o, o, o); heapq.heapify([o, o, o])
-    bisect.bisect([o, o], o); heapq.nsmallest(1, [o, o]); heapq.heappush([o], o)
+    sorted([o, o, o]); [o, o].sort(); min([o, o]); max(o, o, o); min(o, o)
+    heapq.heapify([o, o, o]); bisect.bisect([o, o], o); heapq.nsmallest(1, [o, o])
     list(itertools.groupby([o, o])); operator.countOf([o, o], 3); 3 in o; 3 not in o
     hash(o); {o: 1}; {o}; {1: 2}.get(o); {1: 2}.pop(o, 3); o in {1: 2}; o in {1}
     {1}.discard(o); {1: 2}.setdefault(o, 1); {1}.add(o); dict.fromkeys([o])
@@ -49,7 +49,7 @@ STATEMENTS = """
     math.dist([o], [o]); abs(o); round(o); math.floor(o); divmod(o, 2); -o; +o; o + 1
     str(o); repr(o); f"{o}"; f"{o!r}"; "%s" % o; "{}".format(o); format(o); [str(o)]
     " ".join([str(o), str(o)]); print(o, end=""); "%s %s" % (o, o); str([o]); repr((o,))
-    np.float64(o); np.array(o); np.asarray([o]); np.sum(o); np.sqrt(o); np.zeros(o)
+    np.float64(o); np.array(o); np.asarray([o]); np.sum(o); np.sqrt(o)
     np.take(np.arange(3.0), o); np.arange(2.0) * o; o * np.arange(2.0); np.full(2, o)
     np.array([o, 1.0]); np.add(o, 1.0); np.dot([1.0, 2.0], o); np.maximum(o, 1.0)
     np.arange(2.0).reshape(o, 2); np.where(o, 1.0, 2.0); np.concatenate([o, o])
@@ -63,11 +63,12 @@ class Asked:
         self.n = self.n + 1.0
         return {value}
 """
+ITERATED = "    def __iter__(self):\n        return iter([1.0, 2.0])\n"
 # One special method is Python's own in each class, so that nothing else is asked.
 CLASSES = {
-    "__len__": ("", "2", "    def __iter__(self):\n        return iter([1.0, 2.0])\n"),
-    "__length_hint__": ("", "2", "    def __iter__(self):\n        return iter([1.0, 2.0])\n"),
-    "__getitem__": (", i", "[1.0, 2.0][i]", "    def __len__(self):\n        return 2\n"),
+    "__len__": ("", "2", ITERATED),
+    "__length_hint__": ("", "2", ITERATED),
+    "__getitem__": (", i", "[1.0, 2.0][i]", "    def __len__(self): return 2\n"),
     "__iter__": ("", "iter([1.0, 2.0])", ""),
     "__contains__": (", v", "True", ""),
     "__index__": ("", "1", ""),
@@ -106,7 +107,8 @@ def program_of(method, statement):
     source = METHODS.format(name=method, more=more, value=value) + others + (
         "def program(x):\n    o = Asked(x)\n    try:\n"
         f"        {statement}\n"
-        "    except (TypeError, ValueError, IndexError, AttributeError):\n        pass\n"
+        "    except (TypeError, ValueError, IndexError, AttributeError):\n"
+        "        pass\n"
         "    return x * o.n\n"
     )  # fmt: skip
     name = f"<asked {method} {statement}>"
@@ -141,6 +143,7 @@ def told_of(program, way):
         return repr(error)
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("method", CLASSES)
 def test_it_is_asked_as_often_as_python_asks(method):
     found, outcomes = counted(method)
@@ -149,4 +152,4 @@ def test_it_is_asked_as_often_as_python_asks(method):
 
 
 def test_there_are_many_statements():
-    assert len(statements()) > 170
+    assert len(statements()) > 150

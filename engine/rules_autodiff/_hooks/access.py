@@ -107,7 +107,7 @@ class Access(Attributes):
         else:
             key = self.as_index(key)
         if isinstance(owner, list) and isinstance(key, slice):
-            value = list(self.starred(value))
+            value = list(self.iter(value))
         self.note_item(owner, key)
         owner[key] = value
 

@@ -1,6 +1,6 @@
 """Hooks of attributes: whose Python code is asked where one is read, set or deleted."""
 
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from rules_autodiff._python.methods import (
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._refusals import refused
 from rules_autodiff._shadows.assigned_shapes import check_form
-from rules_autodiff._shadows.saved_state import read_attribute
+from rules_autodiff._shadows.saved_state import own_dict, read_attribute
 
 from .interface import Hooks
 
@@ -51,6 +51,8 @@ class Attributes(Hooks):
             return self.class_getattr(owner, name)
         if cls is FunctionType and name in PARTS and is_lifted(owner):
             refused("taken apart", name)
+        if cls is FrameType and name == "f_locals":
+            refused("frame")
         if cls is super:
             return self.super_getattr(owner, name)
         fallback = getattr(cls, "__getattr__", None)
@@ -168,7 +170,7 @@ class Attributes(Hooks):
         elif isinstance(found, property) and found.fdel is not None:
             self.call(found.fdel, owner)
         else:
-            if type(own := getattr(owner, "__dict__", None)) is dict:
+            if type(own := own_dict(owner)) is dict:
                 self.changing(own)  # whose order comes back as well
             self.note_attribute(owner, name)
             delete(owner, name)

@@ -29,10 +29,20 @@ from rules_autodiff._python.methods import (
     key_of_builtin,
     python_method,
 )
-from rules_autodiff._python.opaque import is_opaque, is_stream, is_transparent
+from rules_autodiff._python.opaque import (
+    is_opaque,
+    is_stream,
+    is_transparent,
+    root_of,
+)
 from rules_autodiff._python.outside_reads import reads_active, reads_uncaptured
 from rules_autodiff._python.own_errors import ERRORS, raise_own
-from rules_autodiff._python.values import INERT, has_fields, holds_records
+from rules_autodiff._python.values import (
+    INERT,
+    has_fields,
+    holds_records,
+    is_numeric,
+)
 from rules_autodiff._refusals import (
     keyword_error,
     name_of,
@@ -305,9 +315,19 @@ class Calls(OutCalls):
             given = (*args, getattr(f, "__self__", None))
             if of_kinds and any(map(holds_records, given)):
                 refused("structured")
+            if root_of(f) == "numpy" and not isinstance(error, RulesCoreError):
+                self.check_objects(args)
             self.explained(error, f, args, kwargs)
             raise_own(error, f, args, kwargs)
             raise
+
+    def check_objects(self, args: Any) -> None:
+        """Refuse instances that carry derivatives: no array holds what they hold."""
+        for x in args:
+            if type(x) in (list, tuple):
+                self.check_objects(x)
+            elif not is_numeric(x) and self.is_active(x):
+                refused("operand", type(x).__name__)
 
     def explained(self, error: Exception, f: Any, args: Any, kwargs: Any) -> None:
         """Tell of an error in a rule whose it is, and that the program may not go on.

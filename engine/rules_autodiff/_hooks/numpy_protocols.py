@@ -19,6 +19,12 @@ from .special_methods import Special, may_write
 
 __all__ = ["Protocols"]
 
+# The functions of `math` that ask no object for a float.
+WHOLE = frozenset({
+    math.factorial, math.comb, math.perm, math.gcd, math.lcm, math.isqrt, math.ldexp,
+})  # fmt: skip
+# The functions of `math` that take numbers in rows.
+ROWS = frozenset({math.dist, math.fsum, math.prod, getattr(math, "sumprod", None)})
 # What `math` asks before it asks for a number.
 ROUNDING = {
     math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
@@ -68,11 +74,17 @@ class Protocols(Special):
         root = root_of(f)
         if root not in ("numpy", "math", "cmath") and not isinstance(f, np.ufunc):
             return NotImplemented
+        if f in WHOLE:
+            return NotImplemented
         own = users_method(args[0], ROUNDING[f]) if f in ROUNDING else None
         if own is not None:
             return self.call(own, *args)
-        convert = self.as_entry if root == "numpy" else self.as_number
+        takes_rows = f in ROWS
+        single = self.as_number if takes_rows else self.as_real
+        convert = self.as_entry if root == "numpy" else single
         given = map(own_items, args) if f is math.dist else args
+        if f in ROWS and args and users_method(args[0], "__iter__"):
+            given = (list(self.iter(args[0])), *args[1:])
         entries = tuple([convert(x) for x in given])
         named = {name: convert(x) for name, x in kwargs.items()}
         changed = [one is not other for one, other in zip(entries, args, strict=True)]
@@ -88,10 +100,10 @@ class Protocols(Special):
             return self.converted(x, self.as_entry)
         if type(x) is np.flatiter:
             return self.call(np.ravel, x.base)
+        check_asked(x)
         method = python_method(type(x), "__array__")
         if method is not None:
             return self.call(method, x)
-        check_asked(x)
         items = self.items_of(x)
         return (
             self.as_number(x) if items is None else self.converted(items, self.as_entry)
@@ -113,15 +125,24 @@ class Protocols(Special):
         return [self.call(read, x, i) for i in range(self.call(len, x))]
 
     def as_number(self, x: Any) -> Any:
-        """What an object says to `float`, also in a list; anything else as it is."""
+        """What an object, or each item of a sequence, says to `float`."""
         if type(x) in (list, tuple):
-            return self.converted(x, self.as_number)
-        for name in ("__float__", "__complex__"):
+            return self.converted(x, self.as_real)
+        found = self.as_real(x)
+        if found is not x or type(x) in INERT or is_numeric(x):
+            return found
+        items = self.items_of(x)
+        return x if items is None else self.converted(items, self.as_real)
+
+    def as_real(self, x: Any) -> Any:
+        """What an object says to `float`; anything else as it is."""
+        for name in ("__float__", "__complex__", "__index__"):
             method = users_method(x, name)
             if method is not None:
                 return self.call(method, x)
-        items = None if type(x) in INERT or is_numeric(x) else self.items_of(x)
-        return x if items is None else self.converted(items, self.as_number)
+        if type(x) not in INERT and not is_numeric(x):
+            check_asked(x)
+        return x
 
     def converted(self, x: Any, convert: Any) -> Any:
         """A list or tuple with its items converted; itself where nothing changed."""
@@ -131,7 +152,10 @@ class Protocols(Special):
 
 
 # What NumPy asks an object that is no array, and how often is its own affair.
-ASKED = ("__len__", "__getitem__", "__iter__", "__float__", "__complex__", "__index__")
+ASKED = (
+    "__array__", "__len__", "__getitem__", "__iter__", "__float__", "__complex__",
+    "__index__",
+)  # fmt: skip
 
 
 def check_asked(x: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from rules_autodiff._python.methods import class_attribute, users_method
 from rules_autodiff._python.values import INERT
 
-__all__ = ["shown"]
+__all__ = ["has_text", "shown"]
 
 ASKED = ("__str__", "__repr__", "__format__")
 
@@ -44,13 +44,13 @@ def copied(run: Any, x: Any, seen: dict[int, Any], made: list[Any]) -> Any:
         return table
     if type(x) is tuple:
         return tuple([copied(run, value, seen, made) for value in x])
-    if not is_asked(x):
+    if not has_text(x):
         return x
     made.append(x)
     return (Items if readable(x) else Shown)(run, x)
 
 
-def is_asked(x: Any) -> bool:
+def has_text(x: Any) -> bool:
     """Whether a user wrote what the text of an object is."""
     return any(users_method(x, name) is not None for name in ASKED)
 

@@ -22,7 +22,7 @@ from rules_autodiff._refusals import name_of, refused
 
 from .calls import is_reader
 from .interface import Hooks
-from .text_stand_ins import shown
+from .text_stand_ins import has_text, shown
 
 __all__ = ["NUMBER", "Texts", "holds_numbers"]
 
@@ -187,7 +187,9 @@ def writing(f: Any) -> Callable[..., Any]:
         if method is not None:
             return run.call(method, *args)
         if f in ASKING:
-            given = [shown(run, x) for x in args]
+            # It says what another of its texts is: this one is of Python's.
+            own = f in SPECIAL and bool(args) and has_text(args[0])
+            given = list(args) if own else [shown(run, x) for x in args]
             named = {name: shown(run, x) for name, x in kwargs.items()}
             text = run.below.call(f, *given, **named)
         else:

@@ -308,7 +308,7 @@ def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
         if y is None:
             return x
     given = (x,) if y is None else (x, y)
-    parts = [only_entry(run, run.as_number(part)) for part in given]
+    parts = [only_entry(run, run.as_real(part)) for part in given]
     return run.core(to_complex, tuple(parts))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler
 from rules_autodiff._python.methods import users_method
 from rules_autodiff._python.values import INERT
-from rules_autodiff._refusals import no_rule_error
+from rules_autodiff._refusals import no_rule_error, refused
 from rules_core import structure
 
 from .iteration import followed
@@ -193,6 +193,13 @@ def handle_sample(run: Any, rng: Any, items: Any, k: int, **options: Any) -> Any
         return rng.sample(items, k, **options)  # raises Python's own error
     places = rng.sample(range(len(items)), k, **options)
     return [run.getitem(items, i) for i in places]
+
+
+@handler(type(np.mgrid).__getitem__)
+def handle_grid(run: Any, grid: Any, key: Any) -> Any:
+    if run.is_active(key):
+        refused("grid")
+    return grid[key]
 
 
 @handler(np.ndenumerate)

@@ -11,6 +11,7 @@ import numpy as np
 from .memory import WRITEABLE, owner_of
 
 __all__ = [
+    "own_dict",
     "read_attribute",
     "state_functions",
     "write_attribute",
@@ -77,6 +78,14 @@ def slots_of(cls: type) -> list[Any]:
     ]
 
 
+def own_dict(x: Any) -> Any:
+    """An object's own attributes, whatever its class says; None where it has none."""
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return None
+
+
 def save_object(x: Any) -> Any:
     values = []
     for slot in slots_of(type(x)):
@@ -84,12 +93,12 @@ def save_object(x: Any) -> Any:
             values.append((slot, slot.__get__(x)))
         except AttributeError:
             continue
-    return dict(getattr(x, "__dict__", ())), values
+    return dict(own_dict(x) or ()), values
 
 
 def load_object(x: Any, state: Any) -> None:
     attributes, values = state
-    own = getattr(x, "__dict__", None)
+    own = own_dict(x)
     if own is not None:
         own.clear()
         own.update(attributes)
@@ -106,7 +115,7 @@ def load_object(x: Any, state: Any) -> None:
 
 def read_attribute(owner: Any, name: str) -> Any:
     """An object's own attribute, not its class's; MISSING where it has none."""
-    own = getattr(owner, "__dict__", None)
+    own = own_dict(owner)
     if own is not None and name in own:
         return own[name]
     for base in type(owner).__mro__:
