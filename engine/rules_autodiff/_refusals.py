@@ -244,6 +244,11 @@ REFUSALS = {
         "The bounds of numpy.mgrid and numpy.ogrid must carry no derivative",
         "Use np.linspace, or np.arange with a step, and np.meshgrid.",
     ),
+    "chunks": (
+        "With chunk_size a function is run several times and must do the same each "
+        "time, but {} gave another value",
+        "Leave chunk_size out, or give the function a state and a seed of its own.",
+    ),
     "asked": (
         "An object that NumPy makes an array or a number of must be asked without "
         "effect, but {} may change something, and NumPy asks as often as it likes",

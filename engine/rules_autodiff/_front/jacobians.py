@@ -1,12 +1,14 @@
 """Whole Jacobians and Hessians, for arguments and results of any structure."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._boundary.directions import check_differentiable
 from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._tape.recording import Recording
 from rules_autodiff._transforms.derived_function import Argnums, Derived, positions
 from rules_autodiff.straight._tier.arguments import check_flat
@@ -83,7 +85,10 @@ def empty_block(out: Any, x: Any) -> Any:
 
 
 def jacfwd(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
 ) -> Derived:
     """The Jacobian by forward mode: one pass that carries a tangent per entry of `x`.
 
@@ -91,10 +96,16 @@ def jacfwd(
         f: A function of real arguments.
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
+        chunk_size: How many tangents a pass carries at most, where memory is short:
+            `f` is run once for each chunk, and must do the same each time.
 
     Returns:
         A function whose result has the structure of `f(x)`, and inside that of `x`,
         with arrays of shape `y.shape + x.shape`.
+
+    Raises:
+        UnsupportedProgram: With `chunk_size`, `f` gives another value when it is run
+            again.
 
     >>> import numpy as np
     >>> from rules_autodiff import jacfwd
@@ -102,33 +113,75 @@ def jacfwd(
     array([[2., 0.],
            [0., 4.]])
     """
+    check_chunks(chunk_size)
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
         active = positions(argnums, args, "jacfwd")
-        blocks, aux = forward_blocks(below, f, args, kwargs, active, has_aux)
+        made = forward_blocks(below, f, args, kwargs, active, has_aux, chunk_size)
+        blocks, aux = made
         jacobian = assembled(blocks, argnums)
         return (jacobian, aux) if has_aux else jacobian
 
     return Derived("jacfwd", f, run_on)
 
 
+def check_chunks(chunk_size: Any) -> None:
+    if chunk_size is not None and (type(chunk_size) is not int or chunk_size < 1):
+        message = (
+            f"jacfwd: chunk_size must be a whole number from 1 on, or None, but got "
+            f"{chunk_size!r}."
+        )
+        raise ValueError(message)
+
+
 def forward_blocks(
-    below: Any, f: Any, args: Any, kwargs: Any, active: tuple[int, ...], has_aux: bool
+    below: Any,
+    f: Any,
+    args: Any,
+    kwargs: Any,
+    active: tuple[int, ...],
+    has_aux: bool,
+    chunk_size: int | None,
 ) -> Any:
     """The output, an argument and the block of each pair of their leaves; and aux.
 
-    One pass for all arguments: the function must not run on what it has written.
+    One pass for all arguments: the function must not run on what it has written. With
+    `chunk_size` it is run again, and must give what it gave.
     """
     for i in active:
         check_differentiable(args[i], i)
         refuse_complex(args[i], "jacfwd")
     lanes = [lane for i in active for lane in lanes_of(args, i)]
     called = bound_keywords(f, kwargs)
-    out, tangents = forward(below, called, args, lanes, has_aux=has_aux, apart=True)
-    out, aux = split(out, has_aux)
+    size = chunk_size or len(lanes)
+    chunks = [lanes[k : k + size] for k in range(0, len(lanes), size)] or [lanes]
+    passes = in_passes(below, called, args, chunks, has_aux)
+    first, tangents = next(passes)
+    out, aux = split(first, has_aux)
     refuse_complex(out, "jacfwd")
-    rows, given = leaves(out), iter(tangents)
+    given = chain(tangents, (dy for _, more in passes for dy in more))
+    rows = leaves(out)
     return [columns(below, out, rows, args[i], given) for i in active], aux
+
+
+def in_passes(
+    below: Any, f: Any, args: Any, chunks: list[Any], has_aux: bool
+) -> Iterator[Any]:
+    """The output and the tangents of each chunk of lanes."""
+    value = None
+    for chunk in chunks:
+        out, tangents = forward(below, f, args, chunk, has_aux=has_aux, apart=True)
+        if len(chunks) > 1:
+            found = held(split(out, has_aux)[0])
+            value = found if value is None else value
+            if found != value:
+                refused("chunks", name_of(f))
+        yield out, tangents
+
+
+def held(x: Any) -> list[Any]:
+    """The values of the leaves, to be compared."""
+    return [(np.shape(leaf), np.asarray(leaf).tobytes()) for leaf in leaves(x)]
 
 
 def lanes_of(args: Any, i: int) -> list[Any]:
@@ -189,6 +242,8 @@ def jacrev(
     tier: str = "auto",
 ) -> Derived:
     """The Jacobian by reverse mode: one pass forward, one back per entry of `f(x)`.
+
+    Rows are computed one after the other, so that memory needs no `chunk_size`.
 
     Args:
         f: A function of real arguments.
@@ -255,7 +310,10 @@ jacobian = jacrev
 
 
 def hessian(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
 ) -> Derived:
     """The Hessian of `f`, forward over reverse: `∂²f / ∂x ∂x`.
 
@@ -263,6 +321,7 @@ def hessian(
         f: A function with one real number (or several) as its result.
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
+        chunk_size: As for `jacfwd`: how many columns are computed at once.
 
     >>> import numpy as np
     >>> from rules_autodiff import hessian
@@ -272,4 +331,4 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux)
+    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux, chunk_size)
