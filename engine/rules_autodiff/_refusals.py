@@ -251,7 +251,7 @@ REFUSALS = {
     ),
     "asked": (
         "An object that NumPy makes an array or a number of must be asked without "
-        "effect, but {} may change something, and NumPy asks as often as it likes",
+        "effect, but {} changes something each time, and NumPy asks as it likes",
         "Give NumPy float(x), or an array made of the items.",
     ),
     "hashed": (

@@ -185,6 +185,9 @@ def page() -> str:
         "They call functions of the user, or write into their arguments: no rule for "
         "one call says what that means, but `rules_autodiff` does what they do.\n",
         _paragraph(FOLLOWED),
+        "So it is with Python's `map`, `functools.reduce`, `itertools.accumulate` and "
+        "`setattr`: `rules_core.rrule` and `frule` have no rules of them. Write a rule "
+        "for the function that calls them, with `rrule_via_ad` for what it calls.\n",
         "## Not covered\n",
         "\n".join(missing) + "\n",
     ]

@@ -15,7 +15,7 @@ from rules_autodiff._python.opaque import root_of
 from rules_autodiff._python.values import INERT, is_arithmetic, is_numeric, is_sparse
 from rules_autodiff._refusals import refused
 
-from .special_methods import Special, may_write
+from .special_methods import Special, writes_always
 
 __all__ = ["Protocols"]
 
@@ -162,5 +162,5 @@ def check_asked(x: Any) -> None:
     """Refuse an object that changes something when NumPy asks what it stands for."""
     for name in ASKED:
         method = users_method(x, name)
-        if method is not None and may_write(method, type(x)):
+        if method is not None and writes_always(method, type(x)):
             refused("asked", f"{type(x).__name__}.{name}")

@@ -18,7 +18,7 @@ from rules_autodiff._refusals import refused
 
 from .interface import Hooks
 
-__all__ = ["Ordered", "Special", "is_asked", "may_write"]
+__all__ = ["Ordered", "Special", "is_asked", "may_write", "writes_always"]
 
 PLAIN_TRUTH = frozenset({
     bool, int, float, str, bytes, list, tuple, dict, set, type(None), np.bool_,
@@ -144,6 +144,15 @@ CHANGING = frozenset({
 def may_write(f: FunctionType, cls: type) -> bool:
     """Whether a method, or one that it names, changes more than its own locals."""
     return any(writes(code) for code in code_reached(f, cls, {}))
+
+
+def writes_always(f: FunctionType, cls: type) -> bool:
+    """Whether a method changes something each time; one that asks first may not."""
+    import dis
+
+    if not may_write(f, cls):
+        return False
+    return not any("JUMP" in step.opname for step in dis.get_instructions(f))
 
 
 def writes(code: CodeType) -> bool:

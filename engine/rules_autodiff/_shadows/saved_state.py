@@ -79,11 +79,13 @@ def slots_of(cls: type) -> list[Any]:
 
 
 def own_dict(x: Any) -> Any:
-    """An object's own attributes, whatever its class says; None where it has none."""
-    try:
-        return object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return None
+    """An object's own attributes, also where its class denies them; else None."""
+    for read in (getattr, object.__getattribute__):
+        try:
+            return read(x, "__dict__")
+        except AttributeError:
+            continue
+    return None
 
 
 def save_object(x: Any) -> Any:

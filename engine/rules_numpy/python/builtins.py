@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,42 @@ for _f in (max, min):
         _f, extreme_of_one_derivative, (0,), bare=True, arrays=False
     ).register_for((_SEQUENCES,))
 
+
+def sorted_derivative(
+    y: Any, iterable: Any, /, *, key: Any = None, reverse: bool = False
+) -> Any:
+    """The items in another order: tangents move with them."""
+    given = list(iterable)
+    keys = given if key is None else [key(x) for x in given]
+    order = sorted(range(len(given)), key=keys.__getitem__, reverse=reverse)
+
+    def sorted_pushforward(tangents: Any) -> Any:
+        moved = list(tangents)
+        return rc.Tangent(list, *[moved[place] for place in order])
+
+    def sorted_pullback(dy: Any) -> Any:
+        found: list[Any] = [_ZERO] * len(order)
+        for place, d in zip(order, dy, strict=True):
+            found[place] = d
+        if isinstance(iterable, np.ndarray):
+            zeros = (0.0 if isinstance(d, rc.AbstractZero) else d for d in found)
+            return np.fromiter(zeros, iterable.dtype, len(order))
+        return rc.Tangent(type(iterable), *found)
+
+    return sorted_pushforward, sorted_pullback
+
+
+Declaration(sorted, sorted_derivative, (0,), bare=True, arrays=False).register_for(
+    (_SEQUENCES,)
+)
+DECLARED[sorted] = sorted_derivative, (0,)
+
+_COMPARISONS = [
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
+    operator.is_, operator.is_not, operator.not_, operator.truth, operator.contains,
+    operator.countOf, operator.indexOf, operator.index, operator.length_hint,
+]  # fmt: skip
+rc.non_differentiable(constant(_COMPARISONS))
 rc.non_differentiable(constant([
     all, any, ascii, bin, bool, bytes, callable, chr, format, hash, hex, id, int,
     isinstance, issubclass, len, oct, ord, print, range, repr, str, type,
