@@ -21,6 +21,7 @@ from rules_autodiff import (
 )
 
 RAN: list[str] = []
+TWO: Any = 2.0
 
 
 def halve(x, by=2.0):

@@ -3,6 +3,7 @@
 import itertools
 import math
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +33,9 @@ class Items:
 class Two:
     def __index__(self):
         return 2
+
+
+TWO: Any = Two()
 
 
 class Closed:
@@ -64,9 +68,9 @@ RIGHT = {
     "fsum of numbers": lambda x: math.fsum(Items(Number(x), x)),
     "fsum of an iterator": lambda x: math.fsum(iter([Number(x), x])),
     "prod of items": lambda x: math.prod(Items(x, x)),
-    "islice": lambda x: sum(itertools.islice([x, x, x * x], Two())),
-    "islice from": lambda x: sum(itertools.islice([x, x, x * x], Two(), None)),
-    "islice by": lambda x: sum(itertools.islice([x, x, x * x], 0, None, Two())),
+    "islice": lambda x: sum(itertools.islice([x, x, x * x], TWO)),
+    "islice from": lambda x: sum(itertools.islice([x, x, x * x], TWO, None)),
+    "islice by": lambda x: sum(itertools.islice([x, x, x * x], 0, None, TWO)),
     "closed": closed,
     "closed and deleted": closed_and_deleted,
     "repr of a class with a text": lambda x: x * len(repr(Text(x))) * 0.0 + x,

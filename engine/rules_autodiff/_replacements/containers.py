@@ -69,8 +69,8 @@ def losing(method: Any) -> Callable[..., Any]:
     return handle
 
 
-for _method in (dict.pop, dict.__delitem__, set.discard, set.remove):
-    HANDLERS[_method] = losing(_method)
+for _losing in (dict.pop, dict.__delitem__, set.discard, set.remove):
+    HANDLERS[_losing] = losing(_losing)
 for _filling in (
     list.extend, list.__iadd__, deque.extend, deque.extendleft, deque.__iadd__,
 ):  # fmt: skip

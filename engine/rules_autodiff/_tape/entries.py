@@ -216,7 +216,8 @@ class ItemWrite:
 
     def reverse_plainly(self) -> None:
         """The same in plain Python: a loop that fills an array does little else."""
-        dest, key, out, ct = self.dest, self.key, self.out, 0.0
+        dest, key, out = self.dest, self.key, self.out
+        ct: Any = 0.0
         if out is not None and out.data is not None:
             shadow = out.here(PLAIN)
             ct = shadow[key]
