@@ -70,6 +70,10 @@ WRAPPERS = [
     (xp.fft.hfft, (Z,), {}),
     (xp.fft.ihfft, (M,), {}),
     (xp.fft.ifftshift, (M,), {}),
+    (xp.unique_all, (M[:, 0],), {}),
+    (xp.unique_counts, (M[:, 0],), {}),
+    (xp.unique_inverse, (M[:, 0],), {}),
+    (xp.unique_values, (M[:, 0],), {}),
 ]  # fmt: skip
 
 
