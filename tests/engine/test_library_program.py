@@ -139,6 +139,7 @@ FOUND = """
     itertools.count(0, x)
     itertools.count(x, fractions.Fraction(1, 3))
     itertools.count(v)
+    itertools.accumulate('d', v)
     operator.truediv(x, 0)
     operator.itruediv(x, 0)
     operator.mod(x, 0)

@@ -245,7 +245,7 @@ def is_single(x: Any) -> bool:
 def handle_accumulate(
     run: Any, iterable: Any, func: Any = operator.add, *, initial: Any = None
 ) -> Any:
-    call = followed(run, func or operator.add)
+    call = followed(run, operator.add if func is None else func)
     return itertools.accumulate(run.iter(iterable), call, initial=initial)
 
 
