@@ -42,14 +42,10 @@ def test_in_torch(fixed_point):
     assert torch.func.hessian(root)(a).item() == pytest.approx(-0.03125)
 
 
-@pytest.mark.nightly
-def test_at_every_level_of_the_tester(fixed_point):
-    """Compiled, batched and to second order; a compilation takes minutes."""
-
+@pytest.mark.full
+def test_in_the_tester(fixed_point):
     def step(a, x):
         return 0.5 * (x + a / x)
 
-    found = check_rule(
-        fixed_point, step, np.float64(4.0), np.float64(1.0), level="full"
-    )
+    found = check_rule(fixed_point, step, np.float64(4.0), np.float64(1.0))
     assert found["rrule.derivative"].status == "passed"
