@@ -283,7 +283,7 @@ def entries_given(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]
     unknown = [name for name in items if name not in names]
     if unknown or (keyed(tree) == "position" and len(items) != len(names)):
         must = f"have the entries {_listed(names)} of a {_title(tree)}"
-        raise ProjectionError(path, must, _listed(items))
+        raise ProjectionError(path, must, _listed(items), "Return one entry for each.")
     return items
 
 

@@ -30,6 +30,9 @@ Z, D = ZeroTangent(), NoTangent()
 N = not_implemented("why")
 
 
+EACH = "Return one entry for each"
+
+
 class TestSparse:
     sparse = pytest.importorskip("scipy.sparse")
     DENSE = np.array([[0.0, 2.0, 0.0], [3.0, 0.0, 4.0]])
@@ -168,9 +171,13 @@ class TestContainers:
             (
                 (1.0, 2.0),
                 (1.0,),
-                "x must have the entries [0, 1] of a tuple, but got [0]",
+                "x must have the entries [0, 1] of a tuple, but got [0]. " + EACH,
             ),
-            ([1.0], Tangent(list), "x must have the entries [0] of a list, but got []"),
+            (
+                [1.0],
+                Tangent(list),
+                "x must have the entries [0] of a list, but got []. " + EACH,
+            ),
             (
                 {"w": [1.0, np.ones(3)]},
                 {"w": [1.0, np.ones(4)]},
@@ -180,7 +187,7 @@ class TestContainers:
             (
                 {"w": 1.0},
                 {"v": 1.0},
-                "x must have the entries [w] of a dict, but got [v]",
+                "x must have the entries [w] of a dict, but got [v]. " + EACH,
             ),
             (
                 Point(1.0, (2.0,)),
@@ -191,7 +198,7 @@ class TestContainers:
             (
                 Point(1.0, 2.0),
                 (1.0,),
-                "x must have the entries [x, y] of a Point, but got [0]",
+                "x must have the entries [x, y] of a Point, but got [0]. " + EACH,
             ),
             (
                 (1.0,),
@@ -208,7 +215,8 @@ class TestContainers:
             (
                 [Frozen(1.0)],
                 [Tangent(Frozen, q=1.0)],
-                "x[0] must have the entries [scale, name] of a Frozen, but got [q]",
+                "x[0] must have the entries [scale, name] of a Frozen, but got [q]. "
+                + EACH,
             ),
             (
                 (1.0,),

@@ -205,7 +205,8 @@ def test_a_wrong_structure_inside_a_cotangent():
     run = lambda f: jax.grad(f)((jnp.asarray(1.0), jnp.asarray(2.0)))
     assert text_of(run, f, rc.RulesCoreError) == (
         f"rrule {name}_rrule for {name} at test_errors.py:LINE: the cotangent of "
-        "argument 0 must have the entries [0, 1] of a tuple, but got [0]."
+        "argument 0 must have the entries [0, 1] of a tuple, but got [0]. Return one "
+        "entry for each."
     )
 
 

@@ -239,8 +239,8 @@ def test_what_rules_give_to_jax_as_an_ad_system():
         "the primal."
     )
     assert text_of(pullback, (X,)) == (
-        "the cotangent given to rrule_via_ad must have 2 entries like its primal of "
-        "type tuple, but got tuple with 1. Return one entry per element."
+        "the cotangent given to rrule_via_ad must have the entries [0, 1] of a tuple, "
+        "but got [0]. Return one entry for each."
     )
 
 

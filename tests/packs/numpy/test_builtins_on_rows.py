@@ -34,6 +34,11 @@ def test_tangents_move_with_the_items(kind, options):
     assert np.allclose(list(dy), [WEIGHTS[ITEMS.index(float(v))] for v in y])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_sorted(check, kind):
+    check(sorted, KINDS[kind](ITEMS))
+
+
 @pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not"])
 def test_comparisons_carry_no_derivative(name):
     f = getattr(operator, name)

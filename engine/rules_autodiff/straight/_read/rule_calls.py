@@ -39,8 +39,8 @@ def call_by_rule(
     full = filled(function, operands, options) if has_rrules(function) else None
     if full is None:
         return None
-    ruled = rule_of(function, tuple(map(classes_of, full)))
-    if ruled is None:
+    ruled = rule_of(function, f.value, tuple(map(classes_of, full)))
+    if ruled is None or not is_pure(ruled):
         return None
     result = result_of(ruled, full, operands)
     reader.unit.ruled.append(ruled)
@@ -48,6 +48,14 @@ def call_by_rule(
     if type(f.value) is FunctionType:
         reader.captures.expect_same(f.place, f.value)
     return written(reader, ruled, result, operands, options)
+
+
+def is_pure(ruled: Ruled) -> bool:
+    """Whether a call may be repeated: where written code comes to nothing, it is.
+
+    What is declared to have no derivative may draw random numbers.
+    """
+    return not ruled.rule.constant and getattr(ruled.handle, "pure", True)
 
 
 def has_rrules(f: Any) -> bool:
@@ -111,6 +119,8 @@ def written(
     unit, function = reader.unit, ruled.function
     active = tuple([i for i, x in enumerate(operands) if x.active])
     name = function.__name__ if function.__name__.isidentifier() else "function"
+    if not reader.tracing and ruled.rule.authors_partials is None:
+        refuse("a test asks for the value that a rule gives")
     if not (active and reader.tracing):
         plain = checked(with_options(function, options), result)
         own = unit.fresh_constant(name, plain)
@@ -180,6 +190,8 @@ def calls_of(
     def run(*args: Any) -> Any:
         found: Any = rrule.resolve(function, args, options, Run.config)
         needs = [i in active for i in range(len(found.args))]
-        return found.run(tuple(needs))
+        y, pullback = found.run(tuple(needs))
+        # Of the arguments that the call itself gives; what is filled in comes after.
+        return y, lambda dz: found.check_cotangents(pullback(dz))[: len(args) + 1]
 
     return by_rule(run, result, active)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff.straight._program.kinds import REAL, Kind, kind_of
-from rules_core import AbstractThunk, ZeroTangent, unthunk
+from rules_core import AbstractTangent, AbstractThunk, ZeroTangent, unthunk
 
 from .elementwise import unfollowed
 
@@ -23,6 +23,7 @@ Calls = tuple[Callable[..., Any], Callable[..., Any]]
 FLOAT64 = np.float64
 NUMBERS = (float, FLOAT64)
 DOUBLE = np.dtype(float)
+PARTIALS = (float, int, np.number, np.ndarray, AbstractTangent)
 
 
 def references() -> int:
@@ -54,20 +55,34 @@ def of_numbers(partials: Callable[..., Any], count: int, active: Any) -> Any:
 
         def back_to_several(*kept: Any) -> Any:
             *given, dz = kept
+            if dz == 0.0:
+                return (0.0,) * len(active)
             found = partials(*given)
-            if len(found) != count:
-                unfollowed("there are not as many partials as arguments")
+            check_partials(found, count)
             return tuple([dz * slope(found[i]) for i in active])
 
         return back_to_several
 
     def back(y: Any, x: Any, dz: Any) -> Any:
-        (partial,) = partials(y, x)
+        if dz == 0.0:
+            return (0.0,)
+        found = partials(y, x)
+        check_partials(found, 1)
+        partial = found[0]
         if type(partial) is not float:
             partial = slope(partial)
         return (dz * partial,)
 
     return back
+
+
+def check_partials(found: Any, count: int) -> None:
+    """See that partials are such as a rule takes, those that are not asked for too."""
+    if type(found) is not tuple or len(found) != count:
+        unfollowed("there are not as many partials as arguments")
+    for partial in found:
+        if type(partial) is not float and not isinstance(partial, PARTIALS):
+            unfollowed("a partial is no number")
 
 
 def slope(partial: Any) -> Any:
@@ -94,8 +109,7 @@ def of_arrays(
         if type(dz) is float:  # nothing passes
             return tuple([zero_of(args[i]) for i in active])
         found = partials(y, *args)
-        if len(found) != len(args):
-            unfollowed("there are not as many partials as arguments")
+        check_partials(found, len(args))
         return tuple([of_argument(dz * slopes(found[i]), args[i]) for i in active])
 
     return forward, back
@@ -149,10 +163,10 @@ def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
 
     def back(kept: Any, dz: Any) -> Any:
         pullback, args = kept
-        if type(dz) is float and not is_number:  # nothing passes
+        if type(dz) is float and (dz == 0.0 or not is_number):  # nothing passes
             return tuple([zero_of(args[i]) for i in active])
         found = pullback(dz)
-        if type(found) is not tuple or len(found) <= len(args):
+        if type(found) is not tuple or len(found) != len(args) + 1:
             unfollowed("there are not as many cotangents as arguments")
         return tuple([cotangent(found[i + 1], args[i]) for i in active])
 

@@ -53,23 +53,26 @@ class Strict(threading.local):
 
     Attributes:
         run: Calls a function in that context.
-        faint: Whether a number has become too small, which most callers do not mind.
+        seen: What NumPy had to say; most callers do not mind that a number has become
+            too small.
     """
 
     def __init__(self) -> None:
         context = Context()
-        context.run(np.seterr, "raise", under="call")
+        context.run(np.seterr, "call")  # rules may catch what is raised
         context.run(np.seterrcall, self.note)
         self.run = context.run
-        self.faint = False
+        self.seen: set[str] = set()
 
-    def note(self, _kind: str, _flag: int) -> None:
-        """Called by NumPy where a number becomes too small."""
-        self.faint = True
+    def note(self, kind: str, _flag: int) -> None:
+        """Called by NumPy where it would warn."""
+        self.seen.add(kind)
 
     def ask(self) -> None:
         """Leave to the tape what the caller wants to know of."""
-        self.faint = False
+        seen, self.seen = self.seen, set()
+        if seen - {"underflow"}:
+            leave(f"NumPy would warn of an {', '.join(sorted(seen))}")
         if np.geterr()["under"] != "ignore":
             leave("a number has become too small")
 
@@ -103,13 +106,15 @@ def gradient(
         found: tuple[Any, tuple[Any, ...]] = STRICT.run(
             both_of, written, inner, caps, order
         )
-        if STRICT.faint:
+        if STRICT.seen:
             STRICT.ask()
     except Left:
         form.failed()
+        STRICT.seen.clear()
         raise
     except Exception as error:  # the program's own, which the tape raises with its line
         form.failed()
+        STRICT.seen.clear()
         leave(f"it raised {type(error).__name__}: {error}")
     if form.failures:
         form.worked()
@@ -160,13 +165,15 @@ class Pass:
         """A step, by the rules for warnings and errors of all of them."""
         try:
             found = STRICT.run(step, *args)
-            if STRICT.faint:
+            if STRICT.seen:
                 STRICT.ask()
         except Left:
             self.form.failed()
+            STRICT.seen.clear()
             raise
         except Exception as error:  # the program's own, which the tape raises
             self.form.failed()
+            STRICT.seen.clear()
             leave(f"it raised {type(error).__name__}: {error}")
         return found
 
