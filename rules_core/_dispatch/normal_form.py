@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-__all__ = ["Binder", "binder_of", "declaring", "parameter_names"]
+__all__ = ["Binder", "binder_of", "declaring", "keyword_names", "parameter_names"]
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (
@@ -34,6 +34,14 @@ def _signature_of(f: Any) -> inspect.Signature | None:
         return inspect.signature(f, follow_wrapped=isinstance(f, type))
     except (ValueError, TypeError):
         return None
+
+
+def keyword_names(f: Any) -> frozenset[str]:
+    """The keyword-only parameters of a callable."""
+    signature = _signature_of(declaring(f))
+    parameters = () if signature is None else signature.parameters.values()
+    only = inspect.Parameter.KEYWORD_ONLY
+    return frozenset(p.name for p in parameters if p.kind is only)
 
 
 def parameter_names(f: Any) -> frozenset[str]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, final
 from rules_core._base.arrays import ShapeDtype, is_array
 from rules_core._base.errors import RuleClashError, UnsupportedError
 from rules_core._dispatch.call_site import refuse_bare
-from rules_core._dispatch.normal_form import parameter_names
+from rules_core._dispatch.normal_form import keyword_names, parameter_names
 from rules_core._dispatch.registry import being_imported, table_for
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_key import describe
@@ -122,7 +122,7 @@ batch_rule = _BatchRule()
 
 def _with_defaults(function: Callable[..., Any], table: Table) -> Callable[..., Any]:
     """The rule, with the defaults of its function for keywords that it declares."""
-    names = parameter_names(function)
+    names = parameter_names(function) & keyword_names(table.key)
     if not names:
         return function
 

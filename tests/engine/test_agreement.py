@@ -128,8 +128,8 @@ def test_it_sees_threads_that_share_a_pullback(monkeypatch):
 def test_it_sees_a_second_run_on_what_the_first_has_written(monkeypatch):
     whole, forward = jacobians.forward_blocks, jacobians.forward
 
-    def one_by_one(below, f, args, kwargs, active, has_aux):
-        parts = [whole(below, f, args, kwargs, (i,), has_aux) for i in active]
+    def one_by_one(below, f, args, kwargs, active, *rest):
+        parts = [whole(below, f, args, kwargs, (i,), *rest) for i in active]
         return [block for blocks, _ in parts for block in blocks], parts[0][1]
 
     def together(*args, apart, **kwargs):

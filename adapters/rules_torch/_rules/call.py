@@ -451,7 +451,11 @@ class Call:
         if self.layout is None:
             return (rc.NoTangent(), *filled)
         leaves = iter(filled)
-        return (rc.NoTangent(), *[tangent_of(part, leaves) for part in self._parts()])
+        given = [
+            rc.NoTangent() if part[0] == "static" else tangent_of(part, leaves)
+            for part in self._parts()
+        ]
+        return (rc.NoTangent(), *given)
 
     def _read_tangent(self, rule: Any, y: Any, dy: Any) -> Cotangents:
         expected = self.outputs

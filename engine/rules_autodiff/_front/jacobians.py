@@ -153,7 +153,7 @@ def forward_blocks(
         refuse_complex(args[i], "jacfwd")
     lanes = [lane for i in active for lane in lanes_of(args, i)]
     called = bound_keywords(f, kwargs)
-    size = chunk_size or len(lanes)
+    size = chunk_size or len(lanes) or 1
     chunks = [lanes[k : k + size] for k in range(0, len(lanes), size)] or [lanes]
     passes = in_passes(below, called, args, chunks, has_aux)
     first, tangents = next(passes)

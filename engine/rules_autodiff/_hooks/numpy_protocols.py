@@ -82,9 +82,11 @@ class Protocols(Special):
         takes_rows = f in ROWS
         single = self.as_number if takes_rows else self.as_real
         convert = self.as_entry if root == "numpy" else single
-        given = map(own_items, args) if f is math.dist else args
-        if f in ROWS and args and users_method(args[0], "__iter__"):
-            given = (list(self.iter(args[0])), *args[1:])
+        given = args
+        if f is math.dist:
+            given = tuple(map(own_items, args))
+        if f in ROWS and given and users_method(given[0], "__iter__"):
+            given = (list(self.iter(given[0])), *given[1:])
         entries = tuple([convert(x) for x in given])
         named = {name: convert(x) for name, x in kwargs.items()}
         changed = [one is not other for one, other in zip(entries, args, strict=True)]
