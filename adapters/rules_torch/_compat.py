@@ -7,6 +7,7 @@ forward-mode derivative; every such name is looked up here, once, and
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial, reduce
@@ -20,17 +21,17 @@ import rules_core as rc
 __all__ = [
     "Levels", "NESTED_FORWARD", "NO_FUNCTIONALIZE", "add_batch_dim",
     "add_older_batch_dim", "apply_function", "autocast_active", "batch_levels",
-    "batched_at", "below_autograd", "call_function", "fake_mode", "forward_ad",
-    "forward_mode_active", "frame_callback", "functorch_active", "has_saving_hooks",
-    "has_tangent", "is_batched", "is_dead", "is_fake", "is_legacy_batched",
-    "is_of_parameter",
-    "is_traced", "is_view", "is_view_without_history", "is_pushing_at", "is_symbol",
-    "is_wrapped", "keep_out_of_graphs", "lacks_data", "leaving_the_graph", "let_go",
-    "lowered_to", "noting_down", "noting_down_programs", "older_vmap_active",
-    "owns_its_memory", "root", "run_as_it_is", "scripting", "set_forward_enabled",
-    "strip_tangent", "take_older_batch_dim", "tangent_here", "tracing_or_transforming",
-    "unwrap_dead", "unwrapped", "without_wrappers", "was_written_to", "will_execute",
-    "with_memory", "with_tangent_of", "without_saving_hooks", "wrapper_level",
+    "batched_at", "below_autograd", "call_function", "compiling_backward",
+    "fake_mode", "forward_ad", "forward_mode_active", "frame_callback",
+    "functorch_active", "has_saving_hooks", "has_tangent", "is_batched", "is_dead",
+    "is_fake", "is_legacy_batched", "is_of_parameter", "is_pushing_at", "is_symbol",
+    "is_traced", "is_view", "is_view_without_history", "is_wrapped",
+    "keep_out_of_graphs", "lacks_data", "leaving_the_graph", "let_go", "lowered_to",
+    "noting_down", "noting_down_programs", "older_vmap_active", "owns_its_memory",
+    "root", "run_as_it_is", "scripting", "set_forward_enabled", "strip_tangent",
+    "take_older_batch_dim", "tangent_here", "tracing_or_transforming",
+    "unwrap_dead", "unwrapped", "was_written_to", "will_execute", "with_memory",
+    "with_tangent_of", "without_saving_hooks", "without_wrappers", "wrapper_level",
 ]  # fmt: skip
 
 # How the error begins with which torch refuses a second forward-mode level.
@@ -277,6 +278,12 @@ def is_view_without_history(x: Tensor) -> bool:
     It says that it requires a gradient, and has no history that could give one.
     """
     return x.requires_grad and x._is_view() and x.grad_fn is None
+
+
+def compiling_backward() -> bool:
+    """Whether compiled autograd traces, or runs, the backward pass of eager code."""
+    module: Any = sys.modules.get("torch._dynamo.compiled_autograd")
+    return bool(getattr(module, "in_compiled_autograd_region", False))
 
 
 def forward_mode_active() -> bool:

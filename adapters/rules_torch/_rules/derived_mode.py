@@ -12,7 +12,11 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_torch._compat import forward_mode_active, functorch_active
+from rules_torch._compat import (
+    compiling_backward,
+    forward_mode_active,
+    functorch_active,
+)
 from rules_torch._config import CONFIG
 from rules_torch._errors import HostRuleError, SelfTransposeError
 from rules_torch._native_derivatives import transpose
@@ -26,6 +30,12 @@ __all__ = ["transposed_pull", "transposed_push"]
 
 Cotangents = list[Tensor | None]
 
+_COMPILED = (
+    "{}: the backward pass of eager code must not be compiled (compiled autograd) "
+    "where the reverse rule is derived from an frule. Define an rrule, or compile the "
+    "forward pass too."
+)
+
 
 def transposed_push(
     call: Any,
@@ -37,6 +47,8 @@ def transposed_push(
     found_rule = call.find_frule(tensors)
     if found_rule is None:
         raise _not_found(call, tensors, kind="rrule")
+    if compiling_backward():
+        raise rc.UnsupportedError(_COMPILED.format(call.primitive.table.label))
     if found_rule.rule.host:
         raise HostRuleError(found_rule.rule)
     chosen = [i for i, want in enumerate(wanted) if want]

@@ -95,8 +95,17 @@ PRIMITIVES = {
 }
 
 
-@pytest.mark.covering(every=4)
-@pytest.mark.parametrize("name", PRIMITIVES)
+def test_compiled_autograd_of_an_eager_forward_pass_by_an_frule():
+    """It gave another derivative; what is compiled in both passes is right."""
+    x = X.clone().requires_grad_()
+    y = PRIMITIVES["frule"]()(x).sum()
+    refused = pytest.raises(rc.UnsupportedError, match="Define an rrule")
+    with compiled_autograd(fullgraph=False), refused:
+        y.backward()
+
+
+@pytest.mark.covering(every=3)
+@pytest.mark.parametrize("name", ["rrule", "marker", "host"])
 def test_compiled_autograd_of_an_eager_forward_pass(name):
     f = PRIMITIVES[name]()
     x = X.clone().requires_grad_()
