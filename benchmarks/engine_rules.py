@@ -90,18 +90,24 @@ def small_arrays(x: np.ndarray) -> Any:
     return np.sum(total)
 
 
-def autograds(x: float) -> Any:
-    """The same in HIPS autograd."""
+def made_by_autograd() -> Callable[[float], Any]:
+    """The same in HIPS autograd.
+
+    Raises:
+        ImportError: It is not installed.
+    """
     from autograd.extend import defvjp, primitive
 
-    if not hasattr(autograds, "cube"):
-        cube = primitive(lambda x: x * x * x)
-        defvjp(cube, lambda _ans, x: lambda g: 3.0 * x * x * g)
-        autograds.cube = cube  # type: ignore[attr-defined]
-    total = 0.0
-    for i in range(COUNT):
-        total = total + autograds.cube(x + 0.01 * i)  # type: ignore[attr-defined]
-    return total
+    cube = primitive(lambda x: x * x * x)
+    defvjp(cube, lambda _ans, x: lambda g: 3.0 * x * x * g)
+
+    def autograds(x: float) -> Any:
+        total = 0.0
+        for i in range(COUNT):
+            total = total + cube(x + 0.01 * i)
+        return total
+
+    return autograds
 
 
 def microseconds(f: Callable[[], Any]) -> float:
@@ -131,10 +137,12 @@ def main() -> None:
     row(small_arrays, np.linspace(0.01, 0.02, 10))
     try:
         from autograd import grad as autograd
+
+        program = made_by_autograd()
     except ImportError:
         print("autograd is not installed")
         return
-    program, gradient = autograds, autograd(autograds)
+    gradient = autograd(program)
     assert math.isclose(gradient(0.7), grad(arithmetic)(0.7))
     print(
         f"{'HIPS autograd':14} {microseconds(lambda: program(0.7)):8.2f} "

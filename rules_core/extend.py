@@ -26,6 +26,7 @@ from rules_core._rules.explain import EXPLAINERS, explained
 from rules_core._tangents.leaves import signed
 from rules_core._tangents.project import entries_given
 from rules_core._tangents.sparse import is_sparse
+from rules_core._tangents.structure import slots_of
 
 __all__ = [
     "ATTRIBUTE",
@@ -45,5 +46,6 @@ __all__ = [
     "read_types",
     "reasons",
     "signed",
+    "slots_of",
     "without_captured",
 ]

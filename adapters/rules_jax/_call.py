@@ -11,6 +11,7 @@ import numpy as np
 from jax import tree_util
 
 import rules_core as rc
+from rules_jax._errors import REGISTER
 from rules_jax._host.lent_arrays import call_lent
 from rules_jax._host.primal import no_rule_text
 from rules_jax._rules.by_custom_functions import (
@@ -274,9 +275,7 @@ def _hidden_text(primitive: Any, cls: type) -> str:
     return (
         f"an argument of {primitive.__name__} holds a traced value in an object of "
         f"type {cls.__qualname__}, which JAX takes for a constant, so that its "
-        "derivative would be lost. Register the class with "
-        "jax.tree_util.register_dataclass or register_pytree_node_class, or pass the "
-        "array itself."
+        f"derivative would be lost. {REGISTER}, or pass the array itself."
     )
 
 

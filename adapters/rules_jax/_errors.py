@@ -18,6 +18,7 @@ import jax
 import rules_core as rc
 
 __all__ = [
+    "REGISTER",
     "CallbackError",
     "for_callback",
     "happened_in",
@@ -52,6 +53,12 @@ def note(error: BaseException | None, text: str) -> None:
     if known or text in getattr(error, "__notes__", ()):
         return
     error.add_note(text)  # type: ignore[union-attr]  # an Exception, as asked above
+
+
+REGISTER = (
+    "Register the class with jax.tree_util.register_dataclass or "
+    "register_pytree_node_class"
+)
 
 
 def is_leak(error: BaseException | None) -> bool:

@@ -12,7 +12,7 @@ from rules_autodiff._front.jacobians import hessian, jacfwd, jacobian, jacrev
 from rules_autodiff._front.jvp import hvp, jvp, linearize
 from rules_autodiff._front.tools import is_primitive, overlay, show
 from rules_autodiff._front.vjp import vjp
-from rules_autodiff._hooks import buffers, caches, texts  # noqa: F401
+from rules_autodiff._hooks import buffers, caches, texts  # noqa: F401  (register)
 from rules_autodiff._host_rules.derive import deriver
 from rules_autodiff._mutating.duals import (
     CoDual,
@@ -26,13 +26,13 @@ from rules_autodiff._mutating.duals import (
     tangent,
 )
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
-from rules_autodiff._own_rules import arithmetic, matmul  # noqa: F401
+from rules_autodiff._own_rules import arithmetic, matmul  # noqa: F401  (register)
 from rules_autodiff._python.errors import (
     EngineError,
     SourceNotFound,
     UnsupportedProgram,
 )
-from rules_autodiff._replacements import (  # noqa: F401
+from rules_autodiff._replacements import (  # noqa: F401  (register)
     active_keywords,
     array_views,
     array_writes,

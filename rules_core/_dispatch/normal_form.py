@@ -38,18 +38,18 @@ def _signature_of(f: Any) -> inspect.Signature | None:
 
 def keyword_names(f: Any) -> frozenset[str]:
     """The keyword-only parameters of a callable."""
-    signature = _signature_of(declaring(f))
-    parameters = () if signature is None else signature.parameters.values()
-    only = inspect.Parameter.KEYWORD_ONLY
-    return frozenset(p.name for p in parameters if p.kind is only)
+    return _names(f, inspect.Parameter.KEYWORD_ONLY)
 
 
 def parameter_names(f: Any) -> frozenset[str]:
     """The parameters of a callable that may be given by name."""
+    return keyword_names(f) | _names(f, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _names(f: Any, kind: Any) -> frozenset[str]:
     signature = _signature_of(declaring(f))
     parameters = () if signature is None else signature.parameters.values()
-    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return frozenset(p.name for p in parameters if p.kind in named)
+    return frozenset(p.name for p in parameters if p.kind is kind)
 
 
 def declaring(f: Any) -> Any:

@@ -75,3 +75,10 @@ def test_the_same_job_has_the_same_room_in_both_adapters():
     )
     common = {"_adapter.py", "_cells.py", "_compat.py", "_config.py", "_errors.py"}
     assert common | {"_host", "_rules", "_values"} <= jax & torch
+
+
+def test_the_page_of_the_second_front_door_names_what_it_has():
+    from rules_core import extend
+
+    page = (ROOT / "docs/reference/extend.md").read_text()
+    assert [name for name in extend.__all__ if f"`{name}" not in page] == []

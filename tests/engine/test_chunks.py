@@ -34,8 +34,8 @@ def test_chunks_are_the_jacobian(size):
     found = jacfwd(nested, chunk_size=size)({"w": X, "b": 2.0})
     whole = jacrev(nested)({"w": X, "b": 2.0})
     for a, c in itertools.product(("a", "c"), ("w", "b")):
-        pairs = ((found[a], whole[a]),) if a == "a" else zip(found[a], whole[a])  # noqa: B905
-        assert all(np.allclose(p[c], q[c]) for p, q in pairs)
+        parts = ([x] if a == "a" else x for x in (found[a], whole[a]))
+        assert all(np.allclose(p[c], q[c]) for p, q in zip(*parts, strict=True))
 
 
 @pytest.mark.parametrize("argnums", [(0, 1), (1, 0), 1, -2])

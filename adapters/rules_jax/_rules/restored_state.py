@@ -18,6 +18,7 @@ from typing import Any
 import jax
 
 import rules_core as rc
+from rules_core.extend import slots_of
 from rules_jax._values.callables import hides
 
 __all__ = ["restored"]
@@ -113,7 +114,7 @@ class _Filled(_State):
 
 class _Instance(_State):
     def read(self) -> dict[Any, Any]:
-        slots = (name for cls in type(self.owner).__mro__ for name in _slots(cls))
+        slots = (name for cls in type(self.owner).__mro__ for name in slots_of(cls))
         held = {x: getattr(self.owner, x) for x in slots if hasattr(self.owner, x)}
         fields = getattr(self.owner, "__dict__", None)
         return held | fields if type(fields) is dict else held
@@ -153,11 +154,3 @@ def _same(now: Any, held: Any) -> bool:
         same_keys = now.keys() == held.keys()
         return same_keys and all(now[key] is held[key] for key in held)
     return len(now) == len(held) and all(map(operator.is_, now, held))
-
-
-def _slots(cls: type) -> Iterator[str]:
-    slots = cls.__dict__.get("__slots__", ())
-    for name in (slots,) if isinstance(slots, str) else slots:
-        if name not in ("__dict__", "__weakref__"):
-            private = name.startswith("__") and not name.endswith("__")
-            yield f"_{cls.__name__.lstrip('_')}{name}" if private else name

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 import rules_core as rc
+from rules_jax._errors import REGISTER
 from rules_jax._values.callables import hides
 from rules_jax._values.leaves import Fixed, Template, split
 
@@ -35,6 +36,5 @@ def _hidden_text(name: str, cls: str) -> str:
     return (
         f"{name} must return its arrays where JAX sees them, but got some in a value "
         f"of type {cls}, which JAX takes for a constant, so that their derivative "
-        "would be lost. Register the class with jax.tree_util.register_dataclass or "
-        "register_pytree_node_class, or return the arrays themselves."
+        f"would be lost. {REGISTER}, or return the arrays themselves."
     )

@@ -44,7 +44,8 @@ class Access(Attributes):
         if type(owner) is np.flatiter:
             return self.flat_getitem(owner, key)
         if isinstance(owner, np.generic) and self.is_active(owner):
-            operator.getitem(owner, self.as_index(key))  # type: ignore[call-overload]
+            scalar: Any = owner
+            operator.getitem(scalar, self.as_index(key))  # raises NumPy's own error
             return self.read_array(self.call(np.asarray, owner), key)
         method = python_method(type(owner), "__getitem__")
         if method is not None:

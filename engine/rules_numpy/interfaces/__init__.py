@@ -1,7 +1,12 @@
 """Other ways to the same functions: methods of arrays and of ufuncs."""
 
-# They come first: what is here gives their functions other names.
-from rules_numpy import analysis, arrays, elementwise, linalg, python  # noqa: F401
+from rules_numpy import (  # noqa: F401  (first: what is here lends their declarations)
+    analysis,
+    arrays,
+    elementwise,
+    linalg,
+    python,
+)
 
 from . import (
     array_api_compat,

@@ -21,10 +21,13 @@ rc.non_differentiable(
 )
 
 
+_LOG = formula_of_numbers("log", CMATH)
+
+
 def clog_partials(y: Any, z: Any, base: Any = None) -> Any:
     """∂log_b z = (1 / z, -log_b z / b) / ln b."""
     if base is None:
-        return (1.0 / z,)
+        return _LOG(y, z)
     scale = cmath.log(base)
     return over(1.0, z * scale), over(-y, base * scale)
 

@@ -87,10 +87,13 @@ def polygamma_partials(y: Any, n: Any, x: Any) -> Any:
     return _NONE, polygamma(n + 1, x)
 
 
+_LOG = formula_of_numbers("log", MATH)
+
+
 def log_partials(y: Any, x: Any, base: Any = None) -> Any:
     """∂log_b x = (1 / x, -log_b x / b) / ln b."""
     if base is None:
-        return (1.0 / x,)
+        return _LOG(y, x)
     scale = math.log(base)
     return 1.0 / (x * scale), -y / (base * scale)
 

@@ -5,6 +5,7 @@ import pytest
 from rules_autodiff._front import grad, jacobians, vjp
 from rules_autodiff._tape.recording import Recording
 from rules_autodiff.straight._tier import signatures
+from rules_core.testing import isolated_rules
 
 
 @pytest.fixture
@@ -32,3 +33,10 @@ def at_once(monkeypatch):
 def after_one(monkeypatch):
     """Code is written at the second call, as users have it."""
     monkeypatch.setattr(signatures, "AFTER", 1)
+
+
+@pytest.fixture
+def alone():
+    """Rules that a test defines go with it."""
+    with isolated_rules():
+        yield

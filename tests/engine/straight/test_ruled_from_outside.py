@@ -6,14 +6,9 @@ import pytest
 import rules_core as rc
 from rules_autodiff import grad, overlay, value_and_grad
 from rules_core import NoTangent, rrule
-from tests.engine.straight.test_ruled import (  # noqa: F401  (`alone` is a fixture)
-    X,
-    alone,
-    by_partials,
-    by_rrule,
-    fresh,
-    settled,
-)
+from tests.engine.straight.ruled import X, by_partials, by_rrule, fresh, settled
+
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def agree(f, *args):

@@ -7,15 +7,15 @@ from types import ModuleType
 import numpy as np
 
 import rules_core as rc
-from tests.interop.catalogue import (
-    arguments,  # noqa: F401  (it adds styles)
-    complexes,  # noqa: F401
+from tests.interop.catalogue import (  # noqa: F401  (some add styles, no more)
+    arguments,
+    complexes,
     in_engine,
     in_jax,
     in_torch,
-    instances,  # noqa: F401
-    pullbacks,  # noqa: F401
-    results,  # noqa: F401
+    instances,
+    pullbacks,
+    results,
 )
 from tests.interop.catalogue.steps import Word
 from tests.interop.catalogue.style import STYLES, Style

@@ -15,13 +15,13 @@ from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff.straight._program.kinds import REAL, Kind, kind_of
 from rules_core import AbstractTangent, AbstractThunk, ZeroTangent, unthunk
 
-from .elementwise import unfollowed
+from .elementwise import as_real, unfollowed
+from .helpers import fit, summed
 
 __all__ = ["Calls", "by_rule", "checked", "of_arrays", "of_numbers"]
 
 Calls = tuple[Callable[..., Any], Callable[..., Any]]
-FLOAT64 = np.float64
-NUMBERS = (float, FLOAT64)
+NUMBERS = (float, np.float64)
 DOUBLE = np.dtype(float)
 PARTIALS = (float, int, np.number, np.ndarray, AbstractTangent)
 
@@ -110,7 +110,13 @@ def of_arrays(
             return tuple([zero_of(args[i]) for i in active])
         found = partials(y, *args)
         check_partials(found, len(args))
-        return tuple([of_argument(dz * slopes(found[i]), args[i]) for i in active])
+        cotangents = [(dz * slopes(found[i]), args[i]) for i in active]
+        return tuple(
+            [
+                fit(d, x.shape) if type(x) is np.ndarray else summed(d)
+                for d, x in cotangents
+            ]
+        )
 
     return forward, back
 
@@ -120,18 +126,6 @@ def slopes(partial: Any) -> Any:
     if type(partial) is np.ndarray and partial.dtype is DOUBLE:
         return partial
     return slope(partial)
-
-
-def of_argument(d: Any, x: Any) -> Any:
-    """The cotangent of an argument that was broadcast."""
-    if type(x) is not np.ndarray:
-        return np.add.reduce(d, None)
-    if d.shape == x.shape:
-        return d
-    lead = d.ndim - x.ndim
-    pairs = enumerate(zip(d.shape[lead:], x.shape, strict=True), lead)
-    axes = [axis for axis, (n, m) in pairs if n != m]
-    return np.add.reduce(d, (*range(lead), *axes)).reshape(x.shape)
 
 
 def own_array(y: Any, result: Kind, args: Any) -> Any:
@@ -157,8 +151,8 @@ def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
         y, pullback = run(*args)
         if not is_number:
             y = own_array(y, result, args)
-        elif type(y) is not float and type(y) is not FLOAT64:
-            unfollowed("a function returns another kind than before")
+        elif type(y) is not float:
+            as_real(y)
         return y, (pullback, args)
 
     def back(kept: Any, dz: Any) -> Any:

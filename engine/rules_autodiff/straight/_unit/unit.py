@@ -248,7 +248,7 @@ def made_unit(
         "\n\n".join(texts),
         frozenset(g for g in writing.relied if type(g) is not FunctionType),
         tuple([ref(g) for g in writing.relied if type(g) is FunctionType]),
-        tuple(writing.ruled),
+        tuple(dict.fromkeys(writing.ruled)),  # a function is read several times
     )
 
 
