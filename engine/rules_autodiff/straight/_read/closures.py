@@ -21,14 +21,14 @@ from rules_autodiff.straight._program.values import (
     with_entries,
 )
 
-from .loops import Loops
+from .part import Part
 
 __all__ = ["Closures"]
 
 COMPREHENSIONS = frozenset({"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"})
 
 
-class Closures(Loops):
+class Closures(Part):
     """Reads definitions of functions.
 
     Attributes:
@@ -37,35 +37,32 @@ class Closures(Loops):
 
     settling: tuple[Local, ...] = ()
 
-    def given(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-        """The arguments of a call, by position and by name."""
-        raise NotImplementedError
-
-    def read_Lambda(self, node: ast.Lambda) -> Local:
+    def read_lambda(self, node: ast.Lambda) -> Local:
         return self.local(node, "<lambda>")
 
-    def do_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def do_function_def(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
             refuse("a local function with a decorator", node)
         value = function_value(self.local(node, node.name))
-        self.assign(node.name, replace(value, fresh=True))
+        self.reader.variables.assign(node.name, replace(value, fresh=True))
 
     def local(self, node: ast.Lambda | ast.FunctionDef, name: str) -> Local:
         """A local function, whose default values are computed here."""
-        code = found_code(self.function.__code__, node, name)
+        reader = self.reader
+        code = found_code(reader.function.__code__, node, name)
         defaults = []
         for place, (parameter, default) in enumerate(defaults_of(node.args)):
             hidden = f"__d{node.lineno}_{node.col_offset}_{place}"
-            if not self.tracing:
+            if not reader.tracing:
                 refuse("a function with defaults in a test", node)
-            self.locals.add(hidden)
-            self.assign(hidden, self.read_given(default))
+            reader.locals.add(hidden)
+            reader.variables.assign(hidden, reader.expressions.read_given(default))
             defaults.append((parameter, hidden))
-        key = code, id(self.function.__globals__), tuple(defaults)
-        inner: dict[Any, Local] = self.unit.inner
+        key = code, id(reader.function.__globals__), tuple(defaults)
+        inner: dict[Any, Local] = reader.unit.inner
         if key not in inner:
             cells = tuple([CellType() for _ in code.co_freevars])
-            scope = self.function.__globals__
+            scope = reader.function.__globals__
             function = FunctionType(code, scope, name, None, cells)
             inner[key] = Local(function, tuple(defaults))
         return inner[key]
@@ -91,7 +88,7 @@ class Closures(Loops):
         own: list[str] = []
         hidden = [name for _, name in local.defaults]
         for name in (*local.function.__code__.co_freevars, *hidden):
-            found = self.name_value(name)
+            found = self.reader.variables.name_value(name)
             if found is local:
                 own.append(name)
             elif isinstance(found, Known):
@@ -101,14 +98,14 @@ class Closures(Loops):
                 names.append(name)
                 values.append(self.settled(value))
         self.settling = before
-        tag = Closure(local, self.place, tuple(names), tuple(known), tuple(own))
+        tag = Closure(local, self.reader.place, tuple(names), tuple(known), tuple(own))
         return with_entries(Kind("function", tag=tag), values)
 
     def check_returned(self, kind: Kind, node: ast.AST) -> None:
         """See that functions that are returned read nothing that may still change."""
         tag = kind.tag
         if isinstance(tag, Closure):
-            around = self.function.__code__
+            around = self.reader.function.__code__
             names = {*tag.names, *[name for name, _ in tag.known], *tag.own}
             inner = [code for code, _ in inner_codes(around)]
             made_here = tag.local.function.__code__ in inner
@@ -119,7 +116,7 @@ class Closures(Loops):
 
     def call_partial(self, _f: Known, node: ast.Call) -> Value | None:
         """`functools.partial(f, …)`."""
-        values, named = self.given(node)
+        values, named = self.reader.own_calls.given(node)
         if not values or values[0].kind.name != "function":
             refuse("a partial call of such a value", node)
         kind = Kind("function", tag=Partial(tuple(named)))

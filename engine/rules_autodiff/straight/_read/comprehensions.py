@@ -10,54 +10,57 @@ from rules_autodiff.straight._program.kinds import INT, Kind
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Value, with_entries
 
-from .closures import Closures
 from .lists import many
 from .loops import LONG, Sweep
+from .part import Part
 from .variables import has_locals, is_temporary, row_of
 
 __all__ = ["Comprehensions"]
 
 
-class Comprehensions(Closures):
+class Comprehensions(Part):
     """Reads comprehensions."""
 
     def call_sum(self, _f: Known, node: ast.Call) -> Value | None:
         """`sum`, also of a comprehension."""
+        reader = self.reader
         first = node.args[0] if len(node.args) in (1, 2) and not node.keywords else None
         if first is None:
             return None
-        start = self.read(node.args[1]) if len(node.args) > 1 else zero()
+        start = reader.expressions.read(node.args[1]) if len(node.args) > 1 else zero()
         if not isinstance(first, ast.GeneratorExp | ast.ListComp):
-            return self.sum_of(self.read(first), start, node)
+            return self.sum_of(reader.expressions.read(first), start, node)
         name = self.hidden_name(node)
-        self.assign(name, start)
+        reader.variables.assign(name, start)
         self.run_through(node, first, lambda element: added(name, element))
-        return self.variable(name)
+        return reader.variables.variable(name)
 
     def sum_of(self, value: Value, start: Value, node: ast.Call) -> Value:
         """`sum` of a list, or of what is of known length."""
+        reader = self.reader
         if value.kind.name == "many":
             if start.constant != 0:
                 refuse("a sum of a list that starts elsewhere", node)
-            return self.sum_of_list(value)
+            return reader.lists.sum_of_list(value)
         total = start
-        for entry in self.iterated(value):
-            total = self.binary(ast.Add, total, entry, node)
+        for entry in reader.variables.iterated(value):
+            total = reader.expressions.binary(ast.Add, total, entry, node)
         return total
 
-    def read_ListComp(self, node: ast.ListComp) -> Value:
+    def read_list_comp(self, node: ast.ListComp) -> Value:
         """`[e for v in x]`; entries that are known one by one stay so."""
+        reader = self.reader
         part = node.generators[0]
-        if len(node.generators) == 1 and not part.ifs and self.tracing:
-            over = self.counted_out(self.sequence(part.iter))
+        if len(node.generators) == 1 and not part.ifs and reader.tracing:
+            over = self.counted_out(reader.loops.sequence(part.iter))
             if isinstance(over, Value) and over.kind.has_parts:
                 return self.entry_by_entry(node, over)
         else:
             over = None
         name = self.hidden_name(node)
-        self.hold(name, "[]", many(), [])
+        reader.lists.hold(name, "[]", many(), [])
         self.run_through(node, node, lambda element: appended(name, element), over)
-        return replace(self.variable(name), fresh=True)
+        return replace(reader.variables.variable(name), fresh=True)
 
     def counted_out(self, over: Value | Sweep) -> Value | Sweep:
         """A short range of literals as a tuple."""
@@ -72,28 +75,32 @@ class Comprehensions(Closures):
         return row_of([Value(repr(i), INT, constant=i, atom=True) for i in counts])
 
     def entry_by_entry(self, node: ast.ListComp, over: Value) -> Value:
-        loop: Any = self.unit.made_loop(node, node.generators, node.elt, ast.Expr)
+        reader = self.reader
+        loop: Any = reader.unit.made_loop(node, node.generators, node.elt, ast.Expr)
         found: list[Value] = []
 
         def keep(_body: Any) -> bool:
-            found.append(self.named_once(self.read_given(loop.body[0].value)))
+            entry = reader.expressions.read_given(loop.body[0].value)
+            found.append(self.named_once(entry))
             return True
 
         with self.inside(loop):
-            self.unroll(loop, over, keep)
+            reader.loops.unroll(loop, over, keep)
         return replace(with_entries(Kind("list"), found), fresh=True)
 
     def named_once(self, value: Value) -> Value:
         """The value under a name, as the next entry may change what it is made of."""
         if value.kind.name == "many" or has_locals(value):
             refuse("a list of lists, or of local functions")
-        return value if value.active and is_temporary(value.text) else self.named(value)
+        if value.active and is_temporary(value.text):
+            return value
+        return self.reader.variables.named(value)
 
     def hidden_name(self, node: ast.expr) -> str:
-        if not self.tracing:
+        if not self.reader.tracing:
             refuse("a test asks for a comprehension", node)
         name = f"__n{node.lineno}_{node.col_offset}"
-        self.locals.add(name)
+        self.reader.locals.add(name)
         return name
 
     def run_through(
@@ -104,31 +111,33 @@ class Comprehensions(Closures):
         over: Value | Sweep | None = None,
     ) -> None:
         """Read a comprehension as a loop around a statement."""
+        reader = self.reader
         parts = comprehension.generators
-        loop: Any = self.unit.made_loop(node, parts, comprehension.elt, made_of)
+        loop: Any = reader.unit.made_loop(node, parts, comprehension.elt, made_of)
         with self.inside(loop):
             if over is None:
-                over = self.sequence(loop.iter)
-            self.loop_over(over, loop)
+                over = reader.loops.sequence(loop.iter)
+            reader.loops.loop_over(over, loop)
 
     @contextmanager
     def inside(self, loop: ast.stmt) -> Iterator[None]:
         """Have the variables of a comprehension, which are gone after it."""
-        before, comprised = set(self.locals), self.comprised
+        reader = self.reader
+        before, comprised = set(reader.locals), reader.comprised
         names = self.hidden(loop)
-        self.comprised = comprised | names
+        reader.comprised = comprised | names
         yield
-        self.comprised = comprised
+        reader.comprised = comprised
         for name in names:
-            self.kinds.pop(name, None)
-        self.locals -= names - before
+            reader.kinds.pop(name, None)
+        reader.locals -= names - before
 
     def hidden(self, loop: ast.stmt) -> set[str]:
         """The variables of a comprehension, which must be no others of the program."""
         parts = [part for part in ast.walk(loop) if isinstance(part, ast.For)]
         nodes = [n for part in parts for n in ast.walk(part.target)]
         names = {n.id for n in nodes if isinstance(n, ast.Name)}
-        if names & self.kinds.keys():
+        if names & self.reader.kinds.keys():
             refuse("a comprehension reuses the name of a variable", parts[0].target)
         return names
 

@@ -26,9 +26,9 @@ from rules_autodiff.straight._program.values import (
 )
 from rules_autodiff.straight._program.written import Call
 
-from .lists import Lists
-from .reader import joined, writes_lines
+from .part import Part
 from .variables import row_of
+from .ways import joined, writes_lines
 
 __all__ = ["Expressions"]
 
@@ -55,7 +55,7 @@ LARGE = 2**30  # literals from which on nothing is computed while code is writte
 TRUTHS = frozenset({"bool", "int", "real", "none", "text"})
 
 
-class Expressions(Lists):
+class Expressions(Part):
     """Reads expressions: for each a `Value`, or something `Known`."""
 
     def read(self, node: ast.expr) -> Value:
@@ -74,15 +74,15 @@ class Expressions(Lists):
         return replace(function_value(found), fresh=isinstance(node, ast.Lambda))
 
     def read_any(self, node: ast.expr) -> Any:
-        reader = getattr(self, f"read_{type(node).__name__}", None)
-        if reader is None:
+        read = self.reader.expression_readers.get(type(node))
+        if read is None:
             refuse(f"a {type(node).__name__} is not in its language", node)
         try:
-            return reader(node)
+            return read(node)
         except Refused as refused:
             raise refused.at(node) from None
 
-    def read_Constant(self, node: ast.Constant) -> Value:
+    def read_constant(self, node: ast.Constant) -> Value:
         kind = TEXT if type(node.value) is str else kind_of(node.value)
         if kind is None or kind.name not in TRUTHS:
             refuse(f"the constant {node.value!r} is not in its language", node)
@@ -90,21 +90,18 @@ class Expressions(Lists):
             refuse("an infinite literal is not in its language", node)
         return Value(repr(node.value), kind, constant=node.value, atom=True)
 
-    def read_Name(self, node: ast.Name) -> Any:
-        return self.name_value(node.id)
-
-    def read_Tuple(self, node: ast.Tuple) -> Value:
+    def read_tuple(self, node: ast.Tuple) -> Value:
         if any(isinstance(entry, ast.Starred) for entry in node.elts):
             refuse("a starred entry is not in its language", node)
         return row_of([self.read_given(entry) for entry in node.elts])
 
-    def read_List(self, node: ast.List) -> Value:
+    def read_list(self, node: ast.List) -> Value:
         if any(isinstance(entry, ast.Starred) for entry in node.elts):
             refuse("a starred entry is not in its language", node)
         entries = [self.read_given(entry) for entry in node.elts]
         return replace(with_entries(Kind("list"), entries), fresh=True)
 
-    def read_Dict(self, node: ast.Dict) -> Value:
+    def read_dict(self, node: ast.Dict) -> Value:
         keys = tuple(key.value for key in node.keys if isinstance(key, ast.Constant))
         plain = len(keys) == len(node.keys) == len({*keys})
         if not plain or not all(type(key) in (str, int) for key in keys):
@@ -114,7 +111,7 @@ class Expressions(Lists):
 
     # operators
 
-    def read_BinOp(self, node: ast.BinOp) -> Value:
+    def read_bin_op(self, node: ast.BinOp) -> Value:
         x, y = self.read(node.left), self.read(node.right)
         return self.binary(type(node.op), x, y, node)
 
@@ -138,22 +135,23 @@ class Expressions(Lists):
         if written is None:
             refuse(f"the square of {spoken(x.kind)} is not written out", node)
         by_x = replace(written, pulls=written.pulls[:1])
-        return self.apply(by_x, [x], f"({x.text} * {x.text})")
+        return self.reader.operations.apply(by_x, [x], f"({x.text} * {x.text})")
 
     def joined_rows(self, op: type, x: Value, y: Value, node: ast.AST) -> Value:
         """`a + b` and `a * n` of tuples and lists."""
+        reader = self.reader
         if y.kind.has_parts and x.kind is INT:
             x, y = y, x
         if op is ast.Mult and type(y.constant) is int:
-            whole = with_entries(x.kind, self.entries_of(x) * y.constant)
+            whole = with_entries(x.kind, reader.variables.entries_of(x) * y.constant)
             return replace(whole, fresh=True)
         if op is ast.Mult and y.kind is INT and x.kind.name == "list":
-            return self.repeated(self.entries_of(x), y)
+            return reader.lists.repeated(reader.variables.entries_of(x), y)
         plain = x.kind.name == y.kind.name and x.kind.name in ("row", "list")
         if op is not ast.Add or not plain:
             refuse("such an operator on tuples is not in its language", node)
-        whole = with_entries(x.kind, self.entries_of(x) + self.entries_of(y))
-        return replace(whole, fresh=True)
+        entries = [*reader.variables.entries_of(x), *reader.variables.entries_of(y)]
+        return replace(with_entries(x.kind, entries), fresh=True)
 
     def operate(
         self, name: str, operands: list[Value], text: str, node: ast.AST
@@ -164,9 +162,9 @@ class Expressions(Lists):
         if written is None:
             what = " and ".join(spoken(k) for k in call.kinds)
             refuse(f"the operator {name} of {what} is not written out", node)
-        return self.apply(written, operands, text)
+        return self.reader.operations.apply(written, operands, text)
 
-    def read_UnaryOp(self, node: ast.UnaryOp) -> Value:
+    def read_unary_op(self, node: ast.UnaryOp) -> Value:
         x = self.read(node.operand)
         if isinstance(node.op, ast.Not):
             self.truth(x, node)
@@ -183,7 +181,7 @@ class Expressions(Lists):
         if x.kind.name not in TRUTHS:
             refuse(f"{spoken(x.kind)} is asked for its truth", node)
 
-    def read_Compare(self, node: ast.Compare) -> Value:
+    def read_compare(self, node: ast.Compare) -> Value:
         operands = [self.read(part) for part in (node.left, *node.comparators)]
         operands = [x.without_derivative() for x in operands]
         if any(x.kind.has_parts for x in operands):
@@ -217,8 +215,9 @@ class Expressions(Lists):
             refuse("a comparison of such values is not known", node)
         return truth_value(isinstance(op, ast.IsNot))
 
-    def read_BoolOp(self, node: ast.BoolOp) -> Value:
-        before, self.tracing = self.tracing, False
+    def read_bool_op(self, node: ast.BoolOp) -> Value:
+        reader = self.reader
+        before, reader.tracing = reader.tracing, False
         decided, operands = isinstance(node.op, ast.Or), []
         try:
             for part in node.values:
@@ -226,7 +225,7 @@ class Expressions(Lists):
                 if operands[-1].constant is decided:
                     break  # what follows is not asked: it may be of no known kind
         finally:
-            self.tracing = before
+            reader.tracing = before
         for x in operands:
             self.truth(x, node)
         if any(x.kind is not BOOL for x in operands):
@@ -239,11 +238,12 @@ class Expressions(Lists):
 
     def untraced(self, node: ast.expr) -> Value:
         """An expression of which no derivative is wanted, as one text."""
-        before, self.tracing = self.tracing, False
+        reader = self.reader
+        before, reader.tracing = reader.tracing, False
         try:
             return self.read(node)
         finally:
-            self.tracing = before
+            reader.tracing = before
 
     def test(self, node: ast.expr) -> str:
         """The text of what a branch or loop asks."""
@@ -251,12 +251,12 @@ class Expressions(Lists):
         self.truth(found, node)
         return found.text
 
-    def read_IfExp(self, node: ast.IfExp) -> Any:
+    def read_if_exp(self, node: ast.IfExp) -> Any:
         known = self.untraced(node.test).constant
         if type(known) is bool:
             return self.read_any(node.body if known else node.orelse)
         test = self.test(node.test)
-        if not self.tracing:
+        if not self.reader.tracing:
             x, y = self.read(node.body), self.read(node.orelse)
             kind = join(x.kind, y.kind)
             if kind is None:
@@ -266,26 +266,27 @@ class Expressions(Lists):
 
     def branching_value(self, test: str, node: ast.IfExp) -> Any:
         """A conditional expression, as a branch."""
+        reader = self.reader
         name = f"__w{node.lineno}_{node.col_offset}"
-        self.branches = True
-        self.locals.add(name)
+        reader.branches = True
+        reader.locals.add(name)
         states = []
-        before = self.snapshot()
+        before = reader.snapshot()
         for head, part in ((f"if {test}:", node.body), ("else:", node.orelse)):
-            self.restore(before)
-            self.raw(head)
-            self.indent += 1
-            count = len(self.items)
-            self.assign(name, self.read_given(part))
-            self.close()
-            if not writes_lines(self.items[count:]):
-                self.raw("pass")
-            self.indent -= 1
-            states.append(self.snapshot())
-        self.restore(joined(states))
-        if self.kinds[name] is MIXED:
+            reader.restore(before)
+            reader.raw(head)
+            reader.indent += 1
+            count = len(reader.items)
+            reader.variables.assign(name, self.read_given(part))
+            reader.close()
+            if not writes_lines(reader.items[count:]):
+                reader.raw("pass")
+            reader.indent -= 1
+            states.append(reader.snapshot())
+        reader.restore(joined(states))
+        if reader.kinds[name] is MIXED:
             refuse("the two cases are of different kinds", node)
-        return self.name_value(name)
+        return reader.variables.name_value(name)
 
 
 def truth_value(answer: bool) -> Value:

@@ -10,7 +10,7 @@ from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Value, bar_of, with_entries
 from rules_autodiff.straight._program.written import Scatter
 
-from .known_calls import Applications
+from .part import Part
 
 __all__ = ["Indexing", "Key"]
 
@@ -37,15 +37,17 @@ class Key:
         return self.text.format(**{f"k{i}": x.text for i, x in enumerate(self.parts)})
 
 
-class Indexing(Applications):
+class Indexing(Part):
     """Reads subscripts, and stores to them."""
 
-    def read_Subscript(self, node: ast.Subscript) -> Value:
-        owner = self.read(node.value)
+    def read_subscript(self, node: ast.Subscript) -> Value:
+        reader = self.reader
+        owner = reader.expressions.read(node.value)
         if owner.kind.has_parts:
             return self.entry(owner, node)
         if owner.kind.name == "many":
-            return self.entry_of_list(owner, self.untraced(node.slice))
+            key = reader.expressions.untraced(node.slice)
+            return reader.lists.entry_of_list(owner, key)
         if owner.kind.name != "array":
             refuse("a subscript of such a value is not known", node)
         return self.part(owner, self.key(node.slice, owner.kind.ndim))
@@ -57,22 +59,23 @@ class Indexing(Applications):
             text = f"{owner.text}[{key.filled()}]"
             unstable = owner.unstable and key.view
             return Value(text, kind, fresh=not key.view, unstable=unstable)
-        key.parts = [self.atom(part) for part in key.parts]
+        key.parts = [self.reader.atom(part) for part in key.parts]
         return self.read_part(owner, key, kind)
 
     def read_part(self, owner: Value, key: Key, kind: Kind) -> Value:
         """A part of an array, through which a derivative passes."""
-        name = self.temporary()
-        step = Step(self.line, f"{name} = {owner.text}[{key.filled()}]", (name,))
+        reader = self.reader
+        name = reader.temporary()
+        step = Step(reader.line, f"{name} = {owner.text}[{key.filled()}]", (name,))
         step.out, step.kind = bar_of(name, kind), kind
         if is_whole(key.text):
             step.pulls = [Pull(owner.bar, owner.kind, "{dz}.reshape({s0})", "s0")]
         else:
-            self.buffer(owner.bar)
+            reader.buffer(owner.bar)
             scatter = Scatter(key.text, key.repeated)
             step.pulls = [Pull(owner.bar, owner.kind, scatter, "s0")]
         self.mean_key(step, owner, key)
-        self.step(step)
+        reader.step(step)
         unstable = owner.unstable and key.view and kind.name == "array"
         return Value(
             name, kind, active=True, atom=True, fresh=not key.view, unstable=unstable
@@ -81,14 +84,14 @@ class Indexing(Applications):
     def mean_key(self, step: Step, owner: Value, key: Key) -> None:
         step.before["s0"] = f"{owner.text}.shape"
         for place, part in enumerate(key.parts):
-            step.before[f"k{place}"] = self.stable(part).text
+            step.before[f"k{place}"] = self.reader.operations.stable(part).text
 
     def entry(self, owner: Value, node: ast.Subscript) -> Value:
         """An entry of a row, list or dict, which must be named by a literal."""
-        entries: list[Value] = self.entries_of(owner)
+        entries: list[Value] = self.reader.variables.entries_of(owner)
         if isinstance(node.slice, ast.Slice):
             return self.part_of_row(owner, node.slice)
-        place: Any = self.untraced(node.slice).constant
+        place: Any = self.reader.expressions.untraced(node.slice).constant
         if owner.kind.name == "dict" and place in owner.kind.tag:
             place = owner.kind.tag.index(place)
             return entries[int(place)]
@@ -100,11 +103,15 @@ class Indexing(Applications):
     def part_of_row(self, owner: Value, part: ast.Slice) -> Value:
         """A slice of a row or list, with literals as its bounds."""
         ends = [part.lower, part.upper, part.step]
-        bounds = [None if end is None else self.untraced(end).constant for end in ends]
+        bounds = [
+            None if end is None else self.reader.expressions.untraced(end).constant
+            for end in ends
+        ]
         plain = all(end is None or type(end) is int for end in bounds)
         if owner.kind.name not in ("row", "list") or not plain or bounds[2] == 0:
             refuse("a slice of a tuple must be of literals", part)
-        return with_entries(owner.kind, self.entries_of(owner)[slice(*bounds)])
+        entries = self.reader.variables.entries_of(owner)[slice(*bounds)]
+        return with_entries(owner.kind, entries)
 
     # keys
 
@@ -130,7 +137,7 @@ class Indexing(Applications):
             ends = (node.lower, node.upper, node.step)
             texts = ["" if end is None else self.bound(end, key) for end in ends]
             return ":".join(texts[:2]) + (f":{texts[2]}" if node.step else "")
-        found = self.untraced(node)
+        found = self.reader.expressions.untraced(node)
         if found.kind is NONE:
             key.ndim += 1
             return "None"
@@ -144,7 +151,7 @@ class Indexing(Applications):
     def listed_part(self, x: Value, key: Key) -> str:
         """A list of whole numbers."""
         key.view = False
-        places = [entry.constant for entry in self.entries_of(x)]
+        places = [entry.constant for entry in self.reader.variables.entries_of(x)]
         known = all(type(place) is int and place >= 0 for place in places)
         key.repeated = not known or len({*places}) < len(places)
         return x.text if known else self.kept_part(x, key)
@@ -168,7 +175,7 @@ class Indexing(Applications):
         return f"{{k{len(key.parts) - 1}}}"
 
     def bound(self, node: ast.expr, key: Key) -> str:
-        found = self.untraced(node)
+        found = self.reader.expressions.untraced(node)
         if found.kind is NONE:
             return ""
         if found.kind is not INT:
@@ -179,37 +186,38 @@ class Indexing(Applications):
 
     def store(self, target: ast.Subscript, value: Value) -> None:
         """`y[key] = value`."""
-        if self.is_list_name(target.value):
-            key_of_list = self.untraced(target.slice)
+        reader = self.reader
+        if reader.lists.is_list_name(target.value):
+            key_of_list = reader.expressions.untraced(target.slice)
             if key_of_list.kind is not INT:
                 refuse("an entry of a list is not named by a whole number", target)
-            self.store_entry(target.value.id, key_of_list, value)
+            reader.lists.store_entry(target.value.id, key_of_list, value)
             return
         name, key = self.written_part(target)
-        owner = self.variable(name)
+        owner = reader.variables.variable(name)
         part = array(key.ndim, owner.kind.dtype)
         self.check_stored(part, value, target)
         if owner.kind.dtype == "d" and value.kind.is_real and value.active:
-            self.facts.activate(owner.text)
+            reader.facts.activate(owner.text)
         if value.unstable and value.kind.name == "array":
             refuse("an array is written into itself", target)
-        value = self.atom(value)
-        step = Step(self.line, f"{owner.text}[{key.filled()}] = {value.text}")
-        if owner.text in self.facts.active and owner.kind.is_real and self.tracing:
+        value = reader.atom(value)
+        step = Step(reader.line, f"{owner.text}[{key.filled()}] = {value.text}")
+        if owner.text in reader.facts.active and owner.kind.is_real and reader.tracing:
             self.take_part(step, owner, key, part)
             step.cleared = f"{owner.bar}[{key.text}] = 0.0"
-            self.buffer(owner.bar)
+            reader.buffer(owner.bar)
             if value.active:
                 step.pulls = [self.pull_of_part(step, value, part, owner.bar)]
-        self.step(step)
+        reader.step(step)
 
     def take_part(self, step: Step, owner: Value, key: Key, part: Kind) -> None:
         """Let the cotangent of the step be that of a part of its array."""
-        step.out, step.kind = self.note_bar(owner.text, owner.kind), owner.kind
+        step.out, step.kind = self.reader.note_bar(owner.text, owner.kind), owner.kind
         copied = ".copy()" if part.name == "array" and key.view else ""
         step.taken = f"{step.out}[{key.text}]{copied}"
         for place, kept in enumerate(key.parts):
-            step.before[f"k{place}"] = self.stable(kept).text
+            step.before[f"k{place}"] = self.reader.operations.stable(kept).text
 
     def pull_of_part(self, step: Step, value: Value, part: Kind, bar: str) -> Pull:
         """The cotangent of what was written."""
@@ -232,66 +240,69 @@ class Indexing(Applications):
 
     def written_part(self, target: ast.Subscript) -> tuple[str, Key]:
         """The array that is written to, and the key."""
+        reader = self.reader
         if not isinstance(target.value, ast.Name):
             refuse("only named arrays are written to", target)
         name = target.value.id
-        if name not in self.locals or name not in self.owned:
+        if name not in reader.locals or name not in reader.owned:
             what = f"{name}, which is written to, may be seen by another way"
             refuse(what, target)
-        kind = self.variable(name).kind
+        kind = reader.variables.variable(name).kind
         key = self.key(target.slice, kind.ndim)
         if key.repeated:
             refuse("a write to entries chosen by numbers", target)
-        if self.tracing:
-            key.parts = [self.atom(part) for part in key.parts]
+        if reader.tracing:
+            key.parts = [reader.atom(part) for part in key.parts]
         return name, key
 
     def add_to_part(self, target: ast.Subscript, value: Value, sign: str) -> bool:
         """`y[key] += value`, in place; False where that is not the simple case."""
-        if self.is_list_name(target.value):
+        reader = self.reader
+        if reader.lists.is_list_name(target.value):
             return False
         name, key = self.written_part(target)
-        owner = self.variable(name)
+        owner = reader.variables.variable(name)
         part = array(key.ndim, owner.kind.dtype)
         if owner.kind.dtype != "d" or not key.view or value.kind.name == "row":
             return False
         self.check_stored(part, value, target)
         if value.active:
-            self.facts.activate(owner.text)
-        value = self.atom(value)
-        step = Step(self.line, f"{owner.text}[{key.filled()}] {sign}= {value.text}")
-        if owner.text in self.facts.active and self.tracing and value.active:
+            reader.facts.activate(owner.text)
+        value = reader.atom(value)
+        step = Step(reader.line, f"{owner.text}[{key.filled()}] {sign}= {value.text}")
+        if owner.text in reader.facts.active and reader.tracing and value.active:
             self.take_part(step, owner, key, part)
             pull = self.pull_of_part(step, value, part, owner.bar)
             pull.text = signed(str(pull.text), sign)
             step.pulls = [pull]
-        self.step(step)
+        reader.step(step)
         return True
 
     def add_to_all(self, name: str, value: Value, sign: str, node: ast.AST) -> None:
         """`y += value` for an array, in place."""
-        owner = self.variable(name)
-        if name not in self.owned:
+        reader = self.reader
+        owner = reader.variables.variable(name)
+        if name not in reader.owned:
             what = f"{name}, which is written to, may be seen by another way"
             refuse(what, node)
         self.check_stored(owner.kind, value, node)
         if owner.kind.dtype != "d":
             refuse("an array of whole numbers is added to", node)
         if value.active:
-            self.facts.activate(owner.text)
-        value = self.atom(value)
-        step = Step(self.line, f"{owner.text} {sign}= {value.text}")
-        if owner.text in self.facts.active and self.tracing and value.active:
-            step.out, step.kind = self.note_bar(owner.text, owner.kind), owner.kind
+            reader.facts.activate(owner.text)
+        value = reader.atom(value)
+        step = Step(reader.line, f"{owner.text} {sign}= {value.text}")
+        if owner.text in reader.facts.active and reader.tracing and value.active:
+            step.out, step.kind = reader.note_bar(owner.text, owner.kind), owner.kind
             step.keeps = True
-            self.buffer(step.out)
+            reader.buffer(step.out)
             pull = self.pull_of_part(step, value, owner.kind, step.out)
             text = str(pull.text)
             pull.text = signed(
                 f"0.0 + {text}" if text != "summed({dz})" else text, sign
             )
             step.pulls = [pull]
-        self.step(step)
+        reader.step(step)
 
 
 def are_places(kind: Kind) -> bool:

@@ -13,7 +13,7 @@ from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Value, bar_of
 from rules_autodiff.straight._program.written import Scatter
 
-from .variables import Variables
+from .part import Part
 
 __all__ = ["Lists", "many"]
 
@@ -33,7 +33,7 @@ def many(*kinds: Kind) -> Kind:
     return Kind("many", parts=found)
 
 
-class Lists(Variables):
+class Lists(Part):
     """Makes lists, fills and reads them."""
 
     def repeated(self, entries: list[Value], count: Value) -> Value:
@@ -44,23 +44,25 @@ class Lists(Variables):
         text = f"([{', '.join(x.text for x in held)}] * {count.text})"
         return Value(text, many(*[x.kind for x in held]), fresh=True)
 
-    def assign(self, name: str, value: Value) -> None:
-        """Give a variable a value; a list that the program fills is one of its own."""
-        if value.kind.name == "list" and name in self.facts.grown:
-            if not value.fresh:
-                refuse(f"{name} would be a second name for a list")
+    def assign(self, name: str, value: Value) -> bool:
+        """Give a variable a list that the program fills; False for another value."""
+        spelled = value.kind.name == "list" and name in self.reader.facts.grown
+        if not spelled and value.kind.name != "many":
+            return False
+        if not value.fresh:
+            refuse(f"{name} would be a second name for a list")
+        if spelled:
             self.gather(name, value)
-        elif value.kind.name == "many":
-            if not value.fresh:
-                refuse(f"{name} would be a second name for a list")
+        else:
             pulls = [Pull(value.bar, value.kind, "{dz}")] if value.active else []
             self.hold(name, value.text, value.kind, pulls)
-        else:
-            super().assign(name, value)
+        return True
 
     def gather(self, name: str, value: Value) -> None:
         """A list with its first entries."""
-        entries = [self.entry_to_hold(x) for x in self.entries_of(value)]
+        entries = [
+            self.entry_to_hold(x) for x in self.reader.variables.entries_of(value)
+        ]
         kind = many(*[x.kind for x in entries])
         pairs = enumerate(entries)
         pulls = [
@@ -73,15 +75,16 @@ class Lists(Variables):
 
     def hold(self, name: str, text: str, kind: Kind, pulls: list[Pull]) -> None:
         """Let a variable name a new list."""
-        own = self.own(name)
+        reader = self.reader
+        own = reader.own(name)
         if pulls:
-            self.facts.activate(own)
-        step = Step(self.line, f"{own} = {text}", (own,), pulls=pulls)
-        if own in self.facts.active:
-            step.out, step.kind = self.note_bar(own, kind), kind
-        self.step(step)
-        self.owned.add(name)
-        self.kinds[name] = kind
+            reader.facts.activate(own)
+        step = Step(reader.line, f"{own} = {text}", (own,), pulls=pulls)
+        if own in reader.facts.active:
+            step.out, step.kind = reader.note_bar(own, kind), kind
+        reader.step(step)
+        reader.owned.add(name)
+        reader.kinds[name] = kind
 
     def entry_to_hold(self, x: Value) -> Value:
         """A value as the entry of a list, which shows no later writes to it."""
@@ -89,36 +92,39 @@ class Lists(Variables):
             refuse("a list is filled with such entries")
         if x.kind.name == "array" and x.unstable:
             refuse("an array that is written to becomes the entry of a list")
-        return self.atom(x)
+        return self.reader.atom(x)
 
     def append(self, name: str, value: Value) -> None:
         """`out.append(v)`."""
         out, x = self.filled_list(name), self.entry_to_hold(value)
-        step = Step(self.line, f"{out.text}.append({x.text})")
+        step = Step(self.reader.line, f"{out.text}.append({x.text})")
         self.take_entry(step, name, out, x, "pop()", "pop()")
-        self.step(step)
+        self.reader.step(step)
 
     def store_entry(self, name: str, key: Value, value: Value) -> None:
         """`out[i] = v`."""
-        out, x, key = self.filled_list(name), self.entry_to_hold(value), self.atom(key)
-        step = Step(self.line, f"{out.text}[{key.text}] = {x.text}")
+        reader = self.reader
+        out, x = self.filled_list(name), self.entry_to_hold(value)
+        key = reader.atom(key)
+        step = Step(reader.line, f"{out.text}[{key.text}] = {x.text}")
         step.before["k0"] = key.text
         self.take_entry(step, name, out, x, "[{k0}]", "[{k0}] = 0.0")
-        self.step(step)
+        reader.step(step)
 
     def take_entry(
         self, step: Step, name: str, out: Value, x: Value, taken: str, cleared: str
     ) -> None:
         """Let a step take the cotangent of an entry, and put zero in its place."""
-        if not self.tracing:
+        reader = self.reader
+        if not reader.tracing:
             refuse("a test fills a list")
-        self.kinds[name] = many(*out.kind.parts, x.kind)
+        reader.kinds[name] = many(*out.kind.parts, x.kind)
         if x.active:
-            self.facts.activate(out.text)
-        if out.text not in self.facts.active:
+            reader.facts.activate(out.text)
+        if out.text not in reader.facts.active:
             step.before.clear()
             return
-        step.out, step.kind = self.note_bar(out.text, out.kind), out.kind
+        step.out, step.kind = reader.note_bar(out.text, out.kind), out.kind
         dot = "." if taken == "pop()" else ""
         step.taken = f"{step.out}{dot}{taken}"
         if x.active:
@@ -128,15 +134,16 @@ class Lists(Variables):
 
     def filled_list(self, name: str) -> Value:
         """A list of the function's own."""
-        out = self.variable(name)
-        if out.kind.name != "many" or name not in self.owned:
+        out = self.reader.variables.variable(name)
+        if out.kind.name != "many" or name not in self.reader.owned:
             refuse(f"{name} is no list that is made in the same function")
         return out
 
     def length(self, out: Value) -> Value:
         """The number of entries, under a name."""
-        name = self.temporary()
-        self.step(Step(self.line, f"{name} = len({out.text})", (name,)))
+        reader = self.reader
+        name = reader.temporary()
+        reader.step(Step(reader.line, f"{name} = len({out.text})", (name,)))
         return Value(name, INT, atom=True)
 
     def entry_kind(self, out: Value) -> Kind:
@@ -149,22 +156,23 @@ class Lists(Variables):
         kind = self.entry_kind(out)
         if key.kind is not INT:
             refuse("an entry of a list is not named by a whole number")
-        if not (self.tracing and out.active and kind.is_real):
+        if not (self.reader.tracing and out.active and kind.is_real):
             return Value(f"{out.text}[{key.text}]", kind)
-        key = self.atom(key)
+        key = self.reader.atom(key)
         return self.drawn(out, kind, f"{out.text}[{key.text}]", Scatter("{k0}"), key)
 
     def drawn(
         self, out: Value, kind: Kind, text: str, pull: Any, key: Value | None = None
     ) -> Value:
         """A value that is made of a list, with its cotangent for that."""
-        name = self.temporary()
-        step = Step(self.line, f"{name} = {text}", (name,), bar_of(name, kind), kind)
+        reader = self.reader
+        name = reader.temporary()
+        step = Step(reader.line, f"{name} = {text}", (name,), bar_of(name, kind), kind)
         step.before["s0"] = self.length(out).text
         if key is not None:
             step.before["k0"] = key.text
         step.pulls = [Pull(out.bar, out.kind, pull, "s0")]
-        self.step(step)
+        reader.step(step)
         return Value(name, kind, active=True, atom=True, fresh=key is None)
 
     def as_array(self, out: Value) -> Value:
@@ -174,7 +182,7 @@ class Lists(Variables):
             refuse("an array of a list of such entries")
         whole = array(kind.ndim + 1, "l" if kind is INT else "d")
         text = f"array_of({out.text}, {'int64' if kind is INT else 'double'})"
-        if not (self.tracing and out.active and kind.is_real):
+        if not (self.reader.tracing and out.active and kind.is_real):
             return Value(text, whole, fresh=True)
         return self.drawn(out, whole, text, "list({dz})")
 
@@ -184,12 +192,12 @@ class Lists(Variables):
         if kind not in (REAL, INT):
             refuse("the sum of a list of arrays")
         text = f"sum({out.text})"
-        if not (self.tracing and out.active):
+        if not (self.reader.tracing and out.active):
             return Value(text, kind)
         return self.drawn(out, kind, text, "[{dz}] * {s0}")
 
     def is_list_name(self, node: ast.AST) -> TypeGuard[ast.Name]:
         """Whether an expression is the name of a list that the program fills."""
-        if not isinstance(node, ast.Name) or node.id not in self.locals:
+        if not isinstance(node, ast.Name) or node.id not in self.reader.locals:
             return False
-        return self.kinds.get(node.id, INT).name == "many"
+        return self.reader.kinds.get(node.id, INT).name == "many"

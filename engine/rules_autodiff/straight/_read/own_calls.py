@@ -23,44 +23,39 @@ from rules_autodiff.straight._program.values import (
 )
 from rules_core import Primitive
 
-from .builtins import Builtins
 from .parameters import bound
+from .part import Part
 from .rule_calls import has_rrules
 
-__all__ = ["Calls"]
+__all__ = ["OwnCalls"]
 
 
-class Calls(Builtins):
-    """Reads what leads out of the function and back into it.
-
-    Attributes:
-        result: The kind of the function's value, as far as it is known.
-    """
-
-    result: Kind | None = None
+class OwnCalls(Part):
+    """Reads what leads out of the function and back into it."""
 
     # the function's value
 
     def give(self, value: Value, node: ast.AST) -> None:
-        whole = self.entered(self.settled(value))
-        known = whole.kind if self.result is None else join(self.result, whole.kind)
+        reader = self.reader
+        whole = reader.variables.entered(reader.closures.settled(value))
+        known = whole.kind if reader.result is None else join(reader.result, whole.kind)
         if known is None:
             refuse("it returns values of different kinds", node)
-        self.result = known
+        reader.result = known
         leaves = flat(whole)
         if any(leaf.kind.name == "many" for leaf in leaves):
             refuse("it returns a list", node)
-        self.check_returned(whole.kind, node)
+        reader.closures.check_returned(whole.kind, node)
         for place, leaf in enumerate(leaves):
-            if self.tracing and leaf.kind.is_real:
-                step = Step(self.line, "", (), f"__result{place}_bar", leaf.kind)
+            if reader.tracing and leaf.kind.is_real:
+                step = Step(reader.line, "", (), f"__result{place}_bar", leaf.kind)
                 if leaf.active:
                     step.pulls = [Pull(leaf.bar, leaf.kind, "{dz}")]
-                self.step(step)
+                reader.step(step)
         text = as_row([x.text for x in leaves]) if whole.kind.has_parts else whole.text
-        block = self.block
-        self.close()
-        self.items.append(Return(self.indent, text, self.line, block))
+        block = reader.block
+        reader.close()
+        reader.items.append(Return(reader.indent, text, reader.line, block))
 
     # functions of the program
 
@@ -69,7 +64,8 @@ class Calls(Builtins):
         if type(function) is Primitive:
             place = Place(f.place, "{}.fun")
             if not has_rrules(function.fun):
-                return self.call(self.captures.found(function.fun, place), node)
+                known = self.reader.captures.found(function.fun, place)
+                return self.reader.known_calls.call(known, node)
             function = function.fun
         if has_rrules(function):
             return self.call_ruled(f, node)
@@ -82,28 +78,31 @@ class Calls(Builtins):
         """A call of a function that has rules."""
         if any(isinstance(a, ast.Starred) for a in node.args):
             refuse("a starred argument of a function with rules", node)
-        operands = [self.read(a) for a in node.args]
-        return self.by_rule_alone(f, operands, self.options(node), node)
+        operands = [self.reader.expressions.read(a) for a in node.args]
+        calls = self.reader.known_calls
+        return calls.by_rule_alone(f, operands, calls.options(node), node)
 
     def call_value(self, f: Value | Local, node: ast.Call) -> Value:
-        whole = self.closed(f) if isinstance(f, Local) else self.settled(f)
+        reader, closures = self.reader, self.reader.closures
+        whole = closures.closed(f) if isinstance(f, Local) else closures.settled(f)
         if whole.kind.name != "function":
             refuse("what is called is no function that is known", node)
         if isinstance(whole.kind.tag, Known):
-            return self.call(whole.kind.tag, node)
+            return reader.known_calls.call(whole.kind.tag, node)
         return self.invoke(whole, *self.given(node), node)
 
     def given(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
         """The arguments of a call, by position and by name."""
+        reader = self.reader
         values: list[Value] = []
         for part in node.args:
             if isinstance(part, ast.Starred):
-                values += self.iterated(self.read(part.value))
+                values += reader.variables.iterated(reader.expressions.read(part.value))
             else:
-                values.append(self.read_given(part))
+                values.append(reader.expressions.read_given(part))
         named: dict[str, Value] = {}
         for keyword in node.keywords:
-            value = self.read_given(keyword.value)
+            value = reader.expressions.read_given(keyword.value)
             found = {keyword.arg: value} if keyword.arg else self.by_name(value)
             if named.keys() & found.keys():
                 refuse("an argument is given twice", node)
@@ -114,7 +113,8 @@ class Calls(Builtins):
         """The entries of a dict as arguments by name."""
         if value.kind.name != "dict" or not all(type(k) is str for k in value.kind.tag):
             refuse("a call with ** of no dict with texts as its keys")
-        return dict(zip(value.kind.tag, self.entries_of(value), strict=True))
+        entries = self.reader.variables.entries_of(value)
+        return dict(zip(value.kind.tag, entries, strict=True))
 
     def invoke(
         self, f: Value, values: list[Value], named: dict[str, Value], node: ast.AST
@@ -156,23 +156,24 @@ class Calls(Builtins):
 
     def default_of(self, f: FunctionType, place: Place, name: str) -> Value | None:
         """The default value of a parameter; None if it has none."""
-        found: Any = self.captures.default(f, place, name)
+        found: Any = self.reader.captures.default(f, place, name)
         if found is None:
             return None
         if isinstance(found, Known):
             return function_value(found)
-        return self.captured_value(f"default_{name}", *found)
+        return self.reader.captured_value(f"default_{name}", *found)
 
     def call_form(
         self, f: FunctionType, place: Place, values: list[Value], closure: Value | None
     ) -> Value:
         """The value of a call of a function by the values of its parameters."""
+        reader = self.reader
         held = [] if closure is None else list(closure.entries or ())
         passed, kinds = [], []
         for leaf in (leaf for x in (*values, *held) for leaf in flat(x)):
             if leaf.kind.name == "many":
                 refuse("a list is passed on")
-        for x in map(self.settled, (*values, *held)):
+        for x in map(reader.closures.settled, (*values, *held)):
             parts = self.passed(x)
             kinds.append(x.kind if parts is None else spread(x.kind))
             passed += [x] if parts is None else parts
@@ -180,13 +181,13 @@ class Calls(Builtins):
         if closure is not None:
             own = replace(closure.kind, parts=tuple(kinds[len(values) :]))
         active = tuple(i for i, x in enumerate(passed) if x.active)
-        form = self.unit.form(f, place, tuple(kinds[: len(values)]), active, own)
-        if not active and (not form.kind.has_parts or not self.tracing):
+        form = reader.unit.form(f, place, tuple(kinds[: len(values)]), active, own)
+        if not active and (not form.kind.has_parts or not reader.tracing):
             if any(part.has_parts for part in form.kind.parts):
                 refuse("a test asks for such a value")
             unstable = any(x.unstable for x in passed)
             return Value(f"{called(form, passed)}[0]", form.kind, unstable=unstable)
-        operands = [*map(self.steady, passed)]
+        operands = [*map(reader.operations.steady, passed)]
         text = called(form, operands)
         found = self.results(form, text, [x for x in operands if x.active])
         copies = [y for x, y in zip(passed, operands, strict=True) if x is not y]
@@ -197,7 +198,7 @@ class Calls(Builtins):
         """The values to pass for an argument, each for itself; None for it as it is."""
         if not x.kind.has_parts:
             return None
-        whole = self.entered(x)
+        whole = self.reader.variables.entered(x)
         leaves = flat(whole)
         plain = not x.active and not any(leaf.unstable for leaf in leaves)
         return None if plain and not has_functions(x.kind) else leaves
@@ -207,15 +208,16 @@ class Calls(Builtins):
         names = as_row([x.text for x in copies])
         for leaf in flat(found) if copies else ():
             if leaf.kind.name == "array":
-                self.step(Step(self.line, f"apart({leaf.text}, {names})"))
+                self.reader.step(Step(self.reader.line, f"apart({leaf.text}, {names})"))
 
     def results(self, form: Any, text: str, operands: list[Value]) -> Value:
         """The results of a call, through which a derivative may pass."""
+        reader = self.reader
         kinds = leaf_kinds(form.kind)
-        names = [self.temporary() for _ in kinds]
-        kept, found = self.temporary("r"), [self.temporary("c") for _ in operands]
+        names = [reader.temporary() for _ in kinds]
+        kept, found = reader.temporary("r"), [reader.temporary("c") for _ in operands]
         row = as_row(names) if form.kind.has_parts else names[0]
-        step = Step(self.line, f"{row}, {kept} = {text}", (*names, kept))
+        step = Step(reader.line, f"{row}, {kept} = {text}", (*names, kept))
         outs = [
             (bar_of(name, k), k) for name, k in zip(names, kinds, strict=True)
             if k.is_real
@@ -228,7 +230,7 @@ class Calls(Builtins):
             step.pulls = [
                 Pull(x.bar, x.kind, c) for x, c in zip(operands, found, strict=True)
             ]
-        self.step(step)
+        reader.step(step)
         values = [
             Value(name, k, k.is_real and bool(operands), atom=True)
             for name, k in zip(names, kinds, strict=True)

@@ -125,7 +125,7 @@ def written(
         plain = checked(with_options(function, options), result)
         own = unit.fresh_constant(name, plain)
         return Value(f"{own}({', '.join(x.text for x in operands)})", result)
-    values = [reader.steady(reader.atom(x)) for x in operands]
+    values = [reader.operations.steady(reader.atom(x)) for x in operands]
     if not ruled.whole:
         for x in values:
             check_real(reader, x)
@@ -158,7 +158,7 @@ def written(
         check_real(reader, Value(z, result))
     copies = [y for x, y in zip(operands, values, strict=True) if x.text != y.text]
     value = Value(z, result, True, atom=True)
-    reader.part_from(value, [x for x in copies if x.kind.name == "array"])
+    reader.own_calls.part_from(value, [x for x in copies if x.kind.name == "array"])
     return value
 
 

@@ -17,16 +17,17 @@ from rules_autodiff.straight._program.values import (
     with_entries,
 )
 
-from .indexing import Indexing, Key
-from .reader import joined, writes_lines
+from .indexing import Key
+from .part import Part
 from .variables import is_temporary
+from .ways import joined, writes_lines
 
 __all__ = ["Statements"]
 
 CONDITIONAL = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp)
 
 
-class Statements(Indexing):
+class Statements(Part):
     """Reads statements, and follows the ways through branches.
 
     Attributes:
@@ -38,12 +39,12 @@ class Statements(Indexing):
     def body(self, nodes: list[ast.stmt]) -> bool:
         """Read statements; whether their end can be reached."""
         for node in nodes:
-            self.line = node.lineno
-            reader = getattr(self, f"do_{type(node).__name__}", None)
-            if reader is None:
+            self.reader.line = node.lineno
+            read = self.reader.statement_readers.get(type(node))
+            if read is None:
                 refuse(f"{type(node).__name__} is not in its language", node)
             try:
-                goes_on = reader(node)
+                goes_on = read(node)
             except Refused as refused:
                 raise refused.at(node) from None
             if goes_on is False:
@@ -52,25 +53,26 @@ class Statements(Indexing):
 
     def inner(self, nodes: list[ast.stmt]) -> bool:
         """The statements below a head."""
-        self.indent += 1
-        before = len(self.items)
+        reader = self.reader
+        reader.indent += 1
+        before = len(reader.items)
         goes_on = self.body(nodes)
-        self.close()
-        if len(self.items) == before or not writes_lines(self.items[before:]):
-            self.raw("pass")
-        self.indent -= 1
+        reader.close()
+        if len(reader.items) == before or not writes_lines(reader.items[before:]):
+            reader.raw("pass")
+        reader.indent -= 1
         return goes_on
 
     # simple statements
 
-    def do_Pass(self, _node: ast.Pass) -> None:
+    def do_pass(self, _node: ast.Pass) -> None:
         pass
 
-    def do_Expr(self, node: ast.Expr) -> None:
+    def do_expr(self, node: ast.Expr) -> None:
         call = node.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             owner, name = call.func.value, call.func.attr
-            if self.is_list_name(owner) and name in ("append", "extend"):
+            if self.reader.lists.is_list_name(owner) and name in ("append", "extend"):
                 self.grow(owner.id, name, call)
                 return
         if not isinstance(call, ast.Constant):
@@ -78,83 +80,91 @@ class Statements(Indexing):
 
     def grow(self, name: str, method: str, call: ast.Call) -> None:
         """`out.append(v)`, or `out.extend` by entries that are known one by one."""
+        reader = self.reader
         if len(call.args) != 1 or call.keywords:
             refuse("such an addition to a list", call)
-        value = self.read(call.args[0])
-        for entry in [value] if method == "append" else self.iterated(value):
-            self.append(name, entry)
+        value = reader.expressions.read(call.args[0])
+        alone = method == "append"
+        for entry in [value] if alone else reader.variables.iterated(value):
+            reader.lists.append(name, entry)
 
-    def do_Assert(self, node: ast.Assert) -> None:
-        self.branches = True
-        self.raw(f"assert {self.test(node.test)}")
+    def do_assert(self, node: ast.Assert) -> None:
+        reader = self.reader
+        reader.branches = True
+        reader.raw(f"assert {reader.expressions.test(node.test)}")
 
-    def do_Raise(self, node: ast.Raise) -> bool:
-        self.branches = True
-        self.raw("raise AssertionError")  # the tape raises the program's own
+    def do_raise(self, node: ast.Raise) -> bool:
+        self.reader.branches = True
+        self.reader.raw("raise AssertionError")  # the tape raises the program's own
         return False
 
-    def do_AnnAssign(self, node: ast.AnnAssign) -> None:
+    def do_ann_assign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self.target(node.target, self.read_given(node.value))
+            self.target(node.target, self.reader.expressions.read_given(node.value))
 
-    def do_Delete(self, node: ast.Delete) -> None:
+    def do_delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            if not isinstance(target, ast.Name) or self.indent > 1:
+            if not isinstance(target, ast.Name) or self.reader.indent > 1:
                 refuse("what is deleted is no variable, or not always", node)
-            self.kinds.pop(target.id, None)
+            self.reader.kinds.pop(target.id, None)
 
-    def do_Import(self, node: ast.Import) -> None:
+    def do_import(self, node: ast.Import) -> None:
         for part in node.names:
             name, _, inner = part.name.partition(".")
             if inner and not part.asname:
                 refuse("a module in a package is imported", node)
-            self.assign(part.asname or name, self.module(part.name, node))
+            module = self.module(part.name, node)
+            self.reader.variables.assign(part.asname or name, module)
 
-    def do_ImportFrom(self, node: ast.ImportFrom) -> None:
+    def do_import_from(self, node: ast.ImportFrom) -> None:
+        reader = self.reader
         if node.level or not node.module:
             refuse("a relative import", node)
         owner = self.module(node.module, node).kind.tag
         for part in node.names:
-            found = self.captures.of_attribute(owner, part.name)
+            found = reader.captures.of_attribute(owner, part.name)
             if isinstance(found, Known):
                 value = function_value(found)
             else:
-                value = self.captured_value(part.name, *found)
-            self.assign(part.asname or part.name, value)
+                value = reader.captured_value(part.name, *found)
+            reader.variables.assign(part.asname or part.name, value)
 
     def module(self, name: str, node: ast.AST) -> Value:
         """A module that is imported already."""
         if name not in sys.modules:
             refuse("a module is imported for the first time", node)
-        return function_value(self.captures.module(name))
+        return function_value(self.reader.captures.module(name))
 
-    def do_With(self, node: ast.With) -> bool:
+    def do_with(self, node: ast.With) -> bool:
         """`with np.errstate(…)`, as it stands."""
+        reader = self.reader
         (item, *more) = node.items
         call = item.context_expr
-        f = self.read_any(call.func) if isinstance(call, ast.Call) else None
+        called = call.func if isinstance(call, ast.Call) else None
+        f = reader.expressions.read_any(called) if called else None
         known = isinstance(f, Known) and f.value is np.errstate
         if more or item.optional_vars or not known or not isinstance(call, ast.Call):
             refuse("a with statement of another kind", node)
         if call.args:
             refuse("a with statement of another kind", node)
-        options = ", ".join(f"{k}={v!r}" for k, v in self.options(call).items())
-        self.branches = True
-        self.raw(f"with {self.unit.constant('errstate', np.errstate)}({options}):")
+        given = reader.known_calls.options(call)
+        options = ", ".join(f"{k}={v!r}" for k, v in given.items())
+        reader.branches = True
+        reader.raw(f"with {reader.unit.constant('errstate', np.errstate)}({options}):")
         return self.inner(node.body)
 
-    def do_Assign(self, node: ast.Assign) -> None:
-        value = self.read_given(node.value)
+    def do_assign(self, node: ast.Assign) -> None:
+        value = self.reader.expressions.read_given(node.value)
         if len(node.targets) > 1:
-            value = replace(self.named(value), fresh=False)
+            value = replace(self.reader.variables.named(value), fresh=False)
         for target in node.targets:
             self.target(target, value)
 
     def target(self, node: ast.expr, value: Value) -> None:
         if isinstance(node, ast.Name):
-            self.assign(node.id, value)
+            self.reader.variables.assign(node.id, value)
         elif isinstance(node, ast.Subscript):
-            self.store(node, value)
+            self.reader.indexing.store(node, value)
         elif isinstance(node, ast.Tuple | ast.List):
             self.unpack(node.elts, value, node)
         elif isinstance(node, ast.Starred):
@@ -164,7 +174,7 @@ class Statements(Indexing):
 
     def unpack(self, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
         entries = [
-            x if x.active and is_temporary(x.text) else self.named(x)
+            x if x.active and is_temporary(x.text) else self.reader.variables.named(x)
             for x in self.unpacked(targets, value, node)
         ]
         for target, entry in zip(targets, entries, strict=True):
@@ -176,7 +186,7 @@ class Statements(Indexing):
         """The entries of what is unpacked, those for a starred target as a list."""
         if value.kind.name == "array":
             return self.parts_of(value, len(targets))
-        entries = self.iterated(value)
+        entries = self.reader.variables.iterated(value)
         stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
         if stars:
             (first,) = stars
@@ -191,50 +201,67 @@ class Statements(Indexing):
 
     def parts_of(self, value: Value, count: int) -> list[Value]:
         """The entries of an array, which has as many as there are targets."""
-        if not self.tracing:
+        reader = self.reader
+        if not reader.tracing:
             refuse("a test unpacks an array")
-        value = self.atom(value)
-        self.step(Step(self.line, f"of_length({value.text}, {count})"))
+        value = reader.atom(value)
+        reader.step(Step(reader.line, f"of_length({value.text}, {count})"))
         ndim = value.kind.ndim - 1
         keys = [Key(str(i), [], ndim, view=True, repeated=False) for i in range(count)]
-        return [self.part(value, key) for key in keys]
+        return [reader.indexing.part(value, key) for key in keys]
 
-    def do_AugAssign(self, node: ast.AugAssign) -> None:
-        target, op = node.target, node.op
-        value = self.read(node.value)
-        sign = {ast.Add: "+", ast.Sub: "-"}.get(type(op))
-        if isinstance(target, ast.Name):
-            if target.id not in self.locals:
-                refuse("a variable of another function is changed", node)
-            old = self.variable(target.id)
-            if old.kind.name == "list":
-                refuse("a list is added to in place", node)
-            if old.kind.name != "array":
-                self.assign(target.id, self.binary(type(op), old, value, node))
-            elif sign:
-                self.add_to_all(target.id, value, sign, node)
-            else:
-                self.change_all(target, self.binary(type(op), old, value, node))
-        elif isinstance(target, ast.Subscript):
-            if not (sign and self.add_to_part(target, value, sign)):
-                old = self.read_Subscript(as_read(target))
-                if old.kind.name == "array" and self.is_list_name(target.value):
-                    refuse("an array in a list is changed in place", node)
-                new = self.binary(type(op), old, value, node)
-                if old.kind.name == "array" and new.kind.dtype != old.kind.dtype:
-                    refuse("an array of whole numbers is changed to floats", node)
-                self.store(target, new)
+    def do_aug_assign(self, node: ast.AugAssign) -> None:
+        value = self.reader.expressions.read(node.value)
+        sign = {ast.Add: "+", ast.Sub: "-"}.get(type(node.op), "")
+        if isinstance(node.target, ast.Name):
+            self.change_variable(node, node.target, value, sign)
+        elif isinstance(node.target, ast.Subscript):
+            self.change_part(node, node.target, value, sign)
         else:
             refuse("such a target is not in its language", node)
 
+    def change_variable(
+        self, node: ast.AugAssign, target: ast.Name, value: Value, sign: str
+    ) -> None:
+        """`y += v`: in place where `y` is an array, and else a new value."""
+        reader, binary = self.reader, self.reader.expressions.binary
+        if target.id not in reader.locals:
+            refuse("a variable of another function is changed", node)
+        old = reader.variables.variable(target.id)
+        if old.kind.name == "list":
+            refuse("a list is added to in place", node)
+        if old.kind.name != "array":
+            new = binary(type(node.op), old, value, node)
+            reader.variables.assign(target.id, new)
+        elif sign:
+            reader.indexing.add_to_all(target.id, value, sign, node)
+        else:
+            self.change_all(target, binary(type(node.op), old, value, node))
+
+    def change_part(
+        self, node: ast.AugAssign, target: ast.Subscript, value: Value, sign: str
+    ) -> None:
+        """`y[key] += v`, in place where it can be."""
+        reader = self.reader
+        if sign and reader.indexing.add_to_part(target, value, sign):
+            return
+        old = reader.indexing.read_subscript(as_read(target))
+        if old.kind.name == "array" and reader.lists.is_list_name(target.value):
+            refuse("an array in a list is changed in place", node)
+        new = reader.expressions.binary(type(node.op), old, value, node)
+        if old.kind.name == "array" and new.kind.dtype != old.kind.dtype:
+            refuse("an array of whole numbers is changed to floats", node)
+        reader.indexing.store(target, new)
+
     def change_all(self, target: ast.Name, new: Value) -> None:
         """`y *= v` for an array, in place."""
-        old = self.kinds[target.id]
+        old = self.reader.kinds[target.id]
         if new.kind != old:
             refuse("an array is changed in place to one of another kind", target)
         own = ast.Name(target.id, ast.Load())
         whole = ast.Subscript(own, ast.Constant(...), ast.Store())
-        self.store(ast.fix_missing_locations(ast.copy_location(whole, target)), new)
+        whole = ast.fix_missing_locations(ast.copy_location(whole, target))
+        self.reader.indexing.store(whole, new)
 
     # branches
 
@@ -246,39 +273,41 @@ class Statements(Indexing):
             if any(node is n for outer in inside for n in ast.walk(outer)):
                 refuse("a test assigns on one of several ways", node)
             self.check_first(node, test)
-            self.assign(node.target.id, self.read_given(node.value))
+            value = self.reader.expressions.read_given(node.value)
+            self.reader.variables.assign(node.target.id, value)
         self.hoisted = frozenset({*found})
 
     def check_first(self, node: ast.NamedExpr, around: ast.AST) -> None:
         """See that no variable is read before an expression assigns it."""
-        if node.target.id in self.function.__code__.co_cellvars:
+        if node.target.id in self.reader.function.__code__.co_cellvars:
             refuse("a test assigns what a local function reads", node)
         names = [n for n in ast.walk(around) if isinstance(n, ast.Name)]
         places = [(n.lineno, n.col_offset) for n in names if n.id == node.target.id]
         if min(places) < (node.lineno, node.col_offset):
             refuse("an expression assigns what it has read", node)
 
-    def read_NamedExpr(self, node: ast.NamedExpr) -> Any:
+    def read_named_expr(self, node: ast.NamedExpr) -> Any:
         if node not in self.hoisted:
             refuse("an expression assigns a variable", node)
-        return self.name_value(node.target.id)
+        return self.reader.variables.name_value(node.target.id)
 
-    def do_If(self, node: ast.If) -> bool:
+    def do_if(self, node: ast.If) -> bool:
+        reader = self.reader
         self.hoist(node.test)
-        known = self.untraced(node.test).constant
+        known = reader.expressions.untraced(node.test).constant
         if type(known) is bool:
             return self.body(node.body if known else node.orelse)
-        self.branches = True
-        test = self.test(node.test)
-        before, states = self.snapshot(), []
-        self.raw(f"if {test}:")
+        reader.branches = True
+        test = reader.expressions.test(node.test)
+        before, states = reader.snapshot(), []
+        reader.raw(f"if {test}:")
         if self.inner(node.body):
-            states.append(self.snapshot())
-        self.restore(before)
+            states.append(reader.snapshot())
+        reader.restore(before)
         if node.orelse:
-            self.raw("else:")
+            reader.raw("else:")
             if self.inner(node.orelse):
-                states.append(self.snapshot())
+                states.append(reader.snapshot())
         else:
             states.append(before)
         return self.meet(states)
@@ -286,19 +315,15 @@ class Statements(Indexing):
     def meet(self, states: list[Any]) -> bool:
         found = joined(states)
         if found is not None:
-            self.restore(found)
+            self.reader.restore(found)
         return found is not None
 
-    def do_Return(self, node: ast.Return) -> bool:
+    def do_return(self, node: ast.Return) -> bool:
         if node.value is None:
             refuse("it returns nothing", node)
-        value = self.read_given(node.value)
-        self.give(value, node)
+        value = self.reader.expressions.read_given(node.value)
+        self.reader.own_calls.give(value, node)
         return False
-
-    def give(self, value: Value, node: ast.AST) -> None:
-        """The value of the function."""
-        raise NotImplementedError
 
 
 def as_read(target: ast.Subscript) -> ast.Subscript:

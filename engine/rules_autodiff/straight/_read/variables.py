@@ -1,5 +1,6 @@
 """Variables of a program: what they hold, and what gives them a value."""
 
+import ast
 from dataclasses import replace
 from typing import Any
 
@@ -15,17 +16,20 @@ from rules_autodiff.straight._program.values import (
     with_entries,
 )
 
-from .reader import Reader
+from .part import Part
 
 __all__ = ["Variables", "has_locals", "is_temporary", "row_of"]
 
 
-class Variables(Reader):
+class Variables(Part):
     """Reads and assigns variables."""
 
     def assign(self, name: str, value: Value) -> None:
         """Give a variable a value."""
-        own = self.own(name)
+        reader = self.reader
+        if reader.lists.assign(name, value):
+            return
+        own = reader.own(name)
         if value.entries is not None:
             self.check_functions(name, value)
             self.assign_row(name, value)
@@ -33,49 +37,52 @@ class Variables(Reader):
         array = value.kind.name == "array"
         if array and value.unstable:
             refuse(f"{name} would be a view of an array that is written to")
-        keep = array and name in self.written
+        keep = array and name in reader.written
         if keep and value.fresh:
-            self.owned.add(name)
+            reader.owned.add(name)
         else:
-            self.owned.discard(name)
-        active = self.tracing and value.active
+            reader.owned.discard(name)
+        active = reader.tracing and value.active
         if active:
-            self.facts.activate(own)
+            reader.facts.activate(own)
         carried = REAL if value.kind is INT else value.kind  # as loops join them
-        if own in self.facts.active and carried.is_real:
+        if own in reader.facts.active and carried.is_real:
             self.assign_active(own, value, carried, written=keep)
         else:
-            self.step(Step(self.line, f"{own} = {value.text}", (own,)))
-        self.kinds[name] = value.kind
-        if name in self.owned and own in self.facts.active and value.kind.dtype == "d":
+            reader.step(Step(reader.line, f"{own} = {value.text}", (own,)))
+        reader.kinds[name] = value.kind
+        floats = value.kind.dtype == "d"
+        if floats and name in reader.owned and own in reader.facts.active:
             # A number may be a whole one, and so may an array that is made of it.
-            self.step(Step(self.line, f"floating({own})"))
+            reader.step(Step(reader.line, f"floating({own})"))
 
     def assign_active(
         self, own: str, value: Value, kind: Kind, *, written: bool
     ) -> None:
-        bar = self.note_bar(own, kind)
-        last = self.block.steps[-1] if self.block and self.block.steps else None
+        reader = self.reader
+        bar = reader.note_bar(own, kind)
+        last = reader.block.steps[-1] if reader.block and reader.block.steps else None
         made = value.active and last is not None and last.assigns == (value.text,)
         if last and made and is_temporary(value.text) and not last.calls:
             self.rename(last, value.text, own, bar, written=written)
             return
         # What a step has made may be kept for its way back.
         copied = ".copy()" if written and value.active and value.fresh else ""
-        step = Step(self.line, f"{own} = {value.text}{copied}", (own,), bar, kind)
+        step = Step(reader.line, f"{own} = {value.text}{copied}", (own,), bar, kind)
         if value.active:
             step.pulls = [Pull(value.bar, kind, "{dz}")]
-        self.step(step)
+        reader.step(step)
 
     def rename(
         self, step: Step, old: str, own: str, bar: str, *, written: bool
     ) -> None:
         """Let the last step assign a variable, in place of a temporary name."""
+        reader = self.reader
         if written and "z" in step.after:
             step.text = f"{old} = {step.text.partition(' = ')[2]}"
-            self.step(
+            reader.step(
                 Step(
-                    self.line,
+                    reader.line,
                     f"{own} = {old}.copy()",
                     (own,),
                     bar,
@@ -86,7 +93,7 @@ class Variables(Reader):
             return
         step.text = f"{own} = {step.text.partition(' = ')[2]}"
         step.assigns, step.out = (own,), bar
-        self.assigned.add(own)
+        reader.assigned.add(own)
         step.after = {key: text.replace(old, own) for key, text in step.after.items()}
 
     def check_functions(self, name: str, value: Value) -> None:
@@ -99,50 +106,56 @@ class Variables(Reader):
 
     def assign_row(self, name: str, value: Value) -> None:
         """What is put together from values that are known: a variable for each."""
+        reader = self.reader
         entries = value.entries or ()
         if any(f"{name}__" in entry.text for entry in entries):  # s = (s[1], s[0])
             entries = tuple(map(self.named, entries))
         for place, entry in enumerate(entries):
             self.assign(f"{name}__{place}", entry)
         names = [f"{name}__{place}" for place in range(len(entries))]
-        parts = tuple(self.kinds[part] for part in names)
-        self.kinds[name] = replace(value.kind, parts=parts, dtype="entries")
-        self.locals.update(names)
+        parts = tuple(reader.kinds[part] for part in names)
+        reader.kinds[name] = replace(value.kind, parts=parts, dtype="entries")
+        reader.locals.update(names)
 
     def variable(self, name: str) -> Value:
         """The value of a variable of the function."""
-        kind = self.kinds.get(name)
+        reader = self.reader
+        kind = reader.kinds.get(name)
         if kind is None or kind is MIXED:
             refuse(f"the kind of {name} is not the same on all ways to here")
         if kind.dtype == "entries":
             entries = [self.variable(f"{name}__{i}") for i in range(len(kind.parts))]
             return with_entries(kind, entries)
-        if name in self.fixed:
-            return self.fixed[name]
-        own = self.own(name)
+        if name in reader.fixed:
+            return reader.fixed[name]
+        own = reader.own(name)
         carries = kind.is_real or kind.name == "many"
-        active = self.tracing and own in self.facts.active and carries
+        active = reader.tracing and own in reader.facts.active and carries
         if active:
-            self.note_bar(own, kind)
-        unstable = name in self.owned and name in self.written
+            reader.note_bar(own, kind)
+        unstable = name in reader.owned and name in reader.written
         return Value(own, kind, active, atom=True, unstable=unstable)
+
+    def read_name(self, node: ast.Name) -> Any:
+        return self.name_value(node.id)
 
     def name_value(self, name: str) -> Any:
         """What a name stands for: a `Value`, a `Local`, or something `Known`."""
-        if self.closure is not None and name not in self.locals:
-            inner = self.known_inside(self.closure, name)
+        reader = self.reader
+        if reader.closure is not None and name not in reader.locals:
+            inner = self.known_inside(reader.closure, name)
             if inner is not None:
                 return inner
-        if name in self.locals:
-            kind = self.kinds.get(name)
+        if name in reader.locals:
+            kind = reader.kinds.get(name)
             function = kind is not None and kind.name == "function"
             if kind and function and isinstance(kind.tag, Known | Local):
                 return kind.tag
             return self.variable(name)
-        found = self.captures.of_name(self.function, self.place, name)
+        found = reader.captures.of_name(reader.function, reader.place, name)
         if isinstance(found, Known):
             return found
-        return self.captured_value(name, *found)
+        return reader.captured_value(name, *found)
 
     def known_inside(self, kind: Kind, name: str) -> Any:
         """What a local function knows by a name: another function, or itself."""
@@ -177,8 +190,8 @@ class Variables(Reader):
 
     def bind(self, name: str, kind: Kind) -> list[tuple[str, Kind]]:
         """Give a parameter its kind; the variables that it is spread over."""
-        self.kinds[name] = kind
-        self.locals.add(name)
+        self.reader.kinds[name] = kind
+        self.reader.locals.add(name)
         if kind.dtype != "entries":
             return [(name, kind)]
         parts = [self.bind(f"{name}__{i}", part) for i, part in enumerate(kind.parts)]
@@ -186,21 +199,23 @@ class Variables(Reader):
 
     def named(self, value: Value) -> Value:
         """The value under a name of its own, which assignments do not change."""
+        reader = self.reader
         if value.entries is not None:
             named = [*map(self.named, value.entries)]
             return with_entries(value.kind, named) if named else value
-        if value.constant is not ... or value.text in self.captured:
+        if value.constant is not ... or value.text in reader.captured:
             return value
         if value.kind.name == "many":
             refuse("a second name for a list")
         if value.kind.name == "array" and value.unstable:
             refuse("a second name for an array that is written to")
-        name = self.temporary("m")  # may have several uses: no step is renamed to them
-        step = Step(self.line, f"{name} = {value.text}", (name,))
+        # It may have several uses: no step is renamed to them.
+        name = reader.temporary("m")
+        step = Step(reader.line, f"{name} = {value.text}", (name,))
         if value.active:
             step.out, step.kind = bar_of(name, value.kind), value.kind
             step.pulls = [Pull(value.bar, value.kind, "{dz}")]
-        self.step(step)
+        reader.step(step)
         fresh = value.fresh and not value.atom
         return Value(name, value.kind, value.active, atom=True, fresh=fresh)
 

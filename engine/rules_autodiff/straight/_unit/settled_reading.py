@@ -12,14 +12,14 @@ from rules_autodiff.straight._program.blocks import Return
 from rules_autodiff.straight._program.kinds import REAL, Kind, leaf_kinds
 from rules_autodiff.straight._program.refused import Refused, refuse
 from rules_autodiff.straight._program.values import bar_of
-from rules_autodiff.straight._read.own_calls import Calls
 from rules_autodiff.straight._read.parameters import parameters_of
-from rules_autodiff.straight._read.reader import settled_names
+from rules_autodiff.straight._read.reader import Reader
 from rules_autodiff.straight._read.syntax import (
     appended_names,
     is_stored,
     written_names,
 )
+from rules_autodiff.straight._read.ways import settled_names
 from rules_autodiff.straight._write.writer import Writer
 
 __all__ = ["made_writer", "read_settled"]
@@ -28,7 +28,9 @@ READINGS = 20  # of one function, until the kinds at its loops are settled
 SUSPENDED = 0x20 | 0x80 | 0x200  # generators, coroutines
 
 
-def read_settled(first: Calls, kinds: Any, active: Any, closure: Kind | None) -> Calls:
+def read_settled(
+    first: Reader, kinds: Any, active: Any, closure: Kind | None
+) -> Reader:
     """A function, read until nothing changes."""
     node, facts = tree_of(first.function), first.facts
     facts.written = written_names(body_of(node))
@@ -37,7 +39,7 @@ def read_settled(first: Calls, kinds: Any, active: Any, closure: Kind | None) ->
     facts.stores = Counter(names)
     for _ in range(READINGS):
         facts.changed = False
-        reader = Calls(first.unit, first.function, first.place, facts)
+        reader = Reader(first.unit, first.function, first.place, facts)
         read_function(reader, node, kinds, active, closure)
         if not facts.changed:
             return reader
@@ -61,7 +63,7 @@ def tree_of(f: FunctionType) -> Any:
 
 
 def read_function(
-    reader: Calls, node: Any, kinds: Any, active: Any, closure: Kind | None
+    reader: Reader, node: Any, kinds: Any, active: Any, closure: Kind | None
 ) -> None:
     code = reader.function.__code__
     reader.locals = {*code.co_varnames, *code.co_cellvars}
@@ -72,12 +74,12 @@ def read_function(
         reader.closure = closure
         pairs += zip(closure.tag.names, closure.parts, strict=True)
     for name, kind in pairs:
-        reader.parameters += reader.bind(name, kind)
+        reader.parameters += reader.variables.bind(name, kind)
     for place in active:
         name, kind = reader.parameters[place]
         reader.facts.active.add(reader.own(name))
         reader.note_bar(reader.own(name), kind)
-    if reader.body(body_of(node)):
+    if reader.statements.body(body_of(node)):
         refuse("it may end without a value", node)
     if reader.result is None:
         refuse("it never returns a value", node)
@@ -91,7 +93,7 @@ def body_of(node: Any) -> list[ast.stmt]:
     return body
 
 
-def made_writer(name: str, active: Any, reader: Calls) -> Writer:
+def made_writer(name: str, active: Any, reader: Reader) -> Writer:
     names = [reader.own(n) for n, _ in reader.parameters]
     kinds = [kind for _, kind in reader.parameters]
     pairs = enumerate(leaf_kinds(reader.result or REAL))
@@ -111,7 +113,7 @@ def made_writer(name: str, active: Any, reader: Calls) -> Writer:
     )
 
 
-def invariant_names(names: list[str], reader: Calls) -> set[str]:
+def invariant_names(names: list[str], reader: Reader) -> set[str]:
     """Names that mean the same from their assignment to the end."""
     given = ({*names} - reader.assigned) | {*reader.captured}
     if not reader.branches:

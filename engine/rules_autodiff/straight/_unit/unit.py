@@ -18,8 +18,8 @@ from rules_autodiff.straight._guard.ruled import Ruled
 from rules_autodiff.straight._program.kinds import REAL, Kind, spread
 from rules_autodiff.straight._program.refused import Refused, refuse
 from rules_autodiff.straight._program.values import Local
-from rules_autodiff.straight._read.own_calls import Calls
-from rules_autodiff.straight._read.reader import Facts
+from rules_autodiff.straight._read.facts import Facts
+from rules_autodiff.straight._read.reader import Reader
 from rules_autodiff.straight._runtime import helpers
 from rules_autodiff.straight._write.writer import Writer
 
@@ -165,7 +165,7 @@ class Writing:
         stem = f.__name__ if f.__name__.isidentifier() else "function"
         name = f"{stem}__p{len(self.forms)}"
         form = self.forms[key] = Form(name, guess)
-        reader = read_settled(Calls(self, f, place, Facts()), kinds, active, closure)
+        reader = read_settled(Reader(self, f, place, Facts()), kinds, active, closure)
         form.writer = made_writer(name, active, reader)
         form.writer.write()
         self.texts.append((f, form.writer))
