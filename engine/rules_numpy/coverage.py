@@ -1,4 +1,4 @@
-"""What of NumPy is covered, and the page that says so.
+"""Coverage of NumPy, and the page docs/reference/numpy-pack.md.
 
 `python -m rules_numpy.coverage` prints docs/reference/numpy-pack.md.
 """
@@ -16,23 +16,23 @@ from rules_numpy._declare.partials_in_hosts import IN_HOSTS
 
 __all__ = ["FOLLOWED", "MISSING", "MODULES", "page", "public_functions", "state_of"]
 
-# What takes functions of the user, or writes into its arguments: not a matter of one
-# rule but of the program, which the reference engine follows.
+# Functions that call the user's functions or write to their arguments: no rule can
+# express them, but the engine differentiates the program.
 FOLLOWED = """
 apply_along_axis apply_over_axes copyto fill_diagonal fromfunction fromiter piecewise
 place put put_along_axis putmask
 """.split()
 
-_MATRIX = "makes an np.matrix, whose products are not those of arrays"
+_MATRIX = "makes an np.matrix, with other products than arrays"
 
-# What has no rule, and why.
+# Functions without a rule, and the reason.
 MISSING = {
     "numpy.asmatrix": _MATRIX,
     "numpy.bmat": _MATRIX,
     "numpy.frompyfunc": "its ufunc makes arrays of objects: use numpy.vectorize",
-    "numpy.nested_iters": "hands out views to be written to: write the loops out",
+    "numpy.nested_iters": "returns views for writing: write the loops explicitly",
     "numpy.ix_": "makes indices, which are whole numbers: reshape floats instead",
-    "numpy.from_dlpack": "takes over the memory of another library: use numpy.asarray",
+    "numpy.from_dlpack": "takes memory of another library: use numpy.asarray",
 }
 
 MODULES = {
@@ -61,7 +61,7 @@ _LEFT_OUT = frozenset({"in1d", "trapz", "test"})
 
 
 def state_of(name: str, f: Any) -> str | None:
-    """`"rule"`, `"constant"`, `"followed"`, `"missing"`; None: nobody thought of it."""
+    """`"rule"`, `"constant"`, `"followed"`, `"missing"`; None: undecided."""
     if f in DECLARED:
         return "constant" if DECLARED[f][0] is constant else "rule"
     if name.removeprefix("numpy.") in FOLLOWED:
@@ -115,43 +115,74 @@ def _hashable(x: Any) -> bool:
     return callable(x) and type(x).__hash__ is not None
 
 
+_KEEPING = "along tangents that keep the values equal"
+
+_EQUAL_VALUES = [
+    ("values", "what you compute", "forward mode", "reverse mode", "second order"),
+    ("---",) * 5,
+    ("distinct", "anything", "yes", "yes", "yes"),
+    (
+        "equal",
+        "projectors, traces, leading vectors, low rank",
+        _KEEPING,
+        "yes",
+        "error",
+    ),
+    (
+        "equal",
+        "`V f(w) Vᴴ` by `eigh` or `svd`, one function `f` that is not zero",
+        _KEEPING,
+        "yes; for two equal values not for off-diagonal entries alone",
+        "error",
+    ),
+    (
+        "equal",
+        "`eigvalsh`, `eigvals`, `svdvals`",
+        "equal values share",
+        "equal values share",
+        "error",
+    ),
+    ("equal", "anything else", "error", "error", "error"),
+]
+
 _HEAD = """# The NumPy pack
 
 <!-- Made by `python -m rules_numpy.coverage`; do not edit. -->
 
-`rules_numpy` is imported by itself at the first look-up of a rule for a function of
+`rules_numpy` is imported automatically at the first look-up of a rule for a function of
 NumPy, `math`, `cmath` or Python's builtins. Each function has an frule and an rrule,
-for real and complex arrays; the dtype is kept. The bodies are NumPy code: an engine
-that follows NumPy programs differentiates them again; inside JAX and PyTorch
+for real and complex arrays; dtypes are preserved. The rules are NumPy code: an AD
+system for NumPy programs can differentiate them again; in JAX and PyTorch
 (`to_jax(f, host=True, out=…)`, `to_torch(f, host=True)`) they run as opaque calls, at
-first order, and a second derivative is an error. These ufuncs have every order there
-too (`to_jax(np.sin, host=True, elementwise=True)`): {in_hosts}.
+first order, and a second derivative raises an error. These ufuncs have every order
+there too (`to_jax(np.sin, host=True, elementwise=True)`): {in_hosts}.
 
 Of the {total} public functions of `numpy`, `numpy.linalg`, `numpy.fft` and
-`numpy.emath` {rule} have rules, {constant} carry no derivative, {followed} are followed
-by the reference engine without a rule, and {missing} have none, for the reason that is
-given. `out=` is refused with an error: an engine that follows writes assigns the
-result. Where a derivative does not exist the
-[conventions at kinks](../explanation/conventions-at-kinks.md) hold.
+`numpy.emath` {rule} have rules, {constant} have no derivative, {followed} are
+differentiated by the engine without a rule, and {missing} have none, for the reason
+below. `out=` raises an error in a rule; the engine treats it as an assignment. At
+points without a derivative the
+[conventions at kinks](../explanation/conventions-at-kinks.md) apply.
 
-Two conventions of NumPy itself show in the derivatives: `eigh`, `eigvalsh` and
-`cholesky` read one triangle of their argument, so the cotangent has zeros in the other;
-and the vectors of equal eigenvalues or singular values are fixed up to a rotation only.
-There a function that treats equal ones alike has the right derivative (projectors,
-traces, leading vectors, low rank), as far as values and vectors determine it. In
-reverse mode they do so too for one function of the matrix, `V f(w) Vᴴ` by `eigh` or
-`svd`, where `f` is not zero; of two equal values not for entries off the diagonal
-alone. Anything else is an error, in both modes, and so is a second derivative. Reverse
-mode turns such vectors among themselves; the
-[decision](../decisions/0022-equal-eigenvalues.md) says why, and what nearly equal
-values cost. In JAX, reverse mode of `eigh`, `eig` and `svd` refuses equal values unless
-nothing uses the vectors. A zero singular value is a symmetric kink.
+`eigh`, `eigvalsh` and `cholesky` read one triangle of their argument, so the cotangent
+is zero in the other triangle.
+
+The vectors of equal eigenvalues or singular values are unique only up to a rotation, so
+their derivatives are restricted (the
+[decision](../decisions/0022-equal-eigenvalues.md) gives the reasons, and the accuracy
+at nearly equal values):
+
+{equal_values}
+
+Reverse mode rotates the vectors of equal values. In JAX, reverse mode of `eigh`, `eig`
+and `svd` at equal values raises an error unless the vectors are unused. A zero singular
+value is a symmetric kink.
 """
 
 
 def _in_hosts() -> str:
     names = [f"`{name}`" for name in sorted(f.__name__ for f in IN_HOSTS)]
-    return f"{', '.join(names)}; and whose partials are plain arithmetic, as of `exp`"
+    return f"{', '.join(names)}; and ufuncs with arithmetic partials, such as `exp`"
 
 
 _STATES = ("rule", "constant", "followed", "missing")
@@ -168,7 +199,12 @@ def page() -> str:
     constants = [n for n, s in states.items() if s == "constant"]
     missing = [f"- `{n}`: {why}." for n, why in sorted(MISSING.items()) if n in states]
     parts = [
-        _HEAD.format(total=len(states), in_hosts=_in_hosts(), **count),
+        _HEAD.format(
+            total=len(states),
+            in_hosts=_in_hosts(),
+            equal_values="\n".join(f"| {' | '.join(row)} |" for row in _EQUAL_VALUES),
+            **count,
+        ),
         "## Functions with rules\n",
         *_table(),
         "## Methods\n",
@@ -177,17 +213,18 @@ def page() -> str:
         f"`math`: {_standard(math)}\n`cmath`: {_standard(cmath)}\n"
         f"builtins: {_standard(builtins)}",
         "## Functions without derivative\n",
-        "Whole numbers, truth values, indices, dtypes, files; and all methods of "
-        "random generators but `permutation` and `choice`, which move with the array "
-        "that they draw from.\n",
+        "Functions of whole numbers, truth values, indices, dtypes and files; and all "
+        "methods of random generators but `permutation` and `choice`, which are "
+        "differentiated with respect to the array that they draw from.\n",
         _paragraph([n.removeprefix("numpy.") for n in constants]),
-        "## Followed by the engine\n",
-        "They call functions of the user, or write into their arguments: no rule for "
-        "one call says what that means, but `rules_autodiff` does what they do.\n",
+        "## Differentiated by the engine\n",
+        "They call the user's functions or write to their arguments. A rule cannot "
+        "express this, but `rules_autodiff` differentiates the call.\n",
         _paragraph(FOLLOWED),
-        "So it is with Python's `map`, `functools.reduce`, `itertools.accumulate` and "
-        "`setattr`: `rules_core.rrule` and `frule` have no rules of them. Write a rule "
-        "for the function that calls them, with `rrule_via_ad` for what it calls.\n",
+        "Python's `map`, `functools.reduce`, `itertools.accumulate` and `setattr` are "
+        "differentiated in this way too: `rules_core.rrule` and `frule` have no rules "
+        "for them. Write a rule for the calling function, with `rrule_via_ad` for the "
+        "functions that it calls.\n",
         "## Not covered\n",
         "\n".join(missing) + "\n",
     ]
