@@ -1,8 +1,8 @@
-"""The second front door: what AD systems, hosts and rule packs build on.
+"""The public interface for AD systems, adapters and rule packs.
 
-Authors of rules need `rules_core` alone. What is here answers the questions that code
-which runs other people's rules asks: whose rules there are, whether they changed, how
-one is read and chosen, whether somebody watches.
+Authors of rules need `rules_core` alone. This module is for code that runs rules: it
+finds the rules of a function, detects their changes, reads and chooses them, and
+reports debug mode.
 
 >>> from rules_core import scalar_rule
 >>> from rules_core.extend import CHANGES, find_table

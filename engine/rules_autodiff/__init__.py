@@ -1,4 +1,4 @@
-"""Derivatives of plain NumPy programs: reference AD, modelled on Mooncake.jl.
+"""Derivatives of plain NumPy programs: an AD system modelled on Mooncake.jl.
 
 This page is the contents of the package; each name lives in the module beside it.
 """
@@ -47,7 +47,7 @@ from rules_autodiff._replacements.builtins import stop_gradient
 from rules_core import tangent_type, zero_tangent
 
 __all__ = [
-    # The front door
+    # Transformations
     "grad",
     "value_and_grad",
     "jvp",
@@ -68,7 +68,7 @@ __all__ = [
     "is_primitive",
     "overlay",
     "show",
-    # Rules for functions that write into their arguments
+    # Rules for functions that write to their arguments
     "CoDual",
     "Dual",
     "NoFData",

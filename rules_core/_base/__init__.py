@@ -1,1 +1,1 @@
-"""Errors, what counts as an array, and how public names are shown."""
+"""Errors, array types, and the public home of names."""

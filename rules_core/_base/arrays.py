@@ -1,6 +1,6 @@
-"""What counts as an array, and which namespace computes with it.
+"""Array types, and the namespace that computes with them.
 
-No array library is imported here: a type says by its own module whose it is.
+No array library is imported here: the module of a type names its library.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = [
     "type_name",
 ]
 
-# Roots of the classes whose instances are arrays, by defining package.
+# Roots of the array classes, by defining package.
 _BASES = {
     "numpy": {"ndarray", "generic"},
     "torch": {"Tensor", "TensorBase"},
@@ -26,7 +26,7 @@ _BASES = {
     "jaxlib": {"Array", "ArrayImpl"},
 }
 
-# Classes that are asked about most and are no arrays; arrays' classes are added.
+# The most frequent classes that are not arrays; array classes are added.
 _KNOWN: dict[type, bool] = dict.fromkeys(
     (bool, int, float, complex, str, tuple, list, dict, type(None), FunctionType), False
 )
@@ -49,13 +49,13 @@ def is_array_type(cls: type) -> bool:
     known = _KNOWN.get(cls)
     if known is None:
         known = _inherits_array(cls) or hasattr(cls, "__array_namespace__")
-        if known:  # arrays' classes are few and live long; others may come and go
+        if known:  # array classes are few and long-lived; others may be temporary
             _KNOWN[cls] = known
     return known
 
 
 def type_name(cls: type) -> str:
-    """The name of a class for messages; of a host's own stand-ins, that of its arrays.
+    """The name of a class for messages; for internal array classes the public name.
 
     >>> import jax.numpy as jnp
     >>> from rules_core._base.arrays import type_name
@@ -113,7 +113,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class ShapeDtype:
-    """Shape and dtype of an array that is not there: what shape rules receive.
+    """Shape and dtype of an array without data, as shape rules receive it.
 
     Attributes:
         shape: Lengths of the axes.
@@ -128,7 +128,7 @@ class ShapeDtype:
     dtype: Any
 
     def __post_init__(self) -> None:
-        shape: object = self.shape  # which nothing has checked yet
+        shape: object = self.shape  # unchecked so far
         if not isinstance(shape, (tuple, list)):
             message = (
                 "ShapeDtype: the shape must be a tuple of lengths such as (3,), but "
@@ -162,16 +162,17 @@ def _numpy_namespace() -> Any:
 
 
 def array_namespace(*xs: Any) -> Any:
-    """The array-API namespace that computes with all of `xs`.
+    """The array-API namespace for all of `xs`.
 
-    A host's namespace (JAX, torch, …) wins over NumPy's; Python numbers, strings and
-    None are ignored; without any array the answer is NumPy's namespace.
+    A framework's namespace (JAX, torch, …) takes precedence over NumPy's; Python
+    numbers, strings and None are ignored; without any array the result is NumPy's
+    namespace.
 
     Args:
         *xs: Arrays, Python numbers, or other values, which are ignored.
 
     Raises:
-        TypeError: Arrays of two hosts are among them.
+        TypeError: `xs` contains arrays of two frameworks.
 
     >>> import numpy as np
     >>> from rules_core import array_namespace

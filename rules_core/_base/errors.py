@@ -1,7 +1,7 @@
 """Error classes: each holds its parts and renders one text.
 
-Wording: the rule by name, the primal by name, what *must* hold, what came *but*
-instead, then the cure.
+Wording: the rule and the primal by name, what *must* hold, what came *but* instead,
+then the remedy.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ __all__ = [
 
 
 class RulesCoreError(Exception):
-    """Base of every error that rules_core and its adapters raise on purpose.
+    """Base of all errors of rules_core and its adapters.
 
-    An error pickles as its class and text, with those of its parts that are words: its
-    rules may be local to the process that raised it.
+    Errors can be pickled; references to rules are dropped.
     """
 
     def __reduce__(self) -> Any:
@@ -52,7 +51,7 @@ def _are_words(x: Any) -> bool:
 
 
 class UnsupportedError(RulesCoreError, NotImplementedError):
-    """A combination that would be wrong, or that nobody has built: named, refused."""
+    """An unsupported combination, by name; it would be wrong, or is not implemented."""
 
 
 class RuleDefinitionError(RulesCoreError, TypeError):
@@ -64,19 +63,19 @@ class PrimitiveError(RulesCoreError, ValueError):
 
 
 class MixedHostsError(RulesCoreError, TypeError):
-    """Arrays of two hosts met in one call of a primitive."""
+    """One call of a primitive has arrays of two frameworks."""
 
 
 class ViaADError(RulesCoreError, TypeError):
-    """A rule calls back into an AD system that cannot do what it asks for."""
+    """A rule calls back into an AD system that lacks the required mode."""
 
 
 class DebugError(RulesCoreError, AssertionError):
-    """`debug_mode` saw a rule break its contract."""
+    """A rule broke its contract under `debug_mode`."""
 
 
 class RuleClashError(RulesCoreError, ValueError):
-    """The same rule is defined twice, from two places."""
+    """One rule is defined twice, from two places."""
 
     def __init__(self, old: Any, new: Any) -> None:
         self.old, self.new = old, new
@@ -88,7 +87,7 @@ class RuleClashError(RulesCoreError, ValueError):
 
 
 class AmbiguousRulesError(RulesCoreError, TypeError):
-    """Two rules fit a call equally well."""
+    """Two rules match a call equally well."""
 
     def __init__(self, first: Any, second: Any, types: Sequence[str]) -> None:
         self.first, self.second, self.types = first, second, tuple(types)
@@ -116,7 +115,7 @@ class RuleResultError(RulesCoreError, TypeError):
 
 
 class TangentCountError(RulesCoreError, TypeError):
-    """`frule` was given a wrong number of tangents."""
+    """`frule` received a wrong number of tangents."""
 
     def __init__(self, target: str, expected: int, tangents: Any) -> None:
         count = len(tangents) if type(tangents) is tuple else None
@@ -143,11 +142,11 @@ class CotangentCountError(RulesCoreError, TypeError):
 
 
 class NoTangentError(RulesCoreError, ValueError):
-    """A rule gave `NoTangent()` for something that has a tangent.
+    """A rule returned `NoTangent()` for a value that has a tangent.
 
     Args:
         rule: The rule.
-        what: What it gave it for, such as `"the cotangent of argument 1"`.
+        what: The value, such as `"the cotangent of argument 1"`.
     """
 
     def __init__(self, rule: Any, what: str) -> None:
@@ -195,10 +194,10 @@ def _cure(kind: str, result: Any) -> str:
 
 
 class ProjectionError(RulesCoreError, ValueError):
-    """A tangent does not belong to the space of its primal.
+    """A tangent is not in the tangent space of its primal.
 
     Attributes:
-        path: Where in the argument, as Python would spell it; empty where the tuple of
+        path: The place in the argument, as a Python expression; empty if the tuple of
             all cotangents is wrong.
     """
 

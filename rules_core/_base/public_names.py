@@ -9,7 +9,7 @@ __all__ = ["settle"]
 
 
 def settle(namespace: dict[str, Any], names: Iterable[str]) -> None:
-    """Let every name of a front door say that it lives there."""
+    """Set `__module__` of every name of a public module to that module."""
     home = namespace["__name__"]
     for name in names:
         value = namespace[name]

@@ -34,9 +34,9 @@ def linear_rule(
     """Define frule and rrule of a function that is jointly linear in some arguments.
 
     `dy = f(dx, c)` and `dx = f(·, c)* dy`. The other arguments get
-    `NotImplementedTangent`, never zero, unless they have no tangent at all. Where an
+    `NotImplementedTangent`, never zero, unless they have no tangent at all. If an
     argument or the value is a container, `dx` and `dy` are containers of its class,
-    with arrays of zeros for the entries that do not move.
+    with arrays of zeros for entries without a tangent.
 
     Args:
         f: The function; the sum over `argnums` must be linear: `f(x + a, y + b) =
@@ -116,7 +116,7 @@ def _forward(
 
 
 def _filled(x: Any, dx: Any) -> Any:
-    """`dx` as `f` takes it: of the class of `x`, its symbolic zeros filled in."""
+    """`dx` in the class of `x`, with symbolic zeros filled in, as `f` takes it."""
     level = None if is_number(x) else structure(x)
     if level is not None:
         return _rebuilt(level, materialise(x, dx))
@@ -145,7 +145,7 @@ def _entry(x: Any, dx: Any) -> Any:
 
 
 def _unmoved(x: Any) -> Any:
-    """The tangent of what has none, as an argument: zero for whole numbers."""
+    """The tangent argument of a primal without tangent: zero for integers."""
     return x * 0 if is_array(x) or isinstance(x, int) else x
 
 
@@ -212,5 +212,5 @@ def _wrong_answer(
 
 
 def _other(f: Any, i: int, x: Any, where: Location) -> Any:
-    """Cotangent of an argument that the declaration does not speak about."""
+    """Cotangent of an argument outside `argnums`."""
     return _not_linear(f, i, where) if has_tangent(x) else NoTangent()

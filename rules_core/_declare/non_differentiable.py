@@ -1,4 +1,4 @@
-"""Functions whose derivative is nothing at all: `non_differentiable`."""
+"""`non_differentiable`: functions without derivative."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["non_differentiable"]
 
 
 def non_differentiable(f: Any, *types: Any) -> None:
-    """Declare that the outputs of `f` carry no tangent: `dy = NoTangent()`.
+    """Declare that the outputs of `f` have no tangent: `dy = NoTangent()`.
 
     Gives an frule and an rrule. For functions with integer, boolean or otherwise
-    constant outputs, and for functions (logging, random numbers) whose results AD must
-    take as given.
+    constant outputs, and for functions (logging, random numbers) whose results are
+    constants of a derivative.
 
     Args:
         f: The function, or a list of functions (then for any arguments).
-        *types: One class, ABC, union or `Array` per argument in normal form; none
-            means any arguments whatever.
+        *types: One class, ABC, union or `Array` per argument in normal form; none means
+            any arguments.
 
     Raises:
-        RuleDefinitionError: `f` is not callable, or a type is none.
-        RuleClashError: A rule has exactly these types.
+        RuleDefinitionError: `f` is not callable, or a type is invalid.
+        RuleClashError: A rule with these types exists.
 
     >>> from rules_core import non_differentiable, rrule
     >>> def bucket(x):

@@ -1,4 +1,4 @@
-"""Opting out: saying that no rule is to be used for some types of arguments."""
+"""Opting out: use no rule for some types of arguments."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ __all__ = ["no_frule", "no_rrule", "opt_out"]
 def opt_out(
     kind: Any, f: Any, *types: Any, config: type[RuleConfig] | None = None
 ) -> None:
-    """Decline the rules for calls of `f` with arguments of these types.
+    """Disable the rules for calls of `f` with arguments of these types.
 
-    The opt-out takes part in dispatch like a rule: it hides less specific rules, a more
-    specific rule is used all the same, and `rrule(f, …)` returns None where it wins, so
-    that the AD system differentiates `f` itself.
+    The opt-out takes part in dispatch like a rule: it hides less specific rules, and a
+    more specific rule still applies. Where it wins, `rrule(f, …)` returns None, so that
+    the AD system differentiates the body of `f`.
 
     Args:
         kind: `rrule` or `frule`.
         f: The function.
         *types: One class, ABC, union or `Array` per argument in normal form. None at
-            all: decline every rule of `f`, also the more specific ones.
+            all: disable every rule of `f`, more specific ones included.
         config: Opt out for these configurations only.
 
     Raises:
-        RuleDefinitionError: `kind` or a type is none.
-        RuleClashError: A rule has exactly these types.
+        RuleDefinitionError: `kind` or a type is invalid.
+        RuleClashError: A rule with these types exists.
 
     >>> from rules_core import no_rrule, NoTangent, opt_out, rrule
     >>> def total(x):
@@ -94,8 +94,9 @@ def no_rrule(f: Any, *types: Any, config: type[RuleConfig] | None = None) -> boo
 
     Args:
         f: The function.
-        *types: One class or union per argument in normal form; of a union, all.
-        config: Ask for calls with such a configuration.
+        *types: One class or union per argument in normal form; a union needs an opt-out
+            for each class.
+        config: The configuration of the call.
 
     >>> from rules_core import no_rrule
     >>> no_rrule(abs, float)
@@ -109,8 +110,9 @@ def no_frule(f: Any, *types: Any, config: type[RuleConfig] | None = None) -> boo
 
     Args:
         f: The function.
-        *types: One class or union per argument in normal form; of a union, all.
-        config: Ask for calls with such a configuration.
+        *types: One class or union per argument in normal form; a union needs an opt-out
+            for each class.
+        config: The configuration of the call.
 
     >>> from rules_core import no_frule
     >>> no_frule(abs, float)

@@ -1,4 +1,4 @@
-"""Registering rules that a declaration makes (`scalar_rule`, `linear_rule`, …)."""
+"""Registering the rules of a declaration (`scalar_rule`, `linear_rule`, …)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["called", "register_pair"]
 
 
 def called(f: Any) -> Any:
-    """What the rules of `f` call: its primitive if there is one; they apply again."""
+    """The function that rules of `f` call: its primitive, if there is one."""
     acting = acting_handle(f)
     if acting is not None:
         return acting
@@ -32,7 +32,7 @@ def register_pair(
     types: tuple[tuple[type, ...], ...],
     **flags: Any,
 ) -> None:
-    """Register an frule and an rrule that are written at one place."""
+    """Register an frule and an rrule of one declaration."""
     for kind, function in ((frule, forward), (rrule, backward)):
         rule = Rule(
             kind.kind,

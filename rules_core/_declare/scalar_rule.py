@@ -38,7 +38,7 @@ def _rows(
     """Partials as one row per output.
 
     Raises:
-        RuleDefinitionError: They do not fit the outputs and arguments.
+        RuleDefinitionError: The rows do not match the outputs and arguments.
     """
     several = isinstance(y, tuple)
     rows = partials if several else (partials,)
@@ -53,7 +53,7 @@ def _rows(
 
 
 def _form(partials: Any) -> str:
-    """Tuples and what they hold, without the numbers."""
+    """The nesting of tuples, without the numbers."""
     if not isinstance(partials, tuple):
         return type(partials).__name__
     comma = "," if len(partials) == 1 else ""
@@ -80,22 +80,22 @@ def scalar_rule(
         partials: `partials(y, x1, …, xn)` does any shared set-up and returns the tuple
             `(∂f/∂x1, …, ∂f/∂xn)`; for a tuple of outputs a tuple of such tuples. A
             partial may be `NoTangent()`, or `not_implemented(…)`. Annotations restrict
-            the types; a keyword-only `needs` tells which arguments are wanted, so that
-            costly partials of the others can be left out (`NoTangent()`).
-            Unsigned and narrow whole numbers and booleans come as signed ones, which
-            formulas can negate and shift.
-        holomorphic: Claim that `f` satisfies the Cauchy–Riemann equations on complex
-            arguments; the tester checks it. Without either claim the derivative with
+            the types; a keyword-only `needs` tells which arguments need a cotangent, so
+            that costly partials of the others can be omitted (`NoTangent()`). Unsigned
+            and narrow integers and booleans arrive as signed integers, which formulas
+            can negate and shift.
+        holomorphic: Declare that `f` satisfies the Cauchy–Riemann equations at complex
+            arguments; the tester checks it. Without either flag the derivative with
             respect to a complex argument is NotImplemented.
-        real_valued: Claim that `f` is real at complex arguments too, and that a partial
-            is `∂f/∂Re x - i ∂f/∂Im x` there: `conj(x) / |x|` for `|x|`.
+        real_valued: Declare that `f` is real at complex arguments too, with the partial
+            `∂f/∂Re x - i ∂f/∂Im x`: `conj(x) / |x|` for `|x|`.
         symbolic: Whether a `ZeroTangent()` cotangent passes without arithmetic.
-        host: Whether `partials` is NumPy-only: other hosts run it as an opaque call, at
+        host: Whether `partials` is NumPy-only: frameworks run it as an opaque call, at
             first order.
 
     Raises:
-        RuleDefinitionError: The signature of `partials` does not fit `f`, or both
-            claims are made.
+        RuleDefinitionError: The signature of `partials` does not match `f`, or both
+            flags are set.
 
     >>> import numpy as np
     >>> from rules_core import frule, NoTangent, rrule, scalar_rule
@@ -146,10 +146,10 @@ def _rows_of(
     holomorphic: bool,
     real_valued: bool,
 ) -> Callable[..., Any]:
-    """`partials` in rows, NotImplemented where it does not speak of complex arguments.
+    """`partials` in rows, NotImplemented for complex arguments without a flag.
 
-    One complex partial says `dy = p dx` of a holomorphic function, or `dy = Re(p dx)`
-    of a real one; other functions need two.
+    One complex partial means `dy = p dx` for a holomorphic function, or `dy = Re(p dx)`
+    for a real one; other functions need two.
     """
     why = (
         f"{label} is declared for real arguments; declare it holomorphic=True if the "
@@ -192,7 +192,7 @@ def _of_reals(
 def _make(
     table: Table, rows: Callable[..., Any], label: str, *, asks_needs: bool
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    # The rule of a method speaks of the instance, not of the function.
+    # The rule of a method receives the instance, not the function.
     pull, head = (_pull, 0) if table.method else (_pull_function, 1)
 
     def evaluate(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Any, Any]:
@@ -222,12 +222,12 @@ def _push(row: tuple[Any, ...], tangents: tuple[Any, ...], y: Any) -> Any:
     terms = [strong_product(p, dx) for p, dx in zip(row, tangents, strict=True)]
     dy = _broadcast(total(terms), y)
     if isinstance(dy, NoTangent) and has_tangent(y):
-        return ZeroTangent()  # nothing that moves has a partial
+        return ZeroTangent()  # no active argument has a partial
     return _like(y, dy)
 
 
 def _broadcast(tangent: Any, y: Any) -> Any:
-    """The tangent spread over the shape of `y`: a constant partial has none."""
+    """The tangent broadcast to the shape of `y`: a constant partial has no shape."""
     if not is_array(y) or isinstance(tangent, AbstractTangent):
         return tangent
     if getattr(tangent, "shape", ()) == y.shape:
@@ -277,7 +277,7 @@ def derivatives_given_output(y: Any, f: Any, *args: Any, **kw: Any) -> Any:
     """The partials of a `scalar_rule`, `((∂f₁/∂x₁, …), …)`, from the known output.
 
     Follows ChainRulesCore's `derivatives_given_output`: one row per output, so that a
-    host can fuse `y` and the partials in one broadcast.
+    framework can fuse `y` and the partials in one broadcast.
 
     Args:
         y: `f(*args, **kw)`, already known.

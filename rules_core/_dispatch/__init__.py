@@ -1,1 +1,1 @@
-"""From a call to the rule that fits: keys, tables, signatures, packs and configs."""
+"""Dispatch of a call to its rule: keys, tables, signatures, packs and configs."""

@@ -1,4 +1,4 @@
-"""Where a declaration stands that is no function, or that forgets to name one."""
+"""File and line of a declaration that is a plain call."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ def caller_location(name: str, depth: int = 2) -> Location:
 
 
 def refuse_bare(f: Any, name: str) -> None:
-    """Refuse `@rrule.define` without `(f)`, which would define nothing and say nothing.
+    """Raise an error for `@rrule.define` without its function.
 
-    The function that is being decorated is made by the very line that calls, of which
-    its code is a constant.
+    The code of the decorated function is a constant of the line that calls.
 
     Raises:
-        RuleDefinitionError: `f` is the rule, and nobody said what it is for.
+        RuleDefinitionError: `f` is the rule itself.
     """
     frame = sys._getframe(2)  # noqa: SLF001  the documented way to ask for a caller
     if type(f) is not FunctionType or f.__code__.co_firstlineno != frame.f_lineno:

@@ -1,7 +1,7 @@
-"""Rules that chose one of several right values, other than the function's own.
+"""Counts rules that returned another valid value than the function.
 
-Such a rule says so here; an AD system that runs a program again for its derivative
-looks whether the count has moved, and then compares the values of both runs.
+An example are the eigenvectors of equal eigenvalues. An AD system that runs a program
+again for its derivative compares the values of both runs if the count changed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["CHOSEN"]
 
 
 class _Chosen(local):
-    """How many values were chosen in this thread."""
+    """The count of such values in this thread."""
 
     count = 0
 

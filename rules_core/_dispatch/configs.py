@@ -1,7 +1,7 @@
 """Configurations of AD systems, their traits, and calling back into them.
 
-Follows ChainRulesCore's `config.jl`: a rule may ask for a configuration that has
-certain traits, and is then given the configuration as its first argument.
+Follows ChainRulesCore's `config.jl`: a rule may require a configuration with certain
+traits, and then receives the configuration as its first argument.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ __all__ = [
 ]
 
 
-# Every config class: how `rrule` sees at a glance that a config comes first.
+# Every config class, so that `rrule` recognises a config as first argument.
 CONFIGS: set[type] = set()
 
 
 class Trait:
-    """Base of the traits that a `RuleConfig` may carry.
+    """Base of the traits of a `RuleConfig`.
 
-    Derive from it what your own AD system can do, and ask for that in rules:
+    Derive a trait for an ability of your own AD system, and require it in rules:
 
     >>> from rules_core import RuleConfig, Trait
     >>> class HasSparsity(Trait): ...
@@ -49,7 +49,7 @@ class HasReverseMode(Trait):
 
 
 class NoReverseMode(Trait):
-    """The AD system has no reverse mode; `rrule_via_ad` is not to be called."""
+    """The AD system has no reverse mode; do not call `rrule_via_ad`."""
 
 
 class HasForwardsMode(Trait):
@@ -57,15 +57,15 @@ class HasForwardsMode(Trait):
 
 
 class NoForwardsMode(Trait):
-    """The AD system has no forward mode; `frule_via_ad` is not to be called."""
+    """The AD system has no forward mode; do not call `frule_via_ad`."""
 
 
 class SupportsMutation(Trait):
-    """The AD system follows writes into arrays and containers, also those of rules."""
+    """The AD system supports writes to arrays and containers, in rules too."""
 
 
 class _ConfigMeta(type):
-    """`issubclass(C, RuleConfig[A, B])` holds where C has the traits A and B."""
+    """`issubclass(C, RuleConfig[A, B])` holds if C has the traits A and B."""
 
     needs: tuple[type, ...] | None = None
 
@@ -105,7 +105,7 @@ class _ConfigMeta(type):
 
 
 def _reduce(cls: _ConfigMeta) -> Any:
-    """How config classes pickle: by name, `RuleConfig[…]` by its traits."""
+    """Pickling of config classes: by name, `RuleConfig[…]` by its traits."""
     return cls.__qualname__ if cls.needs is None else (requirement, cls.needs)
 
 
@@ -115,9 +115,9 @@ copyreg.pickle(_ConfigMeta, _reduce)
 class RuleConfig(metaclass=_ConfigMeta):
     """Base of the configuration of each AD system.
 
-    A system derives from it and from the traits that it promises; the configuration
-    of a plain `rrule(f, x)` call is none at all. `RuleConfig[A, B]` stands for every
-    configuration that has the traits A and B.
+    A system derives from it and from its traits; a plain `rrule(f, x)` call has no
+    configuration. `RuleConfig[A, B]` stands for every configuration with the traits A
+    and B.
 
     >>> from rules_core import HasReverseMode, NoForwardsMode, RuleConfig
     >>> class MyConfig(RuleConfig, HasReverseMode, NoForwardsMode): ...
@@ -125,19 +125,19 @@ class RuleConfig(metaclass=_ConfigMeta):
     True
 
     Attributes:
-        own_values: Whether a program goes on with the value that an rrule returns, not
-            with that of the function itself. It matters where a function has several
-            right values, such as the vectors of equal eigenvalues.
+        own_values: Whether a program continues with the value of the rrule instead of
+            the function's own. They differ if a function has several valid values, such
+            as the vectors of equal eigenvalues.
     """
 
     own_values = True
 
     def frule_via_ad(self, tangents: Any, f: Any, *args: Any, **kw: Any) -> Any:
-        """`(y, dy)` by this AD system; implemented where `HasForwardsMode` is."""
+        """`(y, dy)` by this AD system; implemented under `HasForwardsMode`."""
         raise _not_promised(self, "frule_via_ad", HasForwardsMode)
 
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
-        """`(y, pullback)` by this AD system; implemented where `HasReverseMode` is."""
+        """`(y, pullback)` by this AD system; implemented under `HasReverseMode`."""
         raise _not_promised(self, "rrule_via_ad", HasReverseMode)
 
     def __eq__(self, other: object) -> bool:
@@ -160,7 +160,7 @@ def _requirement(traits: frozenset[type]) -> type[RuleConfig]:
 
 
 def requirement(*traits: type) -> type[RuleConfig]:
-    """`RuleConfig[traits]`, spelt as a call (this is how it unpickles)."""
+    """`RuleConfig[traits]` as a function, for pickling."""
     return RuleConfig[traits]
 
 
@@ -186,10 +186,10 @@ def _require_config(config: Any, method: str) -> None:
 def frule_via_ad(
     config: RuleConfig, tangents: tuple[Any, ...], f: Any, *args: Any, **kw: Any
 ) -> tuple[Any, Any]:
-    """Differentiate `f` forwards by the calling AD: `(y, dy = ḟ + f'(x) dx)`.
+    """Differentiate `f` in forward mode by the calling AD: `(y, dy = ḟ + f'(x) dx)`.
 
     Args:
-        config: The configuration that a rule was given.
+        config: The configuration that the rule received.
         tangents: `(df, dx1, …)`.
         f: The function to differentiate; it needs no rule.
         *args: Its positional arguments.
@@ -213,10 +213,10 @@ def frule_via_ad(
 
 
 def rrule_via_ad(config: RuleConfig, f: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
-    """Differentiate `f` backwards by the calling AD: `(y, dy ↦ (df, f'(x)* dy))`.
+    """Differentiate `f` in reverse mode by the calling AD: `(y, dy ↦ (df, f'(x)* dy))`.
 
     Args:
-        config: The configuration that a rule was given.
+        config: The configuration that the rule received.
         f: The function to differentiate; it needs no rule.
         *args: Its positional arguments.
         **kw: Its keyword arguments, which are not differentiated.

@@ -1,7 +1,7 @@
-"""Whether a rule takes a call, as Python reads annotations; and why it does not.
+"""Whether a rule matches a call by Python's reading of annotations, and why not.
 
-`float` takes `int`, `complex` takes both, and `Array` takes Python numbers; but a rule
-whose classes contain those of the call is closer, and is asked first.
+`float` accepts `int`, `complex` accepts both, and `Array` accepts Python numbers; but a
+rule with the classes of the call itself takes precedence.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ALSO: dict[type, tuple[type, ...]] = {
 
 
 def widened(classes: tuple[type, ...]) -> tuple[type, ...]:
-    """The classes that an annotation names, and those that it takes besides.
+    """The classes of an annotation, and the further classes that it accepts.
 
     >>> from rules_core._dispatch.fitting import widened
     >>> widened((float, str))
@@ -38,24 +38,24 @@ def parameter(rule: Rule, i: int) -> tuple[type, ...]:
 
 
 def has_config(rule: Rule, config: type) -> bool:
-    """Whether a rule asks for no other config than this."""
+    """Whether a rule requires no other config than this."""
     return rule.config is None or issubclass(config, rule.config)
 
 
 def takes_count(rule: Rule, count: int) -> bool:
-    """Whether a rule takes so many arguments."""
+    """Whether a rule accepts this number of arguments."""
     most = count if rule.variadic is not None else len(rule.types)
     return rule.required <= count <= most
 
 
 def misfits(rule: Rule, types: tuple[type, ...]) -> list[int]:
-    """Places of the arguments whose class a rule does not take."""
+    """Positions of the arguments whose class a rule does not accept."""
     pairs = enumerate(types)
     return [i for i, cls in pairs if not issubclass(cls, widened(parameter(rule, i)))]
 
 
 def fits(rule: Rule, config: type, types: tuple[type, ...]) -> bool:
-    """Whether a rule takes a call."""
+    """Whether a rule matches a call."""
     if not has_config(rule, config) or not takes_count(rule, len(types)):
         return False
     return not misfits(rule, types)
@@ -64,7 +64,7 @@ def fits(rule: Rule, config: type, types: tuple[type, ...]) -> bool:
 def reasons(
     rule: Rule, config: type, types: tuple[type, ...], names: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """Why a rule does not take a call, in words.
+    """The reasons why a rule does not match a call, as text.
 
     Args:
         rule: The rule.

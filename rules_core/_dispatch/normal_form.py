@@ -163,7 +163,7 @@ class Binder:
         """`(args, kwargs)` in normal form.
 
         Raises:
-            TypeError: The function itself would refuse these arguments.
+            TypeError: The function itself rejects these arguments.
         """
         names = self.names
         if names is None or not (len(args) != len(names) or kwargs or self.required):

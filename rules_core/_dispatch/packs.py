@@ -1,7 +1,7 @@
 """Rule packs: imported at the first look-up that needs them.
 
 A pack is an entry point of the group `rules_core.packs`, named by the top-level module
-whose functions it serves. `RULES_CORE_PACKS` chooses: unset, all packs; `none`, none;
+of its functions. `RULES_CORE_PACKS` selects: unset, all packs; `none`, none;
 `numpy,scipy`, these only; `-scipy`, all but this one.
 """
 
@@ -22,7 +22,7 @@ GROUP = "rules_core.packs"
 
 
 def allowed_packs(setting: str | None, names: set[str]) -> set[str]:
-    """Names that the environment variable's value leaves switched on.
+    """Packs that the environment variable's value leaves switched on.
 
     >>> from rules_core._dispatch.packs import allowed_packs
     >>> sorted(allowed_packs("-scipy", {"numpy", "scipy"}))
@@ -39,27 +39,27 @@ def allowed_packs(setting: str | None, names: set[str]) -> set[str]:
 
 
 def _can_be_imported(name: str) -> bool:
-    """Whether a library is there at all; without it, its pack has nothing to serve."""
+    """Whether a library is installed; without it, its pack is not needed."""
     from importlib.util import find_spec
 
     return name in sys.modules or find_spec(name) is not None
 
 
 class Packs:
-    """The packs that are installed, and which of them are in.
+    """The installed packs, and which of them are imported.
 
-    No lock of ours is held while a pack is imported, for its import registers rules:
-    other threads that need the pack wait for Python's own import lock, which sees
-    deadlocks and lets the importing thread look up rules meanwhile.
+    No lock of ours is held during the import of a pack, because its import registers
+    rules: other threads that need the pack wait for Python's own import lock, which
+    detects deadlocks and lets the importing thread look up rules.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._points: dict[str, list[Any]] | None = None
         self._done: set[str] = set()
-        # Full names of modules whose packs are in.
+        # Full names of modules whose packs are imported.
         self._settled: set[str] = set()
-        # Packs that a thread is importing: it must not import them again.
+        # Packs that a thread is importing: this thread must not import them again.
         self._busy: set[tuple[int, str]] = set()
 
     def _installed(self) -> dict[str, list[Any]]:
@@ -69,7 +69,7 @@ class Packs:
             return self._points
 
     def names(self) -> list[str]:
-        """Names of the packs that are installed and switched on."""
+        """Names of the installed packs that are switched on."""
         return list(self._installed())
 
     def modules(self, name: str) -> list[str]:
@@ -77,7 +77,7 @@ class Packs:
         return [point.module for point in self._installed().get(name, ())]
 
     def ensure(self, key: Any) -> None:
-        """Import what serves `key`: its module's packs, or all if it has no module.
+        """Import the packs for `key`: its module's packs, or all if it has no module.
 
         Raises:
             PackImportError: A pack cannot be imported.

@@ -1,4 +1,4 @@
-"""Rules that are defined again: in a notebook, by a reload, or by mistake."""
+"""Redefined rules: in a notebook, by a reload, or by mistake."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def same_signature(a: Rule, b: Rule) -> bool:
 
 
 def replaces(new: Rule, old: Rule) -> bool:
-    """Whether a rule is the old one, defined again: in a notebook, or by a reload.
+    """Whether a rule redefines the old one: in a notebook, or by a reload.
 
-    One file may hold several rules of one name for different types, made by a loop or
-    called `_`. A cell that is run again with other types has another file.
+    One file may hold several rules of one name for different types, defined in a loop
+    or named `_`. A notebook cell that runs again with other types has another file.
     """
     if (old.module, old.name) != (new.module, new.name):
         return False
@@ -31,7 +31,7 @@ def replaces(new: Rule, old: Rule) -> bool:
 
 
 def warn_of_others(new: Rule, replaced: list[Rule]) -> None:
-    """A name that is used again for other types may be meant for a second rule."""
+    """Warn if a name is reused for other types: a second rule may be intended."""
     for old in replaced:
         if not same_signature(old, new):
             warnings.warn(

@@ -1,8 +1,8 @@
-"""All tables: where they hang, how they are listed, and how a test gets its own.
+"""All rule tables: their place, their listing, and isolated copies for tests.
 
-A table hangs on the function or class that is its key, so that functions that go out
-of use are collected together with their rules; builtins and ufuncs, which take no
-attribute, live as long as the process.
+A table is an attribute of its key, a function or class, so that unused functions are
+freed together with their rules; builtins and ufuncs, which accept no attributes, live
+as long as the process.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ __all__ = [
 ATTRIBUTE = "__rules_core__"
 PACKS = Packs()
 
-# What look-ups put around a rule (debug_mode adds its checks here).
+# Wrappers that look-ups put around a rule (debug_mode adds its checks here).
 DECORATORS: list[Callable[[Rule], Rule]] = []
 
-_fixed: dict[Any, Table] = {}  # keys that take no attribute
+_fixed: dict[Any, Table] = {}  # keys without attributes
 _tables: WeakSet[Table] = WeakSet()
 
 
@@ -51,8 +51,7 @@ def _decorate(rule: Rule) -> Rule:
     return rule
 
 
-# How the table of a key that takes no attribute is reached, by the type of the key:
-# for warm look-ups.
+# Table look-ups for keys without attributes, by the type of the key: for warm look-ups.
 HOOKS: dict[type, Callable[[Any], Table | None]] = {}
 
 
@@ -64,10 +63,10 @@ def find_table(key: Any) -> Table | None:
     """The table of a key, or None; `functools.wraps` copies do not count."""
     if _hangs_on(key):
         table: object = getattr(key, ATTRIBUTE, None)
-        # The `__getattr__` of a metaclass may answer to any name.
+        # The `__getattr__` of a metaclass may answer any name.
         if isinstance(table, Table) and table.key is key:
             return table
-        if type(key) is FunctionType:  # classes may refuse attributes
+        if type(key) is FunctionType:  # classes may reject attributes
             return None
     try:
         return _fixed.get(key)
@@ -120,7 +119,7 @@ def all_tables() -> list[Table]:
 
 
 def rules() -> list[Rule]:
-    """Every rule and opt-out that is registered, sorted by target and place.
+    """Every registered rule and opt-out, sorted by target and place.
 
     Each has `kind`, `target`, `signature`, `file`, `line`, `name` and `module`.
 
@@ -141,9 +140,10 @@ def rules() -> list[Rule]:
 
 
 def being_imported(module: str) -> bool:
-    """Whether a module's body is running, so that it registers once and for all.
+    """Whether a module's body is running, so that its registrations are permanent.
 
-    Or that of a package around it: one module may register what another has written.
+    The body of an enclosing package counts too: it may register a rule of its
+        submodule.
     """
     names = accumulate(module.split("."), "{}.{}".format)
     specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
@@ -151,10 +151,10 @@ def being_imported(module: str) -> bool:
 
 
 def load_pack(key: Any) -> None:
-    """Import the packs that serve a callable, which may declare it a primitive.
+    """Import the packs of a callable, which may declare it a primitive.
 
-    Not while its own module is being imported: what that declares comes first, and its
-    pack may need it.
+    Not during the import of its own module: its own declarations come first, and its
+    pack may need them.
     """
     module = getattr(key, "__module__", None)
     if callable(key) and not (isinstance(module, str) and being_imported(module)):
@@ -175,10 +175,10 @@ def find_again(kind: str, key: Any, module: str, name: str, signature: str) -> R
 
 @contextmanager
 def isolated_rules() -> Iterator[None]:
-    """A test's own copy of all tables: what it defines is undone at the end.
+    """A test's own copy of all tables; definitions inside are undone at the end.
 
-    Rules of modules that are imported meanwhile stay: their module will not run again.
-    The tables are the process's; other threads see the same ones.
+    Rules of modules that are imported inside stay: their module will not run again. The
+    tables belong to the process; other threads see these tables too.
 
     >>> from rules_core import rrule
     >>> from rules_core.testing import isolated_rules
@@ -209,7 +209,7 @@ def _contents(table: Table) -> _Contents:
 
 
 def _restore(table: Table, contents: _Contents) -> None:
-    if not table.told and _contents(table) == contents:  # as of nearly all
+    if not table.told and _contents(table) == contents:  # true of nearly all
         return
     frules, rrules, shapes, batches, primitive = contents
     for ruleset, kept in ((table.frule, frules), (table.rrule, rrules)):

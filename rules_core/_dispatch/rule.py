@@ -1,4 +1,4 @@
-"""One registered rule: the author's function and what dispatch knows about it."""
+"""One registered rule: the author's function and its data for dispatch."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from .rule_key import describe
 
 __all__ = ["AUTHORS", "PARTIALS", "Location", "Rule", "union"]
 
-# Where `scalar_rule` keeps the partials, in rows: on the functions that it makes.
+# The attribute in which functions of `scalar_rule` keep the partials, in rows.
 PARTIALS = "__rules_core_partials__"
 AUTHORS = "__rules_core_authors_partials__"
 
 
 class Location:
-    """Where something was written: file, line, module and qualified name.
+    """Place of a definition: file, line, module and qualified name.
 
-    `own` says whether the name is its own: not that of what was called there, nor one
-    that many bear.
+    `own`: whether the function has a name of its own (not `_`, not a lambda).
     """
 
     __slots__ = ("file", "line", "module", "name", "own")
@@ -37,7 +36,7 @@ class Location:
     def of(cls, function: Callable[..., Any]) -> Location:
         """Location of a function's definition."""
         inner = function
-        while hasattr(inner, "__wrapped__"):  # a decorator's wrapper tells nothing
+        while hasattr(inner, "__wrapped__"):  # not the wrapper's place
             inner = inner.__wrapped__
         code = getattr(inner, "__code__", None)
         name = getattr(function, "__qualname__", None)
@@ -63,14 +62,14 @@ class Rule:
         types: The signature, one tuple of alternative classes per argument.
         required: How many of the arguments have no default in the rule.
         variadic: Alternatives of `*args`, or None.
-        config: The `RuleConfig` class that is asked for, or None.
+        config: The `RuleConfig` class that the rule requires, or None.
         host: Whether the rule is NumPy-only.
-        symbolic_zeros: Whether it takes `ZeroTangent` for a cotangent or tangent.
-        deterministic: Whether an adapter may run it again in place of its residuals.
-        needs: Whether it asks which arguments are wanted.
-        constant: Whether it was declared `non_differentiable`: there `NoTangent()` is
-            right where the primal has a tangent.
-        plain: Whether it is called with the arguments as they are.
+        symbolic_zeros: Whether it accepts `ZeroTangent` for a cotangent or tangent.
+        deterministic: Whether an adapter may run it again instead of saving residuals.
+        needs: Whether it takes `needs`, the arguments that need a cotangent.
+        constant: Whether it was declared `non_differentiable`: then `NoTangent()` is
+            valid for a primal that has a tangent.
+        plain: Whether it takes the arguments unchanged.
     """
 
     __slots__ = (
@@ -152,12 +151,12 @@ class Rule:
 
     @property
     def opted_out(self) -> bool:
-        """Whether this entry says that no rule applies."""
+        """Whether this entry is an opt-out."""
         return self.function is None
 
     @property
     def declines_all(self) -> bool:
-        """Whether this entry is an opt-out of a function whatever its arguments."""
+        """Whether this entry is an opt-out for all arguments of a function."""
         return self.opted_out and not self.types and self.variadic == (object,)
 
     @property
@@ -181,7 +180,7 @@ class Rule:
         return ", ".join(parts)
 
     def check_keywords(self, kwargs: dict[str, Any]) -> None:
-        """Refuse keyword-only arguments that the rule's signature does not take."""
+        """Raise an error for keyword-only arguments that the rule does not accept."""
         if self.opened or not kwargs:
             return
         for name in kwargs:
@@ -198,8 +197,8 @@ class Rule:
     ) -> dict[str, Any]:
         """The keyword arguments of a call, with the function's own defaults.
 
-        Only of keywords that the rule declares: it may leave out those that it does not
-        use, and its `**kwargs` get what the call gives.
+        Only keywords that the rule declares: it may omit unused ones, and its
+        `**kwargs` get the keywords of the call.
         """
         own = {name: x for name, x in defaults.items() if name in self.keywords}
         return {**own, **kwargs}
@@ -212,7 +211,7 @@ class Rule:
         kwargs: dict[str, Any],
         needs: tuple[bool, ...] | None = None,
     ) -> tuple[Any, Any]:
-        """Run the author's function with what it asks for, and check for a pair."""
+        """Run the author's function with its declared inputs, and check for a pair."""
         self.check_keywords(kwargs)
         if self.config is not None:
             head = (config, *head)
@@ -226,7 +225,7 @@ class Rule:
         return result
 
     def with_function(self, function: Callable[..., Any]) -> Rule:
-        """The same rule around another function; it keeps its name and place."""
+        """This rule with another function; name and place stay."""
         new = Rule.__new__(Rule)
         for slot in Rule.__slots__:
             setattr(new, slot, getattr(self, slot))
@@ -241,9 +240,9 @@ class Rule:
 
 
 def union(alternatives: tuple[type, ...]) -> str:
-    """Alternative classes as an annotation spells them."""
+    """Alternative classes in the notation of annotations."""
     names = list(map(_class_name, alternatives))
-    if "jax.Array" in names:  # which stands for its tracers
+    if "jax.Array" in names:  # includes its tracers
         names.remove("Tracer")
     return " | ".join(names)
 

@@ -1,4 +1,4 @@
-"""Which callable a rule is looked up under, and how the call maps onto it.
+"""The key of a callable, and the mapping of a call onto it.
 
 A plain function, builtin or ufunc is its own key; `Class.method` and
 `Class.__call__` are keys for bound methods and callable instances; a class is the key
@@ -48,9 +48,9 @@ def is_ufunc(f: Any) -> bool:
 
 
 def is_ufunc_method(f: Any) -> bool:
-    """Whether `f` is `np.add.reduce` or the like: a key of its own, if one defines it.
+    """Whether `f` is a ufunc method, `np.add.reduce`: its own key if registered.
 
-    For all ufuncs together `np.ufunc.reduce` is the key, with the ufunc for instance.
+    For all ufuncs together the key is `np.ufunc.reduce`, with the ufunc as instance.
     """
     return isinstance(f, BuiltinFunctionType) and is_ufunc(f.__self__)
 
@@ -72,13 +72,13 @@ def _of_instance(f: Any) -> Target:
         return Target(call.__func__)
     if isinstance(call, classmethod):
         return Target(call.__func__, True, type(f))
-    # Whether a call written in C is the key, or the instance itself (as of a ufunc), is
-    # for the tables to say.
+    # Whether the key of a call in C is a key of its own or the instance itself (as for
+    # a ufunc), the tables decide.
     return Target(f) if call is None else Target(call, True, f)
 
 
 def target_of(f: Any) -> Target:
-    """The rule key of a callable; partials and primitives must be unwrapped before."""
+    """The rule key of a callable; partials and primitives must be unwrapped first."""
     if isinstance(f, (FunctionType, type)):
         return Target(f)
     if isinstance(f, MethodType):
@@ -89,7 +89,7 @@ def target_of(f: Any) -> Target:
 
 
 def _defining_class(f: Any) -> Any:
-    """The class whose body holds `f`, where it can be reached by name."""
+    """The class whose body contains `f`, if it can be reached by name."""
     owner: Any = sys.modules.get(getattr(f, "__module__", None) or "")
     for name in f.__qualname__.split(".")[:-1]:
         owner = getattr(owner, name, None)
@@ -99,10 +99,9 @@ def _defining_class(f: Any) -> Any:
 def is_method_key(key: Any) -> bool:
     """Whether `key` is an instance method, so that its first argument is `self`.
 
-    A static method is a plain function that happens to live in a class. For a class
-    that cannot be reached by name (one local to a function) a first parameter `self`
-    or `cls` says so, as it does to readers; whatever it is called, the garbage
-    collector knows the class that holds the function.
+    A static method is a plain function inside a class. For a class that cannot be
+    reached by name (local to a function) a first parameter `self` or `cls` decides; for
+    other names, the garbage collector knows the class that holds the function.
     """
     if isinstance(key, (MethodDescriptorType, WrapperDescriptorType)):
         return True
@@ -115,7 +114,7 @@ def is_method_key(key: Any) -> bool:
     cls = None if "<locals>" in outer else _defining_class(key)
     if isinstance(cls, type) and name in vars(cls):
         return not isinstance(vars(cls)[name], staticmethod)
-    # A decorated method (`lru_cache`, `jit`) may be no Python function itself.
+    # A decorated method (`lru_cache`, `jit`) may not be a Python function.
     code = getattr(getattr(key, "__wrapped__", key), "__code__", None)
     if code is None:
         return False
@@ -125,7 +124,7 @@ def is_method_key(key: Any) -> bool:
 
 
 def _stands_in_a_class(f: Any, name: str) -> bool:
-    """Whether the body of a class holds this very function: no static method is."""
+    """Whether a class body contains this function itself, not a static method."""
     return any(
         type(holder) is dict and holder.get(name) is f and "__module__" in holder
         for holder in gc.get_referrers(f)
@@ -133,13 +132,13 @@ def _stands_in_a_class(f: Any, name: str) -> bool:
 
 
 def is_fleeting(key: Any) -> bool:
-    """Whether `functools` makes such a function anew each time that it is read."""
+    """Whether `functools` creates such a function anew at each read."""
     made = getattr(getattr(key, "__code__", None), "co_qualname", "")
     return made.startswith(("partialmethod.", "singledispatchmethod."))
 
 
 def module_root(key: Any) -> str | None:
-    """Top-level module of a key, or None where it does not say (scipy.special.jv)."""
+    """Top-level module of a key, or None if unknown (scipy.special.jv)."""
     owner = getattr(key, "__objclass__", key)  # method descriptors name their class
     if is_ufunc_method(key):
         owner = key.__self__

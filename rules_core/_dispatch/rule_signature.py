@@ -1,4 +1,4 @@
-"""What the signature of a rule says: the types it applies to, and what it asks for."""
+"""The signature of a rule: its types, and the inputs that it declares."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
         return (type(None),)
     if isinstance(annotation, type) and typing.get_origin(annotation) is None:
         if hasattr(annotation, "array_type") and hasattr(annotation, "dtypes"):
-            return _alternatives(annotation.array_type, where)  # of jaxtyping
+            return _alternatives(annotation.array_type, where)  # jaxtyping
         return _with_traced(_checked(annotation, where))
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
@@ -52,14 +52,14 @@ def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
         parts = (_alternatives(a, where) for a in typing.get_args(annotation))
         return tuple(dict.fromkeys(cls for part in parts for cls in part))
     if isinstance(origin, type) and not typing.get_args(annotation):
-        return (origin,)  # typing.Sequence and its like, without a parameter
+        return (origin,)  # typing.Sequence and similar, without a parameter
     raise _not_a_type(annotation, origin, where)
 
 
 def _with_traced(cls: type) -> tuple[type, ...]:
-    """A class, with that of JAX's tracers for `jax.Array`.
+    """A class, with JAX's tracer class added to `jax.Array`.
 
-    They are its instances, but no subclass, and dispatch sees classes.
+    Tracers are instances of it but not of a subclass, and dispatch works on classes.
     """
     jax = sys.modules.get("jax")
     is_host = jax is not None and cls is getattr(jax, "Array", None)
@@ -67,7 +67,7 @@ def _with_traced(cls: type) -> tuple[type, ...]:
 
 
 def _checked(cls: type, where: str) -> type:
-    """The class, if other classes can be asked whether they belong to it."""
+    """The class, if `issubclass` works with it."""
     try:
         issubclass(object, cls)
     except TypeError as error:
@@ -114,8 +114,8 @@ def read_signature(
     Args:
         function: The rule.
         label: Its name for messages.
-        leading: What comes before the rule's own arguments (`config`, `tangents`);
-            `*args` may take these as well.
+        leading: Parameters before the rule's own arguments (`config`, `tangents`);
+            `*args` may include these.
 
     Raises:
         RuleDefinitionError: An annotation is not a type, or too few parameters.
@@ -152,7 +152,7 @@ def read_signature(
 def read_types(
     annotations: tuple[Any, ...], label: str
 ) -> tuple[tuple[type, ...], ...]:
-    """Alternatives per argument for types that are given outright (`opt_out`)."""
+    """Alternatives per argument for explicitly given types (`opt_out`)."""
     return tuple(
         _alternatives(a, f"{label}: argument {i}") for i, a in enumerate(annotations, 1)
     )

@@ -19,10 +19,10 @@ def best(rules: list[Rule], types: tuple[type, ...], *, wide: bool = False) -> R
     Args:
         rules: Rules that match.
         types: The classes of the call's arguments.
-        wide: Whether they match it only as Python reads annotations (`fitting`).
+        wide: Whether they match only by Python's reading of annotations (`fitting`).
 
     Raises:
-        AmbiguousRulesError: Two rules fit equally well.
+        AmbiguousRulesError: Two rules match equally well.
     """
     count = len(types)
 
@@ -41,9 +41,9 @@ def best(rules: list[Rule], types: tuple[type, ...], *, wide: bool = False) -> R
 
 
 def _as_numbers(rule: Rule, types: tuple[type, ...]) -> bool:
-    """Whether a rule takes a NumPy scalar only because `np.float64` is a `float` too.
+    """Whether a rule matches a NumPy scalar only because `np.float64` is a `float` too.
 
-    It is an array first, as `np.float32` is, which is no `float`.
+    It is an array first, like `np.float32`, which is not a `float`.
     """
     pairs = zip(_alternatives(rule, len(types)), types, strict=True)
     return any(
@@ -60,7 +60,7 @@ def _wins(a: Rule, b: Rule, count: int, *, wide: bool) -> bool:
 
 
 def _tighter(a: Rule, b: Rule) -> bool:
-    """Of two that fit a call alike: whether `a` takes fewer calls of other lengths."""
+    """Tie-break: prefer the rule that accepts fewer argument counts."""
     if a.variadic is None or b.variadic is None:
         return b.variadic is not None and a.variadic is None
     more = max(len(a.types), len(b.types)) + 1
@@ -70,7 +70,7 @@ def _tighter(a: Rule, b: Rule) -> bool:
 
 
 def at_most(a: Rule, b: Rule, count: int, *, wide: bool = False) -> bool:
-    """Whether `a` accepts no call of `count` arguments that `b` refuses."""
+    """Whether each call of `count` arguments that `a` accepts is accepted by `b`."""
     if b.config is not None and not issubclass(a.config or object, b.config):
         return False
     mine, theirs = _alternatives(a, count), _alternatives(b, count)

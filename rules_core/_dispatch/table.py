@@ -1,8 +1,8 @@
-"""Dispatch: the rules of one key, and which of them fits the types of a call.
+"""Dispatch: the rules of one key, and the rule for the types of a call.
 
-Each key has its own small `multipledispatch.Dispatcher`, which finds the rules that
-match; among those the most specific one is chosen as in Julia, a rule with a config
-before any without one. Answers are kept in plain dicts keyed by the tuple of types.
+Each key has its own small `multipledispatch.Dispatcher`, which finds the matching
+rules; the most specific one wins as in Julia, a rule with a config before any rule
+without one. Results are cached in plain dicts keyed by the tuple of types.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ __all__ = [
     "nothing",
 ]
 
-# Guards every table: registering and missed look-ups are rare, warm ones take no lock.
+# Guards every table: registrations and missed look-ups are rare; warm look-ups take no
+# lock.
 LOCK = RLock()
 
 
 class Changes:
-    """Counts what is registered, taken back or switched, in any table.
+    """Counts registrations, removals and switches, in any table.
 
-    Whoever keeps what follows from many tables asks for this one number before use.
+    A cache that depends on many tables compares this one number before use.
 
     >>> from rules_core.extend import CHANGES
     >>> before = CHANGES.count
@@ -59,7 +60,7 @@ class Changes:
         self.count = 0
 
     def note(self) -> None:
-        """To be called after a change."""
+        """Count one change."""
         with LOCK:
             self.count += 1
 
@@ -71,11 +72,11 @@ Answer = Callable[..., Any]
 
 
 def _quiet(_dispatcher: Any, _pairs: Any) -> None:
-    """Ambiguities are reported by the look-up that meets them, not here."""
+    """Ambiguities are reported by the look-up that has one, not here."""
 
 
 def _signatures(rule: Rule) -> Iterator[tuple[type, ...]]:
-    """Every tuple of single classes that a rule answers to."""
+    """Every tuple of single classes that a rule accepts."""
     fixed = len(rule.types)
     head = () if rule.config is None else ((rule.config,),)
     for arity in range(rule.required, fixed + (rule.variadic is None)):
@@ -90,11 +91,11 @@ _UNKNOWN: Any = object()
 
 
 def nothing(*_args: Any) -> None:
-    """The answer where no rule applies."""
+    """The result if no rule applies."""
 
 
 class MethodCache(dict[tuple[type, ...], "Rule | None"]):
-    """Types of the arguments → the rule that fits, or None; filled by misses."""
+    """Types of the arguments → the matching rule, or None; filled by misses."""
 
     __slots__ = ("_config", "_rules")
 
@@ -146,16 +147,17 @@ class RuleSet:
     ) -> None:
         self.rules: list[Rule] = []
         self.caches = _Caches(self)
-        # Types, that of the config first → the function that answers such a call as it
-        # is: `nothing` where no rule applies. One dict inside the other for one and
-        # two arguments, where making and hashing a tuple would cost the most.
+        # Types, the config's first → the function that answers such a call unchanged:
+        # `nothing` if no rule applies. Nested dicts for one and two arguments, because
+        # making and hashing a tuple would dominate.
         self.unary: dict[type, dict[type, Answer]] = {}
         self.binary: dict[type, dict[type, dict[type, Answer]]] = {}
         self.quick: dict[tuple[type, ...], Answer] = {}
-        # Answers that rest on an ABC hold until the next `ABC.register` anywhere.
+        # Results that depend on an ABC are valid until the next `ABC.register`
+        # anywhere.
         self._volatile: dict[Any, tuple[object, Rule | None]] = {}
         self._before, self._decorate, self._changed = before, decorate, changed
-        # One object per rule, whatever the types: hosts ask whether it is the same.
+        # One object per rule for all types: adapters compare rules by identity.
         self._decorated: dict[Rule, Rule] = {}
         self._rebuild()
 
@@ -180,7 +182,7 @@ class RuleSet:
             self.forget()
 
     def remove(self, rules: list[Rule]) -> None:
-        """Take rules back."""
+        """Remove rules."""
         self.restore([rule for rule in self.rules if rule not in rules])
 
     def restore(self, rules: list[Rule]) -> None:
@@ -191,7 +193,7 @@ class RuleSet:
             self.forget()
 
     def forget(self) -> None:
-        """Drop every cached answer, in place: call sites may hold the dicts."""
+        """Clear every cache, in place: call sites may hold the dicts."""
         with LOCK:
             self._volatile.clear()
             self._decorated.clear()
@@ -204,11 +206,11 @@ class RuleSet:
             CHANGES.note()
 
     def remember(self, config: type, *types: type) -> None:
-        """Keep what answers calls in normal form, where it takes them as they are."""
+        """Cache the function for normal-form calls that need no changes."""
         cache = self.caches[config]
         if types not in cache:
             return
-        with LOCK:  # so that no rule is added between
+        with LOCK:  # no rule is added in between
             rule = cache.get(types, _UNKNOWN)
             if rule is None:
                 self._keep(config, types, nothing)
@@ -225,10 +227,10 @@ class RuleSet:
             self.quick[config, *types] = answer
 
     def resolve(self, config: type, types: tuple[type, ...]) -> Rule | None:
-        """The rule for a call, or None; what a missed look-up runs.
+        """The rule for a call, or None, for a missed look-up.
 
         Raises:
-            AmbiguousRulesError: Two rules fit equally well.
+            AmbiguousRulesError: Two rules match equally well.
         """
         seen = self._volatile.get((config, types))
         if seen is not None and seen[0] == get_cache_token():
@@ -251,8 +253,8 @@ class RuleSet:
     def select(self, config: type, types: tuple[type, ...]) -> Rule | None:
         """The winning entry, opt-outs included.
 
-        Rules whose classes contain those of the call come first, then those that take
-        it as Python reads annotations.
+        Rules with the classes of the call come first, then those that match by Python's
+        reading of annotations.
         """
         for rule in self.rules:
             if rule.declines_all and issubclass(config, rule.config or object):
@@ -265,7 +267,7 @@ class RuleSet:
         return best(wide, types, wide=True) if wide else None
 
     def candidates(self, config: type, types: tuple[type, ...]) -> list[Rule]:
-        """Rules that match, with a config if `config` is one, else those without."""
+        """Matching rules, with a config if `config` is one, otherwise without."""
         with LOCK:
             if config is NoConfig:
                 return _matches(self._plain, types)
@@ -282,7 +284,7 @@ class RuleSet:
             dispatcher.funcs.setdefault(signature, []).append(rule)
 
     def _depends_on_abc(self) -> bool:
-        """A later `ABC.register` would change the answer without our seeing it."""
+        """Whether a later `ABC.register` could change the result unnoticed."""
         return any(
             isinstance(cls, ABCMeta)
             for rule in self.rules
@@ -300,7 +302,7 @@ def _matches(dispatcher: Dispatcher, types: tuple[type, ...]) -> list[Rule]:
 
 
 class Table:
-    """Everything that is registered for one key.
+    """All registrations for one key.
 
     Attributes:
         key: The callable.
@@ -311,8 +313,8 @@ class Table:
         primitive: The registered handle, if any.
         shapes: The shape rule.
         batches: The batch rule.
-        shortcuts: Handles whose shortcut holds until the rules change.
-        told: Calls that were told that the rules do not fit them.
+        shortcuts: Primitives whose shortcut is valid until the rules change.
+        told: Calls that already had a warning that no rule applies.
     """
 
     __slots__ = (
@@ -356,12 +358,12 @@ class Table:
         self.frule = RuleSet(before_resolving, decorate, self._changed)
         self.unary, self.binary = self.rrule.unary, self.rrule.binary
         self.quick = self.rrule.quick
-        # Methods need their own handling of the instance: never the short path.
+        # Methods need special treatment of the instance: never the short path.
         self.arity: int | None = -1
 
     @property
     def binder(self) -> Binder:
-        """Brings arguments into normal form; made at the first use."""
+        """Converts arguments to normal form; made at the first use."""
         if self._binder is None:
             binder = binder_of(self.key, self.label)
             if not self.method and not binder.required:
@@ -373,7 +375,7 @@ class Table:
         return self._binder
 
     def _changed(self) -> None:
-        """Drop what was true of the rules before."""
+        """Clear everything that depends on the rules."""
         self.told.clear()
         for handle in tuple(self.shortcuts):
             handle.shortcut = None

@@ -1,1 +1,1 @@
-"""One function in every framework: its handle, its flags, and whose arrays it got."""
+"""Primitives: one function in every framework, its flags, and its dispatch."""

@@ -1,4 +1,4 @@
-"""`primitive`: give a function a handle through which it runs in every host."""
+"""`primitive`: wrap a function so that it runs in every framework."""
 
 from __future__ import annotations
 
@@ -48,22 +48,23 @@ def primitive(
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
 ) -> Any:
-    """Make `f` callable, with its rules, on the arrays of every host.
+    """Make `f` callable, with its rules, on the arrays of every framework.
 
-    A call looks at its arguments: JAX arrays and tracers go through `rules_jax`, torch
-    tensors through `rules_torch`, anything else runs as it is. Works as a decorator and
-    as a call; the same function gives the same handle.
+    A call inspects its arguments: JAX arrays and tracers select `rules_jax`, torch
+    tensors `rules_torch`; otherwise `f` runs unchanged. Works as a decorator and as a
+    call; one function has one primitive.
 
     Args:
-        f: The function; rules for it serve the handle as well.
+        f: The function; its rules apply to the primitive too.
         host: `f` needs NumPy arrays (it calls SciPy or C); otherwise it is array-API
-            code, which each host traces, compiles and batches by itself.
+            code, which each framework traces, compiles and batches itself.
         elementwise: `f` maps broadcast elements one by one, like a ufunc. Supplies the
             shape rule and the batch rule: shapes broadcast, the widest floating
             argument decides the dtype, a whole batch is one call.
-        static_argnames: Arguments that are no data, beyond those static by nature
-            (ints, strings, None, functions, dtypes).
-        pure: Whether a host may repeat or drop calls; False for effects or randomness.
+        static_argnames: Constant arguments, besides ints, strings, None, functions and
+            dtypes, which always are.
+        pure: Whether a framework may repeat or drop calls; False for effects or
+            randomness.
 
     Raises:
         PrimitiveError: `f` is a primitive already, with other flags.
@@ -101,12 +102,12 @@ def as_primitive(
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
 ) -> Primitive:
-    """`f` as a primitive without registering it: its handle, or a fresh one.
+    """`f` as a primitive without registering it: its own primitive, or a new one.
 
-    For `to_jax` and `to_torch`, which may wrap functions that somebody else owns.
+    For `to_jax` and `to_torch`, which may wrap functions of other libraries.
 
     Raises:
-        PrimitiveError: `f` has a handle that was made with other flags.
+        PrimitiveError: `f` has a primitive with other flags.
 
     >>> from rules_core import as_primitive, primitive
     >>> def cube(x):

@@ -1,7 +1,7 @@
-"""Which host a call belongs to: found by the types of its arguments.
+"""The framework of a call, by the types of its arguments.
 
 Adapters are entry points of the group `rules_core.adapters`, named by the root module
-of the host's types, so nobody imports JAX because PyTorch was used.
+of the framework's types, so using PyTorch does not import JAX.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ GROUP = "rules_core.adapters"
 
 
 class Adapter(Protocol):
-    """What a host's package provides so that primitives run inside the host."""
+    """Interface of a framework's package through which primitives run there."""
 
     name: str
 
     def owns(self, cls: type, /) -> bool:
-        """Whether instances of `cls` are arrays of this host."""
+        """Whether instances of `cls` are arrays of this framework."""
 
     def call(
         self, primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any], /
     ) -> Any:
-        """Call a primitive on this host's arrays, with its rules attached."""
+        """Call a primitive on this framework's arrays, with its rules attached."""
 
     def stop_gradient(self, x: Any, /) -> Any:
-        """An array of this host without its derivative, in every mode."""
+        """An array of this framework without its derivative, in every mode."""
 
     def cells(self, level: str, /) -> Iterable[Any]:
-        """The host matrix that `rules_core.testing.check_rule` runs."""
+        """The cells that `rules_core.testing.check_rule` runs."""
 
 
 @cache
@@ -63,7 +63,7 @@ def _load(value: str) -> Any:
 
 
 def adapters() -> dict[str, str]:
-    """Installed adapters: root module of the types → where the adapter is."""
+    """Installed adapters: root module of the types → entry point of the adapter."""
     return {name: point.value for name, point in _points().items()}
 
 
@@ -75,14 +75,14 @@ def load_adapter(root: str) -> Any:
 _UNOWNED = {"builtins", "numpy", "collections", "functools", "types"}
 
 
-# Adapters of types that no installed package serves: the tester's own arrays.
+# Adapters of types without an installed package: the tester's own arrays.
 LOCAL: dict[type, Any] = {}
 
 
 def adapter_of(cls: type) -> Any:
     """The adapter that owns arrays of a type, or None.
 
-    Walks the MRO, so subclasses that users write belong to their base's host.
+    Walks the MRO, so user subclasses belong to the framework of their base class.
     """
     if cls in LOCAL:
         return LOCAL[cls]
@@ -116,15 +116,15 @@ _hosts = _Hosts()
 
 
 def check_captured(primitive: Any) -> None:
-    """Let hosts object to their arrays that a primitive captures.
+    """Let adapters reject captured arrays of a primitive.
 
-    No argument is an array of a host, so that no adapter is asked to run the call; but
-    a captured array may be one that a host is differentiating, without the rules.
+    No argument is an array of a framework, so no adapter runs the call; but a framework
+    may be differentiating a captured array, without the rules.
     """
     for cell in primitive.cells:
         try:
             value = cell.cell_contents
-        except ValueError:  # not yet filled
+        except ValueError:  # not yet set
             continue
         adapter = _hosts[type(value)]
         if adapter is _LOOK_INSIDE:
@@ -135,10 +135,10 @@ def check_captured(primitive: Any) -> None:
 
 
 def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The adapter of the host whose arrays are among the arguments, or None.
+    """The adapter of the framework whose arrays are among the arguments, or None.
 
     Raises:
-        MixedHostsError: Arrays of two hosts are among them.
+        MixedHostsError: The arguments contain arrays of two frameworks.
     """
     found = None
     for x in (*args, *kwargs.values()) if kwargs else args:
@@ -153,7 +153,7 @@ def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _inside(x: Any, seen: set[int]) -> Any:
-    """The host of the arrays inside a container or a closure."""
+    """The framework of the arrays inside a container or a closure."""
     if id(x) in seen:
         return None
     seen.add(id(x))
@@ -177,9 +177,9 @@ def _values(x: Any) -> Iterable[Any]:
     return held
 
 
-# torch's Dynamo traces the code that a compiled function calls, and watches every
-# table that it reads. So it is given, by attributes that it looks for, another way to
-# the same answer, which asks about types by functions that it runs and does not trace.
+# torch's Dynamo traces the code that a compiled function calls, and guards every table
+# that it reads. So special attributes give it another way to this result, which tests
+# types by functions that Dynamo runs without tracing.
 _NAMED: dict[str, Any] = {}
 
 
@@ -201,7 +201,7 @@ _DEEPEST = 20
 
 
 def _is_open(cls: type) -> bool:
-    """Whether the attributes of instances are all that there is to them."""
+    """Whether the attributes of instances are their only contents."""
     roots = {base.__module__.partition(".")[0] for base in cls.__mro__[:-1]}
     return not roots & {*sys.stdlib_module_names, *_points(), "numpy"}
 
@@ -215,7 +215,7 @@ def _slots(cls: type) -> tuple[str, ...]:
 
 
 def _compiling() -> str:
-    """The host whose compiler traces this code."""
+    """The framework whose compiler traces this code."""
     host = load_adapter("torch")
     _NAMED[host.name] = host
     name: str = host.name
@@ -258,9 +258,10 @@ def _names_of_hosts(
 def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     found, closed = None, []  # type: Any, list[Any]
     names = _names_of_hosts((*args, *kwargs.values()), closed)
-    if not any(names):  # Dynamo can hand on only some of the objects that it met
+    if not any(names):  # Dynamo can pass only some objects
         names = [
-            # It cannot take a function apart: its own host does, outside of the graph.
+            # Dynamo cannot convert a closure: its own framework does, outside the
+            # graph.
             _compiling() if isinstance(x, FunctionType) else _name_inside(x)
             for x in closed
         ]

@@ -1,4 +1,4 @@
-"""`ignore_derivatives`: a value without its derivative, in every host."""
+"""`ignore_derivatives`: a value without its derivative, in every framework."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial, Primitive)
 
 
 def ignore_derivatives(f: Any) -> Any:
-    """`f()` if `f` is a plain function, else `f` itself, without derivative.
+    """`f()` if `f` is a plain function, otherwise `f` itself, without derivative.
 
-    The value is a constant for every AD system: `d ignore_derivatives(x) = 0`. What a
-    function captures is constant too while it runs, so that values which it keeps, in a
-    list or an outer variable, have no derivative. What it reads from mutable containers
-    and attributes it must stop itself.
+    The value is a constant for every AD system: `d ignore_derivatives(x) = 0`. The
+    captured values of a function are constant too while it runs, so values that it
+    stores in a list or an outer variable have no derivative. Values that it reads from
+    mutable containers and attributes it must stop itself.
 
     Args:
-        f: A function of no arguments, or a value: an array of any host, a number, or a
-            container of them.
+        f: A function of no arguments, or a value: an array of any framework, a number,
+            or a container of them.
 
     >>> import numpy as np
     >>> from rules_core import ignore_derivatives
@@ -40,14 +40,14 @@ def ignore_derivatives(f: Any) -> Any:
 
 
 def without_captured(f: Any, stop: Callable[[Any], Any], call: Any) -> Any:
-    """`call(f)` with what `f` captured stopped; variables that it sets are set.
+    """`call(f)` with the captured values of `f` stopped; it sets the real variables.
 
-    Mutable containers stay the objects that they are: `f` may collect something there.
+    Mutable containers are not copied: `f` may store values in them.
 
     Args:
         f: The function.
-        stop: Gives a value without its derivative.
-        call: What to do with the function.
+        stop: Returns a value without its derivative.
+        call: Calls the function.
     """
     if isinstance(f, partial):
         made: Any = partial(f.func, *map(stop, f.args), **_values(f.keywords, stop))
@@ -76,7 +76,7 @@ def _values(named: dict[str, Any], stop: Callable[[Any], Any]) -> dict[str, Any]
 
 
 def _stopped_cell(cell: CellType, stop: Callable[[Any], Any]) -> CellType:
-    """A cell with the stopped value; the same one where that is the value itself."""
+    """A cell with the stopped value; the original cell if the value does not change."""
     value = _content(cell)
     level = structure(value)
     if level is not None and (level.mutable or callable(value)):

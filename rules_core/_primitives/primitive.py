@@ -1,4 +1,4 @@
-"""Handles through which a function runs, with its rules, in any host."""
+"""Primitives: functions that run, with their rules, in any framework."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .shape_and_batch_rules import elementwise_batch_rule, elementwise_shape_rul
 
 __all__ = ["Primitive", "acting_handle", "check_flags", "names_of", "register"]
 
-# Unregistered handles whose rules a host is running, by the function they wrap.
+# Unregistered primitives whose rules a framework is running, by the wrapped function.
 _ACTING: ContextVar[dict[int, Primitive] | None] = ContextVar("acting", default=None)
 
 _FLAGS = ("host", "elementwise", "static_argnames", "pure")
@@ -34,7 +34,7 @@ _DEFAULTS: dict[str, Any] = {
 
 @final
 class Primitive:
-    """A function that hosts call through their adapters, so that its rules apply.
+    """A function that frameworks call through their adapters, so that its rules apply.
 
     Made by `primitive`. The rule key is the wrapped function.
 
@@ -42,10 +42,10 @@ class Primitive:
         fun: The wrapped function, which is the rule key.
         host: Whether it needs NumPy arrays.
         elementwise: Whether it maps broadcast elements one by one.
-        static_argnames: Names of arguments that are no data.
-        pure: Whether a host may repeat or drop calls.
-        shortcut: What a host tries first on positional arguments; it returns
-            `NotImplemented`, and does nothing, where that is not enough.
+        static_argnames: Names of constant arguments.
+        pure: Whether a framework may repeat or drop calls.
+        shortcut: The adapter's fast path for positional arguments; it returns
+            `NotImplemented`, without effects, if it does not apply.
 
     >>> from rules_core import primitive
     >>> @primitive(host=True, elementwise=True)
@@ -129,7 +129,7 @@ class Primitive:
 
     def keep_shortcut(self, make: Callable[[], Callable[..., Any]]) -> None:
         """Make a shortcut, which later calls try until the function's rules change."""
-        with LOCK:  # so that no rule is added between
+        with LOCK:  # no rule is added in between
             self.table.shortcuts.add(self)
             self.shortcut = make()
 
@@ -139,21 +139,21 @@ class Primitive:
     def bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Arguments in normal form, as the rules see them."""
+        """Arguments in normal form, as rules receive them."""
         return self.table.binder(args, kwargs)
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of the positional parameters, None where the function has none."""
+        """Names of the positional parameters, None if unknown."""
         return self.table.binder.names
 
     @contextmanager
     def acting(self) -> Iterator[None]:
-        """Let rules of `fun` that are not ours to write reach this handle.
+        """While a rule of `fun` runs, let it find this unregistered primitive.
 
-        `to_jax` and `to_torch` wrap a function that has no handle of its own; a rule
-        made by `scalar_rule` then calls the handle that is at work, so that the rule
-        applies again at the next order.
+        `to_jax` and `to_torch` wrap a function that has no primitive of its own; a rule
+        made by `scalar_rule` then calls this one, so that the rule applies again at the
+        next order.
         """
         token = _ACTING.set({**(_ACTING.get() or {}), id(self.fun): self})
         try:
@@ -178,7 +178,7 @@ class Primitive:
     def _elementwise(
         self, name: str, make: Callable[..., Callable[..., Any]]
     ) -> Callable[..., Any] | None:
-        """One object per handle: hosts cache what they trace by its identity."""
+        """One object per primitive: frameworks cache traces by its identity."""
         if not self.elementwise:
             return None
         if name not in self.__dict__:
@@ -187,10 +187,10 @@ class Primitive:
 
     @property
     def needs_copies(self) -> bool:
-        """Whether a host must hand over copies of its arrays, and take copies back.
+        """Whether an adapter must pass copies of its arrays, and copy the results.
 
-        A function that has rules leaves its arguments alone, and so does a ufunc; any
-        other may write into them, and keep what it returns.
+        A function with rules does not write to its arguments, nor does a ufunc; any
+        other may write to them, and keep its results.
         """
         if not self.host or type(self.fun).__name__ == "ufunc":
             return False
@@ -199,7 +199,7 @@ class Primitive:
 
     @property
     def flags(self) -> dict[str, Any]:
-        """The flags that it was made with."""
+        """The flags of its declaration."""
         return {name: getattr(self, name) for name in _FLAGS}
 
     def __reduce__(self) -> Any:
@@ -210,7 +210,7 @@ class Primitive:
         return _unregistered, (self.fun, self.flags)
 
     def __tangent_structure__(self) -> None:
-        """A handle is a function and has no tangent."""
+        """A primitive is a function and has no tangent."""
 
     def __copy__(self) -> Primitive:
         return self
@@ -228,7 +228,7 @@ class Primitive:
 
 
 def acting_handle(f: Any) -> Primitive | None:
-    """The unregistered handle of `f` whose rules a host is running, if there is one."""
+    """The unregistered primitive of `f` whose rules are running, or None."""
     acting = _ACTING.get()
     return None if acting is None else acting.get(id(f))
 
@@ -246,7 +246,7 @@ def names_of(static_argnames: str | Iterable[str]) -> frozenset[str]:
 
 
 def _found_by_name(handle: Primitive) -> bool:
-    """Whether the handle is what its own module and name lead to."""
+    """Whether the primitive is found under its own module and name."""
     module = getattr(handle, "__module__", None)
     try:
         found: Any = importlib.import_module(module or "")
@@ -278,11 +278,11 @@ def check_flags(handle: Primitive, given: dict[str, Any]) -> Primitive:
 
 
 def register(f: Any, flags: dict[str, Any]) -> Primitive:
-    """The handle of a function, made if there is none.
+    """The primitive of a function, made if there is none.
 
     Raises:
-        PrimitiveError: It was made with other flags.
-        RuleDefinitionError: `f` is nothing that can be wrapped.
+        PrimitiveError: It exists with other flags.
+        RuleDefinitionError: `f` cannot be wrapped.
     """
     if isinstance(f, (staticmethod, classmethod)):
         message = (

@@ -1,4 +1,4 @@
-"""Shape and batch rules: how functions give theirs, and those of elementwise ones."""
+"""Shape and batch rules: their registration, and those of elementwise functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _SideRule:
-    """What `shape_rule` and `batch_rule` have in common: one function per key."""
+    """The common base of `shape_rule` and `batch_rule`: one function per key."""
 
     kind: str
     slot: str
@@ -35,7 +35,7 @@ class _SideRule:
         """Register the decorated function for `f`; returns it unchanged.
 
         Raises:
-            RuleClashError: `f` has one already, from another place.
+            RuleClashError: `f` has one from another place.
             RuleDefinitionError: `f` is missing.
         """
         refuse_bare(f, f"{self.kind}.define")
@@ -71,10 +71,10 @@ class _SideRule:
 
 @final
 class _ShapeRule(_SideRule):
-    """Shapes and dtypes in, shapes and dtypes out; needed where a host compiles.
+    """Shapes and dtypes of results from those of arguments; needed for compilation.
 
-    The rule `rule(*args, **kw)` receives a `ShapeDtype` in place of each array and
-    other values as they are, and returns a pytree of `ShapeDtype`.
+    The rule `rule(*args, **kw)` receives a `ShapeDtype` instead of each array and other
+    values unchanged, and returns a pytree of `ShapeDtype`.
 
     >>> import numpy as np
     >>> from rules_core import ShapeDtype, primitive, shape_rule
@@ -94,11 +94,11 @@ class _ShapeRule(_SideRule):
 
 @final
 class _BatchRule(_SideRule):
-    """How to run a host function on a whole batch, as `vmap` does.
+    """A host function on a whole batch, for `vmap`.
 
     The rule `rule(axis_size, in_batched, *args, **kw)` receives NumPy arrays with the
-    batch axis first where `in_batched` says so, and returns `(out, out_batched)`. It
-    may return `NotImplemented`; the function is then called once per example.
+    batch axis first if `in_batched` is true, and returns `(out, out_batched)`. It may
+    return `NotImplemented`; the function is then called once per example.
 
     >>> import numpy as np
     >>> from rules_core import batch_rule, primitive
@@ -121,7 +121,7 @@ batch_rule = _BatchRule()
 
 
 def _with_defaults(function: Callable[..., Any], table: Table) -> Callable[..., Any]:
-    """The rule, with the defaults of its function for keywords that it declares."""
+    """The rule, with the function's defaults for the keywords that it declares."""
     names = parameter_names(function) & keyword_names(table.key)
     if not names:
         return function
@@ -136,13 +136,13 @@ def _with_defaults(function: Callable[..., Any], table: Table) -> Callable[..., 
 
 
 def _result_dtype(dtypes: list[Any]) -> Any:
-    """The widest floating dtype; integers alone are computed with in double."""
+    """The widest floating dtype; double for integers alone."""
     import numpy as np
 
     floating = [d for d in dtypes if d.kind not in "biu"]
     try:
         return np.result_type(*floating) if floating else np.dtype(np.float64)
-    except TypeError:  # float16 beside bfloat16
+    except TypeError:  # float16 and bfloat16
         names = " and ".join(dict.fromkeys(str(dtype) for dtype in floating))
         message = (
             "an elementwise host function must be given arrays of which NumPy knows "

@@ -1,4 +1,4 @@
-"""Products in which zero is strong: 0 · ∞ = 0 and 0 · NaN = 0."""
+"""Products with a strong zero: 0 · ∞ = 0 and 0 · NaN = 0."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def _finite(p: Any) -> bool:
 def strong_product(p: Any, dx: Any) -> Any:
     """`p · dx`, but zero where `dx` is zero and `p` is infinite or NaN.
 
-    The partial is masked, never the product: where `p` is finite this is `p · dx` to
-    every order, also at `dx = 0`, and no branch holds an infinity.
+    The mask is on the partial, not on the product: where `p` is finite this is `p · dx`
+    to every order, at `dx = 0` too, and no branch contains an infinity.
     """
     if isinstance(p, AbstractTangent) or isinstance(dx, AbstractTangent):
         return p * dx
     if not is_array(p) and not is_array(dx):
         return p * dx if _finite(p) or dx != 0 else type(p * dx)(0)
     xp = array_namespace(p, dx)
-    if is_numpy(p) and is_array(dx) and not is_numpy(dx):  # a constant beside a host
+    if is_numpy(p) and is_array(dx) and not is_numpy(dx):  # a framework's dx
         p = xp.asarray(p, device=_device(dx)) if p.ndim else p.item()
     if not is_array(p):
         if _finite(p):
             return p * dx
         p = xp.asarray(p, dtype=_dtype_for(xp, p, dx), device=_device(dx))
     own = getattr(find_adapter((p, dx), {}), "strong_product", None)
-    if own is not None:  # a host whose transformations need it as one operation
+    if own is not None:  # one operation, as some frameworks' transforms need
         return own(p, dx)
     dead = ~xp.isfinite(p) & (dx == 0)
     return xp.where(dead, xp.zeros_like(p), p) * dx

@@ -1,1 +1,1 @@
-"""Rules looked up and run: `frule`, `rrule`, `explain` and debug mode."""
+"""Look-up and call of rules: `frule`, `rrule`, `explain` and debug mode."""

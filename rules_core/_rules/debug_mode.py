@@ -1,9 +1,8 @@
-"""`debug_mode`: every rule that runs is watched.
+"""`debug_mode`: checks of every rule that runs.
 
-While it is on, look-ups wrap each rule in checks of its contract: arity, tangent types,
-shapes, dtypes, the first NaN, inputs or cotangents that were written to, a broken
-in-place promise. Off, nothing of it costs anything: answers of look-ups are dropped
-when it is switched.
+In debug mode look-ups wrap each rule in checks of its contract: arity, tangent types,
+shapes, dtypes, the first NaN, writes to inputs or cotangents, a broken in-place
+promise. Otherwise it costs nothing: a switch clears the caches of look-ups.
 """
 
 from __future__ import annotations
@@ -47,16 +46,15 @@ def _switch(on: bool) -> None:
         for table in all_tables():
             table.frule.forget()
             table.rrule.forget()
-        CHANGES.note()  # there may be no table yet
+        CHANGES.note()  # no table may exist yet
 
 
 @contextmanager
 def debug_mode() -> Iterator[None]:
-    """Watch every rule that runs inside: a context manager for the whole process.
+    """Check every rule that runs inside: a context manager for the whole process.
 
-    Each broken promise raises a `DebugError` that names the rule, its file and line,
-    the argument and the path inside it. `RULES_CORE_DEBUG=1` switches it on from the
-    start.
+    Each violation raises a `DebugError` that names the rule, its file and line, the
+    argument and the path inside it. `RULES_CORE_DEBUG=1` switches it on from the start.
 
     Raises:
         DebugError: A rule broke its contract.
@@ -81,7 +79,7 @@ def debug_mode() -> Iterator[None]:
 
 
 def is_watching() -> bool:
-    """Whether debug mode is on: for engines, which watch what only they can see."""
+    """Whether debug mode is on: for engines, which add checks of their own."""
     return _depth > 0
 
 
@@ -94,7 +92,7 @@ def switch_on_by_environment() -> None:
 def _watched(rule: Rule) -> Rule:
     watch = _watch_rrule if rule.kind == "rrule" else _watch_frule
     function = watch(rule)
-    noted = getattr(rule.function, "__dict__", {})  # by `scalar_rule`, on its functions
+    noted = getattr(rule.function, "__dict__", {})  # set by `scalar_rule`
     function.__dict__.update(noted)
     return rule.with_function(function)
 
@@ -114,7 +112,7 @@ def _say(rule: Rule, text: str) -> str:
 @contextmanager
 def _unwritten(rule: Rule, values: dict[str, Any]) -> Iterator[None]:
     if rule.config is not None and issubclass(rule.config, _WRITING):
-        values = {}  # such rules are there to write
+        values = {}  # such rules are meant to write
     before = {name: snapshot(value) for name, value in values.items()}
     yield
     for name, value in values.items():
@@ -141,7 +139,7 @@ def _watch_rrule(rule: Rule) -> Callable[..., Any]:
         with _unwritten(rule, arguments):
             result = function(*args, **kw)
         if type(result) is not tuple or len(result) != 2:
-            return result  # reported by the call itself
+            return result  # the call itself reports it
         y, pullback = result
         _complain(rule, "the primal output", check_finite(y, list(arguments.values())))
         wanted = kw["needs"] if rule.needs else (True,) * len(arguments)
@@ -181,7 +179,7 @@ def _check_cotangents(
     tangents = found[len(found) - len(arguments) :]
     triples = zip(arguments.items(), tangents, wanted, strict=True)
     for (name, x), dx, is_wanted in triples:
-        if not is_wanted:  # whatever stands there is dropped
+        if not is_wanted:  # this entry is dropped
             continue
         what = f"the cotangent of {name}"
         _complain(rule, what, check_tangent(x, dx))

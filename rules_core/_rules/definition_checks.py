@@ -1,4 +1,4 @@
-"""What is checked when a rule is defined, before anybody calls it."""
+"""Checks of a rule at its definition, before any call."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["check_arity", "check_config", "warn_if_hiding"]
 def check_arity(
     table: Table, label: str, read: RuleSignature, leading: tuple[str, ...] = ()
 ) -> None:
-    """Refuse a rule that cannot fit any call of the function.
+    """Raise an error for a rule that cannot match any call of the function.
 
     Args:
-        table: That of the function.
+        table: The function's table.
         label: The rule's name for messages.
-        read: What the rule's signature says.
-        leading: What comes before its own arguments.
+        read: The rule's signature.
+        leading: The parameters before its own arguments.
 
     Raises:
         RuleDefinitionError: It takes fewer or more arguments than the normal form has.
@@ -47,7 +47,7 @@ def check_arity(
 
 
 def check_config(config: Any, where: str) -> None:
-    """Refuse a config that is no class of configs.
+    """Raise an error for a config that is not a config class.
 
     Raises:
         RuleDefinitionError: It is an instance, a trait, or something else.
@@ -62,7 +62,7 @@ def check_config(config: Any, where: str) -> None:
 
 
 def warn_if_hiding(rules: list[Rule], new: Rule) -> None:
-    """A config rule wins over any rule without one, however specific that is."""
+    """Warn if a config rule hides a more specific rule without a config."""
     if new.config is None:
         return
     for old in rules:

@@ -1,8 +1,8 @@
-"""Rules that nobody wrote: an AD system derives them from a host function's own code.
+"""Derived rules: an AD system derives them from a host function's own code.
 
-JAX and PyTorch cannot differentiate a function that needs NumPy. Where it has no rule,
-an AD system that reads Python code can. Such a system is an entry point of the group
-`rules_core.derivers`, so that neither the core nor a host imports one by name.
+JAX and PyTorch cannot differentiate a function that needs NumPy. If it has no rule, an
+AD system for Python code can derive one. Such a system is an entry point of the group
+`rules_core.derivers`, so that neither the core nor an adapter imports one by name.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ CALLS: dict[str, type[RuleCall]] = {"rrule": RRuleCall, "frule": FRuleCall}
 
 
 class Deriver(Protocol):
-    """What a package provides that derives rules of host primals.
+    """Interface of a package that derives rules of host primals.
 
-    Its rules are generic, like an author's: they call the primitive that they are given
-    and others of their own making, so that hosts trace, batch and differentiate them.
+    Derived rules are generic, like an author's: they call the primitive and further
+    primitives, so that frameworks can trace, batch and differentiate them.
     """
 
     name: str
 
     def refusal(self, fun: Callable[..., Any], /) -> str | None:
-        """Why it cannot derive rules of a function; None where it can try."""
+        """The reason why it cannot derive rules of a function; None if it can try."""
 
     def derive(self, kind: str, primitive: Primitive, /) -> Callable[..., Any]:
         """The function of an rrule or frule, which takes `needs=`."""
@@ -44,7 +44,7 @@ class Deriver(Protocol):
 
 @cache
 def find_deriver() -> Any:
-    """The deriver that is installed, imported; None without one."""
+    """The installed deriver, imported, or None."""
     from importlib.metadata import entry_points
 
     points = {point.value: point for point in entry_points(group=GROUP)}
@@ -66,17 +66,17 @@ def resolve_primitive(
     kwargs: dict[str, Any],
     config: Any = None,
 ) -> RuleCall | None:
-    """The rule for a call of a primitive that a host runs, or None: for adapters.
+    """The rule for a primitive's call in a framework, or None: for adapters.
 
-    As `kind.resolve`; where that finds nothing for a host primal, the derived rule.
-    Rules that do not fit the call are skipped with a `RuleSkippedWarning`.
+    Like `kind.resolve`, with the derived rule for a host primal without a rule. Rules
+    that do not match the call are skipped with a `RuleSkippedWarning`.
 
     Args:
         kind: `rrule` or `frule`.
         primitive: The primitive.
         args: Arguments of the call.
         kwargs: Its keyword arguments.
-        config: The configuration of the host.
+        config: The configuration of the framework.
 
     >>> import numpy as np
     >>> from rules_core import Primitive, resolve_primitive, rrule
@@ -107,9 +107,9 @@ def derived_rule(
     kwargs: dict[str, Any],
     config: Any,
 ) -> Rule | None:
-    """The derived rule for a call of a host primal to which no rule applies, or None.
+    """The derived rule for a call of a host primal without a matching rule, or None.
 
-    An opt-out of either kind declines it, and an author's rule of the other kind serves
+    An opt-out of either kind disables it, and an author's rule of the other kind serves
     both modes.
     """
     if not primitive.host or _entry(primitive.fun, args, kwargs, config) is not None:
@@ -124,7 +124,7 @@ def derived_rule(
 def why_not_derived(
     primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> str | None:
-    """Why a host primal without rules has no derived one either, for messages."""
+    """The reason why a host primal without rules has no derived rule, for messages."""
     entry = _entry(primitive.fun, args, kwargs, config)
     if entry is not None:
         return f"it is opted out at {entry.location}" if entry.opted_out else None
@@ -144,7 +144,7 @@ def _refusal(primitive: Primitive) -> str | None:
 def _entry(
     fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> Rule | None:
-    """What is registered for such a call, of either kind and opt-outs included."""
+    """The entry for such a call, of either kind, opt-outs included."""
     target, partials = unwrap(fun)
     table = find_table(target.key)
     if table is None or not (table.rrule.rules or table.frule.rules):
@@ -176,6 +176,6 @@ def _make(kind: str, primitive: Primitive) -> Rule | None:
 
 
 def _code_of(fun: Any) -> Any:
-    """The code behind a callable: of an instance that of its call."""
+    """The code of a callable; for an instance that of its call."""
     key = unwrap(fun)[0].key
     return getattr(key, "__func__", key)

@@ -23,24 +23,25 @@ from .skipped import skipped_rules
 __all__ = ["EXPLAINERS", "RuleNotFound", "explain", "explained"]
 
 _NONE = type(None)
-# What other packages say of rules of theirs: explainer(f, args, kwargs) gives lines.
+# Functions of other packages that explain their rules: explainer(f, args, kwargs) gives
+# lines.
 EXPLAINERS: list[Callable[[Any, tuple[Any, ...], dict[str, Any]], Iterable[str]]] = []
 
 
 def explain(*args: Any, **kw: Any) -> str:
-    """Tell in words which rules a call would use, and why.
+    """Explain which rules a call would use, and why.
 
     Args:
         *args: `f` and its arguments; a `RuleConfig` may come first.
         **kw: Keyword arguments of the call.
 
     Returns:
-        For rrule and frule each: the rule that runs with its file and line, the rules
-        that apply as well and why they lost, those that do not apply and why not, and
-        whether the call is opted out. Of a host primal without a rule, what derives
-        one. Then, whether JAX and PyTorch use the rules: there the arrays among the
-        arguments (numbers, if there is none) are traced ones; and, of a function with
-        mutating rules, which of them `rules_autodiff` runs.
+        For rrule and frule: the rule that runs with its file and line, the other rules
+        that match and why they lost, those that do not match and why, and whether the
+        call is opted out. For a host primal without a rule, the derived rule. Then,
+        whether JAX and PyTorch use the rules: there the arrays among the arguments
+        (numbers, if there is none) are traced arrays; and, for a function with mutating
+        rules, which one `rules_autodiff` runs.
 
     >>> from rules_core import explain
     >>> def f(x):
@@ -67,7 +68,7 @@ def explain(*args: Any, **kw: Any) -> str:
 def _users(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> Iterator[str]:
-    """Whether rules are skipped, and what the hosts make of them."""
+    """Whether rules are skipped, and what the frameworks do with them."""
     table, types = _look(f, args, kwargs)
     if table is None or not (table.rrule.rules or table.frule.rules):
         return
@@ -92,7 +93,7 @@ def _users(
 def _derived(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> Iterator[str]:
-    """What serves a host primal to which no rule applies."""
+    """The derived rule of a host primal without a matching rule."""
     handle = f if type(f) is Primitive else handle_of(unwrap(f)[0].key)
     if type(handle) is not Primitive or not handle.host:
         return
@@ -109,7 +110,7 @@ def _derived(
 
 
 class RuleNotFound(RulesCoreError, LookupError):
-    """A rule is required here and none applies; lists the nearest candidates."""
+    """A required rule is missing; lists the nearest candidates."""
 
     def __init__(
         self, kind: str, target: str, types: str, notes: Iterable[str]
@@ -127,14 +128,14 @@ class RuleNotFound(RulesCoreError, LookupError):
         kwargs: dict[str, Any] | None = None,
         config: Any = None,
     ) -> RuleNotFound:
-        """The error for a call, with what `explain` knows about the candidates."""
+        """The error for a call, with the explanation of the candidates."""
         return _not_found(kind, f, args, kwargs or {}, config)
 
 
 def _not_found(
     kind: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any
 ) -> RuleNotFound:
-    """The error that says that a rule is required, with the nearest candidates."""
+    """The error for a missing required rule, with the nearest candidates."""
     scalar = kind == "scalar_rule"
     table, types = _look(f, args, kwargs)
     shown = ", ".join(map(type_name, types))
@@ -157,7 +158,7 @@ def _not_found(
 
 
 def _name(f: Any) -> str:
-    """A callable's name; of an instance, that of the method that is its key."""
+    """A callable's name; for an instance, that of the method that is its key."""
     target, partials = unwrap(f)
     return describe(target.key if target.instance is f and not partials else f)
 
@@ -186,7 +187,7 @@ def _section(
 def explained(
     head: str, rules: RuleSet, config: Any, types: tuple[type, ...], names: Any = ()
 ) -> str:
-    """Which of some rules runs, and why the others do not, after a heading."""
+    """A heading, the rule that runs, and the reasons why the others do not."""
     others = _others(rules, config, types, names)
     return "\n".join((f"{head}: {_verdict(rules, config, types)}", *others))
 

@@ -1,7 +1,7 @@
-"""`frule` and `rrule`: what a call of them does.
+"""`frule` and `rrule` as functions.
 
-Both are plain functions that carry the methods of their `RuleKind`: Python calls a
-function in half the time that it needs for an object with `__call__`.
+Both are plain functions with the methods of their `RuleKind` as attributes: Python
+calls a function in half the time of an object with `__call__`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ K = TypeVar("K", bound=RuleKind[Any])
 
 @final
 class _Absent:
-    """No argument; a class of its own, so that no look-up by type takes it for one."""
+    """No argument; a class of its own, so that look-ups by type never match it."""
 
 
 _ABSENT: Any = _Absent()
 
 
 def _carrying(kind: K) -> Callable[[Callable[..., Any]], K]:
-    """Give a function the methods and the name of a kind of rules."""
+    """Attach the methods and the name of a kind of rules to a function."""
 
     def carry(function: Any) -> K:
         in_full: Any = kind
@@ -74,10 +74,10 @@ class _RRule(RuleKind[RRuleCall]):
             **kw: Its keyword arguments.
 
         Returns:
-            `(y, pullback)`, or None where no rule applies or the call is opted out.
+            `(y, pullback)`, or None if no rule applies or the call is opted out.
 
         Raises:
-            AmbiguousRulesError: Two rules fit equally well.
+            AmbiguousRulesError: Two rules match equally well.
             RuleResultError: The rule does not return a pair.
 
         >>> from rules_core import NoTangent, rrule
@@ -109,7 +109,7 @@ class _RRule(RuleKind[RRuleCall]):
 
 
 def _refuse_decorating(f: FunctionType, args: tuple[Any, ...], kw: Any) -> None:
-    """`@rrule` in place of `@rrule.define(f)` would make None of a rule."""
+    """Raise an error for `@rrule`, which would define None, not `@rrule.define(f)`."""
     if args or kw or f.__code__.co_argcount <= len(f.__defaults__ or ()):
         return
     message = (
@@ -130,8 +130,8 @@ def _given(x: Any, y: Any, z: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
     return () if x is _ABSENT else (x,)
 
 
-# Parameters spelt out save the making of a tuple, nested dicts that of another. What is
-# not found here, whatever the reason, `_in_full` answers.
+# Explicit parameters avoid a tuple, nested dicts avoid another. `_in_full` handles
+# everything that is not found here.
 @_carrying(_in_full)
 def rrule(
     f: Any,
@@ -190,7 +190,7 @@ class _FRule(RuleKind[FRuleCall]):
         """`frule(tangents, f, *args, **kw)`: the forward-mode rule of `f`, `(y, dy)`.
 
         `dy = ḟ + f'(x) dx` with `tangents = (dself, dx1, …)`. Zeros and thunks among
-        the tangents are made concrete unless the rule takes them as they are.
+        the tangents are made concrete, unless the rule accepts them.
 
         Args:
             config: A `RuleConfig`, optionally, before all others.
@@ -200,12 +200,12 @@ class _FRule(RuleKind[FRuleCall]):
             **kw: Its keyword arguments.
 
         Returns:
-            `(y, dy)`, or None where no rule applies or the call is opted out.
+            `(y, dy)`, or None if no rule applies or the call is opted out.
 
         Raises:
-            AmbiguousRulesError: Two rules fit equally well.
+            AmbiguousRulesError: Two rules match equally well.
             RuleResultError: The rule does not return a pair.
-            TangentCountError: The number of tangents does not fit.
+            TangentCountError: The number of tangents is wrong.
 
         >>> from rules_core import NoTangent, frule
         >>> def square(x):

@@ -1,4 +1,4 @@
-"""Which rules of a primitive JAX and PyTorch would run, without importing either."""
+"""The rules of a primitive that JAX and PyTorch would run, without importing either."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _NUMBERS = (float, complex)
 
 
 class _Host:
-    """A host: its name for readers, the class that it hands on, its configuration.
+    """A framework: its name for readers, its array class, its configuration.
 
-    Both make arrays of NumPy's, JAX also of scalars that are Python numbers too.
+    Both convert NumPy's arrays; JAX also converts scalars that are Python numbers too.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class _Host:
     ) -> None:
         self.name, self.module, self.path = name, module, traced
         self.scalars = scalars
-        # Where the host is not imported, no rule can name its classes.
+        # If the framework is not imported, no rule can name its classes.
         self.absent = type(shown, (), {"__module__": module})
 
     @property
@@ -50,9 +50,9 @@ class _Host:
         return cls
 
     def types(self, types: tuple[type, ...]) -> tuple[type, ...]:
-        """The classes of the arguments when the host differentiates a call.
+        """The classes of the arguments when the framework differentiates a call.
 
-        Numbers are constants beside an array.
+        Numbers are constants if there is an array.
         """
         arrays = [self.makes_array(cls) for cls in types]
         if not any(arrays):
@@ -75,7 +75,7 @@ _HOSTS = (
 
 
 def in_hosts(table: Table, types: tuple[type, ...]) -> Iterator[str]:
-    """A line for each host, or for both: the rules that run there, or why none does."""
+    """A line per framework, or one for both: the rules that run, or why none does."""
     given = [host for host in _HOSTS if any(map(host.owns, types))]
     said: dict[str, list[str]] = {}
     for host in given or _HOSTS:

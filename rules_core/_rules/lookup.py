@@ -1,4 +1,4 @@
-"""From a callable, however it is given, to its key, its table and its normal form."""
+"""The key, table and normal form of any callable."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def _target(f: Any) -> Target:
     if isinstance(f, (FunctionType, type)) or _is_key(f):
         return Target(f)
     target = target_of(f)
-    # A method that is a primitive: the rules are those of the function inside.
+    # A method that is a primitive: the rules are those of the wrapped function.
     if type(target.key) is Primitive:
         return target._replace(key=target.key.fun)
-    # The call of a class that is written in C: its instances may be keys themselves.
+    # The call of a class written in C: its instances may be keys themselves.
     if target.instance is f and not isinstance(target.key, FunctionType):
         return target if find_table(target.key) else Target(f)
     return target
 
 
 def _is_key(f: Any) -> bool:
-    """Whether something is declared for just this object: an instance, `np.add.reduce`.
+    """Whether this very object has a table: an instance, `np.add.reduce`.
 
-    A table without any entry is what a test has left behind.
+    A table without any entry is left over from a test.
     """
     table = find_table(f)
     return table is not None and (table.primitive is not None or bool(table.rules()))
@@ -60,14 +60,14 @@ def _is_key(f: Any) -> bool:
 def all_arguments(
     partials: tuple[partial[Any], ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of the function inside, those that the partials hold included."""
+    """All arguments of the inner function, including those of the partials."""
     for held in partials:
         args, kwargs = (*held.args, *args), {**held.keywords, **kwargs}
     return args, kwargs
 
 
 def table_of(f: Any) -> Table | None:
-    """The table under which the rules of any callable are found, or None."""
+    """The rule table of any callable, or None."""
     target, _ = unwrap(f)
     table = find_table(target.key)
     if table is None:
@@ -83,12 +83,12 @@ def handle_of(key: Any) -> Any:
 
 
 def find_rule(kind: str, f: Any, module: str, name: str, signature: str) -> Rule:
-    """The registered rule with this description; how a `Rule` unpickles."""
+    """The registered rule with this description, for unpickling a `Rule`."""
     return find_again(kind, unwrap(f)[0].key, module, name, signature)
 
 
 def _reduce(rule: Rule) -> Any:
-    # Under the name of a decorated function there is its handle.
+    # The name of a decorated function refers to its primitive.
     named = handle_of(rule.key)
     return find_rule, (rule.kind, named, rule.module, rule.name, rule.signature)
 
@@ -99,10 +99,10 @@ copyreg.pickle(Rule, _reduce)
 def normal_form(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments as a rule would see them: positional, with defaults filled in.
+    """The arguments as a rule receives them: positional, with defaults filled in.
 
     Raises:
-        TypeError: `f` itself would refuse these arguments.
+        TypeError: `f` itself rejects these arguments.
 
     >>> from rules_core import normal_form
     >>> def scale(x, factor=2.0, *, flag=False): ...

@@ -1,8 +1,8 @@
-"""A call that has found its rule: ready to run, in normal form.
+"""A call and its rule, in normal form, ready to run.
 
-`RuleCall` maps the tangents and cotangents of the call as the user wrote it onto those
-of the rule: a method called through its class has a cotangent more than the rule
-returns, and a `functools.partial` keeps part of them for itself.
+`RuleCall` maps the tangents and cotangents of the user's call to those of the rule: a
+method called through its class has one cotangent more than the rule returns, and a
+`functools.partial` has cotangents for the arguments that it holds.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = ["FRuleCall", "Outer", "RRuleCall", "RuleCall"]
 
 
 class RuleCall:
-    """What `resolve` returns: a rule together with the arguments it will get.
+    """The result of `resolve`: a rule together with its arguments.
 
     Attributes:
         rule: The rule.
         args: The rule's own arguments in normal form, the instance first.
         kwargs: Keyword-only arguments.
         config: The configuration of the look-up, or None.
-        bound: Whether the callable is an instance, so that `args[0]` is it and `dself`
+        bound: Whether the callable is an instance: then it is `args[0]`, and `dself` is
             its cotangent.
-        method: Whether the rule is one for a method: it speaks of the instance, not of
-            the function.
+        method: Whether the rule is for a method: its first argument is the instance,
+            not the function.
     """
 
     __slots__ = (
@@ -72,10 +72,10 @@ class RuleCall:
         return len(self.args) + (not self.method)
 
     def check_cotangents(self, result: Any) -> tuple[Any, ...]:
-        """Refuse what is not a tuple with one entry per argument.
+        """Raise an error unless there is a tuple with one entry per argument.
 
         Raises:
-            CotangentCountError: Names the rule and both counts.
+            CotangentCountError: With the rule and both counts.
         """
         if type(result) is not tuple or len(result) != self.cotangent_count:
             raise CotangentCountError(self.rule, self.cotangent_count, result)
@@ -121,13 +121,13 @@ class FRuleCall(RuleCall):
         """`(y, dy)` for the tangents `(dself, dx1, …)` of the user's call.
 
         Raises:
-            TangentCountError: Their number does not fit.
+            TangentCountError: Their number is wrong.
         """
         inner = self._inner(tangents)
         return self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
 
     def run_lazy(self, tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """As `run`, of tangents that need not be concrete."""
+        """Like `run`, with tangents that need not be concrete."""
         inner = self._inner(tangents)
         needs = None
         if self.rule.needs:
@@ -138,7 +138,7 @@ class FRuleCall(RuleCall):
         return self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
 
     def _inner(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The rule's own tangents, with zeros for what the call did not give."""
+        """The rule's own tangents, with zeros for arguments outside the call."""
         given = self.given + 1
         full = given if self.outer else len(self.args) + (not self.bound)
         if type(tangents) is not tuple or len(tangents) not in (given, full):
@@ -157,14 +157,14 @@ class FRuleCall(RuleCall):
         return tuple(filled) if self.method else (dself, *filled)
 
     def _still(self, x: Any) -> Any:
-        """The zero tangent of an argument that the call did not give."""
+        """The zero tangent of an argument outside the call."""
         if not self.rule.symbolic_zeros:
             return zero_tangent(x)
         return NoTangent() if tangent_type(x) is NoTangent else ZeroTangent()
 
 
 def _moves(tangent: Any) -> bool:
-    """Whether any leaf of a tangent may be other than zero."""
+    """Whether any leaf of a tangent may be nonzero."""
     if isinstance(tangent, Tangent):
         return any(map(_moves, backing(tangent).values()))
     return tangent is not None and not isinstance(tangent, AbstractZero)
@@ -179,15 +179,15 @@ def _concrete(x: Any, dx: Any) -> Any:
 
 
 class Outer:
-    """How the arguments of `functools.partial`s lie among the rule's arguments.
+    """Positions of the arguments of `functools.partial`s among the rule's arguments.
 
     A partial's own cotangent has the fields `func`, `args` and `keywords`.
 
     Args:
         partials: The outermost first.
         names: Of the rule's arguments.
-        used: Names that the call itself gives.
-        bound: Whether the callable inside is an instance, the first argument.
+        used: Names of the call's own arguments.
+        bound: Whether the inner callable is an instance, the first argument.
     """
 
     __slots__ = ("bound", "first", "named", "partials", "prefix")
@@ -209,12 +209,12 @@ class Outer:
             own = {n: places[n] for n in held.keywords if n in places}
             self.named.append({n: i for n, i in own.items() if n not in taken})
             taken |= own.keys()
-        # Past the first argument given by name the partials take keywords only.
+        # After the first argument given by name the partials accept only keywords.
         by_name = [places[n] for p in partials for n in p.keywords if n in places]
         self.first = min(by_name, default=None)
 
     def pullback(self, pullback: Any, call: RuleCall) -> Callable[..., Any]:
-        """Gather the partials' own cotangents out of the rule's."""
+        """Collect the partials' own cotangents from the rule's."""
 
         def partial_pullback(dy: Any) -> tuple[Any, ...]:
             found = call.check_cotangents(pullback(dy))
@@ -238,7 +238,7 @@ class Outer:
         return head
 
     def tangents(self, tangents: tuple[Any, ...]) -> tuple[Any, dict[int, Any]]:
-        """That of the function inside, and those of its arguments by position."""
+        """The tangent of the inner function, and those of its arguments by position."""
         head, *rest = tangents
         spread = dict(enumerate(rest, self.prefix))
         end = self.prefix

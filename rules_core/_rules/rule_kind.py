@@ -1,6 +1,6 @@
-"""What `frule` and `rrule` have in common: defining rules and looking them up.
+"""Defining and looking up rules, for `frule` and `rrule`.
 
-Follows ChainRulesCore's `rules.jl` in what the rules mean.
+Rules have the meaning of ChainRulesCore's `rules.jl`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BOUND = (MethodType, BuiltinFunctionType, MethodWrapperType)
 
 
 class RuleKind(Generic[CallT]):
-    """What `frule` and `rrule` have in common."""
+    """A kind of rules: the common interface of `frule` and `rrule`."""
 
     kind: str
     _call: type[CallT]
@@ -60,15 +60,15 @@ class RuleKind(Generic[CallT]):
             f: The function, method (`Class.method`), class or primitive.
             config: A `RuleConfig` class, or `RuleConfig[traits]`: the rule applies to
                 such configurations only and receives the configuration first.
-            host: The rule's body is NumPy-only; inside JAX and PyTorch it runs as an
-                opaque call, at first order only.
-            symbolic_zeros: The rule takes `ZeroTangent()` where a tangent is zero.
+            host: The rule's body is NumPy-only; JAX and PyTorch run it as an opaque
+                call, at first order only.
+            symbolic_zeros: The rule accepts `ZeroTangent()` for a zero tangent.
             deterministic: Running the rule again on equal arguments gives equal
-                results, so that PyTorch may do so in place of keeping residuals.
+                results, so that PyTorch may do so instead of saving residuals.
 
         Raises:
-            RuleDefinitionError: The signature cannot serve `f`.
-            RuleClashError: The same signature is taken by a rule from another place.
+            RuleDefinitionError: The signature does not match `f`.
+            RuleClashError: A rule from another place has this signature.
 
         >>> from rules_core import NoTangent, rrule
         >>> def square(x):
@@ -116,21 +116,21 @@ class RuleKind(Generic[CallT]):
         return register
 
     def register(self, table: Table, rule: Rule) -> None:
-        """Add a rule that is already described (`opt_out`, `scalar_rule`, …)."""
+        """Add a rule from its description (`opt_out`, `scalar_rule`, …)."""
         warn_if_hiding(self._rules(table).rules, rule)
         self._rules(table).add(rule)
 
     def undefine(
         self, f: Any, *types: Any, config: type[RuleConfig] | None = None
     ) -> None:
-        """Take back rules and opt-outs of `f`.
+        """Remove rules and opt-outs of `f`.
 
         Args:
-            f: The function, as `define` takes it.
-            *types: One class, ABC, union or `Array` per argument of the rule, as its
-                annotations say; `object` for one without annotation. None at all: all
-                rules of `f`.
-            config: Only those for these configurations.
+            f: The function, as in `define`.
+            *types: One class, ABC, union or `Array` per argument of the rule, as in its
+                annotations; `object` for an argument without annotation. None at all:
+                all rules of `f`.
+            config: Only rules for these configurations.
 
         Raises:
             RuleDefinitionError: There is no such rule.
@@ -174,12 +174,12 @@ class RuleKind(Generic[CallT]):
     ) -> CallT | None:
         """The rule for a call together with its arguments, or None: for AD systems.
 
-        The answer's `rule` says what the rule is and asks for, `args` and `kwargs` are
-        in normal form, and `run` runs it.
+        The result's `rule` describes the rule, `args` and `kwargs` are in normal form,
+        and `run` runs it.
 
         Raises:
-            AmbiguousRulesError: Two rules fit equally well.
-            TypeError: `f` itself would refuse these arguments.
+            AmbiguousRulesError: Two rules match equally well.
+            TypeError: `f` itself rejects these arguments.
         """
         target, partials = unwrap(f)
         table = find_table(target.key)
@@ -242,7 +242,7 @@ class RuleKind(Generic[CallT]):
         """The live dict `types → Rule or None` of a function, for hot call sites.
 
         Index it with the tuple of argument types of a call in normal form; a miss is
-        resolved and kept, and registering a rule empties it in place.
+        resolved and cached, and registering a rule clears it in place.
 
         >>> import numpy as np
         >>> from rules_core import rrule

@@ -1,8 +1,8 @@
-"""Rules that fit no call of these types: said once, so that nothing is skipped unseen.
+"""Warnings for rules that match no call of some types.
 
-An AD system that finds no rule differentiates the function's own code. Where the author
-wrote rules, that is rarely what he wants: `RuleSkippedWarning` says which argument
-keeps them from being used.
+An AD system that finds no rule differentiates the function's own code. If the function
+has rules, this is rarely intended: `RuleSkippedWarning` names the argument that does
+not match. It is issued once per combination of types.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _FEW = 3
 
 
 class RuleSkippedWarning(UserWarning):
-    """A function has rules, and none of them fits the types of a call."""
+    """A function has rules, and none matches the types of a call."""
 
 
 def warn_if_skipped(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any = None
 ) -> None:
-    """Say that rules of `f` are skipped, if it has some and none takes this call.
+    """Warn if `f` has rules and none matches this call.
 
-    To be called by an AD system that found no rule and will differentiate `f` itself;
-    `resolve_primitive` does so. A call that is opted out is silent.
+    For AD systems that found no rule and will differentiate the body of `f`;
+    `resolve_primitive` calls it. For an opted-out call there is no warning.
 
     Args:
         f: The function.
@@ -53,8 +53,7 @@ def warn_if_skipped(
     Raises:
         DebugError: Rules are skipped, in debug mode.
 
-    Warns:
-        RuleSkippedWarning: Rules are skipped; once for each combination of types.
+    Warns: RuleSkippedWarning: Rules are skipped; once per combination of types.
 
     >>> import warnings
     >>> from rules_core import rrule, warn_if_skipped
@@ -98,7 +97,7 @@ def _call(
 def rules_skipped_by(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: type
 ) -> tuple[list[Rule], tuple[type, ...]]:
-    """The rules that a call skips, as `skipped_rules`, and the types of its call."""
+    """The rules that a call skips, as in `skipped_rules`, and the types of its call."""
     table, types = _call(f, args, kwargs)
     return ([] if table is None else skipped_rules(table, config, types)), types
 
@@ -106,8 +105,8 @@ def rules_skipped_by(
 def skipped_rules(table: Table, config: type, types: tuple[type, ...]) -> list[Rule]:
     """The rules that a call of these types skips, the nearest first.
 
-    None where a rule of either kind serves it, for that serves both modes, where it is
-    opted out, and where all rules are for other configs.
+    None if a rule of either kind applies, since it serves both modes, if the call is
+    opted out, or if all rules are for other configs.
     """
     kinds = table.rrule, table.frule
     if any(_answers(kind, config, types) for kind in kinds):
@@ -118,7 +117,7 @@ def skipped_rules(table: Table, config: type, types: tuple[type, ...]) -> list[R
 
 
 def _answers(kind: RuleSet, config: type, types: tuple[type, ...]) -> bool:
-    """Whether a call is served, opted out, or ambiguous, which is an error."""
+    """Whether a rule or opt-out applies, or the call is ambiguous (an error)."""
     try:
         return kind.select(config, types) is not None
     except AmbiguousRulesError:
@@ -126,7 +125,7 @@ def _answers(kind: RuleSet, config: type, types: tuple[type, ...]) -> bool:
 
 
 def skipped_text(table: Table, config: type, types: tuple[type, ...]) -> str:
-    """What is said of a call that skips rules."""
+    """The warning for a call that skips rules."""
     rules, names = skipped_rules(table, config, types), table.binder.names or ()
     lines = [
         f"  {rule.kind} {rule.name}({rule.signature}) at {rule.location} does not: "

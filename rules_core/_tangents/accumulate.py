@@ -1,4 +1,4 @@
-"""Sums of tangents, and sums into memory that an AD system owns."""
+"""Sums of tangents, and sums in memory that an AD system owns."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ __all__ = ["accumulate", "is_inplaceable_destination"]
 def accumulate(x: Any, y: Any, *, owned: bool = False) -> Any:
     """The sum `x + y` of two tangents of one primal.
 
-    Neither is written to: a cotangent may be held by others too, by the caller of a
-    pullback or as the cotangent of another argument. `None` counts as zero, and bare
-    tuples, lists and dicts are added entry by entry.
+    It writes to neither: others may refer to a cotangent, such as the caller of a
+    pullback. `None` counts as zero, and plain tuples, lists and dicts are added entry
+    by entry.
 
     Args:
         x: The tangent so far.
         y: The tangent to add.
-        owned: For AD systems, which own their buffers: nobody else holds `x` or any
-            array in it, so the sum may be written into it. Only the return value
-            counts, it is owned again, and it shares no memory with `y`.
+        owned: For AD systems, which own their buffers: no other reference to `x` or any
+            array in it exists, so the sum may be written into it. Use only the return
+            value; it is owned again, and it shares no memory with `y`.
 
     Raises:
         ProjectionError: Two arrays of different shapes.
@@ -64,7 +64,7 @@ def accumulate(x: Any, y: Any, *, owned: bool = False) -> Any:
 
 
 def _copied(x: Any, met: dict[int, Any]) -> Any:
-    """A tangent that shares no array with `x` that could be written to."""
+    """A copy of a tangent that shares no writable array with `x`."""
     if isinstance(x, StructuralTangent):
         if (known := met.get(id(x))) is not None:
             return known
@@ -101,8 +101,8 @@ def is_inplaceable_destination(x: Any) -> bool:
     """Whether gradients may be accumulated into the memory of `x`.
 
     True for writeable floating NumPy arrays and views whose elements do not overlap,
-    for torch tensors of that kind that are neither recorded by autograd nor wrapped by
-    a transformation, and for `MutableTangent`. False in all doubtful cases; JAX arrays
+    for such torch tensors that are neither recorded by autograd nor wrapped by a
+    transformation, and for `MutableTangent`. False in all doubtful cases; JAX arrays
     cannot be written to.
 
     >>> import numpy as np
@@ -138,7 +138,7 @@ def _is_inplaceable_tensor(torch: Any, x: Any) -> bool:
 def _is_disjoint(shape: Any, strides: Any) -> bool:
     """Whether no two elements share memory (a sufficient condition).
 
-    Each axis, by growing stride, must step over all that the ones before it span.
+    Each axis, by growing stride, must step over the span of the previous axes.
     """
     if 0 in shape:
         return True
@@ -176,7 +176,7 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 
 def _fits_into(x: Any, y: Any) -> bool:
-    """Whether `x += y` is `x + y`: same library and dtype, and nothing recorded."""
+    """Whether `x += y` equals `x + y`: one library and dtype, and nothing recorded."""
     if type(y) is not type(x) or x.dtype != y.dtype:
         return False
     torch = sys.modules.get("torch")
@@ -197,7 +197,7 @@ def _add_structures(x: Any, y: Any, met: dict[tuple[int, int], Any]) -> Any:
         return met[id(x), id(y)]
     alike = primal_type(x) is primal_type(y) and type(x) is type(y)
     if not alike or (keyed(x) == "position" and len(x) != len(y)):
-        return x + y  # raises, saying why
+        return x + y  # raises an explanation
     result = met[id(x), id(y)] = x if is_mutable(x) else like(x, backing(x))
     for name, value in backing(y).items():
         old = backing(x).get(name, ZeroTangent())

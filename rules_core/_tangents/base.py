@@ -1,7 +1,7 @@
-"""The algebra of tangents: who decides the result of `+`, `-`, `*`, `/` and `@`.
+"""The algebra of tangents: which operand decides `+`, `-`, `*`, `/` and `@`.
 
-Each kind of tangent has a rank, and in an operation on two of them the higher ranked
-one decides, the left one among equals:
+Each kind of tangent has a rank; of two operands the higher ranked one decides, the left
+one among equals:
 
     NotImplementedTangent > NoTangent > ZeroTangent > thunks > structural tangents
 
@@ -21,10 +21,10 @@ class AbstractTangent:
     Every tangent can be added to another tangent of the same primal, scaled by a
     number, and added to the primal: `t + t`, `2 * t`, `x + t`.
 
-    A subclass gives its `__tangent_rank__` and the operations `__tangent_plus__`,
+    A subclass defines its `__tangent_rank__` and the operations `__tangent_plus__`,
     `__tangent_minus__`, `__tangent_times__` and `__tangent_divide__`, each of which
-    receives both operands in their order. (Dunder names, because structural tangents
-    have fields of any other name.)
+    receives both operands in order. (Dunder names, because structural tangents have
+    fields of any other name.)
 
     >>> from rules_core import AbstractTangent, ZeroTangent
     >>> isinstance(ZeroTangent(), AbstractTangent)
@@ -89,7 +89,7 @@ class AbstractTangent:
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: Any, **keywords: Any
     ) -> Any:
-        # NumPy's arrays ask here, `x += tangent` included, before they would make an
+        # NumPy's arrays call this, for `x += tangent` too, before they would make an
         # object array of the tangent.
         operation = _UFUNCS.get(ufunc.__name__)
         out = keywords.pop("out", None)
@@ -103,7 +103,7 @@ class AbstractTangent:
 
 
 def _leader(a: Any, b: Any) -> AbstractTangent:
-    """The operand that decides: the higher ranked one, the left one among equals."""
+    """The deciding operand: the higher ranked one, the left one among equals."""
     leader: AbstractTangent = b if _rank(b) > _rank(a) else a
     return leader
 

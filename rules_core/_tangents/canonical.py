@@ -1,8 +1,8 @@
-"""Every primal has one canonical tangent: which one, and its zero.
+"""The canonical tangent of a primal, and its zero.
 
-`canonical(primal, leaf)` is the one walk through a primal. It gives a tree of the shape
-of the canonical tangent with `leaf(x)` in place of each number, and `NoTangent()` in
-place of everything without one.
+`canonical(primal, leaf)` is the only walk through a primal. It gives a tree of the
+shape of the canonical tangent with `leaf(x)` instead of each number, and `NoTangent()`
+instead of every value without a tangent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["canonical", "has_tangent", "tangent_type", "zero_tangent"]
 
 
 def has_tangent(primal: Any) -> bool:
-    """Whether a differentiable number is reached from `primal`, cycles included.
+    """Whether `primal` contains a differentiable number, cycles included.
 
     >>> from rules_core import has_tangent
     >>> has_tangent((1, "a", [2.0])), has_tangent((1, "a", []))
@@ -44,9 +44,9 @@ def _reaches_number(x: Any, seen: dict[int, Any]) -> bool:
 def tangent_type(primal: Any) -> type:
     """The class of the canonical tangents of `primal`.
 
-    Floating numbers and arrays have tangents of their own class; containers `Tangent`,
-    instances of mutable classes `MutableTangent`; all else, and containers without a
-    floating number, `NoTangent`.
+    Floating numbers and arrays have tangents of their own class; containers have
+    `Tangent`, instances of mutable classes `MutableTangent`; all others, and containers
+    without a floating number, `NoTangent`.
 
     Raises:
         UnsupportedError: `primal` is a NumPy array of objects.
@@ -67,12 +67,12 @@ def tangent_type(primal: Any) -> type:
 def zero_tangent(primal: Any) -> Any:
     """The zero of the tangent space of `primal`, ready for accumulation.
 
-    Arrays are fresh; a mutable instance that is met twice (or holds itself) has one
-    `MutableTangent`, met twice likewise. A tangent's zero is a tangent of its kind.
+    Arrays are new; a mutable instance that occurs twice (or contains itself) has one
+    `MutableTangent`, which occurs twice too. A tangent's zero is a tangent of its kind.
 
     Raises:
-        UnsupportedError: `primal` holds an array of objects, or a list or dict that
-            holds itself.
+        UnsupportedError: `primal` contains an array of objects, or a list or dict that
+            contains itself.
 
     >>> from rules_core import zero_tangent
     >>> zero_tangent((1.5, 2, [3j]))
@@ -88,11 +88,11 @@ def canonical(primal: Any, leaf: Callable[[Any], Any]) -> Any:
 
 @final
 class _Walk:
-    """One walk through a primal; knows what it has met."""
+    """One walk through a primal, with a memo."""
 
     def __init__(self, leaf: Callable[[Any], Any]) -> None:
         self.leaf = leaf
-        self.met: dict[int, tuple[Any, Any]] = {}  # keeps primals: ids stay theirs
+        self.met: dict[int, tuple[Any, Any]] = {}  # keeps primals, so ids stay unique
         self.open: dict[int, Any] = {}
 
     def visit(self, x: Any) -> Any:
@@ -110,7 +110,7 @@ class _Walk:
         return self.shared(x, level) if level.mutable else self.value(x, level)
 
     def shared(self, x: Any, level: Structure) -> Any:
-        """An instance of a mutable class: one tangent however often it is met."""
+        """An instance of a mutable class: one tangent for all its occurrences."""
         if id(x) in self.met:
             return self.met[id(x)][1]
         if not has_tangent(x):
@@ -122,7 +122,7 @@ class _Walk:
         return tangent
 
     def value(self, x: Any, level: Structure) -> Any:
-        """A container that is treated as a value: its tangent cannot hold itself."""
+        """A container that is a value: its tangent cannot contain itself."""
         if id(x) in self.open:
             return _cycle(x)
         self.open[id(x)] = x
@@ -134,7 +134,7 @@ class _Walk:
 
 
 def _cycle(x: Any) -> Any:
-    # A recursive function captures itself: that adds no number to its tangent.
+    # A recursive function captures itself: this adds no number to its tangent.
     if isinstance(x, FunctionType):
         return NoTangent()
     message = (

@@ -1,7 +1,7 @@
-"""Looking at tangents as authors return them: what is wrong with this one?
+"""Checks of tangents in the form in which authors return them.
 
-Each check returns None where all is well, else the path and the problem in words.
-Values of tracers cannot be looked at; only their shapes and dtypes are.
+Each check returns None if all is well, otherwise the path and the problem. The values
+of tracers are not checked, only their shapes and dtypes.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def leaves(x: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterat
 
 
 def snapshot(x: Any) -> dict[str, tuple[Any, Any]]:
-    """What `x` holds, with copies of its writable arrays, to compare with later."""
+    """The contents of `x`, with copies of its writable arrays, for comparison."""
     return {path: (leaf, _copied(leaf)) for path, leaf in leaves(x)}
 
 
 def _copied(leaf: Any) -> Any:
-    if hasattr(leaf, "_version"):  # torch counts the writes by itself
+    if hasattr(leaf, "_version"):  # torch counts the writes itself
         return leaf._version  # noqa: SLF001  the documented counter of in-place writes
     if is_array(leaf) and hasattr(leaf, "flags") and hasattr(leaf, "copy"):
         return leaf.copy()
@@ -72,7 +72,7 @@ def _changed(old: Any, copied: Any, leaf: Any) -> bool:
         return True
     if hasattr(leaf, "_version"):
         return leaf is not old or bool(leaf._version != copied)  # noqa: SLF001  see above
-    if copied is None:  # JAX's arrays cannot be written to
+    if copied is None:  # JAX arrays are read-only
         return isinstance(leaf, _PLAIN) and leaf is not old and leaf != old
     if copied.shape != leaf.shape or copied.dtype != leaf.dtype:
         return True
@@ -93,7 +93,7 @@ def _has_nan(leaf: Any) -> bool:
 
 
 def check_finite(x: Any, inputs: list[Any]) -> str | None:
-    """The first NaN of an output, unless an input has one already."""
+    """The first NaN of an output, unless an input has a NaN."""
     bad = [path for path, leaf in leaves(_forced(x)) if _has_nan(leaf)]
     if not bad or any(_has_nan(leaf) for x in inputs for _, leaf in leaves(x)):
         return None
@@ -107,7 +107,7 @@ def _forced(x: Any) -> Any:
 
 
 def check_dy(y: Any, dy: Any, path: str = "") -> str | None:
-    """What is wrong with the cotangent that a pullback is given."""
+    """Problems of the cotangent that a pullback receives."""
     if isinstance(dy, AbstractThunk) or dy is None:
         return f"{path} must be concrete, but is {type(dy).__name__}"
     if isinstance(dy, AbstractZero) and tangent_type(y) is not NoTangent:
@@ -119,9 +119,9 @@ def check_dy(y: Any, dy: Any, path: str = "") -> str | None:
 
 
 def check_tangent(x: Any, dx: Any, path: str = "") -> str | None:
-    """What is wrong with a tangent of `x` that a rule has returned.
+    """Problems of a tangent of `x` that a rule returned.
 
-    Zeros, None, thunks, bare containers and Python scalars for 0-d arrays are right.
+    Zeros, None, thunks, plain containers and Python scalars for 0-d arrays are valid.
     """
     broken = _broken_promise(x, dx, path)
     dx = _forced(dx)
@@ -143,17 +143,17 @@ def check_tangent(x: Any, dx: Any, path: str = "") -> str | None:
 
 
 def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
-    """Raise where a rule gave `NoTangent()` for what has a tangent.
+    """Raise an error if a rule gave `NoTangent()` for a value that has a tangent.
 
-    For AD systems, which call it for what they want of a rule: that zero would be taken
-    for a derivative. `ZeroTangent()` and None are the author's zeros; a rule that was
-    declared `non_differentiable` means it.
+    For AD systems, for the tangents that they need: this zero would be mistaken for a
+    derivative. `ZeroTangent()` and None are the author's zeros; a rule declared
+    `non_differentiable` is allowed.
 
     Args:
         rule: The rule.
         x: The primal.
-        dx: What the rule gave as its tangent or cotangent; thunks are not looked into.
-        what: What the error calls it, such as `"the cotangent of argument 1"`.
+        dx: The rule's tangent or cotangent; thunks are not computed.
+        what: Its name in the error, such as `"the cotangent of argument 1"`.
 
     Raises:
         NoTangentError: `dx` or an entry is `NoTangent()`, and its primal has a tangent.
@@ -166,9 +166,9 @@ def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
 
 
 def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
-    """The path of the first `NoTangent()` beside a primal that has a tangent.
+    """The path of the first `NoTangent()` for a primal that has a tangent.
 
-    What holds itself, as a function that calls itself does, has its tangent once.
+    An object that contains itself, such as a recursive function, is checked once.
     """
     if isinstance(dx, NoTangent):
         return path if id(x) not in seen and has_tangent(x) else None
@@ -180,7 +180,7 @@ def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
         try:
             entry = _entry(dx, level.keyed, name)
         except (KeyError, IndexError, TypeError, AttributeError):
-            continue  # another structure, which projecting refuses
+            continue  # another structure, an error of projection
         sub = entry_path(path, level.keyed, name)
         found = _misplaced(value, entry, sub, seen | {id(x)})
         if found is not None:
@@ -225,7 +225,7 @@ def _entry(dx: Any, keyed: str, name: Any) -> Any:
 
 
 def _broken_promise(x: Any, dx: Any, path: str) -> str | None:
-    """Whether the in-place half of an `InplaceableThunk` adds something else."""
+    """Whether the in-place half of an `InplaceableThunk` adds another value."""
     if not isinstance(dx, InplaceableThunk) or not hasattr(x, "flags"):
         return None
     xp = array_namespace(x)

@@ -1,8 +1,7 @@
-"""Entries of a container's tangent: what they are called, and where they are kept.
+"""Entries of a container's tangent: their names and their storage.
 
 `Entries` stores and compares; it has no public names, so that every field name stays
-free for fields. Its attributes are read by the functions `backing`, `keyed` and
-`primal_type`.
+free for fields. The functions `backing`, `keyed` and `primal_type` read its attributes.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ _PRIMAL = Entries.__dict__["_Entries__primal"].__get__
 
 
 def backing(tangent: Entries) -> dict[Any, Any]:
-    """The entries of a tangent as a dict, thunks as they are; not a copy.
+    """The entries of a tangent as a dict, thunks not computed; not a copy.
 
     Keys are positions, the keys of a dict, or field names; absent fields are absent.
 
@@ -104,36 +103,36 @@ def backing(tangent: Entries) -> dict[Any, Any]:
 
 
 def keyed(tangent: Entries) -> str:
-    """How entries are named: `"position"`, `"key"` or `"field"`."""
+    """The kind of entry names: `"position"`, `"key"` or `"field"`."""
     how: str = _KEYED(tangent)
     return how
 
 
 def primal_type(tangent: Entries) -> type:
-    """The class that a tangent was made for, the `P` of `Tangent(P, …)`."""
+    """The class of a tangent's primal, the `P` of `Tangent(P, …)`."""
     cls: type = _PRIMAL(tangent)
     return cls
 
 
 def titled(tangent: Entries) -> str:
-    """What errors call a tangent."""
+    """The name of a tangent in errors."""
     return f"{type(tangent).__name__}({primal_type(tangent).__qualname__}, …)"
 
 
 def blank(cls: type[_T]) -> _T:
-    """An instance to be completed by `assign`."""
+    """An instance for `assign` to complete."""
     return object.__new__(cls)
 
 
 def assign(tangent: Entries, primal: Any, kind: str, items: _Items) -> None:
-    """Set all that a tangent holds, also of one that refuses to be changed."""
+    """Set all attributes of a tangent, even of an immutable one."""
     object.__setattr__(tangent, "_Entries__primal", primal)
     object.__setattr__(tangent, "_Entries__keyed", kind)
     object.__setattr__(tangent, "_Entries__items", items)
 
 
 def like(tangent: _T, items: Mapping[Any, Any]) -> _T:
-    """A tangent of the same kind with other entries."""
+    """A tangent of this kind with other entries."""
     result = blank(type(tangent))
     assign(result, primal_type(tangent), keyed(tangent), dict(items))
     return result
@@ -142,7 +141,7 @@ def like(tangent: _T, items: Mapping[Any, Any]) -> _T:
 def _named(
     primal: type, items: tuple[Any, ...], fields: dict[str, Any]
 ) -> tuple[str, _Items]:
-    """How the arguments of `Tangent(P, …)` name entries, and the entries."""
+    """The names of entries in the arguments of `Tangent(P, …)`, and the entries."""
     if issubclass(primal, (dict, MappingProxyType)):
         return "key", _of_mapping(primal, items, fields)
     if items and fields:

@@ -1,8 +1,8 @@
 """Sums and multiples of containers' tangents, and of containers and their tangents.
 
-Cyclic graphs of mutable instances are followed once: each function carries a memo of
-what it has met. Authors may write a bare tuple, list or dict for a tangent: it is added
-and scaled entry by entry, as its `Tangent` would be.
+Cyclic graphs of mutable instances are walked once, with a memo. Authors may write a
+plain tuple, list or dict for a tangent: it is added and scaled entry by entry, like its
+`Tangent`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _scaled_entry(value: Any, fn: Callable[[Any], Any], memo: dict[int, Any]) ->
 
 
 def total(a: Any, b: Any, memo: dict[tuple[int, int], Any]) -> Any:
-    """The sum of two tangents; a field that one of them lacks is the other's."""
+    """The sum of two tangents; a missing field counts as zero."""
     if not (isinstance(a, Entries) and isinstance(b, Entries)):
         return _total_of_others(a, b, memo)
     if (known := memo.get((id(a), id(b)))) is not None:
@@ -98,12 +98,12 @@ def _total_of_bare(a: Any, b: Any, memo: dict[tuple[int, int], Any]) -> Any:
 
 
 def none_is_zero(x: Any) -> Any:
-    """A tangent as authors write it; None is their zero."""
+    """A tangent in an author's form; None is zero."""
     return ZeroTangent() if x is None else x
 
 
 def _items(x: Any) -> dict[Any, Any]:
-    """The entries of a container's tangent, bare or not."""
+    """The entries of a container's tangent, plain or not."""
     if isinstance(x, Entries):
         return backing(x)
     level = structure(x)
@@ -119,7 +119,7 @@ def _title(x: Any) -> str:
 
 
 def check_alike(a: Entries, b: Entries) -> None:
-    """Raise unless two tangents belong to one class and, by position, one length."""
+    """Raise an error unless two tangents have one class and, by position, length."""
     if primal_type(a) is not primal_type(b) or type(a) is not type(b):
         message = (
             f"only tangents of the same class can be added, but got {titled(a)} and "
@@ -136,7 +136,7 @@ def check_alike(a: Entries, b: Entries) -> None:
 
 
 def move(primal: Any, tangent: Any, memo: dict[int, Any]) -> Any:
-    """The primal moved along a tangent: `x + dx`, a new object like the primal."""
+    """The primal moved by a tangent: `x + dx`, a new object like the primal."""
     if tangent is None or isinstance(tangent, AbstractZero):
         return primal
     level = structure(primal)

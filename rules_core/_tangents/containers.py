@@ -1,8 +1,8 @@
 """Tangents of containers: one tangent per entry.
 
-`Tangent` is the tangent of what cannot be changed, or is treated as a value (tuples,
-lists, dicts, named tuples, frozen dataclasses, registered pytrees, functions);
-`MutableTangent` that of instances whose fields may be set anew. Both read alike.
+`Tangent` is the tangent of immutable containers and of containers that count as values
+(tuples, lists, dicts, named tuples, frozen dataclasses, registered pytrees, functions);
+`MutableTangent` that of instances with assignable fields. Both have equal field access.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _DICT_METHODS = frozenset({"get", "items", "keys", "values"})
 class StructuralTangent(Entries, AbstractTangent):
     """Base class of the tangents of containers, `Tangent` and `MutableTangent`.
 
-    Reading an entry unthunks it; an absent field is `ZeroTangent()`. The tangent of a
-    tuple, list or named tuple has a length, iterates, indexes and unpacks like it; that
-    of a dict is read by key, and `in`, `keys`, `values`, `items` and `get` work.
+    Reading an entry computes its thunk; a missing field is `ZeroTangent()`. The tangent
+    of a tuple, list or named tuple has a length, iterates, indexes and unpacks like it;
+    that of a dict is read by key, and `in`, `keys`, `values`, `items` and `get` work.
 
     Structural tangents of one primal class can be added and subtracted, negated and
     scaled by a number, and added to the primal, which gives a new primal. They are
-    equal where their entries are, an absent field being a `ZeroTangent()`.
+    equal if their entries are, a missing field being a `ZeroTangent()`.
 
     >>> from rules_core import StructuralTangent, Tangent, thunk
     >>> dx = Tangent(list, 1.0, thunk(lambda: 2.0))
@@ -163,7 +163,7 @@ class Tangent(StructuralTangent):
         primal: The class of the container.
         *items: The tangents of the entries of a tuple or list; for a dict a mapping of
             its keys to tangents.
-        **fields: Tangents of the fields of a class or named tuple; absent ones are
+        **fields: Tangents of the fields of a class or named tuple; missing ones are
             zero.
 
     >>> from rules_core import Tangent
@@ -192,13 +192,13 @@ class Tangent(StructuralTangent):
 
 @final
 class MutableTangent(StructuralTangent):
-    """The tangent of an instance of a mutable class; its fields may be set.
+    """The tangent of an instance of a mutable class; its fields may be assigned.
 
-    Instances that several places share have one `MutableTangent`, shared likewise.
+    A shared instance has one `MutableTangent`, shared too.
 
     Args:
         primal: The class of the instance.
-        **fields: Tangents of the fields; absent ones are zero.
+        **fields: Tangents of the fields; missing ones are zero.
 
     >>> from rules_core import MutableTangent
     >>> class Layer:
@@ -226,11 +226,11 @@ def is_mutable(tangent: object) -> bool:
 def canonicalize(tangent: StructuralTangent) -> StructuralTangent:
     """The tangent with every field of the primal's class, in its order.
 
-    Absent fields become `ZeroTangent()`. Tangents of tuples, lists, dicts and of
-    classes whose fields are not known beforehand are canonical as they are.
+    Missing fields become `ZeroTangent()`. Tangents of tuples, lists, dicts and of
+    classes with unknown fields are canonical already.
 
     Raises:
-        TypeError: An entry of the tangent is no field of the class.
+        TypeError: An entry of the tangent is not a field of the class.
 
     >>> from typing import NamedTuple
     >>> from rules_core import Tangent, canonicalize
@@ -254,7 +254,7 @@ def canonicalize(tangent: StructuralTangent) -> StructuralTangent:
 
 
 def make_tangent(level: Structure, values: Any) -> StructuralTangent:
-    """The structural tangent for one level of a primal."""
+    """The structural tangent for one container of a primal."""
     cls: type[StructuralTangent] = MutableTangent if level.mutable else Tangent
     result = blank(cls)
     items = dict(zip(level.names, values, strict=True))
@@ -279,7 +279,7 @@ def _absent(tangent: StructuralTangent, name: str) -> Any:
 
 
 def _ordered(tangent: StructuralTangent) -> tuple[Any, ...]:
-    """The entries in the order of the primal's fields, absent ones as zeros."""
+    """The entries in the order of the primal's fields, missing ones as zeros."""
     names = field_names(primal_type(tangent))
     items = backing(tangent)
     if names is None or keyed(tangent) != "field":

@@ -1,4 +1,4 @@
-"""The vector spaces that numbers belong to, and the projections onto them."""
+"""The vector spaces of numbers, and the projections onto them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Space(Protocol):
     """A vector space over the real or complex numbers."""
 
     def project(self, dx: Any, path: str) -> Any:
-        """The element of the space nearest to `dx`, which may lie in a larger one."""
+        """The element of the space nearest to `dx`, which may be in a larger space."""
 
 
 def space_of(x: Any) -> Space:
@@ -43,7 +43,7 @@ class NumberSpace:
         self.cls = float if isinstance(x, float) else complex
 
     def project(self, dx: Any, path: str) -> Any:
-        """A Python number; what a transformation traces stays a 0-d array."""
+        """A Python number; a traced number stays a 0-d array."""
         if type(dx) is self.cls:
             return dx
         if is_array(dx):
@@ -84,13 +84,13 @@ class ArraySpace:
         self.xp = array_namespace(x)
         self.dtype, self.shape = x.dtype, tuple(x.shape)
         host = self.xp.__name__
-        # Elsewhere the library places what is made of Python numbers by itself.
+        # Other libraries choose a device for Python numbers themselves.
         self.device = x.device if host.endswith("torch") else None
         self.numpy = host in ("array_api_compat.numpy", "numpy")
         self.scalar = self.numpy and not hasattr(x, "__array_finalize__")
 
     def project(self, dx: Any, path: str) -> Any:
-        """Sum over broadcast axes, reshape by axes of length one, cast."""
+        """Sum over broadcast axes, add or drop axes of length one, cast."""
         dx = self._admit(dx, path)
         if is_float0(dx):
             return ZeroTangent()
@@ -130,7 +130,7 @@ class ArraySpace:
         return self.xp.asarray(dx, **keywords)
 
     def _wrapped(self, dx: Any) -> Any:
-        # NumPy's scalars and 0-d arrays turn into each other on the way.
+        # NumPy's scalars and 0-d arrays convert to each other on the way.
         if not is_numpy(dx):
             return dx
         if self.scalar:
@@ -186,12 +186,12 @@ class SparseSpace:
 
 
 def has_own_form(dx: Any) -> bool:
-    """Whether an author's class of tangents says what numbers it stands for."""
+    """Whether an author's tangent class defines the numbers that it represents."""
     return hasattr(type(dx), "__as_tangent__")
 
 
 def _fit_shape(xp: Any, dx: Any, shape: tuple[int, ...], path: str) -> Any:
-    """Reshape or sum `dx` to the shape of a primal that was broadcast to its shape."""
+    """Reshape or sum `dx` to the shape of a primal that was broadcast."""
     old = tuple(dx.shape)
     if _differ_by_ones(old, shape):
         return xp.reshape(dx, shape)
@@ -205,7 +205,7 @@ def _fit_shape(xp: Any, dx: Any, shape: tuple[int, ...], path: str) -> Any:
 
 
 def _differ_by_ones(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether the longer shape is the shorter one with axes of length one put in."""
+    """Whether the longer shape is the shorter one with added axes of length one."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     rest = list(shorter)
     for length in longer:

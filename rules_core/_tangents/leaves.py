@@ -26,13 +26,13 @@ __all__ = [
 ]
 
 _FLOATING = ("real floating", "complex floating")
-# The dtypes that were met, with their classes: some compare with those of others.
+# The dtypes seen so far, with their classes: some compare equal to others.
 _KNOWN: dict[tuple[type, Any], bool] = {}
 
-# What an array of objects may hold without having a tangent.
+# Entries of an object array that have no tangent.
 _NAMES = (str, bytes, int, type, type(None))
 
-# The array classes that users know; what they hold (tracers, parameters) is theirs.
+# The array classes that users know; their contents (tracers, parameters) are internal.
 _HOST_CLASSES = (("numpy", "ndarray"), ("jax", "Array"), ("torch", "Tensor"))
 
 
@@ -54,10 +54,10 @@ def is_number(x: Any) -> bool:
 
 
 def signed(x: Any) -> Any:
-    """`x`, or what equals it and has room for a sign, where it is whole numbers.
+    """Integers in a type with a sign; other values unchanged.
 
-    Formulas negate and shift their arguments. Unsigned and narrow numbers would wrap,
-    booleans refuse.
+    Formulas negate and shift their arguments. Unsigned and narrow integers would wrap,
+    booleans raise an error.
 
     >>> import numpy as np
     >>> from rules_core.extend import signed
@@ -89,7 +89,7 @@ def _is_floating_array(x: Any) -> bool:
 
 
 def _refused(x: Any) -> bool:
-    """False for an array of names or of nothing; raises for one that hides numbers."""
+    """False for an array of names or of nothing; an error for hidden numbers."""
     if is_float0(x):
         return False
     if x.dtype == object and all(isinstance(entry, _NAMES) for entry in x.flat):
@@ -102,19 +102,19 @@ def _refused(x: Any) -> bool:
 
 
 def is_float0(x: Any) -> bool:
-    """Whether this is JAX's array without numbers, its tangent of integers."""
+    """Whether this is JAX's float0 array, its tangent of integers."""
     return getattr(x.dtype, "names", None) == ("float0",)
 
 
 def is_same_kind(x: Any, dx: Any) -> bool:
-    """Whether a number and what may be its tangent have one class, dtype and shape."""
+    """Whether a number and a possible tangent have one class, dtype and shape."""
     if type(x) is not type(dx):
         return False
     return not is_array(x) or bool(x.dtype == dx.dtype and x.shape == dx.shape)
 
 
 def is_floating(xp: Any, dtype: Any) -> bool:
-    """Whether a dtype is real or complex floating, bfloat16 and its like included."""
+    """Whether a dtype is real or complex floating, bfloat16 and similar included."""
     key = type(dtype), dtype
     known = _KNOWN.get(key)
     if known is None:
@@ -125,7 +125,7 @@ def is_floating(xp: Any, dtype: Any) -> bool:
 def _ask_floating(xp: Any, dtype: Any) -> bool:
     try:
         return bool(xp.isdtype(dtype, _FLOATING))
-    except TypeError:  # dtypes that NumPy knows only as foreign, and JAX's keys
+    except TypeError:  # dtypes foreign to NumPy, and JAX's keys
         return str(dtype).startswith(("bfloat", "float8", "float6", "float4"))
 
 
@@ -133,7 +133,7 @@ def is_complex(x: Any) -> bool:
     """Whether a number or array is complex."""
     if not is_array(x):
         return isinstance(x, complex)
-    kind = getattr(x.dtype, "kind", None)  # NumPy's and JAX's dtypes tell at once
+    kind = getattr(x.dtype, "kind", None)  # NumPy's and JAX's dtypes have a kind
     if kind is not None:
         return bool(kind == "c")
     return is_complex_dtype(array_namespace(x), x.dtype)
@@ -143,7 +143,7 @@ def is_complex_dtype(xp: Any, dtype: Any) -> bool:
     """Whether a dtype is complex floating."""
     try:
         return bool(xp.isdtype(dtype, "complex floating"))
-    except TypeError:  # bfloat16 and its like, unknown to NumPy
+    except TypeError:  # bfloat16 and similar, unknown to NumPy
         return False
 
 
@@ -177,10 +177,10 @@ def is_numpy(x: Any) -> bool:
 
 
 def is_concrete(x: Any) -> bool:
-    """Whether an array's value may be taken out without losing what follows it.
+    """Whether reading an array's value loses no derivative.
 
     False for JAX tracers, and for torch tensors that are recorded, wrapped by a
-    transformation, or of a class of their own.
+    transformation, or of a subclass.
     """
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(x, jax.core.Tracer):
@@ -190,7 +190,7 @@ def is_concrete(x: Any) -> bool:
 
 
 def is_plain_tensor(x: Any) -> bool:
-    """Whether a torch tensor has values that are neither recorded nor wrapped."""
+    """Whether the values of a torch tensor are neither recorded nor wrapped."""
     torch = sys.modules["torch"]
     functorch = torch._C._functorch  # noqa: SLF001  torch has no public name for it
     recorded = x.requires_grad or x.is_meta

@@ -1,4 +1,4 @@
-"""Projections onto tangent spaces, and what AD systems do with authors' tangents."""
+"""Projections onto tangent spaces, and the normal forms of authors' tangents."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class ProjectTo:
     """The projection onto the tangent space of a primal: `dx ↦ P(dx)`, with `P² = P`.
 
     Numbers: a complex tangent of a real primal loses its imaginary part, the dtype
-    becomes the primal's. Shapes: axes over which the primal would be broadcast are
-    summed, axes of length one are added or dropped. Containers: bare tuples, lists,
-    dicts and instances become the `Tangent` of the primal's class; a sparse matrix
-    keeps its pattern. Zeros and `NotImplementedTangent` pass; a thunk stays a thunk.
+    becomes the primal's. Shapes: broadcast axes are summed, axes of length one are
+    added or dropped. Containers: plain tuples, lists, dicts and instances become the
+    `Tangent` of the primal's class; a sparse matrix keeps its pattern. Zeros and
+    `NotImplementedTangent` pass; a thunk stays a thunk.
 
-    A class of tangents of one's own says by `__as_tangent__()` which number, array or
-    container it stands for, and that is projected.
+    Your own tangent class defines `__as_tangent__()`, which returns the number, array
+    or container that it represents; this value is projected.
 
-    Takes shapes and dtypes from the primal and does not keep it alive, so a pullback
-    may close over it.
+    It copies shapes and dtypes from the primal and does not keep it alive, so a
+    pullback may capture it.
 
     Args:
         primal: The argument whose tangents are to be projected.
-        path: What errors call it.
+        path: Its name in errors.
 
     >>> import numpy as np
     >>> from rules_core import ProjectTo
@@ -84,16 +84,16 @@ class ProjectTo:
 def normalise(
     primals: Sequence[Any], cotangents: Any, names: Sequence[str] | None = None
 ) -> tuple[Any, ...]:
-    """Project what a rule returned onto its primals, entry by entry.
+    """Project the tangents that a rule returned onto their primals.
 
-    Authors may return zeros, None, Python numbers, bare containers and thunks; an AD
-    system calls this once, where it takes over from them. Zeros, `NoTangent` and
+    Authors may return zeros, None, Python numbers, plain containers and thunks; an AD
+    system calls this once, at its boundary. Zeros, `NoTangent` and
     `NotImplementedTangent` stay, thunks stay lazy.
 
     Args:
         primals: One per cotangent.
         cotangents: The tuple that a pullback returned.
-        names: What errors call the primals; `primals[0]` and so on by default.
+        names: Names of the primals in errors; `primals[0]` and so on by default.
 
     Raises:
         ProjectionError: The count, a structure or a shape is wrong.
@@ -124,10 +124,10 @@ def _normalised(x: Any, dx: Any, path: str) -> Any:
 
 
 def materialise(primal: Any, tangent: Any, path: str = "x") -> Any:
-    """The canonical tangent of `primal`, concrete: what pullbacks and frules receive.
+    """The canonical tangent of `primal`, concrete, as pullbacks and frules receive it.
 
-    Thunks are forced, zeros become arrays (or numbers) like the primal, and
-    `NoTangent()` stands exactly where the primal has no tangent. A
+    Thunks are computed, zeros become arrays (or numbers) like the primal, and the
+    result is `NoTangent()` exactly if the primal has no tangent. A
     `NotImplementedTangent` stays.
 
     Raises:
@@ -145,7 +145,7 @@ def materialise(primal: Any, tangent: Any, path: str = "x") -> Any:
 
 
 class _Fit:
-    """A walk through a tangent, beside the tree of its primal."""
+    """A walk through a tangent along the tree of its primal."""
 
     def __init__(self) -> None:
         self.met: dict[tuple[int, int], Any] = {}
@@ -190,7 +190,7 @@ class _Fit:
     ) -> Any:
         for name, subtree in backing(tree).items():
             inner = entry_path(path, keyed(tree), name)
-            entry = self.fit(subtree, given.get(name), inner)  # absent: no motion
+            entry = self.fit(subtree, given.get(name), inner)  # absent: zero
             backing(result)[name] = entry
         return result
 
@@ -238,7 +238,7 @@ class _Filling(_Fit):
     def zero(self, tree: Any, dx: Any) -> Any:
         if not isinstance(tree, StructuralTangent):
             return zero_tangent(tree)
-        # An instance that was met is one instance, reached again without a tangent.
+        # A repeated instance is one instance, reached again without a tangent.
         known = self.latest.get(id(tree))
         return self.filled(tree, {}, like(tree, {}), "") if known is None else known
 
@@ -260,18 +260,18 @@ class _Filling(_Fit):
 
 
 def entries_given(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]:
-    """The entries that an author gave for a container, by the names of the primal.
+    """The entries of a container's tangent in an author's form, by the primal's names.
 
-    `dx` may be a tangent, an instance of the primal's class, a bare container, or
-    positional where the primal has fields. What was not given is absent.
+    `dx` may be a tangent, an instance of the primal's class, a plain container, or
+    positional for a primal with fields. Missing entries are absent.
 
     Args:
         tree: A tangent of the primal's class with all of its entries.
-        dx: What the author gave.
-        path: What errors call it.
+        dx: The author's tangent.
+        path: Its name in errors.
 
     Raises:
-        ProjectionError: `dx` is no container, or one with other entries.
+        ProjectionError: `dx` is not a container, or has other entries.
 
     >>> from rules_core import Tangent
     >>> from rules_core.extend import entries_given
@@ -307,7 +307,7 @@ def _read(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]:
 
 
 def _renamed(names: dict[Any, Any], items: dict[Any, Any]) -> dict[Any, Any]:
-    """Entries given by position, under the names of the fields."""
+    """Positional entries under the names of the fields."""
     if len(names) != len(items):
         return items
     return dict(zip(names, items.values(), strict=True))

@@ -1,4 +1,4 @@
-"""A pullback with its residuals in the open."""
+"""A pullback with explicit residuals."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["Pullback"]
 class Pullback:
     """A pullback `dy ↦ fn(*residuals, dy)`.
 
-    May be returned by an rrule instead of a closure. It is a pytree whose children are
-    the residuals, so hosts store it without looking into a closure: the fastest form
-    in JAX and PyTorch.
+    An rrule may return it instead of a closure. It is a pytree whose children are the
+    residuals, so frameworks store it without analysing a closure: the fastest form in
+    JAX and PyTorch.
 
     Args:
         fn: A module-level function of the residuals and the cotangent.
-        *residuals: Arrays, numbers or pytrees of them; static values may be among them.
+        *residuals: Arrays, numbers or pytrees of them; static values are allowed.
 
     >>> from rules_core import NoTangent, Pullback
     >>> def scale_pullback(c, dy):

@@ -1,6 +1,6 @@
-"""SciPy's sparse matrices: points of the space of matrices with the same pattern.
+"""SciPy's sparse matrices: points of the space of matrices with one pattern.
 
-SciPy is looked at only if somebody has imported it.
+SciPy is used only if it is already imported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ __all__ = ["Pattern", "is_sparse", "zero_sparse"]
 def is_sparse(x: object) -> bool:
     """Whether `x` is a SciPy sparse array or matrix."""
     module = sys.modules.get("scipy.sparse")
-    # By class, not by SciPy's `issparse`: engines follow this code at higher orders.
+    # By class, not by SciPy's `issparse`: engines differentiate this code at higher
+    # orders.
     return module is not None and isinstance(x, (module.sparray, module.spmatrix))
 
 

@@ -1,7 +1,7 @@
-"""One level of a container: its kind, its entries, and how to build it again.
+"""Structure of one container: its kind, its entries, and its reconstruction.
 
-`structure(x)` is the only place that knows what a container is. Everything else (zero
-tangents, projections, sums of primals and tangents) walks the levels that it gives.
+`structure(x)` alone decides what a container is. All other code (zero tangents,
+projections, sums of primals and tangents) walks its results.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from rules_core._base.errors import UnsupportedError
 from .pullback import Pullback
 from .sparse import is_sparse
 
-# Where a class is registered with optree to be a container of tangents; classes that
-# are registered for everybody are containers too.
+# The optree namespace of classes registered as containers of tangents; globally
+# registered classes are containers too.
 NAMESPACE = "rules_core"
 
 __all__ = [
@@ -43,17 +43,18 @@ __all__ = [
 
 @final
 class Structure:
-    """One level of a container.
+    """One container, without the containers inside it.
 
     Attributes:
         primal: The class of the container, the `P` of `Tangent(P, …)`.
         names: Positions, keys or field names, one per entry.
         values: The entries.
         keyed: `"position"` (tuple, list), `"key"` (dict) or `"field"` (classes).
-        mutable: Whether fields of the container may be set anew (instances of mutable
+        mutable: Whether fields of the container may be assigned (instances of mutable
             classes), so that its tangent is a `MutableTangent`.
 
-    A class of one's own says by `__tangent_structure__` what it is made of, or None:
+    Your own class may define `__tangent_structure__`, which returns its structure or
+    None:
 
     >>> from rules_core import Structure, has_tangent, zero_tangent
     >>> class Angle:
@@ -96,7 +97,7 @@ class Structure:
         return self.fill(self.shell(), values)
 
     def shell(self) -> Any:
-        """A copy of a mutable instance, to be completed by `fill`: for cycles."""
+        """A copy of a mutable instance, for `fill` to complete: for cycles."""
         return None if self._shell is None else self._shell()
 
     def fill(self, shell: Any, values: Sequence[Any]) -> Any:
@@ -105,18 +106,18 @@ class Structure:
         return shell
 
     def paths(self, path: str) -> Iterator[str]:
-        """The entries as Python would spell them, in their order."""
+        """The entries as Python expressions, in order."""
         for name in self.names:
             yield entry_path(path, self.keyed, name)
 
 
 def entry_path(path: str, keyed: str, name: object) -> str:
-    """How Python would spell one entry: `x[0]`, `x['w']`, `x.scale`."""
+    """One entry as a Python expression: `x[0]`, `x['w']`, `x.scale`."""
     return f"{path}.{name}" if keyed == "field" else f"{path}[{name!r}]"
 
 
 def structure(x: Any) -> Structure | None:
-    """One level of `x`; None where `x` is a leaf (arrays, numbers, opaque objects).
+    """The structure of `x`; None if `x` is a leaf (arrays, numbers, opaque objects).
 
     Containers are tuples, lists, dicts, named tuples, dataclasses, classes registered
     with optree (globally or under the namespace `"rules_core"`), functions that close
@@ -132,7 +133,7 @@ def structure(x: Any) -> Structure | None:
     cls = type(x)
     if cls in _ATOMS or is_array_type(cls):
         return None
-    if cls is FunctionType:  # asked about at every call of a rule
+    if cls is FunctionType:  # for speed: every call of a rule
         return _from_function(x)
     for base, describe in _BY_BASE:
         if isinstance(x, base):
@@ -155,7 +156,7 @@ def structure(x: Any) -> Structure | None:
 
 
 def field_names(primal: Any) -> tuple[str, ...] | None:
-    """The fields that every instance of a class has; None where that is not known."""
+    """The fields that every instance of a class has; None if unknown."""
     if hasattr(primal, "_fields") and issubclass(primal, tuple):
         return tuple(primal._fields)
     if primal is partial:
@@ -194,7 +195,7 @@ def _from_list(x: Any) -> Structure:
     return Structure(type(x), "position", range(len(held)), held, build)
 
 
-# A user's class may answer otherwise for what it holds: the bases are asked.
+# A user's class may redefine its access: use the methods of the base classes.
 _DICTS: tuple[Any, ...] = (OrderedDict, dict, MappingProxyType)
 
 
@@ -206,7 +207,7 @@ def _from_dict(x: Any) -> Structure:
         if isinstance(x, MappingProxyType):
             return MappingProxyType(entries)
         result = _copy(x)
-        dict.update(result, entries)  # one of its own may add, as that of Counter does
+        dict.update(result, entries)  # its own may add, as Counter's does
         return result
 
     base = next(base for base in _DICTS if isinstance(x, base))
@@ -323,7 +324,7 @@ _BY_BASE: tuple[tuple[Any, Callable[[Any], Structure | None]], ...] = (
 
 
 def _registered(cls: type) -> Any:
-    """The entry of a class in optree's registry, if somebody has imported optree."""
+    """The entry of a class in optree's registry, if optree is imported."""
     optree = sys.modules.get("optree")
     if optree is None:
         return None
@@ -378,7 +379,7 @@ def _filler(names: Sequence[str]) -> Callable[..., None]:
 
 
 def _opaque(x: Any) -> bool:
-    """Whether an instance is no container of numbers whatever it holds."""
+    """Whether an instance is never a container of numbers."""
     root = type(x).__module__.partition(".")[0]
     standard = root in sys.stdlib_module_names and root != "collections"
     return standard or _is_enumeration(x) or is_sparse(x)
@@ -395,10 +396,10 @@ def _attributes(x: Any) -> Iterator[str]:
             if hasattr(x, slot):
                 yield slot
     found = getattr(x, "__dict__", None)
-    if not isinstance(found, dict):  # of a class that answers for every name
+    if not isinstance(found, dict):  # a class may answer every name
         return
     for name in found:
-        if not name.startswith("__"):  # what describes the object, as of functions
+        if not name.startswith("__"):  # not metadata, as of functions
             yield name
 
 
@@ -419,7 +420,7 @@ def _copy(x: Any) -> Any:
 
 
 def _shell(x: Any) -> Any:
-    """An instance with the same attributes; a `__copy__` of its class may do more."""
+    """An instance with equal attributes; a `__copy__` of its class may do more."""
     cls: Any = type(x)
     if not hasattr(cls, "__copy__") or cls.__new__ is not object.__new__:
         return _copy(x)

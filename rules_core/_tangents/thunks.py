@@ -1,9 +1,9 @@
-"""Tangents that are computed when somebody wants them."""
+"""Lazy tangents."""
 
 from __future__ import annotations
 
 import operator
-from _thread import RLock  # what threading.RLock is, without importing threading
+from _thread import RLock  # the class of threading.RLock, without importing threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, Self, final
 
@@ -13,11 +13,10 @@ from .base import AbstractTangent
 
 __all__ = ["BARE", "AbstractThunk", "InplaceableThunk", "Thunk", "thunk", "unthunk"]
 
-# What authors may write for the tangent of a container; Python's own `+` and `*` join
-# and repeat these.
+# Plain containers as tangents; Python's own `+` and `*` join and repeat these.
 BARE = (tuple, list, dict)
 
-# What is read off the value, by name, and therefore forces the thunk.
+# Attributes read from the value, which therefore compute the thunk.
 _READ_ATTRIBUTES = ("dtype", "imag", "ndim", "real", "shape", "size")
 _READ_METHODS = ("astype", "dot", "flatten", "mean", "ravel", "reshape", "sum")
 
@@ -44,8 +43,8 @@ def _number(x: Any) -> Any:
 class AbstractThunk(AbstractTangent):
     """Base class of the lazy tangents.
 
-    Arithmetic, indexing, iteration and conversion to a number force a thunk;
-    conjugation and transposition give another thunk; a zero factor leaves it alone.
+    Arithmetic, indexing, iteration and conversion to a number compute a thunk;
+    conjugation and transposition give another thunk; a zero factor does not compute it.
 
     >>> from rules_core import ZeroTangent, thunk
     >>> lazy = thunk(lambda: 3.0)
@@ -133,11 +132,10 @@ for _name in (*_READ_ATTRIBUTES, *_READ_METHODS):
 
 @final
 class Thunk(AbstractThunk):
-    """A tangent that is computed at its first use, and once only.
+    """A tangent that is computed at its first use, and only once.
 
-    The value is kept; the function is dropped as soon as it has returned. If it
-    raises, the next use calls it again. Threads that ask at the same time wait for one
-    computation.
+    The value is cached; the function is dropped when it has returned. If it raises, the
+    next use calls it again. Concurrent threads wait for one computation.
 
     Args:
         fn: Called without arguments; returns a tangent.
@@ -190,8 +188,8 @@ def _forced(value: Any) -> Thunk:
 class InplaceableThunk(AbstractThunk):
     """A thunk that can also add itself to an array: `add(x)` does `x += value`.
 
-    Worth it where the sum is cheaper than value and addition apart. `accumulate` calls
-    `add` on arrays that it may write into, and uses the value otherwise.
+    Useful if the in-place sum is cheaper than value and addition together. `accumulate`
+    calls `add` on arrays that it may write to, and uses the value otherwise.
 
     Args:
         add: Adds the tangent to its argument in place and returns the argument.
@@ -223,10 +221,10 @@ class InplaceableThunk(AbstractThunk):
 
 
 def thunk(fn: Callable[[], Any]) -> Thunk:
-    """Put off `fn()` until somebody wants its value.
+    """Delay `fn()` until its value is needed.
 
     Use it in pullbacks of several arguments for cotangents that cost more than the
-    closure: those that nobody asks for are never computed. Also a decorator.
+    closure: unused ones are never computed. Also a decorator.
 
     >>> from rules_core import thunk, unthunk
     >>> unthunk(thunk(lambda: 2.0 * 3.0))
@@ -236,7 +234,7 @@ def thunk(fn: Callable[[], Any]) -> Thunk:
 
 
 def unthunk(x: Any) -> Any:
-    """Remove one layer of laziness; anything but a thunk is returned as it is.
+    """Remove one layer of laziness; other values are returned unchanged.
 
     >>> from rules_core import thunk, unthunk
     >>> unthunk(thunk(lambda: 3.0)), unthunk(3.0)

@@ -1,7 +1,7 @@
-"""Tangents without numbers: zeros, and derivatives that nobody has written.
+"""Tangents without numbers: zeros, and derivatives that are not implemented.
 
 The algebra is that of ChainRulesCore.jl (`abstract_zero.jl`, `notimplemented.jl` and
-`tangent_arithmetic.jl`); `base` says which operand decides.
+`tangent_arithmetic.jl`); `base` defines which operand decides.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LINEAR_METHODS = (
     "swapaxes", "take", "trace", "transpose", "view",
 )  # fmt: skip
 
-# Questions about an array that a zero, which has no shape, cannot answer.
+# Properties of an array that a zero, which has no shape, cannot have.
 _METADATA = frozenset({
     "aval", "data", "device", "dtype", "itemsize", "nbytes", "ndim", "shape", "size",
     "strides",
@@ -40,9 +40,9 @@ _METADATA = frozenset({
 class AbstractZero(AbstractTangent):
     """Base class of the two tangents that act as zero.
 
-    Propagators are linear, so an AD system that meets only zeros may stop there. A zero
-    is the zero of every shape: indexing it, reading a field, iterating (once) and the
-    linear array methods give the zero itself.
+    Propagators are linear, so an AD system may stop at a result of zeros. A zero is the
+    zero of every shape: indexing it, reading a field, iterating (once) and the linear
+    array methods give the zero itself.
 
     >>> from rules_core import NoTangent, ZeroTangent
     >>> z = ZeroTangent()
@@ -131,7 +131,7 @@ def _itself(self: AbstractZero, *_args: Any, **_kwargs: Any) -> AbstractZero:
 class ZeroTangent(AbstractZero):
     """The zero of every tangent space: `z + dx = dx`, `z * dx = z`.
 
-    Says that the derivative is zero although the primal could be perturbed.
+    The derivative is zero although the primal could be perturbed.
 
     >>> from rules_core import ZeroTangent
     >>> ZeroTangent() is ZeroTangent(), ZeroTangent() - 2.0
@@ -145,7 +145,7 @@ class ZeroTangent(AbstractZero):
 
 @final
 class NoTangent(AbstractZero):
-    """The tangent of what cannot be perturbed: integers, strings, None, functions.
+    """The tangent of constants by nature: integers, strings, None, functions.
 
     Acts as zero, and wins `+` against `ZeroTangent()`.
 
@@ -174,11 +174,11 @@ class NoTangent(AbstractZero):
 
 
 class DerivativeNotImplemented(UnsupportedError):
-    """A derivative is wanted that its rule declares as not implemented.
+    """A needed derivative that its rule declares as not implemented.
 
     Attributes:
-        tangent: The `NotImplementedTangent` that the rule gave.
-        context: Where it was met: the rule, the function and the argument.
+        tangent: The `NotImplementedTangent` of the rule.
+        context: Its origin: the rule, the function and the argument.
     """
 
     def __init__(self, tangent: NotImplementedTangent, context: str = "") -> None:
@@ -190,21 +190,21 @@ class DerivativeNotImplemented(UnsupportedError):
             f"Declared in {tangent.module}, {tangent.file}:{tangent.line}.{issue}"
         )
 
-    def __reduce__(self) -> Any:  # the tangent is made of words as well
+    def __reduce__(self) -> Any:  # the tangent consists of text too
         return DerivativeNotImplemented, (self.tangent, self.context)
 
 
 @final
 class NotImplementedTangent(AbstractTangent):
-    """The tangent of an argument whose derivative nobody has written down.
+    """The tangent of an argument without an implemented derivative.
 
     Made by `not_implemented`. It wins `+`, loses `*` to a zero and wins it against
-    anything else; it raises `DerivativeNotImplemented` where a number is needed: `-`,
-    `/`, transposes, iteration, indexing, conversions.
+    anything else; it raises `DerivativeNotImplemented` if a number is needed: `-`, `/`,
+    transposes, iteration, indexing, conversions.
 
     Attributes:
         info: Why there is no derivative, and what is missing.
-        issue: Where to follow or change that, for instance a URL.
+        issue: Where to follow or change this, such as a URL.
         module: Name of the module that declares it.
         file: File of the declaration.
         line: Line of the declaration.
@@ -276,12 +276,12 @@ class NotImplementedTangent(AbstractTangent):
 
     @property
     def T(self) -> NoReturn:
-        """Refused: the transpose needs a value."""
+        """Raises an error: the transpose needs a value."""
         self._refuse()
 
     @property
     def mT(self) -> NoReturn:
-        """Refused: the transpose needs a value."""
+        """Raises an error: the transpose needs a value."""
         self._refuse()
 
     def _key(self) -> tuple[object, ...]:
@@ -308,14 +308,14 @@ class NotImplementedTangent(AbstractTangent):
 
 
 def not_implemented(info: str, *, issue: str = "") -> NotImplementedTangent:
-    """A tangent that says: this derivative exists, but nobody has written it.
+    """A tangent for a derivative that exists but is not implemented.
 
-    An AD system raises `DerivativeNotImplemented` when somebody wants it, so that it is
-    never taken for zero.
+    An AD system raises `DerivativeNotImplemented` if it is needed, so it is never
+    mistaken for zero.
 
     Args:
-        info: What is missing, in words.
-        issue: Where to follow or change that, for instance a URL.
+        info: What is missing, as text.
+        issue: Where to follow or change this, such as a URL.
 
     >>> from rules_core import not_implemented
     >>> not_implemented("derivative in the order", issue="our issue 12")

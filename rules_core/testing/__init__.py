@@ -1,7 +1,7 @@
-"""Testing rules: `check_rule` and its relatives.
+"""Tests of rules: `check_rule` and similar functions.
 
 Not imported by `rules_core`. Names are loaded at first use, so that importing this
-package needs no NumPy; running a check does.
+package does not import NumPy; running a check does.
 """
 
 from importlib import import_module

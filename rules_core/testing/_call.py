@@ -1,4 +1,4 @@
-"""The call under test as a tuple of primals, and the call that other primals make."""
+"""The call under test as a tuple of primals, and the reverse."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["bound_to", "names_of", "primals_of"]
 
 
 def is_bound(f: Any) -> bool:
-    """Whether the rule's first argument is an instance that `f` holds, or is."""
+    """Whether the rule's first argument is an instance: that of `f`, or `f`."""
     return not isinstance(f, (Primitive, functools.partial)) and unwrap(f)[0].bound
 
 
@@ -24,7 +24,7 @@ def primals_of(
     """`(f, *args)` in normal form, for a method its instance first; the keywords.
 
     Raises:
-        TypeError: `f` itself would refuse these arguments.
+        TypeError: `f` itself rejects these arguments.
     """
     if isinstance(f, functools.partial):
         return (f, *args), kwargs
@@ -33,7 +33,7 @@ def primals_of(
 
 
 def bound_to(f: Any, first: Any) -> Any:
-    """The callable that a first primal stands for: a method is bound to it."""
+    """The callable for a first primal: a method is bound to it."""
     if not is_bound(f):
         return first
     target = unwrap(f)[0]

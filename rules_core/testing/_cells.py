@@ -1,4 +1,4 @@
-"""One way of running a function in a host, with its derivatives."""
+"""One combination of transformations of a framework."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Kind = Literal["value", "jvp", "vjp", "second", "batched", "batched_vjp"]
 @final
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of the host matrix; an adapter's `cells(level)` yields them.
+    """A cell of the support matrix; an adapter's `cells(level)` yields them.
 
-    `run` moves the leaves to the host, calls `f` there and moves the results back to
-    NumPy. It raises `UnsupportedError` where the host cannot do the combination; the
-    cell then stands as *refused*, with that text. By `kind`:
+    `run` converts the leaves to the framework, calls `f` there and converts the results
+    to NumPy. It raises `UnsupportedError` for an unsupported combination; the cell is
+    then *refused*, with that text. By `kind`:
 
     * `"value"`: `run(f, primals, kwargs)` → outputs
     * `"jvp"`: `run(f, primals, kwargs, tangents)` → output tangents
@@ -31,12 +31,12 @@ class Cell:
       `[input cotangents, …]`
 
     Attributes:
-        name: Such as `"jit(grad)"`.
+        name: The combination, such as `"jit(grad)"`.
         kind: What `run` computes.
         run: `f` is a primitive, or a function of the differentiated arguments that
             calls one. Primals, tangents and cotangents are pytrees with NumPy leaves;
-            None stands for the tangent of a leaf that has none. Complex cotangents
-            follow this project's convention.
+            the tangent of a leaf without one is None. Complex cotangents follow this
+            project's convention.
     """
 
     __module__ = "rules_core.testing"

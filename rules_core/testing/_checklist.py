@@ -1,4 +1,4 @@
-"""The checks of a rule: their names, their order, and on which others each rests."""
+"""The checks of a rule: their names, their order, and their prerequisites."""
 
 from __future__ import annotations
 
@@ -146,6 +146,6 @@ ENTRYWISE = ("rrule.embedding", "frule.embedding", "complex-point")
 
 
 def all_names() -> tuple[str, ...]:
-    """Names of all checks that run without a host."""
+    """Names of all checks that run without a framework."""
     specs = [*rule_checks("rrule"), *rule_checks("frule"), *common_checks()]
     return (*(spec.name for spec in specs), *ENTRYWISE)

@@ -1,9 +1,9 @@
-"""How checks are declared and run.
+"""Declaring and running checks.
 
-A check is a function that returns what it saw, or raises `Failure`, `NotRun` or
-`Refused`. It names the checks on which it rests: where one of those failed, its own
-result would say nothing new and it is not run. So a wrong rule fails the one check
-that is about its fault, and the table shows one cause instead of ten consequences.
+A check is a function that returns its observation, or raises `Failure`, `NotRun` or
+`Refused`. It names its prerequisites, and is not run if one of them failed. So a wrong
+rule fails only the check for its mistake, and the table shows one cause instead of ten
+consequences.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Spec(Generic[T]):
     Attributes:
         name: Its name in the report.
         run: The check itself.
-        rests_on: Names of checks that must not have failed.
+        rests_on: Prerequisites: names of checks that must not have failed.
     """
 
     name: str
@@ -68,7 +68,7 @@ def _outcome(
 
 
 def _fault(rests_on: tuple[str, ...], report: Report) -> str | None:
-    """The failed check that makes this one pointless, through any number of steps."""
+    """The failed prerequisite of a check, direct or indirect."""
     for check in report:
         if check.name in rests_on:
             if check.status == "failed":
@@ -89,22 +89,22 @@ def attempt(run: Callable[[], str | None]) -> tuple[Status, str]:
         return "not run", str(reason)
     except (Refused, UnsupportedError) as refusal:
         return "refused", str(refusal)
-    except Exception as error:  # whatever a rule raises is its fault
+    except Exception as error:  # errors of a rule are its fault
         return "failed", _located(error)
 
 
 def _located(error: Exception) -> str:
-    """The error with the author's line that led to it, if it is not one of ours."""
+    """The error with the author's line that caused it, unless it is one of ours."""
     if isinstance(error, RulesCoreError):  # its text names the rule and its place
         return f"{type(error).__name__}: {error}"
     place = f"{type(error).__name__}: {_words(error)} ({_place(error)})"
     notes = getattr(error, "__notes__", ())
-    # JAX notes of each of its errors that it has shortened the traceback.
+    # JAX adds a note to each error about the shortened traceback.
     return "\n".join((place, *(note for note in notes if not note.startswith("---"))))
 
 
 def _words(error: Exception) -> str:
-    """What an error says, without the tracebacks that libraries put into it."""
+    """The text of an error, without the tracebacks that libraries include."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if any("Traceback (most recent call last)" in line for line in lines):
         return lines[-1]
@@ -112,7 +112,7 @@ def _words(error: Exception) -> str:
 
 
 def _place(error: Exception) -> str:
-    """The last line in a file that is no library's."""
+    """The last line in a file that does not belong to a library."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not _is_library(frame.filename)]
     frame: Any = (own or frames)[-1]

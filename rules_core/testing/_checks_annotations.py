@@ -1,4 +1,4 @@
-"""The annotations of a rule admit what hosts call it with."""
+"""The annotations of a rule accept the arguments that frameworks pass."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["takes_hosts_arrays"]
 
 
 def takes_hosts_arrays(mode: Mode) -> None:
-    """Arrays of JAX and PyTorch fit the annotations as NumPy's do.
+    """Arrays of JAX and PyTorch match the annotations if NumPy's do.
 
-    Where they do not, and no other rule takes them, those hosts differentiate the
+    If they do not, and no other rule accepts them, these frameworks differentiate the
     function's own code.
     """
     subject = mode.subject
@@ -46,6 +46,6 @@ def takes_hosts_arrays(mode: Mode) -> None:
 
 
 def _elsewhere(x: Any) -> Any:
-    """NumPy's arrays as an array of another library."""
+    """NumPy's arrays replaced by arrays of another library."""
     is_numpy = isinstance(x, (np.ndarray, np.generic)) and is_array(x)
     return Dual(x, np.zeros_like(x)) if is_numpy and dtype_of(x) is not None else x

@@ -1,4 +1,4 @@
-"""Shape and batch rules agree with the function, rules on stacks with themselves."""
+"""Shape and batch rules match the function; rules treat stacks elementwise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._subject import Subject
 __all__ = ["batches_are_right", "rule_batches", "shapes_are_right"]
 
 COUNT = 3
-# Examples differ by this share of their size: little enough to stay in the domain.
+# Relative difference between examples: small enough to stay in the domain.
 SPREAD = 2.0**-7
 
 
@@ -46,7 +46,8 @@ def shapes_are_right(subject: Subject) -> None:
         )
         raise Failure(message)
     for mine, right in zip(claimed, there, strict=True):
-        # Hosts cast the value of an elementwise primitive to the dtype of its rule.
+        # Frameworks cast the value of an elementwise primitive to the dtype of its
+        # rule.
         same = mine[0] == right[0] if handle.elementwise else mine == right
         if not same:
             message = f"the shape rule says {mine}, the value has {right}"
@@ -69,7 +70,7 @@ def _shapes(y: Any) -> list[tuple[Any, Any]]:
 
 
 def batches_are_right(subject: Subject) -> None:
-    """The batch rule gives for a stack what the function gives one by one."""
+    """The batch rule gives for a stack the function's results one by one."""
     rule = _primitive(subject).batch_rule
     if rule is None:
         message = "no batch rule"
@@ -153,7 +154,7 @@ def _compare_batch(
 
 
 def rule_batches(mode: Mode) -> None:
-    """The rule of an elementwise primitive treats each element of a stack by itself."""
+    """The rule of an elementwise primitive treats stacked elements independently."""
     subject = mode.subject
     if not _primitive(subject).elementwise:
         message = "not an elementwise primitive"
@@ -170,7 +171,7 @@ def rule_batches(mode: Mode) -> None:
 
 
 def _like(mode: Mode, args: tuple[Any, ...]) -> Mode:
-    """The same rule at other arguments."""
+    """This rule at other arguments."""
     subject = mode.subject
     other = type(mode)(Subject(subject.f, args, subject.kwargs, config=subject.config))
     other.missing = dict(mode.missing)

@@ -47,7 +47,7 @@ def derivative_is_right(mode: Mode) -> str:
 
 
 def complex_derivative_is_right(mode: Mode) -> str:
-    """Complex functions: every entry is a 2×2 real Jacobian, and all of it is right.
+    """Complex functions: every entry is a correct 2×2 real Jacobian.
 
     For a complex argument both real directions are tried, `1` and `i`, and for a
     complex value both cotangents.
@@ -76,8 +76,8 @@ def _moving(subject: Subject) -> Vector:
 def _along(mode: Mode, v: Vector) -> float:
     """Compare along one direction; the relative error of the differences.
 
-    An agreement within an error as large as the derivative itself is no evidence,
-    unless the derivative is nil, beside the value or beside how far it varies.
+    Agreement within an error as large as the derivative is no evidence, unless the
+    derivative is negligible compared with the value or its variation.
     """
     check = _check_push if mode.kind == "frule" else _check_pull
     found = check(mode, v, _slope(mode, v))
@@ -89,12 +89,12 @@ def _along(mode: Mode, v: Vector) -> float:
 
 
 def _is_nil(mode: Mode, v: Vector, found: _Verdict) -> bool:
-    """Whether the derivative is nil beside the value at the end of the direction."""
+    """Whether the derivative is negligible compared with the value at the end."""
     subject = mode.subject
     try:
         away = largest(subject.out.values(subject.call(subject.moved(v))))
     except (ArithmeticError, TypeError, ValueError, StructureMismatch):
-        return False  # a step of this length leaves the domain
+        return False  # this step leaves the domain
     nil = ROUNDING * subject.tolerance.eps * away
     return found.size <= nil and found.error <= subject.tolerance.relative * away
 
@@ -102,13 +102,13 @@ def _is_nil(mode: Mode, v: Vector, found: _Verdict) -> bool:
 @final
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """How strong an agreement is.
+    """The strength of an agreement.
 
     Attributes:
-        error: How far off the finite differences may be.
+        error: Error bound of the finite differences.
         size: The size of the derivative.
         value: The size of the function's value.
-        round_off: Below it a derivative is nil.
+        round_off: Smaller derivatives count as zero.
     """
 
     error: float
@@ -169,7 +169,7 @@ def _compare(mode: Mode, excess: Vector) -> None:
 
 
 def cauchy_riemann_hold(mode: Mode) -> str | None:
-    """`J i v = i J v` where `holomorphic=True` is claimed, also off the real axis."""
+    """`J i v = i J v` for `holomorphic=True`, off the real axis too."""
     subject = mode.subject
     call = mode.resolve(subject.primals)
     if not getattr(call.rule.function, "holomorphic", False):

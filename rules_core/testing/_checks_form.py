@@ -1,8 +1,7 @@
 """The raw tangent has the form of its primal, leaf by leaf.
 
-Looked at before any projection. Allowed are zeros, None, Python numbers for arrays
-without axes, bare containers and lazy values; nothing else that `ProjectTo` would
-repair.
+Checked before any projection. Zeros, None, Python numbers for 0-d arrays, plain
+containers and lazy values are allowed, but nothing else that `ProjectTo` would repair.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ __all__ = ["device_is_right", "dtype_is_right", "no_tangent_is_right", "shape_is
 
 
 def _raw_tips(mode: Mode) -> Iterator[tuple[Tip | Static, Any]]:
-    """Leaves of the codomain with what the rule returned for each."""
+    """Leaves of the codomain with the corresponding results of the rule."""
     raw = first_outcome(mode).raw
     if mode.kind == "frule":
         yield from tips(mode.codomain.root, raw)
@@ -35,7 +34,7 @@ def _raw_tips(mode: Mode) -> Iterator[tuple[Tip | Static, Any]]:
 
 
 def _numbers(mode: Mode) -> Iterator[tuple[Leaf, Any]]:
-    """Leaves that have a tangent, where the rule gave more than a zero."""
+    """Leaves with a tangent for which the rule returned more than a zero."""
     for tip, value in _raw_tips(mode):
         empty = value is None or isinstance(
             value, (AbstractZero, NotImplementedTangent)
@@ -64,7 +63,7 @@ def shape_is_right(mode: Mode) -> None:
 
 
 def no_tangent_is_right(mode: Mode) -> None:
-    """`NoTangent()` stands exactly where the primal has no tangent."""
+    """The tangent is `NoTangent()` exactly if the primal has no tangent."""
     for tip, value in _raw_tips(mode):
         if isinstance(tip, Static):
             if not (value is None or isinstance(value, AbstractZero)):
@@ -93,13 +92,13 @@ def _fixed(mode: Mode) -> set[str]:
 
 
 def dtype_is_right(mode: Mode) -> None:
-    """Each array has the dtype of its primal, and is real where that is."""
+    """Each array has the dtype of its primal, and is real for a real primal."""
     for leaf, value in _numbers(mode):
         got = to_numpy(value).dtype
         right = got == leaf.dtype
         if _is_bare_number(value):
             right = leaf.is_complex or not isinstance(value, complex)
-        elif not is_array(leaf.primal):  # a Python number: any precision but a lesser
+        elif not is_array(leaf.primal):  # a Python number: not a lower precision
             right = got.kind == leaf.dtype.kind and got.itemsize >= leaf.dtype.itemsize
         if not right:
             message = f"{leaf.path} is {leaf.dtype}, its tangent is {got}"
@@ -107,7 +106,7 @@ def dtype_is_right(mode: Mode) -> None:
 
 
 def device_is_right(mode: Mode) -> None:
-    """Each array is of its primal's library, and on its device."""
+    """Each array is of its primal's library and device."""
     for leaf, value in _numbers(mode):
         if not is_array(leaf.primal) or _is_bare_number(value):
             continue

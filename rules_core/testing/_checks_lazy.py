@@ -1,4 +1,4 @@
-"""Laziness keeps its promises: thunks, in-place halves and `needs`."""
+"""Lazy values: thunks, in-place halves and `needs`."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ __all__ = ["accumulates", "needs_are_met", "thunks_keep_their_promise"]
 
 
 def thunks_in(raw: Any, path: str) -> Iterator[tuple[str, AbstractThunk]]:
-    """The thunks in a raw tangent, without forcing any."""
+    """The thunks in a raw tangent, not computed."""
     if isinstance(raw, AbstractThunk):
         yield path, raw
     elif isinstance(raw, StructuralTangent):
-        # Reading a field would force it; the backing does not.
+        # Reading a field would compute it; the backing does not.
         for key, child in backing(raw).items():
             yield from thunks_in(child, f"{path}.{key}")
     elif isinstance(raw, (tuple, list)):
@@ -56,7 +56,7 @@ def _named_thunks(mode: Mode, raw: Any) -> list[tuple[str, AbstractThunk]]:
 
 
 def thunks_keep_their_promise(mode: Mode) -> str:
-    """A thunk is not forced before it is returned, and its function is pure."""
+    """A thunk is not computed before it is returned, and its function is pure."""
     raw = first_outcome(mode).raw
     lazy = _named_thunks(mode, raw)
     if not lazy:
@@ -72,7 +72,7 @@ def thunks_keep_their_promise(mode: Mode) -> str:
 
 
 def _function_of(item: AbstractThunk) -> Any:
-    """The function of a thunk that is not yet forced; None of one that is."""
+    """The function of a thunk that is not yet computed, otherwise None."""
     while isinstance(item, InplaceableThunk):
         item = item.value
     if isinstance(item, Thunk):
@@ -94,7 +94,7 @@ def _check_pure(path: str, function: Any) -> None:
 
 
 def accumulates(mode: Mode) -> None:
-    """Added onto a buffer that is not zero, in place or not, it gives the sum."""
+    """Adding the cotangent to a nonzero buffer, in place or not, gives the sum."""
     values, additions = first_outcome(mode).raw, first_outcome(mode).raw
     nodes: list[tuple[Node, Any, Any]] = [(mode.codomain.root, values, additions)]
     if mode.kind == "rrule":
@@ -109,7 +109,7 @@ def accumulates(mode: Mode) -> None:
 
 
 def _pairs(node: Node, a: Any, b: Any) -> Iterator[tuple[Leaf, Any, Any]]:
-    """The leaves with a tangent, and what stands for each in two raw tangents."""
+    """The leaves with a tangent, and the corresponding values of two raw tangents."""
     if isinstance(node, Tip):
         yield node.leaf, a, b
         return
@@ -136,7 +136,7 @@ def _check_sum(mode: Mode, leaf: Leaf, value: Any, addition: Any) -> None:
 
 
 def needs_are_met(mode: Mode) -> None:
-    """With `needs`, what is wanted stays the same, whatever is left out."""
+    """The needed cotangents do not depend on which others are omitted."""
     subject = mode.subject
     call = mode.resolve(subject.primals)
     if not call.rule.needs:

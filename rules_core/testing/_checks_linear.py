@@ -1,4 +1,4 @@
-r"""What follows from a rule being a linear map: no derivative is needed to see it."""
+r"""Consequences of linearity, checked without a derivative."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ._report import Failure, NotRun
 
 __all__ = ["adjoints", "is_linear", "repeats", "zeros_are_strong"]
 
-# How far away, along a direction, a rule is called to see whether it reuses buffers.
+# Distance, along a direction, of the calls that detect reused buffers.
 NEAR = 2.0**-20
-# Above so many coordinates, only some of the unit vectors are tried.
+# With more coordinates, only some of the unit vectors are tried.
 MANY = 64
 
 
@@ -35,7 +35,7 @@ def is_linear(mode: Mode) -> None:
 
 
 def _same(mode: Mode, actual: Vector, expected: Vector, what: str) -> None:
-    finite = np.isfinite(expected) & ~np.isinf(actual)  # of what overflows: nothing
+    finite = np.isfinite(expected) & ~np.isinf(actual)  # overflow proves nothing
     at = mode.subject.tolerance.differs(actual[finite], expected[finite])
     if at is not None:
         label = np.array(mode.codomain.labels)[finite][at]
@@ -45,7 +45,7 @@ def _same(mode: Mode, actual: Vector, expected: Vector, what: str) -> None:
 
 
 def zeros_are_strong(mode: Mode) -> None:
-    """Zero gives exactly zero, and no component is NaN, also at infinite partials."""
+    """Zero gives exactly zero, and no component is NaN, even at infinite partials."""
     image = mode.image(np.zeros(mode.domain.dim))
     bad = np.flatnonzero(image != 0.0)
     if bad.size:
@@ -72,7 +72,7 @@ def _check_unit(mode: Mode, j: int) -> None:
 
 
 def repeats(mode: Mode) -> None:
-    """Applied again it gives the same as before, and leaves alone what it gave."""
+    """Repeated calls give equal results and do not modify earlier ones."""
     _results_stay(mode)
     first, other = seeds(mode)[0], 2.0 * seeds(mode)[-1]
     outcome = mode.run(mode.domain.tangent(first))
@@ -91,7 +91,7 @@ def repeats(mode: Mode) -> None:
 
 
 def _results_stay(mode: Mode) -> None:
-    """A call elsewhere does not write into what the call before returned."""
+    """A call at another point does not write to the results of the previous call."""
     subject = mode.subject
     u, v = seeds(mode)[0], subject.directions[0]
     outcome = mode.run(mode.domain.tangent(u))
@@ -101,7 +101,7 @@ def _results_stay(mode: Mode) -> None:
     try:
         other = mode.run(mode.domain.tangent(2.0 * u), at=subject.moved(NEAR * v))
         mode.read(other.raw)
-    except Exception:  # that point is outside of the domain
+    except Exception:  # outside the domain
         return
     _unchanged(mode, "a call at another point", image, mode.read(outcome.raw))
     if not np.array_equal(y, subject.out.values(outcome.y), equal_nan=True):

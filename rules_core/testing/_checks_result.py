@@ -1,4 +1,4 @@
-"""A rule exists, returns what it must, and its value is the function's."""
+"""A rule exists, returns a valid result, and its value is the function's."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def returns_a_pair(mode: Mode) -> None:
 
 
 def _check_push(mode: Mode) -> None:
-    """It runs; an error may come from taking the tuple of tangents for an argument."""
+    """It runs; an error may come from using the tuple of tangents as an argument."""
     try:
         first_outcome(mode)
     except (AttributeError, TypeError, ValueError) as error:
@@ -87,7 +87,7 @@ def _check_pullback(mode: Mode) -> None:
 def implemented(mode: Mode) -> None:
     """No argument's derivative is declared as not implemented.
 
-    What is declared so is refused in words, as long as something is left to check.
+    Such derivatives are *refused*, as long as an argument is left to check.
     """
     mode.find_missing()
     if not mode.missing:
@@ -107,7 +107,7 @@ def implemented(mode: Mode) -> None:
 
 
 def _nothing_is_left(mode: Mode) -> bool:
-    """Whether all that the user did not declare fixed is not implemented."""
+    """Whether all arguments that the user did not declare fixed are not implemented."""
     subject = mode.subject
     places = enumerate(subject.space.slices)
     moving = {i for i, place in places if place.start < place.stop}
@@ -135,7 +135,7 @@ def value_is_right(mode: Mode) -> None:
 
 
 def _defaults_are_the_functions(mode: Mode) -> None:
-    """A wrapper that changes defaults inside computes something else under a rule."""
+    """A wrapper that changes defaults inside computes another function under a rule."""
     subject = mode.subject
     names = subject.filled_in
     if not names:
@@ -171,7 +171,7 @@ def _same_leaves(node: Node, y: object, expected: object) -> None:
 
 
 def tips(node: Node, raw: object) -> Iterator[tuple[Tip | Static, object]]:
-    """Every leaf below a node, with what stands for it in a raw value or tangent."""
+    """Every leaf below a node, with its part of a raw value or tangent."""
     raw = forced(raw)
     if not isinstance(node, Fork):
         yield node, raw

@@ -1,8 +1,8 @@
-"""The rule can be differentiated again: its body, not only its value, is right.
+"""The rule can be differentiated again: its body is correct, not only its value.
 
-Hostless. The reference is the derivative of the rule's value, by finite differences;
-a `Dual` goes through the body. They differ where the body cuts a derivative: by a
-stopped gradient, a mask on a zero cotangent, a value kept from another call.
+Without a framework. The reference is the derivative of the rule's value, by finite
+differences; a `Dual` goes through the body. They differ if the body cuts a derivative:
+by a stopped gradient, a mask on a zero cotangent, a value stored by another call.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def second_order_is_right(mode: Mode) -> None:
 
 
 def slope_at_zero_is_right(mode: Mode) -> None:
-    """Differentiated in the tangent at zero, a linear map gives itself."""
+    """The derivative of a linear map in its tangent, at zero, is the map itself."""
     mode = _traceable(mode)
     u = seeds(mode)[0]
     zero = Space(mode.domain.tangent(np.zeros(mode.domain.dim)))
     given = dual_point(zero, u)
-    # Arrays throughout: a rule may make its cotangent of a number a number.
+    # Arrays throughout: a rule may convert the cotangent of a number to a number.
     through = _through(mode, given, mode.subject.space.map(_as_array))
     image = mode.image(u)
     finite = np.isfinite(image)
@@ -96,7 +96,7 @@ def _traceable(mode: Mode) -> Mode:
 
 
 def _in_double(mode: Mode) -> Mode:
-    """The same rule at the same point in double precision."""
+    """This rule at this point in double precision."""
     old = mode.subject
     if max(old.space.eps, old.out.eps) <= 2.0**-52:
         return mode
@@ -110,7 +110,7 @@ def _in_double(mode: Mode) -> Mode:
 
 
 def _through(mode: Mode, given: Any, at: Any) -> Vector:
-    """Coordinates of the tangents of what the rule returns."""
+    """Coordinates of the tangents of the rule's results."""
     try:
         raw = mode.run(given, at=at).raw
         return mode.read(_tangents(mode, raw))
@@ -119,7 +119,7 @@ def _through(mode: Mode, given: Any, at: Any) -> Vector:
     except DerivativeMissing as missing:
         raise Refused(missing.tangent.info) from None
     except Exception as reason:
-        # On plain arrays the body runs: other checks have seen that.
+        # The body runs on plain arrays: other checks have tested that.
         message = f"the body is no array code: {type(reason).__name__}: {reason}"
         raise NotRun(message) from None
 

@@ -1,4 +1,4 @@
-"""A rule that takes `ZeroTangent()` treats it as it treats zeros that are arrays."""
+"""A rule with `symbolic_zeros` treats `ZeroTangent()` like arrays of zeros."""
 
 from __future__ import annotations
 

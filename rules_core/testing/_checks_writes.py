@@ -66,7 +66,7 @@ def inputs_unwritten(mode: Mode) -> None:
 
 
 def given_unwritten(mode: Mode) -> None:
-    """The cotangent of a pullback, or the tangents of an frule, stay as they are."""
+    """The cotangent of a pullback, or the tangents of an frule, are not modified."""
     given = _given(mode)
     name = {"rrule": "dy", "frule": "tangents"}[mode.kind]
     before = snapshot(given, name)
@@ -75,9 +75,10 @@ def given_unwritten(mode: Mode) -> None:
 
 
 def views_are_the_functions(mode: Mode) -> None:
-    """The value lies in an argument's memory exactly where the function's does.
+    """The value shares memory with an argument exactly if the function's value does.
 
-    Who writes to the value afterwards would change another argument than the program.
+    A later write to the value would otherwise change another argument than in the
+    program.
     """
     subject = mode.subject
     primals = subject.space.copy()
@@ -127,7 +128,7 @@ def _arrays(x: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def output_unwritten(mode: Mode) -> None:
-    """The pullback does not write to the value that the caller got."""
+    """The pullback does not write to the value that the caller received."""
     subject = mode.subject
     outcome = _finished(mode, mode.run(_given(mode)))
     first = mode.value()

@@ -24,10 +24,10 @@ __all__ = ["FiniteDifferenceConfig"]
 
 @final
 class FiniteDifferenceConfig(RuleConfig, HasForwardsMode, HasReverseMode):
-    """Stands in where no AD system is at hand: rules first, else finite differences.
+    """Replaces an AD system: rules first, otherwise finite differences.
 
-    The configuration that the tester hands to rules. Rules of the callee are used
-    where there are any; other functions are differentiated numerically, to about
+    The tester passes this configuration to rules. It uses the rules of the called
+    function if there are any; other functions are differentiated numerically, to about
     eleven digits.
 
     >>> import numpy as np

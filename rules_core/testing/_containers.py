@@ -1,7 +1,7 @@
-"""Containers inside a primal: how one is rebuilt, and how its tangent is read.
+"""Containers inside a primal: rebuilding them, and reading their tangents.
 
-`rules_core` says what a container is made of; here a level of it is given its tangent:
-written in canonical form, read in every form that authors may return.
+`rules_core` defines the structure of containers; this module adds the tangent of one
+container: written in canonical form, read in every form that authors may return.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["Branch", "branch", "strangers"]
 @final
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One level of a nested primal.
+    """One container of a nested primal.
 
     Attributes:
         keys: One key per child: an index, a mapping's key or a field's name.
-        labels: How the path to each child goes on, such as `[0]` or `.slope`.
+        labels: The path suffix of each child, such as `[0]` or `.slope`.
         children: The children.
         rebuild: A primal of this kind from other children.
         wrap: The canonical tangent from the children's tangents.
@@ -40,7 +40,7 @@ class Branch:
 
 
 def branch(primal: Any) -> Branch | None:
-    """How `primal` is taken apart; None for leaves and for what has no children."""
+    """The parts of `primal`; None for leaves and for containers without children."""
     if isinstance(primal, Primitive):
         return None
     level = structure(primal)
@@ -57,17 +57,17 @@ def branch(primal: Any) -> Branch | None:
 
 
 def _item(tangent: Any, key: Any) -> Any:
-    """An element of a sequence's tangent, or of the bare sequence."""
+    """An element of a sequence's tangent, or of the plain sequence."""
     return tangent[key]
 
 
 def _entry(tangent: Any, key: Any) -> Any:
-    """An entry of a dict's tangent, or of the bare dict; absent ones are zero."""
+    """An entry of a dict's tangent, or of the plain dict; missing ones are zero."""
     return tangent.get(key)
 
 
 def _field(tangent: Any, key: str) -> Any:
-    """A field of a class's tangent, or of a bare dict, tuple or instance."""
+    """A field of a class's tangent, or of a plain dict, tuple or instance."""
     return tangent.get(key) if isinstance(tangent, dict) else getattr(tangent, key)
 
 

@@ -1,4 +1,4 @@
-"""What to write where a check failed, in one line each."""
+"""The remedy for each failed check, in one line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _OF_CELLS = (
 
 
 def cure_of(name: str) -> str:
-    """What to write where the check `name` failed; empty for checks of tangents."""
+    """The remedy for the failed check `name`; empty for checks of tangents."""
     if name in _OF_OTHERS:
         return _OF_OTHERS[name]
     kind, _, check = name.partition(".")

@@ -30,7 +30,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Curve: TypeAlias = Callable[[float], Vector]
 Side: TypeAlias = Literal["both", "right", "left", "none"]
 
-# Not a round number: a ladder of round ones meets the periods of periodic functions.
+# Not a round number: round steps coincide with the periods of periodic functions.
 START = 0.0617
 # Lengths of the ladder: 40 halvings lead from START to 6e-14.
 SHRINKS, COLUMNS, SIDED_COLUMNS = 40, 7, 12
@@ -38,18 +38,18 @@ SHRINKS, COLUMNS, SIDED_COLUMNS = 40, 7, 12
 OUTSIDE = (ArithmeticError, ValueError, np.linalg.LinAlgError)
 SHARP = 1e-6  # an estimate with a relative error below this is not improved upon
 NOISE_POINTS = 7
-GROWING = 20  # so many rungs in a row: a vertical tangent, not slow convergence
-SAFETY = 4.0  # the tableau's own error estimate is of the right order, no more
+GROWING = 20  # rungs in a row: a vertical tangent, not slow convergence
+SAFETY = 4.0  # the tableau's own error estimate is only of the right order
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A derivative and how far it may be off, per component.
+    """A derivative and its error bound, per component.
 
     Attributes:
-        value: The derivative, shape `(m,)`; NaN where nothing converged.
-        error: Bound of its error, shape `(m,)`; infinite where nothing converged.
+        value: The derivative, shape `(m,)`; NaN without convergence.
+        error: Bound of its error, shape `(m,)`; infinite without convergence.
         side: On which sides of the point the curve is defined.
     """
 
@@ -68,8 +68,8 @@ class Estimate:
 def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
     r"""\(c'(0)\), with its error, of a curve that varies on the scale of 1.
 
-    Steps at which the curve is not finite or raises are left out; where it is only
-    defined on one side of zero, one-sided quotients are extrapolated.
+    Steps at which the curve is not finite or raises are omitted; if it is only defined
+    on one side of zero, one-sided quotients are extrapolated.
 
     Args:
         curve: The function to differentiate; `curve(t)` has shape `(m,)`.
@@ -96,14 +96,14 @@ def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
 
 
 def differentiate_along(curve: Curve, speed: float, eps: float = 2.0**-52) -> Estimate:
-    r"""\(c'(0)\) of a curve whose scale may not be that of its parameter.
+    r"""\(c'(0)\) of a curve whose scale may differ from that of its parameter.
 
-    Where steps of size 1 drown in the value's round-off (`x + 1` moved by a share of
-    `x = 1e-20`), steps over which the argument moves by 1 are tried as well.
+    If steps of size 1 are below the value's rounding error (`x + 1` moved by a share of
+    `x = 1e-20`), steps that move the argument by 1 are tried too.
 
     Args:
         curve: The function to differentiate.
-        speed: How far the argument moves when the parameter moves by 1.
+        speed: The argument's movement per unit of the parameter.
         eps: Unit round-off of the arithmetic inside `curve`.
     """
     best = differentiate(curve, eps)
@@ -152,11 +152,11 @@ def _side(curve: Callable[[float], Vector | None]) -> Side:
 def _noise(
     curve: Callable[[float], Vector | None], centre: Vector, side: Side, eps: float
 ) -> Vector:
-    """Round-off in the curve: at least that of its result, and what is measured.
+    """Round-off in the curve: its measured noise, at least that of its result.
 
-    A component that does not move at all over so short a way is constant, or rounded
-    to a coarser grid than `eps`; one that looks noisy may only be steep, and is
-    looked at over shorter steps.
+    A component that does not move at all over so short a way is constant, or rounded to
+    a coarser grid than `eps`; one that looks noisy may only be steep, and is examined
+    over shorter steps.
     """
     floor = eps * np.abs(centre)
     noise = _wobble(curve, side, np.sqrt(eps))
@@ -168,9 +168,9 @@ def _noise(
 
 
 def _wobble(curve: Callable[[float], Vector | None], side: Side, step: float) -> Vector:
-    """High differences over short steps: what no smooth curve has.
+    """High differences over short steps, which no smooth curve has.
 
-    NaN where nothing moves.
+    NaN without movement.
     """
     first = {"both": -(NOISE_POINTS // 2), "right": 0, "left": 1 - NOISE_POINTS}[side]
     points = [curve(START * step * (first + i)) for i in range(NOISE_POINTS)]
@@ -243,7 +243,7 @@ def _extrapolated(
             doubt = doubt + 2 * noise
             best = np.where(doubt < error, row[j + 1], best)
             error = np.fmin(doubt, error)
-        # Then shorter steps can only add round-off.
+        # Shorter steps can then only add round-off.
         if above and np.all(
             error <= np.fmin(4 * noise, 1e-4 * _size(quotient, centre))
         ):
@@ -261,7 +261,7 @@ def _size(quotient: Vector, centre: Vector) -> Vector:
 
 
 def _endless(quotients: list[Vector]) -> Vector | None:
-    """Components whose quotients only grow, by no less in the end: slope infinite."""
+    """Components with diverging quotients: infinite slope."""
     if len(quotients) < GROWING:
         return None
     sizes = np.abs(quotients[-GROWING:])

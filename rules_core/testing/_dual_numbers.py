@@ -1,11 +1,11 @@
-"""A small forward-mode AD without a table of derivatives: for second order, hostless.
+"""A small forward-mode AD without rules of its own, for second-order checks.
 
-Whether a rule can be differentiated again depends on its body, so somebody has to
+Whether a rule can be differentiated again depends on its body, so the tester must
 differentiate the body. A `Dual` is an array with a tangent. Any array function applied
 to it is differentiated by finite differences, one function at a time; a primitive uses
-its rule. A value that the body cuts loose (a stopped gradient, a mask on `dy == 0`, a
-cached array) has no tangent here, as it has none in a host, while the body as a whole
-still has the right value: that is the difference that the tester looks for.
+its rule. A value that the body detaches (a stopped gradient, a mask on `dy == 0`, a
+cached array) has no tangent here, as in a framework, while the body as a whole still
+has the correct value: the tester detects this difference.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Dual", "LeavesArrayCode", "tangent_of"]
 
 
 class LeavesArrayCode(TypeError):
-    """A body turns an array into something that no host could differentiate."""
+    """A body turns an array into a value that no framework could differentiate."""
 
 
 @final
@@ -154,7 +154,7 @@ def apply(f: Callable[..., Any], args: Any, kw: Any) -> Any:
         message = "an array is written to (out=)"
         raise LeavesArrayCode(message)
     value = f(*_moved(args, 0.0), **_moved(kw, 0.0))
-    if value is None:  # `np.add.at`, `np.copyto`, `np.fill_diagonal` and their like
+    if value is None:  # `np.add.at`, `np.copyto`, `np.fill_diagonal` and similar
         message = "an array is written to"
         raise LeavesArrayCode(message)
     duals = list(_leaves((args, kw)))
@@ -177,7 +177,7 @@ def apply(f: Callable[..., Any], args: Any, kw: Any) -> Any:
 
 
 def _space(value: Any) -> Space | None:
-    """The space of a result; None where it has no tangent."""
+    """The space of a result; None if it has no tangent."""
     space = Space(value, "y")
     return space if space.dim else None
 
@@ -223,7 +223,7 @@ def dual_point(space: Space, tangent: Vector) -> Any:
 
 
 def tangent_of(x: Any) -> Any:
-    """The tangent of an array; zero for what was cut loose."""
+    """The tangent of an array; zero for a detached array."""
     return x.tangent if isinstance(x, Dual) else np.zeros_like(np.asarray(x))
 
 

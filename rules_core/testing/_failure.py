@@ -1,4 +1,4 @@
-"""The text of a failed check: at most ten lines that say what, where and what to do."""
+"""The text of a failed check: at most ten lines with problem, place and remedy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["failure_text"]
 
 # Lines of detail for each check that is shown, by the number of failed checks.
 DETAIL = {1: (5,), 2: (2, 2)}
-MANY = (4,)  # of more than two the others are named
+MANY = (4,)  # of more than two the others are only named
 
 
 def failure_text(report: Report) -> str:
-    """The failed checks of a report, each with its rule and its cure.
+    """The failed checks of a report, each with its rule and its remedy.
 
     >>> from rules_core.testing import Check, Report
     >>> print(failure_text(Report("f(2.0)", [Check("shape-rule", "failed", "no")])))
@@ -52,7 +52,7 @@ def _lines(report: Report, check: Check, most: int) -> Iterator[str]:
 
 
 def _rules_of(report: Report, name: str) -> str:
-    """The rules that a check is about: one, or for cells and `adjoint` both."""
+    """The rules of a check: one, or for cells and `adjoint` both."""
     kind = name.partition(".")[0]
     wanted = [kind] if kind in report.rules else list(report.rules)
     if kind in ("rrule", "frule") and kind not in report.rules:

@@ -1,4 +1,4 @@
-"""From the arguments of a front door to a subject that is worth testing."""
+"""The subject of a test, from the arguments of `check_rule` and similar functions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def prepare(
     """The subject of a tester.
 
     Raises:
-        CheckCallError: The tester could tell nothing about the rules of this function.
+        CheckCallError: The call cannot test the rules of this function.
     """
     check_subject(front, f)
     check_options(front, options)
@@ -67,7 +67,7 @@ def prepare(
 
 
 def _check_names(front: str, skip: Collection[str]) -> None:
-    """Refuse to leave out what does not exist; cells are the adapters' to name."""
+    """Raise an error for unknown names to skip; cells are named by the adapters."""
     names = all_names()
     for name in skip:
         if name not in names and ": " not in name:
@@ -80,7 +80,7 @@ def _check_names(front: str, skip: Collection[str]) -> None:
 
 
 def _refuse_effects(subject: Subject) -> None:
-    """Refuse a function that is no function of its arguments."""
+    """Raise an error if results do not depend on the arguments alone."""
     point = subject.space.copy()
     y = subject.call(point)
     if not isinstance(subject.config, SupportsMutation):

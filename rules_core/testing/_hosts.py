@@ -1,4 +1,4 @@
-"""The host matrix: the same rule in every installed host, in every way it can run."""
+"""The support matrix: the rule in every cell of every installed framework."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECOND = 1e-7
 
 
 def installed() -> dict[str, str]:
-    """Hosts that have an adapter: its name → the root module of the host's types."""
+    """Frameworks with an adapter: name → root module of its types."""
     first: dict[str, str] = {}
     for root, where in adapters().items():
         first.setdefault(where, root)
@@ -44,7 +44,7 @@ def host_checks(
     report: Report,
     skip: Collection[str] = (),
 ) -> None:
-    """Run every cell of every host that is wanted."""
+    """Run every cell of every selected framework."""
     known = installed()
     for host in known if hosts is None else hosts:
         reason = _obstacle(host, known, reference)
@@ -82,11 +82,11 @@ def _check(cell: Cell) -> Callable[[Reference], None]:
 
 @contextmanager
 def _no_rule_is_skipped(reference: Reference) -> Iterator[None]:
-    """Fail where the host differentiates the function itself in place of its rules."""
+    """Fail if the framework differentiates the function itself instead of its rules."""
     table = find_table(unwrap(reference.subject.f)[0].key)
     told = set() if table is None else table.told
     before = set(told)
-    told.clear()  # a warning is given once for each combination of types
+    told.clear()  # a warning is given once per combination of types
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RuleSkippedWarning)
@@ -97,7 +97,7 @@ def _no_rule_is_skipped(reference: Reference) -> Iterator[None]:
 
 
 def _tell(caught: list[warnings.WarningMessage]) -> None:
-    """Fail for skipped rules; give other warnings again."""
+    """Fail for skipped rules; issue other warnings again."""
     for warning in caught:
         if issubclass(warning.category, RuleSkippedWarning):
             said, *_, cure = str(warning.message).splitlines()
@@ -122,7 +122,7 @@ def _compare(
 
 
 def _tolerance(reference: Reference, result: Any) -> Tolerance:
-    """The tolerance of the dtypes that the host really used."""
+    """The tolerance of the dtypes that the framework used."""
     own = reference.subject.tolerance
     return Tolerance(max(own.eps, Space(result).eps), own.rtol, own.atol)
 
@@ -163,10 +163,10 @@ def _vjp(reference: Reference, run: Callable[..., Any]) -> None:
 
 
 def _same_dtypes(reference: Reference, got: tuple[Any, ...]) -> None:
-    """Each cotangent has the dtype of its argument, where the host has that dtype."""
+    """Each cotangent has the dtype of its argument, if the framework has that dtype."""
     value = reference.subject.out
     if _tolerance(reference, got).eps > reference.subject.tolerance.eps:
-        return  # a host that computes in single precision throughout
+        return  # a framework in single precision
     for i, cotangent in zip(reference.open, got, strict=True):
         want, have = dtype_of(reference.subject.primals[i]), dtype_of(cotangent)
         if want is not None and have is not None and want != have and value.dim:
@@ -235,7 +235,7 @@ CHECKS: dict[str, Callable[[Reference, Callable[..., Any]], None]] = {
     "batched_vjp": _batched_vjp,
 }
 
-# Checks whose failure makes a cell of a kind pointless.
+# The prerequisites of each kind of cell.
 _MODES = ("rrule", "frule")
 _VALUE = (*(f"{mode}.value" for mode in _MODES), "shape-rule", "batch-rule")
 _FIRST = tuple(

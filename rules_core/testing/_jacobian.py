@@ -1,4 +1,4 @@
-"""The full Jacobian of a rule beside the function's: where, and how, it is wrong."""
+"""The full Jacobian of a rule and of the function: the wrong entries and a hint."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Comparison:
     Attributes:
         rule: By the rule.
         true: By finite differences.
-        error: How far `true` may be off.
+        error: Error bound of `true`.
         rows: Names of the value's coordinates.
         columns: Names of the arguments' coordinates.
-        excess: How much too far apart the entries are; positive is wrong.
+        excess: Difference beyond the tolerance; positive is wrong.
     """
 
     rule: Vector
@@ -67,7 +67,7 @@ class Comparison:
 
 
 def compare(mode: Mode) -> Comparison:
-    """Both Jacobians, of the first coordinates where there are very many."""
+    """Both Jacobians, of the first coordinates if there are very many."""
     subject = mode.subject
     columns = np.flatnonzero(mode.implemented)[:MANY_COLUMNS]
     rows = np.arange(min(subject.out.dim, MANY_ROWS))
@@ -124,7 +124,7 @@ def _matrix(matrix: Vector) -> str:
 
 
 def _hint(rule: Vector, true: Vector, rows: list[str], columns: list[str]) -> str:
-    """What the mistake looks like."""
+    """The probable mistake."""
     if np.allclose(rule, 0.0) and not np.allclose(true, 0.0):
         return "the rule gives zero throughout"
     factor = _factor(rule, true)
@@ -148,7 +148,7 @@ def _factor(rule: Vector, true: Vector) -> float | None:
 def _relatives(
     true: Vector, rows: list[str], columns: list[str]
 ) -> Iterator[tuple[str, Vector]]:
-    """The derivative with a usual mistake made in it."""
+    """The derivative with a typical mistake."""
     left = np.where([label.endswith(".imag") for label in rows], -1.0, 1.0)
     right = np.where([label.endswith(".imag") for label in columns], -1.0, 1.0)
     yield "a conjugate forgotten or one too many", left[:, None] * true * right

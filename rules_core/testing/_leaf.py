@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-# Below this a number is as good as zero, and says nothing about a scale.
+# Smaller numbers count as zero and give no scale.
 TINY = 2.0**-330
 
 
@@ -34,11 +34,11 @@ class StructureMismatch(Exception):
 
 def to_numpy(x: Any) -> np.ndarray[Any, Any]:
     """An array of any library, or a number, as a NumPy array."""
-    if hasattr(x, "detach"):  # torch refuses tensors that carry a gradient
+    if hasattr(x, "detach"):  # torch rejects tensors that require a gradient
         x = x.detach().resolve_conj().cpu()
     try:
         return np.asarray(x)
-    except RuntimeError:  # it lies on a device that NumPy does not reach
+    except RuntimeError:  # on a device that NumPy cannot access
         xp = array_namespace(x)
         return np.asarray(x.to_device(xp.zeros(0).device))
 
@@ -93,7 +93,7 @@ class Leaf:
     """An array or number at some place inside a primal.
 
     Attributes:
-        path: Where it is, such as `x[1].slope`.
+        path: Its place, such as `x[1].slope`.
         primal: The array or number.
         dtype: Its NumPy dtype; float64 or complex128 for Python numbers.
         shape: Its shape; `()` for Python numbers.
@@ -130,7 +130,8 @@ class Leaf:
         """Coordinates of an array or number.
 
         Raises:
-            StructureMismatch: It has another shape, or is no array or number at all.
+            StructureMismatch: It has another shape, or is neither an array nor a
+                number.
         """
         is_leaf = is_array(value) or isinstance(value, (bool, int, float, complex))
         array = to_numpy(value) if is_leaf else np.empty(0, object)

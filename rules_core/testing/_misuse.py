@@ -1,4 +1,4 @@
-"""Testers refuse in words what they were not meant to be called with."""
+"""Errors for calls of the testers that cannot test anything."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LEVELS = ("quick", "full")
 
 
 class CheckCallError(RulesCoreError, ValueError):
-    """A tester was called in a way that would tell nothing about a rule."""
+    """A call of a tester that cannot test anything."""
 
     __module__ = "rules_core.testing"
 
 
 def check_subject(front: str, f: Any) -> None:
-    """Refuse what is no function.
+    """Raise an error unless `f` is callable.
 
     Raises:
         CheckCallError: `f` cannot be called.
@@ -38,10 +38,10 @@ def check_subject(front: str, f: Any) -> None:
 
 
 def check_options(front: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that do not exist or have no meaning.
+    """Raise an error for unknown options and invalid values.
 
     Raises:
-        CheckCallError: An option is unknown, or its value is none that it can have.
+        CheckCallError: An option is unknown, or its value is invalid.
     """
     known = [name for name in _OPTIONS if name not in _LACKS[front]]
     for name, value in options.items():

@@ -1,9 +1,9 @@
 r"""The two rules of a function as linear maps between its spaces.
 
-An frule is the map \(J: \dot x \mapsto \dot y\), an rrule its adjoint
-\(J^*: \bar y \mapsto \bar x\). Checks that speak of linear maps alone are written once,
-for both. Every application runs the rule anew, on copies of the arguments: a rule that
-spoils its inputs fails the check that looks for this, and no other.
+An frule is the map \(J: \dot x \mapsto \dot y\), an rrule its adjoint \(J^*: \bar y
+\mapsto \bar x\). Checks of linear maps are written once, for both. Every application
+runs the rule again, on copies of the arguments: a rule that modifies its inputs fails
+the check for this, and no other.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Outcome:
     """One application of a rule.
 
     Attributes:
-        primals: The copies of the arguments that the rule was given.
+        primals: The copies of the arguments that the rule received.
         y: The primal value that it returned.
-        given: The tangent or cotangent that it was given.
-        raw: What it returned for it.
-        again: Applies it once more: the same pullback, or the same frule.
+        given: The tangent or cotangent that it received.
+        raw: Its result.
+        again: Applies it once more: this pullback, or this frule.
     """
 
     primals: tuple[Any, ...]
@@ -55,8 +55,8 @@ class Mode(ABC):
 
     Attributes:
         subject: The function at a point.
-        missing: For each argument without an implemented derivative, what the rule
-            says about it.
+        missing: For each argument without an implemented derivative, the rule's
+            explanation.
     """
 
     kind: ClassVar[str]
@@ -68,12 +68,12 @@ class Mode(ABC):
     @property
     @abstractmethod
     def domain(self) -> Space:
-        """Where the map starts."""
+        """The space of its arguments."""
 
     @property
     @abstractmethod
     def codomain(self) -> Space:
-        """Where it ends."""
+        """The space of its results."""
 
     @abstractmethod
     def resolve(self, primals: tuple[Any, ...]) -> Any:
@@ -85,7 +85,7 @@ class Mode(ABC):
 
     @abstractmethod
     def value(self) -> Any:
-        """The primal value that the rule returns, as the caller first sees it."""
+        """The primal value that the rule returns, before later changes."""
 
     def image(self, coordinates: Vector) -> Vector:
         """Coordinates of the image of the tangent with these coordinates."""
@@ -93,7 +93,7 @@ class Mode(ABC):
 
     @abstractmethod
     def read(self, raw: Any) -> Vector:
-        """Coordinates of what the rule returned, zero where nothing is implemented."""
+        """Coordinates of the rule's result, zero where nothing is implemented."""
 
     @abstractmethod
     def find_missing(self) -> None:
@@ -114,7 +114,7 @@ class Mode(ABC):
     def wanted(self, call: Any) -> Needs:
         """`needs` for the arguments with a derivative; None if that is all of them.
 
-        Those of a partial are not the rule's, which is asked for everything.
+        `needs` of a partial differ from the rule's, so the rule computes everything.
         """
         if not self.missing or isinstance(self.subject.f, partial):
             return None
@@ -169,7 +169,7 @@ class Pull(Mode):
             except DerivativeMissing as missing:
                 self.missing[i] = missing.tangent.info
             except StructureMismatch:
-                pass  # the check of the shape says so
+                pass  # the shape check reports it
 
 
 @final
@@ -209,7 +209,7 @@ class Push(Mode):
         return Outcome(primals, y, given, dy, lambda tangents: push(tangents)[1])
 
     def _sparse(self, tangents: tuple[Any, ...], call: Any) -> tuple[Any, ...]:
-        """Symbolic zeros for the missing arguments, where the rule takes them."""
+        """Symbolic zeros for the missing arguments, if the rule accepts them."""
         if not call.rule.symbolic_zeros:
             return tangents
         pairs = enumerate(tangents)
@@ -236,5 +236,5 @@ class Push(Mode):
             except (DerivativeMissing, DerivativeNotImplemented) as missing:
                 found[i] = missing.tangent.info
             except StructureMismatch:
-                pass  # the check of the shape says so
+                pass  # the shape check reports it
         self.missing = found

@@ -1,9 +1,9 @@
-"""The tree behind a `Space`: leaves with a tangent, leaves without, and branches.
+"""The tree of a `Space`: leaves with a tangent, leaves without, and branches.
 
-Every node has the same methods. `leaves` and `static` list what is below; `tangent`
-and `point` build a tangent or a primal from the coordinates that a `Reader` hands out;
-`read` and `values` give the coordinates of a tangent (canonical or raw) or of a primal;
-`map` gives the primal with its leaves changed, and `keep` applied to the static ones.
+Every node has equal methods. `leaves` and `static` list the leaves below; `tangent` and
+`point` build a tangent or a primal from the coordinates of a `Reader`; `read` and
+`values` give the coordinates of a tangent (canonical or raw) or of a primal; `map`
+gives the primal with its leaves changed, and `keep` applied to the static ones.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = ["DerivativeMissing", "Node", "Reader", "forced", "grow"]
 
 
 class DerivativeMissing(Exception):
-    """A `NotImplementedTangent` stands where coordinates are wanted.
+    """A `NotImplementedTangent` has no coordinates.
 
     Attributes:
-        path: Where it stands.
+        path: Its place.
         tangent: The tangent.
     """
 
@@ -45,14 +45,14 @@ class DerivativeMissing(Exception):
 
 
 def forced(tangent: Any) -> Any:
-    """A tangent with all its thunks removed from the top."""
+    """A tangent with all its outer thunks computed."""
     while isinstance(tangent, AbstractThunk):
         tangent = unthunk(tangent)
     return tangent
 
 
 class Reader:
-    """Hands out consecutive pieces of a coordinate vector."""
+    """Returns consecutive pieces of a coordinate vector."""
 
     __slots__ = ("at", "vector")
 
@@ -75,7 +75,7 @@ def grow(primal: Any, path: str) -> Node:
         raise CheckCallError(message)
     dtype = dtype_of(primal)
     if getattr(primal, "requires_grad", False):
-        primal = primal.detach()  # what torch recorded is nothing to us
+        primal = primal.detach()  # torch's record is not needed
     if dtype is not None:
         return Tip(Leaf(path, primal, dtype, tuple(np.shape(primal))))
     parts = branch(primal)
@@ -158,8 +158,8 @@ class Static:
 class Fork:
     """A container or an instance of a class.
 
-    `hollow` says that one without a differentiable leaf has a tangent all the same:
-    the tuple of arguments, whose tangent is the tuple of their tangents.
+    `hollow`: it has a tangent even without a differentiable leaf, as the tuple of
+    arguments does, whose tangent is the tuple of their tangents.
     """
 
     parts: Branch

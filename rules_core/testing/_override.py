@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 else:
 
     def override(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Mark a method that takes the place of its base's."""
+        """Mark a method that overrides its base's."""
         return method

@@ -24,9 +24,9 @@ __all__ = ["check_pack"]
 def check_pack(name: str, /) -> Report:
     """Check everything that a rule pack registers, without running a rule.
 
-    It imports and has rules; no two rules fit a call equally well; each rule says where
-    it was written and pickles by name; each host primitive has a shape rule. Those
-    without a batch rule, which hosts call in a loop, are listed.
+    It imports and has rules; no two rules match a call equally well; each rule has a
+    location and pickles by name; each host primitive has a shape rule. Host primitives
+    without a batch rule, which frameworks call in a loop, are listed.
 
     Args:
         name: The name of the pack's entry point (`"scipy"`), or of a module
@@ -37,7 +37,7 @@ def check_pack(name: str, /) -> Report:
 
     Raises:
         CheckFailed: A check failed.
-        CheckCallError: `name` is no name.
+        CheckCallError: `name` is unknown.
 
     >>> from rules_core.testing import check_pack
     >>> print(check_pack("scipy"))
@@ -106,7 +106,7 @@ def _imports(pack: _Pack) -> str:
 
 
 def _locations(pack: _Pack) -> None:
-    """Every rule leads to a line of a file."""
+    """Every rule has a file and a line."""
     for rule in pack.rules:
         if rule.line <= 0 or not os.path.exists(rule.file):
             message = f"{rule!r} does not say where it was written"
@@ -114,7 +114,7 @@ def _locations(pack: _Pack) -> None:
 
 
 def _ambiguities(pack: _Pack) -> None:
-    """Every call is served by one rule that fits best."""
+    """Every call has one best rule."""
     found = {str(e) for table in pack.tables for e in _clashes(table)}
     if found:
         raise Failure("\n".join(sorted(found)))
@@ -173,7 +173,7 @@ def _pickles(pack: _Pack) -> None:
 
 
 def _is_foreign_wrapper(key: Any) -> bool:
-    """Whether a function is not what its own name leads to, as `array_api_compat`'s."""
+    """Whether another object has the function's name, as in `array_api_compat`."""
     if getattr(key, "__wrapped__", None) is None:
         return False
     try:
@@ -184,9 +184,9 @@ def _is_foreign_wrapper(key: Any) -> bool:
 
 
 def _side_rules(pack: _Pack) -> str:
-    """Host primitives can be compiled; without a batch rule hosts call them in a loop.
+    """Shape rules exist; host primitives without a batch rule are listed.
 
-    For a solver or a quadrature a loop is all that a batch rule could do as well.
+    For a solver or a quadrature a batch rule could only loop too.
     """
     looped = []
     for table in pack.tables:

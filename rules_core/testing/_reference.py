@@ -1,4 +1,4 @@
-"""What a host must give: values and derivatives by the rules that passed in NumPy."""
+"""The expected results of a framework: by the rules that passed in NumPy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Reference"]
 
 @final
 class Reference:
-    """What every host must give, computed by the rules that were checked in NumPy.
+    """The expected results of every framework, by the rules that passed in NumPy.
 
     Args:
         subject: The function at a point.
@@ -32,16 +32,16 @@ class Reference:
         self.subject, self.modes = subject, modes
         missing = {i for mode in modes.values() for i in mode.missing}
         fixed = {i for i, fixed in enumerate(subject.fixed) if fixed}
-        # Arguments that cannot, or shall not, be differentiated are closed over.
+        # Arguments that are not differentiated are captured.
         self.closed = missing | fixed
         everything = range(1, len(subject.primals))
         self.open = [i for i in everything if i not in self.closed]
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The primitive, or a function of the arguments that are open."""
+        """The primitive, or a function of its differentiated arguments."""
         handle: Callable[..., Any] | None = self.subject.handle
-        assert handle is not None  # else no host is asked
+        assert handle is not None  # otherwise no framework runs
         if not self.closed:
             return handle
         primals, places = list(self.subject.space.plain()[1:]), self.open
@@ -54,54 +54,54 @@ class Reference:
         return restricted
 
     def args(self, point: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
-        """The open arguments as hosts take them, here or at another point."""
+        """The differentiated arguments in a framework's form, at any point."""
         primals = self.subject.space.copy() if point is None else point
         return tuple(Space(primals[i]).plain() for i in self.open)
 
     def tangents(self, v: Vector) -> tuple[Any, ...]:
-        """A tangent of the open arguments as hosts take it."""
+        """A tangent of the differentiated arguments in a framework's form."""
         space = self.subject.space
         parts = (space.part(i).like_primal(v[space.slices[i]]) for i in self.open)
         return tuple(Space(part).plain() for part in parts)
 
     def cotangent(self, w: Vector) -> Any:
-        """A cotangent of the value as hosts take it."""
+        """A cotangent of the value in a framework's form."""
         return Space(self.subject.out.like_primal(w)).plain()
 
     def read(self, cotangents: Any) -> Vector:
-        """Coordinates of what a host gave for the open arguments."""
+        """Coordinates of a framework's result for the differentiated arguments."""
         pairs = zip(self.open, cotangents, strict=True)
         vectors = (self.subject.space.part(i).coordinates(c) for i, c in pairs)
         return np.concatenate([np.zeros(0), *vectors])
 
     @property
     def labels(self) -> list[str]:
-        """Names of the coordinates of the open arguments."""
+        """Names of the coordinates of the differentiated arguments."""
         space = self.subject.space
         return [label for i in self.open for label in space.part(i).labels]
 
     def kept(self, vector: Vector) -> Vector:
-        """The coordinates of the open arguments."""
+        """The coordinates of the differentiated arguments."""
         slices = self.subject.space.slices
         return np.concatenate([np.zeros(0), *(vector[slices[i]] for i in self.open)])
 
     @property
     def mask(self) -> Vector:
-        """One for coordinates of open arguments, else zero."""
+        """One for coordinates of differentiated arguments, otherwise zero."""
         mask = np.zeros(self.subject.space.dim)
         for i in self.open:
             mask[self.subject.space.slices[i]] = 1.0
         return mask
 
     def push(self, v: Vector) -> tuple[Vector, Vector | float]:
-        """The tangent of the value and how far off it may be."""
+        """The tangent of the value and its error bound."""
         if "frule" in self.modes:
             return self.modes["frule"].image(v), 0.0
         slope = self.subject.slope(v)
         return slope.value, slope.error
 
     def pull(self, w: Vector) -> tuple[Vector, float]:
-        """The cotangent of the arguments and how far off it may be."""
+        """The cotangent of the arguments and its error bound."""
         if "rrule" in self.modes:
             return self.modes["rrule"].image(w), 0.0
         value, error = self.jacobian

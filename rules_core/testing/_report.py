@@ -1,4 +1,4 @@
-"""What a tester found: a list of checks that prints as a table."""
+"""The report of a tester: a list of checks that prints as a table."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Check:
     Attributes:
         name: Stable name, such as `"rrule.derivative"` or `"jax: jit(grad)"`.
         status: `"passed"`, `"failed"`, `"not run"` (nothing is known) or `"refused"`
-            (the rule or the host says itself that it does not do this).
-        detail: What was seen, or why it was not run; may have several lines.
+            (the rule or the framework raises an explaining error).
+        detail: The observation, or why it was not run; may have several lines.
     """
 
     __module__ = "rules_core.testing"
@@ -44,7 +44,7 @@ class Check:
 
     @property
     def fault(self) -> str | None:
-        """The failed check that makes this one pointless, so that it was not run."""
+        """The failed prerequisite because of which this check was not run."""
         resting = self.status == "not run" and self.detail.startswith(RESTS_ON)
         return self.detail.removeprefix(RESTS_ON) if resting else None
 
@@ -53,19 +53,19 @@ class Check:
 
 
 class Failure(Exception):
-    """Raised inside a check: what was asked for does not hold."""
+    """Raised inside a check that fails."""
 
 
 class NotRun(Exception):
-    """Raised inside a check: it does not apply here, or cannot be decided here."""
+    """Raised inside a check that does not apply or cannot decide here."""
 
 
 class Refused(Exception):
-    """Raised inside a check: the rule or the host declines in words."""
+    """Raised inside a check: the rule or the framework raises an explaining error."""
 
 
 class CheckFailed(AssertionError):
-    """A tester found something wrong; the message shows what failed, and the cure.
+    """A check failed; the message shows the failed checks and the remedies.
 
     Attributes:
         report: The `Report`; it prints as the table of all checks.
@@ -84,7 +84,7 @@ class CheckFailed(AssertionError):
 @final
 @dataclass(slots=True)
 class Report:
-    """The result of a tester; prints as a table, and is false when a check failed.
+    """The result of a tester; prints as a table, and is false if a check failed.
 
     Attributes:
         title: What was tested.
@@ -137,12 +137,12 @@ class Report:
 
     @property
     def not_run(self) -> tuple[Check, ...]:
-        """Checks of which nothing is known; the detail says why."""
+        """Checks without a result; the detail says why."""
         return self._with("not run")
 
     @property
     def refused(self) -> tuple[Check, ...]:
-        """Combinations that the rule or the host declines in words."""
+        """Combinations that the rule or the framework does not support."""
         return self._with("refused")
 
     def _with(self, status: Status) -> tuple[Check, ...]:
@@ -180,7 +180,7 @@ class Report:
             )
 
     def _rows(self) -> list[Check]:
-        """The lines to print: what rests on one failed check is counted in one line."""
+        """The lines to print: one for all checks with one failed prerequisite."""
         shown = [check for check in self.checks if check.fault is None]
         counts = Counter(check.fault for check in self.checks if check.fault)
         for fault, count in counts.items():

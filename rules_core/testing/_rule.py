@@ -1,4 +1,4 @@
-"""`check_rule`, `check_frule` and `check_rrule`: the front doors of the tester."""
+"""`check_rule`, `check_frule` and `check_rrule`."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def check_rule(
     seed: int = 0,
     **unknown: Never,
 ) -> Report:
-    """Check the rules of `f` at `args`: frule, rrule, both together, every host.
+    """Check the rules of `f` at `args`: frule, rrule, both together, every framework.
 
-    Each check rests on others and is not run where one of those failed, so that a
-    fault is reported once. What is wrong is raised; the report that is returned says
-    what was *not run* and what was *refused*.
+    A check is not run if a prerequisite failed, so each mistake is reported once. A
+    failed check raises an error; the returned report lists the checks that were *not
+    run* and those that were *refused*.
 
     Args:
         f: The function, primitive, method, class or instance whose rules are checked.
@@ -54,23 +54,24 @@ def check_rule(
             dtype. The error of the finite differences is added to it.
         atol: Absolute tolerance.
         level: `"quick"` tries two directions and compiles nothing; `"full"` tries five
-            and everything that hosts can do.
-        hosts: Names of hosts; all that are installed by default, `()` for none.
-        config: What the rules are looked up with; by default a
+            and all cells.
+        hosts: Names of frameworks; all installed ones by default, `()` for none.
+        config: The config for the look-up of rules; by default a
             `FiniteDifferenceConfig`.
-        skip: Names of checks to leave out, such as `"rrule.derivative"` at a point
-            where there is no derivative.
+        skip: Names of checks to omit, such as `"rrule.derivative"` at a point without
+            derivative.
         seed: Of the random directions.
-        **unknown: Refused; keyword arguments of `f` go into `fkwargs`.
+        **unknown: An error; keyword arguments of `f` go into `fkwargs`.
 
     Returns:
         The report; it prints as a table.
 
     Raises:
-        CheckFailed: A check failed. It is an `AssertionError`; its text names what
-            failed, the rule and the cure, and its `report` is the table of all checks.
-        CheckCallError: The call would tell nothing: `f` is no function, is random or
-            writes to its arguments; an option has no meaning.
+        CheckFailed: A check failed. It is an `AssertionError`; its text names the
+            failed checks, the rule and the remedy, and its `report` is the table of all
+            checks.
+        CheckCallError: The call cannot test anything: `f` is not a function, is random
+            or writes to its arguments; an option is invalid.
 
     >>> import numpy as np
     >>> from rules_core import NoTangent, primitive, rrule
@@ -107,9 +108,9 @@ def examine(
     *,
     required: bool = False,
 ) -> Report:
-    """Run all checks on a subject; nothing is raised.
+    """Run all checks on a subject, without raising.
 
-    With `required` both rules must be there, else one of them.
+    With `required` both rules must exist, otherwise one of them.
     """
     report = Report(subject.title)
     modes: dict[str, Mode] = {"rrule": Pull(subject), "frule": Push(subject)}
@@ -128,11 +129,11 @@ def examine(
 def check_rrule(
     f: Callable[..., Any], /, *args: Any, **options: Unpack[Options]
 ) -> Report:
-    """Check the rrule of `f` at `args`, in NumPy alone; options as for `check_rule`.
+    """Check the rrule of `f` at `args`, in NumPy alone; options as in `check_rule`.
 
     Raises:
         CheckFailed: A check failed, or there is no rrule.
-        CheckCallError: The call would tell nothing, as for `check_rule`.
+        CheckCallError: The call cannot test anything, as in `check_rule`.
 
     >>> import numpy as np
     >>> from rules_core import linear_rule
@@ -151,11 +152,11 @@ def check_rrule(
 def check_frule(
     f: Callable[..., Any], /, *args: Any, **options: Unpack[Options]
 ) -> Report:
-    """Check the frule of `f` at `args`, in NumPy alone; options as for `check_rule`.
+    """Check the frule of `f` at `args`, in NumPy alone; options as in `check_rule`.
 
     Raises:
         CheckFailed: A check failed, or there is no frule.
-        CheckCallError: The call would tell nothing, as for `check_rule`.
+        CheckCallError: The call cannot test anything, as in `check_rule`.
 
     >>> import numpy as np
     >>> from rules_core import frule
@@ -193,7 +194,7 @@ def has_rule(mode: Mode) -> bool:
 
 
 def _absent(mode: Mode) -> str:
-    """What is said of the kind that has no rule here; hosts derive it."""
+    """The text for a kind without a rule here; frameworks derive it."""
     subject = mode.subject
     f, args = subject.target(subject.primals)
     error = RuleNotFound.build(mode.kind, f, args, subject.kwargs, subject.config)

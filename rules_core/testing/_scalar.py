@@ -37,8 +37,8 @@ def check_scalar(
     """Check frule and rrule of a function of numbers at one point, entry by entry.
 
     Every unit tangent and every unit cotangent is tried, for complex numbers `1` and
-    `i`: the whole real Jacobian. A real number given for a complex tangent or cotangent
-    must count as that number plus `0i`. Where a rule claims `holomorphic=True`, a real
+    `i`: the whole real Jacobian. A real number as a complex tangent or cotangent must
+    count as that number plus `0i`. If a rule is declared `holomorphic=True`, a real
     point is also moved off the real axis and checked there.
 
     Args:
@@ -47,18 +47,18 @@ def check_scalar(
         fkwargs: Keyword arguments of `f`.
         rtol: Relative tolerance, as in `check_rule`.
         atol: Absolute tolerance.
-        hosts: Names of hosts; none by default, None for all.
-        config: What the rules are looked up with.
+        hosts: Names of frameworks; none by default, None for all.
+        config: The config for the look-up of rules.
         skip: Names of checks to leave out.
         seed: Of the random numbers.
-        **unknown: Refused; keyword arguments of `f` go into `fkwargs`.
+        **unknown: An error; keyword arguments of `f` go into `fkwargs`.
 
     Returns:
         The report; it prints as a table.
 
     Raises:
         CheckFailed: A check failed.
-        CheckCallError: The call would tell nothing, as for `check_rule`.
+        CheckCallError: The call cannot test anything, as in `check_rule`.
 
     >>> import cmath
     >>> from rules_core import scalar_rule
@@ -83,14 +83,14 @@ def check_scalar(
 
 
 def _entrywise(subject: Subject) -> Subject:
-    """Unit vectors in place of random ones."""
+    """Unit vectors instead of random ones."""
     subject.directions = list(_units(subject.space.dim) * subject.space.spans)
     subject.cotangents = list(_units(subject.out.dim))
     return subject
 
 
 def _units(count: int) -> np.ndarray[Any, Any]:
-    """The unit vectors as rows; in a space without any, its one vector."""
+    """The unit vectors as rows; in a space without any, its only vector."""
     return np.eye(count) if count else np.zeros((1, 0))
 
 
@@ -145,7 +145,7 @@ def _bare(mode: Mode) -> Any:
 
 
 def _complex_point(subject: Subject, options: dict[str, Any]) -> str:
-    """The rules hold beside the real axis as well."""
+    """The rules are correct off the real axis too."""
     claims = [mode for mode in (Pull(subject), Push(subject)) if _claims(mode)]
     if not claims or subject.space.is_complex:
         message = "no rule claims holomorphic=True at a real point"

@@ -1,4 +1,4 @@
-"""A primal together with the direction in which it is to be perturbed."""
+"""A primal together with the direction of its perturbation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ __all__ = ["Seeded"]
 class Seeded:
     """An argument that a tester moves only along `tangent`.
 
-    For arguments that may not move freely: a symmetric matrix needs symmetric
-    tangents. With `NoTangent()` the argument is not moved at all, and the rule is
-    expected to say `NoTangent()` or a zero for it. The counterpart of
-    ChainRulesTestUtils' `primal ⊢ tangent`.
+    For arguments that may not move freely: a symmetric matrix needs symmetric tangents.
+    With `NoTangent()` the argument is constant, and the rule must return `NoTangent()`
+    or a zero for it. The counterpart of ChainRulesTestUtils' `primal ⊢ tangent`.
 
     Attributes:
         primal: The argument.

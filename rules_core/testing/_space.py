@@ -1,11 +1,10 @@
 r"""The tangent space at a primal, with coordinates.
 
-Whatever a primal is made of, its tangents form a real vector space
-\(\mathbb R^n\). A `Space` is a chart of it: it turns tangents into coordinate vectors
-and back, and displaces the primal along one. The checks are then linear algebra, the
-same for every kind of primal. A complex entry has two coordinates, its real and its
-imaginary part, so that the dot product of coordinates is
-\(\langle a, b\rangle = \operatorname{Re} \sum \bar a\, b\).
+The tangents of any primal form a real vector space \(\mathbb R^n\). A `Space` is a
+chart of it: it turns tangents into coordinate vectors and back, and displaces the
+primal along one. The checks are then linear algebra for every kind of primal. A complex
+entry has two coordinates, its real and its imaginary part, so that the dot product of
+coordinates is \(\langle a, b\rangle = \operatorname{Re} \sum \bar a\, b\).
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ class Space:
 
     Args:
         primal: Arrays, numbers, containers and instances of classes, nested at will.
-        name: How paths to its leaves begin.
+        name: The beginning of the paths to its leaves.
 
     Attributes:
         leaves: Leaves that have a tangent, in the order of their coordinates.
-        static: Paths of the leaves that have none.
+        static: Paths of the leaves without tangent.
         dim: Number of real coordinates.
 
     >>> import numpy as np
@@ -60,10 +59,10 @@ class Space:
 
     @classmethod
     def product(cls, primals: tuple[Any, ...], names: Sequence[str]) -> Space:
-        """The space at a callable and its arguments; its tangents are bare tuples.
+        """The space at a callable and its arguments; its tangents are plain tuples.
 
-        A function that is called is the key of its rules and stays what it is: a copy
-        that closes over other values would have none.
+        A called function is the key of its rules and is not copied: a copy that
+        captures other values would have no rules.
         """
         parts = Branch(
             keys=tuple(range(len(primals))),
@@ -80,7 +79,7 @@ class Space:
 
     @property
     def slices(self) -> tuple[slice, ...]:
-        """For each factor of a product, where its coordinates are."""
+        """The coordinates of each factor of a product, as slices."""
         assert isinstance(self.root, Fork)
         dims = [sum(leaf.dim for leaf in node.leaves()) for node in self.root.nodes]
         ends = list(accumulate(dims))
@@ -124,10 +123,10 @@ class Space:
         return _joined(self.root.read(tangent))
 
     def values(self, primal: Any) -> Vector:
-        """Coordinates of another primal of the same structure, as a point.
+        """Coordinates of another primal of this structure, as a point.
 
         Raises:
-            StructureMismatch: It does not have that structure.
+            StructureMismatch: It has another structure.
         """
         return _joined(self.root.values(primal))
 
@@ -148,7 +147,7 @@ class Space:
     def like_primal(self, coordinates: Vector) -> Any:
         """The tangent in containers of the primal's own kind, None where there is none.
 
-        This is how hosts take tangents.
+        Frameworks take tangents in this form.
         """
         reader = Reader(coordinates)
         return self.root.map(
@@ -164,7 +163,7 @@ class Space:
         return self.root.map(change, lambda static: static)
 
     def plain(self) -> Any:
-        """The primal with NumPy's arrays in place of those of other libraries."""
+        """The primal with NumPy's arrays instead of other libraries' arrays."""
         return self.root.map(lambda leaf: _in_numpy(leaf.primal), _in_numpy)
 
     def wide(self) -> Any:
@@ -180,11 +179,11 @@ def _widened(leaf: Leaf) -> Any:
 def _in_numpy(x: Any) -> Any:
     if not is_array(x) or isinstance(x, (np.ndarray, np.generic)):
         return x
-    return np.array(to_numpy(x))  # a copy: JAX's memory is not to be written to
+    return np.array(to_numpy(x))  # a copy: JAX's memory is read-only
 
 
 def _copied(static: Any) -> Any:
-    """Integer and boolean arrays may be written to as well."""
+    """A copy, since integer and boolean arrays may be written to as well."""
     return static.copy() if isinstance(static, np.ndarray) else static
 
 

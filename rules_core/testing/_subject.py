@@ -1,4 +1,4 @@
-"""What is under test: a function at a point, with the spaces before and behind it."""
+"""The subject of a test: a function at a point, with its argument and result spaces."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ __all__ = ["Subject"]
 class Subject:
     """The function `f` at `args`.
 
-    The callable itself is the first primal: an instance, or a function that closes
-    over arrays, has a tangent like any argument.
+    The callable itself is the first primal: an instance, or a function that captures
+    arrays, has a tangent like any argument.
 
     Attributes:
-        f: The callable as given.
-        given: The arguments and the keyword arguments as they were given.
+        f: The callable.
+        given: The arguments and the keyword arguments of the user's call.
         primals: `(f, *args)` in normal form; for a bound method its instance first.
         kwargs: Keyword-only arguments.
         space: The space at `primals`.
         y: `f(*args)`.
         out: The space at `y`.
-        directions: Coordinates of the tangents that are tried.
-        cotangents: Coordinates of the cotangents that are tried.
-        fixed: For each primal, whether the user said that it has no tangent.
+        directions: Coordinates of the test tangents.
+        cotangents: Coordinates of the test cotangents.
+        fixed: For each primal, whether the user declared it constant.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Subject:
 
     @cached_property
     def handle(self) -> Primitive | None:
-        """The primitive under test, also if the function that it wraps was given."""
+        """The primitive under test, also if `f` is the function that it wraps."""
         if isinstance(self.f, Primitive):
             return self.f
         table = find_table(self.f)
@@ -94,7 +94,7 @@ class Subject:
         return known
 
     def target(self, primals: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-        """The callable and the arguments of the call that these primals make."""
+        """The callable and the arguments of the call with these primals."""
         first, *rest = primals
         return bound_to(self.f, first), tuple(rest)
 
@@ -105,7 +105,7 @@ class Subject:
             return f(*args, **self.kwargs)
 
     def called_as_given(self) -> Any:
-        """The function's value, its defaults filled in by itself."""
+        """The function's value, with its own defaults."""
         args, kwargs = self.given
         with np.errstate(all="ignore"):
             return self.f(*Space(args, "args").copy(), **kwargs)
@@ -132,7 +132,8 @@ class Subject:
     def _cotangents(self, cotangent: Any) -> list[Vector]:
         if cotangent is not None:
             return [_given(self.out, cotangent)]
-        # Large components of the value get small weights, so that all count alike.
+        # Large components of the value get small weights, so that all have equal
+        # influence.
         spans = self.out.spans
         weights = np.min(spans, initial=np.inf) / spans
         return [
@@ -142,18 +143,18 @@ class Subject:
     def slope(self, direction: Vector) -> Estimate:
         """The derivative of the value along a direction.
 
-        In double precision where `f` allows it.
+        In double precision if `f` allows it.
         """
         return self.slope_in(*self._wide, direction)
 
     def slope_in(self, space: Space, out: Space, direction: Vector) -> Estimate:
-        """The derivative at another point `space`, whose value lies in `out`."""
+        """The derivative at another point `space`, whose value is in `out`."""
         eps = max(space.eps, out.eps, 2.0**-52)
         curve = self.curve(space, out, direction)
         return differentiate_along(curve, largest(direction), eps)
 
     def moved(self, direction: Vector) -> Any:
-        """The primals, moved along a direction by its whole length."""
+        """The primals, moved by a direction."""
         return self.space.point(self.space.origin + direction)
 
     def curve(self, space: Space, out: Space, direction: Vector) -> Curve:
@@ -180,7 +181,7 @@ class Subject:
 
     @cached_property
     def _wide(self) -> tuple[Space, Space]:
-        """The spaces in double precision, or as given if `f` refuses that."""
+        """The spaces in double precision, or unchanged if `f` rejects it."""
         own = self.space, self.out
         if max(own[0].eps, own[1].eps) <= 2.0**-52:
             return own
@@ -216,7 +217,7 @@ def _complexified(leaf: Leaf) -> Any:
 
 
 def _off_the_axis(leaf: Leaf) -> Any:
-    """A complex point beside a real one, and the point itself if it is complex."""
+    """A complex point near a real one, or the point itself if it is complex."""
     value = _complexified(leaf)
     if not leaf.is_complex:
         value = value + 0.125j * np.maximum(np.abs(value), 0.25)

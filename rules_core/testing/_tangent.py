@@ -34,9 +34,9 @@ __all__ = ["check_tangent"]
 def check_tangent(x: Any, /, *, seed: int = 0) -> Report:
     """Check that tangents of `x` form a vector space, as AD systems rely on.
 
-    For authors of new types of primals: containers, arrays, anything that is
-    registered as a pytree or has `__tangent_structure__`. Checks the canonical type
-    and zero, addition, scaling, accumulation, projection and pickling.
+    For authors of new types of primals: containers, arrays, registered pytrees, classes
+    with `__tangent_structure__`. Checks the canonical type and zero, addition, scaling,
+    accumulation, projection and pickling.
 
     Args:
         x: A primal of the type in question.
@@ -144,7 +144,7 @@ def _multiple(vectors: _Vectors) -> None:
 
 
 def _accumulation(vectors: _Vectors) -> None:
-    """`accumulate(du, dv)` is the sum, and `dv` stays as it is."""
+    """`accumulate(du, dv)` is the sum, and `dv` is not modified."""
     dv = vectors.dv
     before = snapshot(dv, "dv")
     total = accumulate(vectors.du, dv)
@@ -155,7 +155,7 @@ def _accumulation(vectors: _Vectors) -> None:
 
 
 def _projection(vectors: _Vectors) -> None:
-    """`P(du) = du` and `P(P(du)) = P(du)`; zeros and thunks stay what they are."""
+    """`P(du) = du` and `P(P(du)) = P(du)`; zeros stay zeros and thunks thunks."""
     project = ProjectTo(vectors.x)
     once = project(vectors.du)
     vectors.expect(once, vectors.exact[0], "ProjectTo(x)(du)")
@@ -182,7 +182,7 @@ def _materialised(vectors: _Vectors) -> None:
 
 
 def _pickled(vectors: _Vectors) -> None:
-    """A tangent survives pickling, where the primal does."""
+    """A tangent survives pickling if the primal does."""
     try:
         pickle.dumps(vectors.x)
     except Exception:

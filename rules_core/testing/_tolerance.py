@@ -1,9 +1,9 @@
-r"""When two derivatives count as equal.
+r"""Tolerances for comparing two derivatives.
 
 A rule may lose a third of the digits of its dtype: the relative tolerance is
-\(\varepsilon^{2/3}\), 4e-11 for float64 and 2e-5 for float32. To that comes the error
-that the finite differences claim for themselves. There is no absolute tolerance, so
-that small derivatives are checked as strictly as large ones.
+\(\varepsilon^{2/3}\), 4e-11 for float64 and 2e-5 for float32. The error estimate of the
+finite differences is added. There is no absolute tolerance, so that small derivatives
+are checked as strictly as large ones.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from ._differences import Vector
 
 __all__ = ["Tolerance"]
 
-# Above this share of the derivative's size, an estimated error decides nothing.
+# An estimated error above this share of the derivative's size proves nothing.
 USELESS = 1e-3
-# How many units of round-off of the largest component may be in all the others.
+# Units of round-off of the largest component that may be in all other components.
 ROUNDING = 2**8
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a rule may be off.
+    """The allowed error of a rule.
 
     Attributes:
         eps: Unit round-off of the coarsest dtype in play.
-        rtol: Relative tolerance given by the user, or None.
-        atol: Absolute tolerance given by the user.
+        rtol: The user's relative tolerance, or None.
+        atol: The user's absolute tolerance.
     """
 
     eps: float
@@ -46,14 +46,14 @@ class Tolerance:
     def excess(
         self, actual: Any, expected: Any, error: Any = 0.0, scale: Any = None
     ) -> Vector:
-        """How much farther apart two vectors are than they may be; positive is wrong.
+        """The difference of two vectors beyond the tolerance; positive is wrong.
 
         Args:
             actual: What the rule gives.
             expected: The reference.
-            error: How far off the reference may be.
-            scale: Sizes that the relative tolerance refers to; by default each
-                component's own, besides the round-off that sums leave in all of them.
+            error: Error bound of the reference.
+            scale: Sizes for the relative tolerance; by default each component's own, in
+                addition to the round-off that sums leave in all of them.
         """
         actual, expected = np.atleast_1d(actual), np.atleast_1d(expected)
         with np.errstate(all="ignore"):

@@ -1,1 +1,1 @@
-"""How arguments enter a run, and how derivatives leave it."""
+"""Arguments that enter a run, and derivatives that leave it."""

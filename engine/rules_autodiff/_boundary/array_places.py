@@ -1,7 +1,7 @@
-"""Arrays inside a value, by their places; and tangents put together from them.
+"""Arrays inside a value, by path; and tangents assembled from those of the arrays.
 
 A place is the path of names that leads to an array, so that a value and its tangent, or
-a dict of which a host has changed the order, are walked alike.
+a dict in another order, are walked alike.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,10 +37,10 @@ NUMPY = (np.ndarray, np.generic)
 
 
 def arrays_of(x: Any) -> dict[Path, Any]:
-    """The arrays that a host differentiates, by their places in `x`.
+    """The arrays that a framework differentiates, by their places in `x`.
 
-    NumPy's own among a host's are constants, hidden in what the host did not open, and
-    so are numbers.
+    NumPy's own arrays among a framework's are constants, in values that the framework
+    did not open, and so are numbers.
     """
     found = {p: a for p, a in leaves_of(x, (), {}) if is_array(a)}
     foreign = {p: a for p, a in found.items() if not isinstance(a, NUMPY)}
@@ -61,7 +61,7 @@ def leaves_of(x: Any, path: Path, seen: dict[int, Any]) -> Iterator[tuple[Path, 
 
 
 def at(x: Any, path: Sequence[Any]) -> Any:
-    """What stands at a place of a value or of its tangent."""
+    """The part of a value or of its tangent at a place."""
     for name in path:
         if isinstance(x, AbstractZero):
             break
@@ -82,7 +82,7 @@ def assembled(x: Any, places: dict[Path, Any], path: Path = ()) -> Any:
     if path in places:
         return places[path]
     if not any(other[: len(path)] == path for other in places):
-        return ZeroTangent() if has_tangent(x) else NoTangent()  # nobody asked for it
+        return ZeroTangent() if has_tangent(x) else NoTangent()  # no tangent needed
     level: Any = structure(x)
     parts = [
         assembled(value, places, (*path, name))

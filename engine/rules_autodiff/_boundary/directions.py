@@ -1,4 +1,4 @@
-"""Tangents and cotangents as users give them, which must fit primals and results."""
+"""Checks of the user's tangents and cotangents against primals and results."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def check_function(f: Any, name: str) -> None:
-    """Refuse what is no function: `grad(f(x))` is meant to be `grad(f)(x)`."""
+    """Raise an error unless `f` is a function: `grad(f(x))` instead of `grad(f)(x)`."""
     if not callable(f):
         message = (
             f"{name}: the first argument must be a function, but got {f!r}. Pass the "
@@ -35,7 +35,7 @@ def check_function(f: Any, name: str) -> None:
 
 
 def check_differentiable(x: Any, place: int) -> None:
-    """Refuse an argument without a tangent, as JAX does."""
+    """Raise an error for an argument without a tangent, as JAX does."""
     if type(x) is not float and is_constant(x):
         refuse_foreign(x)
         found = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
@@ -47,7 +47,7 @@ def check_differentiable(x: Any, place: int) -> None:
 
 
 def check_tangents(primals: Any, tangents: Any, name: str) -> None:
-    """Refuse tangents that are no directions of the primals."""
+    """Raise an error for tangents that are not directions of the primals."""
     for what, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, tuple | list):
             message = (
@@ -74,7 +74,7 @@ def check_tangents(primals: Any, tangents: Any, name: str) -> None:
 
 
 def check_direction(x: Any, dx: Any, what: str) -> None:
-    """Refuse what no number or array can move in: of another shape, or complex."""
+    """Raise an error for a direction of another shape, or complex for a real primal."""
     if isinstance(x, tuple | list) and isinstance(dx, tuple | list):
         for value, part in zip(x, dx, strict=False):  # lengths are compared later
             check_direction(value, part, what)
@@ -86,9 +86,9 @@ def check_direction(x: Any, dx: Any, what: str) -> None:
 
 
 def check_moved(x: Any, dx: Any, what: str) -> None:
-    """Refuse to move what has no derivative: whole numbers, texts, sets, files.
+    """Raise an error for a tangent of a constant: integers, strings, sets, files.
 
-    A direction in the structure of a primal may hold the primal's own constants.
+    A direction in the structure of a primal may contain the primal's own constants.
     """
     if isinstance(x, tuple | list) and isinstance(dx, tuple | list):
         for value, part in zip(x, dx, strict=False):
@@ -106,7 +106,7 @@ def check_moved(x: Any, dx: Any, what: str) -> None:
 
 
 def is_nothing(dx: Any) -> bool:
-    """Whether a tangent says that nothing moves."""
+    """Whether a tangent is zero."""
     if dx is None or isinstance(dx, AbstractZero):
         return True
     return (is_number(dx) or isinstance(dx, int | np.ndarray)) and not np.any(dx)
@@ -139,7 +139,7 @@ def kind_of(x: Any) -> str:
 
 
 def check_shared(x: Any, dx: Any, name: str, met: dict[int, Any]) -> None:
-    """Refuse two tangents of one instance, which is one variable wherever it stands."""
+    """Raise an error for two tangents of one instance, which is one variable."""
     level = structure(x) if isinstance(dx, StructuralTangent) else None
     if level is None:
         return

@@ -1,9 +1,9 @@
-"""How arguments enter a run, and how derivatives leave it.
+"""Arguments that enter a run.
 
-An argument must not be confused with an equal object that stands elsewhere in the
-program (a global, a captured array, another argument). So a number enters as a new
-object; an array as a new array over the same memory, which is therefore written to when
-the program writes; a container as a copy, which is written back.
+An argument must not be confused with an equal object elsewhere in the program (a
+global, a captured array, another argument). So a number enters as a new object; an
+array as a new array over its memory, so the program's writes reach it; a container as a
+copy, which is written back.
 """
 
 from collections import Counter, deque
@@ -33,7 +33,7 @@ __all__ = [
 class Const:
     """Marks an argument as a constant: `vjp(f, x, Const(y))`.
 
-    The function gets the value itself; its cotangent is `NoTangent()`.
+    The function receives the value itself; its cotangent is `NoTangent()`.
 
     Attributes:
         value: The value.
@@ -48,7 +48,7 @@ class Const:
 
 
 def without_const(args: Any) -> list[Any]:
-    """The arguments as the function takes them."""
+    """The arguments as the function receives them."""
     return [x.value if isinstance(x, Const) else x for x in args]
 
 
@@ -57,10 +57,10 @@ def is_leaf(x: Any) -> bool:
 
 
 class Entrance:
-    """The arguments of one run: as the user gave them and as the program sees them.
+    """The arguments of one run: the user's, and the program's.
 
-    With `callables` also functions are arguments, of what they capture. With `apart`
-    the program gets copies, and what it writes is not seen outside.
+    With `callables` functions are arguments too, with their captured values. With
+    `apart` the program receives copies, and its writes have no effect outside.
     """
 
     def __init__(self, run: Any, *, callables: bool = False, apart: bool = False):
@@ -69,15 +69,15 @@ class Entrance:
         self.run = run
         self.below = run.below
         self.memo: dict[int, tuple[Any, Any]] = {}
-        self.numbers: list[tuple[Any, Any]] = []  # (given, entered)
-        self.copies: list[tuple[Any, Any]] = []  # the same, containers
+        self.numbers: list[tuple[Any, Any]] = []  # (argument, entered)
+        self.copies: list[tuple[Any, Any]] = []  # (argument, entered) of containers
         self.variables: dict[int, tuple[CellType, CellType]] = {}  # given, own
-        self.cells: list[tuple[CellType, CellType, Any]] = []  # and what entered there
-        self.rebuilt: list[tuple[Any, Any]] = []  # the same, those that cannot change
+        self.cells: list[tuple[CellType, CellType, Any]] = []  # and the entered value
+        self.rebuilt: list[tuple[Any, Any]] = []  # (argument, entered), immutable
         self.arrays: list[tuple[Any, Any, Guard]] = []
 
     def enter(self, x: Any) -> Any:
-        """The value that the program gets in place of `x`."""
+        """The value that the program receives for `x`."""
         if type(x) in INERT:
             return x
         if type(x) is np.ndarray:
@@ -100,7 +100,7 @@ class Entrance:
             return x
         if level.mutable:
             inner = level.shell()
-            self.memo[id(x)] = (x, inner)  # it may hold itself
+            self.memo[id(x)] = (x, inner)  # it may contain itself
             level.fill(inner, [self.enter(value) for value in level.values])
         elif isinstance(x, FunctionType):
             inner = self.enter_function(x)
@@ -113,7 +113,7 @@ class Entrance:
         return inner
 
     def enter_function(self, x: FunctionType) -> FunctionType:
-        """A function over variables of its own, which those that share them share."""
+        """A function with new cells, shared as the original's are."""
         cells = x.__closure__ or ()
         new = [cell for cell in cells if id(cell) not in self.variables]
         self.variables.update({id(cell): (cell, CellType()) for cell in new})
@@ -128,7 +128,7 @@ class Entrance:
         return inner
 
     def rebound(self) -> bool:
-        """Whether the program gave a variable of an entered function another value."""
+        """Whether the program assigned a variable of an entered function."""
         return any(own.cell_contents is not entered for _, own, entered in self.cells)
 
     def enter_array(self, x: Any) -> Any:
@@ -144,9 +144,10 @@ class Entrance:
         return inner
 
     def enter_beside(self, inner: list[Any], active: Any) -> None:
-        """Let constants enter that lie in the memory of what is differentiated.
+        """Let constants enter that share memory with a differentiated argument.
 
-        They would be taken for another way to that memory, which nobody may write to.
+        Otherwise they would count as another access to that memory, which must not be
+        written.
         """
         for i, x in enumerate(inner):
             if type(x) is np.ndarray and i not in active and x.dtype.kind in "fc":
@@ -157,9 +158,9 @@ class Entrance:
     def check_written(self, written: set[int]) -> None:
         """Refuse writes to memory that the program also sees by another way.
 
-        Each argument is a variable of its own: of `f(x, x)` the derivatives are those
-        of two variables. If one is written to, that would no longer be the program.
-        Views of one array that do not overlap are two variables.
+        Each argument is a separate variable: the derivatives of `f(x, x)` are those of
+        two variables. A write to one of them would change the other. Views of one array
+        that do not overlap are two variables.
         """
         for x, inner, guard in self.arrays:
             owners = {id(owner_of(inner)), id(guard.owner)}
@@ -177,13 +178,13 @@ class Entrance:
     def check_alone(self, written: set[int], f: Any, args: Any, inner: Any) -> None:
         """Refuse changes of containers that the program also sees by another way.
 
-        What entered is a copy: the other way leads to the one that the user gave.
+        The entered object is a copy: the other access leads to the user's object.
 
         Args:
-            written: The ids of what the program changed.
+            written: The ids of changed objects.
             f: The program.
-            args: Its arguments, as the user gave them.
-            inner: The same as the program got them.
+            args: Its arguments, the user's objects.
+            inner: Its arguments, the entered objects.
         """
         changed = [x for x, own in self.copies if id(own) in written]
         if not changed:
@@ -202,15 +203,15 @@ class Entrance:
                 raise UnsupportedProgram(message)
 
     def given(self) -> dict[int, Any]:
-        """What the user gave, by the ids of what entered in its place."""
+        """The user's objects, by the ids of the entered objects."""
         pairs = (*self.copies, *self.rebuilt, *self.arrays, *self.numbers)
         return {id(inner): x for x, inner, *_ in pairs}
 
     def write_back(self, written: Callable[[], set[int]]) -> None:
-        """Bring what the user gave to the state of what entered, where it was written.
+        """Copy the state of written entered objects to the user's objects.
 
-        Nothing is brought back from what was kept apart. What was not replaced is the
-        user's own object again: other levels know a number by it.
+        Objects that were kept apart are not copied back. Entries that were not replaced
+        are the user's own objects again: other levels know a number by its identity.
         """
         if self.apart:
             return
@@ -229,7 +230,7 @@ class Entrance:
 
 
 def refuse_foreign(x: Any) -> None:
-    """Refuse a leaf that has a derivative of which the engine knows nothing."""
+    """Raise an error for a leaf whose derivative the engine does not know."""
     if not has_tangent(x):
         return
     cls = type(x)
@@ -251,19 +252,19 @@ def filled(cell: CellType) -> bool:
 
 
 class Guard:
-    """Stands for the memory of a given argument, and notes whether it is reached."""
+    """Represents the memory of an argument, and records whether it is reached."""
 
     def __init__(self, owner: Any):
         self.owner = owner
         self.touched = False
 
     def __call__(self) -> None:
-        """Asked, as a weak reference, by who looks for a derivative: there is none."""
+        """The call of a weak reference: there is no derivative."""
         self.touched = True
 
 
 def reached(*roots: Any) -> dict[int, Any]:
-    """All that values hold, by their ids."""
+    """All objects inside values, by their ids."""
     seen: dict[int, Any] = {}
     open_ends = list(roots)
     while open_ends:
@@ -277,7 +278,7 @@ def reached(*roots: Any) -> dict[int, Any]:
 
 
 def own_state(x: Any, state: Any, given: dict[int, Any]) -> Any:
-    """A state of `x` with the user's own objects in place of those that entered."""
+    """A state of `x` with the user's own objects instead of the entered ones."""
 
     def own(value: Any) -> Any:
         if id(value) not in given and type(value) is tuple:
@@ -286,7 +287,7 @@ def own_state(x: Any, state: Any, given: dict[int, Any]) -> Any:
 
     if isinstance(x, dict):
         return [(key, own(value)) for key, value in state]
-    if isinstance(state, tuple):  # of an object: its attributes and its slots
+    if isinstance(state, tuple):  # of an object: attributes and slots
         attributes, slots = state
         named = {name: own(value) for name, value in attributes.items()}
         return named, [(slot, own(value)) for slot, value in slots]
@@ -294,21 +295,21 @@ def own_state(x: Any, state: Any, given: dict[int, Any]) -> Any:
 
 
 def same_state(one: Any, other: Any) -> bool:
-    """Whether two states of a value, as they are saved, hold the same objects."""
-    if isinstance(one, tuple):  # of an object: its attributes and its slots
+    """Whether two saved states of a value contain identical objects."""
+    if isinstance(one, tuple):  # of an object: attributes and slots
         one, other = ([*named.items(), *slots] for named, slots in (one, other))
     return len(one) == len(other) and all(map(same, one, other))
 
 
 def same(x: Any, y: Any) -> bool:
-    """Whether two values are one object, or tuples of the same objects."""
+    """Whether two values are one object, or tuples of identical objects."""
     if type(x) is tuple and type(y) is tuple and len(x) == len(y):
         return all(map(same, x, y))
     return x is y
 
 
 def alias(x: Any) -> Any:
-    """An array over the same memory that is its owner in the engine's eyes."""
+    """An array over the memory of `x` that counts as its owner in the engine."""
     if type(x) is not np.ndarray and not isinstance(x, np.memmap):
         message = (
             f"An argument must be a plain NumPy array to be differentiated, but got "

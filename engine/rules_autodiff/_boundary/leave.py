@@ -1,4 +1,4 @@
-"""How derivatives leave a run: in the form in which arguments were given."""
+"""Derivatives that leave a run, in the form of the arguments."""
 
 import sys
 from types import FunctionType
@@ -12,11 +12,11 @@ from rules_core import AbstractZero, NoTangent, StructuralTangent, backing, stru
 
 __all__ = ["as_given", "cotangent_of", "detached"]
 
-UNSHARED = 2  # references to a cotangent: the variable, and getrefcount's argument
+UNSHARED = 2  # two references: the variable, and getrefcount's argument
 
 
 def cotangent_of(primal: Any, slot: Any, below: Any, memo: dict[int, Any]) -> Any:
-    """What has come together for an argument; shared instances stay shared."""
+    """The accumulated cotangent of an argument; shared instances stay shared."""
     if type(slot) is not Branch:
         ct = taken(slot, below)
         arrays = type(ct) is type(primal) is np.ndarray
@@ -28,7 +28,7 @@ def cotangent_of(primal: Any, slot: Any, below: Any, memo: dict[int, Any]) -> An
         return NoTangent()
     parts: list[Any] = [NoTangent() for _ in level.values]
     result: Any = None
-    if level.mutable:  # it may hold itself
+    if level.mutable:  # it may contain itself
         result = memo[id(slot)] = tangent_of(level, parts)
     for place, (value, part) in enumerate(zip(level.values, slot.parts, strict=True)):
         if part is not None or type(value) is not FunctionType:
@@ -40,14 +40,14 @@ def cotangent_of(primal: Any, slot: Any, below: Any, memo: dict[int, Any]) -> An
 
 
 def container_of(primal: Any, level: Any, parts: list[Any]) -> Any:
-    """Lists as lists, and so on; the tangent of a class for its instances."""
+    """Lists for lists, and so on; for instances the tangent of their class."""
     if isinstance(primal, tuple | list | dict):
         return level.rebuild(parts)
     return tangent_of(level, parts)
 
 
 def taken(slot: Any, below: Any) -> Any:
-    """What has come together in a slot, in memory that nobody else holds."""
+    """The accumulated cotangent of a slot, in memory without other references."""
     if slot is None:
         return None
     shared = type(slot) is Shadow and slot.data is not None and slot.hold
@@ -60,13 +60,13 @@ def taken(slot: Any, below: Any) -> Any:
 def as_given(
     primal: Any, tangent: Any, below: Any, memo: dict[int, Any] | None = None
 ) -> Any:
-    """A canonical tangent in the form of its primal: lists as lists, and so on.
+    """A canonical tangent in the form of its primal: lists for lists, and so on.
 
     Args:
         primal: The value.
         tangent: Its tangent, or None for zero.
-        below: The level that does the arithmetic.
-        memo: The tangents of instances that were met before, by their ids.
+        below: The level that computes.
+        memo: The tangents of earlier instances, by their ids.
     """
     zero = isinstance(tangent, AbstractZero) or tangent is None
     if is_number(primal):
@@ -80,7 +80,7 @@ def as_given(
     if id(primal) in memo:
         return memo[id(primal)]
     result: Any = None
-    if level.mutable:  # it may stand in several places, or hold itself
+    if level.mutable:  # it may occur twice, or contain itself
         result = tangent_of(level, [NoTangent() for _ in level.values])
         memo[id(primal)] = result
     entries = backing(tangent) if isinstance(tangent, StructuralTangent) else {}

@@ -1,7 +1,7 @@
-"""A tangent that an frule gives has the shape of the result it belongs to.
+"""The shape of an frule's tangent must match its result.
 
-A cotangent may be summed over the axes along which its primal was broadcast, for that
-is the adjoint of broadcasting. A tangent may not: what does not fit is an error.
+A cotangent may be summed over the axes along which its primal was broadcast, the
+adjoint of broadcasting. A tangent may not: a mismatch is an error.
 """
 
 from typing import Any
@@ -25,10 +25,11 @@ _CURE = "A tangent is neither summed nor broadcast; return one like the result."
 
 
 def check_tangent(y: Any, dy: Any, found: Any, below: Any) -> None:
-    """Refuse a tangent that is not one of its result.
+    """Raise an error for a tangent that does not match its result.
 
     Raises:
-        NoTangentError: It, or an entry of it, is `NoTangent()` and may not be.
+        NoTangentError: It, or an entry of it, is `NoTangent()` for a value with a
+            tangent.
         ProjectionError: It has another shape; axes of length one may differ.
     """
     refuse_no_tangent(found.rule, y, dy, "the tangent of the result")

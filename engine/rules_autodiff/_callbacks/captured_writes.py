@@ -1,8 +1,8 @@
-"""A function that a rule calls back must leave what others see as it is.
+"""Checks that a function called by a rule has no side effects.
 
-The rule runs below the level that asked it, which therefore knows nothing of a write
-to an argument, to what the function captured, or to a global: it would go on with the
-derivative of what was there before. What the function made itself it may write to.
+The rule runs below the level that called it, which cannot see a write to an argument,
+to a captured value, or to a global: it would continue with the derivative of the old
+value. The function may write to objects that it creates.
 """
 
 import dis
@@ -26,8 +26,8 @@ __all__ = ["captured_by", "check_captured"]
 def captured_by(given: Any, entrance: Any) -> set[int]:
     """The ids of arrays, containers and cells that a function and its arguments reach.
 
-    To be asked before it runs, where ids are all that is noted on the way: those of
-    others may be used again, but not those of what lives all along.
+    To be called before the run. Only ids are recorded: those of temporary objects may
+    be reused, but not those of objects that live throughout.
     """
     entered = (*entrance.copies, *entrance.rebuilt, *entrance.arrays)
     inner = {id(x): found for x, found, *_ in entered}
@@ -40,16 +40,16 @@ def captured_by(given: Any, entrance: Any) -> set[int]:
 def check_captured(
     f: Any, entrance: Any, reached: set[int], written: set[int], ran: Any
 ) -> None:
-    """Refuse writes that others see.
+    """Raise an error for visible writes.
 
     Args:
         f: The function that was called back.
-        entrance: Of its run, whose forward pass has just ended.
-        reached: What `captured_by` gave.
-        written: The ids of what the run wrote to.
+        entrance: Of its finished forward pass.
+        reached: The result of `captured_by`.
+        written: The ids of objects that the run wrote to.
         ran: The functions that were called in the run.
     """
-    copies = {id(inner) for _, inner in entrance.copies}  # they are the run's own
+    copies = {id(inner) for _, inner in entrance.copies}  # the run's own
     ran = [f, *(g for g in ran if id(g) not in copies)]
     seen = reached & written or (written and outside_of(ran) & written)
     if seen or entrance.rebound() or sets_active(ran, entrance.run):
@@ -62,7 +62,7 @@ def check_captured(
 
 
 def outside_of(ran: list[Any]) -> set[int]:
-    """The ids of what functions reach by globals, defaults and classes."""
+    """The ids of objects that functions reach by globals, defaults and classes."""
     reached: set[int] = set()
     seen: dict[int, Any] = {}
     for f in ran:
@@ -74,12 +74,12 @@ def outside_of(ran: list[Any]) -> set[int]:
 
 
 def sets_active(ran: list[Any], run: Any) -> bool:
-    """Whether an outer variable was given a value with a derivative."""
+    """Whether an outer variable was assigned an active value."""
     return any(run.is_active(value) for f in ran for value in variables_set(f, set()))
 
 
 def variables_set(f: Any, seen: set[int]) -> Iterator[Any]:
-    """What the variables hold that a function may set: global and captured ones."""
+    """The values of global and captured variables that a function may assign."""
     f = getattr(f, "__func__", f)
     if not isinstance(f, FunctionType) or id(f) in seen:
         return
@@ -95,7 +95,7 @@ def variables_set(f: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def names_set(code: CodeType) -> frozenset[str]:
-    """The global variables that code gives new values."""
+    """The global variables that code assigns."""
     found: frozenset[str] | None = STORED.get(code)
     if found is None:
         steps = (step for c in codes(code) for step in dis.get_instructions(c))
@@ -108,7 +108,7 @@ STORED = ByIdentity()
 
 
 def reach(x: Any, found: set[int]) -> None:
-    """Note the ids of all that may be changed by way of `x`."""
+    """Record the ids of all mutable objects inside `x`."""
     if type(x) in INERT or is_number(x) or id(x) in found:
         return
     found.update((id(x), id(type(x))))

@@ -1,4 +1,4 @@
-"""The engine's configuration: what a rule is given to call back into the engine."""
+"""The engine's configuration for rules that call back into it."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation
     """The `RuleConfig` of the engine: both modes, and mutation.
 
     `rrule_via_ad(config, f, *args)` and `frule_via_ad(config, tangents, f, *args)`
-    derive `f` by the engine, nested in the derivative that runs the rule.
+    differentiate `f` by the engine, nested in the derivative that runs the rule.
 
     >>> from rules_autodiff import EngineConfig
     >>> from rules_core import rrule_via_ad
@@ -32,4 +32,4 @@ class EngineConfig(RuleConfig, HasReverseMode, HasForwardsMode, SupportsMutation
         return frule_via_engine(tangents, f, args, kw, by_rule=True)
 
 
-Run.config = EngineConfig()  # has no state
+Run.config = EngineConfig()  # stateless

@@ -1,7 +1,7 @@
-"""`ignore_derivatives(f)`: `f` runs as a program of its own, with nothing to follow.
+"""`ignore_derivatives(f)`: `f` runs as a separate program without derivatives.
 
-What it captured are constants there, C functions need no rule, and what it collects in
-lists and attributes stays when the run takes back what the program did.
+Its captured values are constants, C functions need no rule, and values that it stores
+in lists and attributes stay when the outer run undoes its writes.
 """
 
 import functools
@@ -40,7 +40,7 @@ def handle_ignore(run: Any, f: Any) -> Any:
 
 
 class Stopping:
-    """Stops what carries a derivative; copies of arrays must not be written to."""
+    """Stops the derivatives of active values; copies of arrays are read-only."""
 
     def __init__(self, run: Any):
         self.run = run
@@ -61,7 +61,7 @@ class Stopping:
 
 
 def run_apart(run: Any, f: Any) -> Any:
-    """Call a function by a run that follows nothing."""
+    """Call a function in a run without derivatives."""
     apart = reverse_run(PLAIN)
     known: set[int] = set()
     reach(f, known)
@@ -72,5 +72,5 @@ def run_apart(run: Any, f: Any) -> Any:
         for owner in (getattr(entry, "owner", None), getattr(entry, "target", None)):
             if run.is_active(owner):
                 refused("ignored", "puts a value with a derivative into an object")
-    apart.functions.clear()  # their cells hold the run
+    apart.functions.clear()  # their cells refer to the run
     return found

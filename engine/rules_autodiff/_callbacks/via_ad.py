@@ -1,4 +1,4 @@
-"""The engine as rules see it: `rrule_via_ad`, `frule_via_ad`, and derived rules."""
+"""The engine for rules: `rrule_via_ad`, `frule_via_ad`, and derived rules."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["derive_frule", "derive_rrule", "frule_via_engine", "rrule_via_engine
 
 
 def apply(f: Any, *args: Any, **kwargs: Any) -> Any:
-    """A call whose function is an argument, to be differentiated with the others."""
+    """A call whose function is differentiated like the arguments."""
     return f(*args, **kwargs)
 
 
@@ -31,10 +31,10 @@ def rrule_via_engine(
 
 
 class ViaPullback(Kept):
-    """`dy ↦ (df, dx1, …)`; a call takes back what the program wrote.
+    """`dy ↦ (df, dx1, …)`; a call undoes the program's writes.
 
     Attributes:
-        by_rule: Whether a rule asks, which must not let the function change anything.
+        by_rule: Whether a rule calls it: then the function must have no side effects.
     """
 
     by_rule = False
@@ -74,7 +74,7 @@ def frule_via_engine(
         entrance.write_back(lambda: run.written_ids)
     if by_rule:
         check_captured(f, entrance, reached, run.written_ids, run.functions)
-    run.functions.clear()  # their cells hold the run
+    run.functions.clear()  # their cells refer to the run
     dy = run.own_tangent(y, 0)
     run.retire()
     return y, dy
@@ -83,7 +83,7 @@ def frule_via_engine(
 def derive_rrule(f: Callable[..., Any]) -> Callable[..., Any]:
     """The engine's own reverse rule of `f`: `(*args) ↦ (y, pullback)`.
 
-    `pullback(dy) = (df, dx1, …)`, as a rule gives it; it may be called again.
+    `pullback(dy) = (df, dx1, …)`, as in a rule; it may be called again.
 
     >>> from rules_autodiff import derive_rrule
     >>> y, pullback = derive_rrule(lambda x, y: x * y)(3.0, 2.0)

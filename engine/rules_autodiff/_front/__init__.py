@@ -1,1 +1,1 @@
-"""What users call."""
+"""The public transformations."""

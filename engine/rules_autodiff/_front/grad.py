@@ -1,4 +1,4 @@
-"""Gradients of functions with one number as their result."""
+"""Gradients of functions with one number as result."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,11 +38,11 @@ def value_and_grad(
     Args:
         f: A function with one real number as its result.
         argnums: The position of the argument to differentiate, or a tuple of several.
-        has_aux: Whether `f` returns `(value, aux)`, of which `aux` is handed on.
-        tier: As for `grad`.
+        has_aux: Whether `f` returns `(value, aux)`; `aux` is returned too.
+        tier: As in `grad`.
 
     Raises:
-        TypeError: The result is no real number, or an argument has no derivative.
+        TypeError: The result is not a real number, or an argument has no derivative.
 
     >>> from rules_autodiff import value_and_grad
     >>> value_and_grad(lambda x, y: x * y * y, argnums=(0, 1))(3.0, 2.0)
@@ -98,18 +98,18 @@ def grad(
     """The gradient `args ↦ ∇f(args)`; with `has_aux` it returns `(∇f, aux)`.
 
     Args:
-        f: A function with one real number as its result; a whole number, as `sum` gives
-            of no items, is a constant.
+        f: A function with one real number as its result; an integer, as `sum` of no
+            items gives, is a constant.
         argnums: The position of the argument to differentiate, or a tuple of several.
-        has_aux: Whether `f` returns `(value, aux)`, of which `aux` is handed on.
-        tier: How it is computed, which changes speed only. `"auto"` writes the
-            derivative out as Python code where it can, at the second call with
-            arguments of the same kinds, and records a tape else; `"tape"` always
-            records; `"straight"` wants written code, and says why there is none.
+        has_aux: Whether `f` returns `(value, aux)`; `aux` is returned too.
+        tier: The method, which changes only the speed. `"auto"` generates straight-line
+            code if it can, at the second call with arguments of equal kinds, and
+            otherwise records a tape; `"tape"` always records; `"straight"` requires
+            generated code, and raises an error that explains why there is none.
 
     Raises:
-        TypeError: The result is no real number, or an argument has no derivative.
-        UnsupportedProgram: There is no written code, and `tier` asks for it.
+        TypeError: The result is not a real number, or an argument has no derivative.
+        UnsupportedProgram: There is no generated code, and `tier` requires it.
 
     >>> import numpy as np
     >>> from rules_autodiff import grad

@@ -36,7 +36,7 @@ def leaves(x: Any) -> list[Any]:
 
 
 def rebuilt(x: Any, values: Iterator[Any]) -> Any:
-    """A container of the structure of `x` with other leaves; None for what has none."""
+    """A container of the structure of `x` with other leaves; None for static leaves."""
     if is_number(x) or is_float_array(x):
         return next(values)
     level = None if type(x) in INERT else structure(x)
@@ -96,16 +96,16 @@ def jacfwd(
         f: A function of real arguments.
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
-        chunk_size: How many tangents a pass carries at most, where memory is short:
-            `f` is run once for each chunk, and must do the same each time.
+        chunk_size: The largest number of tangents per pass, to save memory: `f` runs
+            once per chunk, and must return equal values each time.
 
     Returns:
-        A function whose result has the structure of `f(x)`, and inside that of `x`,
+        A function whose result has the structure of `f(x)`, and inside it that of `x`,
         with arrays of shape `y.shape + x.shape`.
 
     Raises:
-        UnsupportedProgram: With `chunk_size`, `f` gives another value when it is run
-            again.
+        UnsupportedProgram: With `chunk_size`, a repeated run of `f` gives another
+            value.
 
     >>> import numpy as np
     >>> from rules_autodiff import jacfwd
@@ -145,8 +145,8 @@ def forward_blocks(
 ) -> Any:
     """The output, an argument and the block of each pair of their leaves; and aux.
 
-    One pass for all arguments: the function must not run on what it has written. With
-    `chunk_size` it is run again, and must give what it gave.
+    One pass for all arguments: the function must not run on its own writes. With
+    `chunk_size` it runs again, and must return equal values.
     """
     for i in active:
         check_differentiable(args[i], i)
@@ -180,7 +180,7 @@ def in_passes(
 
 
 def held(x: Any) -> list[Any]:
-    """The values of the leaves, to be compared."""
+    """The values of the leaves, for comparison."""
     return [(np.shape(leaf), np.asarray(leaf).tobytes()) for leaf in leaves(x)]
 
 
@@ -206,7 +206,7 @@ def split(out: Any, has_aux: bool) -> tuple[Any, Any]:
 
 def leaves_like(rows: list[Any], tangent: Any) -> list[Any]:
     found = leaves(tangent)
-    if len(found) != len(rows):  # an object's tangent may leave out what is zero
+    if len(found) != len(rows):  # an object's tangent may omit zeros
         message = "jacfwd: the result must be made of arrays, numbers and containers."
         raise TypeError(message)
     return found
@@ -223,7 +223,7 @@ def bound_keywords(f: Any, kwargs: Any) -> Any:
 
 
 def assembled(found: list[Any], argnums: Argnums) -> Any:
-    """Blocks in the structure of the output, and inside in that of the arguments."""
+    """Blocks in the structure of the output, and inside it that of the arguments."""
     if not found:
         message = "A Jacobian's argnums must name one argument at least, but got ()."
         raise ValueError(message)
@@ -243,16 +243,16 @@ def jacrev(
 ) -> Derived:
     """The Jacobian by reverse mode: one pass forward, one back per entry of `f(x)`.
 
-    Rows are computed one after the other, so that memory needs no `chunk_size`.
+    Rows are computed one after the other, so it needs no `chunk_size`.
 
     Args:
         f: A function of real arguments.
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
-        tier: As for `grad`.
+        tier: As in `grad`.
 
     Returns:
-        A function whose result has the structure of `f(x)`, and inside that of `x`,
+        A function whose result has the structure of `f(x)`, and inside it that of `x`,
         with arrays of shape `y.shape + x.shape`.
 
     >>> import numpy as np
@@ -321,7 +321,7 @@ def hessian(
         f: A function with one real number (or several) as its result.
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
-        chunk_size: As for `jacfwd`: how many columns are computed at once.
+        chunk_size: As in `jacfwd`: the number of columns per pass.
 
     >>> import numpy as np
     >>> from rules_autodiff import hessian

@@ -1,4 +1,4 @@
-"""`jvp`, `linearize` and `hvp`, with the argument order that JAX has."""
+"""`jvp`, `linearize` and `hvp`, with JAX's argument order."""
 
 from collections.abc import Callable
 from typing import Any
@@ -62,7 +62,7 @@ def forward(
 ) -> tuple[Any, list[Any]]:
     """One forward pass with several tuples of tangents: the output and its tangents.
 
-    With `apart` what the function writes into its arguments is not seen outside.
+    With `apart` the function's writes to its arguments have no effect outside.
     """
     run = ForwardRun(below, len(lanes))
     entrance = Entrance(run, callables=callables, apart=apart)
@@ -81,13 +81,13 @@ def forward(
     try:
         out = guarded(run, f, inner, {})
     except BaseException:
-        entrance.write_back(lambda: run.written_ids)  # as a plain call leaves it
+        entrance.write_back(lambda: run.written_ids)  # the state after a plain call
         raise
     if run.changed:
         entrance.check_written(run.written_ids)
         entrance.check_alone(run.written_ids, f, primals, inner)
         entrance.write_back(lambda: run.written_ids)
-    run.functions.clear()  # their cells hold the run
+    run.functions.clear()  # their cells refer to the run
     main = out[0] if has_aux else out
     found = [
         as_given(main, run.own_tangent(main, lane), below) for lane in range(len(lanes))
@@ -107,8 +107,8 @@ def linearize(
     """`(y, f_jvp)` with `f_jvp(*tangents) = f'(primals) tangents`.
 
     The function runs once, here: `f_jvp` is the linear map at this run, its tape
-    transposed, and costs about as much as two pullbacks. What the function writes is
-    taken back, as by `grad`.
+    transposed, and costs about as much as two pullbacks. The function's writes are
+    undone, as by `grad`.
 
     Args:
         f: The function.
@@ -134,7 +134,7 @@ NONLINEAR = (
 
 
 class Linearized(Kept):
-    """What `linearize` gives: the adjoint of a pullback, which is linear."""
+    """The result of `linearize`: the adjoint of a pullback, which is linear."""
 
     has_aux = False
     checked = False
@@ -152,12 +152,12 @@ class Linearized(Kept):
         check_tangents(self.args, tangents, "f_jvp")
         (found,) = self.adjoint.pull(self.adjoint.output, tangents, level)
         self.checked = self.checked or self.check(tangents, found)
-        if self.adjoint.run.changes:  # the arguments as they were
+        if self.adjoint.run.changes:  # the original arguments
             self.adjoint.again(self.adjoint.output, level)
         return found
 
     def check(self, tangents: Any, found: Any) -> bool:
-        """Refuse what was not linear in the cotangent that it was recorded at.
+        """Raise an error if the recorded pullback was not linear in its cotangent.
 
         All arguments are one value: an instance in two of them has one tangent.
         """

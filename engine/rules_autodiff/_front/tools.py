@@ -22,7 +22,7 @@ __all__ = ["is_primitive", "overlay", "show"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Making a derived function or a config is no part of any derivative.
+# Making a derived function or a config is not part of any derivative.
 for _make in (
     grad, value_and_grad, jacfwd, jacrev, hessian, derive_rrule, derive_frule,
     EngineConfig,
@@ -31,10 +31,10 @@ for _make in (
 
 
 def overlay(f: Callable[..., Any]) -> Callable[[F], F]:
-    """Give the engine another body for `f`: only differentiated programs run it.
+    """Define another body for `f` that only differentiated programs run.
 
-    For functions that cannot be lifted, or whose derivative is better computed in
-    another way. The body must not call `f` itself.
+    For functions that cannot be lifted, or that have a better derivative in another
+    form. The body must not call `f` itself.
 
     >>> from rules_autodiff import grad, overlay
     >>> import struct
@@ -60,19 +60,19 @@ def overlay(f: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def show(f: Any, *args: Any) -> str:
-    """The derived code of a function, to be read: print it.
+    """The derived code of a function, as text to print.
 
-    `_ad` are the hooks of a run, which do the operation and note its derivative. With
-    arguments it is the code of the straight-line tier for calls with arguments of their
-    kinds: the function, and the way back from its result to all of them. `Const(x)` is
-    an argument that is not differentiated.
+    `_ad` are the hooks of a run, which compute the operation and record its derivative.
+    With arguments it is the straight-line code for calls with arguments of their kinds:
+    the forward function, and the backward function for all of them. `Const(x)` is an
+    argument that is not differentiated.
 
     Args:
-        f: A function that is written in Python.
+        f: A Python function.
         *args: Arguments of a call; none for the code of every call.
 
     Raises:
-        TypeError: `f` is no such function.
+        TypeError: `f` is not such a function.
         UnsupportedProgram: There is no derived code.
 
     >>> from rules_autodiff import show
@@ -92,7 +92,7 @@ def show(f: Any, *args: Any) -> str:
 
 
 def is_primitive(f: Any, *args: Any) -> bool:
-    """Whether the engine answers the call `f(*args)` by a rule instead of deriving it.
+    """Whether the engine uses a rule for the call `f(*args)` instead of lifting it.
 
     >>> from rules_autodiff import is_primitive
     >>> is_primitive(abs, 1.0), is_primitive(lambda x: x, 1.0)

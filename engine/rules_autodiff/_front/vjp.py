@@ -1,4 +1,4 @@
-"""Pullbacks: by written code where there is some, else by a tape."""
+"""Pullbacks: by straight-line code if there is some, otherwise by a tape."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,14 +27,14 @@ __all__ = ["VJP", "vjp"]
 class VJP(Kept):
     """The pullback of a `vjp`: may be called again, and in any order.
 
-    It keeps the tape, and with it the values that rules have kept, alive. Where the
-    program writes into its arguments, a call takes the writes back, as
-    the reverse pass does; the next call writes them again before it begins.
+    It keeps the tape and the residuals of rules alive. If the program writes to its
+    arguments, a call undoes the writes, as the reverse pass does; the next call repeats
+    them first.
     """
 
     has_aux = False
     tier = "tape"
-    passed: Pass | None = None  # a run of written code, in place of a recording
+    passed: Pass | None = None  # a run of straight-line code, instead of a recording
 
     def start(self, level: Any) -> Any:
         self.passed = None
@@ -83,7 +83,7 @@ class VJP(Kept):
         return tuple([by_place.get(i, NoTangent()) for i in range(len(self.args))])
 
     def record_late(self, known: Any) -> None:
-        """The tape after all: for another level, or where zeros must be strong."""
+        """Record a tape after all: for another level, or for strong zeros."""
         if not agree(known, self.record(PLAIN)):
             refuse_other_value(self.f)
         self.passed = None
@@ -103,14 +103,14 @@ def vjp(
 ) -> Any:
     """`(y, pullback)` with `y = f(*primals)` and `pullback(dy) = (dx1, dx2, …)`.
 
-    The pullback keeps arrays among the arguments, and arrays that `f` captures, as they
-    are: do not change them before you call it. The value `y` is yours to write to.
+    The pullback does not copy array arguments or arrays that `f` captures: do not
+    change them before you call it. You may write to the value `y`.
 
     Args:
         f: The function.
         *primals: Its arguments; all are differentiated.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(y, pullback, aux)`.
-        tier: As for `grad`.
+        tier: As in `grad`.
 
     >>> from rules_autodiff import vjp
     >>> y, pullback = vjp(lambda x, y: x * y, 3.0, 2.0)

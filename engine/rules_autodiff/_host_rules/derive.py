@@ -1,8 +1,8 @@
 """Rules of host functions, derived for JAX and PyTorch from the function's own code.
 
-A derived rule is generic, as an author's would be: it calls the primitive itself and
-the two linear maps of its derivative, which are primitives too. Nothing is kept between
-the calls, so hosts may repeat, reorder, batch and compile them.
+A derived rule is generic, like an author's: it calls the primitive itself and the two
+linear maps of its derivative, which are primitives too. It has no state, so frameworks
+may repeat, reorder, batch and compile the calls.
 """
 
 import functools
@@ -43,7 +43,7 @@ def derived_rrule(primitive: Primitive) -> Callable[..., Any]:
 
 
 def pull_back(pull: Primitive, wanted: Any, args: Any, kwargs: Any, dy: Any) -> Any:
-    """The cotangents of a derived rule, one for each argument."""
+    """The cotangents of a derived rule, one per argument."""
     check_readable(pull.__dict__["of"])
     places = dict(leaves_of(dy, (), {}))  # a seed may be a number
     form = Form(tuple(places), wanted)
@@ -72,7 +72,7 @@ def derived_frule(primitive: Primitive) -> Callable[..., Any]:
 
 
 def hold(primitive: Primitive, args: Any) -> Any:
-    """The arguments, those that are declared static out of the hosts' sight."""
+    """The arguments, with static ones hidden from the framework."""
     names = primitive.names or ()
     static = [name in primitive.static_argnames for name in names]
     return tuple([
@@ -82,17 +82,17 @@ def hold(primitive: Primitive, args: Any) -> Any:
 
 
 def is_constant(x: Any) -> bool:
-    """Whether no array of a host is inside."""
+    """Whether a value contains no array of a framework."""
     return all(isinstance(a, NUMPY) for a in arrays_of(x).values())
 
 
 def dtype_of(x: Any) -> str:
-    """NumPy's name of an array's dtype; bfloat16 is computed with in float32."""
+    """NumPy's name of an array's dtype; bfloat16 is computed in float32."""
     name = str(x.dtype).rpartition(".")[2]
     return "float32" if name == "bfloat16" else name
 
 
-# Whose rules can be derived
+# Functions with derivable rules
 
 
 def inner_function(f: Any) -> Any:
@@ -108,7 +108,7 @@ def inner_function(f: Any) -> Any:
 
 
 def answers(f: Any) -> bool:
-    """Whether the engine knows what to do in place of a call of `f`."""
+    """Whether the engine handles a call of `f` itself."""
     return bool(
         HANDLERS.get(f) or f in rrule_mutating.rules or f in frule_mutating.rules
     )
@@ -128,7 +128,7 @@ class EngineDeriver:
     name = "rules_autodiff"
 
     def refusal(self, fun: Callable[..., Any]) -> str | None:
-        """Why no rule can be derived of a function; None where one can."""
+        """The reason why no rule can be derived of a function; None if one can."""
         function = inner_function(fun)
         if answers(function) or not is_opaque(function):
             return None

@@ -2,8 +2,8 @@
 
     pull(x, ȳ) = f'(x)* ȳ          push(x, ẋ) = f'(x) ẋ
 
-They have no rules of their own. A host that differentiates again asks for a derived
-one, which makes the engine run on top of itself.
+They have no rules of their own. For a higher derivative a framework uses a derived
+rule, which runs the engine on its own derivative.
 """
 
 from collections.abc import Callable
@@ -30,12 +30,12 @@ __all__ = ["Form", "Held", "pull_of", "push_of"]
 @final
 @dataclass(frozen=True)
 class Form:
-    """The static part of a linear map: where its arguments and results belong.
+    """The static part of a linear map: the places of its arguments and results.
 
     Attributes:
-        given: Places of the given (co)tangents, among results or arguments of `f`.
-        wanted: Places of those that are asked for.
-        types: Shape and dtype of each that is asked for; empty where `x` tells them.
+        given: Places of the known (co)tangents, among results or arguments of `f`.
+        wanted: Places of the needed ones.
+        types: Shape and dtype of each needed one; empty if `x` has them.
     """
 
     given: tuple[Path, ...]
@@ -43,18 +43,18 @@ class Form:
     types: tuple[tuple[tuple[int, ...], str], ...] = ()
 
     def __tangent_structure__(self) -> None:
-        """It is no container: hosts take it for a constant of the call."""
+        """It is not a container: frameworks treat it as a constant of the call."""
 
 
 @final
 class Held:
-    """An argument that is declared static: a host must not look for arrays in it."""
+    """A static argument: a framework must not search it for arrays."""
 
     def __init__(self, value: Any):
         self.value = value
 
     def __tangent_structure__(self) -> None:
-        """It is no container."""
+        """It is not a container."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Held) and self.value is other.value
@@ -73,7 +73,7 @@ def positions(paths: tuple[Path, ...]) -> list[int]:
 
 @on_plain
 def pulled(below: Any, f: Any, form: Form, dys: Any, args: Any, kwargs: Any) -> Any:
-    """The cotangents that are wanted, for those that are given."""
+    """The needed cotangents, from the known ones."""
     return pulled_rows(below, f, form, [dys], args, kwargs)[0]
 
 
@@ -91,7 +91,7 @@ def pulled_rows(
 
 
 def check_value(f: Any, output: Any, args: Any, kwargs: Any) -> None:
-    """Raise where the host goes on with another value than this pass has found."""
+    """Raise an error if the framework uses another value than this pass computed."""
     theirs = arrays_of(f(*args, **kwargs))
     for path, mine in arrays_of(output).items():
         if not np.allclose(mine, theirs[path], rtol=1e-5, atol=1e-8, equal_nan=True):
@@ -118,7 +118,7 @@ def pull_row(
 
 @on_plain
 def pushed(below: Any, f: Any, form: Form, dxs: Any, args: Any, kwargs: Any) -> Any:
-    """The tangents that are wanted, for those that are given."""
+    """The needed tangents, from the known ones."""
     return pushed_rows(below, f, form, [dxs], args, kwargs)[0]
 
 
@@ -186,7 +186,7 @@ def batch_of(f: Any, run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def flagged(flags: Any) -> bool:
-    """Whether anything of an argument is batched."""
+    """Whether any part of an argument is batched."""
     if isinstance(flags, bool):
         return flags
     level = structure(flags)

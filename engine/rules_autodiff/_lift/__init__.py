@@ -1,1 +1,1 @@
-"""From the text of a program to lifted code, which calls hooks."""
+"""The lift: from a program's source to code that calls hooks."""

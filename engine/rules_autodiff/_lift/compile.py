@@ -1,4 +1,4 @@
-"""Definitions compiled alone, over the variables of the function they stand for."""
+"""Definitions compiled alone, with the variables of the original function."""
 
 import ast
 import re
@@ -8,8 +8,8 @@ from typing import Any
 
 __all__ = ["PARSING", "compiled", "is_text_of", "without_defaults"]
 
-# Held while syntax trees are made and compiled: CPython 3.11 counts the depth of both
-# in one place for all threads, and raises SystemError where two do it at once.
+# Held during parsing and compilation: CPython 3.11 counts the depth of both in one
+# place for all threads, and raises SystemError if two threads do it at once.
 PARSING = RLock()
 FUTURE_FLAGS = 0x1FE0000  # the bits of co_flags that `from __future__` sets
 
@@ -23,14 +23,14 @@ def compiled(
         tree: The function's syntax.
         code: The function's own code.
         *hooks: Names of further cells.
-        imports: Names that the file imports: their attributes are no methods to the
+        imports: Names that the file imports: their attributes are not methods to the
             compiler.
     """
     names = [*hooks, *code.co_freevars]
     if isinstance(tree, ast.Lambda):
         body: ast.stmt = ast.Expr(tree)
     else:
-        # Under another name: its own may be global, and must stay so.
+        # Under another name: its own may be global and must not change.
         body = ast.FunctionDef(f"{''.join(hooks)}_function", tree.args, tree.body, [])
         if isinstance(tree, ast.AsyncFunctionDef):
             body = ast.AsyncFunctionDef(body.name, tree.args, tree.body, [])
@@ -65,7 +65,7 @@ def without_defaults(args: ast.arguments) -> ast.arguments:
     return args
 
 
-# Whether a definition is what a code object was compiled from
+# Whether a code object was compiled from a definition
 
 
 def is_text_of(tree: Any, code: CodeType, imports: frozenset[str] | None) -> bool:
@@ -74,7 +74,7 @@ def is_text_of(tree: Any, code: CodeType, imports: frozenset[str] | None) -> boo
     Args:
         tree: The definition, with private names mangled; its defaults are removed.
         code: The code object.
-        imports: The names that its file imports; None where the file is unknown.
+        imports: The names that its file imports; None if the file is unknown.
     """
     tree.args = without_defaults(tree.args)
     known = frozenset() if imports is None else imports & names_of(code)
@@ -84,14 +84,14 @@ def is_text_of(tree: Any, code: CodeType, imports: frozenset[str] | None) -> boo
             return False
         if agree(found, code) or (imports is None and contains(found, code)):
             return True
-        # A notebook compiles each statement of a cell alone.
+        # A notebook compiles each statement separately.
         return bool(known) and agree(compiled(tree, code), code)
-    except SyntaxError:  # a `nonlocal` variable that the code does not have
+    except SyntaxError:  # a `nonlocal` variable that the code lacks
         return False
 
 
 def names_of(code: CodeType) -> set[str]:
-    """The names that code and what is nested in it use."""
+    """The names that code and its nested code use."""
     own = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     nested = [c for c in code.co_consts if isinstance(c, CodeType)]
     return own.union(*map(names_of, nested))
@@ -114,7 +114,7 @@ def argument_count(code: CodeType) -> int:
 
 
 def agree(found: CodeType, code: CodeType) -> bool:
-    """Whether two code objects do the same with the same constants and names."""
+    """Whether two code objects are equivalent, with equal constants and names."""
     return same(found, code) or (is_instrumented(code) and contains(found, code))
 
 
@@ -129,7 +129,7 @@ def same(found: CodeType, code: CodeType) -> bool:
 
 
 def agree_in_constants(found: CodeType, code: CodeType) -> bool:
-    """Whether the constants are equal, code objects by what they do."""
+    """Whether the constants are equal, code objects by equivalence."""
     if len(found.co_consts) != len(code.co_consts):
         return False
     ordered = "__static_attributes__" not in code.co_names  # of a class, from a set
@@ -143,9 +143,9 @@ def agree_in_constants(found: CodeType, code: CodeType) -> bool:
 
 
 def written(constant: Any, ordered: bool = True) -> str:
-    """A constant in words: `1`, `1.0` and `-0.0` differ, sets have no order.
+    """A constant as text: `1`, `1.0` and `-0.0` differ, sets have no order.
 
-    Names of classes tell where these are nested, which the factory changes.
+    Names of classes contain their nesting, which the factory changes.
     """
     if isinstance(constant, tuple | frozenset):
         parts = [written(x, ordered) for x in constant]
@@ -158,7 +158,7 @@ NESTING = re.compile(r"(?:[\w.]|<\w+>)*<locals>\.")
 
 
 def is_instrumented(code: CodeType) -> bool:
-    """Whether a tool has added to the code, as pytest does to ``assert``."""
+    """Whether a tool has added code, as pytest does to ``assert``."""
     return any(name.startswith("@") for name in (*code.co_names, *code.co_varnames))
 
 

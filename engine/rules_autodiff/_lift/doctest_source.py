@@ -1,8 +1,8 @@
 """The source of functions that were defined in doctests run by Sybil.
 
-Each example is its own "file" named after the document, and the next example takes the
-name over. So the document is read again, and the example sought that compiles to the
-very code object in question.
+Each example is its own "file" named after the document, and the next example reuses the
+name. So the document is read again, to find the example that compiles to the given code
+object.
 """
 
 import doctest
@@ -16,7 +16,7 @@ NAME = re.compile(r"<doctest (?P<path>.+)\[\d+\]>$")
 
 
 def example_lines(code: CodeType) -> list[str]:
-    """The lines of the example that defines ``code``; none where it is not found."""
+    """The lines of the example that defines ``code``; none if not found."""
     found = NAME.match(code.co_filename)
     if not found or not Path(found["path"]).is_file():
         return []
@@ -28,7 +28,7 @@ def example_lines(code: CodeType) -> list[str]:
 
 
 def defines(source: str, code: CodeType) -> bool:
-    """Whether compiling an example gives this code object somewhere inside."""
+    """Whether compiling an example gives this code object, possibly nested."""
     try:
         outer = compile(source, code.co_filename, "single")
     except SyntaxError:

@@ -20,12 +20,12 @@ COMPARE = {
     ast.NotEq: "ne",
 }  # fmt: skip
 
-# These look at the frame that calls them; called by a hook they would see the hook's.
+# These inspect the frame of their caller; called by a hook they would see the hook's.
 FRAME_READERS = {"locals", "vars", "eval", "exec", "dir"}
 
 
 class ExpressionLifter:
-    """Replaces each operation of an expression by a call of the hook named for it."""
+    """Replaces each operation of an expression by a call of the hook with its name."""
 
     def __init__(self, code: CodeType, hooks: str, modules: set[str]):
         self.code = code
@@ -33,15 +33,15 @@ class ExpressionLifter:
         self.modules = modules
         self.first_argument: list[str | None] = []  # for super(), innermost last
         self.temporaries = 0
-        self.in_iterable = 0  # where Python allows no walrus
+        self.in_iterable = 0  # where Python forbids a walrus
 
     def visit(self, node: Any) -> Any:
-        """Lift one node: by the method named for its class, else its parts."""
+        """Lift one node: by the method for its class, otherwise its children."""
         method = getattr(self, f"visit_{type(node).__name__}", None)
         return self.visit_parts(node) if method is None else method(node)
 
     def visit_parts(self, node: Any) -> Any:
-        """Lift the children of a node that stays as it is."""
+        """Lift the children of a node that stays unchanged."""
         for field, value in ast.iter_fields(node):
             if isinstance(value, ast.AST):
                 setattr(node, field, self.visit(value))
@@ -58,7 +58,7 @@ class ExpressionLifter:
         return lifted
 
     def hook(self, name: str, at: ast.AST, *args: ast.expr) -> Any:
-        """``hooks.name(*args)``, at the place of ``at`` in the source."""
+        """``hooks.name(*args)``, at the source position of ``at``."""
         base = ast.Name(self.hooks, ast.Load())
         call = ast.Call(ast.Attribute(base, name, ast.Load()), list(args), [])
         return place(call, at)
@@ -135,7 +135,7 @@ class ExpressionLifter:
     # tests
 
     def test(self, node: Any) -> Any:
-        """An expression of which only the truth counts."""
+        """An expression of which only the truth value is used."""
         if isinstance(node, ast.BoolOp):
             node.values = [self.test(value) for value in node.values]
             return node
@@ -287,7 +287,7 @@ class ExpressionLifter:
         return node
 
     def iteration(self, iterable: ast.expr, target: ast.expr) -> Any:
-        """What a loop runs over: items that the engine can follow."""
+        """The iterable of a loop: items that the engine can differentiate."""
         if isinstance(target, ast.Tuple | ast.List):
             return self.hook("unpacked", iterable, iterable, pattern(target))
         return self.hook("iter", iterable, iterable)
@@ -310,22 +310,22 @@ class ExpressionLifter:
 
 
 def place(node: Any, at: ast.AST) -> Any:
-    """Give ``node`` the place of ``at``, so that errors show the user's own line.
+    """Give ``node`` the source position of ``at``, so that errors show the user's line.
 
-    What is inside it and has no place takes it over when the whole is compiled.
+    Children without a position inherit it at compilation.
     """
     return ast.copy_location(node, at)
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether an operand stands in the text as a constant."""
+    """Whether an operand is a literal constant."""
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
     return isinstance(node, ast.Constant)
 
 
 def gives_truth(node: ast.expr) -> bool:
-    """Whether an expression gives a boolean, or a number whose truth is Python's."""
+    """Whether an expression gives a boolean, or a number with Python's truth value."""
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.Not)
     if isinstance(node, ast.BoolOp):
@@ -340,7 +340,7 @@ def first_name(args: ast.arguments) -> str | None:
 
 
 def names_only(target: ast.expr) -> bool:
-    """Whether an assignment target is made of plain names."""
+    """Whether an assignment target consists of plain names."""
     if isinstance(target, ast.Tuple | ast.List):
         return all(names_only(item) for item in target.elts)
     inner = target.value if isinstance(target, ast.Starred) else target

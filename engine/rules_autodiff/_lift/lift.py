@@ -1,9 +1,9 @@
 """The lift: a function's own source with each operation replaced by a hook.
 
 ``x * y`` becomes ``_ad.mul(x, y)`` and ``f(x)`` becomes ``_ad.call(f, x)``. Control
-flow and names stay as they are, so the lifted function computes the same values in the
-same order and with the same objects. What a hook does beside that is the mode's
-business: one lifted form serves forward and reverse mode.
+flow and names stay, so the lifted function computes equal values in equal order with
+equal objects. The mode defines the hooks: one lifted form serves forward and reverse
+mode.
 """
 
 import ast
@@ -32,11 +32,11 @@ HOOKS = "_ad"
 
 @dataclass(frozen=True)
 class Lifted:
-    """A lifted function: its code, and the name by which that calls the hooks.
+    """A lifted function: its code, and the name of the hooks in it.
 
     Attributes:
-        places: For each cell of the code, which of the original one's it is; -1 for
-            the cell of the hooks.
+        places: For each cell of the code, the index of the original's cell; -1 for the
+            cell of the hooks.
     """
 
     code: CodeType
@@ -50,12 +50,12 @@ class Lifted:
         return like(function, self.code, tuple(closure))
 
 
-# By original code, then by its file (equal code of two files is one key). Functions
-# that go out of use take their lifted form with them.
+# By original code, then by its file (equal code of two files is one key). Unused
+# functions are freed with their lifted form.
 CACHE: WeakKeyDictionary[CodeType, dict[str, Lifted]] = WeakKeyDictionary()
 
 
-FORMS = ByIdentity()  # of original code, its lifted form: a short way to `CACHE`
+FORMS = ByIdentity()  # original code → its lifted form: a fast `CACHE`
 
 
 def lifted(function: FunctionType) -> Lifted:
@@ -63,7 +63,7 @@ def lifted(function: FunctionType) -> Lifted:
 
     Raises:
         SourceNotFound: There is no source.
-        UnsupportedProgram: A construct that the engine does not differentiate.
+        UnsupportedProgram: A construct that the engine cannot differentiate.
     """
     code = function.__code__
     found: Lifted | None = FORMS.get(code)
@@ -89,7 +89,7 @@ def shown(function: FunctionType) -> str:
 
 
 def rebind(function: FunctionType, hooks: Any) -> FunctionType:
-    """A function made by lifted code of an earlier run, for the run of ``hooks``."""
+    """A function from lifted code of an earlier run, for the run of ``hooks``."""
     code = function.__code__
     name = NESTED.get(code)
     if name not in code.co_freevars:
@@ -105,7 +105,7 @@ def rebind(function: FunctionType, hooks: Any) -> FunctionType:
 def like(
     function: FunctionType, code: CodeType, closure: tuple[CellType, ...]
 ) -> FunctionType:
-    """A function with the name, globals and defaults of another."""
+    """A function with the name, globals and defaults of another function."""
     name, defaults = function.__name__, function.__defaults__
     made = FunctionType(code, function.__globals__, name, defaults, closure)
     if function.__kwdefaults__:
@@ -117,7 +117,7 @@ def like(
 
 
 def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode, str]:
-    """Find the source of ``code`` and lift it; with the name that the hooks go by."""
+    """Find the source of ``code`` and lift it; also return the name of the hooks."""
     tree = own_tree(definition(code))
     hooks = free_name(HOOKS, code)
     tree = Lifter(code, hooks, module_names(code, namespace)).lift_function(tree)
@@ -126,7 +126,7 @@ def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode
 
 
 def register(code: CodeType, hooks: str) -> None:
-    """Remember lifted code, so that it is never lifted again."""
+    """Record lifted code, so that it is never lifted again."""
     NESTED.put(code, hooks)
     for const in code.co_consts:
         if isinstance(const, CodeType):

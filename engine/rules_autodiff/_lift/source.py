@@ -1,7 +1,7 @@
-"""From a code object to the syntax tree that it was compiled from.
+"""The syntax tree of a code object.
 
 The whole file is parsed once and its functions are indexed by name and first line.
-`inspect.getsource` would not do: it follows ``__wrapped__`` to another function, and
+`inspect.getsource` is not enough: it follows ``__wrapped__`` to another function, and
 for a lambda it returns a fragment of a statement that need not parse.
 """
 
@@ -36,7 +36,7 @@ class Definition:
 
     Attributes:
         node: Its tree.
-        owner: The class that it stands in, or None.
+        owner: The enclosing class, or None.
         imports: The names that its file imports; None for a part of a document.
     """
 
@@ -49,10 +49,10 @@ def definition(code: CodeType) -> Definition:
     """The syntax tree of ``code``.
 
     Raises:
-        SourceNotFound: There is no source, or it is not the function's.
+        SourceNotFound: There is no source, or it does not match the code.
     """
     found = matching(code, example_lines(code) or source_lines(code))
-    if not found:  # what is cached may be older than the code
+    if not found:  # the cache may be older than the code
         linecache.checkcache(file_of(code))
         found = matching(code, source_lines(code))
     if len(found) > 1:
@@ -63,22 +63,22 @@ def definition(code: CodeType) -> Definition:
 
 
 def matching(code: CodeType, lines: list[str]) -> list[Definition]:
-    """The definitions that ``code`` was compiled from, or one that is equal."""
+    """The definitions that ``code`` was compiled from, or an equal definition."""
     return [
         d for d in candidates(code, lines) if is_text_of(own_tree(d), code, d.imports)
     ]
 
 
 def own_tree(found: Definition) -> FunctionNode:
-    """A copy of a definition's tree, with private names as the compiler spells them."""
-    tree = copy.deepcopy(found.node)  # the index keeps its own
+    """A copy of a definition's tree, with private names mangled as by the compiler."""
+    tree = copy.deepcopy(found.node)  # the index keeps the original
     if found.owner:
         mangle(tree, found.owner)
     return tree
 
 
 def source_lines(code: CodeType) -> list[str]:
-    """The lines of the file of ``code``, as they were registered or are on disk."""
+    """The lines of the file of ``code``, as registered or on disk."""
     lines = linecache.getlines(file_of(code))
     if not lines:
         raise SourceNotFound(no_source(code))
@@ -86,7 +86,7 @@ def source_lines(code: CodeType) -> list[str]:
 
 
 def file_of(code: CodeType) -> str:
-    """The file of ``code``, also of modules of the standard library that are frozen."""
+    """The file of ``code``, for frozen modules of the standard library too."""
     name = code.co_filename
     if name.startswith("<frozen "):
         module = sys.modules.get(name[len("<frozen ") : -1])
@@ -105,23 +105,23 @@ class Index:
             self.table.setdefault(key(found.node), []).append(found)
 
 
-INDEXES: OrderedDict[str, Index] = OrderedDict()  # of the files used last
+INDEXES: OrderedDict[str, Index] = OrderedDict()  # of the most recent files
 FILES = 32
 
 
 def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
-    """The definitions that begin on the line of ``code`` and have its name."""
+    """The definitions on the first line of ``code`` with its name."""
     with PARSING:
         try:
             index = indexed(code.co_filename, lines)
-        except SyntaxError:  # a document with code in it, not a Python file
+        except SyntaxError:  # a document with code, not a Python file
             return fragment(code, lines)
         wanted = (code.co_name, code.co_firstlineno)
         return index.table.get(wanted) or fragment(code, lines)
 
 
 def indexed(filename: str, lines: list[str]) -> Index:
-    """The index of a file, which may have been made before."""
+    """The index of a file, cached."""
     index = INDEXES.get(filename)
     if index is None or index.lines != lines:
         index = INDEXES[filename] = Index(lines)
@@ -131,7 +131,7 @@ def indexed(filename: str, lines: list[str]) -> Index:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """The names that a module imports for itself."""
+    """The names that a module imports."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.Import | ast.ImportFrom):
             for alias in child.names:
@@ -143,7 +143,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 def functions(
     tree: ast.AST, owner: str | None, imports: frozenset[str] | None
 ) -> Iterator[Definition]:
-    """Every function below ``tree``, with the class whose names it mangles."""
+    """Every function below ``tree``, with the class that mangles its names."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, FunctionNode):
             yield Definition(child, owner, imports)
@@ -186,14 +186,14 @@ def spans(node: FunctionNode, code: CodeType) -> bool:
     stop = (body[-1].end_lineno or 0, body[-1].end_col_offset or 0)
     for line, end_line, column, end_column in code.co_positions():
         if None in (line, end_line, column, end_column) or not (column or end_column):
-            continue  # the prologue has no place
+            continue  # the prologue has no position
         if (line, column) < start or (end_line, end_column) > stop:
             return False
     return True
 
 
 def extent(found: Definition) -> tuple[int, int]:
-    """The size of a definition: of nested ones the innermost that fits is meant."""
+    """The size of a definition, to select the innermost of nested ones."""
     node = found.node
     lines = (node.end_lineno or 0) - node.lineno
     return lines, (node.end_col_offset or 0) - node.col_offset

@@ -26,7 +26,7 @@ class Lifter(ExpressionLifter):
     """Lifts a whole function; a statement becomes one statement or several."""
 
     def lift_function(self, node: Any) -> Any:
-        """The definition itself, decorators and defaults left to its surroundings."""
+        """The definition itself; its context handles decorators and defaults."""
         self.first_argument.append(first_name(node.args))
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
@@ -68,7 +68,7 @@ class Lifter(ExpressionLifter):
         return self.destructure(target, value, at)
 
     def destructure(self, target: Any, value: ast.expr, at: ast.AST) -> Statements:
-        """``a, b[i] = value``: through temporaries where a target is not a name."""
+        """``a, b[i] = value``: through temporaries if a target is not a name."""
         parts = self.hook("unpack", at, value, pattern(target))
         if names_only(target):
             return [place(ast.Assign([target], parts), at)]
@@ -80,7 +80,7 @@ class Lifter(ExpressionLifter):
         return lifted
 
     def stand_in(self, target: Any, later: list[tuple[ast.expr, str]]) -> ast.expr:
-        """The same pattern with a temporary in place of every leaf."""
+        """This pattern with a temporary instead of every leaf."""
         if isinstance(target, ast.Tuple | ast.List):
             items = [self.stand_in(item, later) for item in target.elts]
             return ast.Tuple(items, ast.Store())
@@ -136,7 +136,7 @@ class Lifter(ExpressionLifter):
         return node
 
     def visit_If(self, node: Any) -> Any:
-        """``if`` and ``while``: tests, which may ask a ``__bool__``."""
+        """``if`` and ``while``: tests, which may call a ``__bool__``."""
         node.test = self.test(node.test)
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return node
@@ -173,7 +173,7 @@ class Lifter(ExpressionLifter):
         return lifted
 
     def visit_Match(self, node: ast.Match) -> Any:
-        """Class patterns read attributes natively, so properties must not be among."""
+        """Class patterns read attributes natively, so properties are an error."""
         checks = [
             self.effect("check_pattern", part, part.cls, *pattern_names(part))
             for part in ast.walk(node)
@@ -182,7 +182,7 @@ class Lifter(ExpressionLifter):
         return [*checks, self.visit_parts(node)]
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
-        """Patterns stay as they are: they read attributes and items, no more."""
+        """Patterns stay unchanged: they only read attributes and items."""
         node.guard = node.guard and self.test(node.guard)
         node.body = self.block(node.body)
         return node
@@ -206,12 +206,12 @@ class Lifter(ExpressionLifter):
         return place(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
     def effect(self, name: str, at: ast.AST, *args: ast.expr) -> Any:
-        """A hook called for what it does."""
+        """A hook call as a statement."""
         return place(ast.Expr(self.hook(name, at, *args)), at)
 
 
 def pattern_names(part: ast.MatchClass) -> list[ast.expr]:
-    """The named attributes of a class pattern, and how many it has by position."""
+    """The named attributes of a class pattern, and the number of positional ones."""
     names = ast.Tuple([ast.Constant(n) for n in part.kwd_attrs], ast.Load())
     return [names, ast.Constant(len(part.patterns))]
 

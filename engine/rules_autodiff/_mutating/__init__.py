@@ -1,1 +1,1 @@
-"""Rules for functions that write into their arguments."""
+"""Rules for functions that write to their arguments."""

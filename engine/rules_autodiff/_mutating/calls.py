@@ -1,4 +1,4 @@
-"""Calls that a mutating rule answers, in both modes."""
+"""Calls by a mutating rule, in both modes."""
 
 from functools import partial
 from typing import Any
@@ -34,12 +34,12 @@ __all__ = ["MutatingEntry", "call_mutating_forward", "call_mutating_reverse"]
 
 
 class MutatingEntry:
-    """A call that a mutating rule answered; its pullback also undoes its writes.
+    """A call by a mutating rule; its pullback also undoes its writes.
 
     Attributes:
         written: The ids of the containers and owners of memory that the rule wrote to.
-        before: The cotangents of what containers held before the call.
-        after: Those of what they hold after it.
+        before: The cotangents of the containers' entries before the call.
+        after: The cotangents of the containers' entries after the call.
     """
 
     __slots__ = (
@@ -96,7 +96,7 @@ class MutatingEntry:
 
 
 def check_rdata(rule: Any, place: int, x: Any, ct: Any) -> None:
-    """Numbers have rdata that are numbers; arrays have none, but an fdata."""
+    """Check that rdata are numbers for numbers and absent for arrays."""
     if isinstance(ct, NoRData | AbstractZero) or not (
         is_number(x) or is_float_array(x)
     ):
@@ -131,7 +131,7 @@ def without_markers(ct: Any) -> Any:
 
 
 def fdata_of(x: Any, places: Places) -> Any:
-    """The fdata of an argument: of numbers that stand in no container there is none."""
+    """The fdata of an argument; a number outside containers has none."""
     if type(x) in INERT or is_number(x) or isinstance(x, FUNCTIONS):
         return NoFData()
     if is_float_array(x) or has_address(x):
@@ -146,7 +146,7 @@ def fdata_of(x: Any, places: Places) -> Any:
 
 
 def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
-    """Run a mutating rule and note its pullback."""
+    """Run a mutating rule and record its pullback."""
     places = Places(rule, zero_tangent, run.shadow_of)
     duals = [CoDual(x, fdata_of(x, places)) for x in (f, *args)]
     cotangents = Cotangents(run, places, lambda held: held.before)
@@ -180,7 +180,7 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
 
 
 def watched(run: Any, number: Any) -> Any:
-    """An equal number that is an object of its own and carries a derivative."""
+    """An equal number as a separate object with a derivative."""
     found = run.below.box(number)
     run.watch(found)
     return found
@@ -192,12 +192,12 @@ def contents(args: Any) -> list[tuple[Any, Any]]:
 
 
 def changed(before: list[tuple[Any, Any]]) -> set[int]:
-    """The ids of the owners of the arrays that have changed since."""
+    """The ids of the owners of the arrays that changed."""
     return {id(owner_of(a)) for a, old in before if not same_entries(a, old)}
 
 
 def check_result(rule: Any, args: Any, y: Any, fdata: Any) -> None:
-    """A result is a number, an array, one of the arguments, or has no tangent."""
+    """Check a result: a number, an array, an argument, or a value without tangent."""
     known = is_number(y) or is_float_array(y) or any(y is x for x in args)
     if not known and (callable(y) or has_tangent(y)):
         message = (
@@ -215,7 +215,7 @@ def check_result(rule: Any, args: Any, y: Any, fdata: Any) -> None:
 
 
 def check_aliases(rule: Any, duals: Any, out: CoDual[Any, Any]) -> None:
-    """What aliases in the program must alias in the derivative, and nothing else."""
+    """Check that aliases in the program are exactly the aliases in the derivative."""
     if not (is_float_array(out.primal) and isinstance(out.fdata, np.ndarray)):
         return
     for place, given in enumerate(duals):
@@ -235,7 +235,7 @@ def check_aliases(rule: Any, duals: Any, out: CoDual[Any, Any]) -> None:
 
 
 def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
-    """Run a mutating rule on duals, once for each tangent."""
+    """Run a mutating rule on duals, once per tangent."""
     if run.width > 1 and not all(map(is_flat, args)):
         refused("lanes", f.__qualname__, rule.__qualname__)
     before, y, tangents = contents(args), None, []
@@ -261,7 +261,7 @@ def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
 
 
 def settle_forward(run: Any, f: Any, rule: Any, places: Places) -> None:
-    """What the rule has written into containers, with its tangents."""
+    """Record the rule's writes to containers, with their tangents."""
     written = places.written()
     if written and run.width > 1:
         refused("lanes", f.__qualname__, rule.__qualname__)
@@ -271,7 +271,7 @@ def settle_forward(run: Any, f: Any, rule: Any, places: Places) -> None:
 
 
 def is_flat(x: Any) -> bool:
-    """Whether a rule that is run again finds the argument as it was."""
+    """Whether the argument is unchanged when a rule runs again."""
     return is_numeric(x) or callable(x) or not has_tangent(x)
 
 
@@ -280,7 +280,7 @@ def with_tangents(run: Any, y: Any, tangents: list[Any]) -> Any:
     if is_number(y):
         y = run.below.box(y)
     elif is_float_array(y) and run.flow(y) is not None:
-        return y  # an argument, whose tangent the rule has written
+        return y  # an argument, whose tangent the rule wrote
     run.assign(y, [run.canonical(y, dy) for dy in tangents])
     return y
 
@@ -290,13 +290,13 @@ def tangent_of_number(run: Any, x: Any, lane: int) -> Any:
 
 
 def live(run: Any, a: Any, lane: int) -> Any:
-    """The tangent of an array, which may be written to."""
+    """The tangent of an array, writable."""
     flow = run.flow(a) or run.new_flow(a)
     return flow.window(a, lane)
 
 
 def tangent_given(run: Any, x: Any, lane: int, places: Places) -> Any:
-    """The tangent of an argument, which may be written to where the argument may be."""
+    """The tangent of an argument, writable if the argument is."""
     if isinstance(x, FUNCTIONS):
         return NoTangent()
     if is_float_array(x) or has_address(x):

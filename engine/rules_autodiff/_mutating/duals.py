@@ -1,7 +1,7 @@
-"""Mooncake's words: duals, and what of a tangent lives where.
+"""Mooncake's terms: duals, fdata and rdata.
 
 A tangent is split into *fdata*, which has an address (the shadow of an array), and
-*rdata*, which is passed and returned (the cotangent of a number).
+*rdata*, which is passed by value (the cotangent of a number).
 """
 
 from collections import deque
@@ -30,16 +30,16 @@ T = TypeVar("T")
 class CoDual(Generic[P, T]):
     """A primal and the part of its cotangent that has an address.
 
-    `primal(a) is primal(b)` implies `fdata(a) is fdata(b)`: what aliases in the program
+    `primal(a) is primal(b)` implies `fdata(a) is fdata(b)`: aliases in the program are
     aliases in the derivative.
 
     Attributes:
         primal: The value.
-        fdata: For an array its shadow, an array of the same shape into which cotangents
-            are added. For what else has an address a place for the cotangent of each
-            entry, numbers included: a list for a list, a dict for a dict, a
-            `MutableTangent` for an object. For a tuple the tuple of what its entries
-            have; else `NoFData()`.
+        fdata: For an array its shadow, an array of its shape to which cotangents are
+            added. For another object with an address a cotangent for each entry,
+            numbers included: a list for a list, a dict for a dict, a `MutableTangent`
+            for an object. For a tuple the tuple of its entries' fdata; otherwise
+            `NoFData()`.
 
     >>> import numpy as np
     >>> from rules_autodiff import CoDual
@@ -58,7 +58,7 @@ class Dual(Generic[P, T]):
 
     Attributes:
         primal: The value.
-        tangent: Its tangent; for an array an array that may be written to.
+        tangent: Its tangent; for an array a writable array.
 
     >>> from rules_autodiff import Dual
     >>> Dual(2.0, 1.0).tangent
@@ -72,13 +72,13 @@ class Dual(Generic[P, T]):
 @final
 @dataclass(frozen=True)
 class NoFData:
-    """The fdata of what has no address: numbers, and all that has no tangent."""
+    """The fdata of values without address: numbers, and values without tangent."""
 
 
 @final
 @dataclass(frozen=True)
 class NoRData:
-    """The rdata of what is not passed by value: arrays, and all that has no tangent."""
+    """The rdata of values not passed by value: arrays, and values without tangent."""
 
 
 def split_types(x: Any) -> tuple[type, type]:
@@ -178,7 +178,7 @@ def tangent(fdata: Any, rdata: Any) -> Any:
     (2.0, NoTangent())
 
     Raises:
-        TypeError: Both hold the same part.
+        TypeError: Both contain one part.
     """
     if isinstance(rdata, NoRData):
         return NoTangent() if isinstance(fdata, NoFData) else fdata

@@ -1,8 +1,8 @@
-"""What a mutating rule is given for lists, dicts and objects: a place for each entry.
+"""The fdata of lists, dicts and objects for a mutating rule: one per entry.
 
-A list or an object has an address, so its fdata holds the cotangents of its entries,
-those of numbers too. The engine fills it before the rule's pullback runs and takes from
-it what the pullback has left; in forward mode the rule leaves the tangents there.
+A list or an object has an address, so its fdata contains the cotangents of its entries,
+numbers included. The engine fills it before the rule's pullback runs and reads it
+afterwards; in forward mode the rule stores the tangents there.
 """
 
 from collections import deque
@@ -37,25 +37,25 @@ __all__ = [
     "shadow_class",
 ]
 
-Leaf = Callable[[Any], Any]  # what stands for a number or an array in a tangent
+Leaf = Callable[[Any], Any]  # a number or array of a tangent
 CONTAINERS = (list, dict, deque)
 FUNCTIONS = (type, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def has_address(x: Any) -> bool:
-    """Whether entries of `x` may be set anew: a list, a dict, an object."""
+    """Whether entries of `x` may be assigned: a list, a dict, an object."""
     if type(x) in INERT or isinstance(x, FUNCTIONS) or is_number(x):
         return False
     if isinstance(x, CONTAINERS):
         return True
     level = structure(x)
     if level is None:
-        return getattr(x, "__dict__", None) == {}  # it may be given attributes
+        return getattr(x, "__dict__", None) == {}  # it accepts attributes
     return bool(level.mutable)
 
 
 def shadow_class(x: Any) -> type:
-    """The class of the fdata of what has an address."""
+    """The class of the fdata of an object with an address."""
     return next((c for c in CONTAINERS if isinstance(x, c)), MutableTangent)
 
 
@@ -71,7 +71,7 @@ def shell_of(x: Any) -> Any:
 
 
 def store(x: Any, name: Any, value: Any) -> None:
-    """Set an entry of a container, whatever its class thinks of it."""
+    """Set an entry of a container, bypassing its class."""
     if isinstance(x, list):
         list.__setitem__(x, name, value)
     elif isinstance(x, dict):
@@ -88,8 +88,8 @@ class Addressed:
     Attributes:
         primal: The container.
         tangent: Its fdata, or its tangent in forward mode.
-        before: Its entries as the rule found them.
-        given: Their tangents as the rule found them.
+        before: Its entries before the rule.
+        given: Their tangents before the rule.
     """
 
     __slots__ = ("before", "given", "primal", "tangent")
@@ -100,7 +100,7 @@ class Addressed:
         self.given: dict[Any, Any] = {}
 
     def fill(self, entries: dict[Any, Any]) -> None:
-        """Put tangents of the entries in place of those that stand there."""
+        """Replace its entries by their tangents."""
         if isinstance(self.tangent, MutableTangent):
             backing(self.tangent).clear()
             backing(self.tangent).update(entries)
@@ -112,7 +112,7 @@ class Addressed:
             self.tangent.extend(entries.values())
 
     def left(self, places: "Places", names: dict[Any, Any]) -> dict[Any, Any]:
-        """What the rule has left there for these entries."""
+        """The rule's final tangents for these entries."""
         found = self.read(places.rule, names)
         for name, value in found.items():
             places.check_shadow(names.get(name), value, self, name)
@@ -134,7 +134,7 @@ class Addressed:
         return dict(enumerate(self.tangent))
 
     def changed(self) -> dict[Any, Any]:
-        """The entries that the rule has written."""
+        """The entries that the rule wrote."""
         now = entries_of(self.primal)
         missing = object()
         before = self.before
@@ -148,21 +148,21 @@ class Addressed:
 
 
 class Places:
-    """The tangents of all that the arguments of one mutating rule hold.
+    """The tangents inside all arguments of one mutating rule.
 
     Args:
         rule: The rule.
-        number: What stands for a number inside of a container.
+        number: The tangent of a number inside a container.
         array: The shadow of an array, or its tangent.
     """
 
     def __init__(self, rule: Any, number: Leaf, array: Leaf):
         self.rule, self.number, self.array = rule, number, array
-        self.known: dict[int, tuple[Any, Any]] = {}  # kept, so that ids stay theirs
+        self.known: dict[int, tuple[Any, Any]] = {}  # keeps values, so ids stay unique
         self.held: list[Addressed] = []
 
     def of(self, x: Any) -> Any:
-        """The full tangent of a value that stands in something with an address."""
+        """The full tangent of a value inside an object with an address."""
         if type(x) in INERT or isinstance(x, FUNCTIONS):
             return NoTangent()
         if is_number(x):
@@ -181,7 +181,7 @@ class Places:
     def addressed(self, x: Any) -> Any:
         if id(x) not in self.known:
             held = Addressed(x)
-            # Before its entries: it may hold itself.
+            # Before its entries: it may contain itself.
             self.known[id(x)] = x, held.tangent
             self.held.append(held)
             held.given = {name: self.of(value) for name, value in held.before.items()}
@@ -189,7 +189,7 @@ class Places:
         return self.known[id(x)][1]
 
     def check_shadow(self, x: Any, dx: Any, held: Addressed, name: Any) -> None:
-        """Refuse what was put in the place of an array's or a container's tangent."""
+        """Raise an error for a replaced tangent of an array or container."""
         if not (is_float_array(x) or has_address(x)) or isinstance(dx, AbstractZero):
             return
         if not any(dx is shadow for _, shadow in self.known.values()):
@@ -202,11 +202,11 @@ class Places:
             raise RuleDefinitionError(message)
 
     def written(self) -> set[int]:
-        """The ids of the containers that the rule has written to."""
+        """The ids of the containers that the rule wrote to."""
         return {id(held.primal) for held in self.held if held.was_written()}
 
     def settle(self, own: Leaf) -> None:
-        """Make the numbers that the rule has written objects of their own."""
+        """Make the numbers that the rule wrote separate objects."""
         for held in self.held:
             for name, value in held.changed().items():
                 self.check_known(value, held, name)
@@ -214,7 +214,7 @@ class Places:
                     store(held.primal, name, owned(value, own))
 
     def check_known(self, x: Any, held: Addressed, name: Any) -> None:
-        """Refuse arrays and containers that were not among the arguments."""
+        """Raise an error for arrays and containers that were not arguments."""
         if type(x) in INERT or is_number(x) or id(x) in self.known:
             return
         if isinstance(x, tuple):
@@ -240,7 +240,7 @@ def owned(x: Any, own: Leaf) -> Any:
 
 
 class Cotangents:
-    """The cotangents of what containers hold, before a rule's writes or after them."""
+    """The cotangents of containers' entries, before a rule's writes or after them."""
 
     def __init__(self, run: Any, places: Places, entries: Callable[[Addressed], Any]):
         self.places = places
@@ -250,7 +250,7 @@ class Cotangents:
         ]
 
     def fill(self, below: Any) -> None:
-        """Put the cotangents that have gathered into the fdata."""
+        """Put the accumulated cotangents into the fdata."""
         for held, parts in self.parts:
             held.fill({n: self.taken(*part, below) for n, part in parts.items()})
 
@@ -265,7 +265,7 @@ class Cotangents:
         return self.places.of(x)
 
     def give_back(self, below: Any) -> None:
-        """Add to the entries the cotangents that the rule has left in the fdata."""
+        """Add the rule's cotangents in the fdata to those of the entries."""
         for held, parts in self.parts:
             left = held.left(self.places, {n: x for n, (x, _) in parts.items()})
             for name, (x, slot) in parts.items():
@@ -273,7 +273,7 @@ class Cotangents:
 
 
 def slots_of(run: Any, x: Any) -> Any:
-    """Where the cotangents of numbers are gathered; of a tuple's, one by one."""
+    """The slots that accumulate cotangents of numbers; in a tuple, one by one."""
     if is_number(x):
         return run.slot(x)
     leaf = type(x) in INERT or isinstance(x, np.ndarray) or has_address(x)
@@ -292,7 +292,7 @@ def give(x: Any, slot: Any, ct: Any, below: Any) -> None:
 
 
 def push_back(run: Any, places: Places, own: Leaf) -> None:
-    """From here on the entries have the tangents that a rule of forward mode left."""
+    """Give the entries the tangents from a forward-mode rule."""
     for held in places.held:
         entries = entries_of(held.primal)
         for name, dx in held.left(places, entries).items():

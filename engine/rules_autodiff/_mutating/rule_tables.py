@@ -1,4 +1,4 @@
-"""The tables of mutating rules: which one fits the classes of a call's arguments."""
+"""The tables of mutating rules, and the look-up by the classes of arguments."""
 
 import functools
 import inspect
@@ -39,7 +39,7 @@ class MutatingRules:
     Attributes:
         kind: `"rrule_mutating"` or `"frule_mutating"`.
         rules: The rules of each function.
-        told: Calls of each that were told that the rules do not fit them.
+        told: Calls that already had a warning that no rule matches.
     """
 
     def __init__(self, kind: str, dual: type):
@@ -51,18 +51,18 @@ class MutatingRules:
         """Register the decorated function as the mutating rule of `f`.
 
         `@rrule_mutating.define(f)`: the rule takes a `CoDual` for `f` and one for each
-        argument and returns a `CoDual` and a pullback. The pullback gets the rdata of
-        the result, adds to the fdata of the arguments, undoes what the rule wrote, and
+        argument and returns a `CoDual` and a pullback. The pullback receives the rdata
+        of the result, adds to the fdata of the arguments, undoes the rule's writes, and
         returns one rdata per argument, `f` included. `@frule_mutating.define(f)`: the
         rule takes `Dual`s and returns a `Dual`.
 
-        The types come from the annotations: `x: CoDual[np.ndarray, Any]` answers to
-        arrays, `x` or `x: CoDual` to everything. Of several rules that fit the most
-        specific one is used. A method's rule is registered for `Class.method` and
-        takes the instance first.
+        The types come from the annotations: `x: CoDual[np.ndarray, Any]` matches
+        arrays, `x` or `x: CoDual` everything. The most specific matching rule wins. A
+        method's rule is registered for `Class.method` and takes the instance first.
 
         Raises:
-            RuleDefinitionError: `f` is not hashable, or an annotation is no `CoDual`.
+            RuleDefinitionError: `f` is not hashable, or an annotation is not a
+                `CoDual`.
             RuleClashError: Another place defines a rule for the same types.
 
         >>> import numpy as np
@@ -103,7 +103,7 @@ class MutatingRules:
         return register
 
     def made(self, f: Any, rule: Callable[..., Any]) -> Rule:
-        """A rule with the classes that it answers to, those of `f` left out."""
+        """A rule with its classes, without the class of `f`."""
         label = f"{self.kind} {rule.__qualname__}"
         types, variadic, required = [], None, 0
         for p in list(inspect.signature(rule, eval_str=True).parameters.values())[1:]:
@@ -118,7 +118,7 @@ class MutatingRules:
                     variadic=variadic)  # fmt: skip
 
     def classes(self, parameter: inspect.Parameter, label: str) -> tuple[type, ...]:
-        """The classes of primals that a parameter of a rule answers to."""
+        """The classes of primals that a parameter of a rule accepts."""
         annotation = parameter.annotation
         if annotation in (parameter.empty, Any, self.dual):
             return (object,)
@@ -137,7 +137,7 @@ class MutatingRules:
     def find(
         self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_KEYWORDS
     ) -> Found | None:
-        """The rule for a call, the function that it is for, and its arguments."""
+        """The rule for a call, its function, and the arguments."""
         if type(f) is FunctionType and f not in self.rules:
             return None
         owner = getattr(f, "__self__", None)
@@ -162,7 +162,7 @@ class MutatingRules:
         return None if rule is None else (rule.function, f, placed)
 
     def has(self, f: Any) -> bool:
-        """Whether there are rules of `f`, for whatever classes."""
+        """Whether there are rules of `f`, for any classes."""
         try:
             return f in self.rules
         except TypeError:  # not hashable
@@ -171,12 +171,12 @@ class MutatingRules:
     def warn_if_skipped(
         self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, debug: bool
     ) -> None:
-        """Say once for each combination of types that no rule of `f` fits a call.
+        """Warn once per combination of types that no rule of `f` matches a call.
 
-        Not where the other mode has one: a mode without rules derives the function.
+        Not if the other mode has a match: a mode without rules lifts the function.
 
         Raises:
-            DebugError: No rule fits, in debug mode.
+            DebugError: No rule matches, in debug mode.
         """
         told = self.told.setdefault(f, set())
         key = *map(type, args), *((name, type(x)) for name, x in kwargs.items())
@@ -192,7 +192,7 @@ class MutatingRules:
     def skipped_text(
         self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> str:
-        """Why no rule of `f` fits a call, and what to do."""
+        """The reason why no rule of `f` matches a call, and the remedy."""
         placed = in_place(f, args, kwargs)
         types = tuple(map(type, args if placed is None else placed))
         lines = [
@@ -213,7 +213,7 @@ class MutatingRules:
 def mutating_lines(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Iterator[str]:
-    """What `explain` says of the mutating rules of a function, in both modes."""
+    """The lines of `explain` about the mutating rules of a function, in both modes."""
     if isinstance(f, Primitive):
         f = f.fun
     if type(f) is MethodType:
@@ -241,7 +241,7 @@ def mutating_lines(
 
 
 def names_of(f: Any) -> tuple[str, ...]:
-    """The names of a function's parameters; none where it does not tell."""
+    """The names of a function's parameters; none if unknown."""
     try:
         return tuple(inspect.signature(f).parameters)
     except (TypeError, ValueError):
@@ -251,20 +251,20 @@ def names_of(f: Any) -> tuple[str, ...]:
 def in_place(
     f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[Any, ...] | None:
-    """The arguments of a call by position; None where one has no position."""
+    """The arguments of a call by position; None if one has no position."""
     if not kwargs:
         return args
     try:
         bound = inspect.signature(f, follow_wrapped=False).bind(*args, **kwargs)
     except (TypeError, ValueError):
         return None
-    if bound.kwargs:  # after one that was left out
+    if bound.kwargs:  # after an omitted one
         bound.apply_defaults()
     return None if bound.kwargs else bound.args
 
 
 def check_asked(f: Any, kind: str) -> None:
-    """Refuse what no call asks for mutating rules."""
+    """Raise an error for inputs that mutating rules cannot declare."""
     cure = "Define it for what the call ends in: a function, or Class.method."
     if isinstance(f, MethodType):
         what = "a bound method"
@@ -286,7 +286,7 @@ def check_asked(f: Any, kind: str) -> None:
 
 
 def nothing_before() -> None:
-    """No pack is looked for: mutating rules are the engine's own."""
+    """No packs: mutating rules are the engine's own."""
 
 
 def as_it_is(rule: Rule) -> Rule:
