@@ -34,14 +34,14 @@ def where() -> str:
 
 
 def worded(place: Place) -> str:
-    """A place as an error tells it."""
+    """A place as error text."""
     if place is None:
         return "called from outside of any differentiated function"
     return f"{place[0].co_filename}, line {place[1]}"
 
 
 def code_and_line() -> Place:
-    """The same in short, for a place that may never be told."""
+    """Code object and line, not yet formatted: most are never shown."""
     frame: Any = sys._getframe(1)  # noqa: SLF001  (no other way to the frames)
     found: Place = None
     while frame is not None:
@@ -71,7 +71,7 @@ def name_of(f: Any) -> str:
 
 
 def no_rule_error(f: Any, kind: str) -> EngineError:
-    """The error for a function that has neither a rule nor source of its own."""
+    """The error for a function that has neither a rule nor source."""
     name = name_of(f)
     text = (
         f"{name} ({where()}) must have a rule to be differentiated: the engine does "
@@ -85,7 +85,7 @@ def no_rule_error(f: Any, kind: str) -> EngineError:
 
 
 def asked_of(call: Any, place: int | None = None) -> str:
-    """Which derivative a rule was asked for, in words; `place` counts the function."""
+    """The derivative that a rule should give, as text; `place` counts the function."""
     rule = call.rule
     by = f"asked of the {rule.kind} {rule.name} ({rule.file}:{rule.line})"
     if place is None:
@@ -95,7 +95,7 @@ def asked_of(call: Any, place: int | None = None) -> str:
 
 
 def keyword_error(f: Any, name: str) -> EngineError:
-    """The error for a derivative that would be needed of a keyword-only argument."""
+    """The error for a needed derivative of a keyword-only argument."""
     return UnsupportedProgram(
         f"The keyword-only argument {name!r} of {name_of(f)} ({where()}) must carry no "
         "derivative, because rules give none for it, but it does. Pass "
@@ -104,7 +104,7 @@ def keyword_error(f: Any, name: str) -> EngineError:
 
 
 def note_place(error: BaseException, f: Any, place: Place = None) -> None:
-    """Add to an error which function's rule raised it, and the user's own line."""
+    """Add a note to an error with the rule's function and the user's line."""
     if not any(NOTED in note for note in getattr(error, "__notes__", ())):
         place = place or code_and_line()
         told = f"called at {worded(place)}" if place else worded(place)
@@ -112,7 +112,7 @@ def note_place(error: BaseException, f: Any, place: Place = None) -> None:
 
 
 def note_unfit(error: Exception, f: Any, args: Any, kwargs: Any, run: Any) -> None:
-    """Add to an error that `f` has rules, and which of them did not fit why."""
+    """Add a note to an error with the rules of `f` that do not match, and why."""
     if run.mutating.has(f):
         error.add_note(run.mutating.skipped_text(f, args, kwargs))
     if not run.has_rules(f) or run.opted_out(f, args):
@@ -319,18 +319,18 @@ REFUSALS = {
 
 
 def refused(key: str, *details: Any) -> NoReturn:
-    """Raise the error of a known name."""
+    """Raise the error of a given name."""
     what, cure = REFUSALS[key]
     raise refuse(what.format(*details), cure)
 
 
 def refuse(what: str, cure: str) -> EngineError:
-    """The error for something that the engine will not do."""
+    """The error for an unsupported operation."""
     return UnsupportedProgram(f"{what} ({where()}). {cure}")
 
 
 def tell_skipped(run: Any, f: Any, args: Any, kwargs: Any) -> None:
-    """Say that rules of `f` are skipped, where a derivative goes into the call."""
+    """Warn that rules of `f` are skipped, if an active value goes into the call."""
     mutating = run.mutating.has(f)
     if (mutating or run.has_rules(f)) and run.is_active((args, kwargs)):
         if mutating:
@@ -339,7 +339,7 @@ def tell_skipped(run: Any, f: Any, args: Any, kwargs: Any) -> None:
 
 
 def refuse_no_cotangent(call: Any, place: int, ct: Any) -> None:
-    """Raise where a rule has `NoTangent()` for an argument, or part of it, with one."""
+    """Raise an error for `NoTangent()` of an argument, or a part, with a tangent."""
     own = place - (not call.bound)
     primal = call.rule.key if own < 0 else call.args[own]
     what = "the function itself" if own < 0 else f"argument {own}"

@@ -156,7 +156,7 @@ class Entrance:
                     inner[i] = self.enter_array(x)
 
     def check_written(self, written: set[int]) -> None:
-        """Refuse writes to memory that the program also sees by another way.
+        """Raise an error for writes to memory with another access in the program.
 
         Each argument is a separate variable: the derivatives of `f(x, x)` are those of
         two variables. A write to one of them would change the other. Views of one array
@@ -176,7 +176,7 @@ class Entrance:
                 raise UnsupportedProgram(message)
 
     def check_alone(self, written: set[int], f: Any, args: Any, inner: Any) -> None:
-        """Refuse changes of containers that the program also sees by another way.
+        """Raise an error for changed containers with another access in the program.
 
         The entered object is a copy: the other access leads to the user's object.
 

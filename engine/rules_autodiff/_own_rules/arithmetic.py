@@ -21,7 +21,7 @@ from .own_rule import (
 
 __all__ = ["strong", "total"]
 
-log = np.log  # as it is now: a program may give another function this name
+log = np.log  # captured now: a program may rebind the name
 
 
 @inert
@@ -38,25 +38,25 @@ def is_zero(x: Any) -> Any:
 def flat_power(x: Any, p: Any) -> Any:
     """Where a power's derivative would be 0 times infinity or NaN, as number or mask.
 
-    x⁰ is 1 for every x, and no number as well.
+    x⁰ is 1 for every x, NaN included.
     """
     odd = np.equal(x, 0) | np.not_equal(x, x)
     found = np.logical_and(odd, np.equal(p, 0))
     return found if found.ndim else int(found)
 
 
-# Zeros are strong: 0 · ∞ = 0 and 0 · NaN = 0. As in `scalar_rule` it is the partial
-# derivative that is masked, so that products stay linear in what they are taken of.
+# Zeros are strong: 0 · ∞ = 0 and 0 · NaN = 0. As in `scalar_rule` the mask is on the
+# partial derivative, so that products stay linear in the tangent.
 
 
 def as_float(p: Any) -> Any:
-    """A whole number of Python's as a float: beyond 64 bits ufuncs do not take it."""
+    """A Python integer as a float: ufuncs do not accept more than 64 bits."""
     return float(p) if type(p) is int else p
 
 
 @inert
 def dead_product(d: Any, p: Any) -> Any:
-    """Where `d` is zero and `p` infinite or not a number; None for nowhere."""
+    """Where `d` is zero and `p` infinite or NaN; None for nowhere."""
     infinite = np.logical_not(np.isfinite(as_float(p)))
     found = np.logical_and(infinite, np.equal(d, 0))
     return found if found.any() else None
@@ -64,14 +64,14 @@ def dead_product(d: Any, p: Any) -> Any:
 
 @inert
 def dead_quotient(d: Any, y: Any) -> Any:
-    """Where `d` is zero and `1 / y` infinite or not a number; None for nowhere."""
+    """Where `d` is zero and `1 / y` infinite or NaN; None for nowhere."""
     y = as_float(y)
     found = np.logical_and(np.equal(y, 0) | np.isnan(y), np.equal(d, 0))
     return found if found.any() else None
 
 
 def masked(x: Any, dead: Any) -> Any:
-    """`x`, and 0 in the dead places."""
+    """`x`, with 0 in the masked places."""
     return np.where(dead, 0.0, x) if dead.ndim else 0.0
 
 
@@ -97,19 +97,19 @@ def is_mask(p: Any) -> bool:
 
 @inert
 def lost(d: Any, p: Any) -> Any:
-    """Where `p` chooses nothing of an infinite `d`; None for nowhere."""
+    """Where a zero `p` discards an infinite `d`; None for nowhere."""
     found = np.logical_and(np.equal(p, 0), np.logical_not(np.isfinite(d)))
     return found if found.any() else None
 
 
 def selected(d: Any, p: Any) -> Any:
-    """`d p` of a step function `p`: nothing passes where it is zero."""
+    """`d p` of a step function `p`: zero where `p` is zero."""
     dead = lost(d, p)
     return (d if dead is None else masked(d, dead)) * p
 
 
 def strong(d: Any, p: Any) -> Any:
-    """`d p`, in which the zeros of `d` are strong, and those of a mask `p`."""
+    """`d p` with strong zeros of `d` and of a mask `p`."""
     if is_mask(p):
         return selected(d, p)
     dead = dead_product(d, p)
@@ -117,7 +117,7 @@ def strong(d: Any, p: Any) -> Any:
 
 
 def strong_quotient(d: Any, y: Any) -> Any:
-    """`d / y`, in which the zeros of `d` are strong."""
+    """`d / y` with strong zeros of `d`."""
     dead = dead_quotient(d, y)
     if dead is not None:
         return masked(d, dead) / (masked(y, dead) + dead)
@@ -131,7 +131,7 @@ PLAIN = frozenset({int, float, complex})
 
 @inert
 def is_refused(f: Any, x: Any, y: Any) -> bool:
-    """Whether Python refuses an operation on numbers of which NumPy says inf."""
+    """Whether Python raises an error for an operation for which NumPy returns inf."""
     if type(x) not in PLAIN or type(y) not in PLAIN:
         return False
     try:
@@ -142,13 +142,13 @@ def is_refused(f: Any, x: Any, y: Any) -> bool:
 
 
 def unrefused(f: Any, x: Any, y: Any) -> Any:
-    """What NumPy says, as a number of Python."""
+    """NumPy's result as a Python number."""
     with np.errstate(all="ignore"):
         found = f(x, y)
     return complex(found) if is_complex(found) else float(found)
 
 
-# the tangent arithmetic of the forward rules, where a tangent may be `ZeroTangent()`
+# tangent arithmetic of the forward rules, where a tangent may be `ZeroTangent()`
 
 
 def product(dx: Any, factor: Any) -> Any:
@@ -166,7 +166,7 @@ def difference(dx: Any, dy: Any) -> Any:
 
 
 def logarithm(x: Any) -> Any:
-    """log x, and 0 at x = 0: the factor of a power's derivative by its exponent."""
+    """log x, and 0 at x = 0: the factor of a power's derivative in its exponent."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = log(as_float(x) + is_zero(x))
     return found if isinstance(x, np.ndarray) else found[()]
@@ -256,7 +256,7 @@ def truediv_frule(tangents: Any, x: Any, y: Any) -> Any:
 
 @inert
 def is_pole(x: Any, p: Any) -> bool:
-    """Whether Python refuses xᵖ, which for NumPy is infinite."""
+    """Whether Python raises an error for xᵖ, which is infinite in NumPy."""
     plain = isinstance(x, int | float | complex) and not isinstance(x, np.generic)
     return plain and x == 0 and np.ndim(p) == 0 and bool(np.real(p) < 0)
 

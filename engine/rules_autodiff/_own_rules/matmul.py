@@ -10,7 +10,7 @@ __all__: list[str] = []
 
 
 def left_cotangent(dz: Any, x: Any, y: Any) -> Any:
-    """dx = dz yᴴ, with the axes that vectors lack put in."""
+    """dx = dz yᴴ, with added axes for vectors."""
     y = conj(y)
     if ndim(x) == 1 and ndim(y) == 1:
         return dz * y
@@ -22,7 +22,7 @@ def left_cotangent(dz: Any, x: Any, y: Any) -> Any:
 
 
 def right_cotangent(dz: Any, x: Any, y: Any) -> Any:
-    """dy = xᴴ dz, with the axes that vectors lack put in."""
+    """dy = xᴴ dz, with added axes for vectors."""
     x = conj(x)
     if ndim(x) == 1 and ndim(y) == 1:
         return dz * x

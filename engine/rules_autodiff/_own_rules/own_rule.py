@@ -1,7 +1,7 @@
-"""The engine's own rules: what they are, and the linear helpers that they are made of.
+"""The engine's own rules, and the linear helpers in them.
 
-Each is a function and two rules beside it. A pullback gives one cotangent per argument
-and none for the function; where an argument needs none, it may be None. The rules are
+Each is a function with two rules. A pullback returns one cotangent per argument and
+none for the function; a cotangent that is not needed may be None. The rules are
 ordinary Python made of the operations of this module, so the engine differentiates them
 again for higher orders.
 """
@@ -24,7 +24,7 @@ class CoreRule:
     """A function of numbers and arrays with its two rules.
 
     ``rrule(needs, *args)`` gives ``(y, pullback)``, ``frule(tangents, *args)`` gives
-    ``(y, dy)``; a tangent is zero where the argument carries none.
+    ``(y, dy)``; the tangent of an inactive argument is zero.
     """
 
     function: Callable[..., Any]
@@ -32,19 +32,19 @@ class CoreRule:
     frule: Rule
 
 
-CORE: dict[Any, CoreRule] = {}  # by hook name for operators, else by function
+CORE: dict[Any, CoreRule] = {}  # by hook name for operators, otherwise by function
 INERT_FUNCTIONS: set[Any] = set()  # helpers of the rules whose values are constants
 
 
 def inert(f: Any) -> Any:
-    """Mark a helper whose result carries no derivative."""
+    """Mark a helper whose result has no derivative."""
     INERT_FUNCTIONS.add(f)
     return f
 
 
 @dataclass(frozen=True)
 class Space:
-    """Shape and kind of a number or array: all that a linear rule must remember."""
+    """Shape and kind of a number or array: all that a linear rule needs."""
 
     shape: tuple[int, ...]
     kind: str
@@ -79,15 +79,15 @@ def zeros(space: Space) -> Any:
 
 @inert
 def given(dx: Any) -> bool:
-    """Whether an argument has a tangent, in place of `ZeroTangent()`."""
+    """Whether an argument has a tangent other than `ZeroTangent()`."""
     return not isinstance(dx, AbstractZero)
 
 
-# linear helpers: `fit` and `spread` are adjoint to each other
+# linear helpers: `fit` (unbroadcast) and `spread` (broadcast) are adjoint
 
 
 def fit(d: Any, space: Space) -> Any:
-    """Sum a cotangent over the axes that were broadcast, real where the space is."""
+    """Unbroadcast: sum a cotangent over broadcast axes; real if the space is."""
     shape = np.shape(d)
     if shape != space.shape:
         lead = len(shape) - len(space.shape)
@@ -102,7 +102,7 @@ def fit(d: Any, space: Space) -> Any:
 
 
 def spread(d: Any, space: Space) -> Any:
-    """Broadcast a cotangent to a space: a fresh array."""
+    """Broadcast a cotangent to a space: a new array."""
     if space.array:
         return np.array(np.broadcast_to(d, space.shape))
     return d[()] if isinstance(d, np.ndarray) else d
@@ -135,7 +135,7 @@ def spread_frule(tangents: Any, d: Any, space: Space) -> Any:
 
 
 def conj(x: Any) -> Any:
-    """Complex conjugate; a real value is handed on as it is."""
+    """Complex conjugate; a real value is returned unchanged."""
     if type(x) is complex:
         return x.conjugate()
     return np.conjugate(x) if is_complex(x) else x

@@ -1,4 +1,4 @@
-"""What is registered for functions and goes out of use with them."""
+"""A mapping from functions whose values live as long as the function."""
 
 from collections.abc import Iterator, MutableMapping
 from types import FunctionType
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Attached(MutableMapping[Any, T], Generic[T]):
-    """A mapping from functions, which hold their values themselves.
+    """A mapping from functions, which store the values as attributes.
 
-    A dict would keep a function that is made in a loop, with what it captures, for as
-    long as the process lives: its rules refer to it. Builtins and ufuncs, which take no
-    attribute, are kept.
+    A dict would keep a function that is made in a loop, with its captured values, alive
+    for the whole process, because its rules refer to it. Builtins and ufuncs, which
+    accept no attributes, are kept.
 
     Attributes:
-        fixed: The values of keys that take no attribute.
+        fixed: The values of keys without attributes.
 
     >>> from rules_autodiff._python.attached import Attached
     >>> known = Attached("_known")
@@ -37,7 +37,7 @@ class Attached(MutableMapping[Any, T], Generic[T]):
         if type(f) is not FunctionType:
             return self.fixed[f]
         owner, value = f.__dict__[self.name]
-        if owner is not f:  # `functools.wraps` copies what a function holds
+        if owner is not f:  # `functools.wraps` copies attributes
             raise KeyError(f)
         found: T = value
         return found

@@ -1,4 +1,4 @@
-"""What `dataclass` and `namedtuple` write: methods without source of their own."""
+"""Generated methods of `dataclass` and `namedtuple`, which have no source."""
 
 import inspect
 from dataclasses import MISSING
@@ -13,19 +13,19 @@ COMPARING = frozenset({"__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash
 
 
 def is_written_for(f: FunctionType) -> bool:
-    """Whether `dataclass` or `namedtuple` wrote a constructor: it only stores."""
+    """Whether `dataclass` or `namedtuple` generated a constructor: it only stores."""
     name = f.__code__.co_filename
     return name.startswith(("<string>", "<namedtuple"))
 
 
 def initialise_dataclass(run: Any, made: Any, args: Any, kwargs: Any) -> None:
-    """What the `__init__` that `dataclass` wrote does, `__post_init__` included."""
+    """The `__init__` that `dataclass` generates, `__post_init__` included."""
     cls = type(made)
     bound = inspect.signature(cls.__init__).bind(made, *args, **kwargs).arguments
     frozen = cls.__dataclass_params__.frozen
     after = []
     for name, field in cls.__dataclass_fields__.items():
-        # `fields()` leaves out the InitVars, which only this tells from the others.
+        # `fields()` omits the InitVars; this attribute includes them.
         kind = field._field_type.name  # noqa: SLF001
         value = given(run, cls, name, field, bound)
         if kind == "_FIELD_CLASSVAR" or value is MISSING:
@@ -39,17 +39,17 @@ def initialise_dataclass(run: Any, made: Any, args: Any, kwargs: Any) -> None:
 
 
 def given(run: Any, cls: Any, name: str, field: Any, bound: Any) -> Any:
-    """What a field is set to: an argument, a default, or what its factory makes."""
+    """The value of a field: an argument, a default, or its factory's result."""
     if name in bound:
         return bound[name]
     if field.default_factory is not MISSING:
         return run.call(field.default_factory)
     kept = not field.init and cls.__dict__.get(name, MISSING) is field.default
-    return MISSING if kept else field.default  # which stays in the class
+    return MISSING if kept else field.default  # it stays in the class
 
 
 def runs_code(cls: Any) -> bool:
-    """Whether the `__init__` that `dataclass` wrote calls something of the user's."""
+    """Whether the `__init__` that `dataclass` generated calls user code."""
     fields = getattr(cls, "__dataclass_fields__", {})
     if isinstance(getattr(cls, "__post_init__", None), FunctionType):
         return True
@@ -61,12 +61,12 @@ def runs_code(cls: Any) -> bool:
 
 
 def is_set_by_code(cls: Any, name: str) -> bool:
-    """Whether a property or a descriptor in Python takes what a field is set to."""
+    """Whether a property or a descriptor in Python receives the value of a field."""
     found = class_attribute(cls, name)
     setter = getattr(type(found), "__set__", None)
     return isinstance(found, property) or isinstance(setter, FunctionType)
 
 
 def only_compares(f: FunctionType) -> bool:
-    """Whether `dataclass` wrote a comparison, which gives no number."""
+    """Whether `dataclass` generated a comparison, which gives no number."""
     return f.__name__ in COMPARING and f.__code__.co_filename == "<string>"

@@ -12,8 +12,8 @@ __all__ = ["EngineError", "SourceNotFound", "UnsupportedProgram"]
 class EngineError(RulesCoreError):
     """A derivative that the engine could not compute.
 
-    A program that catches it would go on with what is no derivative: the runs that are
-    under way raise it when they end.
+    A program that catches it would continue without a valid derivative: the active runs
+    raise it when they end.
     """
 
     __module__ = "rules_autodiff"
@@ -24,12 +24,12 @@ class EngineError(RulesCoreError):
 
 
 class SourceNotFound(EngineError):
-    """The engine lifts a function's own source, and this function has none."""
+    """A function without source: the engine lifts a function's own source."""
 
     __module__ = "rules_autodiff"
 
 
 class UnsupportedProgram(EngineError, UnsupportedError):
-    """A program that does something whose derivative the engine does not support."""
+    """A program with an operation that the engine does not support."""
 
     __module__ = "rules_autodiff"

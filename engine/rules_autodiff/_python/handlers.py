@@ -1,4 +1,4 @@
-"""What the engine does in place of calling a function: the tables of handlers."""
+"""Handlers: the engine's implementations of functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,16 +7,16 @@ __all__ = ["CALLABLES", "HANDLERS", "OVERLAYS", "Handler", "handler"]
 
 Handler = Callable[..., Any]
 
-# What the engine does in place of calling a function: handler(run, *args, **kwargs).
+# By function: handler(run, *args, **kwargs) replaces the call.
 HANDLERS: dict[Any, Handler] = {}
-# The functions whose handler runs a body that a user gave in their place.
+# The functions whose handler runs a user's replacement body.
 OVERLAYS: set[Any] = set()
 # By the class of a callable: handler(run, f, args, kwargs).
 CALLABLES: dict[type, Handler] = {}
 
 
 def handler(*functions: Any) -> Callable[[Handler], Handler]:
-    """Register what the engine does in place of calling one of ``functions``."""
+    """Register a handler that replaces calls of ``functions``."""
 
     def register(handle: Handler) -> Handler:
         for function in functions:

@@ -1,4 +1,4 @@
-"""The numbers and float arrays that a value holds: listed, replaced, multiplied."""
+"""The numbers and float arrays inside a value: listed, replaced, multiplied."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ __all__ = ["inner", "leaves", "mapped"]
 def leaves(
     x: Any, seen: dict[int, Any] | None = None, *, once: bool = False
 ) -> list[Any]:
-    """The numbers and float arrays that a value holds, in order.
+    """The numbers and float arrays inside a value, in order.
 
-    An instance is one variable wherever it stands. A list, tuple or dict has a tangent
-    of its own in each place; with `once` it counts in the first one alone.
+    An instance that occurs twice is one variable. A list, tuple or dict has a tangent
+    for each occurrence; with `once` only the first occurrence counts.
     """
     seen = {} if seen is None else seen
     if is_number(x) or is_float_array(x):

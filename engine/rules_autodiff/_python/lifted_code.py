@@ -1,4 +1,4 @@
-"""Which code objects are lifted, and which runs' hooks frames with such code call."""
+"""Lifted code objects, and the runs whose hooks their frames call."""
 
 import sys
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ __all__ = [
 
 
 class ByIdentity:
-    """What is known of code objects, as long as they live.
+    """A mapping from code objects by identity, as long as they live.
 
-    Asked at each call of an unknown function: a `WeakKeyDictionary` would compute the
-    hash of all that the code holds.
+    Used at each call of an unknown function: a `WeakKeyDictionary` would hash the whole
+    code object.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class ByIdentity:
         return len(self.entries)
 
     def get(self, code: CodeType) -> Any:
-        """What was stored for this very object, or None."""
+        """The value of this very object, or None."""
         found = self.entries.get(id(code))
         return None if found is None or found[0]() is not code else found[1]
 
@@ -48,12 +48,12 @@ NESTED = ByIdentity()  # of lifted code, outer and inner, its name for the hooks
 
 
 def is_lifted(function: FunctionType) -> bool:
-    """Whether ``function`` was made by lifted code: its body calls hooks already."""
+    """Whether ``function`` was made by lifted code: its body already calls hooks."""
     return is_lifted_code(function.__code__)
 
 
 def is_lifted_code(code: CodeType) -> bool:
-    """Whether a frame with this code is one of the user's, lifted."""
+    """Whether a frame with this code runs lifted user code."""
     return NESTED.get(code) is not None
 
 
@@ -69,7 +69,7 @@ def hooks_in(frame: Any) -> Any:
 
 
 def runs_under_way() -> Iterator[Any]:
-    """The runs whose programs wait for what is being done now."""
+    """The runs whose programs wait for the current call."""
     frame: Any = sys._getframe(1)  # noqa: SLF001  (no other way to the frames)
     while frame is not None:
         run = hooks_in(frame)
@@ -79,6 +79,6 @@ def runs_under_way() -> Iterator[Any]:
 
 
 def note_failure(error: Exception) -> None:
-    """Let the runs under way end with an error, whatever their programs do with it."""
+    """Let the active runs end with an error, even if their programs catch it."""
     for run in runs_under_way():
         run.failure = run.failure or error

@@ -1,6 +1,6 @@
-"""The mask `where=` as booleans: NumPy takes anything that it can safely make one of.
+"""The mask `where=` as booleans: NumPy accepts everything that converts safely.
 
-Used as an index, `[1, 0, 1]` would mean entries by number.
+As an index, `[1, 0, 1]` would select entries by number.
 """
 
 from typing import Any
@@ -11,13 +11,13 @@ __all__ = ["mask_of_copyto", "mask_of_ufunc"]
 
 
 def mask_of_ufunc(where: Any, shape: tuple[int, ...]) -> Any:
-    """A ufunc's mask over an output of a shape; what NumPy refuses it refuses here."""
+    """A ufunc's mask for an output of a shape; raises the errors that NumPy raises."""
     mask = np.zeros(shape, bool)
     return np.logical_not(mask, out=mask, where=where)
 
 
 def mask_of_copyto(where: Any, shape: tuple[int, ...]) -> Any:
-    """The same for `numpy.copyto`, which words its errors otherwise."""
+    """The mask of `numpy.copyto`, with its own error texts."""
     mask = np.zeros(shape, bool)
     np.copyto(mask, src=True, where=where)
     return mask

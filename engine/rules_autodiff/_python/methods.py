@@ -1,4 +1,4 @@
-"""What the classes of a program say about attributes and special methods."""
+"""Attributes and special methods of a program's classes."""
 
 from types import FunctionType
 from typing import Any
@@ -22,12 +22,12 @@ __all__ = [
 
 
 def has(cls: Any, name: str) -> bool:
-    """Whether a class has an attribute without its metaclass's `__getattr__`."""
+    """Whether a class has an attribute, without its metaclass's `__getattr__`."""
     return any(name in vars(base) for base in (*cls.__mro__, *type(cls).__mro__))
 
 
 def class_attribute(cls: Any, name: str) -> Any:
-    """What a class says about an attribute, bases included."""
+    """The class's own entry for an attribute, bases included."""
     for base in cls.__mro__:
         if name in base.__dict__:
             return base.__dict__[name]
@@ -35,7 +35,7 @@ def class_attribute(cls: Any, name: str) -> Any:
 
 
 def has_items(x: Any) -> bool:
-    """Whether Python iterates over a value; a NumPy scalar's items are not asked."""
+    """Whether Python iterates over a value; a NumPy scalar has no items."""
     cls = type(x)
     if hasattr(cls, "__iter__"):
         return True
@@ -48,7 +48,7 @@ def descriptor(cls: Any, name: str) -> Any:
 
 
 def own_descriptor(found: Any) -> Any:
-    """What a class says about an attribute, if that is read by Python code."""
+    """The class's entry for an attribute, if Python code reads it."""
     if found is None or isinstance(found, FunctionType):
         return None
     getter = getattr(type(found), "__get__", None)
@@ -61,7 +61,7 @@ def own_descriptor(found: Any) -> Any:
 
 
 def answers(cls: Any, name: str) -> bool:
-    """Whether a user's class of arrays or numbers gives an attribute by Python code."""
+    """Whether Python code gives an attribute of a user's class of arrays or numbers."""
     if cls.__module__ in ("numpy", "builtins"):
         return False
     asked = python_method(cls, "__getattr__") is not None and not has(cls, name)
@@ -69,7 +69,7 @@ def answers(cls: Any, name: str) -> bool:
 
 
 def python_method(cls: Any, name: str) -> FunctionType | None:
-    """A special method of a class, where a user wrote it in Python."""
+    """A special method of a class, if a user wrote it in Python."""
     found = class_attribute(cls, name)
     if isinstance(found, FunctionType) and not is_standard(found):
         return found
@@ -77,7 +77,7 @@ def python_method(cls: Any, name: str) -> FunctionType | None:
 
 
 def users_method(x: Any, *names: str) -> FunctionType | None:
-    """The first of these special methods that a class has, if a user wrote it."""
+    """The first of these special methods that a user wrote in a class."""
     for name in names:
         found = class_attribute(type(x), name)
         if found is None or found is getattr(object, name, None):
@@ -93,15 +93,15 @@ def is_standard(f: FunctionType) -> bool:
 
 
 def is_generated(f: FunctionType) -> bool:
-    """Whether `dataclass` or `namedtuple` wrote a method: it only stores."""
+    """Whether `dataclass` or `namedtuple` generated a method: it only stores."""
     return f.__code__.co_filename == "<string>"
 
 
-CLASS_METHOD = type(vars(dict)["fromkeys"])  # those of C
+CLASS_METHOD = type(vars(dict)["fromkeys"])  # of C classes
 
 
 def key_of_builtin(f: Any) -> Any:
-    """`list.append` for `[].append`: the method that a bound builtin came from."""
+    """`list.append` for `[].append`: the method of a bound builtin."""
     owner = f.__self__
     if owner is None:
         return None

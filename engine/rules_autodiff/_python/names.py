@@ -9,7 +9,7 @@ __all__ = ["free_name", "local_names", "mangle", "module_names"]
 
 
 def mangle(tree: ast.AST, owner: str) -> None:
-    """Spell ``__x`` inside class ``C`` as ``_C__x``, as the compiler does."""
+    """``__x`` inside class ``C`` as ``_C__x``, like the compiler."""
     prefix = "_" + owner.lstrip("_")
     for node in outside_classes(tree):
         for field in () if isinstance(node, ast.keyword) else NAME_FIELDS:
@@ -21,7 +21,7 @@ def mangle(tree: ast.AST, owner: str) -> None:
 
 
 def outside_classes(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree, but not the bodies of classes, which mangle their own."""
+    """The nodes of a tree without class bodies, which mangle names themselves."""
     yield tree
     for field, value in ast.iter_fields(tree):
         if isinstance(tree, ast.ClassDef) and field == "body":
@@ -39,7 +39,7 @@ def is_private(name: str) -> bool:
 
 
 def codes(code: CodeType) -> list[CodeType]:
-    """A code object and those nested in it."""
+    """A code object and its nested code objects."""
     nested = [c for c in code.co_consts if isinstance(c, CodeType)]
     return [code, *(inner for c in nested for inner in codes(c))]
 
@@ -51,13 +51,13 @@ def local_names(code: CodeType) -> set[str]:
 
 
 def module_names(code: CodeType, namespace: dict[str, Any]) -> set[str]:
-    """The global names of a function that are modules: reading them needs no hook."""
+    """The global names of a function that are modules: these reads need no hook."""
     used = {name for c in codes(code) for name in c.co_names} - local_names(code)
     return {name for name in used if isinstance(namespace.get(name), ModuleType)}
 
 
 def free_name(wanted: str, code: CodeType) -> str:
-    """``wanted``, made longer until the function does not use it."""
+    """``wanted``, extended until the function does not use it."""
     taken = local_names(code) | {name for c in codes(code) for name in c.co_names}
     while any(name.startswith(wanted) for name in taken):
         wanted += "_"

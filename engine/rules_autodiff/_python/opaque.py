@@ -1,8 +1,8 @@
-"""Which functions the engine does not look into, and which of those are harmless.
+"""Opaque functions, which the engine does not lift, and the harmless ones among them.
 
-NumPy, SciPy and the standard library are opaque: their rules live at their public
-functions. Functions that only move objects about (`list`, `sorted`, `zip`) need no
-rule, because the engine knows a number by its identity.
+NumPy, SciPy and the standard library are opaque: their public functions have rules.
+Functions that only move objects (`list`, `sorted`, `zip`) need no rule, because the
+engine identifies a number by its object.
 """
 
 import sys
@@ -38,11 +38,11 @@ __all__ = [
     "root_of",
 ]
 
-# Parts of the standard library that call back into user code and are plain Python.
+# Modules of the standard library in plain Python that call user code.
 LIFTED_STANDARD = frozenset({
     "contextlib", "functools", "dataclasses", "collections", "_collections_abc",
 })  # fmt: skip
-# Packages of ours: what their functions name is no value of a program.
+# Our own packages: names in their functions are not values of a program.
 OWN = frozenset({"rules_core", "rules_autodiff", "rules_numpy", "rules_scipy"})
 OPAQUE = frozenset({
     "numpy", "scipy", "jax", "jaxlib", "torch", "pandas", "sklearn", "matplotlib",
@@ -51,7 +51,7 @@ OPAQUE = frozenset({
 
 
 def root_of(f: Any) -> str:
-    """The top-level module of a function, by its globals where it has some."""
+    """The top-level module of a function, by its globals if it has them."""
     if isinstance(f, FunctionType):
         name = f.__globals__.get("__name__", "")
         return str(name).partition(".")[0]
@@ -62,20 +62,20 @@ def root_of(f: Any) -> str:
 
 
 def is_opaque_module(name: str) -> bool:
-    """Whether a module is one that the engine does not look into."""
+    """Whether the functions of a module are opaque."""
     return name.partition(".")[0] in OPAQUE
 
 
 def is_opaque(f: Any) -> bool:
-    """Whether a function's own source is not looked into."""
+    """Whether a function is not lifted."""
     return not isinstance(f, FunctionType) or root_of(f) in OPAQUE
 
 
 def is_transparent(f: Any) -> bool:
-    """Whether a function without a rule only moves the objects that it is given.
+    """Whether a function without a rule only moves its arguments.
 
-    Methods of containers, iterators and the like: what they return is among what went
-    in, or is no number.
+    Methods of containers, iterators and similar: their results are among the arguments,
+    or are not numbers.
     """
     if isinstance(f, BuiltinFunctionType):
         owner = f.__self__
@@ -85,7 +85,7 @@ def is_transparent(f: Any) -> bool:
         return isinstance(owner, MOVERS) or type(owner).__name__ in MOVER_NAMES
     if isinstance(f, MethodDescriptorType):
         return issubclass(f.__objclass__, MOVERS)
-    if isinstance(f, WrapperDescriptorType):  # as `list.__iter__`
+    if isinstance(f, WrapperDescriptorType):  # such as `list.__iter__`
         return issubclass(f.__objclass__, HOLDERS) and f.__name__ in HANDING
     return False
 
@@ -94,7 +94,7 @@ MOVERS = (
     list, tuple, dict, str, frozenset, int, deque, defaultdict, OrderedDict,
     ChainMap, Counter, UserDict, UserList, range, slice, type, BaseException,
 )  # fmt: skip
-# Classes whose own class methods put what they are given into what they make.
+# Classes whose class methods store their arguments in the result.
 HOLDERS = (
     list, tuple, dict, frozenset, set, deque, type, BaseException, range, slice,
 )  # fmt: skip
@@ -102,7 +102,7 @@ MAKING = frozenset({
     "__new__", "__init_subclass__", "__subclasshook__", "__class_getitem__",
     "__prepare__", "fromkeys", "mro", "__subclasses__",
 })  # fmt: skip
-# Their operators that hand out what they hold, and iterate over nothing else.
+# Their operators that return contents, and iterate over nothing else.
 HANDING = frozenset({
     "__iter__", "__getitem__", "__len__", "__add__", "__mul__", "__rmul__",
 })  # fmt: skip
@@ -113,9 +113,9 @@ MOVER_NAMES = frozenset({
 
 
 def is_stream(x: Any) -> bool:
-    """Whether a value is a builtin iterator or view: nobody sees what it holds.
+    """Whether a value is a builtin iterator or view: its contents are hidden.
 
-    C code would take numbers out of it unseen; a list can be searched.
+    C code would read numbers from it unseen; a list can be searched.
     """
     cls = type(x)
     streams = cls.__module__ in ("builtins", "itertools")

@@ -1,7 +1,7 @@
-"""What a function names outside of itself: other functions, and what they read.
+"""Values and functions that a function reads besides its arguments.
 
-A function that is handed to C code runs unlifted there. What it captures is searched
-with it; this is the rest, which it reaches by its globals.
+Closure cells are searched elsewhere; this module finds what is read through globals,
+defaults and classes by a function that C code calls unlifted.
 """
 
 import functools
@@ -23,14 +23,14 @@ __all__ = [
 
 
 def reads_active(run: Any, f: Any) -> bool:
-    """Whether a function given to C code reads a value with a derivative elsewhere."""
+    """Whether a function for C code reads an active value that is not an argument."""
     return any(run.is_active(x) for x in read_outside(f))
 
 
 def read_outside(f: Any) -> Iterator[Any]:
-    """The values that anything callable reads but does not capture."""
+    """The values that a callable reads but does not capture."""
     while not isinstance(f, FunctionType) and "__wrapped__" in attributes(f):
-        f = f.__wrapped__  # what the engine derived, `grad(f)`
+        f = f.__wrapped__  # a derived function, `grad(f)`
     if isinstance(f, functools.partial):
         f = f.func
     elif isinstance(f, MethodType):
@@ -44,15 +44,15 @@ def read_outside(f: Any) -> Iterator[Any]:
 
 
 def attributes(x: Any) -> dict[str, Any]:
-    """The attributes of an instance; none where it answers with something else."""
+    """The attributes of an instance; none if `__dict__` is not a dict."""
     found = getattr(x, "__dict__", None)
     return found if isinstance(found, dict) else {}
 
 
 def reads_uncaptured(run: Any, f: Any) -> bool:
-    """Whether a function given to a rule reads such a value without capturing it.
+    """Whether a function for a rule reads an active value without capturing it.
 
-    The rule gives the derivative of what it captures, and of nothing else.
+    The rule differentiates captured values only.
     """
     if isinstance(f, functools.partial):
         return reads_uncaptured(run, f.func)
@@ -74,10 +74,9 @@ def reads_uncaptured(run: Any, f: Any) -> bool:
 def values_outside(
     f: FunctionType, seen: dict[int, Any], *, captured: bool = True
 ) -> Iterator[Any]:
-    """The values that a function, or one that it calls, reads by itself.
+    """The values that a function, or one that it calls, reads itself.
 
-    These are its globals, defaults, and attributes of classes, and, if `captured`, what
-    it captured.
+    Globals, defaults, attributes of classes, and, with `captured`, captured values.
     """
     if id(f) in seen or is_opaque(f) or root_of(f) in OWN:
         return
@@ -98,7 +97,7 @@ def values_outside(
 def read_of(
     x: Any, names: set[str], seen: dict[int, Any], *, captured: bool = True
 ) -> Iterator[Any]:
-    """What is read of a value by code that uses these names."""
+    """The values that code with these names reads from a value."""
     if isinstance(x, FunctionType):
         yield from values_outside(x, seen, captured=captured)
     elif isinstance(x, type | ModuleType):
@@ -111,7 +110,7 @@ def read_of(
 
 
 def attributes_of(owner: Any, names: set[str], seen: dict[int, Any]) -> Iterator[Any]:
-    """The same for a class or module: only what is named."""
+    """The named attributes of a class or module."""
     module = owner.__module__ if isinstance(owner, type) else owner.__name__
     root = (module or "").partition(".")[0]
     if id(owner) in seen or root in OWN or is_opaque_module(root) or root == "builtins":
@@ -124,7 +123,7 @@ def attributes_of(owner: Any, names: set[str], seen: dict[int, Any]) -> Iterator
 
 
 def names_in(code: CodeType) -> set[str]:
-    """The names that code uses, as names or, where it was lifted, as texts."""
+    """The names in code, as names or, in lifted code, as strings."""
     return {*code.co_names, *(c for c in code.co_consts if isinstance(c, str))}
 
 

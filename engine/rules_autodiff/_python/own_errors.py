@@ -1,8 +1,7 @@
-"""Errors of Python's own functions, in Python's words.
+"""Errors of Python's own functions, with Python's texts.
 
-What the engine does in place of a builtin fails at another place than the builtin, with
-another text. A program may read the text, and whoever reads it shall find the function
-that was called.
+The engine's handler of a builtin fails at another place than the builtin, with another
+text. A program may read the text, and a reader expects the name of the called function.
 """
 
 import copy
@@ -25,7 +24,7 @@ MODULES = frozenset({
     "_functools", "bisect", "_bisect", "heapq", "_heapq", "collections",
     "_collections",
 })  # fmt: skip
-# Effects that a second call would repeat.
+# Side effects that a second call would repeat.
 EFFECTS = frozenset({
     "print", "open", "input", "breakpoint", "setattr", "delattr", "exec", "eval",
     "compile", "next",
@@ -35,7 +34,7 @@ ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
 
 def raise_own(error: Exception, f: Any, args: Any, kwargs: Any) -> None:
-    """Raise what `f` raises by itself, where it may be called again with copies."""
+    """Raise the error of `f` itself, if it may be called again with copies."""
     if isinstance(error, RulesCoreError) or not is_of_python(f):
         return
     owner = getattr(f, "__self__", None)
@@ -52,7 +51,7 @@ def raise_own(error: Exception, f: Any, args: Any, kwargs: Any) -> None:
 
 
 def is_of_python(f: Any) -> bool:
-    """Whether a function is one of Python's, with no effects but on its arguments."""
+    """Whether a function is one of Python's, with effects on its arguments only."""
     place = getattr(f, "__objclass__", None) or getattr(f, "__self__", f)
     if place is None:
         place = f
@@ -67,7 +66,7 @@ def is_of_python(f: Any) -> bool:
 
 
 def is_data(x: Any, depth: int = 4) -> bool:
-    """Whether a value holds numbers, texts and functions in C, and nothing else."""
+    """Whether a value contains only numbers, strings and functions in C."""
     cls = type(x)
     if cls in INERT or is_number(x) or cls is np.ndarray:
         return True

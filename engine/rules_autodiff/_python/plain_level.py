@@ -1,9 +1,9 @@
 """The level below all derivatives: plain Python.
 
 A run does its own arithmetic (of cotangents, of partial derivatives, of the primal)
-through the level below it, and a run can be the level below another: that is how a
-derivative is differentiated again. This is the lowest one, where every hook does the
-plain operation.
+through the level below it, and a run can be the level below another: this
+differentiates a derivative. The lowest level is here, where every hook is the plain
+operation.
 """
 
 import operator
@@ -38,16 +38,16 @@ class Plain:
         return getattr(owner, name)
 
     def changing(self, container: Any) -> None:
-        """Nobody needs to know."""
+        """Nothing to record."""
 
     def note_attribute(self, owner: Any, name: str) -> None:
-        """Nobody needs to know."""
+        """Nothing to record."""
 
     def note_append(self, owner: Any, item: Any) -> None:
-        """Nobody needs to know."""
+        """Nothing to record."""
 
     def note_item(self, owner: Any, key: Any) -> None:
-        """Nobody needs to know."""
+        """Nothing to record."""
 
     def box(self, x: Any) -> Any:
         return boxed(x)
@@ -71,17 +71,17 @@ PLAIN = Plain()
 
 
 def live(level: Any) -> Any:
-    """The first level from `level` downwards whose forward pass still goes on."""
+    """The first level from `level` downwards whose forward pass is not finished."""
     while level.over:
         level = level.below
     return level
 
 
 def boxed(x: Any) -> Any:
-    """An equal number that is an object of its own.
+    """An equal number as a separate object.
 
-    The engine knows a number by its identity, which every operation renews; an input,
-    or what a rule hands on, must not be an object that also stands elsewhere.
+    The engine identifies a number by its object, and every operation creates a new one;
+    an input, or a rule's result, must not be an object that occurs elsewhere.
     """
     if type(x) is float:
         return x * 1.0

@@ -1,4 +1,4 @@
-"""Which values can carry a derivative, and which certainly carry none."""
+"""Values that can have a derivative, and values that never have one."""
 
 import inspect
 from types import FunctionType, ModuleType
@@ -22,7 +22,7 @@ __all__ = [
     "is_sparse",
 ]
 
-# What is certainly no part of a derivative; asked first, by class.
+# Classes that never have a derivative; tested first.
 INERT = frozenset({
     int, bool, str, type(None), type, range, ModuleType, type(Ellipsis),
     np.bool_, np.int64, np.int32, np.intp, np.dtype, np.ufunc, type(np.sum),
@@ -52,7 +52,7 @@ MEANINGS = frozenset({
 
 
 def is_number(x: Any) -> bool:
-    """Whether `x` is a real or complex scalar that can carry a derivative."""
+    """Whether `x` is a real or complex scalar that can have a derivative."""
     return isinstance(x, NUMBERS)
 
 
@@ -67,7 +67,7 @@ def is_numeric(x: Any) -> bool:
 
 
 def is_foreign(cls: type) -> bool:
-    """Whether a class of arrays gives operations another meaning."""
+    """Whether a class of arrays redefines operations."""
     if cls in PLAIN_CLASSES:
         return False
     own = cls.__mro__[: cls.__mro__.index(np.ndarray)]
@@ -90,14 +90,14 @@ def is_arithmetic(x: Any) -> bool:
 
 
 def holds_records(x: Any) -> bool:
-    """Whether a value is an array of records, or a list or tuple of such."""
+    """Whether a value is an array of records, or a list or tuple of such arrays."""
     if isinstance(x, list | tuple):
         return any(map(holds_records, x))
     return isinstance(x, np.ndarray | np.void) and has_fields(x.dtype)
 
 
 def has_fields(dtype: Any) -> bool:
-    """Whether a dtype, or what stands for one, is that of records."""
+    """Whether a dtype, or a description of one, is that of records."""
     if isinstance(dtype, list) and dtype:
         return all(type(part) is tuple and part for part in dtype) and all(
             isinstance(part[0], str) for part in dtype

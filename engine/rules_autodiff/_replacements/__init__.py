@@ -1,1 +1,1 @@
-"""What is done in place of calling a builtin or a NumPy function."""
+"""Replacements of calls of builtins and NumPy functions."""

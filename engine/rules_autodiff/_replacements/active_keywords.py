@@ -1,7 +1,7 @@
-"""NumPy functions whose keyword-only arguments move, put together from others.
+"""NumPy functions with active keyword-only arguments, composed of other functions.
 
-Rules have no cotangent for keyword-only arguments. Where one carries a derivative the
-function is written out here, by functions that have rules; else its rule answers.
+Rules have no cotangent for keyword-only arguments. If one is active, the function is
+computed here by functions that have rules; otherwise by its rule.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 def written_out(f: Any, *names: str) -> Callable[[Any], Any]:
-    """Register what stands for ``f`` where one of its keywords ``names`` moves."""
+    """Register a replacement for ``f`` with an active keyword among ``names``."""
 
     def register(program: Any) -> Any:
         def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
@@ -35,7 +35,7 @@ def as_array(run: Any, x: Any) -> Any:
     return x if isinstance(x, np.ndarray) else run.call(np.asarray, x)
 
 
-# spreads about a mean that moves
+# spreads about an active mean
 
 
 @written_out(np.var, "mean")
@@ -92,27 +92,27 @@ def spread_of(
     """Σ |a - mean|² / (n - ddof)."""
     if dtype is not None or out is not None:
         options = {"dtype": dtype, "out": out, "mean": mean}
-        return run.call_opaque(np.var, (a, axis), options)  # which words the error
+        return run.call_opaque(np.var, (a, axis), options)  # raises the error
     lost = ddof if correction is None else correction
     off = run.call(np.subtract, a, mean)
     squares = run.call(np.real, run.call(np.multiply, off, run.call(np.conjugate, off)))
     options = {"axis": axis, "keepdims": bool(keepdims), "where": where}
     total = run.call(np.sum, squares, **options)
-    # NumPy adds up the mask, of which `[2, 0, 1]` makes three entries
+    # NumPy sums the mask, so `[2, 0, 1]` counts three entries
     used = np.broadcast_to(where, squares.shape)
     count = np.sum(used, axis=axis, keepdims=bool(keepdims))
     return run.call(np.divide, total, np.maximum(count - lost, 0))
 
 
 def root(run: Any, v: Any) -> Any:
-    """√v with derivative zero where v is zero, a symmetric kink."""
+    """√v with derivative zero at v = 0, a symmetric kink."""
     flat = v == 0
     return run.call(
         np.multiply, run.call(np.sqrt, run.call(np.where, flat, 1.0, v)), ~flat
     )
 
 
-# borders that move
+# active borders
 
 
 @handler(np.pad)
@@ -132,7 +132,7 @@ def handle_pad(
 
 
 def check_kept(dtype: Any, name: str) -> None:
-    """Refuse numbers that NumPy casts to the dtype of an array of whole numbers."""
+    """Raise an error for numbers that NumPy casts to the dtype of an integer array."""
     if dtype.kind not in "fc":
         refused("truncated", name, dtype)
 
@@ -148,7 +148,7 @@ def widths_of(pad_width: Any, ndim: int) -> Any:
 
 
 def framed(run: Any, x: Any, widths: Any, ends: Any, border: Any) -> Any:
-    """Axis after axis, each with the borders of those before."""
+    """Axis after axis, each including the borders of the previous ones."""
     for axis, (before, after) in enumerate(widths):
         first = border(run, x, axis, before, run.read_array(ends, (axis, 0)), side=0)
         last = border(run, x, axis, after, run.read_array(ends, (axis, 1)), side=-1)
@@ -188,9 +188,9 @@ def padded_by(run: Any, x: Any, pad_width: Any, fill: Any, options: Any) -> Any:
     return padded
 
 
-# reductions that begin with a value that moves
+# reductions with an active initial value
 
-# What changes nothing, for ufuncs that NumPy knows no identity of.
+# Neutral elements of ufuncs for which NumPy has no identity.
 NEUTRAL = {
     np.maximum: -np.inf,
     np.fmax: -np.inf,
@@ -221,7 +221,7 @@ def reduced_from(
     initial: Any,
     where: Any = True,
 ) -> Any:
-    """The initial value becomes the first entry, the reduced axes become one."""
+    """The initial value becomes the first entry, the reduced axes become one axis."""
     a = as_array(run, array)
     check_kept(ufunc.reduce(np.ones(2, a.dtype), dtype=dtype).dtype, "initial")
     axes = np.arange(a.ndim)[axis if axis is None else np.ravel(axis)].ravel().tolist()
@@ -243,7 +243,7 @@ def reduced_from(
 
 
 def as_function(f: Any) -> Any:
-    """A method whose signature, as NumPy gives it, is not that of its code."""
+    """A method whose NumPy signature differs from that of its code."""
 
     def handle(run: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
         return run.call(f, a, *args, **kwargs)

@@ -1,8 +1,8 @@
-"""NumPy functions that give views: the view shares its owner's derivative.
+"""NumPy functions that return views: the view shares its owner's derivative.
 
-Whether the result is a view is decided when it is there, by comparing owners. A view
-needs no rule; a copy (of a transposed matrix that is reshaped, say) takes the rule of
-the registry, or, for `reshape` and its like, the engine's own.
+The result decides whether it is a view, by its owner. A view needs no rule; a copy
+(such as a reshaped transposed matrix) uses the rule of the registry, or, for `reshape`
+and similar functions, the engine's own.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ VIEWING = (
 
 
 def all_views(result: Any, owner: Any) -> bool:
-    """Whether a result is made of views of one owner's memory."""
+    """Whether a result consists of views of one owner's memory."""
     parts = result if isinstance(result, tuple | list) else (result,)
     return all(isinstance(a, np.ndarray) and owner_of(a) is owner for a in parts)
 
@@ -58,7 +58,7 @@ for _function in VIEWING:
 
 
 def reshaped(x: Any, shape: Any, order: str) -> Any:
-    """`x.reshape(shape)` in memory of its own."""
+    """`x.reshape(shape)` in its own memory."""
     return x.reshape(shape, order=order).copy(order="K")
 
 
@@ -109,7 +109,7 @@ def handle_reshape(run: Any, a: Any, shape: Any, order: str = "C", **copy: Any) 
 
 @handler(np.ravel, np.ndarray.ravel)
 def handle_ravel(run: Any, a: Any, order: str = "C") -> Any:
-    """A view only where the entries lie without gaps, unlike that of `reshape`."""
+    """A view only if the entries are contiguous, unlike that of `reshape`."""
     if not isinstance(a, np.ndarray):
         a = run.call(np.asarray, a)
     result = a.ravel(order)
@@ -120,8 +120,8 @@ def handle_ravel(run: Any, a: Any, order: str = "C") -> Any:
 
 @handler(np.ndarray.flatten)
 def flattened(run: Any, a: Any, order: str = "C") -> Any:
-    """The entries in a row, in memory of its own."""
-    if order == "K":  # as they lie
+    """The entries in a row, in their own memory."""
+    if order == "K":  # in memory order
         axes = sorted(range(a.ndim), key=lambda axis: -abs(a.strides[axis]))
         a, order = a.transpose(axes), "C"
     return reshape(run, a, -1, order, copy=True)

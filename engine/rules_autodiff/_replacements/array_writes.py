@@ -1,4 +1,4 @@
-"""NumPy functions that write into their argument, as writes that the engine follows."""
+"""NumPy functions that write to an argument, as writes that the engine records."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def handle_getitem(run: Any, a: Any, key: Any) -> Any:
 
 @handler(np.ndarray.item)
 def handle_item(run: Any, a: Any, *index: Any) -> Any:
-    plain = a.item(*index)  # which words the errors
+    plain = a.item(*index)  # raises the errors
     if not run.is_active(a):
         return plain
     if len(index) == 1 and not isinstance(index[0], tuple):
@@ -73,7 +73,7 @@ def handle_shallow_copy(run: Any, a: Any) -> Any:
 @handler(np.ndarray.sort)
 def handle_sort(run: Any, a: Any, axis: int = -1, **kwargs: Any) -> None:
     if not a.ndim:
-        a.sort(axis=axis, **kwargs)  # which words the error
+        a.sort(axis=axis, **kwargs)  # raises the error
     order = np.argsort(a, axis=axis, **kwargs)
     run.write(a, Ellipsis, run.read_array(a, along(order, axis, a)))
 
@@ -81,13 +81,13 @@ def handle_sort(run: Any, a: Any, axis: int = -1, **kwargs: Any) -> None:
 @handler(np.ndarray.partition)
 def handle_partition(run: Any, a: Any, kth: Any, axis: int = -1, **kw: Any) -> None:
     if not a.ndim:
-        a.partition(kth, axis=axis, **kw)  # which words the error
+        a.partition(kth, axis=axis, **kw)  # raises the error
     order = np.argpartition(a, kth, axis=axis, **kw)
     run.write(a, Ellipsis, run.read_array(a, along(order, axis, a)))
 
 
 def along(order: Any, axis: int, a: Any) -> Any:
-    """The index that takes entries along one axis, as `take_along_axis` does."""
+    """The index of entries along one axis, as in `take_along_axis`."""
     grid = list(np.indices(a.shape, sparse=True))
     grid[axis] = order
     return tuple(grid)
@@ -100,7 +100,7 @@ def handle_copyto(
     source = src if isinstance(src, np.ndarray) else np.asarray(src)
     typed = isinstance(src, np.ndarray | np.generic)
     if typed and not np.can_cast(source.dtype, dst.dtype, casting):
-        np.copyto(dst.copy(), src, casting=casting)  # which words the error
+        np.copyto(dst.copy(), src, casting=casting)  # raises the error
     if where is True:
         run.write(dst, Ellipsis, src)
         return
@@ -168,7 +168,7 @@ def handle_fill_diagonal(run: Any, a: Any, val: Any, wrap: bool = False) -> None
 
 
 def to_arrays_only(f: Any, follow: Any) -> Any:
-    """What `f` says of a first argument that is no array is said by `f` itself."""
+    """For a first argument that is not an array, `f` itself raises the error."""
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
         if args and not isinstance(args[0], np.ndarray):
@@ -191,7 +191,7 @@ def handle_add_at(run: Any, a: Any, indices: Any, b: Any) -> None:
 
 
 def as_array(run: Any, x: Any) -> Any:
-    """A list of values as an array that is followed; anything else as it is."""
+    """A list of values as an active array; anything else unchanged."""
     return run.call(np.asarray, x) if isinstance(x, list | tuple) else x
 
 
@@ -201,7 +201,7 @@ def handle_subtract_at(run: Any, a: Any, indices: Any, b: Any) -> None:
 
 
 def applying_at(ufunc: Any) -> Any:
-    """`ufunc.at(a, indices, b)`, one entry after the other, in NumPy's order."""
+    """`ufunc.at(a, indices, b)`, entry by entry, in NumPy's order."""
 
     def handle(run: Any, a: Any, indices: Any, *b: Any) -> None:
         if not run.is_active((a, b)):
@@ -233,7 +233,7 @@ for _ufunc in vars(np).values():
         HANDLERS.setdefault(_ufunc.at, applying_at(_ufunc))
 
 
-# random generators: the order is a constant, the generator is never rewound
+# random generators: the order is a constant, the generator is never restored
 
 
 def shuffle(run: Any, draw: Any, x: Any, axis: int = 0) -> None:
@@ -264,11 +264,11 @@ def handle_resize(run: Any, a: Any, *args: Any, **kwargs: Any) -> None:
     a.resize(*args, **kwargs)
 
 
-# functions that may write into what they are given
+# functions that may write to their arguments
 
 
 def overwriting(f: Any, place: int) -> Any:
-    """`np.median(a, overwrite_input=True)` leaves anything in `a`: here, `a` itself."""
+    """`np.median(a, overwrite_input=True)` may change `a`: here `a` is unchanged."""
 
     def handle(run: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
         kwargs.pop("overwrite_input", None)
@@ -290,7 +290,7 @@ def handle_nan_to_num(
     run: Any, x: Any, copy: bool = True, *args: Any, **kw: Any
 ) -> Any:
     if not (copy or isinstance(x, np.ndarray)):
-        np.array(x, copy=copy)  # refuses to, unless `copy` is None
+        np.array(x, copy=copy)  # raises an error unless `copy` is None
     y = run.call_opaque(np.nan_to_num, (x, True, *args), kw)
     if copy or not isinstance(x, np.ndarray):
         return y

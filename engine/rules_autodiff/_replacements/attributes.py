@@ -1,6 +1,6 @@
-"""`getattr` and its like, and what `object` and `property` do for attributes in C.
+"""`getattr` and similar functions; attribute methods of `object` and `property`.
 
-`super().__setattr__(…)` and `Class.field.__get__(…)` come here as well.
+`super().__setattr__(…)` and `Class.field.__get__(…)` use them too.
 """
 
 import builtins

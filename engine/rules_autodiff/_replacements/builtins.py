@@ -1,4 +1,4 @@
-"""What the engine does in place of calling Python's builtins."""
+"""Replacements of Python's builtins."""
 
 import builtins
 import collections
@@ -33,7 +33,7 @@ __all__ = ["stop_gradient"]
 
 
 def plainly(f: Any) -> Callable[..., Any]:
-    """The function as it is: what it returns carries no derivative."""
+    """The function itself: its result has no derivative."""
 
     def handle(_run: Any, *args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)
@@ -56,7 +56,7 @@ INERT_BUILTINS = (
     np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,
     operator.itemgetter, operator.attrgetter, operator.methodcaller, MethodType,
 )  # fmt: skip
-# What they make or take apart holds the same objects as before.
+# Functions that pack or unpack the objects unchanged.
 MAKERS = (CellType, FunctionType, rules_core.structure)
 for _function in (*INERT_BUILTINS, *INERT_FUNCTIONS, *MAKERS):
     HANDLERS[_function] = plainly(_function)
@@ -129,7 +129,7 @@ SPECIAL = {
 
 
 def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    """A bound special method of C code, as `(2.0).__mul__` or `slot.__get__`."""
+    """A bound special method of C code, such as `(2.0).__mul__` or `slot.__get__`."""
     owner, name = f.__self__, f.__name__
     if name == "__call__":
         if overrides_call(f):
@@ -156,7 +156,7 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
 def by_operator(
     run: Any, f: Any, name: str, own: Any, args: Any, *, reflected: bool = False
 ) -> Any:
-    """A bound special method as its operator, where it has an answer."""
+    """A bound special method as its operator, if that has a result."""
     modulus = len(args) > 1 and args[1] is not None
     if modulus or (asks_nobody(own, args) and f(*args) is NotImplemented):
         return f(*args)
@@ -165,12 +165,12 @@ def by_operator(
 
 
 def is_of_numpy(own: Any, other: Any) -> bool:
-    """Whether an operand of a Python number is one of NumPy's, which answers later."""
+    """Whether an operand of a Python number is NumPy's, whose method comes later."""
     return type(own) in (float, complex) and isinstance(other, np.inexact)
 
 
 def by_function(run: Any, f: Any, function: Any, own: Any, args: Any) -> Any:
-    """A bound special method as the builtin that asks it."""
+    """A bound special method as the builtin that calls it."""
     if asks_nobody(own, args) and f(*args) is NotImplemented:
         return NotImplemented
     return run.call(function, own, *args)
@@ -184,15 +184,15 @@ def asks_nobody(own: Any, args: Any) -> bool:
 
 
 def overrides_call(f: Any) -> bool:
-    """Whether `f` is `super().__call__` of a class that calls otherwise in Python."""
+    """Whether `f` is `super().__call__` of a class with a Python `__call__`."""
     cls = type(f.__self__)
-    if issubclass(cls, type):  # of a metaclass: it makes an instance
+    if issubclass(cls, type):  # of a metaclass: creates an instance
         return False
     return f.__objclass__ is not cls and isinstance(cls.__call__, FunctionType)
 
 
 def keeps_copies(cls: type) -> bool:
-    """Whether a class in C may keep another form of what its instances are given."""
+    """Whether a class in C may convert the contents of its instances."""
     if cls.__module__ == "builtins":
         return cls in (bytearray, memoryview, bytes)
     return is_opaque_module(cls.__module__) and not issubclass(cls, MOVERS)
@@ -202,7 +202,7 @@ CALLABLES[type((1.0).__add__)] = call_slot
 
 
 def register_methods() -> None:
-    """`float.__mul__(x, y)`, `numpy.ndarray.__iadd__(x, y)`: the operators by name."""
+    """`float.__mul__(x, y)`, `numpy.ndarray.__iadd__(x, y)`: operators by name."""
     for cls in (float, complex, *NUMPY_NUMBERS, np.ndarray):
         for special in {*DIRECT, *REFLECTED, *SPECIAL}.intersection(vars(cls)):
             if SPECIAL.get(special) in HANDLERS or special not in SPECIAL:
@@ -269,7 +269,7 @@ for _key in CORE:
 
 
 def only_entry(run: Any, x: Any) -> Any:
-    """The entry of an array that has one; anything else as it is."""
+    """The entry of an array that has one; anything else unchanged."""
     if isinstance(x, np.ndarray) and x.size == 1:
         return run.read_array(x, (0,) * x.ndim)
     return x
@@ -282,7 +282,7 @@ def handle_float(run: Any, x: Any = 0.0) -> Any:
     x = only_entry(run, x)
     if is_number(x):
         return run.core(to_float, (x,))
-    if type(x) in INERT and type(x) is not str:  # a whole number, as of `len`
+    if type(x) in INERT and type(x) is not str:  # an integer, as of `len`
         return float(x)
     method = method_of(x, "__float__")
     return run.from_text(float(x)) if method is None else run.call(method, x)
@@ -326,13 +326,13 @@ HANDLERS[float.is_integer] = plainly(float.is_integer)
 
 @handler(np.float64.item, np.float32.item)
 def handle_item(run: Any, x: Any, *index: Any) -> Any:
-    x.item(*index)  # refuses what is no index
+    x.item(*index)  # rejects invalid indices
     return run.core(to_float, (x,))
 
 
 @handler(np.float64.copy)
 def handle_number_copy(run: Any, x: Any, order: str = "C") -> Any:
-    x.copy(order)  # refuses what is no order
+    x.copy(order)  # rejects invalid orders
     return run.box(x)
 
 
@@ -347,7 +347,7 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
 
 
 def rounding(f: Any) -> Callable[..., Any]:
-    """A function of arrays that rounds: what it gives may be the key of a cache."""
+    """A function of arrays that rounds: its result may be the key of a cache."""
 
     def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         found = run.call_opaque(f, (x, *args), kwargs)
@@ -361,7 +361,7 @@ for _round in (np.round, np.around, np.ndarray.round):
 
 
 def without_derivative(x: Any) -> Any:
-    """An equal value that no run knows."""
+    """An equal value that is unknown to all runs."""
     from rules_autodiff._python.plain_level import boxed
 
     if is_number(x):
@@ -377,7 +377,7 @@ def without_derivative(x: Any) -> Any:
 def stop_gradient(x: Any) -> Any:
     """The value of `x` as a constant: `d stop_gradient(x) = 0`.
 
-    Numbers, arrays and containers of them come back equal, as new objects.
+    Numbers, arrays and containers of them are returned equal, as new objects.
 
     >>> from rules_autodiff import grad, stop_gradient
     >>> grad(lambda x: x * stop_gradient(x))(3.0)

@@ -1,7 +1,7 @@
-"""Methods of containers in C that fill them: they would iterate arrays unseen.
+"""Filling methods of C containers, which would iterate over arrays unseen.
 
-Numbers that C code takes out of an array are copies of which the engine knows nothing,
-and a user's `__iter__` that C code asks is not followed.
+Numbers that C code reads from an array are copies without derivative, and a user's
+`__iter__` that C code calls is not lifted.
 """
 
 from collections import OrderedDict, defaultdict, deque
@@ -30,14 +30,14 @@ def handle_fromkeys(run: Any, cls: Any, keys: Any, value: Any = None) -> Any:
 
 
 def asks_items(x: Any) -> bool:
-    """Whether a subclass of a dict says in Python what its items are."""
+    """Whether a subclass of a dict defines its items in Python."""
     return any(python_method(type(x), name) is not None for name in ITEM_METHODS)
 
 
 @handler(dict.__or__)
 def handle_union(run: Any, x: Any, y: Any) -> Any:
     """`x | y` of dicts: made of the first by the class that Python chooses."""
-    if python_method(type(x), "__or__") is not None:  # which asks by super()
+    if python_method(type(x), "__or__") is not None:  # which calls super()
         return dict.__or__(x, y)
     if not isinstance(y, dict):
         return NotImplemented
@@ -70,7 +70,7 @@ def handle_new_frozenset(run: Any, cls: Any, *items: Any) -> Any:
 
 
 def initialising(init: Any, name: str) -> Callable[..., Any]:
-    """`init` of a container, given items that the hook called `name` has read."""
+    """`init` of a container, with items read by the hook called `name`."""
 
     def handle(run: Any, owner: Any, *args: Any, **kwargs: Any) -> None:
         run.changing(owner)
@@ -86,7 +86,7 @@ for _class, _name in ((list, "iter_array"), (deque, "iter_array"),
 
 @handler(OrderedDict.__init__, OrderedDict.update)
 def handle_ordered_update(run: Any, owner: Any, *args: Any, **kwargs: Any) -> None:
-    """Its C code asks the methods of subclasses, as Python code would."""
+    """Its C code calls the methods of subclasses, as Python code would."""
     if any(map(asks_items, (owner, *args))):
         run.call(MutableMapping.update, owner, *args, **kwargs)
         return

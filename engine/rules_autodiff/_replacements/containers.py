@@ -1,4 +1,4 @@
-"""Changes of lists, dicts, sets and deques: done, and noted to be undone."""
+"""Changes of lists, dicts, sets and deques, recorded to be undone."""
 
 import array
 import copy
@@ -24,7 +24,7 @@ __all__: list[str] = []
 
 
 def changing(method: Any) -> Callable[..., Any]:
-    """The method itself, after the container's state was noted."""
+    """The method itself, with the container's state recorded before."""
 
     def handle(run: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
         run.changing(owner)
@@ -59,7 +59,7 @@ for _method in CHANGING:
 
 
 def losing(method: Any) -> Callable[..., Any]:
-    """A change by a key, which is asked for its hash."""
+    """A change by a key, which is hashed."""
 
     def handle(run: Any, owner: Any, key: Any, *default: Any) -> Any:
         run.check_key(key)
@@ -84,7 +84,7 @@ def handle_union_in_place(run: Any, owner: Any, other: Any) -> Any:
 
 
 def changing_bytes(name: str) -> Callable[..., Any]:
-    """A method of an array of the standard library: its owner's state is noted."""
+    """A method of an array of the standard library: its owner's state is recorded."""
 
     def handle(run: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
         run.changing(owner)
@@ -146,7 +146,7 @@ if hasattr(operator, "call"):  # from Python 3.11 on
 
 
 def call_key(_run: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    """`functools.cmp_to_key(compare)(x)`: an object that holds `x`, to be compared."""
+    """`functools.cmp_to_key(compare)(x)`: an object that wraps `x`, for comparison."""
     return f(*args, **kwargs)
 
 
@@ -158,7 +158,7 @@ def call_alias(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return run.call(f.__origin__, *args, **kwargs)
 
 
-# Only a class may have `Generic[…]` for a base, says mypy; here its type is wanted.
+# Only a class may have `Generic[…]` as a base, for mypy; here its type is needed.
 _GENERIC = typing.Generic[typing.AnyStr]  # type: ignore[index]
 for _alias in (type(_GENERIC), type(list[int])):
     CALLABLES[_alias] = call_alias
@@ -256,7 +256,7 @@ def handle_set_update(run: Any, owner: Any, *others: Any) -> None:
 
 
 def combining(method: Any) -> Callable[..., Any]:
-    """A set made of another and of iterables: of a dict only its keys are taken."""
+    """A set made of another and of iterables: of a dict only its keys are used."""
 
     def handle(run: Any, owner: Any, *others: Any) -> Any:
         return method(owner, *(map(run.hashed, run.iter(other)) for other in others))
@@ -300,7 +300,7 @@ def handle_shuffle(run: Any, rng: Any, items: Any) -> None:
         rng.shuffle(order)
         run.write(items, Ellipsis, run.read_array(items, order))
     else:
-        len(items)  # what has none is no state to be kept
+        len(items)  # without a length there is no state to record
         run.changing(items)
         rng.shuffle(items)
 
@@ -308,11 +308,11 @@ def handle_shuffle(run: Any, rng: Any, items: Any) -> None:
 # copies
 
 
-COPIED = (np.ndarray, np.inexact)  # what NumPy copies in C, unseen
+COPIED = (np.ndarray, np.inexact)  # NumPy copies these in C, unseen
 
 
 def copy_of(run: Any, x: Any) -> Any:
-    """A copy of an array; of a number only where NumPy's own is another object."""
+    """A copy of an array; of a number only if NumPy's own is another object."""
     return x if not isinstance(x, np.ndarray) and copy.copy(x) is x else run.copied(x)
 
 
@@ -331,7 +331,7 @@ PICKLING = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 
 
 def check_pickled(run: Any, f: Any, x: Any) -> None:
-    """Refuse to copy by methods of the user's that nobody would follow."""
+    """Raise an error for copying by user methods that the engine would not lift."""
     if any(users_method(x, name) for name in PICKLING) and run.is_active(x):
         raise no_rule_error(f, run.kind.kind)
 

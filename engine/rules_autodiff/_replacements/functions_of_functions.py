@@ -1,8 +1,7 @@
-"""NumPy functions that call a function of the user's, entry by entry or row by row.
+"""NumPy functions that call a user's function, entry by entry or row by row.
 
 C code and NumPy's own loops would call it unseen. Here the loops are plain Python over
-entries that are read one by one, and the results are put together by functions that
-have rules.
+single entries, and functions with rules combine the results.
 """
 
 from typing import Any
@@ -18,7 +17,7 @@ __all__: list[str] = []
 def gathered(run: Any, items: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
     """Numbers, or arrays of one shape, as one array with leading axes `shape`.
 
-    Where no dtype is asked for NumPy takes that of the first.
+    Without a dtype NumPy uses that of the first.
     """
     if not items:
         return np.zeros(shape, dtype or float)
@@ -33,7 +32,7 @@ def gathered(run: Any, items: list[Any], shape: tuple[int, ...], dtype: Any) -> 
 
 
 def combined(run: Any, results: list[Any], shape: Any, dtypes: Any) -> Any:
-    """The outputs of a function that was called for each entry."""
+    """The outputs of a function, called once per entry."""
     if not results or not isinstance(results[0], tuple):
         return gathered(run, results, shape, dtypes[0])
     columns = zip(*results, strict=True)
@@ -46,7 +45,7 @@ def as_array(run: Any, x: Any) -> Any:
 
 
 def entry(run: Any, a: Any, index: Any) -> Any:
-    """One entry as a Python number, which is what `numpy.vectorize` hands on."""
+    """One entry as a Python number, which `numpy.vectorize` passes on."""
     return run.call(a.item, *index) if a.dtype.kind in "fiub" else a[index]
 
 
@@ -54,7 +53,7 @@ def entry(run: Any, a: Any, index: Any) -> Any:
 
 
 def call_vectorized(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    """`numpy.vectorize(f)(*args)`: `f` is called once for each entry."""
+    """`numpy.vectorize(f)(*args)`: calls `f` once per entry."""
     kept = {place for place in f.excluded if isinstance(place, int)}
     moving = {i: as_array(run, x) for i, x in enumerate(args) if i not in kept}
     named = {n: as_array(run, x) for n, x in kwargs.items() if n not in f.excluded}
@@ -81,7 +80,7 @@ def own_index(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]
 
 
 def call_with_signature(run: Any, f: Any, arrays: list[Any]) -> Any:
-    """`numpy.vectorize(f, signature="(n),(n)->()")`: called for each row."""
+    """`numpy.vectorize(f, signature="(n),(n)->()")`: calls `f` once per row."""
     inputs = f.signature.partition("->")[0].replace(" ", "")
     counts = [part.count(",") + 1 if part else 0 for part in inputs[1:-1].split("),(")]
     ranks = [a.ndim - count for a, count in zip(arrays, counts, strict=True)]
@@ -168,7 +167,7 @@ def handle_piecewise(
     if len(funclist) == len(conditions) + 1:
         conditions.append(~np.any(conditions, axis=0))
     if len(funclist) != len(conditions):
-        return np.piecewise(x, condlist, funclist)  # which words the error
+        return np.piecewise(x, condlist, funclist)  # raises the error
     y = np.zeros(x.shape, x.dtype)
     for mask, piece in zip(conditions, funclist, strict=True):
         if callable(piece):
@@ -182,7 +181,7 @@ def handle_piecewise(
 
 
 def masks(x: Any, condlist: Any) -> list[Any]:
-    """The conditions as arrays of the shape of `x`, one for each piece."""
+    """The conditions as arrays of the shape of `x`, one per piece."""
     single = isinstance(condlist, bool | np.bool_) or (
         not isinstance(condlist[0], list | tuple | np.ndarray) and x.ndim != 0
     )
@@ -195,7 +194,7 @@ def masks(x: Any, condlist: Any) -> list[Any]:
 
 @handler(type(np.s_).__getitem__)
 def handle_index(_run: Any, maker: Any, key: Any) -> Any:
-    """`numpy.s_[0:x]`, which holds what it was given."""
+    """`numpy.s_[0:x]`, which returns the index."""
     return maker[key]
 
 
@@ -213,7 +212,7 @@ def handle_joined(run: Any, maker: Any, key: Any) -> Any:
 
 
 def spaced(run: Any, part: slice) -> Any:
-    """The numbers that a slice stands for: so many of them, or by steps."""
+    """The numbers of a slice: by count, or by steps."""
     start = 0 if part.start is None else part.start
     step = 1 if part.step is None else part.step
     if isinstance(step, complex):

@@ -1,4 +1,4 @@
-"""What the engine does in place of builtins that iterate: items are followed."""
+"""Replacements of builtins that iterate: items keep their derivatives."""
 
 import builtins
 import functools
@@ -21,7 +21,7 @@ __all__ = ["followed"]
 
 
 def followed(run: Any, f: Any) -> Any:
-    """A callable for C code to call, whose calls are followed."""
+    """A callable for C code whose calls are differentiated."""
     if f is None:
         return f
 
@@ -96,7 +96,7 @@ def handle_filter(run: Any, f: Any, iterable: Any) -> Iterator[Any]:
 
 
 def predicate(run: Any, f: Any) -> Any:
-    """A callable of which C code asks whether what it gives is true."""
+    """A callable for C code that tests the truth of its results."""
     if f is None or f is bool:
         return run.truth
     call = followed(run, f)
@@ -117,7 +117,7 @@ def handle_reversed(run: Any, sequence: Any) -> Any:
 def handle_iter(run: Any, source: Any, *sentinel: Any) -> Any:
     if sentinel:
         return iter(followed(run, source), *sentinel)
-    if type(source) is np.flatiter:  # is its own
+    if type(source) is np.flatiter:  # its own iterator
         return source
     return iter(run.iter(source))
 
@@ -181,7 +181,7 @@ def handle_sum(run: Any, iterable: Any, start: Any = 0) -> Any:
 
 @handler(math.prod)
 def handle_prod(run: Any, iterable: Any, *, start: Any = 1) -> Any:
-    """Of the class that the factors make it, NumPy's numbers or Python's."""
+    """The product, of NumPy's or Python's class as the factors decide."""
     found = start
     for factor in run.iter(iterable):
         found = run.mul(found, factor)
@@ -200,7 +200,7 @@ def handle_concat(run: Any, one: Any, other: Any) -> Any:
 @handler(operator.iconcat)
 def handle_iconcat(run: Any, one: Any, other: Any) -> Any:
     if is_numpy(one):
-        return operator.concat(one, other)  # refuses an array
+        return operator.concat(one, other)  # rejects an array
     if isinstance(one, list):
         run.call(one.extend, other)
         return one
@@ -218,12 +218,12 @@ HANDLERS[operator.contains] = handle_contains
 def handle_count(run: Any, start: Any = 0, step: Any = 1) -> Iterator[Any]:
     if not run.is_active((start, step)):
         return itertools.count(start, step)
-    itertools.count(start, step)  # refuses what is no number
+    itertools.count(start, step)  # rejects invalid numbers
     return counted(run, start, step)
 
 
 def counted(run: Any, start: Any, step: Any) -> Iterator[Any]:
-    """The start, and a step more each time."""
+    """The start, plus one step each time."""
     while True:
         yield start
         start = run.add(start, step)
@@ -237,7 +237,7 @@ def handle_reduce(run: Any, f: Any, iterable: Any, *initial: Any) -> Any:
 
 
 def is_single(x: Any) -> bool:
-    """Whether a value is an array without axes, which NumPy does not iterate."""
+    """Whether a value is a 0-d array, over which NumPy does not iterate."""
     return isinstance(x, np.ndarray) and not x.ndim
 
 
@@ -250,7 +250,7 @@ def handle_accumulate(
 
 
 def moving(f: Any) -> Callable[..., Any]:
-    """An iterator of C code: its callables are followed, its arrays read by item."""
+    """An iterator in C: its callables are lifted, its arrays read by item."""
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
         given = [
@@ -267,7 +267,7 @@ def iterable(run: Any, x: Any) -> Any:
 
 
 def pooling(f: Any) -> Callable[..., Any]:
-    """An iterator of C code that makes a tuple of what it is given first."""
+    """An iterator in C that first makes a tuple of its input."""
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
         pools = [run.starred(a) if hasattr(type(a), "__iter__") else a for a in args]
@@ -311,7 +311,7 @@ def handle_from_iterable(run: Any, items: Any) -> Iterator[Any]:
 
 
 def testing(f: Any) -> Callable[..., Any]:
-    """An iterator of C code that asks a predicate."""
+    """An iterator in C that calls a predicate."""
 
     def handle(run: Any, test: Any, items: Any) -> Any:
         return f(predicate(run, test), run.iter(items))

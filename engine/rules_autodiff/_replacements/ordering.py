@@ -1,4 +1,4 @@
-"""What compares: sorting, heaps, searching. A user's own comparison is followed."""
+"""Sorting, heaps, searching: a user's own comparison is lifted."""
 
 import bisect
 import heapq
@@ -19,12 +19,12 @@ __all__: list[str] = []
 
 
 def keys_of(run: Any, items: list[Any], key: Any) -> list[Any]:
-    """What is compared in place of the items."""
+    """The keys for comparing the items."""
     return items if key is None else [run.call(key, item) for item in items]
 
 
 def in_order(run: Any, items: list[Any], key: Any, reverse: Any = False) -> list[Any]:
-    """The items as `sorted` gives them."""
+    """The items in the order of `sorted`."""
     keys = keys_of(run, items, key)
     if any(map(is_asked, keys)):
         keys = [Ordered(run, value) for value in keys]
@@ -62,7 +62,7 @@ def reduction(native: Any, name: str) -> Callable[..., Any]:
 
 
 def tied(best: Any, *ties: Any) -> Any:
-    """The first of equal numbers, of the class that carries a derivative."""
+    """The first of equal numbers, of the class that has a derivative."""
     del ties
     return best * 1.0
 
@@ -92,7 +92,7 @@ def handle_tied(run: Any, *args: Any) -> Any:
 
 
 def is_compared(x: Any) -> bool:
-    """Whether a value is a number, also a whole one: `max(x, 0)`."""
+    """Whether a value is a number, integers included: `max(x, 0)`."""
     return is_number(x) or type(x) is int
 
 
@@ -153,7 +153,7 @@ def first_ones(f: Any) -> Callable[..., Any]:
 
 
 def standing_for(run: Any, value: Any) -> Any:
-    """What is compared in place of a value."""
+    """The key for comparing a value."""
     return Ordered(run, value) if is_asked(value) else value
 
 
@@ -203,7 +203,7 @@ def handle_bisect_left(
 
 
 def bounds(run: Any, a: Any, lo: Any, hi: Any) -> tuple[int, int]:
-    """Where a search begins and ends."""
+    """The bounds of a search."""
     start = operator.index(run.as_index(lo))
     if start < 0:
         message = "lo must be non-negative"
@@ -213,13 +213,13 @@ def bounds(run: Any, a: Any, lo: Any, hi: Any) -> tuple[int, int]:
 
 
 def key_of(run: Any, a: Any, place: int, key: Any) -> Any:
-    """What is compared in place of an item."""
+    """The key for comparing an item."""
     item = run.getitem(a, place)
     return item if key is None else run.call(key, item)
 
 
 def inserting(search: Any) -> Callable[..., Any]:
-    """`bisect.insort`: the place is searched by the key of the item."""
+    """`bisect.insort`: searches the place by the key of the item."""
 
     def handle(
         run: Any, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None

@@ -1,4 +1,4 @@
-"""Builtins that ask an object something: a user's own answer is followed."""
+"""Builtins that query an object: a user's own method is lifted."""
 
 import operator
 import weakref
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def asking(f: Any, *names: str) -> Callable[..., Any]:
-    """The function, whose result carries no derivative; a user's method is followed."""
+    """The function, whose result has no derivative; a user's method is lifted."""
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
         method = users_method(args[0], *names) if args else None
@@ -43,7 +43,7 @@ def handle_issubclass(run: Any, x: Any, cls: Any) -> bool:
 
 
 def by_metaclass(run: Any, name: str, ask: Any, x: Any, cls: Any) -> bool:
-    """`isinstance` and `issubclass`, about which a metaclass may have its own mind."""
+    """`isinstance` and `issubclass`, which a metaclass may redefine."""
     if isinstance(cls, tuple):
         return any(by_metaclass(run, name, ask, x, each) for each in cls)
     method = users_method(cls, name)

@@ -1,1 +1,1 @@
-"""Where derivatives are kept: by owner of memory, by number, by container."""
+"""Storage of derivatives: by owner of memory, by number, by container."""

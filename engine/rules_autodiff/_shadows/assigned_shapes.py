@@ -1,7 +1,7 @@
-"""`a.shape = …`: an array that carries a derivative in another form, where it lies.
+"""`a.shape = …`: another shape for an active array, in place.
 
-Entries of the tape from before name entries of the array as it was, and of its shadow,
-so both get their old form on the way back.
+Earlier tape entries index the array and its shadow in the old shape, so the reverse
+pass restores both.
 """
 
 from typing import Any
@@ -17,14 +17,14 @@ __all__ = ["FormEntry", "check_form", "reform"]
 
 
 def check_form(run: Any, a: Any, name: str) -> None:
-    """Refuse a change of form that nobody could follow."""
-    given = isinstance(a.base, memoryview)  # the user's own array would keep its form
+    """Raise an error for a change of shape that cannot be differentiated."""
+    given = isinstance(a.base, memoryview)  # the user's own array would keep its shape
     if name != "shape" or given or not run.plain:
         refused("reshaped", name)
 
 
 def reform(memory: Memory, owner: Any, below: Any = PLAIN) -> None:
-    """Give the shadow of an owner of memory the owner's new form."""
+    """Give the shadow of an owner of memory the owner's new shape."""
     data = memory.data
     memory.pin(owner)
     if data is not None:
@@ -32,12 +32,12 @@ def reform(memory: Memory, owner: Any, below: Any = PLAIN) -> None:
 
 
 class FormEntry:
-    """An array that was given another form.
+    """An array with a new shape.
 
     Attributes:
         target: The array.
-        other: Its form on the other side.
-        shadow: Its shadow, if it is the owner of its memory; windows have their own.
+        other: The shape on the other side.
+        shadow: Its shadow, if the array owns its memory; windows have their own.
     """
 
     __slots__ = ("other", "shadow", "target")

@@ -1,9 +1,9 @@
 """Memory and its shadow: one buffer of derivatives per owner of memory.
 
-The shadow of a view is the window onto the owner's shadow with the same offset and
-strides, so whatever aliases in the program aliases in its derivative. The key is the
-owner, never the array object: ``np.reshape(m.T, n)`` copies and yet returns a view, of
-a temporary that nobody else sees.
+The shadow of a view is the window onto the owner's shadow with the view's offset and
+strides, so aliases in the program are aliases in its derivative. The key is the owner,
+never the array object: ``np.reshape(m.T, n)`` copies and yet returns a view, of a
+temporary without a name.
 """
 
 from typing import Any
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 
-# NumPy's bit: to ask for `flags.writeable` warns where an array was broadcast.
+# NumPy's flag bit: reading `flags.writeable` warns for a broadcast array.
 WRITEABLE = 0x0400
 
-# Whose array a shadow's buffer is: its own, laid out as the owner is; its own, however
-# it lies; or one that others may hold too, which must not be written to.
+# Ownership of a shadow's buffer: its own, with the owner's layout; its own, with any
+# layout; or possibly shared, which must not be written to.
 OWN, FRESH, LENT = 0, 1, 2
 
 
@@ -52,12 +52,12 @@ def owner_of(a: Any) -> Any:
     return a
 
 
-# What `as_strided` puts between a view and the array that it was made from.
+# The object that `as_strided` puts between a view and its array.
 STRIDED = type(np.lib.stride_tricks.as_strided(np.zeros(1)).base)
 
 
 def same_place(a: Any, b: Any) -> bool:
-    """Whether two arrays are the same entries of the same memory."""
+    """Whether two arrays are the same entries of one memory."""
     return bool(
         a.shape == b.shape
         and a.strides == b.strides
@@ -67,7 +67,7 @@ def same_place(a: Any, b: Any) -> bool:
 
 
 # The callback of every reference to an array. Without one CPython before 3.13 crashes
-# where an array with several references goes with one of them, which held it.
+# if an array with several references is freed with one of them, which owned it.
 CALLBACK = id
 
 
@@ -79,7 +79,7 @@ class Memory(ref[Any]):
 
     Attributes:
         data: The buffer in the owner's shape, or None where all is zero.
-        hold: Whose array `data` is: `OWN`, `FRESH` or `LENT`.
+        data: The buffer in the owner's shape, or None for zero.
     """
 
     __slots__ = ("_start", "_strides", "data", "dtype", "flat", "hold", "shape")
@@ -90,12 +90,12 @@ class Memory(ref[Any]):
         self.pin(owner)
 
     def pin(self, owner: Any) -> None:
-        """Note how the owner lies in memory."""
+        """Record the memory layout of the owner."""
         self.shape = owner.shape
         self.dtype = owner.dtype
         self._strides: Any = None
         self._start: int | None = None
-        self.flat: Any = None  # of which array it was asked for, it, and where it lies
+        self.flat: Any = None  # an array and its window, cached
 
     def offset(self, view: Any) -> int:
         """Bytes from the first entry of the owner to the first one of a view of it."""
@@ -107,8 +107,8 @@ class Memory(ref[Any]):
     def layout(self) -> Any:
         """The strides of the owner.
 
-        Where it is gone and nobody has asked before, C order will do: a window whose
-        owner lies otherwise asks when it is made.
+        If it is gone without a record, C order is used: a window of an owner with
+        another layout records it when it is made.
         """
         if self._strides is None:
             owner: Any = self()
@@ -118,11 +118,11 @@ class Memory(ref[Any]):
         return self._strides
 
     def zeros(self) -> Any:
-        """A buffer of zeros that lies in memory as the owner does."""
+        """A buffer of zeros with the owner's memory layout."""
         return strided_zeros(self.shape, self.dtype, self.layout())
 
     def own(self) -> Any:
-        """The buffer, made our own, so that windows of it can be written to."""
+        """The buffer, made our own, so that its windows can be written to."""
         if self.data is None or self.hold:
             old = self.data
             self.data = self.zeros()
@@ -136,7 +136,7 @@ class Memory(ref[Any]):
         return self.window_at(self.offset(view), view.shape, view.dtype, view.strides)
 
     def window_at(self, offset: int, shape: Any, dtype: Any, strides: Any) -> Any:
-        """The part of the buffer at a place that was noted while the view lived."""
+        """The part of the buffer at a place recorded while the view existed."""
         data = self.own()
         if self.flat is None or self.flat[0] is not data:
             flat = owner_of(data)
@@ -146,12 +146,12 @@ class Memory(ref[Any]):
 
 
 def address(a: Any) -> int:
-    """Where the first entry of an array lies."""
+    """The address of an array's first entry."""
     return int(a.__array_interface__["data"][0])
 
 
 def strided_zeros(shape: Any, dtype: Any, strides: Any) -> Any:
-    """Zeros with given strides over one flat array, whose windows can be taken."""
+    """Zeros with given strides over one flat array, for taking windows."""
     spans = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True) if n]
     low = sum(span for span in spans if span < 0)
     high = sum(span for span in spans if span > 0)
@@ -164,7 +164,7 @@ def overlaps_itself(a: Any) -> bool:
     extent = a.dtype.itemsize
     if a.ndim == 1:
         return bool(abs(a.strides[0]) < extent and a.size > 1)
-    if a.flags.forc:  # contiguous one way or the other
+    if a.flags.forc:  # contiguous in either order
         return False
     for stride, n in sorted(zip(map(abs, a.strides), a.shape, strict=True)):
         if n > 1:
@@ -175,7 +175,7 @@ def overlaps_itself(a: Any) -> bool:
 
 
 def add_into(window: Any, ct: Any) -> None:
-    """``window += ct``, also where entries of the window share memory."""
+    """``window += ct``, even if entries of the window share memory."""
     if overlaps_itself(window):
         flat, places = places_of(window)
         np.add.at(flat, places, np.broadcast_to(ct, window.shape))
@@ -184,7 +184,7 @@ def add_into(window: Any, ct: Any) -> None:
 
 
 def apart(dest: Any, key: Any) -> tuple[Any, Any]:
-    """The same entries of the same memory, in an array in which none stands twice."""
+    """These entries of this memory, in an array without duplicates."""
     if not (isinstance(dest, np.ndarray) and overlaps_itself(dest)):
         return dest, key
     flat, places = places_of(dest)
@@ -193,10 +193,10 @@ def apart(dest: Any, key: Any) -> tuple[Any, Any]:
 
 
 def places_of(window: Any) -> tuple[Any, Any]:
-    """All numbers in the memory of a window, one after the other, and where its are.
+    """All numbers in the memory of a window, in a row, and the window's positions.
 
-    They are of the window's own class: the real part of a complex array lies at every
-    other one of its floats.
+    They have the window's own class: the real part of a complex array is every other
+    one of its floats.
     """
     memory, size = owner_of(window), window.dtype.itemsize
     start = address(window) - address(memory)
@@ -213,19 +213,19 @@ def places_of(window: Any) -> tuple[Any, Any]:
 
 
 def same_entries(a: Any, b: Any) -> bool:
-    """Whether two arrays of one dtype hold the same, field by field, NaN being NaN."""
+    """Whether two arrays of one dtype are equal, field by field, NaN being NaN."""
     if a.dtype.names:
         return all(same_entries(a[name], b[name]) for name in a.dtype.names)
     return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
 def is_constant_field(view: Any, owner: Any) -> bool:
-    """Whether a view is a field of records that can carry no derivative."""
+    """Whether a view is a field of records that cannot have a derivative."""
     return bool(owner.kind == "V" and view.kind not in "fcV")
 
 
 def may_mirror(view: Any, owner: Any) -> bool:
-    """Whether a window of this dtype means the same in the shadow as in the owner."""
+    """Whether a window of this dtype has one meaning in shadow and owner."""
     if view == owner or owner.kind == "V":
         return True
     parts = {view.kind, owner.kind}

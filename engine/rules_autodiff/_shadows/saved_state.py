@@ -1,4 +1,4 @@
-"""Saving and loading the state of whatever a program may change."""
+"""Saving and loading the state of everything that a program may change."""
 
 import array
 from collections import deque
@@ -79,7 +79,7 @@ def slots_of(cls: type) -> list[Any]:
 
 
 def own_dict(x: Any) -> Any:
-    """An object's own attributes, also where its class denies them; else None."""
+    """An object's own attributes, even if its class hides them; otherwise None."""
     for read in (getattr, object.__getattribute__):
         try:
             return read(x, "__dict__")
@@ -116,7 +116,7 @@ def load_object(x: Any, state: Any) -> None:
 
 
 def read_attribute(owner: Any, name: str) -> Any:
-    """An object's own attribute, not its class's; MISSING where it has none."""
+    """An object's own attribute, not its class's; MISSING if there is none."""
     own = own_dict(owner)
     if own is not None and name in own:
         return own[name]
@@ -127,7 +127,7 @@ def read_attribute(owner: Any, name: str) -> Any:
     return MISSING
 
 
-# Descriptors of C code that keep a value in the instance.
+# Descriptors of C code that store a value in the instance.
 STORING = frozenset({"member_descriptor", "getset_descriptor", "CField", "_CField"})
 
 
@@ -139,7 +139,7 @@ def stored(descriptor: Any, owner: Any) -> Any:
 
 
 def write_attribute(owner: Any, name: str, value: Any) -> None:
-    """Set or remove an object's own attribute, whatever its class thinks of it."""
+    """Set or remove an object's own attribute, bypassing its class."""
     plain = isinstance(owner, type | ModuleType) or not written(type(owner))
     if value is MISSING:
         (delattr if plain else object.__delattr__)(owner, name)
@@ -148,7 +148,7 @@ def write_attribute(owner: Any, name: str, value: Any) -> None:
 
 
 def written(cls: type) -> bool:
-    """Whether a class says in Python what setting or deleting an attribute means."""
+    """Whether a class defines setting or deleting an attribute in Python."""
     own = (cls.__setattr__, cls.__delattr__)
     return any(isinstance(method, FunctionType) for method in own)
 
@@ -163,7 +163,7 @@ def load_function(f: FunctionType, state: Any) -> None:
 
 
 def save_lock(a: Any) -> bool:
-    """Whether an array may be written to; what it holds is noted by each write."""
+    """Whether an array is writeable; each write records its contents."""
     return bool(a.flags.num & WRITEABLE)
 
 
@@ -173,7 +173,7 @@ def load_lock(a: Any, state: bool) -> None:
 
 
 def state_functions(x: Any) -> Any:
-    """How the state of `x` is saved and loaded."""
+    """The functions that save and load the state of `x`."""
     if isinstance(x, list):
         return save_list, load_list
     if isinstance(x, dict):
@@ -192,7 +192,7 @@ def state_functions(x: Any) -> Any:
 
 
 def written_by(changes: list[Any]) -> set[int]:
-    """The ids of the owners of memory that entries of the tape wrote to."""
+    """The ids of the owners of memory that tape entries wrote to."""
     written = {id(owner_of(e.dest)) for e in changes if hasattr(e, "dest")}
     for entry in changes:
         written |= getattr(entry, "written", frozenset())
@@ -200,7 +200,7 @@ def written_by(changes: list[Any]) -> set[int]:
 
 
 def written_to(changes: list[Any]) -> set[int]:
-    """The ids of what entries of a tape have changed, arrays by their owners."""
+    """The ids of everything that tape entries changed, arrays by their owners."""
     found = written_by(changes)
     for entry in changes:
         found |= {id(getattr(entry, name, None)) for name in ("owner", "target")}

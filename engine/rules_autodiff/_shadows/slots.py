@@ -1,7 +1,7 @@
-"""Where cotangents are gathered: one slot per value that carries a derivative.
+"""Slots: the accumulated cotangent of each active value.
 
 A number has a node, a list whose first entry is its cotangent (a tape entry is a list
-too, so that the fast path makes nothing else). An array has the shadow of its owner,
+too, so that the fast path creates only lists). An array has the shadow of its owner,
 whole or a window of it. A container has a branch of slots.
 """
 
@@ -53,15 +53,15 @@ __all__ = [
 
 
 REALS = (float, np.floating)
-SMALL = (np.float16, np.float32)  # in which the cotangents of a float do not gather
+SMALL = (np.float16, np.float32)  # cannot accumulate cotangents of a float
 USUAL = frozenset({float, np.float64, np.ndarray})  # classes of cotangents
 
 
 class Shadow(Memory):
     """The cotangent of an owner of memory.
 
-    How the owner lies is noted by `pinned`, which is called before anybody asks: there
-    is a shadow for each array that is computed, and most are never asked.
+    `pinned` records the owner's layout before the first use: each computed array has a
+    shadow, and most are never used.
     """
 
     __slots__ = ()
@@ -70,7 +70,7 @@ class Shadow(Memory):
         self.data = self.shape = None
 
     def pinned(self) -> Self:
-        """The shadow itself, knowing shape and dtype; while the owner lives."""
+        """The shadow itself, with shape and dtype recorded; while the owner exists."""
         if self.shape is None:
             self.pin(self())
         return self
@@ -85,7 +85,7 @@ class Shadow(Memory):
             below.iadd(self.here(below), ct)
 
     def gather(self, ct: Any, fresh: bool) -> None:
-        """Add by plain arithmetic; a fresh cotangent is nobody else's."""
+        """Add by plain arithmetic; no other reference to a new cotangent exists."""
         if self.data is None:
             self.data, self.hold = ct, FRESH if fresh else LENT
         elif self.hold == LENT:
@@ -106,16 +106,16 @@ class Shadow(Memory):
         return self.data
 
     def lies(self, data: Any) -> bool:
-        """Whether a buffer lies as the owner does, in one piece of its own memory.
+        """Whether a buffer has the owner's layout, in one piece of its own memory.
 
-        In the order of its bytes too: windows of it are read as the owner's are.
+        With its byte order too: its windows are read like the owner's.
         """
         one_piece = data.base is None and data.flags.c_contiguous
         alike = one_piece and data.dtype == self.dtype
         return bool(alike and data.strides == self.layout())
 
     def take(self, _below: Any) -> Any:
-        """The cotangent, which is zero from here on; None where it is zero already."""
+        """The cotangent, which becomes zero; None if it is zero already."""
         ct, self.data = self.data, None
         return ct
 
@@ -124,8 +124,8 @@ class Window(ref[Any]):
     """The cotangent of a view: a window of its owner's shadow.
 
     Attributes:
-        whole: Where the view is the owner in another shape, its orders and the owner's:
-            a pair of "C" and "F".
+        whole: If the view is the whole owner in another shape, its order and the
+            owner's: a pair of "C" and "F".
     """
 
     __slots__ = ("dtype", "memory", "offset", "shape", "strides", "whole")
@@ -138,16 +138,16 @@ class Window(ref[Any]):
         self.whole = whole_of(memory(), view)
         self.offset = 0 if self.whole else memory.offset(view)
         if self.whole and self.whole[1] == "F":
-            memory.layout()  # of an owner that may be gone when the window is asked for
+            memory.layout()  # the owner may be gone by then
         self.shape, self.dtype, self.strides = view.shape, view.dtype, view.strides
 
     @property
     def data(self) -> Any:
-        """The buffer behind the window; None where all of it is zero."""
+        """The buffer behind the window; None if all of it is zero."""
         return self.memory.data
 
     def here(self, below: Any) -> Any:
-        """The window itself, to be read and written."""
+        """The window itself, for reading and writing."""
         self.memory.here(below)
         return self.memory.window_at(self.offset, self.shape, self.dtype, self.strides)
 
@@ -184,9 +184,9 @@ class Window(ref[Any]):
 
 
 def whole_of(owner: Any, view: Any) -> tuple[str, str] | None:
-    """The orders of a view and its owner, if it is all of the owner in another shape.
+    """The orders of a view and its owner, if it is the whole owner in another shape.
 
-    Both lie in one piece, of the same size: they begin at the same place.
+    Both are contiguous and of one size: they begin at one place.
     """
     if view.size != owner.size or view.dtype is not owner.dtype:
         return None
@@ -197,7 +197,7 @@ def whole_of(owner: Any, view: Any) -> tuple[str, str] | None:
 
 
 class Branch:
-    """The slots of a container's entries; None where an entry carries nothing."""
+    """The slots of a container's entries; None for an inactive entry."""
 
     __slots__ = ("level", "parts", "primal")
 
@@ -212,9 +212,8 @@ class Branch:
     def spread(self, ct: Any, below: Any, given: dict[Any, Any]) -> None:
         """Add a canonical cotangent to the entries.
 
-        A container that stands in several places has a cotangent in each, and they add
-        up. Only an instance has one tangent wherever it stands: what is that tangent
-        again, the object itself, is not added again.
+        A container that occurs several times has a cotangent for each occurrence, and
+        they add up. An instance that occurs twice has one tangent; it is added once.
         """
         if self.level.mutable:
             key = id(self.primal), id(ct)
@@ -235,7 +234,7 @@ class Branch:
         return None if ct is None else below.call(materialise, self.primal, ct)
 
     def take_symbolic(self, below: Any) -> Any:
-        """The cotangent with `ZeroTangent` for the entries that nothing used."""
+        """The cotangent with `ZeroTangent` for unused entries."""
         found = [None if p is None else take_from(p, below) for p in self.parts]
         if all(ct is None for ct in found):
             return None
@@ -247,7 +246,7 @@ Slot = Any  # list (a node) | Shadow | Window | Branch
 
 
 def tangent_of(level: Any, entries: list[Any]) -> Any:
-    """The tangent of one level of a container."""
+    """The tangent of one container, without those inside it."""
     named = dict(zip(level.names, entries, strict=True))
     if level.keyed == "key":
         return Tangent(level.primal, named)
@@ -258,17 +257,17 @@ def tangent_of(level: Any, entries: list[Any]) -> Any:
 
 
 def add_together(pairs: list[tuple[Branch, Any]], below: Any) -> None:
-    """Add to containers their cotangents, all of them being of one call."""
+    """Add the cotangents of one call to containers."""
     if len(pairs) == 1:
         add_to(*pairs[0], below)
         return
-    primals = tuple([slot.primal for slot, _ in pairs])  # may share an instance
+    primals = tuple([slot.primal for slot, _ in pairs])  # they may share an instance
     whole = Branch(primals, structure(primals), [slot for slot, _ in pairs])
     add_to(whole, tuple([ct for _, ct in pairs]), below)
 
 
 def add_to(slot: Slot, ct: Any, below: Any) -> None:
-    """Add a cotangent as an author gave it."""
+    """Add a cotangent in an author's form."""
     if type(ct) not in USUAL:
         if isinstance(ct, AbstractZero) or ct is None:
             return
@@ -287,7 +286,7 @@ def add_to(slot: Slot, ct: Any, below: Any) -> None:
 
 
 def give(slot: Any, ct: Any, hold: int) -> None:
-    """Add a cotangent of the operand's shape, and say whose memory it is."""
+    """Add a cotangent of the operand's shape, with the ownership of its memory."""
     if type(slot) is list:
         slot[0] += float(ct)
     elif type(slot) is not Shadow:
@@ -305,7 +304,7 @@ def is_plain_array(ct: Any, slot: Any) -> bool:
 
 
 def array_cotangent(slot: Any, ct: Any, below: Any) -> Any:
-    """A cotangent in the array's own shape and dtype."""
+    """A cotangent in the array's shape and dtype."""
     if below is not PLAIN and isinstance(ct, np.ndarray):
         return below.call(fit, ct, Space(slot.shape, slot.dtype.kind, array=True))
     like = np.broadcast_to(np.zeros((), slot.dtype), slot.shape)
@@ -313,7 +312,7 @@ def array_cotangent(slot: Any, ct: Any, below: Any) -> Any:
 
 
 def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
-    """A cotangent of a number, of the number's own kind."""
+    """A cotangent of a number, of the number's kind."""
     if type(ct) is type(primal):
         return ct
     if isinstance(ct, REALS) and not isinstance(primal, np.generic):
@@ -325,13 +324,13 @@ def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
 
 
 def projected(primal: Any, ct: Any, below: Any) -> Any:
-    """The canonical cotangent, thunks forced."""
+    """The canonical cotangent, thunks computed."""
     (found,) = below.call(normalise, (primal,), (ct,))
     return forced(found, below)
 
 
 def forced(ct: Any, below: Any) -> Any:
-    """A cotangent that is no thunk; one that is not implemented is needed here."""
+    """A cotangent with its thunk computed; a missing one raises an error here."""
     while isinstance(ct, AbstractThunk):
         ct = below.call(ct.__unthunk__)
     if isinstance(ct, NotImplementedTangent):
@@ -340,7 +339,7 @@ def forced(ct: Any, below: Any) -> Any:
 
 
 def all_forced(ct: Any, below: Any, met: set[int]) -> Any:
-    """A normalised tangent, which nobody else holds, with the thunks in it forced."""
+    """A normalised tangent without other references, its thunks computed."""
     while isinstance(ct, AbstractThunk):
         ct = below.call(ct.__unthunk__)
     if isinstance(ct, StructuralTangent) and id(ct) not in met:
@@ -352,7 +351,7 @@ def all_forced(ct: Any, below: Any, met: set[int]) -> Any:
 
 
 def take_from(slot: Slot, below: Any) -> Any:
-    """The cotangent that has come together in a slot, or None; it is empty then."""
+    """The accumulated cotangent of a slot, or None; the slot becomes empty."""
     if type(slot) is list:
         ct, slot[0] = slot[0], 0.0
         return None if is_zero(ct, below) else ct
@@ -360,5 +359,5 @@ def take_from(slot: Slot, below: Any) -> Any:
 
 
 def is_zero(ct: Any, below: Any) -> bool:
-    """Whether a number is zero for good: no level below derives anything from it."""
+    """Whether a number is a constant zero: no level below differentiates it."""
     return ct == 0 and not below.is_active(ct)

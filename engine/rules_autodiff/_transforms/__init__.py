@@ -1,1 +1,1 @@
-"""Functions that the engine returns and that may run inside another run."""
+"""Functions that the engine returns and that may run in another run."""

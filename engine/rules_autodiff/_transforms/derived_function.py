@@ -1,4 +1,4 @@
-"""Functions that the engine makes of others, and their arguments."""
+"""Derived functions, and their arguments."""
 
 import functools
 import inspect
@@ -17,13 +17,13 @@ __all__ = ["INTEGERS", "SEVERAL", "Argnums", "Derived", "on_plain", "positions"]
 Argnums = int | tuple[int, ...]
 
 # Classes as tuples: `isinstance(x, A | B)` makes a union at each call, which takes as
-# long as ten of the questions.
+# long as ten tests.
 INTEGERS = (int, np.integer)
 SEVERAL = (tuple, list)
 
 
 class Derived(Transform):
-    """A function that the engine made of another, `grad(f)` and its like."""
+    """A function derived by the engine, such as `grad(f)`."""
 
     def __init__(self, name: str, f: Any, run_on: Callable[..., Any]):
         check_function(f, name)
@@ -49,7 +49,7 @@ class Derived(Transform):
 
 
 def on_plain(run_on: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the front door: called in a run it works on top of that run."""
+    """A public transformation: called in a run it works on top of that run."""
 
     @functools.wraps(run_on)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -57,7 +57,7 @@ def on_plain(run_on: Callable[..., Any]) -> Callable[..., Any]:
 
     HANDLERS[call] = run_on
     own = inspect.signature(run_on)
-    seen = list(own.parameters.values())[1:]  # the level is no argument of the user's
+    seen = list(own.parameters.values())[1:]  # the level is not a user's argument
     # `inspect` reads an attribute that functions do not declare.
     call.__signature__ = own.replace(parameters=seen)  # type: ignore[attr-defined]
     return call

@@ -1,11 +1,11 @@
-"""Linear maps that a run leaves behind: pullbacks, and what `linearize` gives.
+"""Linear maps of a finished run: pullbacks, and the results of `linearize`.
 
     pullback = dy ↦ f'(args)* dy
 
-Such a map depends on the function and the arguments, so these are its entries where
-a level looks for derivatives in it: a program may capture it, and be differentiated
-with respect to what it captured. What was noted when `f` ran is no entry. A map that is
-built again from other entries runs `f` there, when it is first called.
+Such a map depends on the function and the arguments, so these are its entries for a
+level that differentiates it: a program may capture it, and be differentiated with
+respect to the captured values. The record of the run is not an entry. A map rebuilt
+with other entries runs `f` there at its first call.
 """
 
 from copy import copy
@@ -27,13 +27,13 @@ OPTIONS = frozenset(("value", "has_aux"))
 
 
 class Kept(Transform):
-    """A linear map at `f(*args, **kwargs)`, to be called at any level, again and again.
+    """A linear map at `f(*args, **kwargs)`, callable at any level, repeatedly.
 
-    Calls from several threads wait for each other: a reverse pass gathers cotangents in
-    the tape's own slots, and does again what `f` wrote.
+    Calls from several threads run one at a time: a reverse pass accumulates cotangents
+    in the tape's own slots, and repeats the writes of `f`.
 
     Attributes:
-        level: The level that ran `f`; None before that.
+        level: The level that ran `f`; None before the run.
     """
 
     level: Any = None
@@ -41,20 +41,20 @@ class Kept(Transform):
 
     def __init__(self, f: Any, args: Any, kwargs: Any):
         self.f, self.args, self.kwargs = f, args, kwargs
-        self.lock = RLock()  # a map may call itself in what it follows
+        self.lock = RLock()  # a map may call itself
 
     def begin(self, level: Any) -> Any:
-        """Run `f` on a level, and return its value, in memory of its own.
+        """Run `f` on a level, and return its value, in its own memory.
 
-        What the map keeps may be the value itself (an exponential is its own
-        derivative): who writes into what is returned must not write there.
+        The map's residuals may include the value itself (an exponential is its own
+        derivative): writes to the returned value must not reach them.
         """
         self.value = self.start(level)
         self.level = level
         return own_arrays(self.value, {}, level)
 
     def start(self, level: Any) -> Any:
-        """Run `f`, keep what `apply` needs, and return the value."""
+        """Run `f`, save the residuals of `apply`, and return the value."""
         raise NotImplementedError
 
     def apply(self, level: Any, *directions: Any) -> Any:
@@ -77,12 +77,12 @@ class Kept(Transform):
         return Structure(type(self), "field", ENTRIES, values, self.elsewhere)
 
     def __reduce__(self) -> Any:
-        """How others make it again of its parts, which hosts keep in their own way."""
+        """Its reconstruction from parts, which frameworks store in their own way."""
         own = {name: value for name, value in vars(self).items() if name in OPTIONS}
         return made_again, (type(self), self.f, self.args, self.kwargs, own)
 
     def elsewhere(self, entries: Any) -> Self:
-        """The map of the same kind at other entries: `f` is still to be run there."""
+        """This kind of map at other entries: `f` still has to run there."""
         made = copy(self)
         made.f, made.args, made.kwargs = entries
         made.level = None
@@ -90,17 +90,17 @@ class Kept(Transform):
 
 
 def made_again(cls: type[Kept], f: Any, args: Any, kwargs: Any, own: Any) -> Kept:
-    """A map whose function is still to be run, and is to give the value it gave."""
+    """A map whose function still has to run, and must return an equal value."""
     made = cls(f, args, kwargs)
     made.__dict__.update(own)
     return made
 
 
 def deepest(level: Any, own: Any) -> Any:
-    """The level at which a map that `own` left runs, where `level` calls it.
+    """The level at which a map of level `own` runs, when `level` calls it.
 
-    A level above the one that calls may still follow what the map holds. One whose
-    forward pass is over follows nothing more.
+    A level above the calling one may still be differentiating the entries of the map. A
+    level whose forward pass is finished is not.
     """
     level = live(level)
     above = own = live(own)
@@ -112,7 +112,7 @@ def deepest(level: Any, own: Any) -> Any:
 
 
 def own_arrays(x: Any, memo: dict[int, Any], level: Any) -> Any:
-    """A value whose arrays are copies; instances are handed on as they are."""
+    """A value whose arrays are copies; instances are not copied."""
     if type(x) in INERT or is_number(x) or callable(x):
         return x
     if id(x) not in memo:
@@ -128,7 +128,7 @@ def own_arrays(x: Any, memo: dict[int, Any], level: Any) -> Any:
 
 
 def agree(known: Any, found: Any) -> bool:
-    """Whether a function that ran twice gave the same numbers."""
+    """Whether two runs of a function gave equal numbers."""
     if is_number(known) or is_float_array(known):
         return bool(np.array_equal(known, found, equal_nan=True))
     level, other = structure(known), structure(found)

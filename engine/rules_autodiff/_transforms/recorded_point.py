@@ -1,7 +1,7 @@
-"""A point at which a linear map is recorded, and whether it was linear there.
+"""The point at which a linear map is recorded, and the check of its linearity.
 
-A linear map has one derivative everywhere, but the code of one may treat zeros, equal
-entries or ones apart. So its derivative is taken at numbers that have nothing special.
+A linear map has one derivative everywhere, but its code may treat zeros, equal entries
+or ones specially. So its derivative is taken at generic numbers.
 """
 
 from itertools import count
@@ -14,9 +14,9 @@ from rules_core import UnsupportedError, materialise
 
 __all__ = ["check_adjoint", "generic_like", "nonlinear"]
 
-# Multiples of irrational numbers modulo one are spread evenly and never return.
+# Multiples of irrational numbers modulo one are uniformly distributed and never repeat.
 GOLDEN, PLASTIC = 0.6180339887498949, 0.7548776662466927
-# How far two sides of an adjoint may differ: recorded solvers stop early.
+# The allowed difference of the two sides of an adjoint: recorded solvers stop early.
 TOLERANCE = 1e-3
 PARTS = {"rrule": ("a pullback", "an frule"), "frule": ("a tangent", "an rrule")}
 
@@ -46,18 +46,18 @@ def numbers(places: list[int]) -> Any:
 
 
 def check_adjoint(whose: str, one: list[Triple], other: list[Triple]) -> bool:
-    """Refuse a map that was not linear: `⟨A x, y⟩` is not `⟨x, Aᵀ y⟩`.
+    """Raise an error for a map that was not linear: `⟨A x, y⟩` is not `⟨x, Aᵀ y⟩`.
 
-    Of zeros and of what is not finite this tells nothing, nor of instances that one of
-    the two tangents has once and the other in each place.
+    The check decides nothing for zeros and infinite values, nor for instances that one
+    of the two tangents has once and the other in each place.
 
     Args:
-        whose: What the error calls the map, and its cure.
+        whose: The name of the map in the error, and the remedy.
         one: Primals with two tangents of each, whose products make one side.
         other: Those of the other side.
 
     Returns:
-        Whether it told something.
+        Whether it decided.
 
     Raises:
         UnsupportedError: The sides differ.
@@ -74,7 +74,7 @@ def check_adjoint(whose: str, one: list[Triple], other: list[Triple]) -> bool:
 
 
 def terms(triples: list[Triple]) -> list[Any] | None:
-    """The real products of all pairs of numbers; None where they do not pair off."""
+    """The real products of all pairs of numbers; None if they do not match."""
     found = []
     for x, *pair in triples:
         a, b = (leaves(materialise(x, dx)) for dx in pair)
@@ -85,7 +85,7 @@ def terms(triples: list[Triple]) -> list[Any] | None:
 
 
 def nonlinear(rule: Any) -> str:
-    """What to say of a rule whose map is not linear."""
+    """The error text for a rule whose map is not linear."""
     part, other = PARTS[rule.kind]
     return (
         f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must have "

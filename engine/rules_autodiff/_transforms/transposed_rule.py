@@ -1,7 +1,7 @@
-"""A mode from the rule of the other.
+"""A derived mode: the transpose of the other mode's rule.
 
-Both rules are linear maps and one is the other's adjoint, which the engine computes by
-differentiating the rule.
+Both rules are linear maps and each is the adjoint of the other, which the engine
+computes by differentiating the rule.
 """
 
 from typing import Any
@@ -72,7 +72,7 @@ class Transposed(Transform):
         return tuple(cotangents)
 
     def check(self, ct: Any, cotangents: Any) -> None:
-        """Refuse what was not linear in the tangents that it was recorded at."""
+        """Raise an error for a map that was not linear in the recorded tangents."""
         y, dy = self.recorded
         primals = [self.args[i] for i in self.active]
         other = list(zip(primals, self.recording.args, cotangents, strict=True))
@@ -114,9 +114,9 @@ def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any)
 
 
 def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
-    """A tangent with all thunks in it forced; the level that records follows this.
+    """A tangent with all its thunks computed; the recording level differentiates this.
 
-    The tangent of an instance stays one object wherever it stands.
+    The tangent of an instance stays one object for all occurrences.
     """
     met = {} if met is None else met
     while isinstance(dx, AbstractThunk):
@@ -135,9 +135,9 @@ def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
 def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
     """A tangent in which an instance has one object wherever `known` has one.
 
-    Where `known`, the cotangent of a rule, is zero or has no entry there is nothing to
-    pair with. What gathers derivatives adds one object once: of an instance in two
-    places, whose cotangent a rule gave in both, the derivative would count twice.
+    If `known`, the cotangent of a rule, is zero or has no entry there is nothing to
+    pair with. Accumulation adds one object once: for an instance in two places, with a
+    cotangent in both, the derivative would count twice.
     """
     if isinstance(known, AbstractZero):
         return ZeroTangent()
@@ -148,7 +148,7 @@ def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
     level, own = structure(known), structure(dx)
     if level is None or own is None:
         return dx
-    # A bare tuple may stand for a named one.
+    # A plain tuple may represent a named tuple.
     names = own.names if own.keyed == level.keyed else level.names
     if len(names) != len(own.values) or not set(level.names) <= set(names):
         return dx
@@ -165,7 +165,7 @@ def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
 
 
 def refuse_missing(value: Any, found: Any, place: int | None = None) -> None:
-    """Raise for a derivative that a rule has not, wherever it is in a tangent."""
+    """Raise an error for a missing derivative anywhere in a tangent."""
     if isinstance(value, NotImplementedTangent):
         value.throw(asked_of(found, place))
     if isinstance(value, StructuralTangent | tuple | list):

@@ -1,4 +1,4 @@
-"""Checks of whole programs against finite differences, in every way they can be run."""
+"""Checks of whole programs against finite differences, in every mode and tier."""
 
 from ._check import ProgramError, Report, check_program
 

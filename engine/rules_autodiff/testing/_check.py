@@ -27,7 +27,7 @@ from ._vectors import (
 
 __all__ = ["ProgramError", "Report", "check_program"]
 
-ADJOINT = 1e-2  # of the tolerance: the two modes agree better than with differences
+ADJOINT = 1e-2  # the modes agree better than with differences
 
 
 class ProgramError(AssertionError):
@@ -36,7 +36,7 @@ class ProgramError(AssertionError):
 
 @dataclass
 class Report:
-    """What was checked; prints as a table.
+    """The passed checks; prints as a table.
 
     Attributes:
         program: The name of the program.
@@ -51,10 +51,10 @@ class Report:
         return "\n".join(lines)
 
     def require(self, check: str, holds: bool, found: Callable[[], str]) -> None:
-        """Note a check, or raise.
+        """Record a check, or raise an error.
 
         Raises:
-            ProgramError: It does not hold.
+            ProgramError: The check fails.
         """
         if not holds:
             message = f"{self.program}: {check} must hold, but {found()}."
@@ -72,15 +72,14 @@ def check_program(
     replay: bool = True,
     second: bool = False,
 ) -> Report:
-    """Differentiate `f(*args)` in both modes and check all that must hold.
+    """Differentiate `f(*args)` in both modes and check the results.
 
-    The outputs are what `f` returns and what it leaves in its arguments. Checked: the
+    The outputs are the result of `f` and the final state of its arguments. Checked: the
     values and the state after the forward pass; that shadows alias as their primals;
-    derivatives along random directions against finite differences; the classes,
-    shapes and dtypes of the cotangents; that they are added to what has gathered
-    before, and own their memory; the arguments after the reverse pass; a second call of
-    the pullback; `⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩`; the same of straight-line code, where the
-    program can be written out.
+    derivatives along random directions against finite differences; the classes, shapes
+    and dtypes of the cotangents; that they are added to earlier ones, and own their
+    memory; the arguments after the reverse pass; a second call of the pullback; `⟨ȳ, J
+    ẋ⟩ = ⟨J* ȳ, ẋ⟩`; all this with straight-line code, if there is some.
 
     Args:
         f: The program.
@@ -89,7 +88,8 @@ def check_program(
         seed: Of the random directions.
         forward: Whether to check forward mode.
         reverse: Whether to check reverse mode.
-        replay: Whether to call the pullback again, with other seeds and the same.
+        replay: Whether to call the pullback again, with other seeds and with equal
+            ones.
         second: Whether to check second derivatives too: forward and reverse mode over
             reverse mode, and reverse over forward.
 
@@ -200,7 +200,7 @@ class _Check:
         return pulled
 
     def straight(self, f: Callable[..., Any]) -> None:
-        """The same by written code, twice, if there is any."""
+        """The checks with straight-line code, twice, if there is any."""
         args = copy_of(self.args)
         try:
             y, pullback = vjp(f, *args, tier="straight")
@@ -220,7 +220,7 @@ class _Check:
         self.close(what, found, wanted, scale)
 
     def accumulated(self, recording: Recording, args: Any) -> None:
-        """Again, with random numbers where the cotangents of the arguments gather."""
+        """The checks again, with random numbers in the cotangents of the arguments."""
         pulled = recording.pull(recording.output, self.seed, PLAIN)
         self.along("reverse mode: increments are added", pulled, self.seed)
         again = recording.pull(recording.output, self.seed, PLAIN)
@@ -238,7 +238,7 @@ class _Check:
         )
 
     def aliases(self, recording: Recording) -> None:
-        """Shadows share memory exactly where their primals do."""
+        """Shadows share memory exactly if their primals do."""
         pairs = shadowed(recording.run, recording.output)
         wrong = [
             (a, b)
@@ -294,7 +294,7 @@ class _Check:
                 leaf[...] = value
 
     def adjoint(self) -> None:
-        """⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩, closer than finite differences could tell."""
+        """⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩, more accurately than by finite differences."""
         found = inner(self.pulled, self.direction)
         wanted = inner(self.seed, self.pushed)
         double = all(

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def unshared(x: Any, around: frozenset[int] = frozenset()) -> Any:
-    """A value with a list, tuple or dict of its own in each place."""
+    """A value with a separate list, tuple or dict for each occurrence."""
     level = None if type(x) in INERT or callable(x) else structure(x)
     if level is None or level.mutable or id(x) in around:
         return x
@@ -33,7 +33,7 @@ def unshared(x: Any, around: frozenset[int] = frozenset()) -> Any:
 
 
 def copy_of(x: Any) -> Any:
-    """A deep copy in which what was shared is shared."""
+    """A deep copy that preserves sharing."""
     return mapped(x, lambda leaf: leaf if is_number(leaf) else leaf.copy(), {})
 
 
@@ -78,7 +78,7 @@ def difference(f: Any, args: Any, direction: Any, step: float = 1e-3) -> list[An
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two values hold the same numbers, bit for bit."""
+    """Whether two values contain equal numbers, bit for bit."""
     one, other = leaves(a), leaves(b)
     return len(one) == len(other) and all(
         np.array_equal(p, q, equal_nan=True) for p, q in zip(one, other, strict=True)
@@ -86,7 +86,7 @@ def equal(a: Any, b: Any) -> bool:
 
 
 def arrays_in(x: Any, seen: dict[int, Any]) -> list[Any]:
-    """The float arrays that a value holds, each object once."""
+    """The float arrays inside a value, each object once."""
     if id(x) in seen or type(x) in INERT or is_number(x):
         return []
     seen[id(x)] = x
@@ -98,11 +98,11 @@ def arrays_in(x: Any, seen: dict[int, Any]) -> list[Any]:
 
 
 def shadowed(run: Any, x: Any) -> list[tuple[Any, Any]]:
-    """The arrays of a value that carry a derivative, each with its shadow."""
+    """The arrays of a value that have a derivative, each with its shadow."""
     arrays = [a for a in arrays_in(x, {}) if run.array_slot(a) is not None]
     shadows = [s for s in run.shadows.values() if isinstance(s, Shadow)]
     before = [s.data for s in shadows]
     pairs = [(a, run.shadow_of(a)) for a in arrays]
     for shadow, data in zip(shadows, before, strict=True):
-        shadow.data = data  # nothing has gathered: looking at it makes no difference
+        shadow.data = data  # empty: reading it changes nothing
     return pairs
