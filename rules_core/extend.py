@@ -20,9 +20,26 @@ from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_signature import read_types
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
+from rules_core._hosts.flat_call import FlatCall
+from rules_core._hosts.layouts import (
+    LEAF,
+    Opener,
+    count_leaves,
+    flatten,
+    form_of,
+    keyed_of,
+    leaf_paths,
+    statics,
+    unflatten,
+)
+from rules_core._hosts.tangent_leaves import (
+    build as build_tangent,
+    read as read_tangent,
+)
 from rules_core._primitives.ignore_derivatives import without_captured
 from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
+from rules_core._tangents.broadcast_shapes import same_without_ones, summed_axes
 from rules_core._tangents.leaves import signed
 from rules_core._tangents.project import entries_given
 from rules_core._tangents.sparse import is_sparse
@@ -33,19 +50,33 @@ __all__ = [
     "CHANGES",
     "CHOSEN",
     "EXPLAINERS",
+    "LEAF",
     "PACKS",
+    "FlatCall",
     "Location",
     "NoConfig",
+    "Opener",
     "Rule",
     "RuleSet",
+    "build_tangent",
+    "count_leaves",
     "entries_given",
     "explained",
     "find_table",
+    "flatten",
+    "form_of",
     "is_sparse",
     "is_watching",
+    "keyed_of",
+    "leaf_paths",
+    "read_tangent",
     "read_types",
     "reasons",
+    "same_without_ones",
     "signed",
     "slots_of",
+    "statics",
+    "summed_axes",
+    "unflatten",
     "without_captured",
 ]

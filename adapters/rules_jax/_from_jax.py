@@ -6,7 +6,7 @@ any order is there, in any host; inside JAX the function is simply called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from typing import Any, final
 
@@ -17,8 +17,8 @@ from jax import tree_util
 
 import rules_core as rc
 from rules_jax._values.exchange import give, take, take_large
+from rules_jax._values.layouts import layout_of
 from rules_jax._values.leaves import Fixed, Slot, Template
-from rules_jax._values.tangents import build, read
 
 from . import _compat
 
@@ -116,19 +116,10 @@ class _Foreign(rc.Foreign):
     def _like(self, f: Callable[..., Any]) -> Callable[..., Any]:
         return _compiled(f) if self.compiled else f
 
-    def read(self, primal: Any, tangent: Any) -> tuple[Any, ...]:
-        """Tangents of the leaves of a pytree."""
-        form, leaves = _template(primal), tree_util.tree_leaves(primal)
-        found = read(form, tangent, [True] * form.count, "a tangent of from_jax")
-        pairs = zip(found, filter(rc.Foreign.moves, leaves), strict=True)
-        return tuple(x * 0 if t is None else t for t, x in pairs)
-
-    def fill(self, primal: Any, found: Iterator[Any]) -> Any:
-        """The tangent of a pytree."""
-        form = _template(primal)
-        if form.count == 0:
-            return rc.NoTangent()
-        return build(form, [next(found) for _ in range(form.count)])
+    def layout(self, primal: Any, leaves: list[Any]) -> Any:
+        """The layout of a pytree."""
+        leaves += filter(rc.Foreign.moves, tree_util.tree_leaves(primal))
+        return layout_of(_template(primal))
 
 
 def _template(tree: Any) -> Template:

@@ -13,7 +13,8 @@ from torch import Tensor
 from torch.func import jvp, vjp, vmap
 
 import rules_core as rc
-from rules_torch._values.leaves import differentiable, flatten, unflatten
+from rules_core.extend import unflatten
+from rules_torch._values.leaves import differentiable, flatten
 from rules_torch._values.numpy_arrays import to_numpy
 
 from ._errors import REFUSES
@@ -178,7 +179,7 @@ def _move(x: Any) -> Any:
 
 def _read(layout: Any, value: Any) -> Iterator[Any]:
     kind = layout[0]
-    if kind == "tensor":
+    if kind == "leaf":
         yield value
     elif kind != "static":
         fields = kind == "named" or (kind == "struct" and layout[1].keyed == "field")
@@ -190,7 +191,7 @@ def _read(layout: Any, value: Any) -> Iterator[Any]:
 def _without_static(layout: Any, leaves: Iterator[Any]) -> Any:
     """The value again, None for what is static."""
     kind = layout[0]
-    if kind == "tensor":
+    if kind == "leaf":
         return next(leaves)
     if kind == "static":
         return None

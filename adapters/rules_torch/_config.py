@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any, final
 
 import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_torch._closures.parts import reaches_tensor
-from rules_torch._values.leaves import (
-    differentiable,
-    flatten,
-    pair,
-    tangent_of,
+from rules_core.extend import (
+    build_tangent,
+    count_leaves,
+    read_tangent,
     unflatten,
 )
+from rules_torch._closures.parts import reaches_tensor
+from rules_torch._values.leaves import differentiable, flatten
 from rules_torch._values.numpy_arrays import to_numpy
 
 from ._compat import functorch_active, unwrap_dead
@@ -61,7 +62,8 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
         self, tangents: Any, f: Any, args: tuple[Any, ...], kw: dict[str, Any]
     ) -> tuple[Any, Any]:
         run = _Flat(f, args, kw)
-        seeds = list(pair(run.layout[3][0], rc.Tangent(tuple, *tangents)))
+        given = rc.Tangent(tuple, *tangents)
+        seeds = _leaves(run.layout[3][0], given, "the tangents")
         chosen = run.chosen()
         if not chosen:
             return f(*args, **kw), rc.NoTangent()
@@ -107,22 +109,28 @@ class _Flat:
 
     def seeds(self, dy: Any, outputs: Sequence[Tensor]) -> list[Tensor]:
         """Cotangents of the differentiable tensors of the result."""
-        pairs = zip(pair(self.result, dy), self.floating, strict=True)
-        smooth = [seed for seed, ok in pairs if ok]
+        given = _leaves(self.result, dy, "the cotangent")
+        smooth = compress(given, self.floating)
         return [_concrete(s, y) for s, y in zip(smooth, outputs, strict=True)]
 
     def tangent(self, dys: Sequence[Tensor]) -> Any:
         """The tangent of the result."""
         rest = iter(dys)
         leaves = (next(rest) if ok else rc.NoTangent() for ok in self.floating)
-        return tangent_of(self.result, leaves)
+        return build_tangent(self.result, leaves)
+
+
+def _leaves(layout: Any, tangent: Any, path: str) -> list[Any]:
+    """The tangent of each tensor, from one of the whole value; None for zeros."""
+    wanted = [True] * count_leaves(layout)
+    return read_tangent(layout, tangent, wanted, path, lazy=True)
 
 
 def _concrete(dx: Any, x: Tensor) -> Tensor:
     dx = rc.unthunk(dx)
     if isinstance(dx, rc.NotImplementedTangent):
         dx.throw("a rule calls back into torch with it")
-    if isinstance(dx, rc.AbstractZero):
+    if dx is None or isinstance(dx, rc.AbstractZero):
         return torch.zeros_like(x)
     dx = _tensors(dx)
     return dx if isinstance(dx, Tensor) else torch.as_tensor(dx, dtype=x.dtype)
@@ -187,7 +195,7 @@ def _pull_back(f: Any, args: tuple[Any, ...], kw: dict[str, Any], dy: Any) -> An
     for i, dx in zip(chosen, cotangents, strict=True):
         found[i] = rc.ZeroTangent() if dx is None else dx
     leaves = iter(found)
-    return tuple(tangent_of(part, leaves) for part in run.layout[3][0][3])
+    return tuple(build_tangent(part, leaves) for part in run.layout[3][0][3])
 
 
 def _is_tracked(value: Any) -> bool:

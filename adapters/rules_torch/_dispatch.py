@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import unflatten
 from rules_torch._autograd.eager import apply_eager
 from rules_torch._autograd.host_shortcut import set_shortcut
 from rules_torch._autograd.tensor_shortcut import set_direct
@@ -19,7 +20,7 @@ from rules_torch._rules.autocast import cast_arguments
 from rules_torch._rules.lookup import find_rrule, has_frule
 from rules_torch._rules.outside_tensors import reads_tensors, refuse_outside
 from rules_torch._rules.residuals import ResidualCall
-from rules_torch._values.leaves import flatten, unflatten
+from rules_torch._values.leaves import flatten
 from rules_torch._values.older_vmap import run_whole_batch
 
 from ._compat import (

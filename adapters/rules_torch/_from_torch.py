@@ -6,21 +6,16 @@ so any order is there, in any host; on torch tensors the function is simply call
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import Opener, flatten as flatten_layout, unflatten
 from rules_torch._values.exchange import check_unwritten, exact_dtype, give, take
-from rules_torch._values.leaves import (
-    differentiable,
-    flatten,
-    flatten_plain,
-    struct_tangent,
-    unflatten,
-)
+from rules_torch._values.leaves import as_array, differentiable, flatten
 from rules_torch._values.numpy_arrays import torch_dtype
 
 from ._compat import fake_mode
@@ -100,41 +95,28 @@ class _Foreign(rc.Foreign):
         """By `torch.func.jvp`."""
         return _jvp_of(self.f)
 
-    def read(self, primal: Any, tangent: Any) -> Iterator[Any]:
-        """Tangents of the leaves of a container."""
-        return _pairs(primal, rc.unthunk(tangent))
-
-    def fill(self, primal: Any, found: Iterator[Any]) -> Any:
-        """The tangent of a container."""
-        if _is_data(primal):
-            return next(found) if self.moves(primal) else rc.NoTangent()
-        level = rc.structure(primal)
-        if level is None:
-            return rc.NoTangent()
-        items = [self.fill(value, found) for value in level.values]
-        if all(isinstance(item, rc.NoTangent) for item in items):
-            return rc.NoTangent()
-        return struct_tangent(level, items)
-
 
 def _map(value: Any, cls: type, fn: Callable[[Any], Any]) -> Any:
     """`fn` of every instance of `cls` inside tuples, lists and dicts."""
     found: list[Any] = []
-    layout = flatten_plain(value, found, lambda x: isinstance(x, cls))
+    layout = flatten_layout(value, found, Opener(cls))
     return unflatten(layout, [fn(x) for x in found])
 
 
 def _take(value: Any) -> tuple[Any, list[Tensor]]:
     """A value with tensors in place of its NumPy arrays, and these tensors."""
     found: list[Any] = []
-    layout = flatten_plain(value, found, lambda x: hasattr(x, "__array__"))
+    layout = flatten_layout(value, found, _ARRAYS)
     taken = [take(x) for x in found]
     return unflatten(layout, taken), taken
 
 
+_ARRAYS, _TENSORS = Opener((), as_array), Opener(Tensor)
+
+
 def _results(value: Any, found: list[Tensor]) -> Any:
     """The layout of a result; its tensors are appended."""
-    return flatten_plain(value, found, lambda x: isinstance(x, Tensor))
+    return flatten_layout(value, found, _TENSORS)
 
 
 def _empty(shape: rc.ShapeDtype) -> Tensor:
@@ -152,38 +134,13 @@ def _dims(flag: Any, value: Any) -> Any:
     return 0 if flag else None
 
 
-def _is_data(x: Any) -> bool:
-    return rc.is_array(x) or isinstance(x, (float, complex))
-
-
-def _pairs(primal: Any, tangent: Any) -> Iterator[Any]:
-    if _is_data(primal):
-        if rc.Foreign.moves(primal):
-            zero = isinstance(tangent, rc.AbstractZero) or tangent is None
-            yield primal * 0 if zero else tangent
-        return
-    level = rc.structure(primal)
-    if level is None:
-        return
-    for name, value in zip(level.names, level.values, strict=True):
-        yield from _pairs(value, _entry(level, tangent, name))
-
-
-def _entry(level: rc.Structure, tangent: Any, name: Any) -> Any:
-    if isinstance(tangent, rc.AbstractZero) or tangent is None:
-        return rc.ZeroTangent()
-    return rc.unthunk(
-        getattr(tangent, name) if level.keyed == "field" else tangent[name]
-    )
-
-
 class _Flat:
     """A call as a function of its moving tensors, with its moving results."""
 
     def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
         self.f = f
         found: list[Any] = []
-        self.layout = flatten_plain((tuple(args), kwargs), found, _is_leaf)
+        self.layout = flatten_layout((tuple(args), kwargs), found, _LEAVES)
         self.leaves = [torch.as_tensor(x, dtype=_number_dtype(x)) for x in found]
         self.where = [i for i, x in enumerate(self.leaves) if differentiable(x)]
         self.moving = tuple(self.leaves[i] for i in self.where)
@@ -198,8 +155,7 @@ class _Flat:
         return tuple(y for y in found if differentiable(y))
 
 
-def _is_leaf(x: Any) -> bool:
-    return isinstance(x, (Tensor, float, complex))
+_LEAVES = Opener((Tensor, float, complex))
 
 
 def _number_dtype(x: Any) -> Any:

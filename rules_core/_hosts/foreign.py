@@ -12,12 +12,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, update_wrapper
 from typing import Any
 
+from rules_core._base.arrays import is_array
 from rules_core._primitives.declare import primitive
 from rules_core._primitives.primitive import Primitive
 from rules_core._primitives.shape_and_batch_rules import batch_rule, shape_rule
 from rules_core._rules.frule_rrule import frule, rrule
 from rules_core._tangents.pullback import Pullback
 from rules_core._tangents.zeros import NoTangent
+
+from .layouts import Opener, flatten
+from .tangent_leaves import build, read
 
 __all__ = ["Foreign"]
 
@@ -80,13 +84,22 @@ class Foreign(ABC):
     def jvp(self) -> Callable[..., Any]:
         """`(tangents, args, kwargs) ↦ tangents` by the host's AD, flat."""
 
-    @abstractmethod
     def read(self, primal: Any, tangent: Any) -> Iterable[Any]:
         """Tangents of the leaves of a value that have one, zeros made concrete."""
+        leaves: list[Any] = []
+        layout = self.layout(primal, leaves)
+        wanted = [True] * len(leaves)
+        found = read(layout, tangent, wanted, f"a tangent given to {self.name}")
+        pairs = zip(found, leaves, strict=True)
+        return tuple(x * 0 if t is None else t for t, x in pairs)
 
-    @abstractmethod
     def fill(self, primal: Any, found: Iterator[Any]) -> Any:
         """The tangent of a value out of those of its leaves that have one."""
+        return build(self.layout(primal, []), found)
+
+    def layout(self, primal: Any, leaves: list[Any]) -> Any:
+        """The layout of a value; its leaves that have a tangent are appended."""
+        return flatten(primal, leaves, _MOVING)
 
     @cached_property
     def pull(self) -> Primitive:
@@ -139,6 +152,13 @@ class Foreign(ABC):
             return y, self.fill(y, iter(self.push(given, args, kwargs)))
 
         return foreign_frule
+
+
+def _moving(x: Any) -> Any:
+    return x if is_array(x) and Foreign.moves(x) else None
+
+
+_MOVING = Opener((float, complex), _moving)
 
 
 def _pull(primitive: Primitive, y: Any, kwargs: Any, *rest: Any) -> tuple[Any, ...]:

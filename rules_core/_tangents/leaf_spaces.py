@@ -9,6 +9,7 @@ from typing import Any, Protocol, final
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import ProjectionError
 
+from .broadcast_shapes import summed_axes
 from .leaves import is_complex, is_complex_dtype, is_concrete, is_float0, is_numpy
 from .sparse import Pattern, is_sparse
 from .zeros import ZeroTangent
@@ -195,13 +196,11 @@ def _fit_shape(xp: Any, dx: Any, shape: tuple[int, ...], path: str) -> Any:
     old = tuple(dx.shape)
     if _differ_by_ones(old, shape):
         return xp.reshape(dx, shape)
-    lead = len(old) - len(shape)
-    pairs = list(zip(old[lead:], shape, strict=True)) if lead >= 0 else [(0, -1)]
-    if any(new not in (1, length) for length, new in pairs):
+    axes = summed_axes(old, shape)
+    if axes is None:
         must = f"have shape {shape}, or one that {shape} broadcasts to"
         raise ProjectionError(path, must, f"shape {old}", _CURE)
-    kept = (lead + i for i, (length, new) in enumerate(pairs) if length != new)
-    return xp.reshape(xp.sum(dx, axis=(*range(lead), *kept)), shape)
+    return xp.reshape(xp.sum(dx, axis=axes), shape)
 
 
 def _differ_by_ones(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

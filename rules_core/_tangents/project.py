@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
 from rules_core._base.errors import ProjectionError
@@ -23,7 +23,7 @@ from .structure import entry_path, structure
 from .thunks import AbstractThunk, InplaceableThunk, Thunk, unthunk
 from .zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
-__all__ = ["ProjectTo", "entries_given", "materialise", "normalise"]
+__all__ = ["ProjectTo", "entries_given", "entries_of", "materialise", "normalise"]
 
 
 _NO_NUMBERS = (AbstractTangent, type(None))
@@ -278,43 +278,51 @@ def entries_given(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]
     >>> entries_given(Tangent(tuple, 0.0, 0.0), [1.0, 2.0], "x")
     {0: 1.0, 1: 2.0}
     """
-    items = _read(tree, dx, path)
-    names = backing(tree)
+    return entries_of(keyed(tree), primal_type(tree), backing(tree), dx, path)
+
+
+def entries_of(
+    kind: str, primal: Any, names: Collection[Any], dx: Any, path: str
+) -> dict[Any, Any]:
+    """The entries that an author gave, by what is known of the primal's container."""
+    items = _read(kind, primal, names, dx, path)
     unknown = [name for name in items if name not in names]
-    if unknown or (keyed(tree) == "position" and len(items) != len(names)):
-        must = f"have the entries {_listed(names)} of a {_title(tree)}"
+    if unknown or (kind == "position" and len(items) != len(names)):
+        must = f"have the entries {_listed(names)} of a {primal.__qualname__}"
         raise ProjectionError(path, must, _listed(items), "Return one entry for each.")
     return items
 
 
-def _read(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]:
-    kind, names = keyed(tree), backing(tree)
+def _read(
+    kind: str, primal: Any, names: Collection[Any], dx: Any, path: str
+) -> dict[Any, Any]:
     if isinstance(dx, StructuralTangent):
         items = backing(dx)
-        return _renamed(names, items) if kind == "field" != keyed(dx) else items
+        if kind == "field" != keyed(dx):
+            return _renamed(names, items)
+        if kind == "position" and keyed(dx) == "field" and primal_type(dx) is primal:
+            return dict(enumerate(items.values()))
+        return items
     if has_own_form(dx):
-        return _read(tree, dx.__as_tangent__(), path)
-    if type(dx) is primal_type(tree) and (level := structure(dx)) is not None:
+        return _read(kind, primal, names, dx.__as_tangent__(), path)
+    if type(dx) is primal and (level := structure(dx)) is not None:
         return dict(zip(level.names, level.values, strict=True))
     if kind != "position" and isinstance(dx, Mapping):
         return dict(dx)
     if kind != "key" and isinstance(dx, (tuple, list)):
         items = dict(enumerate(dx))
         return items if kind == "position" else _renamed(names, items)
-    must = f"have the structure of a {_title(tree)} with {_listed(names)}"
-    cure = f"Return Tangent({_title(tree)}, …), or ZeroTangent()."
+    title = primal.__qualname__
+    must = f"have the structure of a {title} with {_listed(names)}"
+    cure = f"Return Tangent({title}, …), or ZeroTangent()."
     raise ProjectionError(path, must, f"a {type(dx).__name__}", cure)
 
 
-def _renamed(names: dict[Any, Any], items: dict[Any, Any]) -> dict[Any, Any]:
+def _renamed(names: Collection[Any], items: dict[Any, Any]) -> dict[Any, Any]:
     """Positional entries under the names of the fields."""
     if len(names) != len(items):
         return items
     return dict(zip(names, items.values(), strict=True))
-
-
-def _title(tree: StructuralTangent) -> str:
-    return primal_type(tree).__qualname__
 
 
 def _listed(names: Any) -> str:

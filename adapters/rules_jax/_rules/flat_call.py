@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 
 import rules_core as rc
+from rules_core.extend import FlatCall
 from rules_jax import _compat
 from rules_jax._config import CONFIG
 from rules_jax._errors import (
@@ -29,6 +30,7 @@ from rules_jax._errors import (
 )
 from rules_jax._host.call import host_call, result_types
 from rules_jax._host.primal import HostPrimal
+from rules_jax._values.layouts import layout_of
 from rules_jax._values.leaves import (
     Template,
     all_weak,
@@ -186,7 +188,7 @@ class Spec:
         refuse_places((*self.args, outs.template), self.frule)
         given = self._tangents(leaves, tangents, self.frule.symbolic_zeros)
         with _Running(self, self.frule):
-            y, dy = call.run((rc.NoTangent(), *given), needs=self.needs(wanted, call))
+            y, dy = call.run(given, needs=self.needs(wanted, call))
         results = self._results(self.frule, y, outs)
         return results, self._output_tangents(dy, outs)
 
@@ -212,8 +214,7 @@ class Spec:
 
     def needs(self, wanted: Sequence[bool], call: Any) -> tuple[bool, ...]:
         """One flag per argument of the rule: whether any of its leaves is wanted."""
-        flags = tuple(any(wanted[part]) for part in self._slices)
-        if any(wanted[self._positional :]):
+        if self.flat.keyword(wanted) is not None:
             message = (
                 f"{call.rule.kind} {call.rule.name} for {call.rule.target}: a keyword "
                 "argument is being differentiated, but keyword arguments have no "
@@ -221,7 +222,13 @@ class Spec:
                 "jax.lax.stop_gradient."
             )
             raise rc.UnsupportedError(message)
-        return (False,) * (len(call.args) - len(flags)) + flags
+        return self.flat.needs(wanted, len(call.args) - len(self.args))
+
+    @cached_property
+    def flat(self) -> FlatCall:
+        """Whose the leaves are, and their tangents."""
+        names = self.primitive.names
+        return FlatCall([*map(layout_of, self.args)], layout_of(self.kwargs), names)
 
     def _resolve(self, kind: Any, rule: Any, leaves: Sequence[Any]) -> Any:
         args, kwargs = self.fill(leaves)
@@ -238,15 +245,12 @@ class Spec:
 
     def _tangents(
         self, leaves: Sequence[Any], tangents: Sequence[Any], symbolic: bool
-    ) -> list[Any]:
+    ) -> tuple[Any, ...]:
         flat = [
             _given(jax.typeof(x), t, symbolic)
             for x, t in zip(leaves, tangents, strict=True)
         ]
-        return [
-            build(template, flat[part], symbolic=symbolic)
-            for template, part in zip(self.args, self._slices, strict=True)
-        ]
+        return self.flat.tangents(flat, symbolic=symbolic)
 
     def _results(self, rule: Any, y: Any, outs: Outs) -> list[Any]:
         flat, template = flat_results(y, self.name)
@@ -312,27 +316,17 @@ class Pull:
         )
         with _Running(self.spec, self.spec.rrule):
             answer = pullback(dy)
-        self._check_count(answer)
-        out: list[Any] = []
-        parts = zip(self.spec.args, answer[1:], strict=True)
-        for i, (template, cotangent) in enumerate(parts):
-            out += self._argument(i, template, cotangent, len(out))
-        return out + [None] * self.spec.kwargs.count
+        spec, count = self.spec, len(self.avals)
+        return spec.flat.cotangents(spec.rrule, answer, self._argument, count)
 
-    def _check_count(self, answer: Any) -> None:
-        expected = len(self.spec.args) + 1
-        if type(answer) is not tuple or len(answer) != expected:
-            raise rc.CotangentCountError(self.spec.rrule, expected, answer)
-
-    def _argument(self, i: int, template: Template, ct: Any, start: int) -> list[Any]:
+    def _argument(self, i: int, ct: Any, part: slice) -> list[Any]:
         rule = self.spec.rrule
         what = (
             f"rrule {rule.name} for {rule.target} at {rule.location}: the cotangent of "
             f"argument {i}"
         )
-        part = slice(start, start + template.count)
         own = f"the cotangent of argument {i}"
-        found = read(template, ct, self.wanted[part], own, rule)
+        found = read(self.spec.args[i], ct, self.wanted[part], own, rule)
         return [
             None if x is None else _conj(project(x, aval, what))
             for x, aval in zip(found, self.avals[part], strict=True)

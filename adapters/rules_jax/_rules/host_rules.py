@@ -15,7 +15,7 @@ import jax
 
 import rules_core as rc
 from rules_jax import _compat
-from rules_jax._errors import noted
+from rules_jax._errors import noted, place
 from rules_jax._host.call import HostFunction, host_call
 from rules_jax._values.leaves import expand, has_tangent, instantiate
 from rules_jax._values.owned_caches import kept_by_owner
@@ -170,7 +170,7 @@ def _rrule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any, there: tuple[bool, ...]
 ) -> HostFunction:
     rule, count = spec.rrule, len(avals)
-    named = f"rrule {rule.name} for {rule.target} at {rule.location}"
+    named = place(rule)
 
     def run(arrays: list[Any]) -> list[Any]:
         args, kwargs = spec.fill(arrays[:count])
@@ -184,15 +184,15 @@ def _rrule_host(
         with noted(rule):
             answer = pullback(dy)
         answer = call.check_cotangents(answer)
-        found: list[Any] = []
-        for i, (template, ct) in enumerate(zip(spec.args, answer[1:], strict=True)):
-            part = slice(len(found), len(found) + template.count)
-            what = f"{named}: the cotangent of argument {i}"
+
+        def argument(i: int, ct: Any, part: slice) -> list[Any]:
             own = f"the cotangent of argument {i}"
-            leaves = read(template, ct, wanted[part], own, rule)
+            leaves = read(spec.args[i], ct, wanted[part], own, rule)
             pairs = zip(leaves, arrays[part], strict=True)
-            found += [project_host(x, primal, what) for x, primal in pairs]
-        return [_conj(x) for x, w in zip(found, wanted, strict=False) if w]
+            return [project_host(x, primal, f"{named}: {own}") for x, primal in pairs]
+
+        found = spec.flat.cotangents(rule, answer, argument, count)
+        return [_conj(x) for x in compress(found, wanted)]
 
     promised = [a for a, w in zip(avals, wanted, strict=True) if w]
     return HostFunction(rule.name, run, _like(promised), refusal=_refusal(rule))
@@ -212,16 +212,9 @@ def _frule_host(
             next(rest) if there else _no_tangent(x, symbolic=rule.symbolic_zeros)
             for x, there in zip(arrays[:count], wanted, strict=True)
         ]
-        tangents, start = [], 0
-        for template in spec.args:
-            part = flat[start : start + template.count]
-            tangents.append(build(template, part, symbolic=rule.symbolic_zeros))
-            start += template.count
+        tangents = spec.flat.tangents(flat, symbolic=rule.symbolic_zeros)
         with noted(rule):
-            found = call.run(
-                (rc.NoTangent(), *tangents), needs=spec.needs(wanted, call)
-            )
-        y, dy = found
+            y, dy = call.run(tangents, needs=spec.needs(wanted, call))
         what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
         flags = [has_tangent(aval) for aval in outs.avals]
         leaves = read(outs.template, dy, flags, "the tangent", rule)

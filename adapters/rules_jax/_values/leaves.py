@@ -102,12 +102,14 @@ class Template:
 
     Attributes:
         count: Number of arrays.
+        layout: The tree as rules_core knows it, once it was asked for.
     """
 
-    __slots__ = ("_hash", "_key", "count", "leaves", "treedef")
+    __slots__ = ("_hash", "_key", "count", "layout", "leaves", "treedef")
 
     def __init__(self, treedef: Any, leaves: Sequence[Slot | Fixed]) -> None:
         self.treedef, self.leaves = treedef, tuple(leaves)
+        self.layout: Any = None
         self.count = sum(isinstance(x, Slot) for x in self.leaves)
         self._key = (
             treedef,

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import rules_core as rc
+from rules_core.extend import same_without_ones, summed_axes
 from rules_jax._compat import weaken
 
 from .placement import match_placement
@@ -93,21 +94,14 @@ def _cast(x: Any, dtype: Any, what: str) -> Any:
 
 
 def _reshape(x: Any, shape: tuple[int, ...], what: str, tangent: bool) -> Any:
-    kept = tuple(n for n in shape if n != 1)
-    if tuple(n for n in x.shape if n != 1) == kept:
+    if same_without_ones(x.shape, shape):
         return x.reshape(shape)
-    extra = x.ndim - len(shape)
-    own = x.shape[max(extra, 0) :]
-    if not tangent and extra >= 0 and _is_broadcast(shape, own):
-        sums = [extra + i for i, n in enumerate(shape) if n == 1 and own[i] != 1]
-        return x.sum(axis=(*range(extra), *sums)).reshape(shape)
+    axes = None if tangent else summed_axes(x.shape, shape)
+    if axes is not None:
+        return x.sum(axis=axes).reshape(shape)
     others = "" if tangent else " or one that broadcasting gives it"
     message = (
         f"{what} has shape {x.shape}, but must have the primal's shape {shape}{others}."
         " Return an array like the primal."
     )
     raise RuleOutputError(message)
-
-
-def _is_broadcast(shape: tuple[int, ...], wide: tuple[int, ...]) -> bool:
-    return all(n in (1, m) for n, m in zip(shape, wide, strict=True))

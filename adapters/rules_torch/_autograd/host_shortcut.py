@@ -15,10 +15,11 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import unflatten
 from rules_torch._compat import is_of_parameter, tracing_or_transforming
 from rules_torch._host.jobs import PrimalJob
 from rules_torch._host.lent_arrays import REFUSALS, is_refused_write, needs_copies
-from rules_torch._values.leaves import flatten, unflatten
+from rules_torch._values.leaves import flatten
 from rules_torch._values.numpy_arrays import ALONE
 
 __all__ = ["set_shortcut"]

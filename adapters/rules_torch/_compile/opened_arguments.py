@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import LEAF, unflatten
 from rules_torch._closures.outside_reads import class_constants, holds
-from rules_torch._values.leaves import LEAF, unflatten
 from rules_torch._values.static_keys import exact
 from rules_torch._values.symbolic_sizes import NUMBER, filled
 
@@ -246,7 +246,7 @@ def closed_layout(layout: Any) -> Any:
     kind = layout[0]
     if kind == "name":
         return ("static", OBJECTS[layout[1]])
-    if kind in ("tensor", "static", "number"):
+    if kind in ("leaf", "static", "number"):
         return layout
     kind, builder, names, children = layout
     children = tuple(map(closed_layout, children))

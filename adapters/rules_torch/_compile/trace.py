@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import LEAF, unflatten
 from rules_torch._closures.outside_reads import Path, Reader, holds, read
 from rules_torch._compat import (
     Levels,
@@ -34,7 +35,7 @@ from rules_torch._errors import UntraceableError, untraceable
 from rules_torch._host.run import run_primal
 from rules_torch._rules.check_result import check_shapes, metas
 from rules_torch._rules.lookup import find_rrule
-from rules_torch._values.leaves import LEAF, flatten, unflatten
+from rules_torch._values.leaves import flatten
 from rules_torch._values.static_keys import exact
 from rules_torch._values.symbolic_sizes import filled, interleaved, lifted
 
@@ -210,7 +211,7 @@ def _result_of(key: str) -> Any:
 def _describe(layout: Any) -> Any:
     """A layout in literals only; objects are put on the table and named."""
     kind = layout[0]
-    if kind in ("tensor", "number"):
+    if kind in ("leaf", "number"):
         return ("leaf",)
     if kind == "static":
         value = layout[1]

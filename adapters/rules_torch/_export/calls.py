@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import LEAF, unflatten
 from rules_torch._compat import (
     below_autograd,
     forward_mode_active,
@@ -29,7 +30,7 @@ from rules_torch._host.jobs import PrimalJob
 from rules_torch._host.kernels import Kernels, define_looking
 from rules_torch._host.operator import check_pure, shapes_of
 from rules_torch._host.run import run_primal
-from rules_torch._values.leaves import flatten, unflatten
+from rules_torch._values.leaves import flatten
 from rules_torch._values.meta import common_device
 from rules_torch._values.static_keys import exact
 from rules_torch._values.symbolic_sizes import filled, lifted
@@ -67,7 +68,7 @@ class _Call:
             return self.primal(tensors, sizes)
         job = PrimalJob(self.primitive, filled(self.layout, sizes))
         shapes, result = shapes_of(job, tensors)
-        self.result = ("tensor",) if result is None else result
+        self.result = LEAF if result is None else result
         device = common_device(job.label(), tensors)
         return [
             tensors[0].new_empty(shape, dtype=dtype, device=device)

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import Opener, count_leaves, flatten, form_of, unflatten
 from rules_torch._config import CONFIG
 from rules_torch._values.exchange import lend, take
-from rules_torch._values.leaves import flatten_plain, form_of, leaf_names, unflatten
+from rules_torch._values.leaves import as_array
 from rules_torch._values.meta import common_device
 from rules_torch._values.numpy_arrays import from_numpy
 
@@ -151,9 +152,9 @@ class PrimalJob(Job):
         need not be copied.
         """
         device = common_device(self.label(), tensors)
-        if not isinstance(found[0], _NUMBERS) and not _is_array(found[0]):
+        if not isinstance(found[0], _NUMBERS) and as_array(found[0]) is None:
             leaves: list[Any] = []
-            self.result = flatten_plain(found.pop(), leaves, _is_array)
+            self.result = flatten(found.pop(), leaves, _RESULT)
             found = leaves
         if self.foreign:  # nobody else knows its memory
             outputs = [take(y).to(device) for y in found]
@@ -207,7 +208,7 @@ class PrimalJob(Job):
         left = iter(dims)
         flags = []
         for part in _parts(self.layout):
-            own = [next(left) for _ in leaf_names(part, "")]
+            own = [next(left) for _ in range(count_leaves(part))]
             flags.append((any(d is not None for d in own), len(own)))
         return None if any(d is not None for d in left) else flags
 
@@ -325,7 +326,7 @@ class BatchJob(PrimalJob):
 def _flags(batched: Any, count: int) -> list[bool]:
     """Per tensor of the result, whether a batch rule has batched it."""
     found: list[bool] = []
-    flatten_plain(batched, found, lambda flag: isinstance(flag, bool))
+    flatten(batched, found, _FLAGS)
     return found * count if len(found) == 1 else found
 
 
@@ -387,7 +388,5 @@ def _parts(layout: Any) -> Sequence[Any]:
 
 
 _NUMBERS = (int, float, complex)  # a result that is one becomes a tensor
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, (float, complex)) or hasattr(value, "__array__")
+_RESULT = Opener((float, complex), as_array)
+_FLAGS = Opener(bool)

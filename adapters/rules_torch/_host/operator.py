@@ -12,9 +12,16 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import (
+    LEAF,
+    Opener,
+    flatten as flatten_layout,
+    statics,
+    unflatten,
+)
 from rules_torch._errors import UntraceableError
 from rules_torch._values.exchange import exact_dtype
-from rules_torch._values.leaves import flatten, flatten_plain, unflatten
+from rules_torch._values.leaves import flatten
 from rules_torch._values.meta import common_device
 from rules_torch._values.numpy_arrays import numpy_dtype, torch_dtype
 from rules_torch._values.static_keys import exact
@@ -67,7 +74,7 @@ def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any
         one = (shape, elementwise_dtype(job.layout, tensors))
         many = getattr(primitive.fun, "nout", 1)
         names = tuple(range(many))
-        result = ("sequence", tuple, names, (("tensor",),) * many) if many > 1 else None
+        result = ("sequence", tuple, names, (LEAF,) * many) if many > 1 else None
         return [one] * many, result
     rule = primitive.__dict__.get("_out_torch") or primitive.shape_rule
     if rule is None:
@@ -81,7 +88,7 @@ def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any
     described = [rc.ShapeDtype(shape, known(x.dtype)) for shape, x in pairs]
     args, kwargs = unflatten(job.layout, described)
     found: list[Any] = []
-    layout = flatten_plain(rule(*args, **kwargs), found, _is_described)
+    layout = flatten_layout(rule(*args, **kwargs), found, _DESCRIBED)
     stood_for = single_precision(job, tensors)
     dtypes = [torch_dtype(s.dtype) for s in found]
     shapes = [job.whole(s.shape, tensors) for s in found]
@@ -89,11 +96,10 @@ def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any
         (shape, stood_for.get(dtype, dtype))
         for shape, dtype in zip(shapes, dtypes, strict=True)
     ]
-    return outputs, None if layout == ("tensor",) else layout
+    return outputs, None if layout == LEAF else layout
 
 
-def _is_described(value: Any) -> bool:
-    return isinstance(value, rc.ShapeDtype)
+_DESCRIBED = Opener(rc.ShapeDtype)
 
 
 def _define_host(job: PrimalJob, layout: Any, arity: tuple[int, int, int]) -> Any:
@@ -170,11 +176,7 @@ def _check_result(
 
 
 def _constants(layout: Any) -> list[Any]:
-    if layout is None or layout[0] == "tensor":
-        return []
-    if layout[0] == "static":
-        return [layout[1]]
-    return [found for child in layout[3] for found in _constants(child)]
+    return [] if layout is None else list(statics(layout))
 
 
 def _shown(arrays: Sequence[Any], layout: Any) -> str:

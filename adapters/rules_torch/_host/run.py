@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import unflatten
 from rules_torch._compat import (
     NO_FUNCTIONALIZE,
     apply_function,
@@ -26,7 +27,7 @@ from rules_torch._compat import (
     older_vmap_active,
 )
 from rules_torch._errors import FunctionalizeError, blame_not_generic
-from rules_torch._values.leaves import flatten, unflatten
+from rules_torch._values.leaves import flatten
 from rules_torch._values.older_vmap import run_whole_batch
 
 from .jobs import Job, PrimalJob

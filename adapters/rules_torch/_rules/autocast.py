@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_torch._values.leaves import flatten, unflatten
+from rules_core.extend import unflatten
+from rules_torch._values.leaves import flatten
 
 __all__ = ["POLICIES", "State", "cast_arguments", "check_policy", "current", "resumed"]
 

@@ -6,14 +6,14 @@ and tangents, and nothing of how PyTorch keeps residuals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import is_watching
+from rules_core.extend import LEAF, FlatCall, build_tangent, is_watching, unflatten
 from rules_torch._closures.convert import convert, rebuild
 from rules_torch._compat import (
     autocast_active,
@@ -31,14 +31,7 @@ from rules_torch._errors import (
     untraceable,
 )
 from rules_torch._host.run import run_primal
-from rules_torch._values.leaves import (
-    LEAF,
-    flatten,
-    leaf_names,
-    pair,
-    tangent_of,
-    unflatten,
-)
+from rules_torch._values.leaves import flatten
 from rules_torch._values.meta import (
     Meta,
     has_tangent_space,
@@ -47,7 +40,7 @@ from rules_torch._values.meta import (
     zeros,
 )
 from rules_torch._values.older_vmap import run_whole_batch
-from rules_torch._values.tangents import check_dtype, fitted, given, read_tangents
+from rules_torch._values.tangents import check_dtype, fitted, leaves_of, read_tangents
 
 from .autocast import State, current, resumed
 from .check_result import blame_result, check_pattern, check_result, check_shapes
@@ -82,7 +75,7 @@ class Call:
     """
 
     __slots__ = (
-        "autocast", "found", "inputs", "layout", "needs", "outputs", "plan",
+        "_flat", "autocast", "found", "inputs", "layout", "needs", "outputs", "plan",
         "primitive", "result", "rrule",
     )  # fmt: skip
 
@@ -96,15 +89,17 @@ class Call:
         self.result: Any = None
         self.plan: Any = None
         self.found: Any = None
+        self._flat: FlatCall | None = None
 
     def needs_of(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
         """Per argument, whether any of its tensors is wanted."""
-        if self.layout is None:
-            return tuple(wanted)
-        left = iter(wanted)
-        return tuple(
-            True in [next(left) for _ in leaf_names(p, "")] for p in self._parts()
-        )
+        return tuple(wanted) if self.layout is None else self.flat().needs(wanted)
+
+    def flat(self) -> FlatCall:
+        """Whose the tensors are, where some are in containers."""
+        if self._flat is None:
+            self._flat = FlatCall.within(self.layout, self.primitive.names)
+        return self._flat
 
     def arguments(
         self, tensors: Sequence[Tensor]
@@ -259,7 +254,9 @@ class Call:
         symbolic = self.rrule.symbolic_zeros
         pairs = zip(self.outputs, seeds, strict=True)
         filled = (_fill(meta, dy, symbolic) for meta, dy in pairs)
-        return next(filled) if self.result is None else tangent_of(self.result, filled)
+        return (
+            next(filled) if self.result is None else build_tangent(self.result, filled)
+        )
 
     def spread(
         self, result: Any, wanted: Sequence[bool], node: Any = None
@@ -334,80 +331,54 @@ class Call:
 
     def _positional(self) -> int:
         """The number of tensors in positional arguments; those of keywords follow."""
-        if self.layout is None:
-            return len(self.inputs)
-        return sum(1 for part in self._parts() for _ in leaf_names(part, ""))
+        return len(self.inputs) if self.layout is None else self.flat().positional
 
     def _refuse_keywords(self, active: Sequence[bool]) -> None:
-        for i in range(self._positional(), len(self.inputs)):
-            if active[i]:
-                label = self.primitive.table.label
-                raise KeywordDerivativeError(label, self.name(i))
+        name = self.flat().keyword(active)
+        if name is not None:
+            raise KeywordDerivativeError(self.primitive.table.label, name)
 
     def name(self, i: int) -> str:
         """The name of the i-th tensor, for messages."""
+        if self.layout is not None:
+            return self.flat().name(i)
         names = self.primitive.names or ()
-        if self.layout is None:
-            return names[i] if i < len(names) else str(i)
-        return list(self._names(names))[i]
-
-    def _names(self, names: Sequence[str]) -> Iterator[str]:
-        for i, layout in enumerate(self._parts()):
-            yield from leaf_names(layout, names[i] if i < len(names) else f"args[{i}]")
-        keywords = self.layout[3][1]
-        if keywords[0] != "static":
-            for name, layout in zip(keywords[2], keywords[3], strict=True):
-                yield from leaf_names(layout, name)
-
-    def _parts(self) -> Sequence[Any]:
-        """Layouts of the positional arguments."""
-        positional = self.layout[3][0]
-        if positional[0] == "static":
-            return [("static", x) for x in positional[1]]
-        return positional[3]
+        return names[i] if i < len(names) else str(i)
 
     def _spread_structured(
         self, result: Any, wanted: Sequence[bool], node: Any
     ) -> Cotangents:
-        layouts = self._parts()
-        primals, _ = self.arguments([stand_in(meta) for meta in self.inputs])
-        if type(result) is not tuple or len(result) != len(layouts) + 1:
-            raise rc.CotangentCountError(self.rrule, len(layouts) + 1, result)
-        out: Cotangents = []
-        for layout, primal, dx in zip(layouts, primals, result[1:], strict=True):
-            start, count = len(out), sum(1 for _ in leaf_names(layout, ""))
-            if not any(wanted[start : start + count]):
-                out.extend([None] * count)
-                continue
-            for leaf in self._leaf_cotangents(layout, primal, dx, start):
-                i = len(out)
-                out.append(self._project(i, leaf, node) if wanted[i] else None)
-        self._refuse_keywords(wanted)
-        return [*out, *[None] * (len(self.inputs) - len(out))]
+        def read(i: int, dx: Any, part: slice) -> Cotangents:
+            leaves = self._leaf_cotangents(i, dx, wanted[part])
+            return [
+                None if leaf is None else self._project(j, leaf, node)
+                for j, leaf in enumerate(leaves, part.start)
+            ]
 
-    def _leaf_cotangents(
-        self, layout: Any, primal: Any, dx: Any, start: int
-    ) -> Iterator[Any]:
-        if layout[0] == "tensor":
-            return iter((dx,))
-        dx = rc.unthunk(dx)
-        name = self.name(start).partition("[")[0].partition(".")[0]
+        found = self.flat().cotangents(self.rrule, result, read, len(self.inputs))
+        self._refuse_keywords(wanted)
+        return found
+
+    def _leaf_cotangents(self, i: int, dx: Any, wanted: Sequence[bool]) -> list[Any]:
+        layout, name = self.flat().parts[i], self.flat().argument(i)
         what = f"cotangent of argument {name!r}"
-        rc.refuse_no_tangent(self.rrule, primal, dx, f"the {what}")
-        leaves = pair(layout, self._fit(what, name, primal, dx))
-        for meta, own in zip(self.inputs[start:], given(layout, dx), strict=False):
-            check_dtype(self.rrule, what, own)
-            if isinstance(own, Tensor) and own.shape != meta[0]:
-                check_pattern(self)
-        return leaves
+        try:
+            return leaves_of(self.rrule, what, name, layout, dx, wanted)
+        except CotangentError as error:
+            self._blame(error)
+            raise
 
     def _fit(self, what: str, name: str, primal: Any, dx: Any) -> Any:
         try:
             return fitted(self.rrule, what, name, primal, dx)
         except CotangentError as error:
-            blame = blame_result(self)
-            if blame is None:
-                raise
+            self._blame(error)
+            raise
+
+    def _blame(self, error: CotangentError) -> None:
+        """Raise for a result that is not shaped like its function's, if it is one."""
+        blame = blame_result(self)
+        if blame is not None:
             raise blame from error
 
     # -- forward mode --------------------------------------------------------------
@@ -452,8 +423,8 @@ class Call:
             return (rc.NoTangent(), *filled)
         leaves = iter(filled)
         given = [
-            rc.NoTangent() if part[0] == "static" else tangent_of(part, leaves)
-            for part in self._parts()
+            rc.NoTangent() if part[0] == "static" else build_tangent(part, leaves)
+            for part in self.flat().parts
         ]
         return (rc.NoTangent(), *given)
 
@@ -464,7 +435,7 @@ class Call:
         alike = isinstance(dy, Tensor) and self.result is None and dy.dtype is y.dtype
         if alike and dy.shape == y.shape:
             return [dy]
-        return read_tangents(rule, self.result, y, ys, dy)
+        return read_tangents(rule, self.result, ys, dy)
 
 
 def _fill(meta: Meta, dx: Tensor | None, symbolic: bool) -> Any:

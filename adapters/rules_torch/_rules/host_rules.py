@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import FlatCall, build_tangent, unflatten
 from rules_torch._closures.convert import Plan, convert, rebuild
 from rules_torch._errors import (
     SecondDerivativeError,
@@ -24,7 +25,7 @@ from rules_torch._errors import (
 from rules_torch._host.jobs import Job, PrimalJob
 from rules_torch._host.lent_arrays import call_lent
 from rules_torch._host.run import run_opaque
-from rules_torch._values.leaves import differentiable, tangent_of, unflatten
+from rules_torch._values.leaves import differentiable
 from rules_torch._values.meta import Meta, common_device, zeros
 from rules_torch._values.numpy_arrays import from_numpy
 from rules_torch._values.tangents import read_tangents
@@ -128,7 +129,11 @@ class _Pull(_RuleJob):
             pairs = zip(arrays, kinds, strict=False)  # the rest is the cotangent
             residuals = [x if kind is None else kind(x.item()) for x, kind in pairs]
             seeds = iter(arrays[len(kinds) :])
-            dy = next(seeds) if self.layout is None else tangent_of(self.layout, seeds)
+            dy = (
+                next(seeds)
+                if self.layout is None
+                else build_tangent(self.layout, seeds)
+            )
             return [rebuild(plan, residuals)(dy)]
 
         return self.spread(_to_tensors(call_lent(self.primitive, call, arguments)))
@@ -151,19 +156,16 @@ class _Push(_RuleJob):
         given = [found.pop()]
         outputs = self.primal.read(found, tensors)
         result = self.primal.result
-        primal = outputs[0] if result is None else unflatten(result, outputs)
-        dys = read_tangents(self.rule, result, primal, outputs, _to_tensors(given))
+        dys = read_tangents(self.rule, result, outputs, _to_tensors(given))
         pairs = zip(outputs, dys, strict=True)
         return [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
 
     def _call(self, arrays: list[Any]) -> list[Any]:
         """`[y, dy]`."""
         args, kwargs = unflatten(self.primal.layout, arrays[: self.count])
-        tangents = iter(arrays[self.count :])
-        parts = self.primal.layout[3][0][3]
-        dxs = tuple(tangent_of(part, tangents) for part in parts)
+        call = FlatCall.within(self.primal.layout)
         found = find_again(rc.frule, self.primal.primitive, args, kwargs, self.rule)
-        return list(found.run((rc.NoTangent(), *dxs), self.needs))
+        return list(found.run(call.tangents(arrays[self.count :]), self.needs))
 
 
 def _to_tensors(found: list[Any]) -> Any:

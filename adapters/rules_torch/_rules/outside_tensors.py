@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import unflatten
 from rules_torch._compat import Levels, functorch_active
-from rules_torch._values.leaves import flatten, unflatten
+from rules_torch._values.leaves import flatten
 
 __all__ = ["reads_tensors", "refuse_outside"]
 

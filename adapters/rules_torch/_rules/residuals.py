@@ -13,10 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rules_core.extend import statics, unflatten
 from rules_torch._closures.convert import holds_numbers
 from rules_torch._compat import is_dead, is_view_without_history
 from rules_torch._native_derivatives import pull_back, push_forward
-from rules_torch._values.leaves import differentiable, statics, unflatten
+from rules_torch._values.leaves import differentiable
 
 from .call import Call
 from .check_result import blame_result

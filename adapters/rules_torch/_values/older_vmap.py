@@ -15,13 +15,14 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import unflatten
 from rules_torch._compat import (
     add_older_batch_dim,
     is_legacy_batched,
     take_older_batch_dim,
 )
 
-from .leaves import flatten, unflatten
+from .leaves import flatten
 
 __all__ = ["run_whole_batch"]
 

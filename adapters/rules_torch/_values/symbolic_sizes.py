@@ -31,7 +31,7 @@ def lifted(layout: Any, numbers: list[Any]) -> Any:
             numbers.append(value)
             return NUMBER
         return ("static", _fixed(value))
-    if kind == "tensor":
+    if kind == "leaf":
         return layout
     kind, builder, names, children = layout
     return (kind, builder, names, tuple([lifted(x, numbers) for x in children]))
@@ -65,7 +65,7 @@ def _fill(layout: Any, numbers: Iterator[Any]) -> Any:
     kind = layout[0]
     if kind == "number":
         return ("static", next(numbers))
-    if kind in ("tensor", "static"):
+    if kind in ("leaf", "static"):
         return layout
     kind, builder, names, children = layout
     return (kind, builder, names, tuple([_fill(x, numbers) for x in children]))
@@ -82,7 +82,7 @@ def _leaves(
     layout: Any, tensors: Iterator[Any], numbers: Iterator[Any]
 ) -> Iterator[Any]:
     kind = layout[0]
-    if kind == "tensor":
+    if kind == "leaf":
         yield next(tensors)
     elif kind == "number":
         yield next(numbers)

@@ -1,7 +1,6 @@
 """The shape of an frule's tangent must match its result.
 
-A cotangent may be summed over the axes along which its primal was broadcast, the
-adjoint of broadcasting. A tangent may not: a mismatch is an error.
+A mismatch is an error; only axes of length one may differ.
 """
 
 from typing import Any
@@ -18,6 +17,7 @@ from rules_core import (
     refuse_no_tangent,
     structure,
 )
+from rules_core.extend import same_without_ones
 
 __all__ = ["check_tangent"]
 
@@ -50,13 +50,9 @@ def _check(y: Any, dy: Any, found: Any, below: Any) -> None:
 
 
 def _check_shape(shape: Any, given: Any, found: Any) -> None:
-    if given != shape and _without_ones(given) != _without_ones(shape):
+    if given != shape and not same_without_ones(given, shape):
         path = f"the result, {asked_of(found)},"
         raise ProjectionError(path, f"have shape {shape}", f"shape {given}", _CURE)
-
-
-def _without_ones(shape: Any) -> list[int]:
-    return [n for n in shape if n != 1]
 
 
 def _entry(dy: Any, i: int, name: Any) -> Any:
