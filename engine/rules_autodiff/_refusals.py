@@ -254,6 +254,11 @@ REFUSALS = {
         "effect, but {} changes something each time, and NumPy asks as it likes",
         "Give NumPy float(x), or an array made of the items.",
     ),
+    "object kept": (
+        "An object that carries a derivative must be asked for its number by NumPy, "
+        "but without a dtype NumPy puts the {} itself into an array of objects",
+        "Give NumPy float(x), or set dtype=float.",
+    ),
     "hashed": (
         "A key of a dict or a set must be asked without effect, but {} may change "
         "something, which nobody would follow",

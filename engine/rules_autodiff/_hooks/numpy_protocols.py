@@ -6,6 +6,7 @@ asked by NumPy for what it stands for; where it holds a derivative, the engine a
 
 import math
 from collections import deque
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,40 @@ ROWS = frozenset({math.dist, math.fsum, math.prod, getattr(math, "sumprod", None
 ROUNDING = {
     math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
 }  # fmt: skip
+
+
+# The functions of NumPy that write what they are given into an array of numbers.
+WRITING = frozenset({
+    np.fill_diagonal, np.full_like, np.insert, np.interp, np.place, np.put,
+    np.put_along_axis, np.putmask,
+})  # fmt: skip
+# Where the functions of NumPy that make an array take its dtype.
+DTYPE_PLACES = {
+    np.array: 1, np.asarray: 1, np.asanyarray: 1, np.ascontiguousarray: 1,
+    np.asfortranarray: 1, np.asarray_chkfinite: 1, np.require: 1, np.full: 2,
+}  # fmt: skip
+
+
+def wants_floats(f: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
+    """Whether NumPy makes numbers of objects: where the dtype of the array is set.
+
+    Without one, an object that is no sequence becomes an entry of an array of objects.
+    """
+    if isinstance(f, type):
+        return issubclass(f, np.inexact)
+    place = DTYPE_PLACES.get(f)
+    if place is None:
+        return f in WRITING
+    dtype = args[place] if place < len(args) else kwargs.get("dtype")
+    return dtype is not None and np.dtype(dtype).kind in "fc"
+
+
+# What `float` asks an object for, in this order.
+FLOATS = ("__float__", "__complex__", "__index__")
+
+
+def says_float(x: Any) -> bool:
+    return any(users_method(x, name) is not None for name in FLOATS)
 
 
 def protocol_of(f: Any, x: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -79,9 +114,10 @@ class Protocols(Special):
         own = users_method(args[0], ROUNDING[f]) if f in ROUNDING else None
         if own is not None:
             return self.call(own, *args)
-        takes_rows = f in ROWS
-        single = self.as_number if takes_rows else self.as_real
-        convert = self.as_entry if root == "numpy" else single
+        of_arrays = root == "numpy" or isinstance(f, np.ufunc)
+        convert: Any = self.as_number if f in ROWS else self.as_real
+        if of_arrays:
+            convert = partial(self.as_entry, floats=wants_floats(f, args, kwargs))
         given = args
         if f is math.dist:
             given = tuple(map(own_items, args))
@@ -94,12 +130,17 @@ class Protocols(Special):
             return NotImplemented
         return self.call(f, *entries, **named)
 
-    def as_entry(self, x: Any) -> Any:
-        """The number or array that an object stands for; anything else as it is."""
+    def as_entry(self, x: Any, floats: bool = True) -> Any:
+        """The number or array that an object stands for; anything else as it is.
+
+        With `floats` an object is asked for `__float__`; without, NumPy puts the object
+        itself into an array.
+        """
         if type(x) in INERT or is_numeric(x):
             return x
+        convert = partial(self.as_entry, floats=floats)
         if type(x) in (list, tuple):
-            return self.converted(x, self.as_entry)
+            return self.converted(x, convert)
         if type(x) is np.flatiter:
             return self.call(np.ravel, x.base)
         check_asked(x)
@@ -107,9 +148,11 @@ class Protocols(Special):
         if method is not None:
             return self.call(method, x)
         items = self.items_of(x)
-        return (
-            self.as_number(x) if items is None else self.converted(items, self.as_entry)
-        )
+        if items is not None:
+            return self.converted(items, convert)
+        if not floats and says_float(x) and self.is_active(x):
+            refused("object kept", type(x).__name__)
+        return self.as_number(x) if floats else x
 
     def items_of(self, x: Any) -> list[Any] | None:
         """The items that C code would take out of a sequence; None for no sequence.
@@ -138,7 +181,7 @@ class Protocols(Special):
 
     def as_real(self, x: Any) -> Any:
         """What an object says to `float`; anything else as it is."""
-        for name in ("__float__", "__complex__", "__index__"):
+        for name in FLOATS:
             method = users_method(x, name)
             if method is not None:
                 return self.call(method, x)

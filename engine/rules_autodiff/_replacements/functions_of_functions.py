@@ -143,7 +143,7 @@ def handle_fromiter(run: Any, iter: Any, dtype: Any, count: int = -1, **kw: Any)
     items = list(run.iter(iter)) if count < 0 else first(run.iter(iter), count)
     if not run.is_active(items):
         return np.fromiter(items, dtype, count, **kw)
-    return gathered(run, items, (len(items),), dtype)
+    return gathered(run, items, (len(items),), np.dtype(dtype))
 
 
 def first(items: Any, count: int) -> list[Any]:

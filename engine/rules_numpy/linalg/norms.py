@@ -105,11 +105,12 @@ def norm_derivative(
     y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
 ) -> Any:
     """Every order of vector and matrix norm; zero at the zero vector."""
-    axes = axis if isinstance(axis, tuple) else (axis,)
     if axis is None and (ord is None or x.ndim == 1):
         return _vector_maps(y, x, ord, None)
     if axis is None:
-        axes = tuple(range(x.ndim))
+        axes: Any = tuple(range(x.ndim))
+    else:  # NumPy makes an axis whole by `int`
+        axes = axis if isinstance(axis, tuple) else (int(axis),)
     if len(axes) == 1:
         return _vector_maps(y, x, ord, axes[0])
     return _matrix_maps(y, x, ord, axes), None

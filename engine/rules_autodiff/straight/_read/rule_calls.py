@@ -8,6 +8,8 @@ arguments; what another returns was seen when the tape called it.
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from rules_autodiff._hooks.run import Run
 from rules_autodiff.straight._guard.ruled import CLASSES, Ruled, rule_of
 from rules_autodiff.straight._operations.arithmetic import broadcast
@@ -68,8 +70,12 @@ def has_rrules(f: Any) -> bool:
 
 
 def filled(f: Any, operands: list[Value], options: dict[str, Any]) -> Any:
-    """The arguments of a call in normal form: values, and constants of Python."""
-    if any(x.kind.name not in CLASSES for x in operands):
+    """The arguments of a call in normal form: values, and constants of Python.
+
+    None where written code has no call of the rule: it cannot write into an argument.
+    """
+    writes = isinstance(f, np.ufunc) and len(operands) > f.nin
+    if writes or any(x.kind.name not in CLASSES for x in operands):
         return None
     try:
         args, rest = normal_form(f, tuple(operands), options)
