@@ -1,6 +1,6 @@
 """Derivative rules for NumPy, `math` and Python's builtins.
 
-Imported by itself at the first look-up of a rule for such a function.
+Imported automatically at the first look-up of a rule for such a function.
 
 >>> import numpy as np
 >>> import rules_core as rc

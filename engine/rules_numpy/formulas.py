@@ -1,11 +1,11 @@
-"""Partial derivatives of elementwise functions, each written once.
+"""Partial derivatives of elementwise functions, one formula each.
 
-A formula is a function of the value `y` and the arguments. The functions that it names
-(`cos`, `sqrt`, `over`, …) are globals, and stand for those of one namespace: NumPy's
-here, `math`'s for Python numbers, `cmath`'s for complex ones, `jax.numpy` or `torch` in
-a framework. `in_namespace` gives a formula those of another; straight-line code of the
-engine takes the text. So all of them compute the same, to the last place where the
-functions of their namespaces do.
+A formula is a function of the value `y` and the arguments. Its functions (`cos`,
+`sqrt`, `over`, …) are globals of one namespace: NumPy's here, `math`'s for Python
+numbers, `cmath`'s for complex ones, `jax.numpy` or `torch` in a framework.
+`in_namespace` gives a formula the functions of another; straight-line code of the
+engine uses the text. So all of them give equal results, as far as the functions of
+their namespaces do.
 
 >>> import math
 >>> from rules_numpy.formulas import FORMULAS, MATH, in_namespace
@@ -67,7 +67,7 @@ class Formula:
     """The partial derivatives of a function.
 
     Attributes:
-        partials: `partials(y, *args)`, one for each argument, with NumPy's functions.
+        partials: `partials(y, *args)`, one per argument, with NumPy's functions.
         holomorphic: Whether the Cauchy–Riemann equations hold.
     """
 
@@ -76,16 +76,16 @@ class Formula:
 
     @property
     def functions(self) -> frozenset[str]:
-        """The functions of a namespace that it names."""
+        """The functions of a namespace that the formula uses."""
         return frozenset(self.partials.__code__.co_names) - CONSTANTS
 
     @property
     def runs_in_frameworks(self) -> bool:
-        """Whether every namespace of the array API has these functions."""
+        """Whether every array-API namespace has these functions."""
         return self.functions <= FRAMEWORK
 
 
-# By the name that the function has in NumPy, or in `math` where NumPy has none.
+# By the function's name in NumPy, or in `math` if NumPy has none.
 FORMULAS: dict[str, Formula] = {}
 
 
@@ -95,7 +95,7 @@ def in_namespace(formula: Formula, namespace: dict[str, Any]) -> Partials:
 
 
 def in_framework(formula: Formula) -> Partials:
-    """The partials as `partials(xp, y, *args)` for any namespace of the array API."""
+    """The partials as `partials(xp, y, *args)` for any array-API namespace."""
     known: dict[Any, Partials] = {}
 
     def partials(xp: Any, y: Any, *args: Any) -> tuple[Any, ...]:
@@ -108,7 +108,7 @@ def in_framework(formula: Formula) -> Partials:
 
 
 def formula(*names: str, holomorphic: bool = False) -> Callable[[Partials], Partials]:
-    """Note the partials of functions, by their names in NumPy."""
+    """Register the partials of functions, by their names in NumPy."""
 
     def note(partials: Partials) -> Partials:
         for name in names:
@@ -255,8 +255,8 @@ def tanh_partials(y: Any, x: Any) -> Any:
     return ((1.0 - y) * (1.0 + y),)
 
 
-# The product of roots has the branches that the root of the product has not, and on a
-# cut the sign of a zero imaginary part tells the side: 1 - x would lose it.
+# The product of roots has the correct branches, unlike the root of the product; on a
+# cut the sign of a zero imaginary part decides the side, and 1 - x would lose it.
 
 
 @formula("arcsin", holomorphic=True)
@@ -343,23 +343,23 @@ def copysign_partials(y: Any, x: Any, s: Any) -> Any:
 
 @formula("ldexp")
 def ldexp_partials(y: Any, x: Any, n: Any) -> Any:
-    """∂(x 2ⁿ) = 2ⁿ; n is whole."""
+    """∂(x 2ⁿ) = 2ⁿ; n is an integer."""
     return ldexp(one(x), n), NOTHING
 
 
 @formula("frexp")
 def frexp_partials(y: Any, x: Any) -> Any:
-    """x = m 2ᵉ: ∂m = 2⁻ᵉ; e is whole."""
+    """x = m 2ᵉ: ∂m = 2⁻ᵉ; e is an integer."""
     return (ldexp(one(x), -y[1]),), (NOTHING,)
 
 
 @formula("modf")
 def modf_partials(y: Any, x: Any) -> Any:
-    """The fractional part moves with x, the whole part is a step function."""
+    """The fractional part has derivative one, the integer part is a step function."""
     return (1.0,), (ZERO,)
 
 
 @formula("nextafter")
 def nextafter_partials(y: Any, a: Any, b: Any) -> Any:
-    """The neighbour moves with a."""
+    """∂nextafter(a, b) = (1, 0)."""
     return 1.0, ZERO

@@ -1,8 +1,8 @@
-"""Derivative rules for SciPy, usable from every host.
+"""Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special` holds primitives of the same names as in `scipy.special`: call
-them on NumPy arrays, JAX arrays and tracers, or torch tensors. The rules serve SciPy's
-own functions as well.
+`rules_scipy.special` contains primitives with the names of `scipy.special`: call them
+on NumPy arrays, JAX arrays and tracers, or torch tensors. The rules apply to SciPy's
+own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc

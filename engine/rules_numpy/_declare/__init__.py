@@ -1,1 +1,1 @@
-"""How rules of this pack are declared."""
+"""Declaring the rules of this pack."""

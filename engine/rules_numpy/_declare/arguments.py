@@ -1,7 +1,7 @@
-"""Arguments as plain arrays, and cotangents as the arguments were.
+"""Arguments as plain arrays, and cotangents in the arguments' form.
 
-NumPy takes numbers and nested lists wherever it takes arrays; the rules see arrays
-only, and a cotangent goes back in the form in which its argument came.
+NumPy accepts numbers and nested lists instead of arrays; the rules receive only arrays,
+and a cotangent is returned in the form of its argument.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 NoTangent = rc.NoTangent()
 _PLAIN = (np.ndarray, np.generic)
 _NUMBERS = frozenset({float, int, complex, bool})
-# Classes whose arithmetic is not that of arrays, and what to do instead.
+# Classes with other arithmetic than arrays, and the remedy.
 _CURES = {
     np.matrix: "convert it by np.asarray",
     np.ma.MaskedArray: "convert it by .filled(value) and give the mask as an array",
@@ -41,10 +41,10 @@ def is_number_type(cls: type) -> bool:
 
 
 def check_entries(x: Any, what: Any) -> None:
-    """Refuse an array of objects some of which are numbers.
+    """Raise an error for an array of objects that contains numbers.
 
     Raises:
-        UnsupportedError: It holds a number.
+        UnsupportedError: It contains a number.
     """
     try:
         rc.has_tangent(x)
@@ -100,10 +100,10 @@ def name_of(f: Any) -> str:
     return f"{module or 'numpy'}.{name}"
 
 
-# The default of many public parameters, for which NumPy has no public name.
+# The default of many public parameters, without a public name in NumPy.
 NoValue = np._NoValue  # noqa: SLF001  see above
 
-# Classes of what is certainly no part of a derivative; asked first, for speed.
+# Classes that are never active; tested first, for speed.
 _STILL = frozenset({
     type(None), type(NoValue), bool, int, str, type, slice, type(Ellipsis),
     np.bool_, np.int64, np.ufunc, type(np.dtype(float)), type(np.dtype(np.float32)),
@@ -115,7 +115,7 @@ def moves(x: Any) -> bool:
     """Whether an argument has a tangent.
 
     Raises:
-        UnsupportedError: It is an array of objects or records that hold numbers.
+        UnsupportedError: It is an array of objects or records that contains numbers.
     """
     cls = type(x)
     if cls in _STILL:
@@ -129,7 +129,7 @@ def moves(x: Any) -> bool:
 
 
 def fit(x: Any, dx: Any) -> Any:
-    """`dx` projected onto the tangents of the array `x`; quick where it fits."""
+    """`dx` projected onto the tangents of the array `x`; fast if it already matches."""
     if type(dx) is np.ndarray and type(x) is np.ndarray:
         if dx.dtype is x.dtype and dx.shape == x.shape:
             return dx

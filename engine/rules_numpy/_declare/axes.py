@@ -1,4 +1,4 @@
-"""Axes of reductions, and the sum that undoes a gather."""
+"""Axes of reductions, and the adjoint of a gather."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = [
 
 
 def given(x: Any) -> bool:
-    """Whether an option was given: not None and not NumPy's `<no value>`."""
+    """Whether an option has a value: not None and not NumPy's `<no value>`."""
     return x is not None and x is not NoValue
 
 
 def flag(keepdims: Any) -> bool:
-    """`keepdims` as a bool; NumPy's `<no value>` is no."""
+    """`keepdims` as a bool; NumPy's `<no value>` is False."""
     return keepdims is not NoValue and bool(keepdims)
 
 
@@ -59,12 +59,12 @@ def expand(dy: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 
 
 def spread(dy: Any, shape: tuple[int, ...]) -> Any:
-    """`dy` repeated over a shape that it broadcasts to."""
+    """`dy` broadcast to a shape."""
     return np.broadcast_to(dy, shape)
 
 
 def count_of(a: Any, axis: Any) -> int:
-    """How many entries a reduction of `a` takes together."""
+    """The number of entries of `a` per reduced entry."""
     return math.prod(a.shape[i] for i in normal_axes(axis, a.ndim))
 
 
@@ -77,7 +77,7 @@ def tail(a: Any, axis: Any) -> Any:
 
 
 def untail(b: Any, a: Any, axis: Any) -> Any:
-    """What undoes `tail`."""
+    """The inverse of `tail`."""
     axes = normal_axes(axis, a.ndim)
     order = (*(i for i in range(a.ndim) if i not in axes), *axes)
     moved = np.reshape(b, tuple(a.shape[i] for i in order))
@@ -108,7 +108,7 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
 
 @rc.shape_rule.define(scatter_add)
 def scatter_add_shape(values: Any, index: Any, shape: Any) -> Any:
-    """The shape that is asked for."""
+    """The requested shape."""
     return rc.ShapeDtype(tuple(shape), values.dtype)
 
 

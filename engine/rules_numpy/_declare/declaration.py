@@ -1,7 +1,7 @@
-"""The rules of one declared function: its derivative and the adjoint of that.
+"""The rules of one declared function: its derivative and the adjoint.
 
-What all calls share stands here: arguments become arrays, options that the derivative
-does not know are refused, cotangents fit their arguments.
+Common to all calls: arguments become arrays, options that the derivative does not
+support raise an error, cotangents match their arguments.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ __all__ = ["REVERSE", "SYMBOLIC", "Declaration"]
 
 NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()
 
-# Derivatives whose pullback tells results that nothing uses from those without weight.
+# Derivatives whose pullback distinguishes unused results from zero cotangents.
 SYMBOLIC: set[Callable[..., Any]] = set()
-# Those whose rrule chooses among several right values: how, and what is right of all.
+# Derivatives whose rrule chooses among several valid values: the choice, and the common
+# part.
 REVERSE: dict[Callable[..., Any], tuple[Callable[..., Any], Any]] = {}
 
 
@@ -91,7 +92,7 @@ class Declaration:
                 self.refuse(f"{name}=", "Leave that argument out")
 
     def refuse(self, what: str, cure: str) -> NoReturn:
-        """Raise the error for an option that the derivative does not know."""
+        """Raise the error for an option that the derivative does not support."""
         message = (
             f"rule {self.maps.__qualname__} for {name_of(self.f)} must be called "
             f"without {what}, but got it. {cure}."
@@ -99,11 +100,11 @@ class Declaration:
         raise rc.UnsupportedError(message)
 
     def numbers(self, args: tuple[Any, ...]) -> Any:
-        """Positions of the arguments that move."""
+        """Positions of the active arguments."""
         return range(len(args)) if self._numbers is None else self._numbers
 
     def plain(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments with arrays at the positions that move."""
+        """The arguments with arrays at the positions of active ones."""
         if not self.arrays:
             return args
         if self.bare and self.arrays is True and type(args[self.first]) is np.ndarray:
@@ -130,7 +131,7 @@ class Declaration:
         return (maps,) if self.bare else maps
 
     def rest(self, i: int, x: Any) -> Any:
-        """The cotangent of an argument that the derivative does not speak about."""
+        """The cotangent of an argument outside the declaration."""
         if not moves(x):
             return NoTangent
         return rc.not_implemented(
@@ -182,7 +183,7 @@ def _output(y: Any, dy: Any) -> Any:
 
 
 def _of_entries(y: Any) -> Any:
-    """The tangent of records or objects, made of arguments that are numbers."""
+    """The tangent of records or objects, from arguments that are numbers."""
     if y.dtype.kind == "V":
         return rc.not_implemented("tangent of an array of records; read its fields")
     try:
@@ -218,7 +219,7 @@ def _backward(given: Declaration) -> Callable[..., Any]:
 
 
 def _backward_by_config(given: Declaration) -> Callable[..., Any]:
-    """The rrule that chooses its value, for AD systems that may not go on with it."""
+    """The rrule that chooses its value, for AD systems that may ignore this value."""
     backward = _backward(given)
 
     def backward_by_config(config: Any, *args: Any, **kw: Any) -> Any:

@@ -1,8 +1,8 @@
-"""How the rules of this pack are declared.
+"""Declaring the rules of this pack.
 
 `derivative(f)` makes frule and rrule of `f` from one function, which returns the
-derivative as a linear map together with its adjoint; `linear(f)` needs the adjoint
-only; `method` lends a function's rule to a method.
+derivative as a linear map together with its adjoint; `linear(f)` needs only the
+adjoint; `method` applies a function's rule to a method.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
-# What is declared: function → (its derivative, the arguments that it moves with).
+# Declared functions: function → (its derivative, the active positions).
 DECLARED: dict[Any, tuple[Callable[..., Any], tuple[int, ...] | None]] = {}
 
 
@@ -39,29 +39,31 @@ def derivative(
     reverse: tuple[Callable[..., Any], Callable[..., bool]] | None = None,
     symbolic: bool = False,
 ) -> Callable[[F], F]:
-    """Define frule and rrule of `f` by its derivative and the adjoint of that.
+    """Define frule and rrule of `f` by its derivative and the adjoint.
 
     The bodies are NumPy code: JAX and PyTorch run them as opaque calls, at first order;
-    an engine that follows NumPy programs differentiates them again.
+    an AD system for NumPy programs can differentiate them again.
 
-    Decorates `maps(y, *args, **kw)`, which is called with the known output and the
-    arguments in normal form and returns `(pushforward, pullback)`: `dy =
-    pushforward(dx)` and `dx = pullback(dy)`; for several argnums a tuple of such pairs,
-    whose contributions are added. In place of a pair, None says that the derivative is
-    zero. Cotangents are projected on their arguments.
+    Decorates `maps(y, *args, **kw)`, which receives the output and the arguments in
+    normal form and returns `(pushforward, pullback)`: `dy = pushforward(dx)` and `dx =
+    pullback(dy)`; for several argnums a tuple of such pairs, whose contributions are
+    added. None instead of a pair means that the derivative is zero. Cotangents are
+    projected on their arguments.
 
     Args:
         f: The function, or a list of functions that share the derivative.
-        argnums: Positions of the arguments that the derivative speaks about, None for
-            all; any other must be without tangent.
-        arrays: Whether numbers and lists at `argnums` are made arrays beforehand, or
+        argnums: Positions of the differentiated arguments, None for all; any other must
+            have no tangent.
+        arrays: Whether numbers and lists at `argnums` are converted to arrays first, or
             at which positions.
-        call: What computes `y` in place of `f`, whose signature tells wrong defaults.
-        reverse: `(choose, unchosen)` where `f` has several right answers and the
-            pullback needs a certain one: `choose(f, *args, **kw)` computes it for the
-            rrule, `unchosen(y, dy)` says whether `dy` has the same answer for all.
-        symbolic: Whether the pullback takes `ZeroTangent` for results that nothing
-            uses, where the AD system tells.
+        call: The function that computes `y` instead of `f`, if the signature of `f` has
+            wrong defaults.
+        reverse: `(choose, unchosen)` if `f` has several valid values and the pullback
+            needs a certain one: `choose(f, *args, **kw)` computes it for the rrule,
+            `unchosen(y, dy)` says whether the cotangent for `dy` is equal for all of
+            them.
+        symbolic: Whether the pullback accepts `ZeroTangent` for unused results, if the
+            AD system knows them.
     """
     functions = f if isinstance(f, list) else [f]
     bare = isinstance(argnums, int)
@@ -85,8 +87,8 @@ def linear(
 ) -> Callable[[F], F]:
     """Define frule and rrule of an `f` that is jointly linear in some arguments.
 
-    Decorates `adjoint(dy, *args, **kw)`, which returns one cotangent per argnum, bare
-    if there is one. The pushforward is `f` itself.
+    Decorates `adjoint(dy, *args, **kw)`, which returns one cotangent per argnum, not in
+    a tuple if there is one. The pushforward is `f` itself.
     """
     functions = f if isinstance(f, list) else [f]
 
@@ -138,14 +140,14 @@ def _maps_of_jointly_linear(f: Any, adjoint: Any, numbers: Any) -> Callable[...,
 
 
 def constant(functions: list[Any]) -> list[Any]:
-    """Note that these functions carry no tangent; for `rc.non_differentiable`."""
+    """Record functions without derivative; for `rc.non_differentiable`."""
     for function in functions:
         DECLARED[function] = constant, ()
     return functions
 
 
 def method(names: list[str] | str, function: Any) -> None:
-    """Lend the rule of a function to the methods of arrays and NumPy scalars."""
+    """Apply the rule of a function to the methods of arrays and NumPy scalars."""
     maps, numbers = DECLARED[function]
     for name in [names] if isinstance(names, str) else names:
         for cls in (np.ndarray, np.generic):

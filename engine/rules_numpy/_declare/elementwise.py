@@ -1,4 +1,4 @@
-"""How the rules of ufuncs are declared: by their partials."""
+"""Declaring the rules of ufuncs by their partials."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def elementwise(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Define the rules of a ufunc by its partials, `partials(y, *args)`.
 
-    The ufunc's options `where`, `dtype`, `casting`, `order` and `subok` are taken; what
-    `where` leaves out has derivative zero.
+    The ufunc's options `where`, `dtype`, `casting`, `order` and `subok` are supported;
+    entries outside `where` have derivative zero.
 
     Args:
         f: The ufunc, or a list of ufuncs that share the partials.
         holomorphic: Whether the Cauchy–Riemann equations hold.
         real_valued: Whether the value is real at complex arguments too.
-        generic: Whether the partials are arithmetic on whatever array they are given;
-            others are NumPy code, and opaque to JAX and PyTorch, unless
-            `ufuncs_in_hosts` has a form of them for hosts.
+        generic: Whether the partials are arithmetic that works on any array; others are
+            NumPy code, opaque to JAX and PyTorch, unless `partials_in_hosts` has a form
+            for frameworks.
     """
     functions = f if isinstance(f, list) else [f]
 
@@ -65,7 +65,7 @@ def elementwise(
 
 
 def _register_lists(f: Any, partials: Any) -> None:
-    """The same rules where an argument is a list or tuple of numbers."""
+    """These rules for lists and tuples of numbers."""
     lists: Any = list | tuple
     kinds: dict[int, list[tuple[Any, ...]]] = {
         1: [(lists,)],
@@ -89,10 +89,10 @@ def maps_of_partials(partials: Any) -> Any:
 
 
 def choose(f: Any, partials: Any) -> None:
-    """Define the rules of a ufunc on arrays and numbers by partials that choose.
+    """Define the rules of a ufunc that selects, on arrays and numbers, by its partials.
 
-    Where a partial is zero the argument has no part in the value: nothing passes, not
-    an infinite cotangent either.
+    An argument with partial zero has no part in the value: it gets a zero cotangent,
+    even from an infinite one.
     """
 
     def choice_derivative(
@@ -106,7 +106,7 @@ def choose(f: Any, partials: Any) -> None:
         order: Any = "K",
         subok: Any = True,
     ) -> Any:
-        """What is not chosen has no part in the derivative."""
+        """Entries that are not selected have derivative zero."""
         of_a, of_b = partials(y, a, b)
         return selects(np.where(where, of_a, 0.0)), selects(np.where(where, of_b, 0.0))
 

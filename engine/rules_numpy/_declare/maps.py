@@ -10,7 +10,7 @@ __all__ = ["selects", "strong", "times", "times_number", "total_of"]
 
 
 def strong(p: Any, dx: Any) -> Any:
-    """`p dx`, zero where `dx` is zero and `p` infinite or not a number."""
+    """`p dx`, zero where `dx` is zero and `p` infinite or NaN."""
     if np.all(np.isfinite(p)):
         return p * dx
     dead = np.logical_not(np.isfinite(p)) & np.equal(dx, 0)
@@ -18,7 +18,7 @@ def strong(p: Any, dx: Any) -> Any:
 
 
 def times(p: Any) -> Any:
-    """dy = p dx, entry by entry."""
+    """dy = p dx, elementwise."""
 
     def times_pushforward(dx: Any) -> Any:
         return strong(p, dx)
@@ -30,7 +30,7 @@ def times(p: Any) -> Any:
 
 
 def selects(p: Any) -> Any:
-    """dy = p dx of a choice: where p is 0 nothing passes, no infinity either."""
+    """dy = p dx of a selection: zero where p is 0, even for infinities."""
 
     def selects_both_ways(dx: Any) -> Any:
         return strong(p, np.where(p == 0, 0.0, dx))

@@ -1,7 +1,7 @@
-"""The functions that formulas name, in each namespace.
+"""The functions in formulas, for each namespace.
 
-Those of this module are NumPy's. `MATH` and `CMATH` hold them for Python's numbers,
-`framework(xp)` for the arrays of a namespace of the array API.
+Those of this module are NumPy's. `MATH` and `CMATH` contain them for Python's numbers,
+`framework(xp)` for the arrays of an array-API namespace.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ CONSTANTS = frozenset({*_CONSTANTS, *dir(builtins)})
 
 
 def rebound(f: Callable[..., Any], namespace: Namespace) -> Callable[..., Any]:
-    """`f` with other globals: it has the name, the text and the speed of `f`."""
+    """`f` with other globals; name, code and speed are those of `f`."""
     code = f.__code__
     known = {name: namespace[name] for name in code.co_names if name in namespace}
     known["__builtins__"] = builtins
@@ -97,7 +97,7 @@ def rebound(f: Callable[..., Any], namespace: Namespace) -> Callable[..., Any]:
 
 
 def over(a: Any, b: Any) -> Any:
-    """a / b, by NumPy also for Python's numbers."""
+    """a / b, by NumPy for Python's numbers too."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(a, b)
 
@@ -121,12 +121,12 @@ def difference(y: Any, a: Any, b: Any) -> Any:
 
 
 def full(_y: Any, x: Any) -> Any:
-    """`x` in the form that functions take: of arrays like `y`."""
+    """`x` in the form that functions accept: for arrays like `y`."""
     return x
 
 
 def zero_like(_y: Any) -> float:
-    """A zero that goes with `y`."""
+    """A zero like `y`."""
     return 0.0
 
 
@@ -181,7 +181,7 @@ CMATH: Namespace = {
 }
 
 
-# Frameworks: what their namespaces lack, or take arrays alone for.
+# Frameworks: functions that their namespaces lack, or accept for arrays only.
 
 
 def framework(xp: Any) -> Namespace:
@@ -196,7 +196,7 @@ def framework(xp: Any) -> Namespace:
         return xp.where(same, none, b) - xp.where(same, none, a)
 
     def sign_by_choice(x: Any) -> Any:
-        # array_api_compat's writes under a mask, which torch refuses in batches.
+        # array_api_compat's writes under a mask, which torch rejects in batches.
         positive, none = xp.ones_like(x), xp.zeros_like(x)
         still = xp.where(x == 0, none, none + float("nan"))
         return xp.where(x > 0, positive, xp.where(x < 0, -positive, still))

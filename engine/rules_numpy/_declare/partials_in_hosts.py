@@ -1,12 +1,12 @@
-"""Partials of ufuncs as array-API code, for JAX and PyTorch to trace.
+"""Partials of ufuncs as array-API code, for JAX and PyTorch.
 
-Most are those of `rules_numpy.formulas`; here are the others, which NumPy computes in
-another way.
+Most are those of `rules_numpy.formulas`; this module has the others, which NumPy
+computes in another way.
 
-NumPy's own code for them is quicker on NumPy arrays and knows more of their corners;
-these are differentiated by the host, so every order follows. `partials(xp, y, *args)`
-has the namespace of the host's arrays. A ufunc that is missing here has NumPy-only
-partials: first order in a host, and an error beyond.
+NumPy's own code for them is faster on NumPy arrays and handles more special cases; the
+framework differentiates these, so every order works. `partials(xp, y, *args)` receives
+the namespace of the framework's arrays. A ufunc that is missing here has NumPy-only
+partials: first order in a framework, and an error beyond.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _by_exponent(xp: Any, y: Any, x: Any, p: Any) -> Any:
 def _absolute(xp: Any, y: Any, x: Any) -> Any:
     if not _is_complex(xp, x):
         return (framework(xp)["sign"](x),)
-    # By y and not by sign(x), of which a host may say that it is constant.
+    # By y and not by sign(x), which a framework may treat as constant.
     return (xp.conj(x) / xp.where(y == 0, xp.ones_like(y), y),)
 
 
@@ -82,12 +82,12 @@ def _fmin(xp: Any, y: Any, a: Any, b: Any) -> Any:
 
 
 def _number_wins(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """Which argument the value is: the only number, if there is one."""
+    """The argument that is the value: the only number, if there is one."""
     return _nan_wins(first, second, b, a)
 
 
 def _nan_wins(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """Which argument the value is: the only NaN, if there is one. NaN != NaN."""
+    """The argument that is the value: the only NaN, if there is one. NaN != NaN."""
     odd_a, odd_b = a != a, b != b  # noqa: PLR0124  the test for NaN
     first = first | (odd_a & (b == b))  # noqa: PLR0124  as above
     second = second | (odd_b & (a == a))  # noqa: PLR0124  as above

@@ -1,4 +1,4 @@
-"""What a declared rule shows of itself: its name, its place, its signature."""
+"""Name, place and signature of declared rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIONS = _KINDS("kw", _KINDS.VAR_KEYWORD)
 
 
 def named(rule: Any, given: Any, types: tuple[Any, ...] | None) -> Any:
-    """The rule with the name and place of what it is made from, for given types."""
+    """The rule with the name and place of its derivative, for given types."""
     leads = {"forward": [_TANGENTS], "backward_by_config": [_CONFIG]}
     lead = leads.get(rule.__name__, [])
     tail = [_NEEDS] if lead == [_TANGENTS] or not given.bare else []
@@ -42,7 +42,7 @@ def is_method(f: Any) -> bool:
 
 
 def out_and_keywords(f: Any, maps: Any) -> tuple[int | None, frozenset[str] | None]:
-    """Where `out` stands among the arguments, and the keywords that `maps` takes."""
+    """The position of `out` among the arguments, and the keywords of `maps`."""
     parameters = list(inspect.signature(maps).parameters.values())
     names = [p.name for p in parameters]
     kinds = {p.kind for p in parameters}

@@ -58,7 +58,7 @@ def _periodic_interp(x: Any, xp: Any, fp: Any, period: Any) -> Any:
     i0, i1 = np.take(index, j), np.take(index, j + 1)
     t = (at - x0) / (x1 - x0)
     slope = (np.take(fp, i1) - np.take(fp, i0)) / (x1 - x0)
-    # How often a period was taken off the point and added to the nodes.
+    # The number of periods subtracted from the point and added to the nodes.
     of_x = -np.floor(x / period)
     of_nodes = turns - np.floor(np.take(xp, index) / period)
     of_period = of_x - (1.0 - t) * np.take(of_nodes, j) - t * np.take(of_nodes, j + 1)
@@ -160,7 +160,7 @@ def _along(dout: Any, like: Any, axis: int) -> Any:
 def unwrap_derivative(
     y: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2.0 * np.pi
 ) -> Any:
-    """Whole periods are added: the entries move as they did."""
+    """Integer multiples of the period are added: tangents are unchanged."""
 
     def unwrap_pushforward(dp: Any) -> Any:
         return dp

@@ -11,7 +11,7 @@ from rules_numpy._declare.derivative import linear
 
 __all__: list[str] = []
 
-# The adjoint of a transform is the opposite one with the other side's factor.
+# The adjoint of a transform is the inverse one with the other side's factor.
 _ADJOINT_NORM = {None: "forward", "backward": "forward", "ortho": "ortho"}
 
 
@@ -20,7 +20,7 @@ def _other(norm: Any) -> Any:
 
 
 def _resized(x: Any, n: int, axis: int) -> Any:
-    """`x` cut off, or filled up with zeros, to length n: its own adjoint."""
+    """`x` truncated, or padded with zeros, to length n: its own adjoint."""
     length = x.shape[axis]
     if n <= length:
         return x[along(0, n, axis, x.ndim)] if n < length else x
@@ -38,7 +38,7 @@ def _complex_transform(f: Any, opposite: Any) -> None:
         norm: Any = None,
         out: Any = None,
     ) -> Any:
-        """The opposite transform, with the other side's factor."""
+        """The inverse transform, with the other side's factor."""
         dx = opposite(dy, axis=axis, norm=_other(norm))
         return _resized(dx, a.shape[axis], axis)
 

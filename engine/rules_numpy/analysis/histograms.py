@@ -1,4 +1,4 @@
-"""Histograms: steps in their entries, smooth in weights and edges."""
+"""Histograms: step functions of the entries, smooth in weights and edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["bins_of", "edges_slope"]
 
 
 def bins_of(a: Any, edges: Any) -> Any:
-    """The bin of every entry, -1 outside; the last bin holds its upper edge."""
+    """The bin of every entry, -1 outside; the last bin includes its upper edge."""
     last = edges.size - 2
     found = np.minimum(np.searchsorted(edges, a, side="right") - 1, last)
     return np.where((a < edges[0]) | (a > edges[-1]), -1, found)
@@ -46,7 +46,7 @@ def histogram_bin_edges_derivative(
 
 
 def edges_slope(f: str, a: Any, bins: Any, span: Any) -> Any:
-    """How the edges move with the entries; None where they are given."""
+    """The derivative of the edges in the entries; None for explicit edges."""
     if isinstance(bins, str):
         message = (
             f"the derivative of numpy.{f} must be taken with a number of bins, or with "
@@ -92,7 +92,7 @@ def histogram_derivative(
 
 
 def _maps_of_edges(values: Any, widths: Any, density: Any) -> Any:
-    """Densities move with the widths of the bins, counts do not."""
+    """Densities depend on the widths of the bins, counts do not."""
 
     def edges_pushforward(dedges: Any) -> Any:
         moved = -values * np.diff(dedges) / widths if density else np.zeros_like(values)

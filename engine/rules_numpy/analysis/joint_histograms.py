@@ -17,12 +17,12 @@ __all__: list[str] = []
 
 
 class _Cells:
-    """The cells of a histogram, and how its values move with edges and weights.
+    """The cells of a histogram, and the derivative of its values in edges and weights.
 
     Attributes:
-        place: For every entry its cell in the raveled values, -1 outside.
-        widths: Of the bins along every axis.
-        total: What densities are divided by.
+        place: For every entry its cell in the flattened values, -1 outside.
+        widths: Widths of the bins along every axis.
+        total: The divisor of densities.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class _Cells:
         return np.reshape(x, [-1 if i == d else 1 for i in range(self.values.ndim)])
 
     def by_edges(self, dedges: Any) -> Any:
-        """d values, of edges that move; only densities do."""
+        """d values for active edges; only densities depend on them."""
         dvalues = np.zeros_like(self.values)
         if self.density:
             for d, (de, width) in enumerate(zip(dedges, self.widths, strict=True)):
@@ -58,7 +58,7 @@ class _Cells:
         return np.concatenate([zero, lost]) - np.concatenate([lost, zero])
 
     def by_weights(self, dw: Any) -> Any:
-        """d values of weights that move."""
+        """d values for active weights."""
         flat = scatter_add(dw, self.place, (self.values.size,))
         counts = np.reshape(flat, self.values.shape)
         if not self.density:
@@ -77,7 +77,7 @@ class _Cells:
 
 
 def _slopes(f: str, columns: Any, bins: Any, span: Any) -> list[Any]:
-    """How the edges of every axis move with its entries; None where they do not."""
+    """The derivative of each axis's edges in its entries; None if there is none."""
     count = len(columns)
     each = list(bins) if _several(bins) else [bins] * count
     spans = [None] * count if span is None else list(span)
@@ -88,7 +88,7 @@ def _slopes(f: str, columns: Any, bins: Any, span: Any) -> list[Any]:
 
 
 def _several(bins: Any) -> bool:
-    """Whether there are bins for each axis; lists of unequal lengths are no arrays."""
+    """Whether there are bins for each axis; lists of unequal lengths are not arrays."""
     return isinstance(bins, (list, tuple)) or np.ndim(bins) > 0
 
 

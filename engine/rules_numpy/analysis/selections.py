@@ -1,4 +1,4 @@
-"""Sets, blocks and random choices: results that hold entries of their arguments."""
+"""Sets, blocks and random choices: results that contain entries of their arguments."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _set_maps(y: Any, arrays: Any) -> Any:
 
 @derivative([np.union1d, np.setxor1d], argnums=(0, 1))
 def union_derivative(y: Any, a: Any, b: Any, *_options: Any) -> Any:
-    """Each entry moves with the mean of those that equal it, on either side."""
+    """The tangent of an entry is the mean of those of equal entries, on either side."""
     return _set_maps(y, (a, b))
 
 
@@ -66,13 +66,13 @@ def _first_of_three(pair: Any) -> Any:
 
 @derivative(np.setdiff1d, argnums=(0, 1))
 def setdiff1d_derivative(y: Any, a: Any, b: Any, assume_unique: Any = False) -> Any:
-    """Only entries of the first argument are left."""
+    """The result contains only entries of the first argument."""
     return _set_maps(y, (a,))[0], None
 
 
 @derivative([np.unique_all, np.unique_counts, np.unique_inverse])
 def unique_with_counts_derivative(y: Any, x: Any) -> Any:
-    """As `unique`; the rest are whole numbers."""
+    """As `unique`; all other results are integers."""
     return unique_derivative(y, x)
 
 
@@ -87,7 +87,7 @@ def _leaves(arrays: Any) -> Any:
 
 
 def _like(arrays: Any, leaves: Any) -> Any:
-    """The nested list of the same form with other leaves, taken off an iterator."""
+    """The nested list of this form with other leaves, taken from an iterator."""
     if isinstance(arrays, list):
         return [_like(x, leaves) for x in arrays]
     return next(leaves)
@@ -95,7 +95,7 @@ def _like(arrays: Any, leaves: Any) -> Any:
 
 @derivative(np.block, arrays=False)
 def block_derivative(y: Any, arrays: Any) -> Any:
-    """Every block is cut out again."""
+    """The cotangent of every block is its part."""
     plain = [array_of(x, np.block) for x in _leaves(arrays)]
 
     def block_pushforward(tangents: Any) -> Any:
@@ -140,13 +140,13 @@ def _nested(arrays: Any, found: Any) -> Any:
 
 
 class _Draw:
-    """Entries drawn at random: the numbers of the entries are drawn, then taken."""
+    """Entries drawn at random: indices are drawn, then taken."""
 
     def __init__(self, f: Any) -> None:
         self.f = f
 
     def draw(self, generator: Any, a: Any, args: Any, kw: Any) -> Any:
-        """The result and where each entry came from."""
+        """The result and the origin of each entry."""
         x = array_of(a, self.f)
         if x.ndim == 0:
             return self.f(generator, a, *args, **kw), x, None, 0

@@ -13,7 +13,7 @@ __all__ = ["convolve_derivative"]
 
 
 def _start(mode: Any, n: int, m: int) -> int:
-    """Where the result of a mode begins within the full convolution."""
+    """The start of a mode's result within the full convolution."""
     name = {0: "valid", 1: "same", 2: "full"}.get(mode, mode)
     if name == "full":
         return 0
@@ -46,7 +46,7 @@ def _convolution_maps(f: Any, a: Any, v: Any, mode: Any, turn: Any) -> Any:
 
 @derivative(np.convolve, argnums=(0, 1))
 def convolve_derivative(y: Any, a: Any, v: Any, mode: Any = "full") -> Any:
-    """Each factor gets the correlation of the cotangent with the other."""
+    """The cotangent of a factor is the cotangent correlated with the other factor."""
     a, v = np.atleast_1d(a), np.atleast_1d(v)
 
     def product(left: Any, right: Any) -> Any:

@@ -32,8 +32,8 @@ class _Sample:
 
     Attributes:
         x: The centred variables, one a row.
-        weights: Of the observations: how often each counts, times its importance.
-        count: What the sum is divided by.
+        weights: Weights of the observations: repetitions times importance.
+        count: The divisor of the sum.
     """
 
     x: Any
@@ -106,7 +106,7 @@ def _covariance(y: Any, sample: _Sample, m: Any, other: Any, rowvar: Any) -> Any
 
 
 def _by_importance(y: Any, sample: _Sample, often: Any, lost: Any) -> Any:
-    """The centre moves too, but Σ w x = 0 makes that no difference."""
+    """The mean depends on them too, but Σ w x = 0 cancels this term."""
     x, weights, count = sample.x, sample.weights, sample.count
     total = np.sum(weights)
     importance = weights / np.where(often == 0, 1.0, often)
@@ -188,7 +188,7 @@ def unique_derivative(
     equal_nan: Any = True,
     sorted: Any = True,
 ) -> Any:
-    """Each distinct entry moves with the mean of those that equal it."""
+    """The tangent of a distinct entry is the mean of those of equal entries."""
     values = y[0] if isinstance(y, tuple) else y
     _, inverse = np.unique(ar, return_inverse=True, axis=axis, equal_nan=equal_nan)
     flat = np.ravel(inverse)
@@ -215,7 +215,7 @@ def unique_derivative(
 
 @derivative([np.unique_values] if hasattr(np, "unique_values") else [])
 def unique_values_derivative(y: Any, x: Any) -> Any:
-    """As `unique`, in whatever order NumPy gives the values."""
+    """As `unique`, in NumPy's order of the values."""
     order = np.argsort(y)
     back = np.argsort(order)
     push, pull = unique_derivative(np.sort(y), x)

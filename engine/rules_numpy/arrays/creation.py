@@ -1,4 +1,4 @@
-"""Making arrays: of nested lists, of one value, of ranges; changing the dtype."""
+"""Creating arrays: from nested lists, one value, ranges; changing the dtype."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__: list[str] = []
 def array_derivative(
     y: Any, a: Any, dtype: Any = None, *_options: Any, **_kw: Any
 ) -> Any:
-    """The same entries, as an array."""
+    """These entries, as an array."""
 
     def array_pushforward(da: Any) -> Any:
         moved = np.asarray(tangent_array(a, da))
@@ -46,7 +46,7 @@ def full_derivative(
     device: Any = None,
     like: Any = None,
 ) -> Any:
-    """One value, spread."""
+    """One value, broadcast."""
     return _filled(y, fill_value)
 
 
@@ -54,7 +54,7 @@ def full_derivative(
 def full_like_derivative(
     y: Any, a: Any, fill_value: Any, *_options: Any, **_kw: Any
 ) -> Any:
-    """One value, spread; the entries of the model do not matter."""
+    """One value, broadcast; independent of the entries of the model."""
     return None, _filled(y, fill_value)
 
 
@@ -112,7 +112,7 @@ def linspace_derivative(
     *,
     device: Any = None,
 ) -> Any:
-    """Linear in both ends; so is the step."""
+    """Linear in both ends, and so is the step."""
     if not retstep:
         return _affine_in_ends(y, start, stop, _steps(num, endpoint), axis)
     values, _ = y
@@ -198,7 +198,7 @@ def _cast_maps(y: Any, x: Any) -> Any:
 
 
 def _cast(dx: Any, like: Any) -> Any:
-    """To the dtype of `like`: the real part where that is real."""
+    """In the dtype of `like`: the real part if that is real."""
     if like.dtype.kind != "c":
         dx = np.real(dx)
     return dx.astype(like.dtype) if rc.is_array(dx) else like.dtype.type(dx)
@@ -206,13 +206,13 @@ def _cast(dx: Any, like: Any) -> Any:
 
 @derivative([np.astype, np.ndarray.astype, np.generic.astype])
 def astype_derivative(y: Any, x: Any, dtype: Any, *_options: Any, **_kw: Any) -> Any:
-    """The tangent in the other precision; none where the result is whole."""
+    """The tangent in the other precision; none if the result is an integer."""
     return _cast_maps(y, x)
 
 
 @derivative([np.real_if_close])
 def real_if_close_derivative(y: Any, a: Any, tol: Any = 100) -> Any:
-    """The real part where the imaginary one is rounding."""
+    """The real part if the imaginary part is rounding error."""
 
     def part_pushforward(da: Any) -> Any:
         return da if y.dtype.kind == "c" else np.real(da)
@@ -230,9 +230,9 @@ def number_derivative(y: Any, x: Any = 0.0, *_rest: Any) -> Any:
 
 
 def _complex_of(cls: Any) -> Any:
-    """The class, of one argument: some take no second, none a complex first beside it.
+    """The class, for one argument: some accept no second, none a complex first with it.
 
-    Their signatures tell an imaginary part, with zero as default.
+    Their signatures have an imaginary part, with default zero.
     """
 
     def complex_of(real: Any = 0, imag: Any = 0) -> Any:

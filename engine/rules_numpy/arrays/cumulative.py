@@ -90,7 +90,7 @@ def cumulative_sum_derivative(
     dtype: Any = None,
     include_initial: Any = False,
 ) -> Any:
-    """As `cumsum`; an initial zero does not move."""
+    """As `cumsum`; an initial zero is constant."""
     own = 0 if axis is None else axis
 
     def cumulative_sum_pushforward(dx: Any) -> Any:
@@ -115,7 +115,7 @@ def cumulative_prod_derivative(
     dtype: Any = None,
     include_initial: Any = False,
 ) -> Any:
-    """As `cumprod`; an initial one does not move."""
+    """As `cumprod`; an initial one is constant."""
     own = 0 if axis is None else axis
     flat, _ = _flat(x, axis)
     if not include_initial:
@@ -143,8 +143,8 @@ def diff_derivative(
     prepend: Any = NoValue,
     append: Any = NoValue,
 ) -> Any:
-    """Differences of the array with what is put before and after it."""
-    if n == 0:  # NumPy returns the array without what is put around it
+    """Differences of the array with the prepended and appended values."""
+    if n == 0:  # NumPy then returns the array alone
         return (np.positive, np.positive), None, None
     parts = [_part(x, a, axis) for x in (prepend, a, append)]
     ends = np.cumsum([p.shape[axis] for p in parts])
@@ -198,13 +198,13 @@ def _difference_adjoint(dy: Any, axis: int) -> Any:
 def ediff1d_derivative(
     y: Any, ary: Any, to_end: Any = None, to_begin: Any = None
 ) -> Any:
-    """Differences of the flat array between two given ends."""
+    """Differences of the flat array with given first and last values."""
     head = 0 if to_begin is None else to_begin.size
     core = max(ary.size - 1, 0)
 
     def core_pullback(dy: Any) -> Any:
         inner = dy[head : head + core]
-        if not core:  # an entry alone, or none, makes no difference
+        if not core:  # one entry or none has no differences
             return np.zeros(ary.shape, dy.dtype)
         return np.reshape(_difference_adjoint(inner, 0), ary.shape)
 

@@ -17,7 +17,7 @@ __all__: list[str] = []
 def gradient_derivative(
     y: Any, f: Any, *spacings: Any, axis: Any = None, edge_order: Any = 1
 ) -> Any:
-    """Linear in f; moves with steps and with coordinates."""
+    """Linear in f; depends on steps and on coordinates too."""
     axes = _axes_of(axis, f.ndim)
     steps = _steps_of(spacings, len(axes))
 
@@ -41,7 +41,7 @@ def gradient_derivative(
 
 
 def _spacing_maps(call: Any, place: int, h: Any, count: int) -> Any:
-    """y = g / h for a step h; a step alone is that of all axes."""
+    """y = g / h for a step h; a single step is for all axes."""
     f, y, axes, edge_order = call
     parts = y if isinstance(y, tuple) else (y,)
     if np.ndim(h):
@@ -79,7 +79,7 @@ def _of_one(maps: Any, place: int, parts: Any) -> Any:
 
 
 def _coordinate_maps(f: Any, x: Any, axis: int, edge_order: int) -> Any:
-    """Each difference depends on the two widths beside its point."""
+    """Each difference depends on the widths to the left and right of its point."""
     left, right = _widths_beside(x.size)
     by_left, by_right = _by_widths(np.moveaxis(f, axis, -1), x, edge_order)
 
@@ -102,7 +102,7 @@ def _coordinate_maps(f: Any, x: Any, axis: int, edge_order: int) -> Any:
 
 
 def _widths_beside(n: int) -> tuple[Any, Any]:
-    """Numbers of the widths on either side of each point; at an end, the next two."""
+    """Indices of the widths on either side of each point; at an end, the next two."""
     last = n - 2
     left = np.clip(np.arange(n) - 1, 0, max(last - 1, 0))
     return left, np.minimum(left + 1, last)
@@ -131,7 +131,7 @@ def _by_widths(f: Any, x: Any, edge_order: int) -> tuple[Any, Any]:
 
 
 def _by_widths_at_an_end(h1: Any, h2: Any, s1: Any, s2: Any, order: int) -> Any:
-    """By the width next to the end, and by the one behind it."""
+    """In the width next to the end, and in the one after it."""
     if order == 1:
         return -s1 / h1, np.zeros_like(s2)
     total, bend = h1 + h2, s1 - s2

@@ -1,4 +1,4 @@
-"""Reading entries by index, and choosing between arrays by conditions."""
+"""Reading entries by index, and selecting between arrays by conditions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["put_zeros"]
 
 @rc.primitive(host=True)
 def put_zeros(values: Any, key: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros of a shape to which `values` are added at `[key]`, repeated ones too.
+    """Zeros of a shape with `values` added at `[key]`, repeated ones too.
 
     The adjoint of `x[key]`.
     """
@@ -31,7 +31,7 @@ def put_zeros(values: Any, key: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _is_basic(key: Any) -> bool:
-    """Whether an index takes every entry at most once, as a view."""
+    """Whether an index uses every entry at most once, as a view."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(
         part is None or part is Ellipsis or isinstance(part, (int, slice, np.integer))
@@ -41,7 +41,7 @@ def _is_basic(key: Any) -> bool:
 
 @rc.shape_rule.define(put_zeros)
 def put_zeros_shape(values: Any, key: Any, shape: Any) -> Any:
-    """The shape that is asked for."""
+    """The requested shape."""
     return rc.ShapeDtype(tuple(shape), values.dtype)
 
 
@@ -49,7 +49,7 @@ def put_zeros_shape(values: Any, key: Any, shape: Any) -> Any:
 def put_zeros_batch(
     axis_size: int, in_batched: Any, values: Any, key: Any, shape: Any
 ) -> Any:
-    """One by one, at the one key."""
+    """One by one, at the only key."""
     return np.stack([put_zeros.fun(value, key, shape) for value in values]), True
 
 
@@ -67,7 +67,7 @@ def put_zeros_derivative(y: Any, values: Any, key: Any, shape: Any) -> Any:
 
 
 def getitem_derivative(y: Any, a: Any, key: Any) -> Any:
-    """Read the tangent at the same place; the cotangent goes back to it."""
+    """Read the tangent at this key; the adjoint adds the cotangent there."""
 
     def getitem_pushforward(da: Any) -> Any:
         return da[key]
@@ -86,13 +86,13 @@ Declaration(
 
 
 def _where(condition: Any, *arrays: Any) -> Any:
-    """With the defaults that its signature tells, `np.where` chooses between Nones."""
+    """With the defaults in its signature, `np.where` selects between Nones."""
     return np.where(condition, *(x for x in arrays if x is not None))
 
 
 @derivative(np.where, argnums=(0, 1, 2), call=_where)
 def where_derivative(y: Any, condition: Any, x: Any = None, other: Any = None) -> Any:
-    """Each array moves the entries that were chosen from it."""
+    """The cotangent of each array consists of the entries selected from it."""
     if x is None:
         return None, None, None
     chosen = condition != 0
@@ -110,7 +110,7 @@ def _picked(y: Any, x: Any, mask: Any) -> Any:
 
 
 def _list_maps(masks: Any, arrays: Any, plain: Any) -> Any:
-    """The result takes from the k-th array where the k-th mask is true."""
+    """The result is the k-th array where the k-th mask is true."""
 
     def choice_pushforward(tangents: Any) -> Any:
         terms = [
@@ -141,7 +141,7 @@ def _list_maps(masks: Any, arrays: Any, plain: Any) -> Any:
 
 @derivative(np.select, argnums=(1, 2), arrays=False)
 def select_derivative(y: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """The first condition that holds says which array moves the entry."""
+    """The first true condition selects the array of an entry."""
     taken = np.zeros(np.shape(y), bool)
     masks = []
     for condition in condlist:
@@ -167,7 +167,7 @@ def select_derivative(y: Any, condlist: Any, choicelist: Any, default: Any = 0) 
 def choose_derivative(
     y: Any, a: Any, choices: Any, out: Any = None, mode: Any = "raise"
 ) -> Any:
-    """The index says which array moves the entry."""
+    """The index selects the array of an entry."""
     count = len(choices)
     index = np.asarray(a)
     if mode == "wrap":

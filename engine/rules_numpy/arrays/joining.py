@@ -19,10 +19,10 @@ Parts = TypeVar("Parts", bound=Callable[..., Any])
 
 
 def joined(f: Any) -> Callable[[Parts], Parts]:
-    """Declare a function that joins a sequence of arrays, each of them linearly.
+    """Declare a function that joins a sequence of arrays, linearly in each.
 
-    Decorates `parts(dy, arrays, *options)`, which cuts the cotangent of the result into
-    those of the arrays.
+    Decorates `parts(dy, arrays, *options)`, which splits the cotangent of the result
+    into those of the arrays.
     """
     functions = f if isinstance(f, list) else [f]
 
@@ -62,7 +62,7 @@ def _tangent(x: Any, plain: Any, dx: Any) -> Any:
 
 
 def _gathered(arrays: Any, pieces: Any) -> Any:
-    """One cotangent per array: an array again if the arrays came as one."""
+    """One cotangent per array: one array if the arrays are entries of one array."""
     if isinstance(arrays, np.ndarray):
         return restore(arrays, np.stack(pieces))
     found = [
@@ -90,7 +90,7 @@ def concatenate_parts(
     dtype: Any = None,
     casting: Any = "same_kind",
 ) -> Any:
-    """Each array gets its stretch of the cotangent."""
+    """The cotangent of each array is its part."""
     if axis is None:
         pieces = _cut(dy, [np.ravel(x) for x in arrays], 0)
         return [np.reshape(d, x.shape) for d, x in zip(pieces, arrays, strict=True)]
@@ -107,7 +107,7 @@ def stack_parts(
     dtype: Any = None,
     casting: Any = "same_kind",
 ) -> Any:
-    """Each array gets its slice of the cotangent."""
+    """The cotangent of each array is its slice."""
     moved = np.moveaxis(dy, axis, 0)
     return [moved[i] for i in range(len(arrays))]
 
@@ -120,7 +120,7 @@ def _reshaped(pieces: Any, arrays: Any) -> Any:
 def vstack_parts(
     dy: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
-    """Stretches along the first axis."""
+    """Parts along the first axis."""
     return _reshaped(_cut(dy, [np.atleast_2d(x) for x in tup], 0), tup)
 
 
@@ -128,33 +128,33 @@ def vstack_parts(
 def hstack_parts(
     dy: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
-    """Stretches along the second axis; the first for vectors."""
+    """Parts along the second axis; the first for vectors."""
     wide = [np.atleast_1d(x) for x in tup]
     return _reshaped(_cut(dy, wide, 0 if wide[0].ndim == 1 else 1), tup)
 
 
 @joined(np.dstack)
 def dstack_parts(dy: Any, tup: Any) -> Any:
-    """Stretches along the third axis."""
+    """Parts along the third axis."""
     return _reshaped(_cut(dy, [np.atleast_3d(x) for x in tup], 2), tup)
 
 
 @joined(np.column_stack)
 def column_stack_parts(dy: Any, tup: Any) -> Any:
-    """Columns, or stretches of columns."""
+    """Columns, or blocks of columns."""
     columns = [x[:, None] if x.ndim < 2 else x for x in map(np.atleast_1d, tup)]
     return _reshaped(_cut(dy, columns, 1), tup)
 
 
 @linear(np.append, argnums=(0, 1))
 def append_adjoint(dy: Any, arr: Any, values: Any, axis: Any = None) -> Any:
-    """The front to the array, the rest to the values."""
+    """The first part to the array, the last part to the values."""
     return tuple(concatenate_parts(dy, [arr, values], axis))
 
 
 @derivative([np.atleast_1d, np.atleast_2d, np.atleast_3d], argnums=None)
 def atleast_derivative(y: Any, *arrays: Any) -> Any:
-    """Axes of length one are put in."""
+    """Axes of length one are added."""
     return _each(y, arrays, len(arrays) > 1, _reshape_to)
 
 
@@ -163,7 +163,7 @@ def _reshape_to(dx: Any, shape: Any) -> Any:
 
 
 def _each(y: Any, arrays: Any, several: bool, move: Any) -> Any:
-    """One output per argument, `move(x, shape)`; the sum over new axes goes back."""
+    """One output per argument, `move(x, shape)`; the adjoint sums over new axes."""
     outputs = tuple(y) if several else (y,)
 
     def pair(i: int, x: Any) -> Any:
@@ -185,7 +185,7 @@ def _each(y: Any, arrays: Any, several: bool, move: Any) -> Any:
 
 
 def _summed(dy: Any, shape: tuple[int, ...]) -> Any:
-    """Sum over the axes along which an array of a shape was spread."""
+    """Sum over the axes along which an array of a shape was broadcast."""
     if np.size(dy) == np.prod(shape, dtype=int):
         return np.reshape(dy, shape)
     lead = dy.ndim - len(shape)
@@ -195,7 +195,7 @@ def _summed(dy: Any, shape: tuple[int, ...]) -> Any:
 
 @derivative(np.broadcast_arrays, argnums=None)
 def broadcast_arrays_derivative(y: Any, *arrays: Any, subok: Any = False) -> Any:
-    """Each array is spread over the common shape."""
+    """Each array is broadcast to the common shape."""
     return _each(y, arrays, True, np.broadcast_to)
 
 
@@ -203,7 +203,7 @@ def broadcast_arrays_derivative(y: Any, *arrays: Any, subok: Any = False) -> Any
 def meshgrid_derivative(
     y: Any, *xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy"
 ) -> Any:
-    """Each vector is spread along its own axis of the grid."""
+    """Each vector is broadcast along its own axis of the grid."""
 
     def pair(i: int, x: Any) -> Any:
         axis = 1 - i if indexing == "xy" and len(xi) > 1 and i < 2 else i
@@ -224,7 +224,7 @@ def meshgrid_derivative(
 
 @derivative([np.split, np.array_split])
 def split_derivative(y: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
-    """The pieces' cotangents, joined again."""
+    """The pieces' cotangents, joined."""
 
     def split_pushforward(dx: Any) -> Any:
         return _cut(dx, y, axis)
@@ -267,7 +267,7 @@ _split_along(np.dsplit, _third)
 
 @derivative(getattr(np, "unstack", None) or [])
 def unstack_derivative(y: Any, x: Any, /, *, axis: Any = 0) -> Any:
-    """The slices' cotangents, stacked again."""
+    """The slices' cotangents, stacked."""
 
     def unstack_pushforward(dx: Any) -> Any:
         moved = np.moveaxis(dx, axis, 0)

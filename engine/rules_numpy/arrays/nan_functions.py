@@ -1,4 +1,4 @@
-"""Reductions that leave NaN out: those of the array without its NaN."""
+"""Reductions that ignore NaN: those of the array without its NaN."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = ("__name__", "__qualname__", "__doc__")  # the module is this one
 
 
 def _masked(maps: Any, keep: Any) -> Any:
-    """Tangents of NaN entries are left out, as the entries are."""
+    """Tangents of NaN entries are ignored, like the entries."""
     push, pull = maps
 
     def nan_pushforward(da: Any) -> Any:
@@ -42,7 +42,7 @@ def _masked(maps: Any, keep: Any) -> Any:
 
 
 def _filled(plain: Maps, filler: float) -> Maps:
-    """By the same function of the array with NaN replaced."""
+    """By this function of the array with NaN replaced."""
 
     @wraps(plain, assigned=_NAMES)
     def nan_derivative(y: Any, a: Any, *options: Any) -> Any:
@@ -57,7 +57,7 @@ def _filled(plain: Maps, filler: float) -> Maps:
 
 
 def _weighted(plain: Maps) -> Maps:
-    """By the same function with a mask, which counts the entries."""
+    """By this function with a mask, for the entry count."""
 
     @wraps(plain, assigned=_NAMES)
     def nan_derivative(
@@ -71,7 +71,7 @@ def _weighted(plain: Maps) -> Maps:
 
 
 def _extreme(plain: Maps) -> Maps:
-    """By the same function with a mask, the fifth of the options."""
+    """By this function with a mask, the fifth of the options."""
 
     @wraps(plain, assigned=_NAMES)
     def nan_derivative(y: Any, a: Any, *options: Any) -> Any:

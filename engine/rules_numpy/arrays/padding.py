@@ -1,4 +1,4 @@
-"""`np.pad` in every mode but functions of one's own."""
+"""`np.pad` in every mode except a user's function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 # The border is one matrix times the array.
 _LINEAR = ("edge", "linear_ramp", "mean", "reflect", "symmetric", "wrap")
-# The border is a constant; that of "empty" is whatever memory held.
+# The border is constant; "empty" leaves uninitialised memory.
 _CONSTANT = ("constant", "empty")
 
 
@@ -27,9 +27,9 @@ _CONSTANT = ("constant", "empty")
 def pad_derivative(
     y: Any, array: Any, pad_width: Any, mode: Any = "constant", **kw: Any
 ) -> Any:
-    """The array moves, and the border with the entries that it is made of.
+    """The array's tangent, and the border's from the entries that it contains.
 
-    Constants and the ends of ramps are part of the value, not of the derivative.
+    Constants and the ends of ramps belong to the value, not to the derivative.
     """
     widths = _widths(pad_width, array.ndim)
     if isinstance(mode, str) and mode in _STATISTICS:
@@ -117,7 +117,7 @@ _STATISTICS = {
 
 
 def _statistical(array: Any, widths: Any, mode: str, lengths: Any) -> Any:
-    """Axis after axis; the next one sees the border of those before."""
+    """Axis by axis, each including the borders of the previous ones."""
     steps, x = [], array
     for axis, (before, after) in enumerate(widths):
         own = [None, None] if lengths is None else _lengths(lengths, axis)
@@ -139,7 +139,7 @@ def _statistical(array: Any, widths: Any, mode: str, lengths: Any) -> Any:
 
 
 class _Border:
-    """One axis, with a statistic of the first and of the last entries repeated."""
+    """One axis, with a repeated statistic of the first and of the last entries."""
 
     def __init__(self, x: Any, axis: int, widths: Any, maps: Any, lengths: Any) -> None:
         self.axis, self.widths, self.n = axis, widths, x.shape[axis]

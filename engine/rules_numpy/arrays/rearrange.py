@@ -1,7 +1,7 @@
-"""Functions whose result holds entries of their arguments, or zeros, at other places.
+"""Functions that rearrange entries of their arguments, possibly among zeros.
 
-Where each entry comes from is found by calling the function on the numbers of the
-entries; the adjoint adds every cotangent up at the place where its entry came from.
+Calling the function on the indices of the entries gives the origin of each entry; the
+adjoint adds every cotangent at its origin.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ rearrangement(np.lib.stride_tricks.sliding_window_view)
 
 @derivative(np.trim_zeros)
 def trim_zeros_derivative(y: Any, filt: Any, *options: Any, **kw: Any) -> Any:
-    """What lies between the outermost entries that are not zero."""
+    """The part between the outermost nonzero entries."""
     places = np.argwhere(filt)
     low = places.min(axis=0) if places.size else np.zeros(filt.ndim, int)
     index = _window(y, filt, low, options, kw)

@@ -93,8 +93,8 @@ def mean_derivative(
 def _deviations(a: Any, axis: Any, where: Any, mean: Any) -> Any:
     """a - mean(a), zero outside the mask.
 
-    NumPy counts the entries of a mask by adding it up. Those of `[2, 0, 1]` are three;
-    then the deviations do not cancel, and the derivative of the mean stays.
+    NumPy counts the entries of a mask by summing it. `[2, 0, 1]` counts three; then the
+    deviations do not cancel, and the derivative of the mean stays.
     """
     if given(mean):
         return _masked(a - mean, where)
@@ -176,7 +176,7 @@ def prod_derivative(
     initial: Any = NoValue,
     where: Any = True,
 ) -> Any:
-    """∂ᵢ Π aⱼ = Π over j ≠ i, right with zeros among the aⱼ."""
+    """∂ᵢ Π aⱼ = Π over j ≠ i, correct for zeros among the aⱼ."""
     used = (
         a if where is True or not given(where) else np.where(where, a, np.ones_like(a))
     )
@@ -197,7 +197,7 @@ def prod_derivative(
 
 
 def _extreme(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Any:
-    """Maximum and minimum: equal entries share. Looked at when it is asked for."""
+    """Maximum and minimum: ties share. The weights are computed on demand."""
 
     def shares() -> tuple[Any, Any]:
         """Weights of the entries and of the initial value."""
@@ -236,7 +236,7 @@ def extreme_derivative(
     initial: Any = NoValue,
     where: Any = True,
 ) -> Any:
-    """The largest (smallest) entries move the result; equal ones share."""
+    """The largest (smallest) entries; ties share."""
     return _extreme(y, a, axis, keepdims, initial, where)
 
 
@@ -300,7 +300,7 @@ def average_derivative(
 
 
 def _weights_like(w: Any, a: Any, axis: Any) -> Any:
-    """Weights spread over the array: of its shape, or an array over the axes."""
+    """Weights broadcast to the array: of its shape, or an array over the axes."""
     if w is None:
         return np.ones_like(np.real(a))
     if w.shape == a.shape:

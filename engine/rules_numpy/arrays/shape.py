@@ -32,8 +32,8 @@ def _order_of(a: Any, order: str) -> Any:
     return "F" if np.isfortran(a) else "C"
 
 
-# The array's own layout decides what "A" and "K" mean, so the tangent, which may lie
-# otherwise in memory, is taken in the order that the array had.
+# The array's own layout defines "A" and "K", so the tangent, which may have another
+# layout, is read in the order of the array.
 @derivative(np.ravel)
 def ravel_derivative(y: Any, a: Any, order: Any = "C") -> Any:
     """Reshape to one axis, and back."""
@@ -55,7 +55,7 @@ def ravel_derivative(y: Any, a: Any, order: Any = "C") -> Any:
 
 
 def _memory_axes(a: Any) -> tuple[int, ...]:
-    """Axes from the widest stride to the narrowest, as order "K" reads them."""
+    """Axes from the largest stride to the smallest, as order "K" reads them."""
     order = sorted(range(a.ndim), key=lambda i: (-abs(a.strides[i]), i))
     return tuple(order)
 
@@ -93,7 +93,7 @@ def rollaxis_adjoint(dy: Any, a: Any, axis: Any, start: Any = 0) -> Any:
 
 @linear([np.expand_dims, np.squeeze])
 def squeeze_adjoint(dy: Any, a: Any, axis: Any = None) -> Any:
-    """Axes of length one come and go."""
+    """Axes of length one are removed and added."""
     return _shaped_like(dy, a)
 
 
@@ -107,7 +107,7 @@ with contextlib.suppress(AttributeError):
 
 @linear(np.broadcast_to)
 def broadcast_to_adjoint(dy: Any, array: Any, shape: Any, subok: Any = False) -> Any:
-    """Sum over the axes that were spread."""
+    """Sum over the broadcast axes."""
     lead = dy.ndim - array.ndim
     axes = tuple(i for i in range(dy.ndim) if i < lead or array.shape[i - lead] == 1)
     return np.reshape(np.sum(dy, axis=axes), array.shape)
@@ -115,7 +115,7 @@ def broadcast_to_adjoint(dy: Any, array: Any, shape: Any, subok: Any = False) ->
 
 @linear([np.copy, np.ascontiguousarray, np.asfortranarray])
 def copy_adjoint(dy: Any, a: Any, *_options: Any, **_kw: Any) -> Any:
-    """The same entries."""
+    """These entries."""
     return np.reshape(dy, a.shape)
 
 
@@ -163,18 +163,18 @@ def ifftshift_adjoint(dy: Any, x: Any, axes: Any = None) -> Any:
 
 @linear(np.tril)
 def tril_adjoint(dy: Any, m: Any, k: Any = 0) -> Any:
-    """What was cut off does not move."""
+    """Removed entries have derivative zero."""
     return _cut(np.tril(dy, k), m)
 
 
 @linear(np.triu)
 def triu_adjoint(dy: Any, m: Any, k: Any = 0) -> Any:
-    """What was cut off does not move."""
+    """Removed entries have derivative zero."""
     return _cut(np.triu(dy, k), m)
 
 
 def _cut(dm: Any, m: Any) -> Any:
-    """A vector is taken as every row of a matrix."""
+    """A vector counts as every row of a matrix."""
     return np.sum(dm, axis=0) if m.ndim == 1 else dm
 
 

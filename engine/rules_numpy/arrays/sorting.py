@@ -37,7 +37,7 @@ def sort_derivative(
     *,
     stable: Any = None,
 ) -> Any:
-    """The entries move with the values that they hold."""
+    """Tangents are permuted like the entries."""
     flat = np.ravel(a) if axis is None else a
     own = 0 if axis is None else axis
     return permuted(np.argsort(flat, axis=own, kind="stable"), a, axis)
@@ -63,7 +63,7 @@ def partition_derivative(
     kind: Any = "introselect",
     order: Any = None,
 ) -> Any:
-    """The permutation is the one that sorts the argument, undone for the result."""
+    """The permutation that sorts the argument, inverted for the result."""
     flat = np.ravel(a) if axis is None else a
     own = 0 if axis is None else axis
     rank = np.argsort(np.argsort(y, axis=own, kind="stable"), axis=own)
@@ -72,7 +72,7 @@ def partition_derivative(
 
 
 def _order_weights(columns: Any, value: Any, used: Any) -> Any:
-    """Weights with Σ weight · a = value: the entries that equal it share."""
+    """Weights with Σ weight · a = value: equal entries share it."""
     hit = np.where((columns == value) & used, 1.0, 0.0)
     return hit / np.maximum(np.sum(hit, axis=-1, keepdims=True), 1.0)
 
@@ -86,7 +86,7 @@ _CONTINUOUS = {
     "normal_unbiased": (3 / 8, 3 / 8),
     "interpolated_inverted_cdf": (0.0, 1.0),
 }
-# Methods whose value is an entry, or midway between two neighbours.
+# Methods whose value is an entry, or the mean of two neighbours.
 _STEPS = (
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "lower", "higher",
     "nearest", "midpoint",
@@ -190,7 +190,7 @@ def quantile_derivative(
     weights: Any = None,
 ) -> Any:
     """Linear between neighbouring entries in order, or a step; equal entries share."""
-    # With a NaN the plain functions give NaN, whose derivative is of no interest.
+    # With a NaN the plain functions give NaN, whose derivative is irrelevant.
     return _quantile_maps(y, a, q, axis, method, keepdims, skip_nan=True)
 
 

@@ -1,4 +1,4 @@
-"""Ufuncs: functions that go entry by entry."""
+"""Ufuncs: elementwise functions."""
 
 from . import arithmetic, comparison, emath, formulas, special
 

@@ -74,7 +74,7 @@ def power_partials(y: Any, x: Any, p: Any, *, needs: Any = (True, True)) -> Any:
 
 
 def _by_exponent(y: Any, x: Any, p: Any) -> Any:
-    """xᵖ ln x, which is no number for a negative x, nor beyond the pole at -0."""
+    """xᵖ ln x, which is NaN for a negative x, and beyond the pole at -0."""
     pole = (x == 0) & (np.real(p) < 0)
     with np.errstate(all="ignore"):
         base = np.where((x == 0) & np.logical_not(pole), 1.0, x)

@@ -1,4 +1,4 @@
-"""Maxima, minima, clipping and other choices between arguments."""
+"""Maxima, minima, clipping and other selections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 @elementwise(np.maximum, holomorphic=True)
 def maximum_partials(y: Any, a: Any, b: Any) -> Any:
-    """One for the larger argument, or for NaN, which the value is; equal ones share."""
+    """One for the larger argument, or for NaN, which is the value; ties share."""
     if _is_nan(y):
         return _share(*_beyond(a > b, a, b)), _share(*_beyond(b > a, b, a))
     return _share(a > b, a == b), _share(b > a, a == b)
@@ -48,7 +48,7 @@ def _is_nan(y: Any) -> Any:
 
 
 def _beyond(wins: Any, odd: Any, other: Any) -> Any:
-    """Where one wins, also by `odd` being the only NaN; and where both are alike."""
+    """Where one wins, or `odd` makes it the only NaN; and where both are equal."""
     nan, none = np.isnan(odd), np.isnan(other)
     return wins | (nan & ~none), (odd == other) | (nan & none)
 
@@ -66,7 +66,7 @@ for _f, _partials in (
     choose(_f, _partials)
 
 
-# clip is a Python function whose bounds may be missing, so it is no ufunc rule.
+# clip is a Python function with optional bounds, so it has no ufunc rule.
 @derivative(np.clip, argnums=(0, 1, 2))
 def clip_derivative(
     y: Any,
@@ -78,7 +78,7 @@ def clip_derivative(
     min: Any = None,
     max: Any = None,
 ) -> Any:
-    """The argument within the bounds, theirs included; else the bound that holds."""
+    """The argument within the bounds, bounds included; otherwise the active bound."""
     low = _bound(a_min, min)
     high = _bound(a_max, max)
     above = False if high is None else (a > high) | _crossed(low, high)
@@ -123,7 +123,7 @@ def nan_to_num_derivative(
     posinf: Any = None,
     neginf: Any = None,
 ) -> Any:
-    """What is finite stays and moves; what is replaced moves with its replacement."""
+    """Finite entries keep their derivative; replaced ones have their replacement's."""
     if x.dtype.kind == "c" and not np.all(np.isfinite(x)):
         message = (
             "the derivative of numpy.nan_to_num must be given finite complex numbers"

@@ -1,4 +1,4 @@
-"""`np.emath`: functions that turn complex outside the real domain."""
+"""`np.emath`: functions with complex results outside the real domain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 def _lend(f: Any, ufunc: Any) -> None:
-    """The partials of the ufunc, at the arguments where NumPy evaluates it."""
+    """The partials of the ufunc, at the arguments that NumPy evaluates."""
     partials = maps_of_partials(DECLARED[ufunc][0])
 
     def emath_derivative(y: Any, *args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The special functions that NumPy itself has: `i0` and `sinc`."""
+"""NumPy's own special functions: `i0` and `sinc`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other ways to the same functions: methods of arrays and of ufuncs."""
+"""Other interfaces to these functions: methods of arrays and of ufuncs."""
 
 from rules_numpy import (  # noqa: F401  (first: what is here lends their declarations)
     analysis,

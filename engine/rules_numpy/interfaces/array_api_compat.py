@@ -1,4 +1,4 @@
-"""The wrappers of `array_api_compat` around NumPy: the rules of what they wrap."""
+"""The wrappers of `array_api_compat` around NumPy: rules of the wrapped functions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SAME = {
         "svd", "svdvals", "tensordot", "trace", "vecdot",
     )},
 }  # fmt: skip
-# The frequencies have a step by keyword only, which has no cotangent.
+# The frequencies have a keyword-only step, which has no cotangent.
 _CONSTANT = """
 argsort count_nonzero empty eye finfo iinfo nonzero ones zeros linalg.matrix_rank
 fft.fftfreq fft.rfftfreq
@@ -116,7 +116,7 @@ def sort_derivative(
     descending: Any = False,
     stable: Any = True,
 ) -> Any:
-    """As `np.sort`, or from the largest entry down."""
+    """As `np.sort`, or in descending order."""
     order = np.argsort(x, axis=axis, kind="stable")
     return permuted(np.flip(order, axis) if descending else order, x, axis)
 

@@ -1,4 +1,4 @@
-"""What carries no derivative: comparisons, indices, dtypes, files, random numbers."""
+"""Functions without derivative: comparisons, indices, dtypes, files, random numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rules_numpy._declare.derivative import constant, derivative
 
 __all__ = ["NAMES"]
 
-# Public functions of `numpy`, `numpy.linalg` and `numpy.fft` whose results are whole
-# numbers, truth values, texts, dtypes, or do not depend on any float.
+# Public functions of `numpy`, `numpy.linalg` and `numpy.fft` whose results are
+# integers, booleans, strings, dtypes, or do not depend on any float.
 NAMES = """
 all allclose any argmax argmin argpartition argsort argwhere array2string array_equal
 array_equiv array_repr array_str bartlett base_repr binary_repr bitwise_and
@@ -48,7 +48,7 @@ bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 longlong ulonglong str_ 
 datetime64 timedelta64 dtype finfo iinfo ndindex busdaycalendar
 """.split()
 
-# Methods of random generators that hand back, or write to, their arguments' entries.
+# Methods of random generators that return, or write to, entries of their arguments.
 _MOVING = {"permutation", "permuted", "shuffle", "choice"}
 
 
@@ -73,7 +73,7 @@ def _random_methods() -> list[Any]:
 
 
 def _standard_random() -> list[Any]:
-    """The numbers of `random`; `choice` and its like hand back what they are given."""
+    """The functions of `random`; `choice` and others return their arguments' items."""
     names = (
         "random uniform triangular betavariate expovariate gammavariate gauss "
         "lognormvariate normalvariate vonmisesvariate paretovariate weibullvariate "
@@ -100,5 +100,5 @@ _declare()
 
 @derivative([np.zeros_like, np.ones_like, np.empty_like])
 def like_derivative(y: Any, a: Any, *_options: Any, **_kw: Any) -> Any:
-    """The entries of the model do not matter."""
+    """Independent of the entries of the model."""
     return None

@@ -1,7 +1,7 @@
-"""Methods of arrays and of NumPy scalars: those of the functions of the same name.
+"""Methods of arrays and of NumPy scalars, with the rules of the functions.
 
-Attributes (`.T`, `.real`, `.imag`, `.flat`) are no calls: views are the affair of an AD
-system, which knows the memory.
+Attributes (`.T`, `.real`, `.imag`, `.flat`) are not calls: an AD system, which knows
+the memory, handles views.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def compress_derivative(
 def reshape_derivative(
     y: Any, a: Any, *new_shape: Any, order: Any = "C", copy: Any = None
 ) -> Any:
-    """The shape may be given as one tuple or as several numbers."""
+    """The shape may be one tuple or several numbers."""
     own = _order(a, order)
 
     def reshape_pushforward(da: Any) -> Any:
@@ -100,7 +100,7 @@ def flatten_derivative(y: Any, a: Any, order: Any = "C") -> Any:
 
 @derivative(_both("transpose"))
 def transpose_derivative(y: Any, a: Any, *axes: Any) -> Any:
-    """The axes may be given as one tuple or as several numbers."""
+    """The axes may be one tuple or several numbers."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
 
     def transpose_pushforward(da: Any) -> Any:
@@ -127,7 +127,7 @@ def item_derivative(y: Any, a: Any, *key: Any) -> Any:
     return item_pushforward, item_pullback
 
 
-# `-a`, `a + b` and their like, as the functions of `operator`.
+# `-a`, `a + b` and others, as the functions of `operator`.
 _BINARY = {
     "add": np.add,
     "sub": np.subtract,
@@ -144,7 +144,7 @@ _NUMBERS = np.ndarray | _SCALARS
 
 
 def _operators() -> None:
-    """`a += b` writes into an array, which is the affair of an AD system."""
+    """`a += b` writes to an array, which an AD system handles."""
     from rules_numpy._declare.derivative import DECLARED
     from rules_numpy._declare.elementwise import maps_of_partials
 
@@ -158,7 +158,8 @@ def _operators() -> None:
         if name in _BINARY and ufunc is not np.matmul:
             cases.append((getattr(operator, f"i{name}"), (_SCALARS, *types[1:])))
         for function, kinds in cases:
-            # Of a number made an array, `a += b` would overwrite what partials need.
+            # For a number converted to an array, `a += b` would overwrite values that
+            # partials need.
             given = Declaration(
                 function, maps, numbers, bare=False, arrays=True, call=plain
             )

@@ -1,7 +1,7 @@
 """`ufunc.reduce`, `.accumulate`, `.outer` and `.reduceat` of every elementwise ufunc.
 
-Sums, products and extremes are reductions with rules of their own; any other ufunc is
-applied entry after entry, and so are its partials.
+Sums, products and extremes are reductions with their own rules; any other ufunc is
+applied entry by entry, and so are its partials.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _logsumexp(
     start = power(initial - y) if given(initial) else None
     if start is not None:
         total = total + expand(start, a, axis, keepdims)
-    total = np.where(total > 0, total, 1.0)  # 1, had `y` not been rounded
+    total = np.where(total > 0, total, 1.0)  # 1 but for the rounding of `y`
     shares = shares / total
 
     def logsumexp_pushforward(da: Any) -> Any:
@@ -145,7 +145,7 @@ def reduceat_derivative(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """The reductions of stretches along an axis; sums by one matrix."""
+    """The reductions of slices along an axis; sums by one matrix."""
     if ufunc is np.add:
         return _sums_of_stretches(array, indices, axis)
     x, results = np.moveaxis(array, axis, 0), np.moveaxis(y, axis, 0)
@@ -172,7 +172,7 @@ def reduceat_derivative(
 
 
 def _stretches(indices: Any, length: int) -> list[slice]:
-    """Each from its index to the next; a single entry where that is not larger."""
+    """The slices from each index to the next; a single entry if that is not larger."""
     ends = [*indices[1:].tolist(), length]
     pairs = zip(indices.tolist(), ends, strict=True)
     return [slice(start, max(end, start + 1)) for start, end in pairs]

@@ -1,6 +1,6 @@
-"""One ufunc applied entry after entry: f(… f(f(start, a₀), a₁) …, aₙ₋₁).
+"""One ufunc applied entry by entry: f(… f(f(start, a₀), a₁) …, aₙ₋₁).
 
-The derivative goes the same way, by the partials of the ufunc.
+The derivative is computed step by step, by the partials of the ufunc.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def partials_of(ufunc: Any, method: str) -> Any:
 def steps_of(
     ufunc: Any, method: str, before: Any, entries: Any, after: Any
 ) -> list[Any]:
-    """Partials of yᵢ = f(yᵢ₋₁, aᵢ) in both arguments, one pair for each step."""
+    """Partials of yᵢ = f(yᵢ₋₁, aᵢ) in both arguments, one pair per step."""
     partials = partials_of(ufunc, method)
     triples = zip(before, entries, after, strict=True)
     return [tuple(map(_number, partials(y, y0, x))) for y0, x, y in triples]
@@ -64,11 +64,11 @@ def back(seeds: list[Any], steps: list[Any]) -> tuple[Any, list[Any]]:
 
 @dataclass(frozen=True)
 class _Fold:
-    """A reduction, the reduced axes made one and moved to the front.
+    """A reduction, with the reduced axes merged and moved to the front.
 
     Attributes:
-        start: What the first step is taken from.
-        entries: What the steps add; not the first entry where that is the start.
+        start: The initial value of the first step.
+        entries: The entries of the steps, without the first if that is the start.
         steps: The partials.
     """
 
@@ -116,7 +116,7 @@ def folded(
 
 
 def _fold(ufunc: Any, x: Any, used: Any, initial: Any, y: Any) -> _Fold:
-    """Start at the initial value, or the first entry, or where it is left out at 0."""
+    """Start at the initial value, or the first entry, or 0."""
     if given(initial):
         start, lead = np.broadcast_to(initial, x.shape[1:]), 0
     elif len(x) and np.all(used):

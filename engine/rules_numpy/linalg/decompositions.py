@@ -1,7 +1,7 @@
 """Eigenvalues, singular values, QR and Cholesky factors.
 
-Eigenvectors are determined up to a phase, and those of equal eigenvalues up to a
-rotation; a function of them has a derivative if it does not depend on that choice.
+Eigenvectors are unique up to a phase, and those of equal eigenvalues up to a rotation;
+a function of them has a derivative if it does not depend on that choice.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def eigh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
 
 
 def _arrays(dy: Any, y: Any) -> Any:
-    """The cotangents of values and vectors; None for vectors that nothing uses."""
+    """The cotangents of values and vectors; None for unused vectors."""
     dw, dv = (None if isinstance(d, rc.AbstractZero) else d for d in dy)
     return np.zeros_like(y[0]) if dw is None else dw, dv
 
@@ -110,7 +110,7 @@ def eigvalsh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
 
 
 def _inverse(f: str, v: Any) -> Any:
-    """V⁻¹; refused where the vectors are not independent."""
+    """V⁻¹; an error if the vectors are not independent."""
     try:
         inverse = np.linalg.inv(v)
     except np.linalg.LinAlgError:
@@ -171,7 +171,7 @@ def eig_derivative(y: Any, a: Any) -> Any:
 
 
 def _check_eig(dw: Any, x: Any, groups: Any) -> None:
-    """Any basis of a block will do, so x is zero there."""
+    """Check a block in any basis, so x is zero there."""
     if tied(groups):
         within = groups & ~np.eye(x.shape[-1], dtype=bool)
         refuse_choice("eig", (np.where(within, x, 0.0), x))

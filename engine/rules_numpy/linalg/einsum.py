@@ -1,4 +1,4 @@
-"""`np.einsum`: every spelling; the adjoint is an einsum again."""
+"""`np.einsum` in every form; the adjoint is an einsum too."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def einsum_derivative(
     order: Any = None,
     casting: Any = None,
 ) -> Any:
-    """Linear in every operand; letters that occur in one operand alone are spread."""
+    """Linear in every operand; letters of one operand alone are broadcast."""
     call = _Call(operands)
     maps: list[Any] = [None] * len(operands)
     for k, place in enumerate(call.places):
@@ -110,7 +110,7 @@ def _adjoint(call: _Call, k: int, dy: Any, optimize: Any) -> Any:
     target, seen = "", set()
     for letter, n in zip(own, shape, strict=True):
         name = letter
-        if letter in seen:  # a diagonal: the entries beside it are zero
+        if letter in seen:  # a diagonal: the other entries are zero
             name = next(spare)
             terms.append(letter + name)
             arrays.append(np.eye(n))

@@ -1,4 +1,4 @@
-"""Equal eigenvalues and singular values: what is known there, and what is refused.
+"""Equal eigenvalues and singular values: derivatives that exist, and errors.
 
 The vectors of equal values are fixed up to a rotation R. A function that does not see R
 has a derivative, but (values, vectors) do not always let it be computed: f(A) = V f(w)
@@ -45,7 +45,7 @@ _CURE = (
 
 @rc.primitive(host=True)
 def equal_groups(f: str, w: Any) -> Any:
-    """Mask (…, n, n) of the pairs of equal values of `f`, equal within rounding."""
+    """Mask (…, n, n) of the pairs of values of `f` that are equal within rounding."""
     size = np.max(np.abs(w), axis=-1, keepdims=True, initial=0.0)
     tiny = 8 * w.shape[-1] * np.finfo(w.dtype).eps
     gap = np.abs(np.expand_dims(w, -1) - np.expand_dims(w, -2))
@@ -54,7 +54,7 @@ def equal_groups(f: str, w: Any) -> Any:
 
 @rc.shape_rule.define(equal_groups)
 def equal_groups_shape(f: str, w: Any) -> Any:
-    """One truth value for each pair."""
+    """One boolean per pair."""
     return rc.ShapeDtype((*w.shape, w.shape[-1]), np.dtype(bool))
 
 
@@ -66,7 +66,7 @@ def equal_groups_batch(axis_size: int, in_batched: Any, f: str, w: Any) -> Any:
 
 @derivative(equal_groups, argnums=1)
 def equal_groups_derivative(y: Any, f: str, w: Any) -> Any:
-    """Constant where all values differ; the rules that ask hold at first order else."""
+    """Constant if all values differ; otherwise the rules hold at first order only."""
     if tied(y):
         message = (
             f"the rules of numpy.linalg.{f} must be differentiated where its values "
@@ -111,13 +111,13 @@ def antihermitian(m: Any) -> Any:
 
 
 def _rounding(*sizes: Any) -> Any:
-    """What rounding may leave of numbers of these sizes."""
+    """The rounding error of numbers of these sizes."""
     top = max(float(np.max(np.abs(x), initial=0.0)) for x in sizes)
     return 1e3 * max(np.finfo(np.real(x).dtype).eps for x in sizes) * top
 
 
 def _slack(x: Any, size: Any) -> Any:
-    """What is taken for zero: half the digits, since a cotangent may have cancelled."""
+    """The threshold for zero: half the digits, since a cotangent may have cancelled."""
     return np.sqrt(np.finfo(x.dtype).eps) * (1.0 + np.max(np.abs(size), initial=0.0))
 
 
@@ -134,9 +134,9 @@ def refuse_split(f: str, m: Any, groups: Any, whole: Any) -> None:
 
     Args:
         f: The function.
-        m: How the blocks move.
+        m: The derivative of the blocks.
         groups: Pairs of equal values.
-        whole: What rounding goes by.
+        whole: The scale of rounding errors.
     """
     if not tied(groups):
         return
@@ -151,7 +151,7 @@ def refuse_split(f: str, m: Any, groups: Any, whole: Any) -> None:
 
 
 def refuse_choice(f: str, turn: Any) -> None:
-    """Reverse: nothing may depend on how the vectors of equal values are chosen."""
+    """Reverse: no dependence on the choice of the vectors of equal values."""
     found, size = turn
     if np.any(np.abs(found) > _slack(found, size)):
         _refuse(
@@ -178,9 +178,9 @@ def refuse_unknown_block(f: str, dw: Any, groups: Any) -> None:
 def block_of(f: str, w: Any, dw: Any, x: Any, groups: Any) -> Any:
     """Reverse: the cotangent of each block off its diagonal dw.
 
-    Zero where dw has equal entries, as above, and elsewhere what x = Vᴴ dv tells, or an
-    error. Rounding goes by x too, which for V f(w) Vᴴ is f where dw is f', and cancels
-    where that is zero.
+    Zero where dw has equal entries, as above, and elsewhere determined by x = Vᴴ dv, or
+    an error. The rounding scale includes x, which for V f(w) Vᴴ is f where dw is f',
+    and cancels where that is zero.
     """
     scale = np.max(np.abs(w), initial=0.0)
     rounding = _rounding(dw, np.zeros_like(x) if scale == 0 else x / scale)
@@ -204,7 +204,7 @@ def _even(dw: Any, groups: Any, rounding: Any) -> Any:
 
 
 def refuse_phase(f: str, turn: Any, size: Any) -> None:
-    """A complex vector is fixed up to its phase: refuse what depends on that."""
+    """Raise an error for dependence on the phase of a complex vector."""
     if np.any(np.abs(turn) > _slack(turn, size)):
         message = (
             f"the derivative of numpy.linalg.{f} must be wanted for a function that "

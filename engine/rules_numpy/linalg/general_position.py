@@ -35,7 +35,7 @@ __all__ = [
 
 @lru_cache(maxsize=64)
 def _some_matrix(n: int, seed: int) -> Any:
-    """The same matrix at every call: a forward pass may be repeated."""
+    """One fixed matrix: a forward pass may be repeated."""
     parts = np.random.default_rng(seed).normal(size=(2, n, n))
     found = parts[0] + 1j * parts[1]
     found.flags.writeable = False
@@ -43,7 +43,7 @@ def _some_matrix(n: int, seed: int) -> Any:
 
 
 def turn_of(mixed: Any, dtype: Any, seed: int = 22) -> Any:
-    """A unitary matrix that mixes the given pairs of vectors and leaves the others."""
+    """A unitary matrix that mixes the given pairs of vectors and no others."""
     some = _some_matrix(mixed.shape[-1], seed)
     some = np.asarray(some if dtype.kind == "c" else some.real, dtype)
     turn, _ = np.linalg.qr(np.where(mixed, some, dtype.type(0)))
@@ -74,8 +74,8 @@ def eigh_in_general(eigh: Any, *args: Any, **kw: Any) -> Any:
 def eig_in_general(eig: Any, *args: Any, **kw: Any) -> Any:
     """`numpy.linalg.eig`, the vectors of equal values in general position.
 
-    As LAPACK leaves them: of length one, the largest entry real. They need not be
-    orthogonal, and are not: of a skew G, orthogonal ones would show a zero diagonal.
+    As LAPACK's: of length one, the largest entry real. They are deliberately not
+    orthogonal: for a skew G, orthogonal ones would show a zero diagonal.
     """
     found = eig(*args, **kw)
     groups = equal_groups("eig", found[0])
@@ -96,8 +96,8 @@ def eig_in_general(eig: Any, *args: Any, **kw: Any) -> Any:
 def svd_in_general(svd: Any, *args: Any, **kw: Any) -> Any:
     """`numpy.linalg.svd`, the vectors of equal values in general position.
 
-    Those of zero singular values turn on either side by itself, and together with the
-    vectors beyond the last.
+    Those of zero singular values rotate independently on either side, together with the
+    vectors after the last.
     """
     found: Any = svd(*args, **kw)
     if not isinstance(found, tuple) or not found[1].size:
@@ -128,7 +128,7 @@ def _open(null: Any, u: Any, vh: Any) -> bool:
 
 
 def _turned(side: Any, alive: Any, null: Any, seed: int) -> Any:
-    """Turn equal values as the other side does, and zeros by themselves."""
+    """Rotate equal values as the other side does, and zeros independently."""
     k = null.shape[-1]
     turned = side[..., :k] @ turn_of(alive, side.dtype)
     side = np.concatenate([turned, side[..., k:]], axis=-1)
@@ -144,19 +144,19 @@ def _signed(s: Any) -> Any:
 
 
 def _unused(*cotangents: Any) -> bool:
-    """Nothing, that is, and not zeros: those can come from an f(A) that moves."""
+    """Whether a cotangent is `ZeroTangent`; an active f(A) can give arrays of zeros."""
     return all(isinstance(d, rc.AbstractZero) for d in cotangents)
 
 
 def _values_alone(f: str, w: Any, dw: Any) -> None:
-    """Refuse to part equal values: each by itself has no derivative."""
+    """Raise an error for equal values with unequal cotangents."""
     if not _unused(dw):
         groups = equal_groups(f, w)
         refuse_unknown_block(f, dw, groups)
 
 
 def eigh_values(y: Any, dy: Any) -> bool:
-    """Whether nothing uses the vectors; an error if equal values part."""
+    """Whether the vectors are unused; an error if equal values differ."""
     alone = _unused(dy[1])
     if alone:
         _values_alone("eigh", y[0], dy[0])
@@ -172,7 +172,7 @@ def eig_values(y: Any, dy: Any) -> bool:
 
 
 def svd_values(y: Any, dy: Any) -> bool:
-    """As `eigh_values`; a zero, which equals its negative, must not move."""
+    """As `eigh_values`; a zero, which equals its negative, must be constant."""
     du, ds, dvh = dy
     alone = _unused(du, dvh)
     if alone and not _unused(ds):

@@ -57,7 +57,7 @@ def matrix_slope(y: Any, x: Any, p: Any) -> Any:
 
 
 def _spectral_slope(y: Any, x: Any, p: Any) -> Any:
-    """U diag(g) Vᴴ, g the derivative in the singular values."""
+    """U diag(g) Vᴴ, with g the derivative in the singular values."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     tiny = _tiny(s, x)
     g = np.where(s > tiny, 1.0, 0.0) if p == "nuc" else _end(s, tiny, p)
@@ -70,7 +70,7 @@ def _tiny(s: Any, x: Any) -> Any:
 
 
 def _end(s: Any, tiny: Any, p: Any) -> Any:
-    """Weights of the largest (2) or smallest (-2) values: equal ones share."""
+    """Weights of the largest (2) or smallest (-2) values: ties share."""
     pick, start = (np.max, 0.0) if p == 2 else (np.min, np.inf)
     end = pick(s, axis=-1, keepdims=True, initial=start)
     g = np.where((np.abs(s - end) <= tiny) & (s > 0), 1.0, 0.0)
@@ -182,7 +182,7 @@ def cond_derivative(y: Any, x: Any, p: Any = None) -> Any:
 
 
 def _spectral_condition(y: Any, x: Any, p: Any) -> Any:
-    """κ = s₁ / s₂ with the largest and the smallest value, or the other way round."""
+    """κ = s₁ / s₂ with the largest and the smallest value, or the reverse."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     ends = (-2, 2) if p == -2 else (2, -2)
     above, below = (_end(s, _tiny(s, x), end) for end in ends)

@@ -33,7 +33,7 @@ def product_maps(f: Any, a: Any, b: Any, to_a: Any, to_b: Any) -> Any:
 def matmul_derivative(
     y: Any, a: Any, b: Any, *, dtype: Any = None, casting: Any = None, order: Any = None
 ) -> Any:
-    """ȧ = ẏ bᴴ and ḃ = aᴴ ẏ, stacks of matrices and vectors alike."""
+    """ȧ = ẏ bᴴ and ḃ = aᴴ ẏ, for stacks of matrices and vectors."""
     return _matmul_maps(np.matmul, a, b)
 
 
@@ -107,7 +107,7 @@ def _tensordot_maps(f: Any, a: Any, b: Any, axes: Any) -> Any:
     def to_a(dy: Any) -> Any:
         dy_axes = tuple(range(count_a, count_a + count_b))
         da = np.tensordot(dy, np.conjugate(b), (dy_axes, free_b))
-        # What is left of b are the summed axes, in the order of b.
+        # The summed axes of b, in the order of b.
         summed = tuple(of_a[of_b.index(i)] for i in sorted(of_b))
         return np.transpose(da, np.argsort((*free_a, *summed)))
 
@@ -287,7 +287,7 @@ def _cross_maps(product: Any, a: Any, b: Any, axes: Any) -> Any:
 
 
 def _end(x: Any, dx: Any, axis: int) -> int:
-    """The axis counted from the end: broadcasting puts axes in at the front."""
+    """The axis counted from the end: broadcasting adds axes at the front."""
     return axis % x.ndim - x.ndim if x.ndim != dx.ndim else axis
 
 

@@ -74,7 +74,7 @@ def cofactor(a: Any) -> Any:
     n = s.shape[-1]
     others = [np.prod(np.delete(s, i, axis=-1), axis=-1) for i in range(n)]
     scale = np.linalg.det(u) * np.linalg.det(vh)
-    rest = np.stack(others, axis=-1) if n else s  # det of nothing is 1 and stays so
+    rest = np.stack(others, axis=-1) if n else s  # the determinant of nothing is 1
     middle = np.conjugate(u) * np.expand_dims(rest, -2)
     return scale[..., None, None] * np.matmul(middle, np.conjugate(vh))
 
@@ -141,7 +141,7 @@ def _minors(a: Any) -> Any:
 
 @derivative(np.linalg.det)
 def det_derivative(y: Any, a: Any) -> Any:
-    """d det = Σ C da with the cofactors C, right for singular matrices too."""
+    """d det = Σ C da with the cofactors C, correct for singular matrices too."""
     slope = cofactor(a)
 
     def det_pushforward(da: Any) -> Any:
@@ -155,7 +155,7 @@ def det_derivative(y: Any, a: Any) -> Any:
 
 @derivative(np.linalg.slogdet)
 def slogdet_derivative(y: Any, a: Any) -> Any:
-    """d ln|det| = Re tr(a⁻¹ da); the phase turns by Im tr(a⁻¹ da)."""
+    """d ln|det| = Re tr(a⁻¹ da); the phase changes by Im tr(a⁻¹ da)."""
     sign, _ = y
     inverse = _inverse(a, sign)
     turned = np.swapaxes(inverse, -1, -2)
@@ -180,7 +180,7 @@ def slogdet_derivative(y: Any, a: Any) -> Any:
 
 
 def _inverse(a: Any, sign: Any) -> Any:
-    """The inverse; infinite, by the cofactors, where there is none."""
+    """The inverse; for a singular matrix infinite, by the cofactors."""
     if np.all(sign != 0):
         return np.linalg.inv(a)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,7 +205,7 @@ def _of_hermitian(y: Any, a: Any) -> Any:
 def pinv_derivative(
     y: Any, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = None
 ) -> Any:
-    """Golub and Pereyra (1973), eq. 4.12; the rank must not change nearby."""
+    """Golub and Pereyra (1973), eq. 4.12; the rank must be locally constant."""
     if hermitian:
         return _of_hermitian(y, a)
     yh = adjoint(y)
@@ -279,7 +279,7 @@ def lstsq_derivative(y: Any, a: Any, b: Any, rcond: Any = None) -> Any:
 
 
 def _floating(a: Any) -> Any:
-    """An array of whole numbers, which NumPy solves with too, in floating numbers."""
+    """An integer array as floating numbers, as NumPy solves it."""
     return a if a.dtype.kind in "fc" else a.astype(float)
 
 

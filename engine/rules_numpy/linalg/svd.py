@@ -53,7 +53,7 @@ class _Factors:
         self.across = np.where(both, 0.0, 1.0 / np.where(both, 1.0, total))
         self.under = np.where(self.null, 0.0, 1.0 / np.where(self.null, 1.0, s))
         self.is_complex = u.dtype.kind == "c"
-        # A real square matrix with one zero: sign(s) s goes through it smoothly.
+        # A real square matrix with one zero: sign(s) s is smooth there.
         alone = np.sum(self.null, axis=-1, keepdims=True) == 1
         smooth = a.shape[-2] == a.shape[-1] and not self.is_complex
         self.open = self.null & ~(alone & smooth)
@@ -178,7 +178,7 @@ def _pushed(f: _Factors, da: Any) -> Any:
 
 
 def _check_pushed(f: _Factors, h: Any, p: Any, out_u: Any, out_v: Any) -> None:
-    """A zero singular value must stay zero, but for a single one of a real matrix."""
+    """A zero singular value must stay zero, except a single one of a real matrix."""
     refuse_split("svd", h, f.groups, p)
     if not np.any(f.open):
         return
@@ -236,7 +236,7 @@ def _refuse_kink(f: str) -> NoReturn:
 
 
 def _crossed(basis: Any, more: Any, dmore: Any) -> Any:
-    """How the vectors beyond the k-th answer to a turn of the first k."""
+    """The effect of a rotation of the first k vectors on those after the k-th."""
     if not more.shape[-1]:
         return 0.0
     return np.matmul(more, np.matmul(adjoint(dmore), basis))

@@ -57,7 +57,7 @@ def complex_partials(y: Any, real: NUMBERS, imag: NUMBERS = 0) -> Any:
     return 1.0, 1j
 
 
-# The partials, and what they claim about complex arguments.
+# The partials, and their flags for complex arguments.
 _PARTIALS: dict[Any, tuple[Any, dict[str, bool]]] = {
     abs: (abs_partials, {"real_valued": True}),
     pow: (pow_partials, {"holomorphic": True}),
@@ -72,7 +72,7 @@ for _f, (_partials, _claims) in _PARTIALS.items():
 
 
 def sum_derivative(y: Any, iterable: Any, start: Any = 0) -> Any:
-    """Every entry moves the sum, and so does the start."""
+    """The sum of all tangents, with that of the start."""
 
     def sum_pushforward(tangents: Any) -> Any:
         if isinstance(iterable, np.ndarray):
@@ -103,7 +103,7 @@ def _spread(x: Any, dy: Any) -> Any:
 
 
 def extreme_derivative(y: Any, *numbers: Any) -> Any:
-    """The arguments that attain the extreme share it."""
+    """Ties share."""
     hits = [x == y for x in numbers]
     return tuple(_part(hit, sum(hits)) for hit in hits)
 
@@ -116,7 +116,7 @@ def _part(hit: bool, count: int) -> Any:
 
 
 def extreme_of_one_derivative(y: Any, numbers: Any) -> Any:
-    """The entries that attain the extreme share it."""
+    """Ties share."""
     share = np.where(np.asarray(numbers) == y, 1.0, 0.0)
     share = share / np.sum(share)
 
@@ -153,7 +153,7 @@ for _f in (max, min):
 def sorted_derivative(
     y: Any, iterable: Any, /, *, key: Any = None, reverse: bool = False
 ) -> Any:
-    """The items in another order: tangents move with them."""
+    """The items in another order, with their tangents."""
     given = list(iterable)
     keys = given if key is None else [key(x) for x in given]
     order = sorted(range(len(given)), key=keys.__getitem__, reverse=reverse)

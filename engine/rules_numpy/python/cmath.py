@@ -48,7 +48,7 @@ def rect_partials(y: Any, r: Any, phi: Any) -> Any:
 
 
 def of_complex(partials: Callable[..., Any]) -> Callable[..., Any]:
-    """The partials of real numbers too: on the side of a cut with imaginary part +0."""
+    """The partials of real numbers too: on a cut, the side with imaginary part +0."""
 
     @wraps(partials)
     def partials_of_complex(y: Any, z: Any) -> Any:

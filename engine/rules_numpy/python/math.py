@@ -20,7 +20,7 @@ from rules_numpy.formulas import FORMULAS, MATH, in_namespace
 __all__ = ["declare", "formula_of_numbers", "polygamma"]
 
 _ZERO, _NONE = rc.ZeroTangent(), rc.NoTangent()
-# What `math` calls asin is NumPy's arcsin.
+# `asin` in `math` is NumPy's arcsin.
 _INVERTED = ("sin", "cos", "tan")
 
 # B₂ₖ / (2k)! of the expansion of ψ, k = 1, …, 10.
@@ -50,7 +50,7 @@ def polygamma(n: int, x: float) -> float:
 
 
 def declare(f: Any, partials: Callable[..., Any], **claims: bool) -> None:
-    """Register a scalar rule, and note it for the reference page."""
+    """Register a scalar rule, and record it for the reference page."""
     given = on_floats(partials) if takes_several(partials) else partials
     rc.scalar_rule(f, given, **claims)
     DECLARED[f] = partials, (0,)
@@ -63,7 +63,7 @@ def takes_several(partials: Callable[..., Any]) -> bool:
 
 
 def on_floats(partials: Callable[..., Any]) -> Callable[..., Any]:
-    """Let partials calculate with floats where another argument is an exact number."""
+    """Let partials compute with floats if another argument is an exact number."""
 
     @wraps(partials)
     def of_floats(y: Any, *args: Any) -> Any:
@@ -109,7 +109,7 @@ def pow_partials(y: Any, x: Any, p: Any) -> Any:
 
 
 def power(x: float, p: float) -> float:
-    """xᵖ for x ≠ 0, infinite where Python says that it is out of range."""
+    """xᵖ for x ≠ 0, infinite if Python raises OverflowError."""
     try:
         return math.pow(x, p)
     except OverflowError:
@@ -151,7 +151,7 @@ declare(polygamma, polygamma_partials)
 
 
 def _numbers(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` of lists: what `math` takes and gives."""
+    """`f` of lists, as `math` has it."""
 
     def run(*args: Any, **kw: Any) -> Any:
         return f(*(x.tolist() if isinstance(x, np.ndarray) else x for x in args), **kw)
@@ -168,7 +168,7 @@ def dist_derivative(y: Any, p: Any, q: Any) -> Any:
 
 @derivative(math.fsum, call=_numbers(math.fsum))
 def fsum_derivative(y: Any, seq: Any) -> Any:
-    """Every term moves the sum."""
+    """The sum of all tangents."""
     return total_of(np.ones(seq.shape))
 
 

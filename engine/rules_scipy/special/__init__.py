@@ -1,4 +1,4 @@
-"""Special functions of `scipy.special` as primitives with rules, by mathematics.
+"""Special functions of `scipy.special` as primitives with rules.
 
 gamma family      gamma, gammaln, digamma (psi), polygamma, beta, betaln
 zeta              zeta

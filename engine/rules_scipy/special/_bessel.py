@@ -1,7 +1,7 @@
 """Bessel functions and modified Bessel functions of real order.
 
-The recurrences are those whose terms do not cancel against each other: for K and I both
-have one sign. There is no closed form for the derivative in the order.
+The recurrences are those without cancellation: for K and I both terms have one sign.
+There is no closed form for the derivative in the order.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def jv_partials(_y: Any, v: Any, z: Any) -> tuple[Any, Any]:
 def yv_partials(_y: Any, v: Any, z: Any) -> tuple[Any, Any]:
     r"""$Y_v'(z) = (Y_{v-1}(z) - Y_{v+1}(z)) / 2$ (DLMF 10.6.1).
 
-    At 0, where both terms are infinite, the one of larger order stands for the limit.
+    At 0, where both terms are infinite, the term of larger order gives the limit.
     """
     xp, v_, z_ = arrays(v, z)
     below, above = _neighbours(yv, v, z)
@@ -96,7 +96,7 @@ def _ive_slopes(y: Any, v: Any, z: Any) -> tuple[Any, Any]:
     r"""The factors of $dz$ and of $d\,\mathrm{Re}\,z$."""
     xp, z = arrays(signed(z))
     real = xp.real(z) if is_complex(z) else z
-    # By choices: array_api_compat's sign of tensors writes under a mask.
+    # By selection: array_api_compat's sign of tensors writes under a mask.
     one, zero = xp.ones_like(real), xp.zeros_like(real)
     sign = xp.where(real > 0, one, xp.where(real < 0, -one, zero))
     return sum(_neighbours(ive, v, z)) / 2, -sign * y

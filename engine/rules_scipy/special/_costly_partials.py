@@ -1,4 +1,4 @@
-"""Rules of functions whose partials differ much in cost, or are not all known."""
+"""Rules of functions with partials of very different cost, or with missing ones."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["lazy_rule"]
 
 
 def lazy_rule(f: rc.Primitive, *partials: Callable[..., Any]) -> None:
-    """Define frule and rrule of a real elementwise function, computing what is wanted.
+    """Define frule and rrule of a real elementwise function with lazy partials.
 
-    Like `rc.scalar_rule`, but with one function `partial(*args)` for each argument,
-    which is called only where that argument's derivative is wanted, and for the rrule
-    in the pullback: nothing but the arguments is kept.
+    Like `rc.scalar_rule`, but with one function `partial(*args)` per argument, called
+    only if that argument's derivative is needed, and for the rrule in the pullback:
+    only the arguments are saved.
 
     Args:
-        f: The handle of the function.
+        f: The primitive.
         *partials: One per argument; may return `rc.not_implemented(…)`.
     """
 
@@ -54,7 +54,7 @@ def lazy_rule(f: rc.Primitive, *partials: Callable[..., Any]) -> None:
 
 
 def _times(partial: Callable[..., Any], args: Any, dx: Any) -> Any:
-    """The partial, if it has no number, or its product with `dx`."""
+    """The product of the partial with `dx`, or the partial if it is not implemented."""
     with np.errstate(all="ignore"):
         slope = partial(*map(signed, args))
         return slope if isinstance(slope, rc.AbstractTangent) else strong(slope, dx)

@@ -1,4 +1,4 @@
-"""How the functions of this pack are declared."""
+"""Declaring the functions of this pack."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def elementwise(function: Callable[..., Any]) -> rc.Primitive:
-    """The handle of a NumPy-only function of broadcast elements."""
+    """The primitive of a NumPy-only elementwise function."""
     return rc.primitive(function, host=True, elementwise=True)
 
 
@@ -60,17 +60,17 @@ def _is_integer(x: Any) -> bool:
 
 
 def no_derivative(x: Any, why: str) -> Any:
-    """The partial in an argument without a formula: an error where it is wanted.
+    """The partial in an argument without a formula: an error if it is needed.
 
     Args:
         x: The argument; an integer has no tangent anyway.
-        why: What is missing and what to do, for the error.
+        why: What is missing and the remedy, for the error.
     """
     return rc.NoTangent() if _is_integer(x) else rc.not_implemented(why)
 
 
 def on_doubles(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function of float64 arrays of one shape (n,) take what ufuncs take.
+    """Let a function of float64 arrays of one shape (n,) accept a ufunc's arguments.
 
     Arguments broadcast; the widest floating argument decides the dtype of the result,
     which is computed in double.
@@ -101,7 +101,7 @@ def _double(x: Any) -> Any:
 def scalar_rule(
     f: rc.Primitive, partials: Callable[..., Any], *, holomorphic: bool = False
 ) -> None:
-    """`rc.scalar_rule`, as silent at poles as SciPy's functions are."""
+    """`rc.scalar_rule` without warnings at poles, like SciPy's functions."""
 
     @wraps(partials)
     def silent(*args: Any) -> Any:
@@ -114,7 +114,8 @@ def scalar_rule(
 def strong(partial: Any, dx: Any) -> Any:
     """`partial · dx`, but zero where `dx` is zero and the partial is infinite or NaN.
 
-    The partial is masked, not the product, so that derivatives of this stay right.
+    The mask is on the partial, not the product, so that derivatives of this are
+    correct.
     """
     xp, partial, dx = arrays(partial, dx)
     return xp.where(~xp.isfinite(partial) & (dx == 0), 0 * dx, partial) * dx

@@ -1,7 +1,7 @@
 r"""The regularised incomplete beta function $I_x(a, b)$.
 
-In $x$ it has derivatives of every order; in $a$ and $b$ of the first order, and those
-derivatives have derivatives in $x$ again.
+It has derivatives of every order in $x$, and of first order in $a$ and $b$; those have
+derivatives in $x$ again.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def betainc_db(a: Any, b: Any, x: Any) -> Any:
 def beta_power(p: Any, q: Any, a: Any, b: Any, x: Any) -> Any:
     r"""$x^p (1 - x)^q / B(a, b)$: the beta density at $p = a - 1$, $q = b - 1$.
 
-    Powers and normalisation are apart so that the derivative in $x$,
-    $(p\, x^{p-1} (1 - x)^q - q\, x^p (1 - x)^{q-1}) / B(a, b)$, is right at 0 and 1.
+    Powers and normalisation are separate so that the derivative in $x$, $(p\, x^{p-1}
+    (1 - x)^q - q\, x^p (1 - x)^{q-1}) / B(a, b)$, is correct at 0 and 1.
     """
     return _parameters.beta_power(p, q, a, b, x)
 

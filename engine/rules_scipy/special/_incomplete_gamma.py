@@ -1,7 +1,7 @@
 r"""Regularised incomplete gamma functions, $P(a, x)$ and $Q(a, x) = 1 - P(a, x)$.
 
-In $x$ they have derivatives of every order; in $a$ of the first order, and that
-derivative has derivatives in $x$ again.
+They have derivatives of every order in $x$, and of first order in $a$; that one has
+derivatives in $x$ again.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def gammainc_da(a: Any, x: Any) -> Any:
 def gamma_power(power: Any, a: Any, x: Any) -> Any:
     r"""$x^p e^{-x} / \Gamma(a)$: the density of the gamma distribution at $p = a - 1$.
 
-    Power and normalisation are apart so that the derivative in $x$,
-    $p\, x^{p-1} e^{-x} / \Gamma(a) - x^p e^{-x} / \Gamma(a)$, is right at $x = 0$ too.
+    Power and normalisation are separate so that the derivative in $x$, $p\, x^{p-1}
+    e^{-x} / \Gamma(a) - x^p e^{-x} / \Gamma(a)$, is correct at $x = 0$ too.
     """
     return _parameters.gamma_power(power, a, x)
 

@@ -25,10 +25,10 @@ xlog1py = elementwise(scipy.special.xlog1py)
 
 @rc.primitive
 def strong_times(x: Any, y: Any) -> Any:
-    """`x · y`, zero where `x` is zero, also if `y` is infinite there.
+    """`x · y`, zero where `x` is zero, even if `y` is infinite there.
 
-    A primitive of its own because its derivative in `x` at `x = 0` is `y`, which that
-    of `where(x == 0, 0, x * y)` is not.
+    A separate primitive because its derivative in `x` at `x = 0` is `y`, unlike that of
+    `where(x == 0, 0, x * y)`.
     """
     xp, x, y = arrays(x, y)
     dead = (x == 0) & ~xp.isfinite(y)

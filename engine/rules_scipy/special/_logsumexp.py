@@ -80,13 +80,13 @@ def _refuse_phases(a: Any, b: Any, return_sign: bool) -> None:
 
 
 def _kept(a: Any, axis: Axis, b: Any, return_sign: bool) -> tuple[Any, Any]:
-    """The result and its sign (None unless asked for), reduced axes kept."""
+    """The result and its sign (None unless requested), reduced axes kept."""
     result = logsumexp(a, axis=axis, b=b, keepdims=True, return_sign=return_sign)
     return (result[0], result[1]) if return_sign else (result, None)
 
 
 def _shaped(x: Any, axis: Axis, keepdims: bool) -> Any:
-    """Drop the reduced axes unless they are to be kept."""
+    """Drop the reduced axes unless `keepdims` is true."""
     if keepdims or not x.ndim:
         return x
     xp = rc.array_namespace(x)
@@ -107,14 +107,14 @@ def _outputs(y: Any, sign: Any, dy: Any, axis: Axis, keepdims: bool) -> tuple[An
 
 
 def _bare(x: Any) -> Any:
-    """NumPy's arrays without axes as numbers, which is how the function gives them."""
+    """NumPy's 0-d arrays as numbers, like the function's results."""
     return x[()] if isinstance(x, np.ndarray) else x
 
 
 def _shares(a: Any, axis: Axis, b: Any, y: Any, sign: Any) -> tuple[Any, Any]:
     """The namespace, and the partials in `a` and in `b` (None without `b`).
 
-    Where the result is infinite, the entries that are equal to it share the derivative.
+    Where the result is infinite, the entries equal to it share the derivative.
     """
     xp = rc.array_namespace(a, b, y)
     finite = xp.isfinite(y)
@@ -134,7 +134,7 @@ def _shares(a: Any, axis: Axis, b: Any, y: Any, sign: Any) -> tuple[Any, Any]:
 
 
 def _weighted(xp: Any, share: Any, b: Any) -> Any:
-    """`b · share`, which is zero for a zero weight of an endless share."""
+    """`b · share`, which is zero for weight zero, even if the share is infinite."""
     if b is None:
         return share
     out = b == 0
@@ -156,7 +156,7 @@ def _back(x: Any, share: Any, dy: Any) -> Any:
 def logsumexp_shape(
     a: Any, axis: Axis, b: Any, keepdims: bool, return_sign: bool
 ) -> Any:
-    """The reduced shape; integers are computed with in double."""
+    """The reduced shape; integers are computed in double."""
     given = [x for x in (a, b) if isinstance(x, rc.ShapeDtype)]
     example = [np.broadcast_to(np.zeros((), x.dtype), x.shape) for x in given]
     full = np.broadcast_shapes(*(x.shape for x in example)) or (1,)
@@ -178,13 +178,13 @@ def logsumexp_batch(
     keepdims: bool,
     return_sign: bool,
 ) -> tuple[Any, Any]:
-    """One call: the batch axis is one that is not reduced."""
+    """One call: the batch axis is not reduced."""
     a_batched, _, b_batched, *_ = in_batched
     rank = max(np.ndim(a) - a_batched, 0 if b is None else np.ndim(b) - b_batched)
     a = _lift(a, rank, a_batched)
     a = np.broadcast_to(a, (axis_size, *a.shape[1:]))
     b = b if b is None else _lift(b, rank, b_batched)
-    if not rank:  # a batch of numbers, which SciPy takes for arrays of one
+    if not rank:  # a batch of numbers, for SciPy 1-d arrays
         rank, a, b = 1, a[..., None], b if b is None else b[..., None]
     axes = normalize_axis_tuple(range(rank) if axis is None else axis, rank)
     shifted = tuple(i + 1 for i in axes)

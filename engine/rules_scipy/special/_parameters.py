@@ -7,10 +7,9 @@ $$\partial_a P(a, x) = \int_0^x p(t)\, (\ln t - \psi(a))\, dt
                      = -\int_x^\infty p(t)\, (\ln t - \psi(a))\, dt.$$
 
 The weight changes sign once, at $t_0 = e^{\psi(a)}$. Left of it the first form, right
-of it the second has an integrand of one sign: nothing cancels, and the result keeps
-full relative accuracy far into both tails. In $u = \ln t$ (gamma) or in
-$u = \ln(t / (1 - t))$ (beta) the integrand is log-concave, which `half_line` makes use
-of.
+of it the second has an integrand of one sign: nothing cancels, and the result has full
+relative accuracy far into both tails. In $u = \ln t$ (gamma) or in $u = \ln(t / (1 -
+t))$ (beta) the integrand is log-concave, which `half_line` uses.
 
 Everything here is plain NumPy on float64 arrays of one common shape (n,).
 """
@@ -32,7 +31,7 @@ __all__ = [
     "gamma_power",
 ]
 
-_TINY = 1e-300  # stands for a parameter 0: the derivatives have limits there
+_TINY = 1e-300  # replaces a parameter 0: the derivatives have limits there
 
 # B(2k) / (2k (2k - 1)): the series of ln Γ, DLMF 5.11.1.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
@@ -142,7 +141,7 @@ def beta_parameter(a: Any, b: Any, x: Any, y: Any) -> Any:
         a: The parameter.
         b: The other one. $\partial_b I_x(a, b) = -\partial_1 I_{1-x}(b, a)$.
         x: The argument.
-        y: $1 - x$, given apart because it may be the smaller and exact one.
+        y: $1 - x$, a separate argument because it may be the smaller and exact one.
 
     Returns:
         The derivative: zero at $x = 0$ and $x = 1$, NaN outside the domain.

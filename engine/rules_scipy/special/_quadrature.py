@@ -2,8 +2,8 @@
 
 The derivatives of the incomplete gamma and beta functions in their parameters are
 integrals of one sign (see `_parameters`). The integrand may have features at scales
-many powers of ten apart, a flat stretch before a sharp edge for instance, so the nodes
-must crowd at the ends of each panel: the tanh-sinh rule.
+many powers of ten apart, such as a flat stretch before a sharp edge, so the nodes must
+cluster at the ends of each panel: the tanh-sinh rule.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def half_line(
         drop: $D$, of arrays of shape (k, n) or (n,).
         weight: $w$, of one sign and slowly varying on the scale of $D$.
         corner: Where $D$ may bend sharply, shape (n,); outside the range it is ignored.
-        scale: A positive length at which $D$ is not yet large, shape (n,).
+        scale: A positive length at which $D$ is still small, shape (n,).
 
     Returns:
         The integrals, shape (n,).

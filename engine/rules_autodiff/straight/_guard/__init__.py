@@ -1,1 +1,1 @@
-"""What must be as it was when the code was written."""
+"""Guards: the facts that generated code assumes."""

@@ -1,8 +1,8 @@
-"""What a function reads from outside itself, and the guard that looks at it.
+"""Values that a function reads besides its arguments, and the guard that checks them.
 
-A program is written for the functions, modules and kinds of values that its globals and
-cells hold. Whether they still do is asked before each call, and what they hold is
-handed to the written code, so that nobody can change it while that runs.
+Code is generated for the functions, modules and kinds of values in the program's
+globals and cells. The guard checks them before each call, and passes their values to
+the code, so that they cannot change during the call.
 """
 
 import builtins
@@ -28,10 +28,10 @@ FIXED = (ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum), Primitiv
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is found: by an access, from where something else is found.
+    """The place of a value: an access, relative to another place.
 
     Attributes:
-        parent: The place before; None for the function itself.
+        parent: The parent place; None for the function itself.
         access: The text of the access, with a field for the parent's name.
     """
 
@@ -41,18 +41,18 @@ class Place:
 
 ROOT = Place(None, "f")
 MISSING = object()
-# What looks attributes up as Python does by itself.
+# Python's own attribute look-ups.
 USUAL: tuple[Any, ...] = (object.__getattribute__, SimpleNamespace.__getattribute__)
 CONTAINERS = (tuple, list, dict, set, frozenset, np.ndarray, str, float, int, complex)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A function of a class, as an object has it.
+    """A function of a class, as an attribute of an object.
 
     Attributes:
         function: The function.
-        is_property: Whether it is called where it is read.
+        is_property: Whether reading it calls it.
     """
 
     function: Known
@@ -68,7 +68,7 @@ def is_plain_object(value: Any) -> bool:
 
 
 class Captures:
-    """The places that a written program reads, with what is expected there."""
+    """The places that a program reads, with their expected values."""
 
     def __init__(self, function: FunctionType) -> None:
         self.names: dict[Place, str] = {ROOT: "f"}
@@ -83,10 +83,10 @@ class Captures:
             "is_answered": is_answered,
         }  # fmt: skip
 
-    # where things are
+    # places
 
     def of_name(self, function: FunctionType, place: Place, name: str) -> Any:
-        """What a function finds under a name that is not its own: value and place."""
+        """The value and place of a name that is not local to a function."""
         code = function.__code__
         if name in code.co_freevars:
             index = code.co_freevars.index(name)
@@ -109,7 +109,7 @@ class Captures:
         return self.found(value, Place(scope, access))
 
     def of_object(self, thing: Thing, name: str) -> Any:
-        """An attribute of an object: what `found` gives, a `Method`, or a property."""
+        """An attribute of an object: a result of `found`, a `Method`, or a property."""
         cls, held = type(thing.value), vars(thing.value)
         raw = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
         owner = Place(thing.place, "type({})")
@@ -129,7 +129,7 @@ class Captures:
         return self.found(getattr(cls, name), Place(owner, f"{{}}.{name}"))
 
     def of_attribute(self, known: Known, name: str) -> Any:
-        """What a module holds under a name."""
+        """The value of a name in a module."""
         if isinstance(known, Thing):
             return self.of_object(known, name)
         value = getattr(known.value, name, MISSING)
@@ -138,7 +138,7 @@ class Captures:
         return self.found(value, Place(known.place, f"{{}}.{name}"))
 
     def module(self, name: str) -> Known:
-        """A module as `import` finds it."""
+        """A module as `import` returns it."""
         modules = self.constant("modules", sys.modules)
         found = self.found(sys.modules[name], Place(ROOT, f"{modules}.get({name!r})"))
         if not isinstance(found, Known):
@@ -179,7 +179,7 @@ class Captures:
     # the guard's lines
 
     def name_of(self, place: Place) -> str:
-        """The guard's variable for a place, which it reads once."""
+        """The guard's variable for a place, read once."""
         if place not in self.names:
             parent = self.name_of(place.parent or ROOT)
             name = self.names[place] = f"v{len(self.names)}"
@@ -192,7 +192,7 @@ class Captures:
         return text
 
     def expect(self, place: Place, value: Any) -> None:
-        """Something that must be the same object at every call."""
+        """Require one identical object at every call."""
         if place in self.names:
             return
         name = self.name_of(place)
@@ -200,7 +200,7 @@ class Captures:
         self.lines.append("    return None")
 
     def expect_class(self, place: Place, cls: type) -> None:
-        """An object that must be of the same class at every call."""
+        """Require an object of one class at every call."""
         if place in self.names:
             return
         name = self.name_of(place)
@@ -211,7 +211,7 @@ class Captures:
         self.lines.append("    return None")
 
     def expect_held(self, thing: Thing, name: str, alone: bool, held: bool) -> None:
-        """See that an attribute is where it was: in the object, or in its class."""
+        """Require that an attribute stays in its place: the object, or its class."""
         own = self.name_of(thing.place)
         if not held:
             self.forbid(f"{name!r} in {own}.__dict__")
@@ -224,10 +224,10 @@ class Captures:
             self.lines += [line, "    return None"]
 
     def expect_function(self, place: Place, value: FunctionType) -> None:
-        """A function of the program: one with the same code, for which nobody answers.
+        """Require a function of the program with this code and without a rule.
 
-        So closures that are made anew share what is written, and none is kept alive.
-        What the function itself reads is looked up by way of it.
+        So new closures share the generated code, and none is kept alive. The function's
+        own reads are looked up through it.
         """
         if place in self.names:
             return
@@ -246,14 +246,14 @@ class Captures:
             self.lines += [f"if {test}:", "    return None"]
 
     def expect_same(self, place: Place, value: FunctionType) -> None:
-        """A function with rules: it is the one that has them, at every call."""
+        """Require this very function with rules at every call."""
         if place not in self.same:
             self.same.add(place)
             name = self.name_of(place)
             self.forbid(f"{self.constant('own', ref(value))}() is not {name}")
 
     def capture(self, place: Place, kind: Kind) -> tuple[int, Kind]:
-        """A value that is read at every call, and must stay of its kind."""
+        """A value that is read at every call, and must keep its kind."""
         if place not in self.values:
             name = self.name_of(place)
             self.lines.append(f"if {self.refusal(name, kind)}:")
@@ -262,7 +262,7 @@ class Captures:
         return self.values[place]
 
     def refusal(self, name: str, kind: Kind) -> str:
-        """The text that asks whether a value is of another kind."""
+        """The text that checks whether a value has another kind."""
         if kind.name == "array" and kind.dtype == "d":
             return (
                 f"type({name}) is not ndarray or {name}.dtype is not double "
@@ -273,7 +273,7 @@ class Captures:
         return f"kind_of({name}) != {self.constant('kind', kind)}"
 
     def code(self) -> str:
-        """The guard: the captured values, or None where something has changed."""
+        """The guard: the captured values, or None if something has changed."""
         body = [f"        {line}" for line in self.lines]
         names = [self.names[place] for place in self.values]
         row = "".join(f"{name}, " for name in names)

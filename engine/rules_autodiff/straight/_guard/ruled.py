@@ -1,4 +1,4 @@
-"""Which rule answers a call of known kinds, whoever wrote it."""
+"""The rule for a call of known kinds, from any author."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["CLASSES", "Ruled", "rule_of"]
 
 MUTATING = (rrule_mutating.rules, frule_mutating.rules)
 FLOATS = (float, np.float64)
-# By the name of a kind, the classes of such values.
+# By the name of a kind, the classes of its values.
 CLASSES: dict[str, tuple[type, ...]] = {
     "real": FLOATS, "int": (int, np.int64), "bool": (bool, np.bool_),
     "none": (type(None),), "text": (str,), "array": (np.ndarray,),
@@ -25,14 +25,14 @@ CLASSES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class Ruled:
-    """A function whose calls of certain kinds a rule answers.
+    """A function whose calls of certain kinds use a rule.
 
     Attributes:
         function: The function.
-        handle: What the program calls: the function, or a primitive of it.
-        classes: The classes of arguments that such calls may have.
-        rule: The rule that answered when the code was written.
-        whole: Whether it answers too where a number is a whole one.
+        handle: The called object: the function, or a primitive of it.
+        classes: The possible classes of arguments.
+        rule: The rule at the time of generation.
+        whole: Whether it also applies to integers.
     """
 
     function: Any
@@ -42,16 +42,16 @@ class Ruled:
     whole: bool = True
 
     def holds(self) -> bool:
-        """Whether the same rule answers still."""
+        """Whether this rule still applies."""
         if any(map(is_replaced, (self.function, self.handle))):
             return False
         return self.rule is answer(self.function, self.classes)
 
 
 def rule_of(f: Any, handle: Any, args: tuple[tuple[type, ...], ...]) -> Ruled | None:
-    """The rule for calls in normal form, by the classes that each argument may have.
+    """The rule for calls in normal form, by the possible classes of each argument.
 
-    None where there is none, or not one. What stands for a float may be a whole number.
+    None if there is none or more than one. A float may also be an integer.
     """
     if is_replaced(f) or is_replaced(handle):
         return None
@@ -65,12 +65,12 @@ def rule_of(f: Any, handle: Any, args: tuple[tuple[type, ...], ...]) -> Ruled | 
 
 
 def is_replaced(f: Any) -> bool:
-    """Whether something else is done in place of calling a function."""
+    """Whether a handler replaces the calls of a function."""
     return f in HANDLERS or f in OVERLAYS or any(f in rules for rules in MUTATING)
 
 
 def answer(f: Any, classes: tuple[tuple[type, ...], ...]) -> Any:
-    """The one rule for calls with arguments of any of these classes."""
+    """The only rule for calls with arguments of any of these classes."""
     first, *others = found(f, classes)
     return first if all(rule is first for rule in others) else None
 

@@ -1,8 +1,8 @@
-"""Who answers for a function: whether straight-line code may call it as it does.
+"""Whether generated code may use its own derivative of a function.
 
-Written code has the derivatives of our own pack in it. A rule, an opt-out or an overlay
-of somebody else goes before them, also one that is defined later; then the program is
-the tape's, which asks at each call.
+Generated code contains the derivatives of our own pack. Another rule, an opt-out or an
+overlay takes precedence, even if it is defined later; then the program uses the tape,
+which looks up rules at each call.
 """
 
 from types import FunctionType
@@ -18,7 +18,7 @@ MUTATING = (rrule_mutating.rules, frule_mutating.rules)
 
 
 def is_answered(f: FunctionType) -> bool:
-    """Whether a function of the user's is answered for, in place of its own code."""
+    """Whether a rule, opt-out or overlay replaces the code of a user's function."""
     if f in HANDLERS or f in MUTATING[0] or f in MUTATING[1]:
         return True
     return hasattr(f, ATTRIBUTE) and has_rules(f)
@@ -34,15 +34,15 @@ def rules_of(table: Any) -> list[Any]:
 
 
 def are_ours(functions: Any) -> bool:
-    """Whether the derivatives of functions are those that written code has in it.
+    """Whether the derivatives of functions are those in generated code.
 
-    In debug mode nobody's are: it watches rules.
+    Never in debug mode, which checks rules.
     """
     return not is_watching() and all(map(is_ours, functions))
 
 
 def is_ours(f: Any) -> bool:
-    """Whether nobody but our own pack answers for a function, whatever the types."""
+    """Whether only our own pack has rules for a function, for all types."""
     if f in OVERLAYS or any(f in rules for rules in MUTATING):
         return False
     PACKS.ensure(f)

@@ -1,4 +1,4 @@
-"""What can be written out; one file per branch of mathematics, as in `rules_numpy`."""
+"""The supported operations; one file per branch of mathematics, as in `rules_numpy`."""
 
 from . import (
     arithmetic,

@@ -1,4 +1,4 @@
-"""Operators on numbers and arrays, written out."""
+"""Operators on numbers and arrays."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def broadcast(kinds: tuple[Kind, ...]) -> Kind | None:
         return None
     arrays = [k for k in kinds if k.name == "array"]
     if not arrays:
-        if all(k is BOOL for k in kinds):  # whose sum depends on whose booleans
+        if all(k is BOOL for k in kinds):  # the sum depends on the boolean type
             return None
         return REAL if any(k is REAL for k in kinds) else INT
     dtypes = {k.dtype for k in arrays} | {DTYPES[k.name] for k in kinds if is_number(k)}
@@ -43,7 +43,7 @@ def broadcast(kinds: tuple[Kind, ...]) -> Kind | None:
 
 
 def reduced(cotangent: str, place: int, kinds: tuple[Kind, ...]) -> str | None:
-    """A cotangent of the result's shape as one of an operand."""
+    """A cotangent of the result's shape, unbroadcast to an operand."""
     own, others = kinds[place], kinds[:place] + kinds[place + 1 :]
     if not own.is_real:
         return None
@@ -54,10 +54,10 @@ def reduced(cotangent: str, place: int, kinds: tuple[Kind, ...]) -> str | None:
 
 
 def binary(call: Call, by_x: str, by_y: str, text: str | None = None) -> Written | None:
-    """An operator of two operands, by the cotangents that it would give to each.
+    """An operator of two operands, by the texts of their cotangents.
 
-    The text is for arrays of whole numbers or truth values beside a number: that may be
-    whole on one way to where it is used, and the result would be no array of floats.
+    The text is for integer or boolean arrays with a number: the number may be an
+    integer in one branch, and the result would not be a float array.
     """
     kinds = call.kinds
     kind = broadcast(kinds) if len(kinds) == 2 else None
@@ -70,7 +70,7 @@ def binary(call: Call, by_x: str, by_y: str, text: str | None = None) -> Written
 
 
 def is_mixed(call: Call) -> bool:
-    """Whether numbers alone, and not literals, make the result one of floats."""
+    """Whether numbers alone, and not literals, make the result a float."""
     if any(is_array(k) for k in call.kinds) or all(map(is_number, call.kinds)):
         return False
     pairs = zip(call.kinds, call.constants, strict=True)
@@ -84,7 +84,7 @@ def beside_array(kinds: tuple[Kind, ...], place: int) -> bool:
 
 
 def replaced(written: Written, place: int, text: str) -> Written:
-    """The same with another cotangent of one operand."""
+    """This operation with another cotangent of one operand."""
     pulls = (*written.pulls[:place], text, *written.pulls[place + 1 :])
     return Written(written.kind, written.text, pulls, written.fresh)
 
@@ -112,7 +112,7 @@ def write_mul(call: Call) -> Written | None:
     written = None if call.options else binary(call, by_x, by_y, "{0} * {1}")
     if written is None or written.kind is REAL:
         return written
-    # Beside an array a number's cotangent is an inner product.
+    # For an array operand a number's cotangent is an inner product.
     if beside_array(kinds, 0):
         return replaced(written, 0, "vdot({dz}, {1})")
     if beside_array(kinds, 1):
@@ -162,7 +162,7 @@ def signed(call: Call, by_x: str) -> Written | None:
 @operator("pow")
 @function(pow)
 def write_pow(call: Call) -> Written | None:
-    """Powers; of numbers those that are complex raise."""
+    """Powers; powers of numbers with a complex result raise."""
     written = write_power(call)
     if written is None or written.kind is not REAL or whole(call.constants[1]):
         return written
@@ -176,7 +176,7 @@ def write_power(call: Call) -> Written | None:
     if not only(call, 2):
         return None
     (x, y), p = call.kinds, call.constants[1]
-    if x is INT and y is INT:  # a negative exponent would make a float
+    if x is INT and y is INT:  # a negative exponent gives a float
         return Written(INT, None, (None, None)) if whole(p) and p >= 0 else None
     if whole(p) and x.is_real:
         return Written(x, None, (by_base(p), None))
@@ -200,7 +200,7 @@ def by_base(p: int) -> str | None:
     return known[p] if p in known else f"{{dz}} * ({p} * {{0}} ** {p - 1})"
 
 
-# quotients of whole numbers
+# quotients of integers
 
 
 @operator("floordiv")
@@ -244,7 +244,7 @@ for _name, _ufunc in COMPARISONS.items():
 
 
 def both_boolean(call: Call) -> Written | None:
-    """Masks, or whole numbers, combined."""
+    """Masks, or integers, combined."""
     kinds = call.kinds
     if not only(call, 2) or any(k.is_real for k in kinds):
         return None
@@ -271,15 +271,15 @@ for _name, _ufunc in BITWISE.items():
 @operator("invert")
 @function(np.invert)
 def write_invert(call: Call) -> Written | None:
-    """The other way round: of a mask, or of a whole number."""
+    """The inverse of a mask, or of an integer."""
     (x, *_) = call.kinds
     if not only(call) or x.is_real or dtype_of(x) is None or x is BOOL:
-        return None  # ~True is -2, and that of NumPy's boolean is False
+        return None  # ~True is -2 in Python, False in NumPy
     return Written(x, None, (None,))
 
 
 def logical(call: Call) -> Written | None:
-    """`numpy.logical_and` and its like."""
+    """`numpy.logical_and` and similar functions."""
     count = 1 if len(call.kinds) == 1 else 2
     if not only(call, count) or any(dtype_of(k) != "?" for k in call.kinds):
         return None

@@ -20,7 +20,7 @@ from .table import Operation, function, method
 __all__: list[str] = []
 
 
-# extremes: equal ones share; the tape does those that are not numbers
+# extremes: ties share; the tape handles NaN
 
 
 def extreme(of_array: str, of_number: str) -> Operation:
@@ -42,7 +42,7 @@ function(np.minimum, np.fmin)(extreme("smaller", "smaller_number"))
 
 @function(max, min)
 def write_extreme_of_numbers(call: Call) -> Written | None:
-    """The builtins, of numbers one by one."""
+    """The builtins, for separate numbers."""
     kinds = call.kinds
     if call.options or len(kinds) < 2 or not all(k in (REAL, INT) for k in kinds):
         return None
@@ -79,7 +79,7 @@ def write_where(call: Call) -> Written | None:
 @function(np.clip)
 @method("clip")
 def write_clip(call: Call) -> Written | None:
-    """Within bounds, which belong to the inside."""
+    """Clipping; the bounds are inside."""
     kinds = tuple(k for k in call.kinds if k.name != "none")
     if call.options or not 2 <= len(call.kinds) <= 3 or len(kinds) < 2:
         return None
@@ -94,7 +94,7 @@ def write_clip(call: Call) -> Written | None:
 
 
 def clip_pulls(call: Call) -> tuple[str | None, ...]:
-    """The cotangents of an array or number and of its bounds, of which one may lack."""
+    """The cotangents of an array or number and of its optional bounds."""
     kinds = tuple(k if k.name != "none" else INT for k in call.kinds)
     fields = [
         f"{{{i}}}" if k.name != "none" else "None" for i, k in enumerate(call.kinds)
@@ -114,7 +114,7 @@ def is_interval(bounds: tuple[Any, ...]) -> bool:
 
 
 def of_choice(text: str, place: int, kinds: tuple[Kind, ...]) -> Any:
-    """A cotangent that `numpy.where` makes; of numbers it has to be made a number."""
+    """The cotangent of `numpy.where`; for numbers it must become a number."""
     if all(k.name != "array" for k in kinds):
         return f"float({text})" if kinds[place].is_real else None
     return reduced(text, place, kinds)

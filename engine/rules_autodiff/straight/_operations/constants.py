@@ -1,4 +1,4 @@
-"""Functions without a derivative: new arrays, sizes, questions."""
+"""Functions without a derivative: new arrays, sizes, predicates."""
 
 import math
 from typing import Any
@@ -32,12 +32,12 @@ __all__: list[str] = []
 
 
 def inactive(kind: Kind, call: Call, *, fresh: bool = True) -> Written:
-    """A result that depends on its operands in steps, if at all."""
+    """A piecewise constant result."""
     return Written(kind, None, (None,) * len(call.kinds), fresh)
 
 
 def only_dtype(call: Call) -> bool:
-    """Whether the only keyword, if any, asks for floats."""
+    """Whether the only keyword, if any, is a float dtype."""
     options = {**call.options}
     return options.pop("dtype", float) in FLOATS and not options
 
@@ -71,7 +71,7 @@ def write_zeros_like(call: Call) -> Written | None:
 
 @function(np.full)
 def write_full(call: Call) -> Written | None:
-    """A number everywhere: it gets the sum of the cotangents."""
+    """A number in all entries: its cotangent is the sum."""
     known = len(call.kinds) == 2 and only_dtype(call)
     ndim = shape_kind(call.kinds[:1]) if known else None
     if not ndim or call.kinds[1] not in (REAL, INT):
@@ -96,7 +96,7 @@ def write_full_like(call: Call) -> Written | None:
 
 @function(np.arange)
 def write_arange(call: Call) -> Written | None:
-    """Whole numbers, or numbers between bounds that no derivative passes through."""
+    """Integers, or numbers between inactive bounds."""
     if not only_dtype(call) or not call.kinds or len(call.kinds) > 3:
         return None
     if all(k is INT for k in call.kinds):
@@ -114,7 +114,7 @@ def write_arange(call: Call) -> Written | None:
 
 @function(np.linspace)
 def write_linspace(call: Call) -> Written | None:
-    """Evenly spaced numbers, of which both ends may move."""
+    """Evenly spaced numbers; both ends may be active."""
     given = settings(
         Call(call.kinds[:2], call.constants[:2], call.options), (), 2, num=50
     )
@@ -153,12 +153,12 @@ def write_len(call: Call) -> Written | None:
     return inactive(INT, call) if known else None
 
 
-# questions
+# predicates
 
 
 @function(np.isfinite, np.isnan, np.isinf, np.signbit)
 def write_question(call: Call) -> Written | None:
-    """A question to each entry."""
+    """A predicate of each entry."""
     x = call.kinds[0]
     if not only(call) or not (is_number(x) or x.name == "array"):
         return None
@@ -174,7 +174,7 @@ def write_isclose(call: Call) -> Written | None:
 
 
 def of_all(kind: Kind) -> Any:
-    """A question to a whole array."""
+    """A predicate of a whole array."""
 
     def write_of_all(call: Call) -> Written | None:
         known = only(call) and call.kinds[0].name == "array"
@@ -193,7 +193,7 @@ for _names, _functions, _kind in (
 @function(np.argmax, np.argmin)
 @method("argmax", "argmin")
 def write_argmax(call: Call) -> Written | None:
-    """The place of an extreme, in the whole array or along an axis."""
+    """The index of an extreme, in the whole array or along an axis."""
     x = call.kinds[0]
     given = settings(call, ("axis",), axis=None)
     if given is None or x.name != "array":
@@ -214,7 +214,7 @@ def write_argsort(call: Call) -> Written | None:
 
 @function(np.searchsorted)
 def write_searchsorted(call: Call) -> Written | None:
-    """Where numbers stand in a sorted vector."""
+    """Positions of numbers in a sorted vector."""
     known = len(call.kinds) == 2 and {"side"}.issuperset(call.options)
     if not known or call.kinds[0].ndim != 1:
         return None

@@ -1,4 +1,4 @@
-"""Functions of one or two numbers or arrays, entry by entry, written out."""
+"""Elementwise functions of one or two numbers or arrays."""
 
 import math
 
@@ -20,7 +20,7 @@ from .table import FUNCTIONS, Operation, function, operator
 __all__ = ["by_reals"]
 
 
-# functions of one argument, whose derivatives are formulas of the NumPy pack
+# functions of one argument, with derivatives from formulas of the NumPy pack
 
 CURVES = (
     "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh arcsin "
@@ -30,12 +30,12 @@ SHORT = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh",
     "arccosh": "acosh", "arctanh": "atanh",
 }  # fmt: skip
-# Of arrays, where that is quicker than the formula: memory that is taken once.
+# For arrays, faster than the formula: memory is allocated once.
 QUICKER = {"tanh": "tanh_back({dz}, {z})"}
 
 
 def curve(name: str) -> Operation:
-    """A smooth function, of whole numbers too."""
+    """A smooth function, of integers too."""
 
     def write_curve(call: Call) -> Written | None:
         (x, *_) = call.kinds
@@ -53,7 +53,7 @@ def curve(name: str) -> Operation:
 
 
 def of_numbers(operation: Operation) -> Operation:
-    """The same for numbers alone, as the functions of `math` are."""
+    """A function of numbers alone, as in `math`."""
 
     def write_of_numbers(call: Call) -> Written | None:
         return operation(call) if all(map(is_number, call.kinds)) else None
@@ -74,7 +74,7 @@ function(np.deg2rad)(FUNCTIONS[np.radians])
 
 @function(math.log)
 def write_log(call: Call) -> Written | None:
-    """The logarithm of a number, to a base perhaps."""
+    """The logarithm of a number, optionally to a base."""
     if len(call.kinds) == 1:
         return of_numbers(curve("log"))(call)
     if not only(call, 2) or not all(map(is_number, call.kinds)):
@@ -90,7 +90,7 @@ def write_log(call: Call) -> Written | None:
     )
 
 
-# functions of one argument that keep whole numbers whole
+# functions of one argument that preserve integers
 
 
 @function(np.square)
@@ -122,7 +122,7 @@ def write_fabs_of_number(call: Call) -> Written | None:
     return write_abs(call) if call.kinds[0] is REAL else None
 
 
-# steps: zero wherever there is a derivative
+# step functions: zero wherever there is a derivative
 
 
 @function(np.sign)
@@ -145,7 +145,7 @@ def write_whole_step(call: Call) -> Written | None:
 
 @function(round)
 def write_round(call: Call) -> Written | None:
-    """A whole number, or with digits a number."""
+    """An integer, or with digits a number."""
     given = settings(call, ("ndigits",), ndigits=None)
     if given is None or call.kinds[0] not in (REAL, INT):
         return None
@@ -159,7 +159,7 @@ def write_round(call: Call) -> Written | None:
 
 
 def slopes(by_x: str, by_y: str) -> Operation:
-    """A function of two numbers or arrays, whose result is of floats."""
+    """A function of two numbers or arrays with a float result."""
 
     def write_slopes(call: Call) -> Written | None:
         known = only(call, 2) and not any(
@@ -186,7 +186,7 @@ function(np.logaddexp)(
 
 @function(np.hypot)
 def write_hypot(call: Call) -> Written | None:
-    """The length, with derivative zero where it is zero."""
+    """The length, with derivative zero at zero."""
     arrays = any(k.name == "array" for k in call.kinds)
     size = "nonzero({z})" if arrays else "({z} or 1.0)"
     return slopes(f"{{dz}} * ({{0}} / {size})", f"{{dz}} * ({{1}} / {size})")(call)
@@ -204,7 +204,7 @@ def write_hypot_of_numbers(call: Call) -> Written | None:
 
 
 def by_reals(kinds: tuple[Kind, ...], texts: list[str]) -> tuple[str | None, ...]:
-    """Texts for those operands through which a derivative passes."""
+    """Texts for the active operands."""
     return tuple([t if k.is_real else None for k, t in zip(kinds, texts, strict=True)])
 
 

@@ -1,4 +1,4 @@
-"""The arguments of a call by name, and texts that several operations share."""
+"""The arguments of a call by name, and texts shared by operations."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ FLOATS = (float, np.float64, "float", "float64", "d", "f8")
 
 
 def is_float(dtype: Any) -> bool:
-    """Whether a dtype that was asked for is that of floats, or none was."""
+    """Whether the requested dtype is float, or none is requested."""
     return dtype is None or dtype in FLOATS
 
 
 def whole(x: Any) -> bool:
-    """Whether a literal is a whole number."""
+    """Whether a literal is an integer."""
     return type(x) is int
 
 
@@ -34,20 +34,20 @@ def is_number(kind: Kind) -> bool:
 
 
 def only(call: Call, count: int = 1) -> bool:
-    """Whether a call has that many operands and nothing else."""
+    """Whether a call has exactly this number of operands and nothing else."""
     return len(call.kinds) == count and not call.options
 
 
 def settings(
     call: Call, places: tuple[str, ...], first: int = 1, **defaults: Any
 ) -> dict[str, Any] | None:
-    """The literals that follow the operands, by name.
+    """The literals after the operands, by name.
 
     Args:
         call: The call.
         places: The names of positions after the operands; others must be keywords.
         first: The number of operands.
-        defaults: All that may be given, with what stands for it elsewhere.
+        defaults: All allowed names, with their default values.
     """
     rest = call.constants[first:]
     if len(rest) > len(places):
@@ -60,7 +60,7 @@ def settings(
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...] | None:
-    """A literal axis as those that it means, in order; None for what is none."""
+    """The axes of a literal axis argument, in order; None if invalid."""
     if axis is None:
         return tuple(range(ndim))
     row = axis if type(axis) is tuple else (axis,)
@@ -71,7 +71,7 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...] | None:
 
 
 def expanded(text: str, ndim: int, axes: tuple[int, ...], keepdims: bool) -> str:
-    """The text of a reduced value with the axes put in again that it lost."""
+    """The text of a reduced value with the lost axes inserted again."""
     if keepdims or len(axes) == ndim:
         return text
     places = ["None" if axis in axes else ":" for axis in range(ndim)]
@@ -89,14 +89,14 @@ def as_method(call: Call) -> bool:
 
 
 def unchanged(call: Call) -> Written | None:
-    """The same numbers in new memory."""
+    """These numbers in new memory."""
     (x, *_) = call.kinds
     by_x = "{dz}" if x.is_real else None
     return Written(x, None, (by_x,)) if x.name == "array" else None
 
 
 def with_nothing(written: Written | None, call: Call) -> Written | None:
-    """The same for a call whose other operands carry nothing."""
+    """The pulls of a call whose other operands are inactive."""
     if written is None:
         return None
     rest = (None,) * (len(call.kinds) - len(written.pulls))

@@ -1,4 +1,4 @@
-"""The formulas of the NumPy pack, as texts of written code."""
+"""The formulas of the NumPy pack, as texts of generated code."""
 
 import ast
 import inspect
@@ -20,8 +20,8 @@ def pull_of(name: str, prefix: str) -> str:
 
 
 def partial_of(name: str) -> ast.expr:
-    """The expression of the one partial derivative."""
-    # The pack is imported where code is first written; there it is needed anyway.
+    """The expression of the only partial derivative."""
+    # The pack is imported where code is first generated, which needs it anyway.
     from rules_numpy.formulas import FORMULAS
 
     text = inspect.getsource(FORMULAS[name].partials)
@@ -32,7 +32,7 @@ def partial_of(name: str) -> ast.expr:
 
 
 class Wording(ast.NodeTransformer):
-    """Names of formulas as names of written code."""
+    """Translates the names in formulas to names of generated code."""
 
     def __init__(self, prefix: str):
         self.prefix = prefix
@@ -55,7 +55,7 @@ class Wording(ast.NodeTransformer):
 
 
 def product(partial: ast.expr) -> str:
-    """`{dz} * partial`, with as few operations as that takes."""
+    """`{dz} * partial`, with as few operations as possible."""
     if isinstance(partial, ast.UnaryOp) and isinstance(partial.op, ast.USub):
         return f"-({product(partial.operand)})"
     if isinstance(partial, ast.BinOp) and is_inverse(partial):

@@ -1,4 +1,4 @@
-"""Arrays put together from numbers and arrays, written out: each gets its part back."""
+"""Arrays joined from numbers and arrays: the backward pass returns the parts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ SPREADING |= {
 
 
 def joined_dtype(kinds: tuple[Kind, ...]) -> str | None:
-    """The dtype of an array of such values, None for others than of numbers."""
+    """The dtype of an array of such values, None unless they are numbers."""
     found = set()
     for k in kinds:
         if k.name == "row":
@@ -34,7 +34,7 @@ def joined_dtype(kinds: tuple[Kind, ...]) -> str | None:
 
 
 def parts(kinds: tuple[Kind, ...], cut: Callable[[int], str]) -> Any:
-    """The cotangent of each entry by its place."""
+    """The cotangent of each entry by its position."""
     return tuple(cut(i) if k.is_real else None for i, k in enumerate(kinds))
 
 
@@ -60,7 +60,7 @@ def write_array(call: Call) -> Written | None:
 
 
 def of_literals(call: Call, dtype: str) -> Written | None:
-    """A matrix that is spelled out."""
+    """A matrix of literal rows."""
     known = all(k.name == "row" for k in call.kinds) and ... not in call.constants
     flat = known and not any(p.name == "row" for k in call.kinds for p in k.parts)
     return Written(array(2, dtype), None, (None,) * len(call.kinds)) if flat else None
@@ -72,7 +72,7 @@ class Pieces:
     Args:
         call: The call.
         axis: The axis of the result.
-        units: The places of entries that lack the axis, and take one index of it.
+        units: The positions of entries that lack the axis, and use one index of it.
     """
 
     def __init__(self, call: Call, axis: int, units: frozenset[int]):
@@ -125,7 +125,7 @@ def write_concatenate(call: Call) -> Written | None:
 
 @function(np.append)
 def write_append(call: Call) -> Written | None:
-    """A number or vector behind a vector."""
+    """A vector with an appended number or vector."""
     x, y = (*call.kinds, INT, INT)[:2]
     known = len(call.kinds) == 2 and not call.options and x.name == "array"
     if not known or x.ndim != 1 or y.ndim > 1:
@@ -149,7 +149,7 @@ def write_stack(call: Call) -> Written | None:
 
 @function(np.hstack)
 def write_hstack(call: Call) -> Written | None:
-    """Vectors and numbers one behind the other, or arrays along the second axis."""
+    """Vectors and numbers joined, or arrays along the second axis."""
     kinds = call.kinds
     ranks = {max(k.ndim, 1) for k in kinds}
     known = all(k.name == "array" or k in (REAL, INT) for k in kinds)
@@ -161,7 +161,7 @@ def write_hstack(call: Call) -> Written | None:
 
 
 def as_planes(axis: int) -> Any:
-    """Vectors beside matrices, each as a row or column."""
+    """Vectors with matrices, each as a row or column."""
 
     def write_planes(call: Call) -> Written | None:
         kinds = call.kinds

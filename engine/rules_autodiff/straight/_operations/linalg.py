@@ -1,4 +1,4 @@
-"""Functions of `numpy.linalg` on matrices, written out."""
+"""Functions of `numpy.linalg` on matrices."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ MATRIX: Kind = array(2)
 
 
 def is_matrix(call: Call) -> bool:
-    """Whether a call has one matrix and nothing else."""
+    """Whether the only argument of a call is a matrix."""
     return only(call) and call.kinds[0] == MATRIX
 
 
@@ -38,7 +38,7 @@ def write_cholesky(call: Call) -> Written | None:
 
 @function(np.linalg.solve)
 def write_solve(call: Call) -> Written | None:
-    """Backwards the transposed system."""
+    """Backward: the transposed system."""
     if not only(call, 2) or call.kinds[0] != MATRIX:
         return None
     if call.kinds[1] not in (array(1), MATRIX):

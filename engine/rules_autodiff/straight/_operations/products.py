@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and stacks of them, written out."""
+"""Products of vectors, matrices and stacks of them."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ from .table import function, method, operator
 
 __all__: list[str] = []
 
-# By the numbers of axes; of a column and a row `dot` is quicker than a product.
+# By the numbers of axes; `dot` of a column and a row is faster than a product.
 MATMUL = {
     (1, 1): ("{dz} * {1}", "{dz} * {0}"),
     (2, 1): ("{dz}[:, None].dot({1}[None])", "{0}.T.dot({dz})"),
@@ -31,14 +31,14 @@ def product(x: Kind, y: Kind) -> Kind:
 
 
 def both_real(call: Call) -> bool:
-    """Whether a call has two arrays of numbers, one at least of floats."""
+    """Whether a call has two arrays of numbers, at least one of floats."""
     kinds = call.kinds
     known = only(call, 2) and all(k.name == "array" and k.dtype != "?" for k in kinds)
     return known and any(k.is_real for k in kinds)
 
 
 def of_reals(kinds: tuple[Kind, ...], texts: tuple[str, str]) -> Any:
-    """The texts of operands of floats."""
+    """The texts of float operands."""
     return tuple(t if k.is_real else None for k, t in zip(kinds, texts, strict=True))
 
 
@@ -69,7 +69,7 @@ def of_stacks(x: Kind, y: Kind) -> tuple[str, str]:
 @function(np.dot)
 @method("dot")
 def write_dot(call: Call) -> Written | None:
-    """As `@` for vectors and matrices; with a number it is a product."""
+    """Like `@` for vectors and matrices; with a number it is a product."""
     if not only(call, 2):
         return None
     if any(map(is_number, call.kinds)):
@@ -126,7 +126,7 @@ def write_kron(call: Call) -> Written | None:
 
 @function(np.einsum)
 def write_einsum(call: Call) -> Written | None:
-    """Sums that are spelled out, with every letter once in each operand."""
+    """Explicit index sums, with every letter once in each operand."""
     subscripts = call.constants[0] if call.constants else None
     if not isinstance(subscripts, str) or call.options:
         return None
@@ -144,12 +144,12 @@ def write_einsum(call: Call) -> Written | None:
     pulls = [einsum_pull(names, out, i) for i in range(len(names))]
     if None in pulls:
         return None
-    # With an optimised path or not, NumPy may give a view where nothing is summed.
+    # With an optimised path or not, NumPy may return a view if nothing is summed.
     return Written(array(len(out)), None, (None, *pulls), fresh=len(names) > 1)
 
 
 def einsum_pull(names: list[str], out: str, place: int) -> str | None:
-    """The cotangent of one operand; letters of its own would have to be spread."""
+    """The cotangent of one operand; its own letters would have to be broadcast."""
     others = [n for i, n in enumerate(names) if i != place]
     if not set(names[place]) <= set(out).union(*others):
         return None

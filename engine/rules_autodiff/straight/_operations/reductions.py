@@ -1,4 +1,4 @@
-"""Sums, means, extremes, variances and norms, over all axes or some, written out."""
+"""Sums, means, extremes, variances and norms, over all axes or some."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,8 +28,8 @@ class Reduction:
 
     Attributes:
         x: The kind of the array.
-        axis: The axis as it was given.
-        axes: The axes that it means.
+        axis: The axis argument.
+        axes: The reduced axes.
         keepdims: Whether they stay, with length one.
     """
 
@@ -48,18 +48,18 @@ class Reduction:
         return reduced_kind(self.x.ndim, self.axes, self.keepdims, self.x.dtype)
 
     def wide(self, text: str) -> str:
-        """The text of a value of the result's shape, with the reduced axes in it."""
+        """The text of a value of the result's shape, with the reduced axes restored."""
         return expanded(text, self.x.ndim, self.axes, self.keepdims)
 
     @property
     def count(self) -> str:
-        """The text of the number of entries that are reduced to one."""
+        """The text of the number of reduced entries."""
         if len(self.axes) == self.x.ndim:
             return "size_of({s0})"
         return "(" + " * ".join(f"{{s0}}[{axis}]" for axis in self.axes) + ")"
 
     def reduce(self, ufunc: str) -> str:
-        """The call of a ufunc's own method, without NumPy's Python functions."""
+        """The call of a ufunc's own method, which bypasses NumPy's Python functions."""
         if self.keepdims:
             return f"{ufunc}({{0}}, {self.axis!r}, None, None, True)"
         return f"{ufunc}({{0}}, {self.axis!r})"
@@ -135,7 +135,7 @@ def write_std(r: Reduction) -> Written | None:
 
 
 def of_whole_numbers(operation: Any, kind: Kind, dtypes: str) -> Any:
-    """The same; of all entries of arrays of other dtypes the result is a number."""
+    """A reduction of all entries of integer or boolean arrays gives a number."""
 
     def write_of_whole_numbers(call: Call) -> Written | None:
         if only(call) and (call.kinds[0].dtype or "-") in dtypes:
@@ -166,7 +166,7 @@ for _names, _functions, _operation in (
 @function(np.cumsum)
 @method("cumsum")
 def write_cumsum(call: Call) -> Written | None:
-    """Backwards a cumulative sum from the end."""
+    """Backward: a cumulative sum from the end."""
     x = call.kinds[0]
     given = settings(call, ("axis",), axis=None) if is_array(x) else None
     if given is None:

@@ -1,4 +1,4 @@
-"""Functions that move entries without computing with them, written out."""
+"""Functions that only move entries."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def write_mT(call: Call) -> Written | None:
 @function(np.transpose)
 @method("transpose")
 def write_transpose(call: Call) -> Written | None:
-    """Backwards the inverse permutation."""
+    """Backward: the inverse permutation."""
     x, rest = call.kinds[0], call.constants[1:]
     given = settings(
         Call(call.kinds[:1], call.constants[:1], call.options), (), axes=None
@@ -145,7 +145,7 @@ def write_expand_dims(call: Call) -> Written | None:
 @function(np.squeeze)
 @method("squeeze")
 def write_squeeze(call: Call) -> Written | None:
-    """Axes that are named: which others have length one is not known."""
+    """Explicit axes only: the lengths of the others are unknown."""
     x = call.kinds[0]
     given = settings(call, ("axis",), axis=None)
     if given is None or given["axis"] is None:
@@ -293,7 +293,7 @@ def write_sort(call: Call) -> Written | None:
 
 @function(np.pad)
 def write_pad(call: Call) -> Written | None:
-    """An array with zeros around it, as many as literals tell."""
+    """An array with zeros around it, with literal widths."""
     x = call.kinds[0]
     given = settings(call, ("pad_width", "mode"), pad_width=None, mode="constant")
     if given is None or given["mode"] != "constant" or not is_array(x):
@@ -306,7 +306,7 @@ def write_pad(call: Call) -> Written | None:
 
 
 def leading_widths(widths: Any, ndim: int) -> tuple[int, ...] | None:
-    """How many zeros stand before each axis."""
+    """The number of zeros before each axis."""
     if whole(widths):
         return (widths,) * ndim
     if type(widths) is not tuple or not widths:

@@ -1,9 +1,9 @@
-"""The table of operations: what the straight-line tier knows how to write out.
+"""The table of operations that the straight-line tier supports.
 
-An operation is known by the function that a program calls (`numpy.tanh`), by an
-operator's name (`"mul"`), or by the name of a method of arrays. For the kinds of a
-call's operands it gives a `Written`: the kind of the result, the text of the call and,
-for each operand, the text of its cotangent.
+The key is the function that a program calls (`numpy.tanh`), an operator's name
+(`"mul"`), or the name of an array method. For the kinds of a call's operands it gives a
+`Written`: the kind of the result, the text of the call and, for each operand, the text
+of its cotangent.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ __all__ = [
 
 Operation = Callable[[Call], Written | None]
 
-# Functions whose one argument is a row or list of values, which are their operands.
+# Functions whose only argument is a row or list of values, which are the operands.
 SPREADING: set[Any] = set()
 FUNCTIONS: dict[Any, Operation] = {}
 METHODS: dict[str, Operation] = {}
@@ -38,7 +38,7 @@ def registered(
 
 
 def function(*functions: Any) -> Callable[[Operation], Operation]:
-    """Register the operation of functions; None from it leaves the call to the tape."""
+    """Register the operation of functions; None from it leaves a call to the tape."""
     return registered(FUNCTIONS, functions)
 
 

@@ -1,1 +1,1 @@
-"""The vocabulary of written programs: kinds, values, blocks, written calls."""
+"""The terms of programs: kinds, values, blocks, calls."""

@@ -1,8 +1,8 @@
-"""Straight pieces of a program, forward and backward.
+"""Straight-line pieces of a program, forward and backward.
 
-A block is a run of steps without control flow in it. At its end the forward code notes
-which block it was, and the values that the way back needs; the reverse code takes the
-notes from the last to the first, and for each goes through the block's steps backwards.
+A block is a run of steps without control flow. At its end the forward code records its
+number and its residuals; the reverse code reads the records from the last to the first,
+and for each goes through the block's steps backwards.
 """
 
 import re
@@ -24,7 +24,7 @@ def fields_of(text: str) -> list[str]:
 
 
 def filled(text: str, meaning: dict[str, str]) -> str:
-    """The text with what its fields mean."""
+    """The text with its fields replaced."""
     return FIELD.sub(lambda found: meaning[found[1]], text)
 
 
@@ -35,14 +35,14 @@ def as_row(names: list[str]) -> str:
 
 @dataclass
 class Pull:
-    """The cotangent that a step gives to one operand.
+    """The cotangent from a step to one operand.
 
     Attributes:
         bar: The name of the operand's cotangent.
         kind: The operand's kind.
         text: The cotangent, or a `Scatter` into zeros.
         shape: The field of the operand's shape, or of a list's length.
-        loose: Whether the cotangent may be 0.0 in place of an array.
+        loose: Whether the cotangent may be 0.0 instead of an array.
     """
 
     bar: str
@@ -61,21 +61,21 @@ class Pull:
 
 @dataclass
 class Step:
-    """One line of forward code with the way back.
+    """One line of forward code with its backward step.
 
     Attributes:
         line: The line of the user's file.
-        text: The forward line; empty where there is none.
+        text: The forward line; may be empty.
         assigns: The names that it assigns.
-        out: The name of the result's cotangent; empty where it has none.
+        out: The name of the result's cotangent; empty if it has none.
         kind: The result's kind.
         pulls: The cotangents of the operands.
-        before: By field, the text of what it means, to be read before the step.
-        after: The same, to be read after the step.
-        keeps: Whether the result's cotangent stays as it is: `y += v`.
-        taken: The text that takes the cotangent where it is a part: `y[i] = v`.
+        before: By field, its text, to be read before the step.
+        after: By field, its text, to be read after the step.
+        keeps: Whether the result's cotangent is unchanged: `y += v`.
+        taken: The text that reads the cotangent of a part: `y[i] = v`.
         cleared: The text that clears that part.
-        calls: The text that calls a reverse function, and names what that returns.
+        calls: The text that calls a reverse function, and names its results.
         also: The cotangents of further results, with their kinds.
     """
 
@@ -95,7 +95,7 @@ class Step:
 
     @property
     def fields(self) -> list[str]:
-        """The fields that the way back names."""
+        """The fields in the backward step."""
         own = [f for t in (self.taken, self.cleared, self.calls) for f in fields_of(t)]
         named = own + [f for pull in self.pulls for f in pull.fields]
         return [f for f in dict.fromkeys(named) if f != "dz"]
@@ -107,10 +107,10 @@ class Block:
 
     Attributes:
         number: Its number among the blocks of the function.
-        depth: How many loops it stands in.
+        depth: The number of enclosing loops.
         indent: Its indentation in the forward code.
-        steps: What it does.
-        saved: The names of what is kept, in the reverse code.
+        steps: Its steps.
+        saved: The names of its residuals, in the reverse code.
     """
 
     number: int
@@ -126,7 +126,7 @@ class Block:
 
 @dataclass
 class Line:
-    """A line of forward code as it stands."""
+    """A literal line of forward code."""
 
     indent: int
     text: str
@@ -135,7 +135,7 @@ class Line:
 
 @dataclass
 class Return:
-    """A return statement: the value, then all that the way back needs."""
+    """A return statement: the value, then all residuals."""
 
     indent: int
     text: str

@@ -1,7 +1,7 @@
-"""What the straight-line tier knows of a value before the program runs: its kind.
+"""The kind of a value: the straight-line tier's static type.
 
-A kind fixes how a value is computed with and what form its cotangent has. Values whose
-kind is not among these are left to the tape.
+A kind determines the operations on a value and the form of its cotangent. Values of
+other kinds use the tape.
 """
 
 from dataclasses import dataclass, replace
@@ -16,8 +16,8 @@ __all__ = [
 
 DOUBLE = np.dtype(float)
 STRUCTURES = frozenset({"row", "list", "dict", "function"})
-MANY = 64  # entries of a container whose kind says each of theirs
-DEEP = 8  # containers in containers; one may hold itself
+MANY = 64  # entries of a container with a kind for each
+DEEP = 8  # nesting of containers; one may contain itself
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Kind:
             of unknown length).
         ndim: The number of axes of an array; at least one.
         dtype: `"d"` (float64), `"?"` (bool) or `"l"` (int64), of an array; `"entries"`
-            for what is spread: each entry is a variable of its own.
-        parts: The kinds of the entries of a row, list or dict of fixed length, or of
-            what a function reads from around it.
-        tag: What else makes a kind: the keys of a dict, the function.
+            for containers with one variable per entry.
+        parts: The kinds of the entries of a row, list or dict of fixed length, or of a
+            function's captured values.
+        tag: Further data of a kind: the keys of a dict, the function.
     """
 
     name: str
@@ -44,23 +44,23 @@ class Kind:
 
     @property
     def has_parts(self) -> bool:
-        """Whether it is put together from values of other kinds."""
+        """Whether it is composed of other kinds."""
         return self.name in STRUCTURES
 
     @property
     def is_real(self) -> bool:
-        """Whether a derivative can pass: a number, or an array of float64."""
+        """Whether it can be active: a number, or an array of float64."""
         return self.name == "real" or self.dtype == "d"
 
 
-# A float, a NumPy float64, or a whole number where a float stands on another way.
+# A float, a NumPy float64, or an integer where another branch has a float.
 REAL = Kind("real")
 INT, BOOL, NONE, TEXT = Kind("int"), Kind("bool"), Kind("none"), Kind("text")
-MIXED = Kind("mixed")  # of a variable that has one kind on one way, another on another
+MIXED = Kind("mixed")  # of a variable with different kinds in different branches
 
 
 def array(ndim: int, dtype: str = "d") -> Kind:
-    """The kind of arrays with some axes; of none it is the kind of a number."""
+    """The kind of arrays with this number of axes; of a number for none."""
     if ndim == 0:
         return {"d": REAL, "?": BOOL, "l": INT}[dtype]
     return Kind("array", ndim, dtype)
@@ -117,7 +117,7 @@ def kind_of_entries(
 
 
 def join(one: Kind, other: Kind) -> Kind | None:
-    """The kind of a value that has either kind; None where that has no kind."""
+    """The kind of a value of either kind; None if there is none."""
     if one == other:
         return one
     if {one.name, other.name} == {"real", "int"}:
@@ -134,14 +134,14 @@ def join(one: Kind, other: Kind) -> Kind | None:
 
 
 def spread(kind: Kind) -> Kind:
-    """The kind of what has a variable for each entry, and for the entries of those."""
+    """The kind of a container with a variable for each entry, nested ones too."""
     if not kind.has_parts:
         return kind
     return replace(kind, dtype="entries", parts=tuple(map(spread, kind.parts)))
 
 
 def leaf_kinds(kind: Kind) -> list[Kind]:
-    """The kinds of all values that something is put together from."""
+    """The kinds of all leaves of a value."""
     if not kind.has_parts:
         return [kind]
     return [leaf for part in kind.parts for leaf in leaf_kinds(part)]

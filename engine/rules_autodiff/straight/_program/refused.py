@@ -1,4 +1,4 @@
-"""Why a program is left to the tape."""
+"""Why a program uses the tape."""
 
 import ast
 from typing import Any, NoReturn
@@ -7,11 +7,11 @@ __all__ = ["Refused", "Unlearned", "refuse"]
 
 
 class Refused(Exception):
-    """A program is not in the language of the straight-line tier.
+    """The straight-line tier does not support a program.
 
     Attributes:
-        reason: What it does that the tier does not know.
-        line: The line of the file on which it does that, if known.
+        reason: The unsupported operation.
+        line: Its line in the file, if known.
     """
 
     def __init__(self, reason: str, node: ast.AST | None = None):
@@ -20,16 +20,16 @@ class Refused(Exception):
         self.line: int | None = getattr(node, "lineno", None)
 
     def at(self, node: Any) -> "Refused":
-        """The same with the line of a statement, where none is known."""
+        """This error with the line of a statement, if it has none."""
         if self.line is None:
             self.line = getattr(node, "lineno", None)
         return self
 
 
 class Unlearned(Refused):
-    """What a rule returns is not known before it has run once more."""
+    """The result of a rule is unknown before another run."""
 
 
 def refuse(reason: str, node: ast.AST | None = None) -> NoReturn:
-    """Leave the program to the tape."""
+    """Let the program use the tape."""
     raise Refused(reason, node)

@@ -1,4 +1,4 @@
-"""What the reader knows of a value: the text that computes it, and its kind."""
+"""Values as the reader knows them: text and kind."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,24 +12,24 @@ __all__ = [
     "flat", "function_value", "rebuilt", "with_entries",
 ]  # fmt: skip
 
-UNKNOWN: Any = ...  # the constant of a value that is no literal
+UNKNOWN: Any = ...  # the constant of a non-literal value
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the program, as it is read.
+    """A value of the program, as read.
 
     Attributes:
-        text: Its text in the forward code: a name, a literal, or an expression that
-            has no effects.
+        text: Its text in the forward code: a name, a literal, or an expression without
+            side effects.
         kind: Its kind.
-        active: Whether a derivative passes through it; then its text is a name.
-        constant: The literal that it is, or `UNKNOWN`.
+        active: Whether it is active; then its text is a name.
+        constant: Its literal value, or `UNKNOWN`.
         atom: Whether its text is a name or a literal.
-        entries: The entries of a row that are known one by one, or the values that a
-            function reads from around it.
-        fresh: Whether no name of the program leads to its memory.
-        unstable: Whether the program may still write into its memory.
+        entries: The individually known entries of a row, or a function's captured
+            values.
+        fresh: Whether no name of the program refers to its memory.
+        unstable: Whether the program may still write to its memory.
     """
 
     text: str
@@ -52,18 +52,18 @@ class Value:
 
 
 def bar_of(name: str, kind: Kind) -> str:
-    """The name of the cotangent of a variable while it holds a value of a kind."""
+    """The name of the cotangent of a variable with a value of this kind."""
     stem = name if name.startswith("__") else f"{name}_"
     return f"{stem}_bar" if kind.name == "real" else f"{stem}_bars"
 
 
 @dataclass(frozen=True)
 class Known:
-    """A function, module or class that is the same at every call: guards see to it.
+    """A function, module or class that is identical at every call, as a guard checks.
 
     Attributes:
         value: The object.
-        place: Where the guard finds it.
+        place: Its place for the guard.
     """
 
     value: Any
@@ -72,10 +72,9 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Thing(Known):
-    """An object of a class of the user's, of which attributes are read.
+    """An object of a user's class whose attributes are read.
 
-    It may be another one at each call, of the same class: what is read of it is asked
-    for by the guard.
+    Each call may have another object of this class: the guard reads its attributes.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -89,10 +88,10 @@ class Thing(Known):
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """A function that the program defines inside itself.
+    """A local function of the program.
 
     Attributes:
-        function: A function with its code, and with nothing in its cells.
+        function: A function with its code and empty cells.
         defaults: Parameters with the variables that hold their default values.
     """
 
@@ -102,14 +101,14 @@ class Local:
 
 @dataclass(frozen=True)
 class Closure:
-    """A local function with what it reads from around it: the tag of its kind.
+    """A local function with its captured values: the tag of its kind.
 
     Attributes:
         local: The function.
-        place: Where a guard finds the function around it, which has its globals.
-        names: The variables that it reads, whose kinds are the parts of its kind.
-        known: Functions and modules that it reads.
-        own: The names by which it knows itself.
+        place: The guard's place of the enclosing function, for its globals.
+        names: The captured variables, whose kinds are the parts of its kind.
+        known: Captured functions and modules.
+        own: The names by which it refers to itself.
     """
 
     local: Local
@@ -121,7 +120,7 @@ class Closure:
 
 @dataclass(frozen=True)
 class Partial:
-    """A function with some of its arguments given: the tag of its kind.
+    """A partially applied function: the tag of its kind.
 
     Its parts are the function, arguments by position, and those by name.
     """
@@ -130,19 +129,19 @@ class Partial:
 
 
 def function_value(known: Known | Local) -> Value:
-    """A function as a value, which written code need not hold."""
+    """A function as a value, which generated code need not store."""
     return Value("None", Kind("function", tag=known), atom=True, entries=())
 
 
 def flat(value: Value) -> list[Value]:
-    """All values that something is put together from."""
+    """All leaves of a value."""
     if value.entries is None:
         return [value]
     return [leaf for entry in value.entries for leaf in flat(entry)]
 
 
 def rebuilt(kind: Kind, leaves: Iterator[Value]) -> Value:
-    """A value of a kind from all values that it is put together from."""
+    """A value of a kind from all its leaves."""
     if not kind.has_parts:
         return next(leaves)
     return with_entries(kind, [rebuilt(part, leaves) for part in kind.parts])

@@ -1,4 +1,4 @@
-"""A call as it is read, and as it is written out: its text and its cotangents."""
+"""A call, and its generated form: its text and its cotangents."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +10,12 @@ __all__ = ["Call", "Scatter", "Written"]
 
 @dataclass(frozen=True)
 class Call:
-    """A call as its operation sees it.
+    """A call, as operations receive it.
 
     Attributes:
         kinds: The kinds of its operands, which are its positional arguments.
-        constants: For each operand the literal that it is, or `...`.
-        options: The keywords, which are literals (numbers, texts, None, tuples).
+        constants: For each operand its literal value, or `...`.
+        options: The keywords, which are literals (numbers, strings, None, tuples).
     """
 
     kinds: tuple[Kind, ...]
@@ -25,12 +25,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Scatter:
-    """The cotangent of an operand that was indexed: added at `key` into zeros.
+    """The cotangent of an indexed operand: added at `key` to zeros.
 
     Attributes:
         key: The text of the key, with fields.
-        repeated: Whether the key may name an entry twice, so that `numpy.add.at` adds.
-        value: The text of what is added.
+        repeated: Whether the key may contain an entry twice, so that it needs
+            `numpy.add.at`.
+        value: The text of the addend.
     """
 
     key: str
@@ -40,20 +41,19 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Written:
-    """A call, written out.
+    """The generated form of a call.
 
     Texts have fields: `{0}`, `{1}`, … for operands; in cotangents also `{z}` for the
     result, `{dz}` for its cotangent and `{s0}`, `{s1}`, `{sz}` for the shapes of
-    operands and result. What a cotangent names is kept for the way back, and nothing
-    else; so `{s0}` is better than `{0}` where the shape alone matters.
+    operands and result. Exactly the fields in a cotangent are saved as residuals; so
+    prefer `{s0}` to `{0}` if the shape is enough.
 
     Attributes:
         kind: The kind of the result.
-        text: The text of the call; None writes it as it stands in the program.
-        pulls: The cotangent of each operand: a text, a `Scatter`, or None where it has
-            none. It must have the operand's shape, and must hold on to no 0 · ∞: what
-            is not a number stays so.
-        fresh: Whether the result is in memory of its own, never a view.
+        text: The text of the call; None leaves the program's text.
+        pulls: The cotangent of each operand: a text, a `Scatter`, or None. It must have
+            the operand's shape, and must not hide 0 · ∞: NaN must stay NaN.
+        fresh: Whether the result is in its own memory, never a view.
     """
 
     kind: Kind

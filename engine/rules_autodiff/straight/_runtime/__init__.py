@@ -1,1 +1,1 @@
-"""Functions that written code calls."""
+"""Functions that generated code calls."""

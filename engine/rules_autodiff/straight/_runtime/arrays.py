@@ -20,16 +20,16 @@ add_reduce: Any = np.add.reduce
 np_broadcast_to = np.broadcast_to
 np_einsum, np_solve = np.einsum, np.linalg.solve
 DOUBLE = np.dtype(float)
-LITTLE = 32  # rows of a matrix that is not taken apart
-LARGE = 100_000  # entries from which on the memory of a product counts
+LITTLE = 32  # rows of a matrix that is inverted whole
+LARGE = 100_000  # entries from which the memory of a product matters
 
-# Of small arrays `a.dot(b)` takes half the time of `a @ b`. Of large ones it takes
-# longer, for it fills what it returns with zeros first. The transpose of a product with
-# few columns is quicker from the other side, where rows are read as they lie.
+# For small arrays `a.dot(b)` takes half the time of `a @ b`. For large ones it takes
+# longer, because it first fills the result with zeros. The transpose of a product with
+# few columns is faster from the other side, which reads rows contiguously.
 
 
 def dense(d: Any) -> Any:
-    """An array whose entries lie apart: products of others go entry by entry."""
+    """An array with separate, contiguous entries: products of others are slow."""
     return d.copy() if 0 in d.strides else d
 
 
@@ -41,27 +41,27 @@ def times(d: Any, y: Any) -> Any:
 
 
 def from_left(d: Any, xT: Any) -> Any:
-    """The product of two matrices of which the second is a cotangent."""
+    """The product of two matrices, the second a cotangent."""
     if xT.size <= LARGE:
         return xT.dot(d)
     return (dense(d).T @ xT.T).T
 
 
-# new arrays of float64: a number may be whole on one way to where it is used
+# new float64 arrays: a number may be an integer in one branch
 
 
 def floats(made: Any) -> Any:
-    """The array, if it is one of floats."""
+    """The array, which must have a float dtype."""
     return made if made.dtype is DOUBLE else unfollowed("an array of whole numbers")
 
 
 def row_of(*numbers: Any) -> Any:
-    """An array of numbers, or of arrays of one shape, of which one is a float."""
+    """An array of numbers, or of arrays of one shape, at least one a float."""
     return floats(np.array(numbers))
 
 
 def floating(x: Any) -> None:
-    """See that a number that is written into an array is not cut off."""
+    """Check that a number is not truncated when it is written to an array."""
     if x.dtype is not DOUBLE:
         unfollowed("an array of whole numbers")
 
@@ -79,7 +79,7 @@ def full(shape: Any, value: Any) -> Any:
 
 
 def mean_of(x: Any) -> Any:
-    """The mean of all entries, without NumPy's Python functions around it."""
+    """The mean of all entries, bypassing NumPy's Python functions."""
     return add_reduce(x, None) / x.size if x.size else np.mean(x)
 
 
@@ -103,7 +103,7 @@ def norm_of(x: Any) -> Any:
 
 
 def winners(d: Any, x: Any, z: Any) -> Any:
-    """The cotangent of a maximum or minimum over all entries: equal ones share."""
+    """The cotangent of a maximum or minimum over all entries: ties share."""
     hit = x == z
     count = np.count_nonzero(hit)
     if not count:
@@ -116,7 +116,7 @@ def winners(d: Any, x: Any, z: Any) -> Any:
 
 
 def winners_along(d: Any, x: Any, z: Any, axes: Any) -> Any:
-    """The same along axes; `d` and `z` have them, of length one."""
+    """As `winners`, along axes; `d` and `z` keep them, with length one."""
     hit = x == z
     count = add_reduce(hit, axes, None, None, True)
     if not count.all():
@@ -125,14 +125,14 @@ def winners_along(d: Any, x: Any, z: Any, axes: Any) -> Any:
 
 
 def var_back(d: Any, x: Any, axes: Any, ddof: Any) -> Any:
-    """The cotangent of a variance; `d` has the reduced axes, of length one."""
+    """The cotangent of a variance; `d` keeps the reduced axes, with length one."""
     centred = x - np.mean(x, axis=axes, keepdims=True)
     n = math.prod([x.shape[axis] for axis in axes])
     return centred * (2.0 * d / (n - ddof))
 
 
 def std_back(d: Any, x: Any, z: Any, axes: Any, ddof: Any) -> Any:
-    """The cotangent of a standard deviation, zero where that is zero."""
+    """The cotangent of a standard deviation, zero where it is zero."""
     return var_back(0.5 * d / (z + (z == 0)), x, axes, ddof)
 
 
@@ -144,14 +144,14 @@ def prod_back(d: Any, x: Any, z: Any) -> Any:
 
 
 def cumprod_back(d: Any, x: Any, z: Any) -> Any:
-    """The cotangent of a vector of which cumulative products were taken."""
+    """The cotangent of a vector with cumulative products."""
     if not np.all(np.isfinite(z) & (np.abs(z) > 1e-290)):
         unfollowed("a product of nearly zero")
     return (d * z)[::-1].cumsum()[::-1] / x
 
 
 def sort_back(d: Any, x: Any) -> Any:
-    """The cotangent of a vector that was sorted; equal entries keep their order."""
+    """The cotangent of a sorted vector; equal entries keep their order."""
     made = np.empty(x.shape)
     made[x.argsort(kind="stable")] = d
     return made
@@ -175,7 +175,7 @@ def undiff(d: Any, shape: tuple[int, ...], axis: int) -> Any:
 
 
 def diag_back(d: Any, shape: tuple[int, ...], k: int) -> Any:
-    """The cotangent of a matrix of which a diagonal was taken."""
+    """The cotangent of a matrix from that of a diagonal."""
     made = np.zeros(shape)
     m = shape[1]
     first = k if k >= 0 else -k * m
@@ -184,7 +184,7 @@ def diag_back(d: Any, shape: tuple[int, ...], k: int) -> Any:
 
 
 def trace_back(d: Any, shape: tuple[int, ...]) -> Any:
-    """The cotangent of a matrix by its trace."""
+    """The cotangent of a matrix from that of its trace."""
     made = np.zeros(shape)
     n = min(shape)
     made.reshape(-1)[: n * (shape[1] + 1) : shape[1] + 1] = d
@@ -192,18 +192,18 @@ def trace_back(d: Any, shape: tuple[int, ...]) -> Any:
 
 
 def repeat_back(d: Any, shape: tuple[int, ...], axis: int, count: int) -> Any:
-    """The cotangent of an array of which each entry was repeated along an axis."""
+    """The cotangent of an array from that of repeated entries along an axis."""
     split = d.reshape(*shape[: axis + 1], count, *shape[axis + 1 :])
     return add_reduce(split, axis + 1)
 
 
 def linspace_by_start(d: Any) -> Any:
-    """The derivative of evenly spaced numbers by the first."""
+    """The derivative of evenly spaced numbers in the first."""
     return add_reduce(d, None) - linspace_by_stop(d)
 
 
 def linspace_by_stop(d: Any) -> Any:
-    """The derivative of evenly spaced numbers by the last."""
+    """The derivative of evenly spaced numbers in the last."""
     n = d.size
     return d.dot(np.arange(n) / (n - 1)) if n > 1 else np.float64(0.0)
 
@@ -236,7 +236,7 @@ def solve_back(d: Any, a: Any, z: Any) -> Any:
 
 
 def det_back(d: Any, a: Any, z: Any) -> Any:
-    """The cotangent of a matrix by its determinant, far from singular ones."""
+    """The cotangent of a matrix from that of its determinant, far from singular."""
     inverse = np.linalg.inv(a)
     size = np.abs(inverse).sum() * np.abs(a).sum()
     if not size < 1e8 or not abs(z) > 1e-290:
@@ -247,7 +247,7 @@ def det_back(d: Any, a: Any, z: Any) -> Any:
 def lower_inverse(z: Any) -> Any:
     """The inverse of a lower triangular matrix, block by block.
 
-    That takes a fourth of the time of LAPACK's for matrices of any kind.
+    It takes a fourth of the time of LAPACK's for general matrices.
     """
     n = len(z)
     if n <= LITTLE:

@@ -12,37 +12,37 @@ __all__ = [
     "smaller", "smaller_number", "tanh_back", "unfollowed",
 ]  # fmt: skip
 
-# Beside an array of one number NumPy takes two thirds of the time that it takes beside
-# a Python number.
+# With an array of one number NumPy takes two thirds of the time that it takes with a
+# Python number.
 one = np.array(1.0)
 one.flags.writeable = False
-log = np.log  # as it is now: a program may give another function this name
+log = np.log  # captured now: a program may rebind the name
 
 
-TINY, HUGE = 1e-250, 1e250  # between these squares are as exact as other numbers
+TINY, HUGE = 1e-250, 1e250  # squares are exact in this range
 
 
 class Unfollowed(ArithmeticError):
-    """A value at which the tape knows the derivative better."""
+    """A value at which only the tape has the derivative."""
 
 
 def unfollowed(what: str) -> Any:
-    """Leave the gradient to the tape."""
+    """Fall back to the tape."""
     raise Unfollowed(what)
 
 
 def as_real(y: Any) -> Any:
-    """See that what a function of the user's returns is a number."""
+    """Check that the result of a user's function is a number."""
     if type(y) is not float and type(y) is not np.float64:
         unfollowed("a function returns another kind than before")
 
 
 def scaled(d: Any, y: Any, shape: tuple[int, ...]) -> Any:
-    """The cotangent of `x` in `x * y`, where arrays of other shapes are broadcast."""
+    """The cotangent of `x` in `x * y`, unbroadcast to the shape of `x`."""
     own = d.shape
     if own == shape:
         return d * y
-    if len(own) == 2:  # by a product of matrices, without an array of products
+    if len(own) == 2:  # by a matrix product, without a temporary array
         n, m = own
         if shape == (n, 1) and y.size == m == y.shape[-1]:
             return d.dot(y.reshape(m, 1))
@@ -55,7 +55,7 @@ def scaled(d: Any, y: Any, shape: tuple[int, ...]) -> Any:
 
 
 def tanh_back(d: Any, z: Any) -> Any:
-    """(1 - z²) d, in memory that is taken once: of large arrays that is most of it."""
+    """(1 - z²) d, with one allocation, which dominates for large arrays."""
     partial = z * z
     np.subtract(one, partial, partial)
     return np.multiply(d, partial, partial)
@@ -65,20 +65,20 @@ def tanh_back(d: Any, z: Any) -> Any:
 
 
 def real_power(x: Any, p: Any) -> Any:
-    """A power of numbers, unless it is complex."""
+    """A power of numbers; an error if it is complex."""
     z = x**p
     return unfollowed("a complex power") if type(z) is complex else z
 
 
 def power_slope(x: Any, p: Any) -> Any:
-    """The derivative of a power by its base: p·x^(p−1), and 0 where p is 0."""
+    """The derivative of a power in its base: p·x^(p−1), and 0 where p is 0."""
     if type(x) is not np.ndarray is not type(p):
         return p * x ** (p - 1) if p else 0.0
     return p * x ** (p - 1 + (((x == 0) | np.isnan(x)) & (p == 0)))
 
 
 def exponents_slope(x: Any, z: Any) -> Any:
-    """The derivative of a power by its exponent: x^p·log x, and 0 at x = 0."""
+    """The derivative of a power in its exponent: x^p·log x, and 0 at x = 0."""
     if type(x) is not np.ndarray:
         return z * log_or_zero(x)
     return z * log(x + (x == 0))
@@ -98,17 +98,17 @@ def sign(x: Any) -> float:
 
 
 def sign_or_one(z: Any) -> Any:
-    """A result of at least 0 by which the derivative divides: zeros give zeros."""
+    """A nonnegative divisor of the derivative: zeros become ones."""
     return z or 1.0
 
 
 def nonzero(z: Any) -> Any:
-    """The same, of an array."""
+    """A nonnegative array divisor of the derivative: zeros become ones."""
     return z + (z == 0)
 
 
 def larger(d: Any, x: Any, y: Any) -> Any:
-    """The cotangent of `x` in `maximum(x, y)`: equal ones share."""
+    """The cotangent of `x` in `maximum(x, y)`: ties share."""
     wins, loses = x > y, x < y
     return d * winning(wins, loses, x, y)
 
@@ -120,7 +120,7 @@ def smaller(d: Any, x: Any, y: Any) -> Any:
 
 
 def winning(wins: Any, loses: Any, x: Any, y: Any) -> Any:
-    """One where `x` wins, a half where it equals `y`."""
+    """One where `x` wins, a half at ties."""
     decided = np.count_nonzero(wins) + np.count_nonzero(loses)
     if decided == wins.size:
         return wins
@@ -131,14 +131,14 @@ def winning(wins: Any, loses: Any, x: Any, y: Any) -> Any:
 
 
 def larger_number(x: Any, y: Any) -> float:
-    """The derivative of the larger of two numbers by the first."""
+    """The derivative of the larger of two numbers in the first."""
     if x > y:
         return 1.0
     return 0.0 if x < y else tied(x, y)
 
 
 def smaller_number(x: Any, y: Any) -> float:
-    """The derivative of the smaller of two numbers by the first."""
+    """The derivative of the smaller of two numbers in the first."""
     if x < y:
         return 1.0
     return 0.0 if x > y else tied(x, y)
@@ -149,14 +149,14 @@ def tied(x: Any, y: Any) -> float:
 
 
 def extreme_share(x: Any, z: Any, *numbers: Any) -> float:
-    """The derivative of the largest, or smallest, of several numbers by one of them."""
+    """The derivative of the largest, or smallest, of several numbers in one of them."""
     ties = numbers.count(z)
     if math.isnan(z) or (ties > 1 and not all(isinstance(n, float) for n in numbers)):
         unfollowed("an extreme that is not a number, or whole")
     return 1.0 / ties if x == z else 0.0
 
 
-# clip: the bounds belong to the inside; with low > high the upper bound holds
+# clip: the bounds are inside; with low > high the upper bound applies
 
 
 def above_of(x: Any, low: Any, high: Any) -> Any:
@@ -187,7 +187,7 @@ def clipped_high(d: Any, x: Any, low: Any, high: Any) -> Any:
 
 
 def arctan2_slope(x: Any, y: Any) -> Any:
-    """x / (x² + y²), without an overflow."""
+    """x / (x² + y²), without overflow."""
     square = x * x + y * y
     if type(square) is np.ndarray and square.size:
         low, high = np.minimum.reduce(square, None), np.maximum.reduce(square, None)
@@ -195,5 +195,5 @@ def arctan2_slope(x: Any, y: Any) -> Any:
         low = high = square
     if np.all(low > TINY) and np.all(high < HUGE):
         return x / square
-    h = np.hypot(x, y)  # which takes ten times as long
+    h = np.hypot(x, y)  # ten times slower
     return x / h / h

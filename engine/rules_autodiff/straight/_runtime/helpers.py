@@ -1,9 +1,8 @@
-"""Functions that written code calls: each cotangent that is more than an expression.
+"""Functions that generated code calls: cotangents that are not single expressions.
 
-All names in `HELPERS` are names of written code. `np_` names are NumPy's functions,
-`math_` names those of `math`. Numbers that come in are floats, arrays are of float64.
-What would take long to follow at a kink raises `Unfollowed`: the gradient is then taken
-by the tape.
+All names in `HELPERS` are names of generated code. `np_` names are NumPy's functions,
+`math_` names those of `math`. Numbers are floats, arrays are float64. Kinks that would
+need much code raise `Unfollowed`: then the tape computes the gradient.
 """
 
 import math
@@ -27,7 +26,7 @@ NAMES = [
     "size_of", "spread", "summed", "vdot",
 ]  # fmt: skip
 
-LARGE = 5000  # entries from which on one number is stored once
+LARGE = 5000  # entries from which a repeated number is stored once
 DOUBLE = np.dtype(float)
 
 np_zeros, np_array, np_ndarray = np.zeros, np.array, np.ndarray
@@ -52,7 +51,7 @@ def np_hypotenuse(x: Any) -> Any:
 
 
 def fit(d: Any, shape: tuple[int, ...]) -> Any:
-    """The cotangent of an operand that was broadcast from `shape`."""
+    """Unbroadcast: the cotangent of an operand that was broadcast from `shape`."""
     own = d.shape
     if own == shape:
         return d
@@ -68,7 +67,7 @@ def summed(d: Any) -> Any:
 
 
 def spread(d: Any, shape: tuple[int, ...]) -> Any:
-    """An array with a number, or a smaller array, everywhere."""
+    """An array with a broadcast number or smaller array."""
     if math.prod(shape) >= LARGE:
         if type(d) is np_ndarray:
             return np.broadcast_to(d, shape)
@@ -96,23 +95,23 @@ def filled(shape: tuple[int, ...], value: Any) -> Any:
 
 
 def apart(y: Any, copies: tuple[Any, ...]) -> None:
-    """See that a result is no view of copies that were made for a call.
+    """Check that a result is not a view of copies that were made for a call.
 
-    Of the arrays themselves it would show what is written into them later.
+    A view of the arrays themselves would show later writes to them.
     """
     if any(map(partial(np.may_share_memory, y), copies)):
         unfollowed("a function returns a view of its argument")
 
 
 def listed(one: Any, other: list[Any]) -> list[Any]:
-    """The sum of two cotangents of a list, of which the first may be 0.0."""
+    """The sum of two cotangents of a list; the first may be 0.0."""
     if type(one) is float:
         return other
     return [x + y for x, y in zip(one, other, strict=True)]
 
 
 def array_of(entries: list[Any], dtype: Any) -> Any:
-    """The array that NumPy makes of a list, which has the dtype that was foreseen."""
+    """NumPy's array of a list, which must have the expected dtype."""
     made = np_array(entries)
     if made.dtype != dtype:
         unfollowed("a list makes an array of another dtype")
@@ -120,7 +119,7 @@ def array_of(entries: list[Any], dtype: Any) -> Any:
 
 
 def of_length(x: Any, count: int) -> None:
-    """See that an array is unpacked into as many variables as it has entries."""
+    """Check that an array has as many entries as variables to unpack into."""
     if len(x) != count:
         message = f"{count} variables for {len(x)} values"
         raise ValueError(message)

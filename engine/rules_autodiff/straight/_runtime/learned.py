@@ -1,7 +1,7 @@
-"""What functions with rules return: learned while the tape calls them.
+"""Kinds of the results of rules, observed while the tape calls them.
 
-A rule tells nothing of the kind of its result before it has run. So where written code
-would need to know, the next run by the tape takes notes.
+The kind of a rule's result is unknown before it has run. If generated code needs to
+know it, the next run by the tape records it.
 """
 
 from typing import Any
@@ -10,13 +10,13 @@ from rules_autodiff.straight._program.kinds import Kind, kind_of
 
 __all__ = ["LEARNED", "Learned", "sort_of"]
 
-LESSON = 1000  # calls of rules that are noted after it was asked for
-SORTS = 1000  # of calls that are remembered
+LESSON = 1000  # recorded calls of rules after a request
+SORTS = 1000  # cached calls
 CONSTANTS = frozenset({int, bool, type(None), str})
 
 
 def sort_of(x: Any) -> Any:
-    """What of an argument decides on the kind of a result: its kind, or a constant."""
+    """The part of an argument that decides a result's kind: its kind, or a constant."""
     return (type(x), x) if type(x) in CONSTANTS else kind_of(x) or type(x)
 
 
@@ -24,7 +24,7 @@ class Learned:
     """The kinds of results, by rule and the sorts of its arguments.
 
     Attributes:
-        left: How many calls are still noted.
+        left: The remaining calls to record.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Learned:
         self.kinds: dict[Any, Kind | None] = {}
 
     def start(self) -> None:
-        """Take notes from here on."""
+        """Start recording."""
         self.left = LESSON
 
     def note(self, found: Any, y: Any) -> None:
-        """Note the kind of a call's result; None where it has several."""
+        """Record the kind of a call's result; None if it has several."""
         self.left -= 1
         if found.kwargs or found.bound or len(self.kinds) >= SORTS:
             return
@@ -45,7 +45,7 @@ class Learned:
         self.kinds[key] = kind if self.kinds.get(key, kind) == kind else None
 
     def kind(self, rule: Any, sorts: tuple[Any, ...]) -> Kind | None:
-        """The kind of a result, None if it is not known."""
+        """The kind of a result, None if it is unknown."""
         return self.kinds.get((rule, sorts))
 
 

@@ -1,8 +1,8 @@
-"""Calls of functions that have rules, as written code makes them.
+"""Calls of functions with rules, by generated code.
 
-`forward(*args)` gives the value and what the way back needs, `back(kept, dz)` the
-cotangents of the active arguments. Whatever is not of the kind for which the code was
-written is left to the tape, which knows more forms, and has the words for errors.
+`forward(*args)` gives the value and the residuals, `back(kept, dz)` the cotangents of
+the active arguments. Results of other kinds than expected fall back to the tape, which
+supports more forms and raises the errors.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ PARTIALS = (float, int, np.number, np.ndarray, AbstractTangent)
 
 
 def references() -> int:
-    """What `getrefcount` says of an object that one variable holds."""
+    """The result of `getrefcount` for an object with one variable."""
     alone = object()
     return getrefcount(alone)
 
@@ -36,7 +36,7 @@ ALONE = references()
 
 
 def checked(f: Callable[..., Any], result: Kind) -> Callable[..., Any]:
-    """A function that returns what it was supposed to."""
+    """A function whose result must have the expected kind."""
 
     def call(*args: Any) -> Any:
         y = f(*args)
@@ -50,7 +50,7 @@ def checked(f: Callable[..., Any], result: Kind) -> Callable[..., Any]:
 
 
 def of_numbers(partials: Callable[..., Any], count: int, active: Any) -> Any:
-    """The way back through a scalar rule of numbers: `back(y, *args, dz)`."""
+    """The backward pass of a scalar rule of numbers: `back(y, *args, dz)`."""
     if active != (0,) or count != 1:
 
         def back_to_several(*kept: Any) -> Any:
@@ -77,7 +77,7 @@ def of_numbers(partials: Callable[..., Any], count: int, active: Any) -> Any:
 
 
 def check_partials(found: Any, count: int) -> None:
-    """See that partials are such as a rule takes, those that are not asked for too."""
+    """Check all partials, unneeded ones included."""
     if type(found) is not tuple or len(found) != count:
         unfollowed("there are not as many partials as arguments")
     for partial in found:
@@ -95,7 +95,7 @@ def slope(partial: Any) -> Any:
 def of_arrays(
     f: Callable[..., Any], partials: Callable[..., Any], result: Kind, active: Any
 ) -> Calls:
-    """A scalar rule of arrays, which may be broadcast."""
+    """A scalar rule of arrays, with broadcasting."""
 
     def forward(*args: Any) -> Any:
         y = f(*args)
@@ -106,7 +106,7 @@ def of_arrays(
 
     def back(kept: Any, dz: Any) -> Any:
         y, *args = kept
-        if type(dz) is float:  # nothing passes
+        if type(dz) is float:  # zero
             return tuple([zero_of(args[i]) for i in active])
         found = partials(y, *args)
         check_partials(found, len(args))
@@ -122,17 +122,16 @@ def of_arrays(
 
 
 def slopes(partial: Any) -> Any:
-    """A partial derivative that is a number or an array of floats."""
+    """A partial derivative: a number or an array of floats."""
     if type(partial) is np.ndarray and partial.dtype is DOUBLE:
         return partial
     return slope(partial)
 
 
 def own_array(y: Any, result: Kind, args: Any) -> Any:
-    """A result as an array of floats of its own, as it was supposed to be.
+    """A result as a float array of its own, of the expected kind.
 
-    What a function holds on to, as a buffer that it fills at each call, is copied
-    before it comes here.
+    A result that a function keeps, such as a reused buffer, is copied before this call.
     """
     if type(y) is not np.ndarray or y.dtype is not DOUBLE or y.ndim != result.ndim:
         unfollowed("a function returns another kind than before")
@@ -157,7 +156,7 @@ def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
 
     def back(kept: Any, dz: Any) -> Any:
         pullback, args = kept
-        if type(dz) is float and (dz == 0.0 or not is_number):  # nothing passes
+        if type(dz) is float and (dz == 0.0 or not is_number):  # zero
             return tuple([zero_of(args[i]) for i in active])
         found = pullback(dz)
         if type(found) is not tuple or len(found) != len(args) + 1:
@@ -168,7 +167,7 @@ def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
 
 
 def cotangent(d: Any, x: Any) -> Any:
-    """The cotangent of an argument, as written code has it."""
+    """The cotangent of an argument in the form of generated code."""
     if type(d) is float and type(x) is not np.ndarray:
         return d
     if isinstance(d, AbstractThunk):

@@ -1,1 +1,1 @@
-"""When written code is used, and when the tape."""
+"""The choice between generated code and the tape."""

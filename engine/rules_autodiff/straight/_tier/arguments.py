@@ -1,4 +1,4 @@
-"""The arguments of a call: by position, and what a form depends on."""
+"""The arguments of a call: by position, and their signature."""
 
 from types import CodeType, FunctionType
 from typing import Any
@@ -23,7 +23,7 @@ CONTAINERS = frozenset({tuple, list, dict})
 def signature_of(
     code: CodeType, args: Any, active: Any, depth: int = DEEP
 ) -> tuple[Any, ...]:
-    """What a form depends on: the kinds of the arguments, in short."""
+    """The signature of a call: the kinds of the arguments, in short."""
     if depth < 0:
         leave("it has an argument with containers in containers without end")
     if len(args) > MANY and type(args) is not tuple:
@@ -60,12 +60,12 @@ def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any,
 
 
 def differentiated(args: Any) -> tuple[int, ...]:
-    """The positions of what can be differentiated; the others are constants."""
+    """The positions of differentiable arguments; the others are constants."""
     return tuple([i for i, x in enumerate(args) if is_differentiated(x)])
 
 
 def check_flat(args: Any) -> None:
-    """Leave containers to the tape."""
+    """Let containers use the tape."""
     if any(type(x) in CONTAINERS for x in args):
         leave("it is differentiated by a container")
 

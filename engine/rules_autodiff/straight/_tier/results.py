@@ -1,4 +1,4 @@
-"""Derivatives as users get them: of the argument's class, in memory of their own."""
+"""Derivatives in the user's form: of the argument's class, in their own memory."""
 
 import sys
 from math import isfinite
@@ -17,23 +17,23 @@ NO_TANGENT = NoTangent()
 
 
 def references(row: tuple[Any, ...]) -> int:
-    """How many references a loop over a row sees to an entry that nobody else holds."""
+    """The reference count, in a loop over a row, of an unshared entry."""
     for entry in row:
         return sys.getrefcount(entry)
     return 0
 
 
-UNSHARED = references((object(),))  # Python's versions differ in it
+UNSHARED = references((object(),))  # depends on Python's version
 
 
 def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
-    """Cotangents as the user gets them.
+    """Cotangents in the user's form.
 
     Raises:
-        Left: One is not finite: zeros are strong, and only the tape asks for them.
+        Left: One is not finite: zeros are strong, and only the tape checks for them.
     """
     found = []
-    places = iter(active)  # `zip` would hold the cotangents too
+    places = iter(active)  # `zip` would hold references to the cotangents
     for ct in cotangents:
         x = args[next(places)]
         if type(ct) is tuple or ct is None:
@@ -54,7 +54,7 @@ def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
 
 
 def in_form_of(x: Any, cotangents: Any) -> Any:
-    """The cotangents of a container, in one of its form."""
+    """The cotangents of a container, in its form."""
     if cotangents is None:
         return NO_TANGENT
     if type(x) is dict:

@@ -1,7 +1,7 @@
-"""What is known of the calls of a function: one form for each signature of arguments.
+"""The calls of a function: one form per signature of arguments.
 
-A form counts calls until it is worth while to write code, keeps what was written, and
-remembers what cannot be written.
+A form counts calls until generating code pays, stores the code, and remembers
+unsupported programs.
 """
 
 from types import CodeType, FunctionType
@@ -21,12 +21,12 @@ __all__ = [
     "form_of", "is_differentiated", "leave", "write",
 ]  # fmt: skip
 
-AFTER = 1  # calls by the tape before code is written: that takes milliseconds
-UNITS = 4  # of one form: captured values may be of one kind now and of another then
-LESSONS = 8  # calls that the tape answers so that something is learned
-FAILURES = 8  # calls in a row that came to nothing, before a form is given up
+AFTER = 1  # calls by the tape before code is generated, which takes milliseconds
+UNITS = 4  # of one form: the kinds of captured values may change
+LESSONS = 8  # calls by the tape that observe a rule's result
+FAILURES = 8  # fallbacks in a row before a form is given up
 SIGNATURES = 64  # of one function
-FUNCTIONS = 1000  # whose forms are kept: what is written may hold its own function
+FUNCTIONS = 1000  # with stored forms: code may refer to its own function
 
 CHANGING = "what it reads from outside changes too often"
 VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
@@ -37,26 +37,26 @@ SIMPLE = frozenset({
 
 
 class Left(Exception):
-    """A call is left to the tape, for a reason that is the exception's text."""
+    """A call uses the tape; the reason is the exception's text."""
 
 
 class Lesson(Left):
-    """A call is left to the tape, which sees what must be known to write code."""
+    """A call uses the tape, which observes what code generation needs."""
 
 
 def leave(reason: str) -> NoReturn:
-    """Leave a call to the tape."""
+    """Let a call use the tape."""
     raise Left(reason) from None
 
 
 class Written:
-    """A unit of code, and whether the tape would use the same derivatives.
+    """Generated code, and whether the tape would use equal derivatives.
 
     Attributes:
         unit: The code.
         guard: Its function for what it captures.
-        forward: Its function for the value.
-        reverse: Its function for the way back.
+        forward: Its forward function.
+        reverse: Its backward function.
     """
 
     __slots__ = ("_stamp", "_trusted", "forward", "guard", "reverse", "unit")
@@ -67,13 +67,13 @@ class Written:
         self._stamp, self._trusted = -1, False
 
     def is_outdated(self) -> bool:
-        """Whether other rules answer now than when the code was written."""
+        """Whether other rules apply now than when the code was generated."""
         return not all(ruled.holds() for ruled in self.unit.ruled)
 
     def is_trusted(self) -> bool:
-        """Whether nobody else answers for what the code computes by itself."""
+        """Whether the derivatives in the code still apply."""
         if self._stamp != CHANGES.count:
-            stamp = CHANGES.count  # what changes meanwhile is looked at again
+            stamp = CHANGES.count  # rules may change during the check
             programs = [program() for program in self.unit.programs]
             ours = are_ours((*self.unit.functions, *filter(None, programs)))
             self._trusted = ours and all(ruled.holds() for ruled in self.unit.ruled)
@@ -85,11 +85,11 @@ class Form:
     """The calls of one function with arguments of one signature.
 
     Attributes:
-        calls: How many there were, as long as that counts.
-        units: What was written, for various kinds of captured values.
-        reason: Why nothing more is written; empty as long as that is not so.
-        failures: How many calls in a row came to nothing.
-        lessons: How often the tape had to show what a rule returns.
+        calls: Their number, until code is generated.
+        units: The generated code, for different kinds of captured values.
+        reason: Why no more code is generated; empty before.
+        failures: The number of fallbacks in a row.
+        lessons: The number of calls by the tape that observed a rule's result.
     """
 
     __slots__ = ("calls", "failures", "lessons", "reason", "units")
@@ -102,7 +102,7 @@ class Form:
     def chosen(
         self, f: FunctionType, args: Any, active: Any, *, now: bool
     ) -> tuple[Written, Any]:
-        """The code for a call, and the values that it captures.
+        """The code for a call, and the captured values.
 
         Raises:
             Left: There is none, or not yet.
@@ -143,20 +143,20 @@ class Form:
         return written, caps
 
     def forget(self, written: Written) -> None:
-        """Drop code whose rules have changed; it is written anew."""
+        """Drop code whose rules have changed; it is generated again."""
         self.units = tuple([unit for unit in self.units if unit is not written])
         self.lessons = 0
         if self.reason == CHANGING:
             self.reason = ""
 
     def failed(self) -> None:
-        """Note a call that came to nothing; after several in a row the form is over."""
+        """Count a fallback; after several in a row the form is given up."""
         self.failures += 1
         if self.failures == FAILURES:
             self.units, self.reason = (), "written code came to nothing before"
 
     def worked(self) -> None:
-        """Note a call that came to something."""
+        """Count a successful call."""
         self.failures = 0
 
 
@@ -164,7 +164,7 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
     """The unit of a function for such arguments.
 
     Raises:
-        Left: It cannot be written.
+        Left: The program is not supported.
     """
     code = f.__code__
     if is_opaque(f) or is_lifted_code(code):
@@ -178,7 +178,7 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
         kinds.append(kind)
     if not all(is_differentiated(args[i]) for i in active):
         leave("it is differentiated by what holds no float or array of floats")
-    # Only who writes code needs what reads programs.
+    # Only code generation needs the reader of programs.
     from rules_autodiff.straight._program.refused import Refused, Unlearned
     from rules_autodiff.straight._unit.unit import write as written
 
@@ -189,12 +189,12 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
         raise Lesson(str(error)) from None
     except Refused as error:
         leave(str(error))
-    except Exception as error:  # the tape may know better
+    except Exception as error:  # the tape may support it
         leave(f"it cannot be read ({type(error).__name__}: {error})")
 
 
 def check_positions(code: CodeType) -> None:
-    """Leave to the tape what has arguments that are no positions."""
+    """Let a function with other than positional arguments use the tape."""
     if code.co_flags & VARIADIC or code.co_kwonlyargcount:
         leave("it has arguments that are no positions")
 
@@ -209,11 +209,11 @@ def is_differentiated(x: Any) -> bool:
     return type(x) is float or type(x) is np.float64
 
 
-FORMS = ByIdentity()  # of code objects: by signature, the forms
+FORMS = ByIdentity()  # by code object: signature → form
 
 
 def form_of(code: CodeType, signature: tuple[Any, ...]) -> Form:
-    """The form of calls of a signature; made for the first one."""
+    """The form of calls of a signature; made for the first call."""
     forms: dict[Any, Form] | None = FORMS.get(code)
     if forms is None:
         forms = {}

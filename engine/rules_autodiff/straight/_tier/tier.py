@@ -1,8 +1,7 @@
-"""The straight-line tier: gradients by written code, where there is some.
+"""The straight-line tier: gradients by generated code, if there is some.
 
-Everything that is not as it was when the code was written, or that it cannot decide, is
-left to the tape: written code changes nothing that others see, so the tape can always
-begin anew.
+Calls that violate its assumptions fall back to the tape: generated code has no side
+effects, so the tape can always start again.
 """
 
 import threading
@@ -46,30 +45,29 @@ TIERS = ("auto", "tape", "straight")
 
 
 class Strict(threading.local):
-    """A thread's way to run written code, in which nothing warns.
+    """A thread's context for generated code, in which warnings are errors.
 
-    What would warn is an error: the tape is asked then, which warns by itself. To enter
-    a context with these settings takes an eighth of the time of `numpy.errstate`.
+    A call that would warn falls back to the tape, which warns itself. Entering a
+    context with these settings takes an eighth of the time of `numpy.errstate`.
 
     Attributes:
         run: Calls a function in that context.
-        seen: What NumPy had to say; most callers do not mind that a number has become
-            too small.
+        seen: NumPy's reports; most callers ignore underflow.
     """
 
     def __init__(self) -> None:
         context = Context()
-        context.run(np.seterr, "call")  # rules may catch what is raised
+        context.run(np.seterr, "call")  # rules may catch errors
         context.run(np.seterrcall, self.note)
         self.run = context.run
         self.seen: set[str] = set()
 
     def note(self, kind: str, _flag: int) -> None:
-        """Called by NumPy where it would warn."""
+        """Called by NumPy instead of a warning."""
         self.seen.add(kind)
 
     def ask(self) -> None:
-        """Leave to the tape what the caller wants to know of."""
+        """Fall back to the tape for a report that the caller wants to see."""
         seen, self.seen = self.seen, set()
         if seen - {"underflow"}:
             leave(f"NumPy would warn of an {', '.join(sorted(seen))}")
@@ -83,16 +81,16 @@ STRICT = Strict()
 def gradient(
     f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool = False
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """The value of `f` and the derivatives by some of its arguments.
+    """The value of `f` and the derivatives in some of its arguments.
 
-    None where it is known by now that there will be no code, if none is insisted on.
+    None if there will be no code, unless the caller requires it.
 
     Args:
         f: The function.
         args: Its positional arguments.
         kwargs: Its keyword arguments, constants.
         active: The positions of the arguments to differentiate.
-        now: Whether code is to be written at the first call.
+        now: Whether to generate code at the first call.
 
     Raises:
         Left: The tape has to do it.
@@ -112,7 +110,7 @@ def gradient(
         form.failed()
         STRICT.seen.clear()
         raise
-    except Exception as error:  # the program's own, which the tape raises with its line
+    except Exception as error:  # the program's error: the tape raises it with its line
         form.failed()
         STRICT.seen.clear()
         leave(f"it raised {type(error).__name__}: {error}")
@@ -122,9 +120,9 @@ def gradient(
 
 
 def as_asked(active: Any, order: Any, found: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Cotangents in the order in which the arguments were named.
+    """Cotangents in the order of the user's argument positions.
 
-    Written code gives them in the arguments' own order.
+    Generated code returns them in the arguments' own order.
     """
     by_place = dict(zip(order, found, strict=True))
     return tuple([by_place[i] for i in active])
@@ -133,24 +131,24 @@ def as_asked(active: Any, order: Any, found: tuple[Any, ...]) -> tuple[Any, ...]
 def both_of(
     written: Written, args: Any, caps: Any, active: Any
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Forward and back."""
+    """Forward and backward."""
     value, residual = written.forward(*args, caps)
     if type(value) is not float and type(value) is not FLOAT64:
         leave(f"its result is of class {type(value).__name__}")
     if not isfinite(value):
         leave("its result is not finite")
     cotangents = written.reverse(residual, 1.0)
-    del residual  # what it holds is not the user's to write to
+    del residual  # its contents are not the user's
     return value, given(args, active, cotangents)
 
 
 class Pass:
-    """One run of written code, to go back through as often as asked.
+    """One run of generated code, for any number of backward passes.
 
     Attributes:
-        active: The positions of the arguments to differentiate, as they were named.
-        order: The same in ascending order, in which the written code gives cotangents.
-        output: What the function returned.
+        active: The user's positions of the arguments to differentiate.
+        order: These positions in ascending order, as in the generated code.
+        output: The function's result.
     """
 
     def __init__(self, f: Any, args: Any, kwargs: Any, active: Any, *, now: bool):
@@ -162,7 +160,7 @@ class Pass:
         self.output, self.residual = self.run(self.forward)
 
     def run(self, step: Any, *args: Any) -> Any:
-        """A step, by the rules for warnings and errors of all of them."""
+        """A step, under the settings for warnings and errors."""
         try:
             found = STRICT.run(step, *args)
             if STRICT.seen:
@@ -171,7 +169,7 @@ class Pass:
             self.form.failed()
             STRICT.seen.clear()
             raise
-        except Exception as error:  # the program's own, which the tape raises
+        except Exception as error:  # the program's error: the tape raises it
             self.form.failed()
             STRICT.seen.clear()
             leave(f"it raised {type(error).__name__}: {error}")
@@ -192,7 +190,7 @@ class Pass:
         return value, residual
 
     def back(self, dy: Any) -> tuple[Any, ...]:
-        """The cotangents of the active arguments, for one of the value.
+        """The cotangents of the active arguments, for a cotangent of the value.
 
         Raises:
             Left: The tape has to do it.
@@ -210,7 +208,7 @@ class Pass:
     def pull_leaf(
         self, _row: int, dy: Any, _below: Any, _leaves: Any
     ) -> tuple[Any, ...]:
-        """The same, as a recording is asked: the value is its only leaf."""
+        """The interface of a recording: the value is its only leaf."""
         return self.back(dy)
 
     def backward(self, dy: Any) -> tuple[Any, ...]:
@@ -222,9 +220,9 @@ class Pass:
 def chosen(
     f: Any, args: Any, kwargs: Any, active: Any, *, now: bool
 ) -> tuple[Form, Any, Any, Any] | None:
-    """The form of a call, its code, its arguments, and the values that it captures.
+    """The form of a call, its code, its arguments, and the captured values.
 
-    None where there will be none. That is answered often, and an error takes longer.
+    None if there will be no code. This is frequent, and an error would take longer.
     """
     if type(f) is not FunctionType:
         if not now:
@@ -257,7 +255,7 @@ def chosen(
 
 
 def check_tier(tier: Any, name: str) -> None:
-    """Refuse a tier that there is not."""
+    """Raise an error for an unknown tier."""
     if tier not in TIERS:
         message = (
             f"{name}: tier must be 'auto', 'tape' or 'straight', but got {tier!r}."
@@ -266,7 +264,7 @@ def check_tier(tier: Any, name: str) -> None:
 
 
 def check_plain(below: Any, *, has_aux: bool = False) -> None:
-    """Leave to the tape what is not for written code, whatever the program."""
+    """Let calls use the tape that generated code never supports."""
     if has_aux:
         leave("has_aux is given")
     if below is not PLAIN:
@@ -276,7 +274,7 @@ def check_plain(below: Any, *, has_aux: bool = False) -> None:
 def not_straight(
     f: Any, reason: Left, cure: str = "Use tier='auto', which records a tape then."
 ) -> UnsupportedProgram:
-    """The error where nothing but written code will do."""
+    """The error if there is no generated code and it is required."""
     code = getattr(f, "__code__", None)
     place = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
     return UnsupportedProgram(
@@ -286,7 +284,7 @@ def not_straight(
 
 
 def code_of(f: FunctionType, args: Any) -> str:
-    """The code that is written for a call, all floats and arrays of floats active.
+    """The generated code for a call, with all floats and float arrays active.
 
     Raises:
         UnsupportedProgram: There is none.

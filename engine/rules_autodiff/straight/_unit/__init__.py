@@ -1,1 +1,1 @@
-"""Whole programs: read until kinds settle, compiled."""
+"""Whole programs: read until kinds are stable, compiled."""

@@ -1,4 +1,4 @@
-"""One function, read until the kinds in its loops are settled."""
+"""One function, read until the kinds in its loops are stable."""
 
 import ast
 import copy
@@ -24,14 +24,14 @@ from rules_autodiff.straight._write.writer import Writer
 
 __all__ = ["made_writer", "read_settled"]
 
-READINGS = 20  # of one function, until the kinds at its loops are settled
+READINGS = 20  # of one function, until the kinds at its loops are stable
 SUSPENDED = 0x20 | 0x80 | 0x200  # generators, coroutines
 
 
 def read_settled(
     first: Reader, kinds: Any, active: Any, closure: Kind | None
 ) -> Reader:
-    """A function, read until nothing changes."""
+    """A function, read until no kind changes."""
     node, facts = tree_of(first.function), first.facts
     facts.written = written_names(body_of(node))
     facts.grown = facts.written | appended_names(node)
@@ -114,7 +114,7 @@ def made_writer(name: str, active: Any, reader: Reader) -> Writer:
 
 
 def invariant_names(names: list[str], reader: Reader) -> set[str]:
-    """Names that mean the same from their assignment to the end."""
+    """Names with one value from their assignment to the end."""
     given = ({*names} - reader.assigned) | {*reader.captured}
     if not reader.branches:
         return given

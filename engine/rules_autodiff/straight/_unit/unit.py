@@ -1,7 +1,7 @@
-"""Whole programs, written: a function, those that it calls, and the guard.
+"""Generated programs: a function, the functions that it calls, and the guard.
 
-`write` is the way in. The written functions are plain Python, compiled with the lines
-of the user's file, so that warnings and profiles name those.
+`write` is the entry point. The generated functions are plain Python, compiled with the
+line numbers of the user's file, so that warnings and profiles name its lines.
 """
 
 import ast
@@ -28,25 +28,25 @@ from .unpacked_arguments import active_leaves, unpacking
 
 __all__ = ["Form", "Unit", "Writing", "write"]
 
-READINGS = 20  # of one program, until the kinds of what it returns are settled
+READINGS = 20  # of one program, until the kinds of results are stable
 
 
 LOCATED = (ast.expr, ast.stmt, ast.arguments, ast.arg, ast.keyword, ast.comprehension)
 
 
 class Restart(Exception):
-    """A function turned out to return another kind than was supposed."""
+    """A function returned another kind than assumed."""
 
 
 @dataclass
 class Form:
-    """A function written for certain kinds of arguments.
+    """A function generated for certain kinds of arguments.
 
     Attributes:
         name: The name of the forward function; the reverse one is `name_back`.
         kind: The kind of its value.
         writer: Its text; None while it is being read.
-        supposed: Whether a call of it was read while its kind was not known.
+        supposed: Whether a call of it was read while its kind was unknown.
     """
 
     name: str
@@ -57,18 +57,18 @@ class Form:
 
 @dataclass(frozen=True)
 class Unit:
-    """A written program.
+    """A generated program.
 
     Attributes:
-        guard: `guard(f)` gives the captured values, or None where the program reads
-            something else now than when it was written.
-        forward: `forward(*args, caps)` gives the value and what the way back needs.
+        guard: `guard(f)` gives the captured values, or None if the program's globals or
+            captured values have changed.
+        forward: `forward(*args, caps)` gives the value and the residuals.
         reverse: `reverse(kept, dy)` gives the cotangents of the active arguments.
         result: The kind of the value.
-        text: The written code.
-        functions: The functions of others that the program calls.
-        programs: Those that are written in Python, by weak references.
-        ruled: Those that are called by their rules.
+        text: The generated code.
+        functions: The library functions that the program calls.
+        programs: The Python functions that it calls, by weak references.
+        ruled: The functions called by their rules.
     """
 
     guard: Any
@@ -82,13 +82,13 @@ class Unit:
 
 
 class Writing:
-    """The functions of one program while they are written.
+    """The functions of one program during generation.
 
     Attributes:
-        relied: The functions that it calls.
-        ruled: Those that are called by their rules.
-        guesses: What recursive functions are supposed to return.
-        inner: The functions that others define, the same ones in all readings.
+        relied: The called functions.
+        ruled: The functions called by their rules.
+        guesses: The assumed results of recursive functions.
+        inner: Local functions, identical in all readings.
     """
 
     def __init__(
@@ -105,13 +105,13 @@ class Writing:
         self.loops: dict[Any, ast.stmt] = {}
 
     def constant(self, name: str, value: Any) -> str:
-        """The name of a function in written code."""
+        """The name of a function in generated code."""
         if id(value) not in self.constants:
             self.constants[id(value)] = self.captures.constant(name, value)
         return self.constants[id(value)]
 
     def fresh_constant(self, name: str, value: Any) -> str:
-        """The name of what was made for one place of written code."""
+        """The name of an object for one place of generated code."""
         self.kept.append(value)
         return self.constant(name, value)
 
@@ -122,7 +122,7 @@ class Writing:
         element: Any,
         made_of: Callable[[Any], ast.stmt],
     ) -> ast.stmt:
-        """The loop that a comprehension is; the same one in each reading."""
+        """The loop of a comprehension; identical in each reading."""
         if node not in self.loops:
             parts, element = copy.deepcopy((parts, element))
             made = made_of(element)
@@ -149,9 +149,9 @@ class Writing:
 
         Args:
             f: The function.
-            place: Where the guard finds it.
+            place: Its place for the guard.
             kinds: The kinds of its arguments.
-            active: Which of the values that those are put together from are active.
+            active: The active leaves of the arguments.
             closure: The kind of a local function, whose parts follow the arguments.
         """
         key = (f, kinds, active, closure)
@@ -178,28 +178,28 @@ class Writing:
 
 
 def hide(loop: ast.stmt, parts: list[ast.comprehension], prefix: str) -> None:
-    """Give the variables of a comprehension names that nothing else has."""
+    """Give the variables of a comprehension unique names."""
     first = {id(n) for n in ast.walk(parts[0].iter)}
     inner = [n for n in ast.walk(loop) if id(n) not in first]
     targets = [n for part in parts for n in ast.walk(part.target)]
     names = {n.id for n in targets if isinstance(n, ast.Name)}
     if any(isinstance(n, ast.Lambda) for n in inner):
-        return  # its code has the names of the program
+        return  # its code has the program's names
     for n in inner:
         if isinstance(n, ast.Name) and n.id in names:
             n.id = f"{prefix}_{n.id}"
 
 
 def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> Unit:
-    """Write a function out, with its derivative by some of its arguments.
+    """Generate a function with its derivative in some of its arguments.
 
     Args:
         f: The function.
-        kinds: The kinds of its arguments, one for each parameter.
-        active: The places of those to differentiate by.
+        kinds: The kinds of its arguments, one per parameter.
+        active: The positions of the arguments to differentiate.
 
     Raises:
-        Refused: The program is not in the language of this tier.
+        Refused: The straight-line tier does not support the program.
     """
     kinds = tuple(spread(k) if i in active else k for i, k in enumerate(kinds))
     leaves = active_leaves(kinds, active)
@@ -255,7 +255,7 @@ def made_unit(
 def execute(
     text: str, filename: str, namespace: dict[str, Any], lines: list[int] | None = None
 ) -> None:
-    """Define a written function, with the lines of the user's file."""
+    """Define a generated function, with the line numbers of the user's file."""
     with PARSING:
         tree = ast.parse(text)
         if lines:
@@ -265,7 +265,7 @@ def execute(
 
 
 def relocate(tree: ast.AST, lines: list[int]) -> None:
-    """Give nodes the lines of the user's file, by their lines in the written text.
+    """Give nodes the user's line numbers, by their lines in the generated text.
 
     `ast.walk` would take as long as compiling does.
     """

@@ -1,4 +1,4 @@
-"""Arguments that are containers: what they hold, and cotangents in their form."""
+"""Arguments that are containers: their leaves, and cotangents in their form."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ __all__ = ["active_leaves", "unpacking"]
 
 
 def active_leaves(kinds: tuple[Kind, ...], active: tuple[int, ...]) -> tuple[int, ...]:
-    """Which of all values in arguments get a derivative; others are constants."""
+    """The differentiated leaves of arguments; others are constants."""
     found, count = [], 0
     for place, kind in enumerate(kinds):
         parts = leaf_kinds(kind) if kind.dtype == "entries" else [kind]
@@ -21,15 +21,15 @@ def active_leaves(kinds: tuple[Kind, ...], active: tuple[int, ...]) -> tuple[int
 def unpacking(
     name: str, kinds: tuple[Kind, ...], active: tuple[int, ...]
 ) -> tuple[str, str]:
-    """Functions that take arguments as the user gives them, around those by values.
+    """Functions of the user's arguments, around those of leaves.
 
     Args:
-        name: The name of the function by values.
+        name: The name of the function of leaves.
         kinds: The kinds of the arguments.
-        active: The places of those that get cotangents.
+        active: The positions of the arguments with cotangents.
 
     Returns:
-        The name of the function and the text of it and of its way back.
+        The function's name, its text and that of its backward function.
     """
     names = [f"a{i}" for i in range(len(kinds))]
     pairs = [*zip(names, kinds, strict=True)]
@@ -50,7 +50,7 @@ def unpacking(
 
 
 def leaf_texts(own: str, kind: Kind) -> list[str]:
-    """The texts of all values in an argument."""
+    """The texts of all leaves of an argument."""
     if kind.dtype != "entries":
         return [own]
     pairs = zip(kind.tag or range(len(kind.parts)), kind.parts, strict=True)
@@ -58,7 +58,7 @@ def leaf_texts(own: str, kind: Kind) -> list[str]:
 
 
 def cotangent_text(kind: Kind, leaves: Iterator[str]) -> str:
-    """The cotangents of an argument as tuples in its form; None where there is none."""
+    """The cotangents of an argument as tuples in its form; None if there are none."""
     if kind.dtype == "entries":
         return as_tuple([cotangent_text(part, leaves) for part in kind.parts])
     return next(leaves) if kind.is_real else "None"

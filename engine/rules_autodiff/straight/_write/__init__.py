@@ -1,1 +1,1 @@
-"""From blocks to Python text."""
+"""Python text from blocks."""

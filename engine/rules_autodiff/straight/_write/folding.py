@@ -1,7 +1,7 @@
-"""Forward code with its temporary names folded into the expressions that use them.
+"""Folding of temporary names into the expressions that use them.
 
-A step gives its result a name. Where nothing else asks for it, the name goes: the array
-is freed as early as in the user's own expression, and the code reads like that.
+A step gives its result a name. If the name has one use, it is folded: the array is
+freed as early as in the user's own expression, and the code reads like it.
 """
 
 import re
@@ -12,13 +12,13 @@ Lines = list[tuple[str, int]]
 
 DEFINED = re.compile(r"( *)(__\d+) = (.*)")
 COPIED = re.compile(r" *__k\d+ = ")
-TEMPORARY = re.compile(r"(?<!\w)__\d+\b")  # and no entry of a tuple: t__0
+TEMPORARY = re.compile(r"(?<!\w)__\d+\b")  # not an entry of a tuple: t__0
 QUOTED = re.compile(r"['\"]")
 SIMPLE = re.compile(r" *(?!for |while |if |else|try|with |def )")
 
 
 def folded(lines: Lines) -> Lines:
-    """The same lines with fewer names; each line with its number in the user's file."""
+    """These lines with fewer names; each line with its number in the user's file."""
     counts: dict[str, int] = {}
     for text, _ in lines:
         for name in TEMPORARY.findall(text):
@@ -31,7 +31,7 @@ def folded(lines: Lines) -> Lines:
 
 
 class Folding:
-    """Lines taken one by one; those that only define a name wait for its one use."""
+    """Processes lines in order; a line that only defines a name waits for its use."""
 
     def __init__(self, counts: dict[str, int]):
         self.counts = counts
@@ -40,7 +40,7 @@ class Folding:
 
     def take(self, text: str, line: int) -> None:
         used = [name for name in TEMPORARY.findall(text) if name in self.waiting]
-        if COPIED.match(text) and not used:  # it changes nothing that is waited for
+        if COPIED.match(text) and not used:  # independent of the waiting lines
             self.lines.append((text, line))
             return
         if self.is_apart(text):
@@ -54,24 +54,24 @@ class Folding:
             return
         waiting = {name: self.waiting.pop(name) for name in used}
         if not found:
-            self.flush()  # what is used later is computed before anything changes
+            self.flush()  # before anything changes
         self.lines.append((filled(text, waiting), line))
 
     def is_apart(self, text: str) -> bool:
-        """Whether nothing is folded into a line: heads, texts, ends of branches."""
+        """Whether nothing is folded into a line: heads, strings, ends of branches."""
         indents = [len(indent) for indent, _, _ in self.waiting.values()]
         other = any(n != len(text) - len(text.lstrip()) for n in indents)
         return other or not SIMPLE.match(text) or bool(QUOTED.search(text))
 
     def flush(self) -> None:
-        """Write out what waits."""
+        """Emit the waiting lines."""
         for name, (indent, text, line) in self.waiting.items():
             self.lines.append((f"{indent}{name} = {text}", line))
         self.waiting.clear()
 
 
 def filled(text: str, waiting: dict[str, tuple[str, str, int]]) -> str:
-    """A line with what its names stand for."""
+    """A line with its names replaced."""
     if not waiting:
         return text
     return TEMPORARY.sub(

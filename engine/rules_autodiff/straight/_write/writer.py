@@ -1,4 +1,4 @@
-"""From blocks to text: the forward function and the reverse function."""
+"""Text from blocks: the forward function and the reverse function."""
 
 import re
 from dataclasses import dataclass, field
@@ -21,8 +21,8 @@ __all__ = ["Writer"]
 
 LITERAL = re.compile(r"[-(]*[\d.]|None|True|False|['\"]")
 TEMPORARY = re.compile(r"__\d")
-MEMORY = frozenset({"array", "many"})  # whose cotangents may be 0.0 in their place
-ZERO, SET, MAYBE = "zero", "set", "maybe"  # what is known of a cotangent
+MEMORY = frozenset({"array", "many"})  # with cotangents that may be 0.0
+ZERO, SET, MAYBE = "zero", "set", "maybe"  # states of a cotangent
 
 
 @dataclass
@@ -30,15 +30,15 @@ class Writer:
     """The text of one function, forward and backward.
 
     Attributes:
-        name: By which written code calls it.
+        name: Its name in generated code.
         parameters: The names of the arguments.
         captured: The names of captured values with their places in `caps`.
         items: Lines and blocks in the order of the program.
         invariant: Names that are assigned once, before everything else.
-        buffered: Cotangents that are added to in place, in memory of their own.
+        buffered: Cotangents that are added to in place, in their own memory.
         bars: The cotangents of variables.
         results: The cotangents of the results.
-        wanted: The cotangents of the arguments that are asked for.
+        wanted: The needed cotangents of the arguments.
         branches: Whether there is any control flow.
     """
 
@@ -96,7 +96,7 @@ class Writer:
     # forward
 
     def write_block(self, block: Block, body: list[tuple[str, int]]) -> list[str]:
-        """The lines of a block; what it keeps, as texts."""
+        """The lines of a block; its residuals, as texts."""
         kept: dict[str, str] = {}  # by name in the reverse code
         meanings: list[dict[str, str]] = []
         copied: dict[tuple[str, int], str] = {}
@@ -128,7 +128,7 @@ class Writer:
     def kept(
         self, text: str, until: int, kept: dict[str, str], lines: list[str]
     ) -> str:
-        """The name in the reverse code of what a text means here."""
+        """The name in the reverse code of a text at this place."""
         if LITERAL.match(text):
             return text
         base, _, attribute = text.partition(".")
@@ -172,7 +172,7 @@ class Writer:
         self.backward = lines
 
     def dispatch(self, blocks: list[Block]) -> list[str]:
-        """The loop over the notes, inner blocks asked for first."""
+        """The loop over the records, inner blocks first."""
         if not blocks:
             return []
         lines = [indented(1, "for __note in reversed(__trail):")]
@@ -196,7 +196,7 @@ class Writer:
 
 
 class BlockReverse:
-    """The way back through one block."""
+    """The backward pass through one block."""
 
     def __init__(self, writer: Writer, block: Block, indent: int):
         self.writer, self.block, self.indent = writer, block, indent
@@ -252,14 +252,14 @@ class BlockReverse:
             self.drop(step)
 
     def drop(self, step: Step) -> None:
-        """Let a large array go before the next one comes."""
+        """Free a large array before the next one is made."""
         if step.kind is None or step.kind.name != "array" or self.block.depth:
             return
         asked = step.out in self.writer.wanted
         self.put(f"{step.out} = 0.0" if asked else f"del {step.out}")
 
     def take(self, step: Step, meaning: dict[str, str], guarded: bool) -> str:
-        """The name of the result's cotangent, which is zero from here on."""
+        """The name of the result's cotangent, which becomes zero."""
         out = step.out
         name = out
         once = TEMPORARY.match(out) and out in self.writer.private
@@ -320,7 +320,7 @@ class BlockReverse:
             self.put(f"{bar}[{key}] += {value}")
 
     def write_call(self, step: Step, meaning: dict[str, str]) -> None:
-        """The way back through a function of the program."""
+        """The backward pass through a function of the program."""
         outs = [(step.out, step.kind), *step.also]
         if all(self.state(bar) == ZERO for bar, _ in outs):
             return
@@ -336,7 +336,7 @@ class BlockReverse:
 
 
 def all_bars(blocks: list[Block]) -> dict[str, Kind | None]:
-    """The cotangents that blocks name, with their kinds."""
+    """The cotangents in blocks, with their kinds."""
     found: dict[str, Kind | None] = {}
     for step in (step for block in blocks for step in block.steps):
         if step.out:
@@ -347,7 +347,7 @@ def all_bars(blocks: list[Block]) -> dict[str, Kind | None]:
 
 
 def private_bars(blocks: list[Block]) -> set[str]:
-    """Cotangents that no block hands on to the one before it."""
+    """Cotangents that are local to one block."""
     found: set[str] = set()
     handed: set[str] = set()
     for block in blocks:
@@ -364,7 +364,7 @@ def private_bars(blocks: list[Block]) -> set[str]:
 
 
 def next_write(text: str, steps: list[Step], start: int) -> int:
-    """The next step that assigns the name in a text; -1 for none."""
+    """The next step that assigns a name of a text; -1 for none."""
     base = text.partition(".")[0]
     later = range(start, len(steps))
     return next((i for i in later if base in steps[i].assigns), -1)
