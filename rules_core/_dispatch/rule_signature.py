@@ -80,11 +80,11 @@ def _checked(cls: type, where: str) -> type:
 
 
 def _not_a_type(annotation: Any, origin: Any, where: str) -> RuleDefinitionError:
-    cure = (
-        f"Dispatch sees classes only: write {origin.__name__}."
-        if isinstance(origin, type)
-        else "Leave it out to accept any value."
-    )
+    cure = "Leave it out to accept any value."
+    if isinstance(origin, type):
+        cure = f"Dispatch sees classes only: write {origin.__name__}."
+    elif origin is typing.Literal or callable(annotation):
+        cure += " To distinguish values or functions, compare them inside of the rule."
     return RuleDefinitionError(
         f"{where} must be annotated with a class, an ABC, Array or a union of them, "
         f"but got {annotation!r}. {cure}"

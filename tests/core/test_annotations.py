@@ -14,15 +14,18 @@ from rules_core import (
 )
 from tests.core.named_rules import define, one, ran, two
 
+COMPARE = "To distinguish values or functions, compare them inside of the rule."
+
 
 @pytest.mark.parametrize(
     ("annotation", "cure"),
     [
         (list[float], "Dispatch sees classes only: write list."),
         (3, "Leave it out to accept any value."),
-        (typing.Literal["a"], "Leave it out to accept any value."),
+        (typing.Literal["a"], f"Leave it out to accept any value. {COMPARE}"),
+        (len, f"Leave it out to accept any value. {COMPARE}"),
     ],
-    ids=["generic", "value", "literal"],
+    ids=["generic", "value", "literal", "function"],
 )
 def test_an_annotation_that_is_no_type(annotation, cure):
     with pytest.raises(RuleDefinitionError) as caught:

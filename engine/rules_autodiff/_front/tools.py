@@ -1,4 +1,4 @@
-"""`overlay`, `show` and `is_primitive`."""
+"""`overlay`, `opaque`, `show` and `is_primitive`."""
 
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -10,15 +10,16 @@ from rules_autodiff._lift.lift import shown
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS, OVERLAYS
 from rules_autodiff._python.methods import key_of_builtin
+from rules_autodiff._python.opaque import DECLARED
 from rules_autodiff._replacements.builtins import plainly
 from rules_autodiff.straight._tier.tier import code_of
-from rules_core import frule, rrule
+from rules_core import Primitive, frule, rrule
 from rules_core.extend import CHANGES
 
 from .grad import grad, value_and_grad
 from .jacobians import hessian, jacfwd, jacrev
 
-__all__ = ["is_primitive", "overlay", "show"]
+__all__ = ["is_primitive", "opaque", "overlay", "show"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,6 +60,41 @@ def overlay(f: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
+def opaque(f: F) -> F:
+    """Declare that only rules differentiate `f`: the engine never looks into its code.
+
+    A call with active values that no rule fits raises an error, where it would
+    otherwise be differentiated by the body of `f`. What Mooncake.jl calls
+    `@is_primitive`.
+
+    Args:
+        f: A Python function. A primitive or a method is declared by its function.
+
+    Returns:
+        `f`, so that this is also a decorator.
+
+    Raises:
+        TypeError: `f` is no Python function.
+
+    >>> from rules_autodiff import grad, opaque
+    >>> @opaque
+    ... def table_lookup(x):
+    ...     return round(x, 2)
+    >>> grad(table_lookup)(0.5)
+    Traceback (most recent call last):
+    ...
+    rules_autodiff...UnsupportedProgram: ...table_lookup ... must have a rule ...
+    """
+    function = getattr(f, "__func__", f)
+    function = function.fun if isinstance(function, Primitive) else function
+    if not isinstance(function, FunctionType):
+        message = f"opaque: f must be a Python function, but got {f!r}."
+        raise TypeError(message)
+    DECLARED.add(function)
+    CHANGES.note()
+    return f
+
+
 def show(f: Any, *args: Any) -> str:
     """The derived code of a function, as text to print.
 
@@ -94,11 +130,14 @@ def show(f: Any, *args: Any) -> str:
 def is_primitive(f: Any, *args: Any) -> bool:
     """Whether the engine uses a rule for the call `f(*args)` instead of lifting it.
 
+    `opaque` declares a function to be one for all calls.
+
     >>> from rules_autodiff import is_primitive
     >>> is_primitive(abs, 1.0), is_primitive(lambda x: x, 1.0)
     (True, False)
     """
-    if rrule_mutating.find(f, args) or frule_mutating.find(f, args):
+    is_declared = isinstance(f, FunctionType) and f in DECLARED
+    if is_declared or rrule_mutating.find(f, args) or frule_mutating.find(f, args):
         return True
     known = HANDLERS.get(f) or HANDLERS.get(key_of_builtin(f) if is_bound(f) else None)
     config = EngineConfig()

@@ -22,12 +22,14 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from .values import INERT
 
 __all__ = [
+    "DECLARED",
     "LIFTED_STANDARD",
     "MOVERS",
     "OWN",
@@ -66,9 +68,13 @@ def is_opaque_module(name: str) -> bool:
     return name.partition(".")[0] in OPAQUE
 
 
+# Functions that users declared opaque.
+DECLARED: WeakSet[Any] = WeakSet()
+
+
 def is_opaque(f: Any) -> bool:
     """Whether a function is not lifted."""
-    return not isinstance(f, FunctionType) or root_of(f) in OPAQUE
+    return not isinstance(f, FunctionType) or root_of(f) in OPAQUE or f in DECLARED
 
 
 def is_transparent(f: Any) -> bool:

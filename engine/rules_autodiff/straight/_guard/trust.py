@@ -10,6 +10,7 @@ from typing import Any
 
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS, OVERLAYS
+from rules_autodiff._python.opaque import DECLARED
 from rules_core.extend import ATTRIBUTE, CHANGES, PACKS, find_table, is_watching
 
 __all__ = ["CHANGES", "are_ours", "is_answered", "is_ours"]
@@ -19,7 +20,7 @@ MUTATING = (rrule_mutating.rules, frule_mutating.rules)
 
 def is_answered(f: FunctionType) -> bool:
     """Whether a rule, opt-out or overlay replaces the code of a user's function."""
-    if f in HANDLERS or f in MUTATING[0] or f in MUTATING[1]:
+    if f in HANDLERS or f in DECLARED or f in MUTATING[0] or f in MUTATING[1]:
         return True
     return hasattr(f, ATTRIBUTE) and has_rules(f)
 
@@ -44,6 +45,8 @@ def are_ours(functions: Any) -> bool:
 def is_ours(f: Any) -> bool:
     """Whether only our own pack has rules for a function, for all types."""
     if f in OVERLAYS or any(f in rules for rules in MUTATING):
+        return False
+    if isinstance(f, FunctionType) and f in DECLARED:
         return False
     PACKS.ensure(f)
     table = find_table(f)
