@@ -99,7 +99,7 @@ __all__ = [
     "no_rrule",
     "Pullback",
     "derivatives_given_output",
-    # One function, every host
+    # Primitives: one function in every framework
     "primitive",
     "Primitive",
     "as_primitive",

@@ -162,7 +162,7 @@ class RuleSet:
         self._rebuild()
 
     def add(self, rule: Rule) -> None:
-        """Register a rule; one from the same place with equal signature is replaced.
+        """Register a rule; one from this place with an equal signature is replaced.
 
         Raises:
             RuleClashError: The signature is taken by a rule from another place.

@@ -18,8 +18,8 @@ __all__ = ["AbstractTangent"]
 class AbstractTangent:
     """Base class of the tangents that are neither numbers nor arrays.
 
-    Every tangent can be added to another tangent of the same primal, scaled by a
-    number, and added to the primal: `t + t`, `2 * t`, `x + t`.
+    Every tangent can be added to a tangent of its primal, scaled by a number, and added
+    to the primal: `t + t`, `2 * t`, `x + t`.
 
     A subclass defines its `__tangent_rank__` and the operations `__tangent_plus__`,
     `__tangent_minus__`, `__tangent_times__` and `__tangent_divide__`, each of which

@@ -87,7 +87,7 @@ class Structure:
         self._build, self._shell = build, shell
 
     def rebuild(self, values: Sequence[Any]) -> Any:
-        """A container of the same structure with other entries.
+        """A container of this structure with other entries.
 
         Instances are copied and their fields set, so that a class need not accept its
         own fields; tuples and registered classes are constructed.
@@ -373,7 +373,7 @@ def _setter(names: Sequence[str], shell: Callable[[], Any]) -> Callable[..., Any
 def _filler(names: Sequence[str]) -> Callable[..., None]:
     def fill(result: Any, values: Sequence[Any]) -> None:
         for name, value in zip(names, values, strict=True):
-            object.__setattr__(result, name, value)  # frozen classes refuse setattr
+            object.__setattr__(result, name, value)  # frozen classes reject setattr
 
     return fill
 

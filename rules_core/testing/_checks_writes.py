@@ -1,4 +1,4 @@
-"""Arrays that a rule is given belong to somebody else: it must not write to them."""
+"""A rule must not write to arrays of its caller."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class LeavesArrayCode(TypeError):
 
 @final
 class Dual:
-    """An array and its tangent, of the same shape and dtype.
+    """An array and its tangent, of equal shape and dtype.
 
     Attributes:
         primal: A NumPy array with a floating dtype.

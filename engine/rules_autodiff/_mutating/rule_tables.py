@@ -63,7 +63,7 @@ class MutatingRules:
         Raises:
             RuleDefinitionError: `f` is not hashable, or an annotation is not a
                 `CoDual`.
-            RuleClashError: Another place defines a rule for the same types.
+            RuleClashError: Another place defines a rule for these types.
 
         >>> import numpy as np
         >>> from rules_autodiff import CoDual, NoFData, NoRData, grad, rrule_mutating

@@ -77,7 +77,7 @@ class Declaration:
             kind.define(self.f, host=True)(named(make(self), self, types))
 
     def check(self, args: tuple[Any, ...], kw: dict[str, Any]) -> None:
-        """Refuse objects, and options that the derivative does not know."""
+        """Raise an error for objects, and for unsupported options."""
         if self.out is not None and len(args) > self.out and args[self.out] is not None:
             self.refuse("out=", "Assign the result instead")
         for x in args:

@@ -47,7 +47,7 @@ def cumsum_derivative(
 def cumprod_derivative(
     y: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
 ) -> Any:
-    """d yᵢ = aᵢ d yᵢ₋₁ + daᵢ yᵢ₋₁; backwards the same recursion from the end."""
+    """d yᵢ = aᵢ d yᵢ₋₁ + daᵢ yᵢ₋₁; backwards this recursion from the end."""
     flat, along_axis = _flat(a, axis)
     return _products(y, flat, along_axis, a)
 

@@ -20,7 +20,7 @@ def _shaped_like(dy: Any, a: Any) -> Any:
 def reshape_adjoint(
     dy: Any, a: Any, shape: Any, order: Any = "C", *, copy: Any = None
 ) -> Any:
-    """Reshape back in the same order."""
+    """Reshape back in this order."""
     return np.reshape(dy, a.shape, order=_order_of(a, order))
 
 

@@ -39,7 +39,7 @@ def reduce_derivative(
     initial: Any = NoValue,
     where: Any = True,
 ) -> Any:
-    """The reduction of the same name."""
+    """The reduction with the ufunc's name."""
     if ufunc is np.add:
         return sum_derivative(y, array, axis, dtype, None, keepdims, initial, where)
     if ufunc is np.multiply:

@@ -105,7 +105,7 @@ def _largest(y: Any) -> Any:
 
 
 def _of_whole_groups(told: Any, groups: Any) -> Any:
-    """Rows of a group in which every row is told and sees the same group."""
+    """Rows of a group in which every row is determined, with one group for all."""
     joined = np.matmul(groups, groups)
     same = np.all(joined == groups, axis=-1)
     return np.all(~groups | np.expand_dims(told & same, -2), axis=-1)

@@ -164,8 +164,8 @@ def refuse_choice(f: str, turn: Any) -> None:
 def refuse_unknown_block(f: str, dw: Any, groups: Any) -> None:
     """Reverse: the cotangent of each block must be a multiple of one.
 
-    Its diagonal is dw; that it has equal entries, and that vectors in general position
-    stand beside it, says so.
+    Its diagonal is dw. It is such a multiple if dw has equal entries, because the
+    vectors are in general position.
     """
     if not np.all(_even(dw, groups, _rounding(dw))):
         _refuse(

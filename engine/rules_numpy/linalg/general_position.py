@@ -6,7 +6,8 @@ diagonal is zero there, and a derivative would be lost without a trace. In a bas
 knows nothing of the program, G has equal diagonal entries if it is a multiple of one,
 and else not.
 
-Where nothing uses the vectors G is dw in any basis: `eigh_values` and its like tell.
+If the vectors are unused G is dw in any basis: `eigh_values` and similar functions
+decide this.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def divmod_partials(y: Any, x: NUMBERS, z: NUMBERS) -> Any:
 
 
 def float_partials(y: Any, x: NUMBERS) -> Any:
-    """The same number."""
+    """The number itself."""
     return (1.0,)
 
 

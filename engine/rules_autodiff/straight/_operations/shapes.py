@@ -31,7 +31,7 @@ def shape_kind(kinds: tuple[Kind, ...]) -> int | None:
 
 
 def moved(x: Kind, ndim: int, by_x: str, *, fresh: bool = False) -> Written | None:
-    """A result with the same entries, of at least one axis; a view, unless fresh."""
+    """A result with these entries, of at least one axis; a view, unless fresh."""
     if x.name != "array" or ndim < 1:
         return None
     return Written(array(ndim, x.dtype), None, (by_x if x.is_real else None,), fresh)
