@@ -23,6 +23,7 @@ from rules_torch._compat import (
     functorch_active,
     has_tangent,
     is_batched,
+    is_legacy_batched,
     is_pushing_at,
     is_wrapped,
     lowered_to,
@@ -147,6 +148,8 @@ class _Watch(TorchFunctionMode):
         off = self._is_off()
         if off and self._recording and any(map(_is_recorded, given)):
             return True
+        if any(map(is_legacy_batched, made)):  # these do not show their histories
+            return False
         has = _is_tracked if self._recording else _is_dual
         if not any(map(has, made)):
             return any(map(has, given))
