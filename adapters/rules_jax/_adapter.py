@@ -10,7 +10,6 @@ import jax
 from rules_jax._values.strong_zero import strong_product
 
 from ._call import call_primitive, refuse_captured
-from ._cells import cells
 
 __all__ = ["JaxAdapter", "adapter"]
 
@@ -57,6 +56,8 @@ class JaxAdapter:
 
     def cells(self, level: str) -> Iterable[Any]:
         """The combinations of transformations that `check_rule` runs."""
+        from ._cells import cells
+
         return cells(level)
 
     def __repr__(self) -> str:

@@ -27,7 +27,6 @@ __all__ = [
     "note",
     "noted",
     "noted_body",
-    "place",
 ]
 
 _OWN = str(Path(__file__).parent)
@@ -37,14 +36,9 @@ class CallbackError(RuntimeError):
     """An exception in NumPy code that compiled code calls."""
 
 
-def place(rule: Any) -> str:
-    """A rule, its function and its line."""
-    return f"{rule.kind} {rule.name} for {rule.target} at {rule.location}"
-
-
 def happened_in(rule: Any) -> str:
     """The note of an exception in a rule's code."""
-    return f"This happened in {place(rule)}."
+    return f"This happened in {rule.label}."
 
 
 def note(error: BaseException | None, text: str) -> None:
@@ -71,7 +65,7 @@ def is_leak(error: BaseException | None) -> bool:
 def leaked_text(rule: Any) -> str:
     """What to do about an array that a run of a rule has left to another one."""
     return (
-        f"{place(rule)} uses an array that another of its runs has computed and kept, "
+        f"{rule.label} uses an array that another of its runs has computed and kept, "
         "in a global or an object that JAX does not look into. Under a transformation "
         "it belongs to that run alone: compute it before the pullback is made, or in "
         "each run."

@@ -14,7 +14,8 @@ from torch.func import jvp, vjp, vmap
 
 import rules_core as rc
 from rules_core.extend import unflatten
-from rules_torch._values.leaves import differentiable, flatten
+from rules_core.testing import Cell, FlatFunction, HostArrays
+from rules_torch._values.leaves import TensorOpener, differentiable, flatten
 from rules_torch._values.numpy_arrays import to_numpy
 
 from ._errors import REFUSES
@@ -29,8 +30,6 @@ COMPILERS = ("g++", "clang++", "cl")
 
 def cells(level: str) -> Iterator[Any]:
     """Cells of a level: `"quick"` compiles nothing, `"full"` is everything."""
-    from rules_core.testing import Cell
-
     yield Cell("eager", "value", _plain(_value))
     yield Cell("backward", "vjp", _plain(_backward))
     yield Cell("func.vjp", "vjp", _plain(_vjp))
@@ -92,59 +91,27 @@ def _by_inductor(*args: Any) -> Any:
         return _compiled(_backward, "inductor")(*args)
 
 
-class _Flat:
-    """A call as a function of its differentiable tensors, with flat results."""
+class _Opener(TensorOpener):
+    """Tensors, NumPy's arrays and numbers."""
 
-    def __init__(self, f: Any, primals: Any, kwargs: dict[str, Any]) -> None:
-        self.f, self.kwargs = _holding_tensors(f), kwargs
-        self.leaves: list[Tensor] = []
-        self.layout = flatten(tuple(map(_move, primals)), self.leaves)
-        self.where = [i for i, x in enumerate(self.leaves) if differentiable(x)]
-        self.moving = tuple(self.leaves[i] for i in self.where)
-        self.out: Any = None
+    def convert(self, value: Any) -> Tensor | None:
+        """The tensor of an array or a number, which is a double."""
+        if isinstance(value, (float, complex)):
+            dtype = torch.complex128 if isinstance(value, complex) else torch.float64
+            return torch.tensor(value, dtype=dtype)
+        return super().convert(value)
 
-    def full(self, *moving: Tensor) -> Tensors:
-        """Every tensor of the result."""
-        leaves = list(self.leaves)
-        for i, x in zip(self.where, moving, strict=True):
-            leaves[i] = x
-        found: list[Tensor] = []
-        args = unflatten(self.layout, leaves)
-        self.out = flatten(_move(self.f(*args, **self.kwargs)), found)
-        self.smooth = [differentiable(y) for y in found]
-        return tuple(found)
 
-    def __call__(self, *moving: Tensor) -> Tensors:
-        """The tensors of the result that have a tangent."""
-        return tuple(y for y in self.full(*moving) if differentiable(y))
+_HOST = HostArrays(
+    opener=_Opener(Tensor, numbers=True),
+    to_numpy=to_numpy,
+    like=lambda dx, x: torch.as_tensor(dx, dtype=x.dtype),
+    is_smooth=differentiable,
+)
 
-    def given(self, tangents: Any) -> Tensors:
-        """Tangents of the differentiable tensors."""
-        flat = list(_read(self.layout, tuple(tangents)))
-        pairs = ((flat[i], self.leaves[i]) for i in self.where)
-        return tuple(torch.as_tensor(dx, dtype=x.dtype) for dx, x in pairs)
 
-    def cotangents(self, cotangent: Any) -> Tensors:
-        """Cotangents of the differentiable tensors of the result."""
-        ys = self.full(*self.moving)
-        pairs = zip(_read(self.out, cotangent), ys, strict=True)
-        return tuple(
-            torch.as_tensor(dy, dtype=y.dtype) for dy, y in pairs if differentiable(y)
-        )
-
-    def inputs(self, found: Sequence[Tensor | None]) -> Any:
-        """Cotangents per primal, in NumPy."""
-        flat: list[Any] = [None] * len(self.leaves)
-        for i, dx in zip(self.where, found, strict=True):
-            zero = torch.zeros_like(self.leaves[i])
-            flat[i] = to_numpy(zero if dx is None else dx)
-        return _without_static(self.layout, iter(flat))
-
-    def outputs(self, found: Sequence[Tensor]) -> Any:
-        """Tangents of the result, None where there are none."""
-        rest = iter(found)
-        flat = [to_numpy(next(rest)) if smooth else None for smooth in self.smooth]
-        return _without_static(self.out, iter(flat))
+def _flat(f: Any, primals: Any, kwargs: Any) -> FlatFunction:
+    return FlatFunction(_HOST, _holding_tensors(f), primals, kwargs)
 
 
 def _holding_tensors(f: Any) -> Any:
@@ -164,59 +131,20 @@ def _holding_tensors(f: Any) -> Any:
     return f if same else level.rebuild(values)
 
 
-def _move(x: Any) -> Any:
-    """Numbers of NumPy and Python floats as tensors; containers entry by entry."""
-    if isinstance(x, (float, complex)):
-        dtype = torch.complex128 if isinstance(x, complex) else torch.float64
-        return torch.tensor(x, dtype=dtype)
-    if type(x).__module__ == "numpy" or isinstance(x, (str, Tensor)):
-        return x
-    if isinstance(x, tuple) and hasattr(x, "_fields"):  # Dynamo reads no unknown class
-        return type(x)(*map(_move, x))
-    level = rc.structure(x)
-    return x if level is None else level.rebuild([_move(item) for item in level.values])
-
-
-def _read(layout: Any, value: Any) -> Iterator[Any]:
-    kind = layout[0]
-    if kind == "leaf":
-        yield value
-    elif kind != "static":
-        fields = kind == "named" or (kind == "struct" and layout[1].keyed == "field")
-        for name, child in zip(layout[2], layout[3], strict=True):
-            entry = getattr(value, name) if fields else value[name]
-            yield from _read(child, entry)
-
-
-def _without_static(layout: Any, leaves: Iterator[Any]) -> Any:
-    """The value again, None for what is static."""
-    kind = layout[0]
-    if kind == "leaf":
-        return next(leaves)
-    if kind == "static":
-        return None
-    items = [_without_static(child, leaves) for child in layout[3]]
-    if kind == "sequence":
-        return layout[1](items)
-    if kind == "mapping":
-        return dict(zip(layout[2], items, strict=True))
-    return layout[1](*items) if kind == "named" else layout[1].rebuild(items)
-
-
 def _value(wrap: Wrap, f: Any, primals: Any, kwargs: Any) -> Any:
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     found = wrap(flat.full)(*flat.moving)
     if flat.out is None:  # compiled: the layout was seen by the compiler only
         flat.full(*flat.moving)
-    return unflatten(flat.out, [to_numpy(y) for y in found])
+    return flat.value(found)
 
 
-def _leaves_of(flat: _Flat) -> list[Tensor]:
+def _leaves_of(flat: FlatFunction) -> list[Tensor]:
     return [x.clone().requires_grad_() for x in flat.moving]
 
 
 def _backward(wrap: Wrap, f: Any, primals: Any, kwargs: Any, cotangent: Any) -> Any:
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     seeds, leaves = flat.cotangents(cotangent), _leaves_of(flat)
     ys = wrap(flat)(*leaves)
     return flat.inputs(_grad(ys, leaves, seeds, create_graph=False))
@@ -243,13 +171,13 @@ def _grad(
 
 
 def _vjp(wrap: Wrap, f: Any, primals: Any, kwargs: Any, cotangent: Any) -> Any:
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     run = wrap(lambda xs, dys: vjp(flat, *xs)[1](dys))
     return flat.inputs(run(flat.moving, flat.cotangents(cotangent)))
 
 
 def _jvp(wrap: Wrap, f: Any, primals: Any, kwargs: Any, tangents: Any) -> Any:
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     flat.full(*flat.moving)
     run = wrap(lambda xs, dxs: jvp(flat, xs, dxs)[1])
     return flat.outputs(run(flat.moving, flat.given(tangents)))
@@ -258,7 +186,7 @@ def _jvp(wrap: Wrap, f: Any, primals: Any, kwargs: Any, tangents: Any) -> Any:
 def _dual(_wrap: Wrap, f: Any, primals: Any, kwargs: Any, tangents: Any) -> Any:
     from torch.autograd import forward_ad
 
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     with forward_ad.dual_level():
         pairs = zip(flat.moving, flat.given(tangents), strict=True)
         ys = flat(*[forward_ad.make_dual(x, dx) for x, dx in pairs])
@@ -270,7 +198,7 @@ def _dual(_wrap: Wrap, f: Any, primals: Any, kwargs: Any, tangents: Any) -> Any:
 def _forward_over_reverse(
     wrap: Wrap, f: Any, primals: Any, kwargs: Any, tangents: Any, cotangent: Any
 ) -> Any:
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     seeds = flat.cotangents(cotangent)
     run = wrap(lambda xs, dxs: jvp(lambda *u: vjp(flat, *u)[1](seeds), xs, dxs)[1])
     return flat.inputs(run(flat.moving, flat.given(tangents)))
@@ -279,7 +207,7 @@ def _forward_over_reverse(
 def _reverse_over_forward(
     wrap: Wrap, f: Any, primals: Any, kwargs: Any, tangents: Any, cotangent: Any
 ) -> Any:
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     seeds, dxs = flat.cotangents(cotangent), flat.given(tangents)
     run = wrap(lambda xs: vjp(lambda *u: jvp(flat, u, dxs)[1], *xs)[1](seeds))
     return flat.inputs(run(flat.moving))
@@ -289,7 +217,7 @@ def _backward_twice(
     _wrap: Wrap, f: Any, primals: Any, kwargs: Any, tangents: Any, cotangent: Any
 ) -> Any:
     """`J t` of the first derivative `g(x)`, as the derivative of `u ↦ ⟨Jᵀu, t⟩`."""
-    flat = _Flat(f, primals, kwargs)
+    flat = _flat(f, primals, kwargs)
     seeds, leaves, dxs = (
         flat.cotangents(cotangent),
         _leaves_of(flat),
@@ -301,24 +229,24 @@ def _backward_twice(
     return flat.inputs(_grad(second, dummies, dxs, create_graph=False))
 
 
-def _stack(calls: Sequence[_Flat]) -> Tensors:
+def _stack(calls: Sequence[FlatFunction]) -> Tensors:
     columns = zip(*[call.moving for call in calls], strict=True)
     return tuple(torch.stack(column) for column in columns)
 
 
 def _batched(wrap: Wrap, f: Any, examples: Any, kwargs: Any) -> Any:
-    calls = [_Flat(f, primals, kwargs) for primals in examples]
+    calls = [_flat(f, primals, kwargs) for primals in examples]
     first = calls[0]
     first.full(*first.moving)
     found = wrap(vmap(first.full))(*_stack(calls))
     rows = zip(*[y.unbind() for y in found], strict=True)
-    return [unflatten(first.out, [to_numpy(y) for y in row]) for row in rows]
+    return [first.value(row) for row in rows]
 
 
 def _batched_vjp(
     wrap: Wrap, f: Any, examples: Any, kwargs: Any, cotangents: Any
 ) -> Any:
-    calls = [_Flat(f, primals, kwargs) for primals in examples]
+    calls = [_flat(f, primals, kwargs) for primals in examples]
     pairs = zip(calls, cotangents, strict=True)
     seeds = [call.cotangents(cotangent) for call, cotangent in pairs]
     stacked = tuple(torch.stack(column) for column in zip(*seeds, strict=True))

@@ -22,14 +22,8 @@ __all__ = [
     "UntraceableError",
     "SelfTransposeError",
     "blame_not_generic",
-    "rule_label",
     "untraceable",
 ]
-
-
-def rule_label(rule: Any) -> str:
-    """`rrule foo_rrule for foo at pack.py:12`."""
-    return f"{rule.kind} {rule.name} for {rule.target} at {rule.location}"
 
 
 class CotangentError(rc.RulesCoreError, TypeError):
@@ -38,7 +32,7 @@ class CotangentError(rc.RulesCoreError, TypeError):
     __module__ = "rules_torch"
 
     def __init__(self, rule: Any, what: str, cause: object) -> None:
-        super().__init__(f"{rule_label(rule)}: the {what} does not fit. {cause}")
+        super().__init__(f"{rule.label}: the {what} does not fit. {cause}")
 
 
 class LostDerivativeError(rc.UnsupportedError):
@@ -48,7 +42,7 @@ class LostDerivativeError(rc.UnsupportedError):
 
     def __init__(self, rule: Any, how: str) -> None:
         super().__init__(
-            f"{rule_label(rule)} must compute with tensors where a derivative of what "
+            f"{rule.label} must compute with tensors where a derivative of what "
             f"it computes can be asked for, but got a constant by {how}; second "
             "derivatives would be wrong without a word. Use array_namespace(x), or "
             "ignore_derivatives(x) for what is constant on purpose."
@@ -80,7 +74,7 @@ class ResultShapeError(rc.RulesCoreError, TypeError):
     ) -> None:
         thus = ", so that its cotangents do not fit either" if blamed else ""
         super().__init__(
-            f"{rule_label(rule)}: it must return the result of {rule.target}, which "
+            f"{rule.label}: it must return the result of {rule.target}, which "
             f"has {expected} here, but got {got}{thus}. Return what the function "
             "returns."
         )
@@ -106,7 +100,7 @@ class UnconvertibleClosureError(rc.UnsupportedError):
 
     def __init__(self, rule: Any, obstacle: str) -> None:
         super().__init__(
-            f"{rule_label(rule)}: its pullback must capture tensors in the open, but "
+            f"{rule.label}: its pullback must capture tensors in the open, but "
             f"they are hidden in {obstacle}. Capture them directly, return "
             "Pullback(fn, *residuals), or declare the rule deterministic=True so that "
             "it may run again in the backward pass."
@@ -120,7 +114,7 @@ class SecondDerivativeError(rc.UnsupportedError):
 
     def __init__(self, rule: Any) -> None:
         super().__init__(
-            f"{rule_label(rule)} is declared host=True: it runs in NumPy, at first "
+            f"{rule.label} is declared host=True: it runs in NumPy, at first "
             "order only, but a derivative of its result is wanted. Write the rule with "
             "primitives and array-API functions instead."
         )
@@ -135,7 +129,7 @@ class HostRuleError(rc.UnsupportedError):
         forward = rule.kind == "rrule"
         mode, cure = ("forward", "frule") if forward else ("reverse", "rrule")
         super().__init__(
-            f"{rule_label(rule)} is declared host=True: it runs in NumPy and cannot be "
+            f"{rule.label} is declared host=True: it runs in NumPy and cannot be "
             f"transposed, but {mode} mode is wanted. Add an {cure} as well, or write "
             "the rule with primitives and array-API functions."
         )
@@ -151,7 +145,7 @@ class NotLinearError(rc.UnsupportedError):
         part = "a tangent" if reverse else "a pullback"
         other = "an rrule" if reverse else "an frule"
         super().__init__(
-            f"{rule_label(rule)} must have {part} that is linear, for the other mode "
+            f"{rule.label} must have {part} that is linear, for the other mode "
             "is derived from it, but its derivative is another map. Define "
             f"{other} for {rule.target} too, also where the rule is linear but "
             "computes in less precision than its tensors have."
@@ -165,7 +159,7 @@ class SelfTransposeError(rc.UnsupportedError):
 
     def __init__(self, rule: Any) -> None:
         super().__init__(
-            f"{rule_label(rule)} applies {rule.target} to the tangent, so that its "
+            f"{rule.label} applies {rule.target} to the tangent, so that its "
             "transpose, by which reverse mode is derived, would ask for itself without "
             "end. Add an rrule, or declare the function by linear_rule."
         )

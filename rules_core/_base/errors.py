@@ -108,7 +108,7 @@ class RuleResultError(RulesCoreError, TypeError):
     def __init__(self, rule: Any, result: Any) -> None:
         self.rule = rule
         super().__init__(
-            f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must "
+            f"{rule.label} must "
             f"return the pair {_PAIRS[rule.kind]}, but {_misfit(result)}."
             f"{_cure(rule.kind, result)}"
         )
@@ -155,7 +155,7 @@ class NoTangentError(RulesCoreError, ValueError):
         if rule.kind == "frule":
             own = " (tangents[0] belongs to the function; arguments follow it)"
         super().__init__(
-            f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {what} is "
+            f"{rule.label}: {what} is "
             f"NoTangent(), but its primal has a tangent. Return the derivative{own}, "
             "or ZeroTangent() where it is zero, or not_implemented(…)."
         )

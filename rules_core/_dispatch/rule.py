@@ -150,6 +150,11 @@ class Rule:
         return str(self.where)
 
     @property
+    def label(self) -> str:
+        """Kind, name, function and place, for messages."""
+        return f"{self.kind} {self.name} for {self.target} at {self.location}"
+
+    @property
     def opted_out(self) -> bool:
         """Whether this entry is an opt-out."""
         return self.function is None

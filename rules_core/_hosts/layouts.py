@@ -39,6 +39,9 @@ _STATIC = (
 )  # fmt: skip
 
 
+_FLOATS = (float, complex)
+
+
 class Opener:
     """What a host computes with, and how it takes other values apart.
 
@@ -50,6 +53,7 @@ class Opener:
         types: As above.
         convert: The leaf that stands for a value, None where none does: of NumPy's
             arrays an array of the host, say.
+        numbers: Whether Python's floats and complex numbers are converted too.
 
     >>> from rules_core.extend import Opener, flatten, unflatten
     >>> leaves = []
@@ -61,9 +65,15 @@ class Opener:
     static: tuple[type, ...] = _STATIC
 
     def __init__(
-        self, types: Any = (), convert: Callable[[Any], Any] | None = None
+        self,
+        types: Any = (),
+        convert: Callable[[Any], Any] | None = None,
+        *,
+        numbers: bool = False,
     ) -> None:
         self.types, self._convert = types, convert
+        if numbers:
+            self.static = tuple([cls for cls in self.static if cls not in _FLOATS])
 
     def convert(self, value: Any) -> Any:
         """The leaf that stands for a value; None where none does."""

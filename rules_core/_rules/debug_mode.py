@@ -106,7 +106,7 @@ def _arguments(rule: Rule, args: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _say(rule: Rule, text: str) -> str:
-    return f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {text}"
+    return f"{rule.label}: {text}"
 
 
 @contextmanager

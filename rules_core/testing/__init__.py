@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ._cells import Cell
     from ._config import FiniteDifferenceConfig
     from ._differences import Estimate, differentiate
+    from ._host_cells import FlatFunction, HostArrays
     from ._misuse import CheckCallError
     from ._pack import check_pack
     from ._report import Check, CheckFailed, Report
@@ -29,6 +30,8 @@ __all__ = [
     "CheckFailed",
     "Estimate",
     "FiniteDifferenceConfig",
+    "FlatFunction",
+    "HostArrays",
     "Report",
     "Seeded",
     "Space",
@@ -46,6 +49,7 @@ _HOMES = {
     "_cells": ("Cell",),
     "_config": ("FiniteDifferenceConfig",),
     "_differences": ("Estimate", "differentiate"),
+    "_host_cells": ("FlatFunction", "HostArrays"),
     "_misuse": ("CheckCallError",),
     "_pack": ("check_pack",),
     "_report": ("Check", "CheckFailed", "Report"),

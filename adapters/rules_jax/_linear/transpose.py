@@ -107,7 +107,7 @@ def _by_derivative(
 def _with_offset(rule: Any) -> rc.UnsupportedError:
     mode, what = ("reverse", "dx") if rule.kind == "frule" else ("forward", "dy")
     return rc.UnsupportedError(
-        f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {mode} mode "
+        f"{rule.label}: {mode} mode "
         f"transposes it, and it is not linear: what it returns for {what} = 0 is not "
         f"zero. Multiply every term by {what}."
     )
@@ -120,7 +120,7 @@ def _untransposed(rule: Any, error: Exception) -> str:
     vague = isinstance(error, (AssertionError, NotLinear))
     reason = "it is not linear, as far as can be told" if vague else str(error)
     return (
-        f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: {mode} mode "
+        f"{rule.label}: {mode} mode "
         f"transposes {what}, which JAX cannot do: {reason.rstrip('.')}. Define an "
         f"{other} as well, or use operations that JAX transposes."
     )

@@ -26,7 +26,6 @@ from rules_jax._errors import (
     leaked_text,
     note,
     noted_body,
-    place,
 )
 from rules_jax._host.call import host_call, result_types
 from rules_jax._host.primal import HostPrimal
@@ -256,7 +255,7 @@ class Spec:
         flat, template = flat_results(y, self.name)
         if template != outs.template:
             message = (
-                f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must "
+                f"{rule.label} must "
                 f"return what {self.name} returns, {outs.template.skeleton()!r}, but "
                 f"got {template.skeleton()!r}."
             )
@@ -272,7 +271,7 @@ class Spec:
             if have.weak_type:
                 return match_placement(x.astype(aval.dtype), aval)
         message = (
-            f"{rule.kind} {rule.name} for {rule.target} at {rule.location}: output {i} "
+            f"{rule.label}: output {i} "
             f"must have the type {aval.str_short()} of {self.name}'s, but got "
             f"{have.str_short()}."
         )
@@ -374,7 +373,7 @@ def captured_text(name: str) -> str:
 
 def _numpy_text(rule: Any) -> str:
     return (
-        f"{rule.kind} {rule.name} for {rule.target} at {rule.location} calls NumPy on "
+        f"{rule.label} calls NumPy on "
         "a traced JAX array, but rule bodies must be generic: use "
         "rules_core.array_namespace(x) and primitives, or declare the rule NumPy-only "
         f"with @{rule.kind}.define(…, host=True)."
@@ -383,7 +382,7 @@ def _numpy_text(rule: Any) -> str:
 
 def _concrete_text(rule: Any) -> str:
     return (
-        f"This happened in {place(rule)}, which JAX traces: take functions from "
+        f"This happened in {rule.label}, which JAX traces: take functions from "
         "rules_core.array_namespace(x), not from math, and where() in place of if."
     )
 

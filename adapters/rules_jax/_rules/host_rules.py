@@ -15,7 +15,7 @@ import jax
 
 import rules_core as rc
 from rules_jax import _compat
-from rules_jax._errors import noted, place
+from rules_jax._errors import noted
 from rules_jax._host.call import HostFunction, host_call
 from rules_jax._values.leaves import expand, has_tangent, instantiate
 from rules_jax._values.owned_caches import kept_by_owner
@@ -31,7 +31,7 @@ __all__ = ["HostRules"]
 
 def _refusal(rule: Any) -> str:
     return (
-        f"{rule.kind} {rule.name} for {rule.target} at {rule.location} is NumPy-only "
+        f"{rule.label} is NumPy-only "
         "(host=True), so its result cannot be differentiated again. Write the rule's "
         "body with array_namespace and primitives that have rules, and drop host=True."
     )
@@ -40,7 +40,7 @@ def _refusal(rule: Any) -> str:
 def _one_way(rule: Any) -> str:
     other, mode = ("rrule", "reverse") if rule.kind == "frule" else ("frule", "forward")
     return (
-        f"{rule.kind} {rule.name} for {rule.target} at {rule.location} is NumPy-only "
+        f"{rule.label} is NumPy-only "
         f"(host=True), so {mode} mode cannot be derived from it. Define an {other} as "
         "well, or write this rule with array_namespace and drop host=True."
     )
@@ -170,7 +170,7 @@ def _rrule_host(
     spec: Any, wanted: tuple[bool, ...], avals: Any, outs: Any, there: tuple[bool, ...]
 ) -> HostFunction:
     rule, count = spec.rrule, len(avals)
-    named = place(rule)
+    named = rule.label
 
     def run(arrays: list[Any]) -> list[Any]:
         args, kwargs = spec.fill(arrays[:count])

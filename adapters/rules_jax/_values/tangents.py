@@ -7,7 +7,6 @@ from typing import Any
 
 import rules_core as rc
 from rules_core.extend import build_tangent, read_tangent
-from rules_jax._errors import place
 
 from .layouts import classes_by_place, layout_of, level_of
 from .leaves import Template
@@ -31,7 +30,7 @@ def refuse_places(templates: Sequence[Template], rule: Any) -> None:
     for template in templates:
         for cls in classes_by_place(layout_of(template)):
             message = (
-                f"{place(rule)}: an argument or the result holds a {cls.__name__}, "
+                f"{rule.label}: an argument or the result holds a {cls.__name__}, "
                 "whose arrays JAX knows by their places and a derived rule by their "
                 "names. Register the class with jax.tree_util.register_dataclass, or "
                 "write the rules."
@@ -60,7 +59,7 @@ def read(
         DerivativeNotImplemented: A wanted leaf is a `NotImplementedTangent`.
         RuleOutputError: The structure does not fit the primal's.
     """
-    path = what if rule is None else f"{place(rule)}: {what}"
+    path = what if rule is None else f"{rule.label}: {what}"
     layout = layout_of(template)
     try:
         return read_tangent(

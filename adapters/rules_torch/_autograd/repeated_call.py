@@ -25,7 +25,7 @@ from rules_torch._compat import (
     keep_out_of_graphs,
     unwrap_dead,
 )
-from rules_torch._errors import blame_not_generic, rule_label
+from rules_torch._errors import blame_not_generic
 from rules_torch._rules.residuals import ResidualCall
 
 from .eager import LEFT_OUT, apply_eager, attached, pull
@@ -170,7 +170,7 @@ class QuickFunction(torch.autograd.Function):
         try:
             pair, habit = slot.function(*tensors), slot.habit
         except (RuntimeError, TypeError, ValueError) as error:
-            blame_not_generic(rule_label(slot.rule), error)
+            blame_not_generic(slot.rule.label, error)
             raise
         if type(pair) is not tuple or len(pair) != 2:
             raise Unlike(None)
@@ -219,7 +219,7 @@ class QuickFunction(torch.autograd.Function):
             result = rebuild(habit.model.plan, habit.residuals(saved))(dy)
         except (RuntimeError, TypeError, ValueError) as error:
             rule = habit.model.rrule
-            blame_not_generic(f"the pullback of {rule_label(rule)}", error)
+            blame_not_generic(f"the pullback of {rule.label}", error)
             raise
         dxs = _as_they_are(result, inputs, wanted)
         if dxs is None:

@@ -27,7 +27,6 @@ from rules_torch._errors import (
     KeywordDerivativeError,
     UnconvertibleClosureError,
     blame_not_generic,
-    rule_label,
     untraceable,
 )
 from rules_torch._host.run import run_primal
@@ -153,7 +152,7 @@ class Call:
                 return self._call_rrule(tensors)
         except (RuntimeError, TypeError, ValueError) as error:
             if not any(map(lacks_data, tensors)):  # a compiler has words of its own
-                blame_not_generic(rule_label(self.rrule), error)
+                blame_not_generic(self.rrule.label, error)
             raise
 
     def _call_rrule(self, tensors: Sequence[Tensor]) -> Any:
@@ -203,7 +202,7 @@ class Call:
             if reason is not None and any(map(lacks_data, seen)):
                 raise reason from error
             if self.rrule is not None:
-                blame_not_generic(f"the pullback of {rule_label(self.rrule)}", error)
+                blame_not_generic(f"the pullback of {self.rrule.label}", error)
             raise
 
     def _finish_in_newer_vmap(
@@ -286,7 +285,7 @@ class Call:
         if isinstance(dx, rc.NotImplementedTangent):
             if self._is_unused(i, node):
                 return None
-            dx.throw(f"{rule_label(self.rrule)}, argument {self.name(i)!r}")
+            dx.throw(f"{self.rrule.label}, argument {self.name(i)!r}")
         if isinstance(dx, rc.AbstractThunk):
             ragged = is_ragged(self.inputs[i : i + 1])
             large = not ragged and self.inputs[i][0].numel() > _LARGE
@@ -407,7 +406,7 @@ class Call:
                 y, dy = watched_if_tracked(found.rule, moved, found.run, given, needs)
         except (RuntimeError, TypeError, ValueError) as error:
             if not any(map(lacks_data, tensors)):
-                blame_not_generic(rule_label(found.rule), error)
+                blame_not_generic(found.rule.label, error)
             raise
         return self._read_tangent(found.rule, y, dy)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import rules_core as rc
 from rules_torch._config import CONFIG
-from rules_torch._errors import rule_label
 
 __all__ = ["find_again", "find_rrule", "has_frule", "is_direct", "rules_by_type"]
 
@@ -56,8 +55,8 @@ def find_again(
     if found is not None and (rule is None or found.rule is rule):
         return found
     name = primitive.table.label
-    chosen = f"an {kind.kind} of {name}" if rule is None else rule_label(rule)
-    other = "none" if found is None else rule_label(found.rule)
+    chosen = f"an {kind.kind} of {name}" if rule is None else rule.label
+    other = "none" if found is None else found.rule.label
     message = (
         f"{chosen} was chosen by the types of the call, but {other} fits the values "
         "that PyTorch hands on. Annotate array arguments with rules_core.Array."

@@ -13,7 +13,7 @@ from rules_torch._closures.parts import reaches_tensor
 from rules_torch._compat import is_symbol
 from rules_torch._errors import HiddenTensorsError
 
-__all__ = ["SymbolError", "as_array", "differentiable", "flatten"]
+__all__ = ["SymbolError", "TensorOpener", "as_array", "differentiable", "flatten"]
 
 
 class SymbolError(Exception):
@@ -45,7 +45,7 @@ def flatten(value: Any, tensors: list[Tensor]) -> Any:
     return _flatten(value, tensors, _OPENER)
 
 
-class _Opener(Opener):
+class TensorOpener(Opener):
     """Tensors, and NumPy's arrays as tensors."""
 
     static = (
@@ -81,4 +81,4 @@ def _from_numpy(value: Any) -> Tensor:
     return torch.as_tensor(value)
 
 
-_OPENER = _Opener(Tensor)
+_OPENER = TensorOpener(Tensor)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 import rules_core as rc
 from rules_core.extend import LEAF, leaf_paths, read_tangent, same_without_ones
-from rules_torch._errors import CotangentError, rule_label
+from rules_torch._errors import CotangentError
 
 from .leaves import differentiable
 
@@ -68,7 +68,7 @@ def _tangent(rule: Any, what: str, path: str, y: Tensor, dy: Any) -> Tensor:
     """One tangent of the result: zeros, never None."""
     dy = rc.unthunk(dy)
     if isinstance(dy, rc.NotImplementedTangent):
-        dy.throw(rule_label(rule))
+        dy.throw(rule.label)
     if dy is None or isinstance(dy, rc.AbstractZero):
         return torch.zeros_like(y)
     canonical = fitted(rule, what, path, y, dy)

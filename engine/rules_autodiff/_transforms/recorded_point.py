@@ -88,7 +88,7 @@ def nonlinear(rule: Any) -> str:
     """The error text for a rule whose map is not linear."""
     part, other = PARTS[rule.kind]
     return (
-        f"{rule.kind} {rule.name} for {rule.target} at {rule.location} must have "
+        f"{rule.label} must have "
         f"{part} that is linear, for the other mode is derived from it, but its "
         f"derivative is another map. Define {other} for {rule.target} too."
     )
