@@ -231,8 +231,8 @@ REFUSALS = {
         "may return c + 0.0 * x.",
     ),
     "finalizer": (
-        "An object that is given a value with a derivative must not change anything "
-        "when it goes out of use, but {}.__del__ may, which nobody would follow",
+        "An object that is given a value with a derivative must have no effects when "
+        "it is freed, but {}.__del__ may, and is called unlifted",
         "Use a with statement.",
     ),
     "frame": (
@@ -260,8 +260,8 @@ REFUSALS = {
         "Give NumPy float(x), or set dtype=float.",
     ),
     "hashed": (
-        "A key of a dict or a set must be asked without effect, but {} may change "
-        "something, which nobody would follow",
+        "The methods of a key of a dict or a set must have no effects, but {} may "
+        "change something, and is called unlifted",
         "Change it elsewhere, or use a list.",
     ),
     "attribute": (
@@ -300,7 +300,7 @@ REFUSALS = {
         "Draw with constant parameters and scale: mean + scale * rng.normal().",
     ),
     "unseen": (
-        "The function {} must not write into arrays that nobody told the engine of, "
+        "The function {} must not write to arrays that are unknown to the engine, "
         "but an array of shape {} has changed",
         "Define @rrule_mutating and @frule_mutating for it.",
     ),

@@ -191,7 +191,7 @@ def array_namespace(*xs: Any) -> Any:
             from .errors import MixedHostsError
 
             message = (
-                f"arrays of two hosts cannot be computed with together: "
+                f"arrays of two frameworks cannot be combined: "
                 f"{found.__name__} and {xp.__name__}. Convert one of them."
             )
             raise MixedHostsError(message)

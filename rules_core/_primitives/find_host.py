@@ -288,6 +288,6 @@ vars(adapter_of)["_torchdynamo_inline"] = _adapter_of_traced
 def _mixed(first: Any, second: Any) -> MixedHostsError:
     names = " and ".join(sorted((first.name, second.name)))
     return MixedHostsError(
-        f"arrays of two hosts, {names}, are among the arguments of one primitive. "
+        f"arrays of two frameworks, {names}, are arguments of one primitive. "
         "Convert one of them before the call."
     )

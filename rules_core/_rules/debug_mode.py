@@ -119,8 +119,8 @@ def _unwritten(rule: Rule, values: dict[str, Any]) -> Iterator[None]:
         path = check_same(before[name], value)
         if path is not None:
             message = (
-                f"{name}{path} was written to. Arrays handed to a rule belong to "
-                "somebody else: copy before changing."
+                f"{name}{path} was written to. The arguments of a rule belong to "
+                "its caller: copy before changing."
             )
             raise DebugError(_say(rule, message))
 

@@ -200,8 +200,8 @@ def _absent(mode: Mode) -> str:
     error = RuleNotFound.build(mode.kind, f, args, subject.kwargs, subject.config)
     reasons = [line.strip() for line in str(error).splitlines() if UNFIT in line]
     if not reasons:
-        return "no such rule: hosts derive it"
-    return "\n".join(("no such rule takes this call: hosts derive it", *reasons))
+        return "no such rule: frameworks derive it"
+    return "\n".join(("no such rule takes this call: frameworks derive it", *reasons))
 
 
 def _run_common(

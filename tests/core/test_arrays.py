@@ -52,7 +52,7 @@ def test_two_hosts():
     with pytest.raises(rc.MixedHostsError) as caught:
         array_namespace(jax.numpy.ones(1), torch.ones(1))
     assert str(caught.value) == (
-        "arrays of two hosts cannot be computed with together: jax.numpy and "
+        "arrays of two frameworks cannot be combined: jax.numpy and "
         "array_api_compat.torch. Convert one of them."
     )
 

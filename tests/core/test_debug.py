@@ -104,12 +104,12 @@ CASES = {
     ),
     "writes its cotangent": (
         lambda x, n, dy: (NoTangent(), np.multiply(dy, n, out=dy), NoTangent()),
-        "the cotangent was written to. Arrays handed to a rule belong to somebody "
-        "else: copy before changing.",
+        "the cotangent was written to. The arguments of a rule belong to its caller: "
+        "copy before changing.",
     ),
     "writes its input": (
         lambda x, n, dy: (NoTangent(), np.multiply(dy, n, out=x), NoTangent()),
-        "argument 1 was written to. Arrays handed to a rule belong to somebody else: "
+        "argument 1 was written to. The arguments of a rule belong to its caller: "
         "copy before changing.",
     ),
     "in-place promise": (

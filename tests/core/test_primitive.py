@@ -184,7 +184,7 @@ def test_two_hosts_in_one_call_raise(hosts):
     with pytest.raises(rc.MixedHostsError) as caught:
         primitive(plain)(Toy(1.0), [Other(1.0)])
     assert str(caught.value) == (
-        "arrays of two hosts, other and toy, are among the arguments of one "
+        "arrays of two frameworks, other and toy, are arguments of one "
         "primitive. Convert one of them before the call."
     )
 

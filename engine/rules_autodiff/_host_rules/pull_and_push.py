@@ -98,8 +98,8 @@ def check_value(f: Any, output: Any, args: Any, kwargs: Any) -> None:
             message = (
                 f"the result of {getattr(f, '__qualname__', f)} must not depend on the "
                 "choice of vectors of equal eigenvalues or singular values, but does: "
-                "the host goes on with LAPACK's, a derivative needs others. Return "
-                "what is the same for every choice, such as a projector."
+                "the framework uses LAPACK's, a derivative needs others. Return a "
+                "result that does not depend on the choice, such as a projector."
             )
             raise UnsupportedProgram(message)
 

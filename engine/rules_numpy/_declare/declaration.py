@@ -242,7 +242,7 @@ def _refuse_own(given: Declaration, config: Any) -> NoReturn:
     message = (
         f"rule {given.maps.__qualname__} for {name_of(given.f)} must be followed by a "
         f"program that goes on with its value, but {config!r} goes on with the "
-        "function's own, which has equal values among others. Use the host's own "
+        "function's own, which has equal values among others. Use the framework's "
         "function, or the values alone."
     )
     raise rc.UnsupportedError(message)

@@ -165,7 +165,7 @@ def _check_in_host(f: Any, options: dict[str, Any]) -> None:
     for name in options.keys() - {"needs"}:
         message = (
             f"the derivative of {name_of(f)} inside JAX or PyTorch must be taken "
-            f"without options, but got {name}=. Use the host's own where()."
+            f"without options, but got {name}=. Use the framework's where()."
         )
         raise rc.UnsupportedError(message)
 

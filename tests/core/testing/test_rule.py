@@ -63,7 +63,7 @@ def test_a_rule_that_does_not_take_the_call_is_named():
     frule.define(double)(text_frule)
     rrule.define(double)(lambda x: (2.0 * x, lambda dy: (NoTangent(), 2.0 * dy)))
     detail = check_rule(double, VECTOR, hosts=())["frule.exists"].detail
-    assert detail.startswith("no such rule takes this call: hosts derive it\n")
+    assert detail.startswith("no such rule takes this call: frameworks derive it\n")
     assert "text_frule(str) at test_rule.py:" in detail
     assert detail.endswith("argument 1 (x) is ndarray, not str.")
 
