@@ -170,3 +170,74 @@ def test_a_result_that_is_an_argument():
         return np.sum(z * y)
 
     np.testing.assert_allclose(settled(program, X), 4.0 * X)
+
+
+# whole numbers whose values are unknown when code is written
+
+DEGREE = 3
+
+
+def power_with_a_rule():
+    @rc.primitive
+    def power(x, n):
+        return np.array([x, x]) ** n if n == 7 else x**n
+
+    @rrule.define(power)
+    def power_rrule(x, n):
+        def power_pullback(dy):
+            return NoTangent(), np.sum(dy) * n * x ** (n - 1), NoTangent()
+
+        return power.fun(x, n), power_pullback
+
+    return power
+
+
+POWER = power_with_a_rule()
+
+
+def by_a_global(x):
+    return POWER(x, DEGREE) + x
+
+
+def by_a_counter(x):
+    y = 0.0 * x
+    for n in range(1, 5):
+        y = y + POWER(x, n)
+    return y
+
+
+def by_a_default(x, n=4):
+    return POWER(x, n) * x
+
+
+def by_the_length(x):
+    y = [x, x, 2.0 * x]
+    return POWER(x, len(y)) + y[2]
+
+
+@pytest.mark.parametrize(
+    ("program", "slope"),
+    [
+        (by_a_global, lambda x: 3.0 * x**2 + 1.0),
+        (by_a_counter, lambda x: 1.0 + 2.0 * x + 3.0 * x**2 + 4.0 * x**3),
+        (by_a_default, lambda x: 5.0 * x**4),
+        (by_the_length, lambda x: 3.0 * x**2 + 2.0),
+    ],
+)
+def test_whole_numbers(program, slope, tapes):
+    for x in (1.5, 0.5, 2.0):
+        assert grad(program)(x) == pytest.approx(slope(x), rel=1e-14)
+    tapes.clear()
+    assert grad(program)(3.0) == pytest.approx(slope(3.0), rel=1e-14)
+    assert not tapes
+
+
+def test_a_whole_number_that_changes_the_kind(monkeypatch):
+    def program(x):
+        return np.sum(POWER(x, DEGREE))
+
+    for degree in (3, 3, 3, 7, 3, 7, 2, 7):
+        monkeypatch.setattr(f"{__name__}.DEGREE", degree)
+        copies = 2.0 if degree == 7 else 1.0
+        found = grad(program)(1.5)
+        assert found == pytest.approx(copies * degree * 1.5 ** (degree - 1), rel=1e-14)

@@ -17,7 +17,7 @@ from rules_autodiff.straight._program.blocks import Pull, Step, as_row
 from rules_autodiff.straight._program.kinds import REAL, Kind
 from rules_autodiff.straight._program.refused import Unlearned, refuse
 from rules_autodiff.straight._program.values import UNKNOWN, Known, Value, bar_of
-from rules_autodiff.straight._runtime.learned import LEARNED, sort_of
+from rules_autodiff.straight._runtime.learned import LEARNED, AnyOf, sort_of
 from rules_autodiff.straight._runtime.rule_calls import (
     Calls,
     by_rule,
@@ -31,6 +31,7 @@ from rules_core.extend import PACKS, find_table
 __all__ = ["call_by_rule", "has_rrules"]
 
 CONSTANT = frozenset({"int", "bool", "none", "text"})
+NUMBERS = {"int": int, "bool": bool, "text": str}
 
 
 def call_by_rule(
@@ -115,7 +116,9 @@ def sort_of_argument(x: Any) -> Any:
         return sort_of(x)
     if x.kind.name not in CONSTANT:
         return x.kind
-    return None if x.constant is UNKNOWN else (type(x.constant), x.constant)
+    if x.constant is UNKNOWN:
+        return AnyOf(NUMBERS.get(x.kind.name, type(None)))
+    return type(x.constant), x.constant
 
 
 def written(
