@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rules_autodiff._hooks import calls
-from rules_autodiff._hooks.bytes import Bytes
+from rules_autodiff._hooks import bytes as hooks_of_bytes, calls, texts
 from tests.engine.laundering import SHAPES, callables, finding, number, program_of
 
 CALLABLES = list(callables())
@@ -248,6 +247,7 @@ def test_the_oracle_finds_class_methods(monkeypatch):
 
 
 def test_the_oracle_finds_bytes(monkeypatch):
-    monkeypatch.setattr(Bytes, "mark", lambda _run, x: x)
+    for module in (hooks_of_bytes, texts):
+        monkeypatch.setattr(module, "mark", lambda _run, x: x)
     ways = [("bytes", back) for back in ("copy_buffer", "array")]
     assert set(findings_on_ways(ways)[0]) == set(ways)

@@ -12,7 +12,18 @@ import numpy as np
 
 from rules_autodiff._boundary.leave import detached
 from rules_autodiff._boundary.tangent_shapes import check_tangent
-from rules_autodiff._hooks.run import Run, check_record
+from rules_autodiff._hooks.buffers import check_class, check_exported, check_hidden
+from rules_autodiff._hooks.result_kinds import (
+    check_kind,
+    check_record,
+    is_view,
+    own_args,
+    views_in,
+)
+from rules_autodiff._hooks.rule_results import owned, owned_but
+from rules_autodiff._hooks.run import Run
+from rules_autodiff._hooks.sets import check_set
+from rules_autodiff._hooks.writes import check_write, store, written_value
 from rules_autodiff._mutating.calls import call_mutating_forward
 from rules_autodiff._mutating.rule_tables import frule_mutating
 from rules_autodiff._own_rules.own_rule import CORE, given
@@ -97,10 +108,10 @@ class ForwardRun(Run):
         found = self.flows.get(id(owner))
         if found is None or found() is not owner:
             if owner.base is not None:
-                self.check_hidden(owner)
+                check_hidden(self, owner)
             return None
         if type(a) is not np.ndarray:
-            self.check_class(a)
+            check_class(a)
         if owner is not a:
             if is_constant_field(a.dtype, owner.dtype):
                 return None
@@ -133,7 +144,7 @@ class ForwardRun(Run):
             return NoTangent() if callable(x) else zero_tangent(x)
         if id(x) in self.open:  # a function that calls itself: that adds no number
             return NoTangent()
-        self.check_set(x)
+        check_set(self, x)
         level = self.structure(x)
         if level is None:  # bytes
             return NoTangent()
@@ -227,7 +238,7 @@ class ForwardRun(Run):
     def by_rule(self, found: Any, f: Any) -> Any:
         args = found.args if found.bound else (f, *found.args)
         if not any(self.is_active(x) for x in args):
-            return self.below.call(f, *self.own_args(found), **found.kwargs)
+            return self.below.call(f, *own_args(found), **found.kwargs)
         own = args if found.bound else args[1:]
         needs = tuple(self.is_active(x) for x in own)
         y, value, tangents = None, None, []
@@ -241,11 +252,11 @@ class ForwardRun(Run):
             tangents.append(dy)
         if rewind:
             check_equal(y, value, f)
-        self.check_kind(f, (*found.args, *found.kwargs.values()), y)
-        views = self.views_in(y, f, found.args)
+        check_kind(self, f, (*found.args, *found.kwargs.values()), y)
+        views = views_in(y, f, found.args)
         if any(views) and all(views):
             return y
-        y = self.owned_but(y, found, views) if any(views) else self.owned(y, found)
+        y = owned_but(self, y, found, views) if any(views) else owned(self, y, found)
         tangents = [self.canonical(y, dy, found) for dy in tangents]
         self.assign(y, tangents, views if any(views) else ())
         return y
@@ -272,16 +283,16 @@ class ForwardRun(Run):
         """An rrule, transposed."""
         args = found.args if found.bound else (f, *found.args)
         if not any(self.is_active(x) for x in args):
-            return self.below.call(f, *self.own_args(found), **found.kwargs)
+            return self.below.call(f, *own_args(found), **found.kwargs)
         y, pullback = self.below.call(found.run)
-        if self.is_view(y, f, found.args):
+        if is_view(self, y, f, found.args):
             return y
         push = transposed_rrule(self.recording, self.below, found, y, pullback)
         tangents = [
             push([self.tangent(x, lane) if self.is_active(x) else None for x in args])
             for lane in range(self.width)
         ]
-        y = self.owned(y, found)
+        y = owned(self, y, found)
         self.assign(y, [self.canonical(y, dy) for dy in tangents])
         return y
 
@@ -311,17 +322,17 @@ class ForwardRun(Run):
         return value
 
     def write(self, dest: Any, key: Any, value: Any) -> None:
-        value = self.written_value(dest, value)
+        value = written_value(self, dest, value)
         active = self.is_active(value)
-        self.check_write(dest, key, active=active)
+        check_write(dest, key, active=active)
         if isinstance(value, list | tuple) and active:
             value = self.call(np.asarray, value)
         flow = self.flow(dest)
         self.note_write(dest)
         tangents = [self.write_tangent(value, lane) for lane in range(self.width)]
-        self.store(dest, key, value)
+        store(self, dest, key, value)
         if flow is None and active:
-            self.check_exported(owner_of(dest))
+            check_exported(self, owner_of(dest))
             flow = self.new_flow(dest)
         if flow is not None:
             for lane, dv in enumerate(tangents):
@@ -384,14 +395,14 @@ class ForwardRun(Run):
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         if self.is_active(value):
             dest, key = apart(dest, key)
-        self.check_write(dest, key, active=self.is_active(value))
+        check_write(dest, key, active=self.is_active(value))
         self.note_write(dest)
         self.below.add_at(dest, key, value)
         if not self.is_active(value):
             return
         flow = self.flow(dest)
         if flow is None:
-            self.check_exported(owner_of(dest))
+            check_exported(self, owner_of(dest))
             flow = self.new_flow(dest)
         for lane in range(self.width):
             dv = self.short_tangent(value, lane)

@@ -16,28 +16,20 @@ from rules_autodiff._shadows.memory import WRITEABLE
 
 from .interface import Hooks
 
-__all__ = ["Locks"]
+__all__ = ["changing_flags", "flags_of"]
 
 
-class Locks(Hooks):
-    """Hooks of the flags of arrays.
+def flags_of(run: Hooks, a: Any) -> Any:
+    """`a.flags`, which does not tell the array that it belongs to."""
+    found = a.flags
+    run.flags[id(found)] = found, a
+    return found
 
-    Attributes:
-        flags: By its id, each object that was given out as `a.flags`, and the array.
-    """
 
-    flags: dict[int, tuple[Any, Any]]
-
-    def flags_of(self, a: Any) -> Any:
-        """`a.flags`, which does not tell the array that it belongs to."""
-        found = a.flags
-        self.flags[id(found)] = found, a
-        return found
-
-    def changing_flags(self, flags: Any) -> None:
-        """Called before a flag is set."""
-        _, a = self.flags.get(id(flags), (None, None))
-        self.changing(flags if a is None else a)
+def changing_flags(run: Hooks, flags: Any) -> None:
+    """Called before a flag is set."""
+    _, a = run.flags.get(id(flags), (None, None))
+    run.changing(flags if a is None else a)
 
 
 @handler(np.ndarray.setflags)

@@ -18,82 +18,87 @@ from rules_autodiff._shadows.memory import owner_of
 
 from .interface import Hooks
 
-__all__ = ["Buffers"]
+__all__ = [
+    "base_of",
+    "check_buffer",
+    "check_class",
+    "check_exported",
+    "check_foreign",
+    "check_hidden",
+    "check_lent",
+    "export",
+]
 
 
-class Buffers(Hooks):
-    """What a run knows about memory that is reached by other ways than arrays.
-
-    Attributes:
-        exported: By the id of an owner, the owner and what its memory was given to.
-        outside: Owners with derivatives whose memory belongs to no array.
-    """
-
-    guards: dict[int, Any]
-    exported: dict[int, tuple[Any, str]]
-    outside: list[Any]
-
-    def export(self, a: Any, to: str) -> None:
-        """Called when the memory of an array, or of bytes, is given out."""
-        if id(a) in self.raw or (isinstance(a, np.generic) and self.is_active(a)):
+def export(run: Hooks, a: Any, to: str) -> None:
+    """Called when the memory of an array, or of bytes, is given out."""
+    if id(a) in run.raw or (isinstance(a, np.generic) and run.is_active(a)):
+        refused("exported", to)
+    if isinstance(a, np.ndarray) and a.dtype.kind in "fcV":
+        if run.is_active(a):
             refused("exported", to)
-        if isinstance(a, np.ndarray) and a.dtype.kind in "fcV":
-            if self.is_active(a):
-                refused("exported", to)
-            owner = owner_of(a)
-            self.exported[id(owner)] = owner, to
+        owner = owner_of(a)
+        run.exported[id(owner)] = owner, to
 
-    def check_exported(self, owner: Any) -> None:
-        """Called when an array that was a constant gets a derivative."""
-        if id(owner) in self.exported:
-            refused("exported", self.exported[id(owner)][1])
-        if owner.base is not None:
-            self.outside.append(owner)
 
-    def check_hidden(self, owner: Any) -> None:
-        """Called for a constant in memory that no array owns."""
-        behind = owner.base
-        if isinstance(behind, memoryview) and not self.is_given(behind.obj):
-            self.check_buffer(behind)
-        for other in self.outside:
-            if other is not owner and np.may_share_memory(other, owner):
-                refused("exported", "another array")
+def check_exported(run: Hooks, owner: Any) -> None:
+    """Called when an array that was a constant gets a derivative."""
+    if id(owner) in run.exported:
+        refused("exported", run.exported[id(owner)][1])
+    if owner.base is not None:
+        run.outside.append(owner)
 
-    def is_given(self, x: Any) -> bool:
-        """Whether an array is one that the user gave as an argument."""
-        known = isinstance(x, np.ndarray) and self.guards.get(id(owner_of(x)))
-        return isinstance(known, Guard)
 
-    def base_of(self, x: Any) -> Any:
-        """`x.base`; an argument is the owner of its memory in the program's eyes."""
-        found = x.base
-        given = isinstance(found, memoryview) and self.is_given(found.obj)
-        return None if given else found
+def check_hidden(run: Hooks, owner: Any) -> None:
+    """Called for a constant in memory that no array owns."""
+    behind = owner.base
+    if isinstance(behind, memoryview) and not is_given(run, behind.obj):
+        check_buffer(run, behind)
+    for other in run.outside:
+        if other is not owner and np.may_share_memory(other, owner):
+            refused("exported", "another array")
 
-    def check_lent(self, f: Any, args: Any) -> None:
-        """Called before a function in C: ctypes keeps the memory that it is given."""
-        owner: Any = getattr(f, "__self__", None)
-        of_ctypes = isinstance(owner, type) and type(owner).__module__ == "_ctypes"
-        if of_ctypes and f.__name__ == "from_buffer":
-            self.export(args[0], f"{owner.__name__}.from_buffer")
 
-    def check_foreign(self, *objects: Any) -> None:
-        """Called when objects are read that are no arrays but may own their memory."""
-        behind = [owner.base for owner in self.outside]
-        behind += [view.obj for view in behind if isinstance(view, memoryview)]
-        for x in objects:
-            if any(x is base for base in behind) and not isinstance(x, np.ndarray):
-                refused("exported", type(x).__name__)
+def is_given(run: Hooks, x: Any) -> bool:
+    """Whether an array is one that the user gave as an argument."""
+    known = isinstance(x, np.ndarray) and run.guards.get(id(owner_of(x)))
+    return isinstance(known, Guard)
 
-    def check_buffer(self, view: Any) -> None:
-        """Called when a memoryview is read."""
-        if isinstance(view.obj, np.ndarray) and self.slot(view.obj) is not None:
-            refused("exported", "memoryview")
 
-    def check_class(self, a: Any) -> None:
-        """Called for arrays with a derivative whose class is not `ndarray`."""
-        if is_foreign(type(a)):
-            refused("subclass", type(a).__name__)
+def base_of(run: Hooks, x: Any) -> Any:
+    """`x.base`; an argument is the owner of its memory in the program's eyes."""
+    found = x.base
+    given = isinstance(found, memoryview) and is_given(run, found.obj)
+    return None if given else found
+
+
+def check_lent(run: Hooks, f: Any, args: Any) -> None:
+    """Called before a function in C: ctypes keeps the memory that it is given."""
+    owner: Any = getattr(f, "__self__", None)
+    of_ctypes = isinstance(owner, type) and type(owner).__module__ == "_ctypes"
+    if of_ctypes and f.__name__ == "from_buffer":
+        export(run, args[0], f"{owner.__name__}.from_buffer")
+
+
+def check_foreign(run: Hooks, *objects: Any) -> None:
+    """Called when objects are read that are no arrays but may own their memory."""
+    behind = [owner.base for owner in run.outside]
+    behind += [view.obj for view in behind if isinstance(view, memoryview)]
+    for x in objects:
+        if any(x is base for base in behind) and not isinstance(x, np.ndarray):
+            refused("exported", type(x).__name__)
+
+
+def check_buffer(run: Hooks, view: Any) -> None:
+    """Called when a memoryview is read."""
+    if isinstance(view.obj, np.ndarray) and run.slot(view.obj) is not None:
+        refused("exported", "memoryview")
+
+
+def check_class(a: Any) -> None:
+    """Called for arrays with a derivative whose class is not `ndarray`."""
+    if is_foreign(type(a)):
+        refused("subclass", type(a).__name__)
 
 
 def exporting(f: Any) -> Callable[..., Any]:
@@ -102,7 +107,7 @@ def exporting(f: Any) -> Callable[..., Any]:
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
         for x in args:
             for a in x if isinstance(x, list | tuple) else (x,):
-                run.export(a, getattr(f, "__name__", str(f)))
+                export(run, a, getattr(f, "__name__", str(f)))
         if run.is_active(args):
             refused("exported", getattr(f, "__name__", str(f)))
         return run.below.call(f, *args, **kwargs)
@@ -121,7 +126,7 @@ def reading(method: Any) -> Callable[..., Any]:
     """A method of a memoryview that reads it."""
 
     def handle(run: Any, view: Any, *args: Any) -> Any:
-        run.check_buffer(view)
+        check_buffer(run, view)
         return method(view, *args)
 
     return handle

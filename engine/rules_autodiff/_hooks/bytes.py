@@ -18,88 +18,93 @@ from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._refusals import refused, where
 
 from .interface import Hooks
+from .own_keys import is_own_key
 
-__all__ = ["Bytes"]
+__all__ = [
+    "check_found",
+    "check_read",
+    "equal_keys",
+    "item_of_bytes",
+    "joined",
+    "mark",
+    "note_made",
+    "rounded",
+    "stands_for",
+]
 
 NOTED = 4096  # entries of a rounded array of which the first are noted
 RAW = (bytes, bytearray)
 
 
-class Bytes(Hooks):
-    """What a run knows about the bytes that its program makes.
+def mark(run: Hooks, x: Any) -> Any:
+    """Note that bytes, or an object that takes some, hold a value."""
+    run.raw[id(x)] = x
+    return note_made(run, x)
 
-    Attributes:
-        raw: By identity, bytes and hash objects with values in them.
-        made: By identity, the texts, bytes and numbers that stand for such values.
-        keys: Texts, bytes and hashes that were made of such values.
-    """
 
-    raw: dict[int, Any]
-    made: dict[int, Any]
-    keys: set[Any]
-    met: str
+def note_made(run: Hooks, x: Any) -> Any:
+    """Note what stands for a value, as a digest does; short ones are shared."""
+    if not isinstance(x, str | bytes) or len(x) > 1:
+        run.made[id(x)] = x
+    if isinstance(x, str | bytes | int):
+        run.keys.add(x)
+    return x
 
-    def mark(self, x: Any) -> Any:
-        """Note that bytes, or an object that takes some, hold a value."""
-        self.raw[id(x)] = x
-        return self.note_made(x)
 
-    def note_made(self, x: Any) -> Any:
-        """Note what stands for a value, as a digest does; short ones are shared."""
-        if not isinstance(x, str | bytes) or len(x) > 1:
-            self.made[id(x)] = x
-        if isinstance(x, str | bytes | int):
-            self.keys.add(x)
+def stands_for(run: Hooks, *given: Any) -> bool:
+    """Whether values have a derivative, or were made of such and may be keys."""
+    return run.is_active(given) or any(id(x) in run.made for x in given)
+
+
+def joined(run: Hooks, result: Any, *operands: Any) -> Any:
+    """What an operator made of bytes."""
+    if run.raw and isinstance(result, RAW) and run.is_active(operands):
+        mark(run, result)
+    elif type(result) is str and run.keys and is_own_key(run, result):
+        note_made(run, result)
+    return result
+
+
+def rounded(run: Hooks, x: Any) -> Any:
+    """Note rounded numbers: they have no derivative, but may be keys of a cache."""
+    if isinstance(x, np.ndarray):
+        run.keys.update(x.ravel()[:NOTED].tolist())
+        run.made[id(x)] = x
         return x
+    run.keys.add(x)
+    return note_made(run, x)
 
-    def stands_for(self, *given: Any) -> bool:
-        """Whether values have a derivative, or were made of such and may be keys."""
-        return self.is_active(given) or any(id(x) in self.made for x in given)
 
-    def joined(self, result: Any, *operands: Any) -> Any:
-        """What an operator made of bytes."""
-        if self.raw and isinstance(result, RAW) and self.is_active(operands):
-            self.mark(result)
-        elif type(result) is str and self.keys and self.is_own_key(result):
-            self.note_made(result)
-        return result
+def check_read(run: Hooks, x: Any) -> None:
+    """Refuse to take bytes apart into whole numbers."""
+    if id(x) in run.raw:
+        refused("bytes")
 
-    def rounded(self, x: Any) -> Any:
-        """Note rounded numbers: they have no derivative, but may be keys of a cache."""
-        if isinstance(x, np.ndarray):
-            self.keys.update(x.ravel()[:NOTED].tolist())
-            self.made[id(x)] = x
-            return x
-        self.keys.add(x)
-        return self.note_made(x)
 
-    def check_read(self, x: Any) -> None:
-        """Refuse to take bytes apart into whole numbers."""
-        if id(x) in self.raw:
-            refused("bytes")
+def item_of_bytes(run: Hooks, owner: Any, key: Any) -> Any:
+    """`owner[key]` of bytes with a value in them: only as bytes."""
+    found = owner[key]
+    if not isinstance(found, RAW):
+        check_read(run, owner)
+    return mark(run, found)
 
-    def item_of_bytes(self, owner: Any, key: Any) -> Any:
-        """`owner[key]` of bytes with a value in them: only as bytes."""
-        found = owner[key]
-        if not isinstance(found, RAW):
-            self.check_read(owner)
-        return self.mark(found)
 
-    def equal_keys(self, x: Any, y: Any) -> None:
-        """Called for keys found equal, of which none is a literal."""
-        for one, other in zip(parts(x), parts(y), strict=False):
-            if type(one) is not type(other) or one != other:
-                continue
-            if (id(one) in self.made) != (id(other) in self.made):
-                refused("cached", f"the key compared at {where()}")
-            if self.is_own_key(one):
-                self.met = self.met or where()
+def equal_keys(run: Hooks, x: Any, y: Any) -> None:
+    """Called for keys found equal, of which none is a literal."""
+    for one, other in zip(parts(x), parts(y), strict=False):
+        if type(one) is not type(other) or one != other:
+            continue
+        if (id(one) in run.made) != (id(other) in run.made):
+            refused("cached", f"the key compared at {where()}")
+        if is_own_key(run, one):
+            run.met = run.met or where()
 
-    def check_found(self, item: Any, container: Any) -> None:
-        """Called for a key that a list or tuple holds."""
-        for other in container:
-            if type(other) is type(item) and other == item:
-                self.equal_keys(item, other)
+
+def check_found(run: Hooks, item: Any, container: Any) -> None:
+    """Called for a key that a list or tuple holds."""
+    for other in container:
+        if type(other) is type(item) and other == item:
+            equal_keys(run, item, other)
 
 
 def parts(key: Any) -> Iterator[Any]:
@@ -116,14 +121,14 @@ def digesting(f: Callable[..., Any]) -> Callable[..., Any]:
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
         made = f(*args, **kwargs)
-        if run.stands_for(*args, *kwargs.values()):
+        if stands_for(run, *args, *kwargs.values()):
             for x in (made, args[0]):
                 if isinstance(x, HASHES):
-                    run.mark(x)
+                    mark(run, x)
             if isinstance(made, str | int):
-                run.note_made(made)
+                note_made(run, made)
             elif isinstance(made, bytes):
-                run.mark(made)
+                mark(run, made)
         return made
 
     return handle
@@ -144,4 +149,4 @@ for _cls in HASHES:
 @handler(str.encode)
 def handle_encode(run: Any, text: str, *args: Any, **kwargs: Any) -> bytes:
     made = text.encode(*args, **kwargs)
-    return run.mark(made) if run.is_own_key(text) else made
+    return mark(run, made) if is_own_key(run, text) else made

@@ -11,97 +11,82 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler
-from rules_autodiff._python.values import INERT, is_float_array
+from rules_autodiff._python.values import is_float_array
 from rules_autodiff._refusals import refused, where
 
+from .bytes import equal_keys
 from .interface import Hooks
-from .texts import NUMBER, holds_numbers
+from .own_keys import TEXTS, is_own_key
+from .special_methods import check_key
+from .texts import holds_numbers
 
-__all__ = ["Memos"]
+__all__ = [
+    "check_memo",
+    "check_result",
+    "display",
+    "equal_arrays",
+    "equal_numbers",
+    "note_key",
+]
 
-TEXTS = frozenset({str, bytes, int})
+
+def note_key(run: Hooks, table: Any, key: Any) -> None:
+    """Called when an entry is stored."""
+    if type(key) not in TEXTS or run.keys:
+        kept = run.stored.setdefault(id(table), (table, set()))
+        kept[1].add(hash(key))
 
 
-class Memos(Hooks):
-    """What a run knows about the dicts that are asked by values with derivatives.
+def display(run: Hooks, table: Any) -> Any:
+    """A dict that the program's text spells out, with its keys noted."""
+    for key in table:
+        note_key(run, table, check_key(run, key))
+    return table
 
-    Attributes:
-        keys: Texts, bytes and hashes that were made of such values.
-        stored: Dicts and the hashes of the keys that were stored in this run.
-    """
 
-    keys: set[Any]
-    texts: set[Any]
-    stored: dict[int, tuple[Any, set[int]]]
-    met: str = ""  # where an equal constant was found
-
-    def is_own_key(self, key: Any) -> bool:
-        """Whether a key says which value with a derivative is meant."""
-        if type(key) is str and self.texts and key not in self.keys:
-            return any(float(part) in self.texts for part in NUMBER.findall(key))
-        if type(key) in TEXTS or (type(key) in ROUNDED and key in self.keys):
-            return key in self.keys
-        if type(key) is tuple:
-            return any(self.is_own_key(part) for part in key)
-        return type(key) not in INERT and self.is_active(key)
-
-    def note_key(self, table: Any, key: Any) -> None:
-        """Called when an entry is stored."""
-        if type(key) not in TEXTS or self.keys:
-            kept = self.stored.setdefault(id(table), (table, set()))
-            kept[1].add(hash(key))
-
-    def display(self, table: Any) -> Any:
-        """A dict that the program's text spells out, with its keys noted."""
-        for key in table:
-            self.note_key(table, self.check_key(key))
-        return table
-
-    def check_memo(self, table: Any, key: Any, value: Any) -> Any:
-        """What a dict holds under a key; refused if it was cached by another call."""
-        if type(key) in TEXTS and not self.keys:
-            return value
-        if not holds_numbers(value) or not self.is_own_key(key):
-            return value
-        known = hash(key) in self.stored.get(id(table), (None, ()))[1]
-        if not known and not self.is_active(value):
-            refused("memo")
+def check_memo(run: Hooks, table: Any, key: Any, value: Any) -> Any:
+    """What a dict holds under a key; refused if it was cached by another call."""
+    if type(key) in TEXTS and not run.keys:
         return value
-
-    # caches that compare: `if self.last == x: return self.value`
-
-    def equal_numbers(self, x: Any, y: Any) -> None:
-        """Called for numbers found equal, of which none is a literal."""
-        if self.keys:
-            self.equal_keys(x, y)
-        if x is not y and (self.slot(x) is None) != (self.slot(y) is None):
-            self.met = self.met or where()
-
-    def equal_arrays(self, x: Any, y: Any) -> None:
-        """Called for arrays found equal in every entry."""
-        if not (is_float_array(x) and is_float_array(y)) or x.size == 0:
-            return
-        if (self.slot(x) is None) == (self.slot(y) is None):
-            return
-        if x.size > 1 and (x != x.flat[0]).any():
-            refused("cached", f"the array compared at {where()}")
-        self.met = self.met or where()
-
-    def check_result(self, y: Any) -> Any:
-        """Refuse a constant that was found by comparing, as caches find theirs."""
-        if self.met and holds_numbers(y) and not self.is_active(y):
-            refused("cached", f"the number compared at {self.met}")
-        return y
+    if not holds_numbers(value) or not is_own_key(run, key):
+        return value
+    known = hash(key) in run.stored.get(id(table), (None, ()))[1]
+    if not known and not run.is_active(value):
+        refused("memo")
+    return value
 
 
-ROUNDED = frozenset({float, np.float64})
+def equal_numbers(run: Hooks, x: Any, y: Any) -> None:
+    """Called for numbers found equal, of which none is a literal."""
+    if run.keys:
+        equal_keys(run, x, y)
+    if x is not y and (run.slot(x) is None) != (run.slot(y) is None):
+        run.met = run.met or where()
+
+
+def equal_arrays(run: Hooks, x: Any, y: Any) -> None:
+    """Called for arrays found equal in every entry."""
+    if not (is_float_array(x) and is_float_array(y)) or x.size == 0:
+        return
+    if (run.slot(x) is None) == (run.slot(y) is None):
+        return
+    if x.size > 1 and (x != x.flat[0]).any():
+        refused("cached", f"the array compared at {where()}")
+    run.met = run.met or where()
+
+
+def check_result(run: Hooks, y: Any) -> Any:
+    """Refuse a constant that was found by comparing, as caches find theirs."""
+    if run.met and holds_numbers(y) and not run.is_active(y):
+        refused("cached", f"the number compared at {run.met}")
+    return y
 
 
 def asked(run: Any, table: Any, key: Any, *default: Any) -> Any:
     """`dict.get`."""
-    run.check_key(key)
+    check_key(run, key)
     found = dict.get(table, key, *default)
-    return run.check_memo(table, key, found) if key in table else found
+    return check_memo(run, table, key, found) if key in table else found
 
 
 HANDLERS[dict.get] = asked
@@ -111,7 +96,7 @@ HANDLERS[dict.get] = asked
 def handle_array_equal(run: Any, a: Any, b: Any, equal_nan: bool = False) -> bool:
     found = np.array_equal(a, b, equal_nan)
     if found:
-        run.equal_arrays(a, b)
+        equal_arrays(run, a, b)
     return found
 
 

@@ -61,12 +61,31 @@ from rules_core import (
 )
 from rules_core.extend import PACKS, find_table
 
-from .out_arguments import OutCalls
+from .buffers import check_foreign, check_lent
+from .bytes import check_read
+from .interface import Hooks
+from .numpy_protocols import as_entry, by_protocol
+from .out_arguments import call_with_out, operands
+from .special_methods import check_finalizer
+from .unseen_writes import call_unseen
 
 __all__ = [
-    "Calls",
+    "NATIVE",
     "Transform",
+    "call",
+    "call_in_c",
+    "call_native",
+    "call_opaque",
+    "construct",
+    "entries_of",
+    "explained",
+    "has_rules",
+    "is_opaque_class",
     "is_reader",
+    "iter_array",
+    "look_up",
+    "method",
+    "opted_out",
 ]
 
 # Methods of arrays that are NumPy functions of the same name and arguments.
@@ -105,319 +124,330 @@ class Transform:
         raise NotImplementedError
 
 
-class Calls(OutCalls):
-    """Hooks for calls.
+def method(run: Hooks, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    return run.call(run.getattr(owner, name), *args, **kwargs)
 
-    A mode overrides `by_rule`, `mutating_rule`, `mutating` and `is_active`.
-    """
 
-    def method(self, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        return self.call(self.getattr(owner, name), *args, **kwargs)
-
-    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-        cls = type(f)
-        if cls is FunctionType:
-            found = self.functions.get(f)
-            if found is not None:
-                return found(*args, **kwargs)
-            return self.call_function(f, args, kwargs)
-        if cls in NATIVE:
-            return self.call_native(f, args, kwargs)
-        if cls is MethodType:
-            return self.call(f.__func__, f.__self__, *args, **kwargs)
-        if cls is functools.partial:
-            return self.call(f.func, *f.args, *args, **(f.keywords | kwargs))
-        if isinstance(f, Transform):
-            return f.run_on(self, *args, **kwargs)
-        handle = handler_of(f)
-        if handle is not None:
-            try:
-                return handle(self, *args, **kwargs)
-            except ERRORS as error:
-                raise_own(error, f, args, kwargs)
-                raise
-        if isinstance(f, Primitive):
-            return self.call_primitive(f, args, kwargs)
-        if isinstance(f, type):
-            return self.call_class(f, args, kwargs)
-        return self.call_object(f, args, kwargs)
-
-    def call_object(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """An instance: by rules of its own, else by what its class says."""
-        handle, special = CALLABLES.get(type(f)), class_attribute(type(f), "__call__")
-        if handle is None and not isinstance(special, WRITTEN):
-            return self.call_opaque(f, args, kwargs)
-        if self.has_rules(f):
-            result = self.look_up(f, args, kwargs)
-            if result is not NotImplemented:
-                return result
-        if handle is not None:
-            return handle(self, f, args, kwargs)
-        if isinstance(special, FunctionType | Primitive):
-            return self.call(special, f, *args, **kwargs)
-        return self.call(special.__get__(f, type(f)), *args, **kwargs)
-
-    def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
-        handle = HANDLERS.get(f)
-        owner: tuple[Any, ...] = ()
-        if handle is None and type(f) in BUILTINS:
-            handle, owner = HANDLERS.get(key_of_builtin(f)), (f.__self__,)
-        if handle is not None:
-            try:
-                return handle(self, *owner, *args, **kwargs)
-            except ERRORS as error:
-                raise_own(error, f, args, kwargs)
-                raise
-        of_numpy = type(f) not in BUILTINS
-        if of_numpy and not kwargs and INERT.issuperset(map(type, args)):
-            return self.from_text(self.below.call(f, *args), f, args)
-        return self.call_opaque(f, args, kwargs)
-
-    # functions written in Python
-
-    def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
-        if is_lifted(f):
-            return rebind(f, self)(*args, **kwargs)
-        handle = HANDLERS.get(f)
-        if handle is not None:
-            try:
-                return handle(self, *args, **kwargs)
-            except ERRORS as error:
-                raise_own(error, f, args, kwargs)
-                raise
-        result = self.mutating_rule(f, args, kwargs)
-        if result is not NotImplemented:
-            return result
-        if is_opaque(f):
-            return self.call_opaque(f, args, kwargs)
-        if self.has_rules(f):
-            result = self.look_up(f, args, kwargs)
-            if result is not NotImplemented:
-                return result
-            return self.by_body(f, args, kwargs)
-        if f in self.mutating.rules:  # of calls like this one alone
-            return self.by_body(f, args, kwargs)
-        before = self.failure
+def call(run: Hooks, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    cls = type(f)
+    if cls is FunctionType:
+        found = run.functions.get(f)
+        if found is not None:
+            return found(*args, **kwargs)
+        return call_function(run, f, args, kwargs)
+    if cls in NATIVE:
+        return run.call_native(f, args, kwargs)
+    if cls is MethodType:
+        return run.call(f.__func__, f.__self__, *args, **kwargs)
+    if cls is functools.partial:
+        return run.call(f.func, *f.args, *args, **(f.keywords | kwargs))
+    if isinstance(f, Transform):
+        return f.run_on(run, *args, **kwargs)
+    handle = handler_of(f)
+    if handle is not None:
         try:
-            derived = self.functions[f] = self.derived(f)
-        except SourceNotFound:
-            if self.is_active((f, args, kwargs)) and not only_compares(f):
-                raise
-            self.failure = before
-            return self.below.call(f, *args, **kwargs)
-        return derived(*args, **kwargs)
-
-    def by_body(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
-        """A function whose rules do not fit, which a warning and errors inside tell."""
-        tell_skipped(self, f, args, kwargs)
-        try:
-            return self.derived(f)(*args, **kwargs)
-        except EngineError as error:
-            note_unfit(error, f, args, kwargs, self)
-            raise
-
-    def derived(self, f: FunctionType) -> FunctionType:
-        """The lifted form of a function, with its hooks bound to this run."""
-        return lifted(f).bind(f, self)
-
-    def has_rules(self, f: Any) -> bool:
-        PACKS.ensure(f)
-        return find_table(f) is not None
-
-    def call_primitive(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """A primitive is its function; its rules are found under that function."""
-        return self.call(f.fun, *args, **kwargs)
-
-    # classes
-
-    def call_class(self, cls: Any, args: Any, kwargs: Any) -> Any:
-        if cls.__module__ == "numpy":
-            args = tuple([self.as_entry(x) for x in args])
-            if not self.carries(cls, args, kwargs):
-                return self.from_text(self.below.call(cls, *args, **kwargs), cls, args)
-        result = self.look_up(cls, args, kwargs)
-        if result is not NotImplemented:
-            return self.from_text(result, cls, args)
-        if issubclass(cls, BaseException | SimpleNamespace) and is_opaque_class(cls):
-            return self.below.call(cls, *args, **kwargs)
-        if issubclass(cls, FILLED) and is_opaque_class(cls):
-            return self.filled(cls, args, kwargs)
-        special = type(cls).__call__
-        if isinstance(special, FunctionType) and not is_opaque(special):
-            return self.call(special, cls, *args, **kwargs)
-        if special is not type.__call__ or is_opaque_class(cls):
-            return self.call_opaque(cls, args, kwargs)
-        tell_skipped(self, cls, args, kwargs)
-        return self.construct(cls, *args, **kwargs)
-
-    def filled(self, cls: Any, args: Any, kwargs: Any) -> Any:
-        """A container of C code; one that may ask a user's methods is made empty."""
-        if issubclass(cls, OrderedDict):
-            made = cls()
-            HANDLERS[OrderedDict.__init__](self, made, *args, **kwargs)
-            return made
-        fill = self.entries_of if issubclass(cls, dict) else self.iter_array
-        return cls(*map(fill, args), **kwargs)
-
-    def construct(self, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """`type.__call__(cls, …)`: makes an instance and initialises it."""
-        self.check_finalizer(cls, (args, kwargs))
-        made = self.make(cls, args, kwargs)
-        if isinstance(made, cls):
-            self.initialise(made, args, kwargs)
-        return made
-
-    def iter_array(self, x: Any) -> Any:
-        """What C code would iterate by itself, as a list; anything else as it is."""
-        if self.raw:
-            self.check_read(x)
-        own = python_method(type(x), "__iter__")
-        taken = own is not None or isinstance(x, np.ndarray | np.flatiter)
-        return list(self.iter(x)) if taken else x
-
-    def entries_of(self, x: Any) -> Any:
-        """What a dict is filled with; a factory as it is."""
-        return self.entries(x) if hasattr(type(x), "__iter__") else x
-
-    def make(self, cls: Any, args: Any, kwargs: Any) -> Any:
-        new = cls.__new__
-        if isinstance(new, FunctionType) and not is_written_for(new):
-            return self.call(new, cls, *args, **kwargs)
-        if new is object.__new__:
-            return new(cls)
-        handle = handler_of(new)
-        if handle is not None:
-            return handle(self, cls, *args, **kwargs)
-        return new(cls, *args, **kwargs)
-
-    def initialise(self, made: Any, args: Any, kwargs: Any) -> None:
-        init = type(made).__init__
-        handle = handler_of(init)
-        if handle is not None:
-            handle(self, made, *args, **kwargs)
-        elif not isinstance(init, FunctionType):
-            init(made, *args, **kwargs)
-        elif not is_written_for(init):
-            self.call(init, made, *args, **kwargs)
-        elif runs_code(type(made)):
-            initialise_dataclass(self, made, args, kwargs)
-        else:
-            init(made, *args, **kwargs)
-
-    # rules
-
-    def look_up(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """The result by a rule of the registry, or NotImplemented."""
-        try:
-            return self.ruled(f, args, kwargs)
-        except Exception as error:
-            of_kinds = isinstance(error, TypeError | UnsupportedError)
-            given = (*args, getattr(f, "__self__", None))
-            if of_kinds and any(map(holds_records, given)):
-                refused("structured")
-            if root_of(f) == "numpy" and not isinstance(error, RulesCoreError):
-                self.check_objects(args)
-            self.explained(error, f, args, kwargs)
+            return handle(run, *args, **kwargs)
+        except ERRORS as error:
             raise_own(error, f, args, kwargs)
             raise
+    if isinstance(f, Primitive):
+        return call_primitive(run, f, args, kwargs)
+    if isinstance(f, type):
+        return call_class(run, f, args, kwargs)
+    return call_object(run, f, args, kwargs)
 
-    def check_objects(self, args: Any) -> None:
-        """Refuse instances that carry derivatives: no array holds what they hold."""
-        for x in args:
-            if type(x) in (list, tuple):
-                self.check_objects(x)
-            elif not is_numeric(x) and self.is_active(x):
-                refused("operand", type(x).__name__)
 
-    def explained(self, error: Exception, f: Any, args: Any, kwargs: Any) -> None:
-        """Tell of an error in a rule whose it is, and that the program may not go on.
-
-        What the function raises by itself the program may catch.
-        """
-        note_place(error, f)
-        if not raises_itself(f, args, kwargs, error):
-            note_failure(error)
-
-    def ruled(self, f: Any, args: Any, kwargs: Any) -> Any:
-        found = self.kind.resolve(f, args, kwargs, self.config)
-        if found is not None:
-            self.check_keywords(found, f)
-            self.check_callbacks(args)
-            return self.by_rule(found, f)
-        other = self.other_kind.resolve(f, args, kwargs, self.config)
-        if other is None or self.opted_out(f, other.args):
-            return NotImplemented
-        self.check_keywords(other, f)
-        self.check_callbacks(args)
-        return self.by_other_rule(other, f)
-
-    def opted_out(self, f: Any, args: Any) -> bool:
-        asked = no_rrule if self.kind.kind == "rrule" else no_frule
-        return bool(asked(f, *map(type, args)))
-
-    def check_keywords(self, found: Any, f: Any) -> None:
-        """Keyword-only arguments have no cotangent: they must be constants."""
-        for name, value in found.kwargs.items():
-            if self.is_active(value):
-                raise keyword_error(f, name)
-
-    def check_callbacks(self, args: Any) -> None:
-        """Refuse functions that read active values of which no rule knows."""
-        for x in args:
-            if callable(x) and not isinstance(x, type) and reads_uncaptured(self, x):
-                refused("callback", name_of(x))
-
-    # functions without source
-
-    def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
-        args, kwargs = self.operands(f, args, kwargs)
-        if "out" in kwargs and kwargs["out"] is not None:
-            return self.call_with_out(f, args, kwargs)
-        if is_transparent(f):
-            return self.from_text(self.call_unseen(f, args, kwargs), f, args)
-        args = tuple([list(x) if is_stream(x) else x for x in args])
-        result = self.mutating_rule(f, args, kwargs)
+def call_object(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
+    """An instance: by rules of its own, else by what its class says."""
+    handle, special = CALLABLES.get(type(f)), class_attribute(type(f), "__call__")
+    if handle is None and not isinstance(special, WRITTEN):
+        return run.call_opaque(f, args, kwargs)
+    if run.has_rules(f):
+        result = look_up(run, f, args, kwargs)
         if result is not NotImplemented:
             return result
-        if self.outside:
-            self.check_foreign(*args, getattr(f, "__self__", None))
-        self.check_lent(f, args)
-        if not self.carries(f, args, kwargs):
-            return self.from_text(self.call_unseen(f, args, kwargs), f, args)
-        if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
+    if handle is not None:
+        return handle(run, f, args, kwargs)
+    if isinstance(special, FunctionType | Primitive):
+        return run.call(special, f, *args, **kwargs)
+    return run.call(special.__get__(f, type(f)), *args, **kwargs)
+
+
+def call_native(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
+    handle = HANDLERS.get(f)
+    owner: tuple[Any, ...] = ()
+    if handle is None and type(f) in BUILTINS:
+        handle, owner = HANDLERS.get(key_of_builtin(f)), (f.__self__,)
+    if handle is not None:
+        try:
+            return handle(run, *owner, *args, **kwargs)
+        except ERRORS as error:
+            raise_own(error, f, args, kwargs)
+            raise
+    of_numpy = type(f) not in BUILTINS
+    if of_numpy and not kwargs and INERT.issuperset(map(type, args)):
+        return run.from_text(run.below.call(f, *args), f, args)
+    return run.call_opaque(f, args, kwargs)
+
+
+def call_function(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    if is_lifted(f):
+        return rebind(f, run)(*args, **kwargs)
+    handle = HANDLERS.get(f)
+    if handle is not None:
+        try:
+            return handle(run, *args, **kwargs)
+        except ERRORS as error:
+            raise_own(error, f, args, kwargs)
+            raise
+    result = run.mutating_rule(f, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    if is_opaque(f):
+        return run.call_opaque(f, args, kwargs)
+    if run.has_rules(f):
+        result = look_up(run, f, args, kwargs)
+        if result is not NotImplemented:
+            return result
+        return by_body(run, f, args, kwargs)
+    if f in run.mutating.rules:  # of calls like this one alone
+        return by_body(run, f, args, kwargs)
+    before = run.failure
+    try:
+        derived = run.functions[f] = lifted_for(run, f)
+    except SourceNotFound:
+        if run.is_active((f, args, kwargs)) and not only_compares(f):
+            raise
+        run.failure = before
+        return run.below.call(f, *args, **kwargs)
+    return derived(*args, **kwargs)
+
+
+def by_body(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """A function whose rules do not fit, which a warning and errors inside tell."""
+    tell_skipped(run, f, args, kwargs)
+    try:
+        return lifted_for(run, f)(*args, **kwargs)
+    except EngineError as error:
+        note_unfit(error, f, args, kwargs, run)
+        raise
+
+
+def lifted_for(run: Hooks, f: FunctionType) -> FunctionType:
+    """The lifted form of a function, with its hooks bound to this run."""
+    return lifted(f).bind(f, run)
+
+
+def has_rules(run: Hooks, f: Any) -> bool:
+    PACKS.ensure(f)
+    return find_table(f) is not None
+
+
+def call_primitive(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
+    """A primitive is its function; its rules are found under that function."""
+    return run.call(f.fun, *args, **kwargs)
+
+
+def call_class(run: Hooks, cls: Any, args: Any, kwargs: Any) -> Any:
+    if cls.__module__ == "numpy":
+        args = tuple([as_entry(run, x) for x in args])
+        if not carries(run, cls, args, kwargs):
+            return run.from_text(run.below.call(cls, *args, **kwargs), cls, args)
+    result = look_up(run, cls, args, kwargs)
+    if result is not NotImplemented:
+        return run.from_text(result, cls, args)
+    if issubclass(cls, BaseException | SimpleNamespace) and is_opaque_class(cls):
+        return run.below.call(cls, *args, **kwargs)
+    if issubclass(cls, FILLED) and is_opaque_class(cls):
+        return filled(run, cls, args, kwargs)
+    special = type(cls).__call__
+    if isinstance(special, FunctionType) and not is_opaque(special):
+        return run.call(special, cls, *args, **kwargs)
+    if special is not type.__call__ or is_opaque_class(cls):
+        return run.call_opaque(cls, args, kwargs)
+    tell_skipped(run, cls, args, kwargs)
+    return construct(run, cls, *args, **kwargs)
+
+
+def filled(run: Hooks, cls: Any, args: Any, kwargs: Any) -> Any:
+    """A container of C code; one that may ask a user's methods is made empty."""
+    if issubclass(cls, OrderedDict):
+        made = cls()
+        HANDLERS[OrderedDict.__init__](run, made, *args, **kwargs)
+        return made
+    fill = entries_of if issubclass(cls, dict) else iter_array
+    return cls(*[fill(run, x) for x in args], **kwargs)
+
+
+def construct(run: Hooks, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`type.__call__(cls, …)`: makes an instance and initialises it."""
+    check_finalizer(run, cls, (args, kwargs))
+    made = make(run, cls, args, kwargs)
+    if isinstance(made, cls):
+        initialise(run, made, args, kwargs)
+    return made
+
+
+def iter_array(run: Hooks, x: Any) -> Any:
+    """What C code would iterate by itself, as a list; anything else as it is."""
+    if run.raw:
+        check_read(run, x)
+    own = python_method(type(x), "__iter__")
+    taken = own is not None or isinstance(x, np.ndarray | np.flatiter)
+    return list(run.iter(x)) if taken else x
+
+
+def entries_of(run: Hooks, x: Any) -> Any:
+    """What a dict is filled with; a factory as it is."""
+    return run.entries(x) if hasattr(type(x), "__iter__") else x
+
+
+def make(run: Hooks, cls: Any, args: Any, kwargs: Any) -> Any:
+    new = cls.__new__
+    if isinstance(new, FunctionType) and not is_written_for(new):
+        return run.call(new, cls, *args, **kwargs)
+    if new is object.__new__:
+        return new(cls)
+    handle = handler_of(new)
+    if handle is not None:
+        return handle(run, cls, *args, **kwargs)
+    return new(cls, *args, **kwargs)
+
+
+def initialise(run: Hooks, made: Any, args: Any, kwargs: Any) -> None:
+    init = type(made).__init__
+    handle = handler_of(init)
+    if handle is not None:
+        handle(run, made, *args, **kwargs)
+    elif not isinstance(init, FunctionType):
+        init(made, *args, **kwargs)
+    elif not is_written_for(init):
+        run.call(init, made, *args, **kwargs)
+    elif runs_code(type(made)):
+        initialise_dataclass(run, made, args, kwargs)
+    else:
+        init(made, *args, **kwargs)
+
+
+def look_up(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
+    """The result by a rule of the registry, or NotImplemented."""
+    try:
+        return ruled(run, f, args, kwargs)
+    except Exception as error:
+        of_kinds = isinstance(error, TypeError | UnsupportedError)
+        given = (*args, getattr(f, "__self__", None))
+        if of_kinds and any(map(holds_records, given)):
             refused("structured")
-        if is_reader(f) and not isinstance(args[0], np.ndarray):
-            refused("text", f"what {name_of(f)} reads")
-        result = self.by_protocol(f, args, kwargs)
-        if result is not NotImplemented:
-            return result
-        result = self.look_up(f, args, kwargs)
-        if result is not NotImplemented:
-            return result
-        owner = getattr(f, "__self__", None)
-        if isinstance(owner, np.ndarray) and f.__name__ in METHODS:
-            return self.call(getattr(np, f.__name__), owner, *args, **kwargs)
-        error = no_rule_error(f, self.kind.kind)
-        note_unfit(error, f, args, kwargs, self)
-        raise error
+        if root_of(f) == "numpy" and not isinstance(error, RulesCoreError):
+            check_objects(run, args)
+        explained(error, f, args, kwargs)
+        raise_own(error, f, args, kwargs)
+        raise
 
-    def call_in_c(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """A bound `__call__` in C: only of constants."""
-        if self.carries(f, args, kwargs):
-            raise no_rule_error(f.__self__, self.kind.kind)
-        return self.below.call(f, *args, **kwargs)
 
-    def carries(self, f: Any, args: Any, kwargs: Any) -> bool:
-        """Whether a derivative goes into a call."""
-        for x in args:
-            if type(x) not in INERT and self.is_active(x):
-                return True
-        for x in kwargs.values():
-            if type(x) not in INERT and self.is_active(x):
-                return True
-        if type(f) not in INERT and self.is_active(f):
+def check_objects(run: Hooks, args: Any) -> None:
+    """Refuse instances that carry derivatives: no array holds what they hold."""
+    for x in args:
+        if type(x) in (list, tuple):
+            check_objects(run, x)
+        elif not is_numeric(x) and run.is_active(x):
+            refused("operand", type(x).__name__)
+
+
+def explained(error: Exception, f: Any, args: Any, kwargs: Any) -> None:
+    """Tell of an error in a rule whose it is, and that the program may not go on.
+
+    What the function raises by itself the program may catch.
+    """
+    note_place(error, f)
+    if not raises_itself(f, args, kwargs, error):
+        note_failure(error)
+
+
+def ruled(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
+    found = run.kind.resolve(f, args, kwargs, run.config)
+    if found is not None:
+        check_keywords(run, found, f)
+        check_callbacks(run, args)
+        return run.by_rule(found, f)
+    other = run.other_kind.resolve(f, args, kwargs, run.config)
+    if other is None or run.opted_out(f, other.args):
+        return NotImplemented
+    check_keywords(run, other, f)
+    check_callbacks(run, args)
+    return run.by_other_rule(other, f)
+
+
+def opted_out(run: Hooks, f: Any, args: Any) -> bool:
+    asked = no_rrule if run.kind.kind == "rrule" else no_frule
+    return bool(asked(f, *map(type, args)))
+
+
+def check_keywords(run: Hooks, found: Any, f: Any) -> None:
+    """Keyword-only arguments have no cotangent: they must be constants."""
+    for name, value in found.kwargs.items():
+        if run.is_active(value):
+            raise keyword_error(f, name)
+
+
+def check_callbacks(run: Hooks, args: Any) -> None:
+    """Refuse functions that read active values of which no rule knows."""
+    for x in args:
+        if callable(x) and not isinstance(x, type) and reads_uncaptured(run, x):
+            refused("callback", name_of(x))
+
+
+def call_opaque(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
+    args, kwargs = operands(run, f, args, kwargs)
+    if "out" in kwargs and kwargs["out"] is not None:
+        return call_with_out(run, f, args, kwargs)
+    if is_transparent(f):
+        return run.from_text(call_unseen(run, f, args, kwargs), f, args)
+    args = tuple([list(x) if is_stream(x) else x for x in args])
+    result = run.mutating_rule(f, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    if run.outside:
+        check_foreign(run, *args, getattr(f, "__self__", None))
+    check_lent(run, f, args)
+    if not carries(run, f, args, kwargs):
+        return run.from_text(call_unseen(run, f, args, kwargs), f, args)
+    if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
+        refused("structured")
+    if is_reader(f) and not isinstance(args[0], np.ndarray):
+        refused("text", f"what {name_of(f)} reads")
+    result = by_protocol(run, f, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    result = look_up(run, f, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, np.ndarray) and f.__name__ in METHODS:
+        return run.call(getattr(np, f.__name__), owner, *args, **kwargs)
+    error = no_rule_error(f, run.kind.kind)
+    note_unfit(error, f, args, kwargs, run)
+    raise error
+
+
+def call_in_c(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
+    """A bound `__call__` in C: only of constants."""
+    if carries(run, f, args, kwargs):
+        raise no_rule_error(f.__self__, run.kind.kind)
+    return run.below.call(f, *args, **kwargs)
+
+
+def carries(run: Hooks, f: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a derivative goes into a call."""
+    for x in args:
+        if type(x) not in INERT and run.is_active(x):
             return True
-        return any(reads_active(self, x) for x in (*args, *kwargs.values()))
+    for x in kwargs.values():
+        if type(x) not in INERT and run.is_active(x):
+            return True
+    if type(f) not in INERT and run.is_active(f):
+        return True
+    return any(reads_active(run, x) for x in (*args, *kwargs.values()))
 
 
 def raises_itself(f: Any, args: Any, kwargs: Any, error: Exception) -> bool:

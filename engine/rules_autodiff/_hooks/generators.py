@@ -15,46 +15,45 @@ from rules_autodiff._refusals import LIFTED, refused
 
 from .interface import Hooks
 
-__all__ = ["Generators"]
+__all__ = ["check_generator", "is_followed", "outer_items"]
 
 
-class Generators(Hooks):
-    """What a run does with generators."""
+def is_followed(run: Hooks, generator: Any) -> bool:
+    """Whether a generator runs lifted code, or code that only moves objects."""
+    frame = generator.gi_frame
+    if frame is None:
+        return True
+    if is_lifted_code(generator.gi_code):  # by this run, or by one below it
+        return hooks_of(generator) in (None, run)
+    name = frame.f_globals.get("__name__", "")
+    return name.startswith("rules_autodiff.") or is_opaque_module(name)
 
-    def is_followed(self, generator: Any) -> bool:
-        """Whether a generator runs lifted code, or code that only moves objects."""
-        frame = generator.gi_frame
-        if frame is None:
-            return True
-        if is_lifted_code(generator.gi_code):  # by this run, or by one below it
-            return hooks_of(generator) in (None, self)
-        name = frame.f_globals.get("__name__", "")
-        return name.startswith("rules_autodiff.") or is_opaque_module(name)
 
-    def check_generator(self, generator: Any, *sent: Any) -> None:
-        """Called before a generator goes on: nobody follows one of outside."""
-        if self.is_followed(generator):
+def check_generator(run: Hooks, generator: Any, *sent: Any) -> None:
+    """Called before a generator goes on: nobody follows one of outside."""
+    if is_followed(run, generator):
+        return
+    frame = generator.gi_frame
+    held = [frame.f_globals.get(name) for name in generator.gi_code.co_names]
+    if run.is_active([*frame.f_locals.values(), *held, *sent]):
+        refused("generator", generator.__qualname__.removeprefix(LIFTED))
+
+
+def outer_items(run: Hooks, generator: Any) -> Iterator[Any]:
+    while True:
+        check_generator(run, generator)
+        try:
+            item = next(generator)
+        except StopIteration:
             return
-        frame = generator.gi_frame
-        held = [frame.f_globals.get(name) for name in generator.gi_code.co_names]
-        if self.is_active([*frame.f_locals.values(), *held, *sent]):
-            refused("generator", generator.__qualname__.removeprefix(LIFTED))
-
-    def outer_items(self, generator: Any) -> Iterator[Any]:
-        while True:
-            self.check_generator(generator)
-            try:
-                item = next(generator)
-            except StopIteration:
-                return
-            yield item
+        yield item
 
 
 def resuming(method: Any) -> Callable[..., Any]:
     """A method by which a generator goes on."""
 
     def handle(run: Any, generator: Any, *args: Any) -> Any:
-        run.check_generator(generator, *args)
+        check_generator(run, generator, *args)
         return method(generator, *args)
 
     return handle

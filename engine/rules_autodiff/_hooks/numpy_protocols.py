@@ -16,9 +16,10 @@ from rules_autodiff._python.opaque import root_of
 from rules_autodiff._python.values import INERT, is_arithmetic, is_numeric, is_sparse
 from rules_autodiff._refusals import refused
 
-from .special_methods import Special, writes_always
+from .interface import Hooks
+from .special_methods import writes_always
 
-__all__ = ["Protocols"]
+__all__ = ["as_entry", "as_real", "by_protocol"]
 
 # The functions of `math` that ask no object for a float.
 WHOLE = frozenset({
@@ -83,117 +84,120 @@ def own_items(x: Any) -> Any:
     return tuple(tuple.__iter__(x)) if own else x
 
 
-class Protocols(Special):
-    """What a run does with objects among the arguments of NumPy and `math`."""
-
-    def by_protocol(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """The result of a call by an argument's protocol, or NotImplemented."""
-        asked = False
-        for x in args:
-            if type(x) in INERT or is_arithmetic(x):
-                continue
-            method, given = protocol_of(f, x, args, kwargs)
-            if method is not None:
-                asked = True
-                result = self.call(method, x, *given[0], **given[1])
-                if result is not NotImplemented:
-                    return result
-            elif root_of(f) == "numpy" and (isinstance(x, np.ndarray) or is_sparse(x)):
-                refused("operand", type(x).__name__)
-        if asked:
-            return f(*args, **kwargs)  # which words the error
-        return self.by_conversion(f, args, kwargs)
-
-    def by_conversion(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """The same with each object made the number or array that it stands for."""
-        root = root_of(f)
-        if root not in ("numpy", "math", "cmath") and not isinstance(f, np.ufunc):
-            return NotImplemented
-        if f in WHOLE:
-            return NotImplemented
-        own = users_method(args[0], ROUNDING[f]) if f in ROUNDING else None
-        if own is not None:
-            return self.call(own, *args)
-        of_arrays = root == "numpy" or isinstance(f, np.ufunc)
-        convert: Any = self.as_number if f in ROWS else self.as_real
-        if of_arrays:
-            convert = partial(self.as_entry, floats=wants_floats(f, args, kwargs))
-        given = args
-        if f is math.dist:
-            given = tuple(map(own_items, args))
-        if f in ROWS and given and users_method(given[0], "__iter__"):
-            given = (list(self.iter(given[0])), *given[1:])
-        entries = tuple([convert(x) for x in given])
-        named = {name: convert(x) for name, x in kwargs.items()}
-        changed = [one is not other for one, other in zip(entries, args, strict=True)]
-        if not any(changed) and all(named[name] is kwargs[name] for name in named):
-            return NotImplemented
-        return self.call(f, *entries, **named)
-
-    def as_entry(self, x: Any, floats: bool = True) -> Any:
-        """The number or array that an object stands for; anything else as it is.
-
-        With `floats` an object is asked for `__float__`; without, NumPy puts the object
-        itself into an array.
-        """
-        if type(x) in INERT or is_numeric(x):
-            return x
-        convert = partial(self.as_entry, floats=floats)
-        if type(x) in (list, tuple):
-            return self.converted(x, convert)
-        if type(x) is np.flatiter:
-            return self.call(np.ravel, x.base)
-        check_asked(x)
-        method = python_method(type(x), "__array__")
+def by_protocol(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """The result of a call by an argument's protocol, or NotImplemented."""
+    asked = False
+    for x in args:
+        if type(x) in INERT or is_arithmetic(x):
+            continue
+        method, given = protocol_of(f, x, args, kwargs)
         if method is not None:
-            return self.call(method, x)
-        items = self.items_of(x)
-        if items is not None:
-            return self.converted(items, convert)
-        if not floats and says_float(x) and self.is_active(x):
-            refused("object kept", type(x).__name__)
-        return self.as_number(x) if floats else x
+            asked = True
+            result = run.call(method, x, *given[0], **given[1])
+            if result is not NotImplemented:
+                return result
+        elif root_of(f) == "numpy" and (isinstance(x, np.ndarray) or is_sparse(x)):
+            refused("operand", type(x).__name__)
+    if asked:
+        return f(*args, **kwargs)  # which words the error
+    return by_conversion(run, f, args, kwargs)
 
-    def items_of(self, x: Any) -> list[Any] | None:
-        """The items that C code would take out of a sequence; None for no sequence.
 
-        A subclass of list or tuple is iterated by its own `__iter__`, and its rules and
-        tangents are those of a list.
-        """
-        if isinstance(x, list | tuple | deque):
-            return list(self.iter(x))
-        if not (users_method(x, "__len__") and users_method(x, "__getitem__")):
-            return None
-        if hasattr(type(x), "__iter__"):
-            return list(self.iter(x))
-        read = python_method(type(x), "__getitem__")
-        return [self.call(read, x, i) for i in range(self.call(len, x))]
+def by_conversion(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """The same with each object made the number or array that it stands for."""
+    root = root_of(f)
+    if root not in ("numpy", "math", "cmath") and not isinstance(f, np.ufunc):
+        return NotImplemented
+    if f in WHOLE:
+        return NotImplemented
+    own = users_method(args[0], ROUNDING[f]) if f in ROUNDING else None
+    if own is not None:
+        return run.call(own, *args)
+    of_arrays = root == "numpy" or isinstance(f, np.ufunc)
+    convert: Any = as_number if f in ROWS else as_real
+    if of_arrays:
+        convert = partial(as_entry, floats=wants_floats(f, args, kwargs))
+    given = args
+    if f is math.dist:
+        given = tuple(map(own_items, args))
+    if f in ROWS and given and users_method(given[0], "__iter__"):
+        given = (list(run.iter(given[0])), *given[1:])
+    entries = tuple([convert(run, x) for x in given])
+    named = {name: convert(run, x) for name, x in kwargs.items()}
+    changed = [one is not other for one, other in zip(entries, args, strict=True)]
+    if not any(changed) and all(named[name] is kwargs[name] for name in named):
+        return NotImplemented
+    return run.call(f, *entries, **named)
 
-    def as_number(self, x: Any) -> Any:
-        """What an object, or each item of a sequence, says to `float`."""
-        if type(x) in (list, tuple):
-            return self.converted(x, self.as_real)
-        found = self.as_real(x)
-        if found is not x or type(x) in INERT or is_numeric(x):
-            return found
-        items = self.items_of(x)
-        return x if items is None else self.converted(items, self.as_real)
 
-    def as_real(self, x: Any) -> Any:
-        """What an object says to `float`; anything else as it is."""
-        for name in FLOATS:
-            method = users_method(x, name)
-            if method is not None:
-                return self.call(method, x)
-        if type(x) not in INERT and not is_numeric(x):
-            check_asked(x)
+def as_entry(run: Hooks, x: Any, floats: bool = True) -> Any:
+    """The number or array that an object stands for; anything else as it is.
+
+    With `floats` an object is asked for `__float__`; without, NumPy puts the object
+    itself into an array.
+    """
+    if type(x) in INERT or is_numeric(x):
         return x
+    convert = partial(as_entry, floats=floats)
+    if type(x) in (list, tuple):
+        return converted(run, x, convert)
+    if type(x) is np.flatiter:
+        return run.call(np.ravel, x.base)
+    check_asked(x)
+    method = python_method(type(x), "__array__")
+    if method is not None:
+        return run.call(method, x)
+    items = items_of(run, x)
+    if items is not None:
+        return converted(run, items, convert)
+    if not floats and says_float(x) and run.is_active(x):
+        refused("object kept", type(x).__name__)
+    return as_number(run, x) if floats else x
 
-    def converted(self, x: Any, convert: Any) -> Any:
-        """A list or tuple with its items converted; itself where nothing changed."""
-        parts = [convert(value) for value in x]
-        same = all(one is other for one, other in zip(parts, x, strict=True))
-        return x if same else type(x)(parts)
+
+def items_of(run: Hooks, x: Any) -> list[Any] | None:
+    """The items that C code would take out of a sequence; None for no sequence.
+
+    A subclass of list or tuple is iterated by its own `__iter__`, and its rules and
+    tangents are those of a list.
+    """
+    if isinstance(x, list | tuple | deque):
+        return list(run.iter(x))
+    if not (users_method(x, "__len__") and users_method(x, "__getitem__")):
+        return None
+    if hasattr(type(x), "__iter__"):
+        return list(run.iter(x))
+    read = python_method(type(x), "__getitem__")
+    return [run.call(read, x, i) for i in range(run.call(len, x))]
+
+
+def as_number(run: Hooks, x: Any) -> Any:
+    """What an object, or each item of a sequence, says to `float`."""
+    if type(x) in (list, tuple):
+        return converted(run, x, as_real)
+    found = as_real(run, x)
+    if found is not x or type(x) in INERT or is_numeric(x):
+        return found
+    items = items_of(run, x)
+    return x if items is None else converted(run, items, as_real)
+
+
+def as_real(run: Hooks, x: Any) -> Any:
+    """What an object says to `float`; anything else as it is."""
+    for name in FLOATS:
+        method = users_method(x, name)
+        if method is not None:
+            return run.call(method, x)
+    if type(x) not in INERT and not is_numeric(x):
+        check_asked(x)
+    return x
+
+
+def converted(run: Hooks, x: Any, convert: Any) -> Any:
+    """A list or tuple with its items converted; itself where nothing changed."""
+    parts = [convert(run, value) for value in x]
+    same = all(one is other for one, other in zip(parts, x, strict=True))
+    return x if same else type(x)(parts)
 
 
 # What NumPy asks an object that is no array, and how often is its own affair.

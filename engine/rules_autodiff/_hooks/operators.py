@@ -13,17 +13,34 @@ from rules_autodiff._python.values import is_arithmetic, is_number
 from rules_autodiff._refusals import refused
 from rules_core import AbstractTangent
 
+from .bytes import equal_keys
+from .caches import equal_arrays, equal_numbers
+from .interface import Hooks
 from .sequence_operators import (
     FOLLOWED,
     SEQUENCES,
-    Beside,
+    as_object,
     asks_python,
+    by_arrays,
+    check_followed,
     defers,
+    foreign,
     is_fraction,
+    of_class,
 )
-from .special_methods import is_asked
+from .special_methods import compare_parts, equal_dicts, is_asked
 
-__all__ = ["Operators"]
+__all__ = [
+    "BINARY",
+    "COMPARISONS",
+    "OPERATORS",
+    "binary",
+    "castable",
+    "comparison",
+    "inplace",
+    "method_of",
+    "unary",
+]
 
 BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
@@ -33,190 +50,194 @@ KEYS = frozenset({str, bytes, int, tuple})  # classes of what caches compare
 COMPARISONS = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
-class Operators(Beside):
-    """Hooks for unary and binary operators, comparisons and in-place operators.
+def binary(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """`x op y`, for any two objects."""
+    if is_arithmetic(x) and is_arithmetic(y):
+        return run.numeric(name, (x, y))
+    if is_fraction(x) or is_fraction(y):
+        result = beside_fraction(run, name, x, y)
+    else:
+        result = by_methods(run, name, x, y)
+    if result is not NotImplemented:
+        return result
+    if is_plain_number(x) and is_plain_number(y):
+        return run.numeric(name, (without_class(x), without_class(y)))
+    if name == "or_" and isinstance(x, dict) and isinstance(y, dict):
+        return run.call(dict.__or__, x, y)
+    return foreign(run, name, x, y)
 
-    A mode overrides `numeric`, which gets every operation of which an operand is a
-    number or an array and all are.
+
+def beside_fraction(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """A fraction beside a floating number, which makes it one."""
+    one, other = (as_float(run, v) for v in (x, y))
+    if not (is_number(x) or is_number(y)) or is_fraction(one) or is_fraction(other):
+        return by_methods(run, name, x, y)
+    plain = getattr(operator, name)(x, y)
+    return of_class(run, run.numeric(name, (one, other)), plain, (x, y))
+
+
+def as_float(run: Hooks, x: Any) -> Any:
+    """A fraction or a real NumPy scalar as Python's own number."""
+    return float(x) if is_fraction(x) else as_object(run, x, None)
+
+
+def by_methods(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """What the methods of two objects say, where one of them is in Python.
+
+    NotImplemented where none is, or none of them answers.
     """
-
-    def binary(self, name: str, x: Any, y: Any) -> Any:
-        """`x op y`, for any two objects."""
-        if is_arithmetic(x) and is_arithmetic(y):
-            return self.numeric(name, (x, y))
-        if is_fraction(x) or is_fraction(y):
-            result = self.beside_fraction(name, x, y)
+    special = name.strip("_")
+    left, right = method_of(x, f"__{special}__"), method_of(y, f"__r{special}__")
+    if left is None and right is None:
+        return NotImplemented
+    attempts = [(left, x, y), (right, y, x)]
+    if type(x) is type(y):
+        attempts.pop()
+    elif isinstance(y, type(x)) and right is not None:
+        attempts.reverse()
+    for method, own, other in attempts:
+        if method is None:
+            result = by_native(run, name, x, y, own)
         else:
-            result = self.by_methods(name, x, y)
+            result = run.call(method, own, other)
         if result is not NotImplemented:
             return result
-        if is_plain_number(x) and is_plain_number(y):
-            return self.numeric(name, (without_class(x), without_class(y)))
-        if name == "or_" and isinstance(x, dict) and isinstance(y, dict):
-            return self.call(dict.__or__, x, y)
-        return self.foreign(name, x, y)
+    return NotImplemented
 
-    def beside_fraction(self, name: str, x: Any, y: Any) -> Any:
-        """A fraction beside a floating number, which makes it one."""
-        one, other = (self.as_float(v) for v in (x, y))
-        if not (is_number(x) or is_number(y)) or is_fraction(one) or is_fraction(other):
-            return self.by_methods(name, x, y)
-        plain = getattr(operator, name)(x, y)
-        return self.of_class(self.numeric(name, (one, other)), plain, (x, y))
 
-    def as_float(self, x: Any) -> Any:
-        """A fraction or a real NumPy scalar as Python's own number."""
-        return float(x) if is_fraction(x) else self.as_object(x, None)
-
-    def by_methods(self, name: str, x: Any, y: Any) -> Any:
-        """What the methods of two objects say, where one of them is in Python.
-
-        NotImplemented where none is, or none of them answers.
-        """
-        special = name.strip("_")
-        left, right = method_of(x, f"__{special}__"), method_of(y, f"__r{special}__")
-        if left is None and right is None:
-            return NotImplemented
-        attempts = [(left, x, y), (right, y, x)]
-        if type(x) is type(y):
-            attempts.pop()
-        elif isinstance(y, type(x)) and right is not None:
-            attempts.reverse()
-        for method, own, other in attempts:
-            if method is None:
-                result = self.by_native(name, x, y, own)
-            else:
-                result = self.call(method, own, other)
-            if result is not NotImplemented:
-                return result
+def by_native(run: Hooks, name: str, x: Any, y: Any, own: Any) -> Any:
+    """What a method in C of one of two operands says."""
+    if isinstance(own, SEQUENCES):  # asked at the end
         return NotImplemented
-
-    def by_native(self, name: str, x: Any, y: Any, own: Any) -> Any:
-        """What a method in C of one of two operands says."""
-        if isinstance(own, SEQUENCES):  # asked at the end
-            return NotImplemented
-        other = x if own is y else y
-        if is_plain_number(own) and isinstance(other, int | float | complex):
-            plain = native_method(own, other, name, reflected=own is y)
-            if plain is NotImplemented:
-                return plain
-            return self.numeric(name, (without_class(x), without_class(y)))
-        if not isinstance(own, np.ndarray | np.generic) or not self.is_active((x, y)):
-            return native_method(own, other, name, reflected=own is y)
-        if isinstance(other, AbstractTangent):
-            return native_method(own, other, name, reflected=own is y)
-        if isinstance(own, np.generic) and not defers(own, other):
-            number = self.as_object(own, other)
-            if number is not own:
-                return self.binary(name, *((number, y) if own is x else (x, number)))
-        self.check_followed(other)
+    other = x if own is y else y
+    if is_plain_number(own) and isinstance(other, int | float | complex):
         plain = native_method(own, other, name, reflected=own is y)
-        return plain if plain is NotImplemented else self.by_arrays(name, x, y, plain)
+        if plain is NotImplemented:
+            return plain
+        return run.numeric(name, (without_class(x), without_class(y)))
+    if not isinstance(own, np.ndarray | np.generic) or not run.is_active((x, y)):
+        return native_method(own, other, name, reflected=own is y)
+    if isinstance(other, AbstractTangent):
+        return native_method(own, other, name, reflected=own is y)
+    if isinstance(own, np.generic) and not defers(own, other):
+        number = as_object(run, own, other)
+        if number is not own:
+            return run.binary(name, *((number, y) if own is x else (x, number)))
+    check_followed(other)
+    plain = native_method(own, other, name, reflected=own is y)
+    return plain if plain is NotImplemented else by_arrays(run, name, x, y, plain)
 
-    def unary(self, name: str, x: Any) -> Any:
-        if name == "pos" and type(x) in (float, complex):  # is its own
-            return x
-        if is_arithmetic(x):
-            return self.numeric(name, (x,))
-        method = method_of(x, f"__{name}__")
-        return getattr(self.below, name)(x) if method is None else self.call(method, x)
 
-    def comparison(self, name: str, x: Any, y: Any) -> Any:
-        if is_arithmetic(x) and is_arithmetic(y):
-            result = getattr(operator, name)(x, y)
-            asked = name in ("eq", "ne") and isinstance(result, np.ndarray)
-            if asked and np.all(result == (name == "eq")):
-                self.equal_arrays(x, y)
-            return result
-        result = self.compared(name, x, y)
+def unary(run: Hooks, name: str, x: Any) -> Any:
+    if name == "pos" and type(x) in (float, complex):  # is its own
+        return x
+    if is_arithmetic(x):
+        return run.numeric(name, (x,))
+    method = method_of(x, f"__{name}__")
+    return getattr(run.below, name)(x) if method is None else run.call(method, x)
+
+
+def comparison(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    if is_arithmetic(x) and is_arithmetic(y):
+        result = getattr(operator, name)(x, y)
+        asked = name in ("eq", "ne") and isinstance(result, np.ndarray)
+        if asked and np.all(result == (name == "eq")):
+            equal_arrays(run, x, y)
+        return result
+    result = compared(run, name, x, y)
+    if result is not NotImplemented:
+        return result
+    if is_asked(x) or is_asked(y):
+        for cls in (list, tuple):
+            if isinstance(x, cls) and isinstance(y, cls):
+                return compare_parts(run, name, x, y)
+        if type(x) is type(y) is dict and name in ("eq", "ne"):
+            return equal_dicts(run, x, y) == (name == "eq")
+    return getattr(operator, name)(x, y)
+
+
+def compared(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """What the methods of two objects say, or NotImplemented."""
+    attempts = [(name, x, y), (COMPARISONS[name], y, x)]
+    if type(y) is not type(x) and isinstance(y, type(x)):
+        attempts.reverse()
+    for asked, own, other in attempts:
+        method = method_of(own, f"__{asked}__")
+        negated = method is None and asked == "ne"
+        if negated:  # Python asks whether they are equal
+            method = method_of(own, "__eq__")
+        if method is not None and not is_opaque(method):
+            result = run.call(method, own, other)
+            if result is not NotImplemented:
+                return not run.truth(result) if negated else result
+    return NotImplemented
+
+
+def inplace(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """`x op= y`: arrays and lists are written to, all else is computed anew."""
+    plain = name.strip("_")
+    if isinstance(x, np.ndarray) and is_arithmetic(x):
+        return inplace_array(run, name, x, y)
+    method = method_of(x, f"__i{plain}__")
+    if method is not None:
+        result = run.call(method, x, y)
+        return run.binary(name, x, y) if result is NotImplemented else result
+    if isinstance(x, np.ndarray):  # of a class with operators of its own
+        return inplace_foreign(run, name, x, y)
+    if isinstance(x, SEQUENCES):  # its `+=` is asked after all methods for numbers
+        if isinstance(y, np.ndarray | np.generic):
+            return run.binary(name, x, y)
+        result = by_methods(run, name, x, y)
         if result is not NotImplemented:
             return result
-        if is_asked(x) or is_asked(y):
-            for cls in (list, tuple):
-                if isinstance(x, cls) and isinstance(y, cls):
-                    return self.compare_parts(name, x, y)
-            if type(x) is type(y) is dict and name in ("eq", "ne"):
-                return self.equal_dicts(x, y) == (name == "eq")
-        return getattr(operator, name)(x, y)
-
-    def compared(self, name: str, x: Any, y: Any) -> Any:
-        """What the methods of two objects say, or NotImplemented."""
-        attempts = [(name, x, y), (COMPARISONS[name], y, x)]
-        if type(y) is not type(x) and isinstance(y, type(x)):
-            attempts.reverse()
-        for asked, own, other in attempts:
-            method = method_of(own, f"__{asked}__")
-            negated = method is None and asked == "ne"
-            if negated:  # Python asks whether they are equal
-                method = method_of(own, "__eq__")
-            if method is not None and not is_opaque(method):
-                result = self.call(method, own, other)
-                if result is not NotImplemented:
-                    return not self.truth(result) if negated else result
-        return NotImplemented
-
-    def inplace(self, name: str, x: Any, y: Any) -> Any:
-        """`x op= y`: arrays and lists are written to, all else is computed anew."""
-        plain = name.strip("_")
-        if isinstance(x, np.ndarray) and is_arithmetic(x):
-            return self.inplace_array(name, x, y)
-        method = method_of(x, f"__i{plain}__")
-        if method is not None:
-            result = self.call(method, x, y)
-            return self.binary(name, x, y) if result is NotImplemented else result
-        if isinstance(x, np.ndarray):  # of a class with operators of its own
-            return self.inplace_foreign(name, x, y)
-        if isinstance(x, SEQUENCES):  # its `+=` is asked after all methods for numbers
-            if isinstance(y, np.ndarray | np.generic):
-                return self.binary(name, x, y)
-            result = self.by_methods(name, x, y)
-            if result is not NotImplemented:
-                return result
-        if isinstance(x, list) and name in ("add", "mul"):
-            attribute = "extend" if name == "add" else "__imul__"
-            self.call(getattr(x, attribute), y)
-            return x
-        if isinstance(x, dict) and name == "or_":
-            self.call(x.update, y)
-            return x
-        native = getattr(type(x), f"__i{plain}__", None)
-        if native is None:
-            return self.binary(name, x, y)
-        result = self.call(getattr(x, f"__i{plain}__"), y)
-        return self.binary(name, x, y) if result is NotImplemented else result
-
-    def inplace_array(self, name: str, x: Any, y: Any) -> Any:
-        """`x op= y` of an array, which is written to."""
-        if is_arithmetic(y) or isinstance(y, FOLLOWED):
-            value = self.binary(name, x, y)
-        elif defers(x, y) or isinstance(y, AbstractTangent):
-            return self.binary(name, x, y)
-        elif isinstance(y, np.ndarray):
-            return self.inplace_foreign(name, x, y)
-        else:
-            value = self.inplace_value(name, x, y)
-        self.write(x, Ellipsis, castable(value, x, name, y))
+    if isinstance(x, list) and name in ("add", "mul"):
+        attribute = "extend" if name == "add" else "__imul__"
+        run.call(getattr(x, attribute), y)
         return x
-
-    def inplace_foreign(self, name: str, x: Any, y: Any) -> Any:
-        """`x op= y` of arrays of which one has a class with operators of its own."""
-        if self.is_active((x, y)):
-            refused("operand", type(x if is_arithmetic(y) else y).__name__)
-        copied = x.copy()
-        value = getattr(operator, "i" + name.strip("_"))(copied, y)
-        if value is not copied:
-            return value
-        self.write(x, Ellipsis, value)
+    if isinstance(x, dict) and name == "or_":
+        run.call(x.update, y)
         return x
+    native = getattr(type(x), f"__i{plain}__", None)
+    if native is None:
+        return run.binary(name, x, y)
+    result = run.call(getattr(x, f"__i{plain}__"), y)
+    return run.binary(name, x, y) if result is NotImplemented else result
 
-    def inplace_value(self, name: str, x: Any, y: Any) -> Any:
-        """What `x op= y` writes for an object that is no number."""
-        if asks_python(y):
-            return self.by_arrays(name, x, y)
-        plain = getattr(operator, "i" + name.strip("_"))(x.copy(), y)
-        if not self.is_active((x, y)):
-            return plain
-        return self.of_class(self.by_arrays(name, x, y), plain, (x, y))
+
+def inplace_array(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """`x op= y` of an array, which is written to."""
+    if is_arithmetic(y) or isinstance(y, FOLLOWED):
+        value = run.binary(name, x, y)
+    elif defers(x, y) or isinstance(y, AbstractTangent):
+        return run.binary(name, x, y)
+    elif isinstance(y, np.ndarray):
+        return inplace_foreign(run, name, x, y)
+    else:
+        value = inplace_value(run, name, x, y)
+    run.write(x, Ellipsis, castable(value, x, name, y))
+    return x
+
+
+def inplace_foreign(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """`x op= y` of arrays of which one has a class with operators of its own."""
+    if run.is_active((x, y)):
+        refused("operand", type(x if is_arithmetic(y) else y).__name__)
+    copied = x.copy()
+    value = getattr(operator, "i" + name.strip("_"))(copied, y)
+    if value is not copied:
+        return value
+    run.write(x, Ellipsis, value)
+    return x
+
+
+def inplace_value(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """What `x op= y` writes for an object that is no number."""
+    if asks_python(y):
+        return by_arrays(run, name, x, y)
+    plain = getattr(operator, "i" + name.strip("_"))(x.copy(), y)
+    if not run.is_active((x, y)):
+        return plain
+    return of_class(run, by_arrays(run, name, x, y), plain, (x, y))
 
 
 def is_plain_number(x: Any) -> bool:
@@ -257,23 +278,16 @@ def castable(value: Any, dest: Any, name: str, other: Any) -> Any:
     return value
 
 
-def install(
-    maker: Callable[[str], Callable[..., Any]], names: Any, prefix: str
-) -> None:
-    for name in names:
-        setattr(Operators, prefix + name.strip("_") if prefix else name, maker(name))
-
-
 def _binary(name: str) -> Callable[..., Any]:
-    def hook(self: Operators, x: Any, y: Any) -> Any:
-        return self.binary(name, x, y)
+    def hook(run: Hooks, x: Any, y: Any) -> Any:
+        return run.binary(name, x, y)
 
     return hook
 
 
 def _unary(name: str) -> Callable[..., Any]:
-    def hook(self: Operators, x: Any) -> Any:
-        return self.unary(name, x)
+    def hook(run: Hooks, x: Any) -> Any:
+        return run.unary(name, x)
 
     return hook
 
@@ -281,10 +295,10 @@ def _unary(name: str) -> Callable[..., Any]:
 def _comparison(name: str) -> Callable[..., Any]:
     compare = getattr(operator, name)
 
-    def hook(self: Operators, x: Any, y: Any) -> Any:
+    def hook(run: Hooks, x: Any, y: Any) -> Any:
         if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
             return compare(x, y)
-        return self.comparison(name, x, y)
+        return run.comparison(name, x, y)
 
     return hook
 
@@ -293,15 +307,15 @@ def _equality(name: str) -> Callable[..., Any]:
     """`==` of two values none of which is a literal: a cache may be asking."""
     compare, wanted = getattr(operator, name), name == "eq"
 
-    def hook(self: Operators, x: Any, y: Any) -> Any:
+    def hook(run: Hooks, x: Any, y: Any) -> Any:
         if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
             result = compare(x, y)
             if result == wanted:
-                self.equal_numbers(x, y)
+                equal_numbers(run, x, y)
             return result
-        result = self.comparison(name, x, y)
-        if type(x) in KEYS and self.made and result == wanted:
-            self.equal_keys(x, y)
+        result = run.comparison(name, x, y)
+        if type(x) in KEYS and run.made and result == wanted:
+            equal_keys(run, x, y)
         return result
 
     return hook
@@ -310,11 +324,11 @@ def _equality(name: str) -> Callable[..., Any]:
 def _inplace(name: str) -> Callable[..., Any]:
     inplace = getattr(operator, "i" + name.strip("_"))
 
-    def hook(self: Operators, x: Any, y: Any) -> Any:
+    def hook(run: Hooks, x: Any, y: Any) -> Any:
         try:
             if type(x) in PLAIN_NUMBERS:  # immutable: x += y is x = x + y
-                return getattr(self, name)(x, y)
-            return self.inplace(name, x, y)
+                return getattr(run, name)(x, y)
+            return run.inplace(name, x, y)
         except ERRORS as error:
             raise_own(error, inplace, (x, y), {})
             raise
@@ -323,9 +337,20 @@ def _inplace(name: str) -> Callable[..., Any]:
 
 
 PLAIN_NUMBERS = frozenset({float, int, np.float64, bool})
-install(_binary, BINARY, "")
-install(_unary, ("neg", "pos", "invert", "abs"), "")
-install(_comparison, ("lt", "le", "gt", "ge"), "")
-install(_comparison, ("eq", "ne"), "literal_")
-install(_equality, ("eq", "ne"), "")
-install(_inplace, BINARY, "i")
+
+
+def made(maker: Callable[[str], Any], names: Any, prefix: str = "") -> dict[str, Any]:
+    """Hooks by their names."""
+    pairs = [(prefix + n.strip("_") if prefix else n, maker(n)) for n in names]
+    return dict(pairs)
+
+
+# The hooks of all operators, as lifted code calls them.
+OPERATORS = {
+    **made(_binary, BINARY),
+    **made(_unary, ("neg", "pos", "invert", "abs")),
+    **made(_comparison, ("lt", "le", "gt", "ge")),
+    **made(_comparison, ("eq", "ne"), "literal_"),
+    **made(_equality, ("eq", "ne")),
+    **made(_inplace, BINARY, "i"),
+}

@@ -20,7 +20,7 @@ from rules_autodiff._shadows.memory import WRITEABLE, overlaps_itself, owner_of
 
 from .interface import Hooks
 
-__all__ = ["Copies"]
+__all__ = ["check_copies", "owned", "owned_but"]
 
 
 @dataclass
@@ -40,76 +40,57 @@ class Copied:
     place: Place
 
 
-class Copies(Hooks):
-    """What a run notes of results that were copied.
+def owned(run: Hooks, y: Any, found: Any) -> Any:
+    """The result of a rule's call, in objects and memory of its own."""
+    if type(y) in INERT:
+        return y
+    if is_number(y):
+        return run.below.box(y)
+    if is_float_array(y):
+        return owned_array(run, y, found)
+    level = None if callable(y) else run.structure(y)
+    if level is None:
+        return y
+    parts = [owned(run, value, found) for value in level.values]
+    own = level.rebuild(parts)
+    if not isinstance(y, tuple) and id(y) in reached(*found.args):
+        note_copy(run, y, own, found)
+    return own
 
-    A mode gives `progress` and `written_since`.
 
-    Attributes:
-        copies: The results that were copied.
-    """
+def owned_but(run: Hooks, row: Any, found: Any, kept: list[bool]) -> Any:
+    """A row whose parts are its own, but for those that are kept as they are."""
+    pairs = zip(row, kept, strict=True)
+    parts = [part if keep else owned(run, part, found) for part, keep in pairs]
+    return run.structure(row).rebuild(parts)
 
-    copies: list[Copied]
 
-    def structure(self, x: Any) -> Any:
-        """One level of a container; None for a leaf."""
-        raise NotImplementedError
+def owned_array(run: Hooks, y: Any, found: Any) -> Any:
+    arrays = [a for a in found.args if isinstance(a, np.ndarray)]
+    owner = owner_of(y)
+    shared = any(owner_of(a) is owner for a in arrays) or run.slot(y) is not None
+    if not shared and not overlaps_itself(y):
+        return y
+    own = run.below.copied(y)
+    if not y.flags.num & WRITEABLE:
+        own.flags.writeable = False
+    if shared:
+        note_copy(run, owner, own, found)
+    return own
 
-    def progress(self) -> int:
-        """How far the run has come, for `written_since`."""
-        raise NotImplementedError
 
-    def written_since(self, progress: int) -> set[int]:
-        """The ids of what was written to later, arrays by their owners."""
-        raise NotImplementedError
+def note_copy(run: Hooks, y: Any, own: Any, found: Any) -> None:
+    place = code_and_line()
+    run.copies.append(Copied((y, own), found.rule, run.progress(), place))
 
-    def owned(self, y: Any, found: Any) -> Any:
-        """The result of a rule's call, in objects and memory of its own."""
-        if type(y) in INERT:
-            return y
-        if is_number(y):
-            return self.below.box(y)
-        if is_float_array(y):
-            return self.owned_array(y, found)
-        level = None if callable(y) else self.structure(y)
-        if level is None:
-            return y
-        parts = [self.owned(value, found) for value in level.values]
-        own = level.rebuild(parts)
-        if not isinstance(y, tuple) and id(y) in reached(*found.args):
-            self.note_copy(y, own, found)
-        return own
 
-    def owned_but(self, row: Any, found: Any, kept: list[bool]) -> Any:
-        """A row whose parts are its own, but for those that are kept as they are."""
-        pairs = zip(row, kept, strict=True)
-        parts = [part if keep else self.owned(part, found) for part, keep in pairs]
-        return self.structure(row).rebuild(parts)
-
-    def owned_array(self, y: Any, found: Any) -> Any:
-        arrays = [a for a in found.args if isinstance(a, np.ndarray)]
-        owner = owner_of(y)
-        shared = any(owner_of(a) is owner for a in arrays) or self.slot(y) is not None
-        if not shared and not overlaps_itself(y):
-            return y
-        own = self.below.copied(y)
-        if not y.flags.num & WRITEABLE:
-            own.flags.writeable = False
-        if shared:
-            self.note_copy(owner, own, found)
-        return own
-
-    def note_copy(self, y: Any, own: Any, found: Any) -> None:
-        place = code_and_line()
-        self.copies.append(Copied((y, own), found.rule, self.progress(), place))
-
-    def check_copies(self) -> None:
-        """Refuse the run if what was copied has been written to."""
-        for copied in self.copies:
-            written = self.written_since(copied.since)
-            if any(id(end) in written for end in copied.ends):
-                raise UnsupportedProgram(message_for(copied))
-        self.copies.clear()
+def check_copies(run: Hooks) -> None:
+    """Refuse the run if what was copied has been written to."""
+    for copied in run.copies:
+        written = run.written_since(copied.since)
+        if any(id(end) in written for end in copied.ends):
+            raise UnsupportedProgram(message_for(copied))
+    run.copies.clear()
 
 
 def message_for(copied: Copied) -> str:

@@ -17,18 +17,26 @@ from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._python.values import INERT, is_arithmetic, is_number
 from rules_autodiff._refusals import refused
 
+from .access import as_index
+from .bytes import joined
 from .interface import Hooks
+from .numpy_protocols import as_entry
 from .special_methods import may_write
 from .text_stand_ins import shown
+from .texts import written
 
 __all__ = [
     "FOLLOWED",
     "SEQUENCES",
-    "Beside",
+    "as_object",
     "asks_python",
+    "by_arrays",
+    "check_followed",
     "defers",
+    "foreign",
     "is_fraction",
     "is_numpy",
+    "of_class",
 ]
 
 UFUNCS = {
@@ -45,96 +53,100 @@ FOLLOWED = (list, tuple, deque)  # may hold values with derivatives
 ARRAY_LIKE = ("__array__", "__array_interface__", "__array_struct__", "__getitem__")
 
 
-class Beside(Hooks):
-    """Operators that no method in Python answers."""
+def foreign(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """An operator of two objects whose classes are written in C."""
+    if name == "mod" and isinstance(x, str | bytes):  # "%g" % value
+        result = run.below.mod(x, shown(run, y))
+        written(run, result, y)
+        return joined(run, result, x)
+    if is_numpy(x) or is_numpy(y):
+        return beside_array(run, name, x, y)
+    if name == "mul":  # a sequence, repeated
+        x, y = as_index(run, x), as_index(run, y)
+    return joined(run, getattr(run.below, name)(x, y), x, y)
 
-    def foreign(self, name: str, x: Any, y: Any) -> Any:
-        """An operator of two objects whose classes are written in C."""
-        if name == "mod" and isinstance(x, str | bytes):  # "%g" % value
-            result = self.below.mod(x, shown(self, y))
-            self.written(result, y)
-            return self.joined(result, x)
-        if is_numpy(x) or is_numpy(y):
-            return self.beside_array(name, x, y)
-        if name == "mul":  # a sequence, repeated
-            x, y = self.as_index(x), self.as_index(y)
-        return self.joined(getattr(self.below, name)(x, y), x, y)
 
-    def beside_array(self, name: str, x: Any, y: Any) -> Any:
-        """`x op y` of a NumPy value and an object that is no number."""
-        for own in (x, y):
-            method = python_method(type(own), "__array_ufunc__")
-            if method is not None and not is_opaque(method):
-                return self.call(UFUNCS[name], x, y)
-        if not self.is_active((x, y)) and not (asks_python(x) or asks_python(y)):
-            return getattr(self.below, name)(x, y)
-        if asks_python(x) or asks_python(y):
-            return self.by_arrays(name, x, y)
-        return self.by_arrays(name, x, y, getattr(operator, name)(x, y))
+def beside_array(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """`x op y` of a NumPy value and an object that is no number."""
+    for own in (x, y):
+        method = python_method(type(own), "__array_ufunc__")
+        if method is not None and not is_opaque(method):
+            return run.call(UFUNCS[name], x, y)
+    if not run.is_active((x, y)) and not (asks_python(x) or asks_python(y)):
+        return getattr(run.below, name)(x, y)
+    if asks_python(x) or asks_python(y):
+        return by_arrays(run, name, x, y)
+    return by_arrays(run, name, x, y, getattr(operator, name)(x, y))
 
-    def by_arrays(self, name: str, x: Any, y: Any, plain: Any = None) -> Any:
-        """The operator on the numbers and arrays that two objects stand for.
 
-        Args:
-            name: The operator's hook.
-            x: The first operand.
-            y: The second operand.
-            plain: NumPy's own result, where nothing of the program was run for it.
-        """
-        if isinstance(plain, FOLLOWED):  # a sequence, repeated
-            return plain
-        one, other = self.operand(x), self.operand(y)
-        for given, found in ((x, one), (y, other)):
-            if found is None:
-                refused("operand", type(given).__name__)
-        result = self.numeric(name, (one, other))
-        return result if plain is None else self.of_class(result, plain, (x, y))
+def by_arrays(run: Hooks, name: str, x: Any, y: Any, plain: Any = None) -> Any:
+    """The operator on the numbers and arrays that two objects stand for.
 
-    def operand(self, x: Any) -> Any:
-        """The number or array that NumPy makes of an operand; None for no number."""
-        if is_arithmetic(x):
-            return x
-        if is_fraction(x):
-            return float(x)
-        if isinstance(x, FOLLOWED):
-            x = self.call(np.asarray, list(self.iter(x)))
-        elif asks_python(x) or type(x) is np.flatiter:
-            x = self.call(np.asarray, self.as_entry(x))
-        elif isinstance(x, np.ndarray) or self.is_active(x):
-            return None
-        else:
-            x = np.asarray(x)
-        known = is_arithmetic(x) and x.dtype.kind in "biufc"
-        return x if known else None
+    Args:
+        run: The run.
+        name: The operator's hook.
+        x: The first operand.
+        y: The second operand.
+        plain: NumPy's own result, where nothing of the program was run for it.
+    """
+    if isinstance(plain, FOLLOWED):  # a sequence, repeated
+        return plain
+    one, other = operand(run, x), operand(run, y)
+    for given, found in ((x, one), (y, other)):
+        if found is None:
+            refused("operand", type(given).__name__)
+    result = run.numeric(name, (one, other))
+    return result if plain is None else of_class(run, result, plain, (x, y))
 
-    def of_class(self, result: Any, plain: Any, operands: tuple[Any, ...]) -> Any:
-        """A result as an object of NumPy's own class; refused where it is another."""
-        if type(result) is type(plain) and same_dtype(result, plain):
-            return result
-        if is_number(result) and is_number(plain):
-            return self.call(type(plain), result)
-        odd = next(x for x in operands if not is_arithmetic(x))
-        return refused("operand", type(odd).__name__)
 
-    def as_object(self, x: Any, beside: Any) -> Any:
-        """A NumPy scalar beside an object that is neither number nor array.
+def operand(run: Hooks, x: Any) -> Any:
+    """The number or array that NumPy makes of an operand; None for no number."""
+    if is_arithmetic(x):
+        return x
+    if is_fraction(x):
+        return float(x)
+    if isinstance(x, FOLLOWED):
+        x = run.call(np.asarray, list(run.iter(x)))
+    elif asks_python(x) or type(x) is np.flatiter:
+        x = run.call(np.asarray, as_entry(run, x))
+    elif isinstance(x, np.ndarray) or run.is_active(x):
+        return None
+    else:
+        x = np.asarray(x)
+    known = is_arithmetic(x) and x.dtype.kind in "biufc"
+    return x if known else None
 
-        NumPy hands Python's own number to the object.
-        """
-        if not isinstance(x, np.generic) or any(
-            class_attribute(type(beside), name) is not None for name in ARRAY_LIKE
-        ):
-            return x
-        if not isinstance(x, np.inexact):
-            return x.item()
-        kind = complex if isinstance(x, np.complexfloating) else float
-        return self.call(kind, x)
 
-    def check_followed(self, x: Any) -> None:
-        """Refuse what NumPy asks an object for, if that changes something."""
-        method = users_method(x, "__array__")
-        if method is not None and may_write(method, type(x)):
-            refused("operand", type(x).__name__)
+def of_class(run: Hooks, result: Any, plain: Any, operands: tuple[Any, ...]) -> Any:
+    """A result as an object of NumPy's own class; refused where it is another."""
+    if type(result) is type(plain) and same_dtype(result, plain):
+        return result
+    if is_number(result) and is_number(plain):
+        return run.call(type(plain), result)
+    odd = next(x for x in operands if not is_arithmetic(x))
+    return refused("operand", type(odd).__name__)
+
+
+def as_object(run: Hooks, x: Any, beside: Any) -> Any:
+    """A NumPy scalar beside an object that is neither number nor array.
+
+    NumPy hands Python's own number to the object.
+    """
+    if not isinstance(x, np.generic) or any(
+        class_attribute(type(beside), name) is not None for name in ARRAY_LIKE
+    ):
+        return x
+    if not isinstance(x, np.inexact):
+        return x.item()
+    kind = complex if isinstance(x, np.complexfloating) else float
+    return run.call(kind, x)
+
+
+def check_followed(x: Any) -> None:
+    """Refuse what NumPy asks an object for, if that changes something."""
+    method = users_method(x, "__array__")
+    if method is not None and may_write(method, type(x)):
+        refused("operand", type(x).__name__)
 
 
 def is_numpy(x: Any) -> bool:

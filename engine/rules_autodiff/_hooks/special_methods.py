@@ -18,7 +18,21 @@ from rules_autodiff._refusals import refused
 
 from .interface import Hooks
 
-__all__ = ["Ordered", "Special", "is_asked", "may_write", "writes_always"]
+__all__ = [
+    "Ordered",
+    "both_of",
+    "check_finalizer",
+    "check_key",
+    "compare_parts",
+    "either",
+    "equal_dicts",
+    "is_asked",
+    "is_less",
+    "may_write",
+    "same",
+    "truth",
+    "writes_always",
+]
 
 PLAIN_TRUTH = frozenset({
     bool, int, float, str, bytes, list, tuple, dict, set, type(None), np.bool_,
@@ -27,75 +41,76 @@ PLAIN_TRUTH = frozenset({
 COMPARING = ("__eq__", "__lt__", "__gt__", "__le__", "__ge__", "__ne__")
 
 
-class Special(Hooks):
-    """What a run does where Python itself would ask an object."""
+def truth(run: Hooks, x: Any) -> Any:
+    """What a test looks at: `x` itself, or the answer of a user's method."""
+    if type(x) in PLAIN_TRUTH:
+        return x
+    method = users_method(x, "__bool__", "__len__")
+    if method is None:
+        return x
+    return run.call(len if method.__name__ == "__len__" else bool, x)
 
-    def truth(self, x: Any) -> Any:
-        """What a test looks at: `x` itself, or the answer of a user's method."""
-        if type(x) in PLAIN_TRUTH:
-            return x
-        method = users_method(x, "__bool__", "__len__")
-        if method is None:
-            return x
-        return self.call(len if method.__name__ == "__len__" else bool, x)
 
-    def either(self, x: Any, other: Callable[[], Any]) -> Any:
-        """`x or other()`."""
-        return x if self.truth(x) else other()
+def either(run: Hooks, x: Any, other: Callable[[], Any]) -> Any:
+    """`x or other()`."""
+    return x if run.truth(x) else other()
 
-    def both_of(self, x: Any, other: Callable[[], Any]) -> Any:
-        """`x and other()`."""
-        return other() if self.truth(x) else x
 
-    # comparisons
+def both_of(run: Hooks, x: Any, other: Callable[[], Any]) -> Any:
+    """`x and other()`."""
+    return other() if run.truth(x) else x
 
-    def compare_parts(self, name: str, x: Any, y: Any) -> Any:
-        """Lists or tuples compared item by item, as Python does."""
-        if isinstance(x, list) and len(x) != len(y) and name in ("eq", "ne"):
-            return name == "ne"
-        for one, other in zip(x, y, strict=False):
-            if not self.same(one, other):
-                if name in ("eq", "ne"):
-                    return name == "ne"
-                return self.comparison(name, one, other)
-        return getattr(operator, name)(len(x), len(y))
 
-    def equal_dicts(self, x: Any, y: Any) -> bool:
-        """`x == y` of two dicts."""
-        if x.keys() != y.keys():
-            return False
-        return all(self.same(value, y[key]) for key, value in x.items())
+def compare_parts(run: Hooks, name: str, x: Any, y: Any) -> Any:
+    """Lists or tuples compared item by item, as Python does."""
+    if isinstance(x, list) and len(x) != len(y) and name in ("eq", "ne"):
+        return name == "ne"
+    for one, other in zip(x, y, strict=False):
+        if not same(run, one, other):
+            if name in ("eq", "ne"):
+                return name == "ne"
+            return run.comparison(name, one, other)
+    return getattr(operator, name)(len(x), len(y))
 
-    def same(self, one: Any, other: Any) -> bool:
-        """`one is other or one == other`: what containers ask."""
-        return one is other or bool(self.truth(self.comparison("eq", one, other)))
 
-    def is_less(self, one: Any, other: Any) -> bool:
-        """`one < other`: what sorting asks."""
-        return bool(self.truth(self.comparison("lt", one, other)))
+def equal_dicts(run: Hooks, x: Any, y: Any) -> bool:
+    """`x == y` of two dicts."""
+    if x.keys() != y.keys():
+        return False
+    return all(same(run, value, y[key]) for key, value in x.items())
 
-    # keys
 
-    def check_key(self, key: Any) -> Any:
-        """A key of a dict or set; refused if its own `__hash__` changes something."""
-        if type(key) in INERT or is_numeric(key):
-            return key
-        if type(key) is tuple:
-            for part in key:
-                self.check_key(part)
-        for name in ("__hash__", "__eq__"):
-            method = users_method(key, name)
-            if method is not None and may_write(method, type(key)):
-                refused("hashed", f"{type(key).__name__}.{name}")
+def same(run: Hooks, one: Any, other: Any) -> bool:
+    """`one is other or one == other`: what containers ask."""
+    return one is other or bool(run.truth(run.comparison("eq", one, other)))
+
+
+def is_less(run: Hooks, one: Any, other: Any) -> bool:
+    """`one < other`: what sorting asks."""
+    return bool(run.truth(run.comparison("lt", one, other)))
+
+
+def check_key(run: Hooks, key: Any) -> Any:
+    """A key of a dict or set; refused if its own `__hash__` changes something."""
+    if type(key) in INERT or is_numeric(key):
         return key
+    if type(key) is tuple:
+        for part in key:
+            check_key(run, part)
+    for name in ("__hash__", "__eq__"):
+        method = users_method(key, name)
+        if method is not None and may_write(method, type(key)):
+            refused("hashed", f"{type(key).__name__}.{name}")
+    return key
 
-    def check_finalizer(self, cls: Any, given: Any) -> None:
-        """Refuse an instance of which Python itself calls a method at the end."""
-        method = python_method(cls, "__del__")
-        if method is None or not self.is_active(given):
-            return
-        if may_write(method, cls):
-            refused("finalizer", cls.__name__)
+
+def check_finalizer(run: Hooks, cls: Any, given: Any) -> None:
+    """Refuse an instance of which Python itself calls a method at the end."""
+    method = python_method(cls, "__del__")
+    if method is None or not run.is_active(given):
+        return
+    if may_write(method, cls):
+        refused("finalizer", cls.__name__)
 
 
 def is_asked(x: Any) -> bool:
@@ -123,10 +138,10 @@ class Ordered:
         self.run, self.value = run, value
 
     def __lt__(self, other: Any) -> bool:
-        return bool(self.run.is_less(self.value, other.value))
+        return bool(is_less(self.run, self.value, other.value))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ordered) and self.run.same(self.value, other.value)
+        return isinstance(other, Ordered) and same(self.run, self.value, other.value)
 
     __hash__ = None  # type: ignore[assignment]  # it is compared, no more
 

@@ -7,7 +7,6 @@ gives one of them back is refused.
 
 import builtins
 import logging
-import re
 from collections.abc import Callable, Iterator
 from numbers import Number
 from typing import Any
@@ -20,13 +19,15 @@ from rules_autodiff._python.opaque import root_of
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_autodiff._refusals import name_of, refused
 
+from .bytes import mark, note_made, stands_for
 from .calls import is_reader
 from .interface import Hooks
+from .own_keys import NUMBER, is_own_key
+from .special_methods import check_key
 from .text_stand_ins import has_text, shown
 
-__all__ = ["NUMBER", "Texts", "holds_numbers"]
+__all__ = ["formatted", "from_text", "holds_numbers", "written"]
 
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 NOTED = 4096  # entries of an array of which the first are noted, or looked at
 
 # Modules whose functions read no text: they compute, or move what they are given.
@@ -48,59 +49,51 @@ def numbers_in(x: Any, above: tuple[int, ...] = ()) -> Iterator[Any]:
             yield from numbers_in(value, (*above, id(x)))
 
 
-class Texts(Hooks):
-    """What a run knows about the texts that its program makes.
+def written(run: Hooks, text: Any, *sources: Any) -> None:
+    """Remember the numbers of a text that was made of values with derivatives."""
+    sources = tuple([x.args if isinstance(x, BaseException) else x for x in sources])
+    if not stands_for(run, *sources):
+        return
+    noted = {x for x in numbers_in(sources) if not isinstance(x, int)}
+    if isinstance(text, str):
+        noted.update(map(float, NUMBER.findall(text)))
+    if isinstance(text, bytes | bytearray):
+        mark(run, text)
+    elif isinstance(text, str | int):
+        note_made(run, text)
+    run.texts |= noted - {float("inf"), float("-inf")}
 
-    Attributes:
-        texts: The numbers with derivatives that went into texts and files.
-    """
 
-    texts: set[Any]
-    keys: set[Any]
-
-    def written(self, text: Any, *sources: Any) -> None:
-        """Remember the numbers of a text that was made of values with derivatives."""
-        sources = tuple(
-            [x.args if isinstance(x, BaseException) else x for x in sources]
-        )
-        if not self.stands_for(*sources):
-            return
-        noted = {x for x in numbers_in(sources) if not isinstance(x, int)}
-        if isinstance(text, str):
-            noted.update(map(float, NUMBER.findall(text)))
-        if isinstance(text, bytes | bytearray):
-            self.mark(text)
-        elif isinstance(text, str | int):
-            self.note_made(text)
-        self.texts |= noted - {float("inf"), float("-inf")}
-
-    def from_text(self, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
-        """What a function of constants gave; refused if the run wrote it to a text."""
-        if isinstance(value, bytes | bytearray) and self.keys:
-            return self.mark(value) if any(map(self.is_own_key, args)) else value
-        if type(value) is str and self.texts and self.is_own_key(value):
-            return self.note_made(value)
-        if self.keys and holds_numbers(value) and any(map(self.is_own_text, args)):
-            refused("text", f"what {name_of(f)} reads")
-        if not self.texts or (f is not str and not may_read(f, args)):
-            return value
-        for x in numbers_in(value):
-            parts = (x, getattr(x, "real", x), getattr(x, "imag", x))
-            known = any(p in self.texts for p in parts if not isinstance(p, int))
-            if known and not self.is_active(x):
-                refused("text", x)
+def from_text(run: Hooks, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
+    """What a function of constants gave; refused if the run wrote it to a text."""
+    if isinstance(value, bytes | bytearray) and run.keys:
+        marked = any(is_own_key(run, x) for x in args)
+        return mark(run, value) if marked else value
+    if type(value) is str and run.texts and is_own_key(run, value):
+        return note_made(run, value)
+    if run.keys and holds_numbers(value) and any(is_own_text(run, x) for x in args):
+        refused("text", f"what {name_of(f)} reads")
+    if not run.texts or (f is not str and not may_read(f, args)):
         return value
+    for x in numbers_in(value):
+        parts = (x, getattr(x, "real", x), getattr(x, "imag", x))
+        known = any(p in run.texts for p in parts if not isinstance(p, int))
+        if known and not run.is_active(x):
+            refused("text", x)
+    return value
 
-    def is_own_text(self, x: Any) -> bool:
-        """Whether a function is given a text that was made of values."""
-        return isinstance(x, str) and self.is_own_key(str(x))
 
-    def formatted(self, value: Any, conversion: str, spec: str) -> str:
-        """One replacement field of an f-string."""
-        convert = CONVERSIONS.get(conversion)
-        if convert is not None:
-            value = self.call(convert, value)
-        return str(self.call(format, value, spec))
+def is_own_text(run: Hooks, x: Any) -> bool:
+    """Whether a function is given a text that was made of values."""
+    return isinstance(x, str) and is_own_key(run, str(x))
+
+
+def formatted(run: Hooks, value: Any, conversion: str, spec: str) -> str:
+    """One replacement field of an f-string."""
+    convert = CONVERSIONS.get(conversion)
+    if convert is not None:
+        value = run.call(convert, value)
+    return str(run.call(format, value, spec))
 
 
 CONVERSIONS = {"s": str, "r": repr, "a": ascii}
@@ -148,18 +141,18 @@ def handle_format(run: Any, x: Any, spec: str = "") -> Any:
     if spec == "" and class_attribute(type(x), "__format__") is OBJECTS_OWN:
         return run.call(str, x)
     text = run.below.call(format, x, spec)
-    run.written(text, x)
+    written(run, text, x)
     return text
 
 
 @handler(hash)
 def handle_hash(run: Any, x: Any) -> Any:
     method = users_method(x, "__hash__")
-    found = run.call(method, x) if method is not None else hash(run.check_key(x))
-    if method is None and run.is_own_key(x):
-        run.note_made(found)
+    found = run.call(method, x) if method is not None else hash(check_key(run, x))
+    if method is None and is_own_key(run, x):
+        note_made(run, found)
     elif type(x) not in INERT:
-        run.written(found, x)
+        written(run, found, x)
     return hash(found) if method is not None else found
 
 
@@ -195,7 +188,7 @@ def writing(f: Any) -> Callable[..., Any]:
         else:
             text = run.below.call(f, *args, **kwargs)
         if any(type(x) not in INERT for x in (*args, *kwargs.values())):
-            run.written(text, *args, *kwargs.values())
+            written(run, text, *args, *kwargs.values())
         return text
 
     return handle
@@ -217,7 +210,7 @@ def handle_print(run: Any, *args: Any, **kwargs: Any) -> None:
     texts = [run.call(str, x) for x in args]
     run.below.call(print, *texts, **kwargs)
     if kwargs.get("file") is not None:
-        run.written(" ".join(texts), *args)
+        written(run, " ".join(texts), *args)
 
 
 @handler(float.as_integer_ratio)

@@ -14,34 +14,24 @@ from rules_autodiff._shadows.memory import same_entries
 
 from .interface import Hooks
 
-__all__ = ["Watching"]
+__all__ = ["call_unseen"]
 
 
-class Watching(Hooks):
-    """How a run calls functions that it does not look into.
+def call_unseen(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """`f(*args, **kwargs)`, which must write into no array."""
+    if not run.debug:
+        return run.below.call(f, *args, **kwargs)
+    before = [(a, a.copy()) for a in reachable(run, f, args, kwargs)]
+    result = run.below.call(f, *args, **kwargs)
+    for a, old in before:
+        if not same_entries(a, old):
+            refused("unseen", name_of(f), a.shape)
+    return result
 
-    Attributes:
-        debug: Whether debug mode was on when the run began.
-    """
 
-    debug: bool
-    guards: dict[int, Any]
-    exported: dict[int, tuple[Any, str]]
-
-    def call_unseen(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """`f(*args, **kwargs)`, which must write into no array."""
-        if not self.debug:
-            return self.below.call(f, *args, **kwargs)
-        before = [(a, a.copy()) for a in self.reachable(f, args, kwargs)]
-        result = self.below.call(f, *args, **kwargs)
-        for a, old in before:
-            if not same_entries(a, old):
-                refused("unseen", name_of(f), a.shape)
-        return result
-
-    def reachable(self, f: Any, args: tuple[Any, ...], kwargs: Any) -> list[Any]:
-        """The float arrays of a call, and those that the run knows."""
-        known = [*args, *kwargs.values(), getattr(f, "__self__", None)]
-        known += [guard() for guard in list(self.guards.values())]
-        known += [owner for owner, _ in self.exported.values()]
-        return [a for a in known if isinstance(a, np.ndarray) and a.dtype.kind in "fc"]
+def reachable(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> list[Any]:
+    """The float arrays of a call, and those that the run knows."""
+    known = [*args, *kwargs.values(), getattr(f, "__self__", None)]
+    known += [guard() for guard in list(run.guards.values())]
+    known += [owner for owner, _ in run.exported.values()]
+    return [a for a in known if isinstance(a, np.ndarray) and a.dtype.kind in "fc"]

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks.calls import look_up
+from rules_autodiff._hooks.numpy_protocols import by_protocol
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._refusals import no_rule_error
@@ -43,9 +45,9 @@ def viewing(f: Any) -> Callable[..., Any]:
                 return result
         elif not run.is_active((args, kwargs)):
             return run.from_text(run.below.call(f, *args, **kwargs), f, args)
-        result = run.by_protocol(f, args, kwargs)
+        result = by_protocol(run, f, args, kwargs)
         if result is NotImplemented:
-            result = run.look_up(f, args, kwargs)
+            result = look_up(run, f, args, kwargs)
         if result is NotImplemented:
             raise no_rule_error(f, run.kind.kind)
         return result

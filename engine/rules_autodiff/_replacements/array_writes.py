@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks.numpy_protocols import as_entry
 from rules_autodiff._own_rules.own_rule import conj, fit
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.masks import mask_of_copyto
@@ -105,7 +106,7 @@ def handle_copyto(
         run.write(dst, Ellipsis, src)
         return
     mask = mask_of_copyto(where, dst.shape)
-    src = as_array(run, run.as_entry(src))
+    src = as_array(run, as_entry(run, src))
     if isinstance(src, np.ndarray) and src.ndim:
         src = run.read_array(run.call(np.broadcast_to, src, dst.shape), mask)
     run.write(dst, mask, src)

@@ -6,6 +6,7 @@
 import builtins
 from typing import Any
 
+from rules_autodiff._hooks.attributes import own_delattr, own_getattr, own_store_attr
 from rules_autodiff._python.handlers import handler
 
 __all__: list[str] = []
@@ -33,17 +34,17 @@ def handle_delattr(run: Any, owner: Any, name: str) -> None:
 
 @handler(object.__getattribute__)
 def handle_object_getattribute(run: Any, owner: Any, name: str) -> Any:
-    return run.own_getattr(owner, name, object.__getattribute__)
+    return own_getattr(run, owner, name, object.__getattribute__)
 
 
 @handler(object.__setattr__)
 def handle_object_setattr(run: Any, owner: Any, name: str, value: Any) -> None:
-    run.own_store_attr(value, owner, name, object.__setattr__)
+    own_store_attr(run, value, owner, name, object.__setattr__)
 
 
 @handler(object.__delattr__)
 def handle_object_delattr(run: Any, owner: Any, name: str) -> None:
-    run.own_delattr(owner, name, object.__delattr__)
+    own_delattr(run, owner, name, object.__delattr__)
 
 
 @handler(property.__get__)

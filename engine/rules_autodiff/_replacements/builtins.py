@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 import rules_core
+from rules_autodiff._hooks.bytes import rounded
+from rules_autodiff._hooks.calls import call_in_c, construct
+from rules_autodiff._hooks.numpy_protocols import as_real
 from rules_autodiff._hooks.operators import BINARY, COMPARISONS, method_of
 from rules_autodiff._hooks.sequence_operators import asks_python
 from rules_autodiff._own_rules.arithmetic import product, total
@@ -133,9 +136,11 @@ def call_slot(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     owner, name = f.__self__, f.__name__
     if name == "__call__":
         if overrides_call(f):
-            return run.call_in_c(f, args, kwargs)
+            return call_in_c(run, f, args, kwargs)
         make = isinstance(owner, type) and f.__objclass__ is type
-        return (run.construct if make else run.call)(owner, *args, **kwargs)
+        if make:
+            return construct(run, owner, *args, **kwargs)
+        return run.call(owner, *args, **kwargs)
     if isinstance(owner, float | complex | np.ndarray | np.generic):
         if name in DIRECT:
             return by_operator(run, f, DIRECT[name], owner, args)
@@ -308,7 +313,7 @@ def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
         if y is None:
             return x
     given = (x,) if y is None else (x, y)
-    parts = [only_entry(run, run.as_real(part)) for part in given]
+    parts = [only_entry(run, as_real(run, part)) for part in given]
     return run.core(to_complex, tuple(parts))
 
 
@@ -343,7 +348,7 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
         return run.call(method, x) if ndigits is None else run.call(method, x, ndigits)
     found = round(x) if ndigits is None else round(x, ndigits)
     found = without_derivative(found)
-    return run.rounded(found) if ndigits and run.is_active(x) else found
+    return rounded(run, found) if ndigits and run.is_active(x) else found
 
 
 def rounding(f: Any) -> Callable[..., Any]:
@@ -351,7 +356,7 @@ def rounding(f: Any) -> Callable[..., Any]:
 
     def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         found = run.call_opaque(f, (x, *args), kwargs)
-        return run.rounded(found) if run.is_active(x) else found
+        return rounded(run, found) if run.is_active(x) else found
 
     return handle
 

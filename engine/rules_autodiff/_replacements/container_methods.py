@@ -8,7 +8,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from rules_autodiff._hooks.calls import is_opaque_class
+from rules_autodiff._hooks.calls import entries_of, is_opaque_class, iter_array
+from rules_autodiff._hooks.sequence_operators import foreign
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import python_method
 
@@ -42,7 +43,7 @@ def handle_union(run: Any, x: Any, y: Any) -> Any:
     if not isinstance(y, dict):
         return NotImplemented
     if not (asks_items(x) or asks_items(y)):
-        return run.foreign("or_", x, y)
+        return foreign(run, "or_", x, y)
     made: Any = dict(run.entries(x))
     for own in (y, x):
         if isinstance(own, OrderedDict):
@@ -61,7 +62,7 @@ def handle_dict_copy(run: Any, owner: Any) -> Any:
 
 @handler(tuple.__new__)
 def handle_new_tuple(run: Any, cls: Any, *items: Any) -> Any:
-    return tuple.__new__(cls, *map(run.iter_array, items))
+    return tuple.__new__(cls, *[iter_array(run, x) for x in items])
 
 
 @handler(frozenset.__new__)
@@ -69,19 +70,19 @@ def handle_new_frozenset(run: Any, cls: Any, *items: Any) -> Any:
     return frozenset.__new__(cls, *(map(run.hashed, run.iter(x)) for x in items))
 
 
-def initialising(init: Any, name: str) -> Callable[..., Any]:
-    """`init` of a container, with items read by the hook called `name`."""
+def initialising(init: Any, taken: Callable[..., Any]) -> Callable[..., Any]:
+    """`init` of a container, with each argument read by `taken(run, x)`."""
 
     def handle(run: Any, owner: Any, *args: Any, **kwargs: Any) -> None:
         run.changing(owner)
-        init(owner, *map(getattr(run, name), args), **kwargs)
+        init(owner, *[taken(run, x) for x in args], **kwargs)
 
     return handle
 
 
-for _class, _name in ((list, "iter_array"), (deque, "iter_array"),
-                      (dict, "entries_of")):  # fmt: skip
-    HANDLERS[_class.__init__] = initialising(_class.__init__, _name)
+HANDLERS[list.__init__] = initialising(list.__init__, iter_array)
+HANDLERS[deque.__init__] = initialising(deque.__init__, iter_array)
+HANDLERS[dict.__init__] = initialising(dict.__init__, entries_of)
 
 
 @handler(OrderedDict.__init__, OrderedDict.update)

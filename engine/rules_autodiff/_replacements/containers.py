@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks.access import entry_of
+from rules_autodiff._hooks.caches import check_memo, note_key
+from rules_autodiff._hooks.special_methods import check_key
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler
 from rules_autodiff._python.methods import users_method
 from rules_autodiff._python.values import INERT
@@ -62,7 +65,7 @@ def losing(method: Any) -> Callable[..., Any]:
     """A change by a key, which is hashed."""
 
     def handle(run: Any, owner: Any, key: Any, *default: Any) -> Any:
-        run.check_key(key)
+        check_key(run, key)
         run.changing(owner)
         return method(owner, key, *default)
 
@@ -223,15 +226,15 @@ def handle_pop(run: Any, owner: Any, index: int = -1) -> Any:
 
 @handler(dict.__setitem__)
 def handle_dict_setitem(run: Any, owner: Any, key: Any, value: Any) -> None:
-    run.note_key(owner, run.check_key(key))
+    note_key(run, owner, check_key(run, key))
     run.changing(owner)
     dict.__setitem__(owner, key, value)
 
 
 @handler(dict.setdefault)
 def handle_setdefault(run: Any, owner: Any, key: Any, default: Any = None) -> Any:
-    if dict.__contains__(owner, run.check_key(key)):
-        return run.check_memo(owner, key, dict.__getitem__(owner, key))
+    if dict.__contains__(owner, check_key(run, key)):
+        return check_memo(run, owner, key, dict.__getitem__(owner, key))
     handle_dict_setitem(run, owner, key, default)
     return default
 
@@ -281,7 +284,7 @@ def handle_defaultdict(run: Any, factory: Any = None, *args: Any, **kw: Any) -> 
 
 @handler(dict.__getitem__)
 def handle_dict_getitem(run: Any, owner: Any, key: Any) -> Any:
-    return run.entry_of(owner, run.check_key(key))
+    return entry_of(run, owner, check_key(run, key))
 
 
 @handler(defaultdict.__missing__)

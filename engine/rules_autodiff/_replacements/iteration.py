@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks.access import as_index
+from rules_autodiff._hooks.flat_iterators import flat_items
+from rules_autodiff._hooks.generators import check_generator
 from rules_autodiff._hooks.sequence_operators import is_numpy
 from rules_autodiff._hooks.special_methods import Ordered
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule, given
@@ -125,9 +128,9 @@ def handle_iter(run: Any, source: Any, *sentinel: Any) -> Any:
 @handler(builtins.next)
 def handle_next(run: Any, iterator: Any, *default: Any) -> Any:
     if type(iterator) is GeneratorType:
-        run.check_generator(iterator)
+        check_generator(run, iterator)
     if type(iterator) is np.flatiter:
-        return next(run.flat_items(iterator), *default)
+        return next(flat_items(run, iterator), *default)
     method = python_method(type(iterator), "__next__")
     if method is None:
         return next(iterator, *default)
@@ -285,7 +288,8 @@ for _pool in (
 
 @handler(itertools.islice)
 def handle_islice(run: Any, items: Any, *bounds: Any) -> Iterator[Any]:
-    return itertools.islice(run.iter(items), *map(run.as_index, bounds))
+    taken = run.iter(items)
+    return itertools.islice(taken, *[as_index(run, bound) for bound in bounds])
 
 
 for _mover in (

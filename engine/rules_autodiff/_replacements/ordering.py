@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from rules_autodiff._hooks.special_methods import Ordered, is_asked
+from rules_autodiff._hooks.access import as_index, compares
+from rules_autodiff._hooks.special_methods import Ordered, is_asked, is_less, same
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule, given
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.values import is_number
@@ -181,7 +182,7 @@ def handle_bisect_right(
     lo, hi = bounds(run, a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
-        if run.is_less(x, key_of(run, a, middle, key)):
+        if is_less(run, x, key_of(run, a, middle, key)):
             hi = middle
         else:
             lo = middle + 1
@@ -195,7 +196,7 @@ def handle_bisect_left(
     lo, hi = bounds(run, a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
-        if run.is_less(key_of(run, a, middle, key), x):
+        if is_less(run, key_of(run, a, middle, key), x):
             lo = middle + 1
         else:
             hi = middle
@@ -204,11 +205,11 @@ def handle_bisect_left(
 
 def bounds(run: Any, a: Any, lo: Any, hi: Any) -> tuple[int, int]:
     """The bounds of a search."""
-    start = operator.index(run.as_index(lo))
+    start = operator.index(as_index(run, lo))
     if start < 0:
         message = "lo must be non-negative"
         raise ValueError(message)
-    end = run.call(len, a) if hi is None else run.as_index(hi)
+    end = run.call(len, a) if hi is None else as_index(run, hi)
     return start, operator.index(end)
 
 
@@ -238,10 +239,10 @@ HANDLERS[bisect.insort_left] = inserting(handle_bisect_left)
 def handle_index(
     run: Any, owner: Any, item: Any, start: int = 0, stop: int = sys.maxsize
 ) -> int:
-    if not run.compares(item, owner):
+    if not compares(item, owner):
         return int(type(owner).index(owner, item, start, stop))
     for place in range(*slice(start, stop).indices(len(owner))):
-        if run.same(owner[place], item):
+        if same(run, owner[place], item):
             return place
     message = "the value is not in the sequence"
     raise ValueError(message)
@@ -249,12 +250,12 @@ def handle_index(
 
 @handler(list.count, tuple.count, deque.count)
 def handle_count(run: Any, owner: Any, item: Any) -> int:
-    return sum(run.same(value, item) for value in list(owner))
+    return sum(same(run, value, item) for value in list(owner))
 
 
 @handler(operator.countOf)
 def handle_count_of(run: Any, items: Any, item: Any) -> int:
-    return sum(run.same(value, item) for value in run.iter(items))
+    return sum(same(run, value, item) for value in run.iter(items))
 
 
 @handler(operator.indexOf)

@@ -5,6 +5,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from rules_autodiff._hooks.access import as_index
+from rules_autodiff._hooks.calls import construct
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import users_method
 
@@ -80,7 +82,7 @@ def handle_ref(run: Any, x: Any, callback: Any = None) -> Any:
 
 @handler(range)
 def handle_range(run: Any, *bounds: Any) -> range:
-    return range(*map(run.as_index, bounds))
+    return range(*[as_index(run, bound) for bound in bounds])
 
 
 HANDLERS[len] = handle_len
@@ -100,4 +102,4 @@ HANDLERS[int] = asking(int, "__int__", "__index__", "__trunc__")
 
 @handler(type.__call__)
 def handle_type_call(run: Any, cls: Any, *args: Any, **kwargs: Any) -> Any:
-    return run.construct(cls, *args, **kwargs)
+    return construct(run, cls, *args, **kwargs)

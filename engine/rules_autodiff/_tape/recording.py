@@ -8,6 +8,8 @@ import numpy as np
 
 from rules_autodiff._boundary.enter import Const, Entrance, without_const
 from rules_autodiff._boundary.leave import cotangent_of
+from rules_autodiff._hooks.caches import check_result
+from rules_autodiff._hooks.rule_results import check_copies
 from rules_autodiff._hooks.run import Run
 from rules_autodiff._python.errors import EngineError
 from rules_autodiff._python.plain_level import PLAIN, live
@@ -238,7 +240,7 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     An error that is not the program's own comes out even if the program caught it.
     """
     try:
-        y = run.check_result(run.call(f, *args, **kwargs))
+        y = check_result(run, run.call(f, *args, **kwargs))
     except RecursionError as error:
         message = (
             "The recursion of a differentiated function must fit into Python's limit, "
@@ -253,7 +255,7 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
         raise
     check_failure(run)
     if run.copies:
-        run.check_copies()
+        check_copies(run)
     return y
 
 

@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._hooks.run import Run, check_record
+from rules_autodiff._hooks.buffers import check_class, check_exported, check_hidden
+from rules_autodiff._hooks.result_kinds import (
+    check_kind,
+    check_record,
+    own_args,
+    views_in,
+)
+from rules_autodiff._hooks.rule_results import owned, owned_but
+from rules_autodiff._hooks.run import Run
+from rules_autodiff._hooks.sets import check_set
+from rules_autodiff._hooks.writes import check_write, store, written_value
 from rules_autodiff._mutating.calls import call_mutating_reverse
 from rules_autodiff._mutating.rule_tables import rrule_mutating
 from rules_autodiff._own_rules.own_rule import CORE, space_of
@@ -126,7 +136,7 @@ class ReverseRun(Run):
         seen[id(x)] = x, None  # what holds itself adds nothing to itself
         level = self.structure(x)
         if level is None:
-            self.check_set(x)
+            check_set(self, x)
             return None
         parts = [self.part(value, seen) for value in level.values]
         if all(part is None for part in parts):
@@ -145,10 +155,10 @@ class ReverseRun(Run):
         shadow = self.shadows.get(id(owner))
         if shadow is None or shadow() is not owner:
             if owner.base is not None:
-                self.check_hidden(owner)
+                check_hidden(self, owner)
             return None
         if type(a) is not np.ndarray:
-            self.check_class(a)
+            check_class(a)
         shadow.pinned()
         if owner is a:
             return shadow
@@ -199,7 +209,7 @@ class ReverseRun(Run):
         y = self.fresh(y)
         out = self.watch(y)
         if out is None:
-            self.check_kind(rule.function, args, y)
+            check_kind(self, rule.function, args, y)
         else:
             self.tape.append(CoreEntry(pullback, slots, out))
         return y
@@ -223,7 +233,7 @@ class ReverseRun(Run):
         args = found.args if found.bound else (f, *found.args)
         slots = tuple(map(self.slot, args))
         if all(slot is None for slot in slots):
-            return self.below.call(f, *self.own_args(found), **found.kwargs)
+            return self.below.call(f, *own_args(found), **found.kwargs)
         needs = tuple(s is not None for s in (slots if found.bound else slots[1:]))
         y, pullback = self.below.call(found.run, needs)
         return self.settled(found, f, slots, y, pullback)
@@ -232,12 +242,12 @@ class ReverseRun(Run):
         """A rule's result in memory of its own, noted; or a view of an argument."""
         if LEARNED.left:
             LEARNED.note(found, y)
-        self.check_kind(f, (*found.args, *found.kwargs.values()), y)
-        views = self.views_in(y, f, found.args)
+        check_kind(self, f, (*found.args, *found.kwargs.values()), y)
+        views = views_in(y, f, found.args)
         if any(views):
             y, out = self.row_with_views(y, found, views)
         else:
-            y = self.owned(y, found)
+            y = owned(self, y, found)
             out = self.watch(y)
         if out is not None:
             self.tape.append(RuleEntry(found, pullback, slots, out))
@@ -247,7 +257,7 @@ class ReverseRun(Run):
         """A result with views of arguments in it, and the slots of the other parts."""
         if all(views):
             return y, None
-        y = self.owned_but(y, found, views)
+        y = owned_but(self, y, found, views)
         pairs = zip(y, views, strict=True)
         parts = [None if view else self.watch(part) for part, view in pairs]
         moved = any(part is not None for part in parts)
@@ -264,9 +274,9 @@ class ReverseRun(Run):
         args = found.args if found.bound else (f, *found.args)
         slots = tuple(map(self.slot, args))
         if all(slot is None for slot in slots):
-            return self.below.call(f, *self.own_args(found), **found.kwargs)
+            return self.below.call(f, *own_args(found), **found.kwargs)
         y, pullback = transposed_frule(self.recording, self.below, found, args, slots)
-        y = self.owned(y, found)
+        y = owned(self, y, found)
         out = self.watch(y)
         if out is not None:
             self.tape.append(CoreEntry(pullback, slots, out))
@@ -316,9 +326,9 @@ class ReverseRun(Run):
         return value
 
     def write(self, dest: Any, key: Any, value: Any) -> None:
-        value = self.written_value(dest, value)
+        value = written_value(self, dest, value)
         value_slot = self.slot(value)
-        self.check_write(dest, key, active=value_slot is not None)
+        check_write(dest, key, active=value_slot is not None)
         if isinstance(value, np.ndarray) and self.stays(dest, key, value):
             return
         if isinstance(value, list | tuple) and value_slot is not None:
@@ -333,7 +343,7 @@ class ReverseRun(Run):
             before = self.below.copied(before)
         entry = WriteEntry(dest, key, before, out, value_slot)
         entry.space = space_of(value)
-        self.store(dest, key, value)
+        store(self, dest, key, value)
         self.note(entry)
 
     def reshape_in_place(self, a: Any, shape: Any) -> None:
@@ -349,7 +359,7 @@ class ReverseRun(Run):
 
     def watch_late(self, dest: Any) -> None:
         owner = owner_of(dest)
-        self.check_exported(owner)
+        check_exported(self, owner)
         shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK).pinned()
         self.late.append(shadow)
 
@@ -365,7 +375,7 @@ class ReverseRun(Run):
         value_slot = self.slot(value)
         if value_slot is not None:
             dest, key = apart(dest, key)
-        self.check_write(dest, key, active=value_slot is not None)
+        check_write(dest, key, active=value_slot is not None)
         if self.array_slot(dest) is None and value_slot is not None:
             self.watch_late(dest)
         out = self.array_slot(dest)

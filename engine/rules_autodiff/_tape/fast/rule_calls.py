@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from rules_autodiff._hooks.calls import explained
 from rules_autodiff._mutating.rule_tables import rrule_mutating
 from rules_autodiff._python.values import SCALARS
 from rules_autodiff._shadows.memory import CALLBACK
@@ -62,7 +63,7 @@ class FastRules(FastItems):
             slots += [None] * (len(found.args) - len(args))
             y, pullback = found.run(tuple([slot is not None for slot in slots]))
         except Exception as error:
-            self.explained(error, f, args, kwargs)
+            explained(error, f, args, kwargs)
             raise
         return self.noted(found, f, (None, *slots), y, pullback)
 
