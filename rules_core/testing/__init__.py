@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rules_core._dispatch.registry import isolated_rules
 
+    from ._adapter import check_adapter
     from ._cells import Cell
     from ._config import FiniteDifferenceConfig
     from ._differences import Estimate, differentiate
@@ -35,6 +36,7 @@ __all__ = [
     "Report",
     "Seeded",
     "Space",
+    "check_adapter",
     "check_frule",
     "check_pack",
     "check_rrule",
@@ -46,6 +48,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "_adapter": ("check_adapter",),
     "_cells": ("Cell",),
     "_config": ("FiniteDifferenceConfig",),
     "_differences": ("Estimate", "differentiate"),
