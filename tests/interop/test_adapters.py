@@ -1,5 +1,6 @@
 """What hosts promise: kept by all adapters, and each fault found by its own check."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -278,3 +279,17 @@ def test_a_fault_fails_the_check_for_it(toy, monkeypatch, check):
 def test_what_is_no_adapter():
     with pytest.raises(CheckCallError, match="NoneType has no name and no owns"):
         check_adapter(None)
+
+
+def test_the_page_builds_what_the_distribution_packages():
+    """Block for block, and in at most 150 lines."""
+    page = (TOY.parents[2] / "docs/how-to/write-an-adapter.md").read_text()
+    code = re.findall(r"```python\n((?!>>>).*?)```", page, re.DOTALL)
+    shown = [line for block in code for line in block.splitlines() if line.strip()]
+    package = TOY / "toyhost"
+    adapter = (package / "adapter.py").read_text()
+    assert len(adapter.splitlines()) <= 150
+    toy = (package / "__init__.py").read_text().split("def cube")[0]
+    packaging = ('"""', "__all__", "from toyhost")
+    for line in (*toy.splitlines(), *adapter.splitlines()):
+        assert not line.strip() or line.startswith(packaging) or line in shown

@@ -14,10 +14,7 @@ from rules_core.extend import (
 from rules_core.testing import Cell, FlatFunction, HostArrays
 from toyhost import Box, Node, gradients
 
-NUMPY = (np.ndarray, np.generic)
-
-
-NUMBERS = (*NUMPY, float, complex)
+NUMBERS = (np.ndarray, np.generic, float, complex)
 
 
 def box(x):
