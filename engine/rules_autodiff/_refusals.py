@@ -43,14 +43,14 @@ def worded(place: Place) -> str:
 def code_and_line() -> Place:
     """Code object and line, not yet formatted: most are never shown."""
     frame: Any = sys._getframe(1)  # noqa: SLF001  (no other way to the frames)
-    found: Place = None
+    place: Place = None
     while frame is not None:
         if is_lifted_code(frame.f_code):
-            found = frame.f_code, frame.f_lineno
+            place = frame.f_code, frame.f_lineno
             if not is_standard(frame):
-                return found
+                return place
         frame = frame.f_back
-    return found
+    return place
 
 
 def is_standard(frame: Any) -> bool:

@@ -45,15 +45,15 @@ MODULES = {
 
 def public_functions() -> dict[str, Any]:
     """Every public function of the modules, by its full name."""
-    found = {}
+    functions = {}
     for module, owner in MODULES.items():
         for name in dir(owner):
             if name.startswith("_") or name in _LEFT_OUT:
                 continue
             value = getattr(owner, name)
             if callable(value) and not isinstance(value, type):
-                found[f"{module}.{name}"] = value
-    return found
+                functions[f"{module}.{name}"] = value
+    return functions
 
 
 # Reading the first two warns; the last runs NumPy's own tests.

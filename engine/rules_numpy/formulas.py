@@ -96,13 +96,13 @@ def in_namespace(formula: Formula, namespace: dict[str, Any]) -> Partials:
 
 def in_framework(formula: Formula) -> Partials:
     """The partials as `partials(xp, y, *args)` for any array-API namespace."""
-    known: dict[Any, Partials] = {}
+    cache: dict[Any, Partials] = {}
 
     def partials(xp: Any, y: Any, *args: Any) -> tuple[Any, ...]:
-        found = known.get(xp)
-        if found is None:
-            found = known[xp] = rebound(formula.partials, framework(xp))
-        return found(y, *args)
+        rebound_partials = cache.get(xp)
+        if rebound_partials is None:
+            rebound_partials = cache[xp] = rebound(formula.partials, framework(xp))
+        return rebound_partials(y, *args)
 
     return partials
 

@@ -46,12 +46,12 @@ def is_array_type(cls: type) -> bool:
     NumPy arrays and scalars, JAX arrays and tracers, torch tensors and every class
     with `__array_namespace__`; Python numbers are not.
     """
-    known = _KNOWN.get(cls)
-    if known is None:
-        known = _inherits_array(cls) or hasattr(cls, "__array_namespace__")
-        if known:  # array classes are few and long-lived; others may be temporary
-            _KNOWN[cls] = known
-    return known
+    answer = _KNOWN.get(cls)
+    if answer is None:
+        answer = _inherits_array(cls) or hasattr(cls, "__array_namespace__")
+        if answer:  # array classes are few and long-lived; others may be temporary
+            _KNOWN[cls] = answer
+    return answer
 
 
 def type_name(cls: type) -> str:
@@ -143,12 +143,12 @@ class ShapeDtype:
 
 
 def _namespace_of(cls: type, x: Any) -> Any:
-    known = _NAMESPACES.get(cls)
-    if known is None:
+    namespace = _NAMESPACES.get(cls)
+    if namespace is None:
         from array_api_compat import array_namespace as compat
 
-        known = _NAMESPACES[cls] = compat(x)
-    return known
+        namespace = _NAMESPACES[cls] = compat(x)
+    return namespace
 
 
 def _is_numpy(xp: Any) -> bool:
@@ -179,20 +179,20 @@ def array_namespace(*xs: Any) -> Any:
     >>> array_namespace(np.ones(2), 1.0).__name__
     'array_api_compat.numpy'
     """
-    found = None
+    namespace = None
     for x in xs:
         cls = type(x)
         if not is_array_type(cls):
             continue
         xp = _namespace_of(cls, x)
-        if found is None or (found is not xp and _is_numpy(found)):
-            found = xp
-        elif found is not xp and not _is_numpy(xp):
+        if namespace is None or (namespace is not xp and _is_numpy(namespace)):
+            namespace = xp
+        elif namespace is not xp and not _is_numpy(xp):
             from .errors import MixedHostsError
 
             message = (
                 f"arrays of two frameworks cannot be combined: "
-                f"{found.__name__} and {xp.__name__}. Convert one of them."
+                f"{namespace.__name__} and {xp.__name__}. Convert one of them."
             )
             raise MixedHostsError(message)
-    return _numpy_namespace() if found is None else found
+    return _numpy_namespace() if namespace is None else namespace

@@ -185,13 +185,13 @@ def _backward(
     def cotangents(dy: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if isinstance(dy, AbstractZero):
             return (ZeroTangent(),) * len(numbers)
-        found = adjoint(dy, *args, **kw)
-        if bare and (type(found) is not tuple or type(args[numbers[0]]) is tuple):
-            return (found,)
-        if bare or type(found) is not tuple or len(found) != len(numbers):
+        dxs = adjoint(dy, *args, **kw)
+        if bare and (type(dxs) is not tuple or type(args[numbers[0]]) is tuple):
+            return (dxs,)
+        if bare or type(dxs) is not tuple or len(dxs) != len(numbers):
             label = f"linear_rule {where.name} for {table.label} at {where}"
-            raise _wrong_answer(label, found, numbers, bare=bare)
-        return found
+            raise _wrong_answer(label, dxs, numbers, bare=bare)
+        return dxs
 
     return linear_rrule
 

@@ -166,15 +166,15 @@ def _rows_of(
     missing = NotImplementedTangent(why, "", where.module, where.file, where.line)
 
     def rows(y: Any, *args: Any, **kw: Any) -> tuple[tuple[Any, ...], ...]:
-        found = _rows(partials(y, *map(signed, args), **kw), y, label, len(args))
+        partial_rows = _rows(partials(y, *map(signed, args), **kw), y, label, len(args))
         if holomorphic or not any(map(is_complex, args)):
-            return found
+            return partial_rows
         outputs = y if isinstance(y, tuple) else (y,)
         return tuple(
             row
             if real_valued and not is_complex(out)
             else _of_reals(row, args, missing)
-            for row, out in zip(found, outputs, strict=True)
+            for row, out in zip(partial_rows, outputs, strict=True)
         )
 
     return rows
@@ -204,15 +204,15 @@ def _make(
         return y, rows(y, *args, **kw)
 
     def scalar_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
-        y, found = evaluate(args, kw)
+        y, rows = evaluate(args, kw)
         outputs = y if isinstance(y, tuple) else (y,)
-        pairs = zip(found, outputs, strict=True)
+        pairs = zip(rows, outputs, strict=True)
         dys = [_push(row, tangents[head:], out) for row, out in pairs]
         return y, Tangent(type(y), *dys) if isinstance(y, tuple) else dys[0]
 
     def scalar_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        y, found = evaluate(args, kw)
-        return y, Pullback(pull, isinstance(y, tuple), args, found)
+        y, rows = evaluate(args, kw)
+        return y, Pullback(pull, isinstance(y, tuple), args, rows)
 
     return scalar_frule, scalar_rrule
 

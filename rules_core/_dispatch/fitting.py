@@ -74,16 +74,16 @@ def reasons(
     """
     if not has_config(rule, config):
         none = config is type(None)
-        given = "no config is given" if none else f"{config.__name__} is not"
+        problem = "no config is given" if none else f"{config.__name__} is not"
         assert rule.config is not None
-        yield f"it needs {rule.config.__name__}, but {given}"
+        yield f"it needs {rule.config.__name__}, but {problem}"
     if not takes_count(rule, len(types)):
         yield f"it takes {_count(rule)}, but the call has {len(types)}"
         return
     for i in misfits(rule, types):
         name = f" ({names[i]})" if i < len(names) else ""
-        wanted = union(parameter(rule, i))
-        yield f"argument {i + 1}{name} is {type_name(types[i])}, not {wanted}"
+        classes = union(parameter(rule, i))
+        yield f"argument {i + 1}{name} is {type_name(types[i])}, not {classes}"
 
 
 def _count(rule: Rule) -> str:

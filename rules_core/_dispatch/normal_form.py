@@ -87,9 +87,9 @@ def _hands_on(own: inspect.Signature, inner: inspect.Signature | None) -> bool:
     first = [p for p in parameters if p.kind not in _REST]
     if not any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
         return False
-    known = [] if inner is None else list(inner.parameters)[: len(first)]
+    leading = [] if inner is None else list(inner.parameters)[: len(first)]
     bare = all(p.kind in _POSITIONAL and p.default is _MISSING for p in first)
-    return bare and [p.name for p in first] == known
+    return bare and [p.name for p in first] == leading
 
 
 class Binder:
@@ -140,8 +140,8 @@ class Binder:
         opened = inspect.Parameter.VAR_KEYWORD in kinds
         self._keywords = None if opened else {p.name for p in named}
         self.required = tuple(p.name for p in named if p.default is _MISSING)
-        given = {p.name: p.default for p in named if p.default is not _MISSING}
-        self._keyword_defaults = given
+        defaults = {p.name: p.default for p in named if p.default is not _MISSING}
+        self._keyword_defaults = defaults
 
     @property
     def keyword_defaults(self) -> dict[str, Any]:

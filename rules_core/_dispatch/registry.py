@@ -135,8 +135,8 @@ def rules() -> list[Rule]:
     >>> [rule.kind for rule in rules() if rule.key is cube]
     ['rrule']
     """
-    found = [rule for table in all_tables() for rule in table.rules()]
-    return sorted(found, key=lambda r: (r.target, r.kind, r.file, r.line))
+    entries = [rule for table in all_tables() for rule in table.rules()]
+    return sorted(entries, key=lambda r: (r.target, r.kind, r.file, r.line))
 
 
 def being_imported(module: str) -> bool:
@@ -165,9 +165,9 @@ def find_again(kind: str, key: Any, module: str, name: str, signature: str) -> R
     """The registered rule of a key with this description."""
     PACKS.ensure(key)
     table = find_table(key)
-    wanted = kind, module, name, signature
+    description = kind, module, name, signature
     for rule in () if table is None else table.rules():
-        if (rule.kind, rule.module, rule.name, rule.signature) == wanted:
+        if (rule.kind, rule.module, rule.name, rule.signature) == description:
             return rule
     message = f"{kind} {name} for {describe(key)}({signature}) is not registered here."
     raise RulesCoreError(message)
@@ -212,9 +212,9 @@ def _restore(table: Table, contents: _Contents) -> None:
     if not table.told and _contents(table) == contents:  # true of nearly all
         return
     frules, rrules, shapes, batches, primitive = contents
-    for ruleset, kept in ((table.frule, frules), (table.rrule, rrules)):
-        late = [r for r in ruleset.rules if r.persistent and r not in kept]
-        ruleset.restore([*kept, *late])
+    for ruleset, earlier in ((table.frule, frules), (table.rrule, rrules)):
+        late = [r for r in ruleset.rules if r.persistent and r not in earlier]
+        ruleset.restore([*earlier, *late])
     table.shapes, table.batches = (
         _kept(shapes, table.shapes),
         _kept(batches, table.batches),

@@ -221,8 +221,8 @@ class Rule:
         if self.config is not None:
             head = (config, *head)
         if self.needs:
-            wanted = (True,) * len(args) if needs is None else needs
-            kwargs = {**kwargs, "needs": wanted}
+            mask = (True,) * len(args) if needs is None else needs
+            kwargs = {**kwargs, "needs": mask}
         assert self.function is not None
         result = self.function(*head, *args, **kwargs)
         if type(result) is not tuple or len(result) != 2:

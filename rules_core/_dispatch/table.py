@@ -168,16 +168,16 @@ class RuleSet:
             RuleClashError: The signature is taken by a rule from another place.
         """
         with LOCK:
-            kept = [r for r in self.rules if not replaces(rule, r)]
-            for old in kept:
+            others = [r for r in self.rules if not replaces(rule, r)]
+            for old in others:
                 if same_signature(old, rule):
                     raise RuleClashError(old, rule)
-            if len(kept) == len(self.rules):
+            if len(others) == len(self.rules):
                 self.rules.append(rule)
                 self._enter(rule)
             else:
-                warn_of_others(rule, [r for r in self.rules if r not in kept])
-                self.rules = [*kept, rule]
+                warn_of_others(rule, [r for r in self.rules if r not in others])
+                self.rules = [*others, rule]
                 self._rebuild()
             self.forget()
 
@@ -297,8 +297,8 @@ def _matches(dispatcher: Dispatcher, types: tuple[type, ...]) -> list[Rule]:
     if not dispatcher.funcs:
         return []
     dispatcher.reorder(on_ambiguity=_quiet)
-    found = itertools.chain.from_iterable(dispatcher.dispatch_iter(*types))
-    return list(dict.fromkeys(found))
+    matches = itertools.chain.from_iterable(dispatcher.dispatch_iter(*types))
+    return list(dict.fromkeys(matches))
 
 
 class Table:

@@ -13,10 +13,10 @@ __all__ = ["as_primitive", "primitive"]
 
 
 def _given(flags: dict[str, Any]) -> dict[str, Any]:
-    given = {name: value for name, value in flags.items() if value is not None}
-    if "static_argnames" in given:
-        given["static_argnames"] = names_of(given["static_argnames"])
-    return given
+    explicit = {name: value for name, value in flags.items() if value is not None}
+    if "static_argnames" in explicit:
+        explicit["static_argnames"] = names_of(explicit["static_argnames"])
+    return explicit
 
 
 @overload
@@ -118,7 +118,7 @@ def as_primitive(
     >>> as_primitive(cube) is handle
     True
     """
-    given = _given(
+    explicit = _given(
         {
             "host": host,
             "elementwise": elementwise,
@@ -127,9 +127,9 @@ def as_primitive(
         }
     )
     if isinstance(f, Primitive):
-        return check_flags(f, given)
+        return check_flags(f, explicit)
     load_pack(f)
     table = find_table(f)
     if table is not None and table.primitive is not None:
-        return check_flags(table.primitive, given)
-    return Primitive(f, **given)
+        return check_flags(table.primitive, explicit)
+    return Primitive(f, **explicit)

@@ -45,16 +45,16 @@ class Adapter(Protocol):
 def _points() -> dict[str, Any]:
     from importlib.metadata import entry_points
 
-    found: dict[str, Any] = {}
+    points: dict[str, Any] = {}
     for point in entry_points(group=GROUP):
-        old = found.setdefault(point.name, point)
+        old = points.setdefault(point.name, point)
         if old.value != point.value:
             message = (
                 f"two adapters serve the types of {point.name!r}: {old.value} and "
                 f"{point.value}. Uninstall one of them."
             )
             raise RulesCoreError(message)
-    return found
+    return points
 
 
 @cache
@@ -159,16 +159,16 @@ def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     Raises:
         MixedHostsError: The arguments contain arrays of two frameworks.
     """
-    found = None
+    adapter = None
     for x in (*args, *kwargs.values()) if kwargs else args:
         host = _hosts[x.__class__]
         if host is _LOOK_INSIDE:
             host = _inside(x, set())
-        if host is not None and host is not found:
-            if found is not None:
-                raise _mixed(found, host)
-            found = host
-    return found
+        if host is not None and host is not adapter:
+            if adapter is not None:
+                raise _mixed(adapter, host)
+            adapter = host
+    return adapter
 
 
 def _inside(x: Any, seen: set[int]) -> Any:
@@ -176,24 +176,24 @@ def _inside(x: Any, seen: set[int]) -> Any:
     if id(x) in seen:
         return None
     seen.add(id(x))
-    found = None
+    adapter = None
     for child in _values(x):
         host = _hosts[child.__class__]
         if host is _LOOK_INSIDE:
             host = _inside(child, seen)
-        if host is not None and host is not found:
-            if found is not None:
-                raise _mixed(found, host)
-            found = host
-    return found
+        if host is not None and host is not adapter:
+            if adapter is not None:
+                raise _mixed(adapter, host)
+            adapter = host
+    return adapter
 
 
 def _values(x: Any) -> Iterable[Any]:
     level = structure(x)
-    held = () if level is None else level.values
+    entries = () if level is None else level.values
     if isinstance(x, FunctionType):
-        return (*held, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values())
-    return held
+        return (*entries, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values())
+    return entries
 
 
 # torch's Dynamo traces the code that a compiled function calls, and guards every table
@@ -244,23 +244,23 @@ def _compiling() -> str:
 def _names_of_hosts(
     values: Iterable[Any], closed: list[Any], deep: int = 0
 ) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     for x in values:
         name = _name_of_host(type(x))
         if name != "inside":
-            found.append(name)
+            names.append(name)
         elif isinstance(x, dict):
-            found.extend(_names_of_hosts(x.values(), closed, deep + 1))
+            names.extend(_names_of_hosts(x.values(), closed, deep + 1))
         elif isinstance(x, (tuple, list)):
-            found.extend(_names_of_hosts(x, closed, deep + 1))
+            names.extend(_names_of_hosts(x, closed, deep + 1))
         elif isinstance(x, MethodType):
-            found.extend(_names_of_hosts((x.__self__,), closed, deep + 1))
+            names.extend(_names_of_hosts((x.__self__,), closed, deep + 1))
         elif isinstance(x, partial):
             parts = (*x.args, *x.keywords.values())
-            found.extend(_names_of_hosts(parts, closed, deep + 1))
+            names.extend(_names_of_hosts(parts, closed, deep + 1))
         elif hasattr(type(x), "__dataclass_fields__"):
             fields = [getattr(x, key) for key in tuple(type(x).__dataclass_fields__)]
-            found.extend(_names_of_hosts(fields, closed, deep + 1))
+            names.extend(_names_of_hosts(fields, closed, deep + 1))
         elif isinstance(x, FunctionType):
             if x.__code__.co_freevars or x.__defaults__:
                 closed.append(x)
@@ -268,14 +268,14 @@ def _names_of_hosts(
             fields = [getattr(x, key) for key in _slots(type(x)) if hasattr(x, key)]
             if _has_dict(type(x)):
                 fields += [getattr(x, key) for key in tuple(vars(x))]
-            found.extend(_names_of_hosts(fields, closed, deep + 1))
+            names.extend(_names_of_hosts(fields, closed, deep + 1))
         else:
             closed.append(x)
-    return found
+    return names
 
 
 def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    found, closed = None, []  # type: Any, list[Any]
+    adapter, closed = None, []  # type: Any, list[Any]
     names = _names_of_hosts((*args, *kwargs.values()), closed)
     if not any(names):  # Dynamo can pass only some objects
         names = [
@@ -285,11 +285,11 @@ def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             for x in closed
         ]
     for name in names:
-        if name and found is not None and _NAMED[name] is not found:
-            raise _mixed(found, _NAMED[name])
+        if name and adapter is not None and _NAMED[name] is not adapter:
+            raise _mixed(adapter, _NAMED[name])
         if name:
-            found = _NAMED[name]
-    return found
+            adapter = _NAMED[name]
+    return adapter
 
 
 def _adapter_of_traced(cls: type) -> Any:

@@ -55,14 +55,14 @@ def without_captured(f: Any, stop: Callable[[Any], Any], call: Any) -> Any:
     if not isinstance(f, FunctionType) or not f.__closure__:
         return call(f)
     cells = [_stopped_cell(cell, stop) for cell in f.__closure__]
-    known = [_content(cell) for cell in cells]
+    contents = [_content(cell) for cell in cells]
     parts = f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells)
     made = FunctionType(*parts)
     made.__kwdefaults__ = f.__kwdefaults__
     try:
         return call(made)
     finally:
-        for cell, own, old in zip(f.__closure__, cells, known, strict=True):
+        for cell, own, old in zip(f.__closure__, cells, contents, strict=True):
             if own is not cell and _content(own) is not old:
                 cell.cell_contents = _content(own)
 

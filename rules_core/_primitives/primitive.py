@@ -95,13 +95,13 @@ class Primitive:
                 setattr(self, name, getattr(fun, name))
 
     def _check_static(self) -> None:
-        known = self.table.binder.parameters if self.static_argnames else None
-        if known is None or self.static_argnames <= known:
+        parameters = self.table.binder.parameters if self.static_argnames else None
+        if parameters is None or self.static_argnames <= parameters:
             return
         message = (
             f"primitive {describe(self.fun)}: static_argnames must be among its "
-            f"arguments ({', '.join(sorted(known))}), but got "
-            f"{', '.join(sorted(self.static_argnames - known))}."
+            f"arguments ({', '.join(sorted(parameters))}), but got "
+            f"{', '.join(sorted(self.static_argnames - parameters))}."
         )
         raise RuleDefinitionError(message)
 
@@ -236,8 +236,8 @@ def acting_handle(f: Any) -> Primitive | None:
 def names_of(static_argnames: str | Iterable[str]) -> frozenset[str]:
     if isinstance(static_argnames, str):
         return frozenset((static_argnames,))
-    given: Any = static_argnames
-    names = frozenset(given if isinstance(given, Iterable) else (given,))
+    value: Any = static_argnames
+    names = frozenset(value if isinstance(value, Iterable) else (value,))
     for name in names:
         if not isinstance(name, str):
             message = f"static_argnames must be names of arguments, but got {name!r}."
@@ -249,12 +249,12 @@ def _found_by_name(handle: Primitive) -> bool:
     """Whether the primitive is found under its own module and name."""
     module = getattr(handle, "__module__", None)
     try:
-        found: Any = importlib.import_module(module or "")
+        entry: Any = importlib.import_module(module or "")
         for part in handle.__qualname__.split("."):
-            found = getattr(found, part)
+            entry = getattr(entry, part)
     except (ImportError, AttributeError, ValueError):
         return False
-    return found is handle
+    return entry is handle
 
 
 def _registered(fun: Any, flags: dict[str, Any]) -> Any:

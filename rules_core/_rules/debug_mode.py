@@ -142,8 +142,8 @@ def _watch_rrule(rule: Rule) -> Callable[..., Any]:
             return result  # the call itself reports it
         y, pullback = result
         _complain(rule, "the primal output", check_finite(y, list(arguments.values())))
-        wanted = kw["needs"] if rule.needs else (True,) * len(arguments)
-        return y, _watch_pullback(rule, y, pullback, arguments, wanted)
+        needs = kw["needs"] if rule.needs else (True,) * len(arguments)
+        return y, _watch_pullback(rule, y, pullback, arguments, needs)
 
     return watched_rrule
 
@@ -159,9 +159,9 @@ def _watch_pullback(
         if not rule.symbolic_zeros:
             _complain(rule, "the cotangent of the output", check_dy(y, dy))
         with _unwritten(rule, {**arguments, "the cotangent": dy}):
-            found = pullback(dy)
-            _check_cotangents(rule, found, arguments, dy, wanted)
-        return found
+            cotangents = pullback(dy)
+            _check_cotangents(rule, cotangents, arguments, dy, wanted)
+        return cotangents
 
     return watched_pullback
 
@@ -204,8 +204,8 @@ def _watch_frule(rule: Rule) -> Callable[..., Any]:
         arguments = _arguments(rule, args)
         tangents = args[rule.config is not None]
         _check_given(rule, arguments, tangents)
-        given = {f"tangent {i}": t for i, t in enumerate(tangents)}
-        with _unwritten(rule, {**arguments, **given}):
+        named_tangents = {f"tangent {i}": t for i, t in enumerate(tangents)}
+        with _unwritten(rule, {**arguments, **named_tangents}):
             result = function(*args, **kw)
         if type(result) is not tuple or len(result) != 2:
             return result

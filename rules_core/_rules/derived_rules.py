@@ -87,9 +87,9 @@ def resolve_primitive(
     >>> call.rule.name
     'derived by rules_autodiff'
     """
-    found: RuleCall | None = kind.resolve(primitive.fun, args, kwargs, config)
-    if found is not None:
-        return found
+    call: RuleCall | None = kind.resolve(primitive.fun, args, kwargs, config)
+    if call is not None:
+        return call
     warn_if_skipped(primitive.fun, args, kwargs, config)
     if not primitive.host:
         return None
@@ -114,11 +114,11 @@ def derived_rule(
     """
     if not primitive.host or _entry(primitive.fun, args, kwargs, config) is not None:
         return None
-    known = primitive.__dict__.setdefault("_derived", {})
-    if kind not in known:
-        known[kind] = _make(kind, primitive)
-    found: Rule | None = known[kind]
-    return found
+    cache = primitive.__dict__.setdefault("_derived", {})
+    if kind not in cache:
+        cache[kind] = _make(kind, primitive)
+    rule: Rule | None = cache[kind]
+    return rule
 
 
 def why_not_derived(

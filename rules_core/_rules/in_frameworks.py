@@ -35,12 +35,12 @@ class _Host:
 
     @property
     def traced(self) -> type:
-        found: Any = sys.modules.get(self.module)
-        if found is None:
+        entry: Any = sys.modules.get(self.module)
+        if entry is None:
             return self.absent
         for part in self.path.split("."):
-            found = getattr(found, part)
-        cls: type = found
+            entry = getattr(entry, part)
+        cls: type = entry
         return cls
 
     @property
@@ -76,9 +76,9 @@ _HOSTS = (
 
 def in_hosts(table: Table, types: tuple[type, ...]) -> Iterator[str]:
     """A line per framework, or one for both: the rules that run, or why none does."""
-    given = [host for host in _HOSTS if any(map(host.owns, types))]
+    owners = [host for host in _HOSTS if any(map(host.owns, types))]
     said: dict[str, list[str]] = {}
-    for host in given or _HOSTS:
+    for host in owners or _HOSTS:
         verdict = _verdict(table, host.config, host.types(types))
         said.setdefault(verdict, []).append(host.name)
     for verdict, names in said.items():

@@ -61,8 +61,8 @@ def all_arguments(
     partials: tuple[partial[Any], ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """All arguments of the inner function, including those of the partials."""
-    for held in partials:
-        args, kwargs = (*held.args, *args), {**held.keywords, **kwargs}
+    for part in partials:
+        args, kwargs = (*part.args, *args), {**part.keywords, **kwargs}
     return args, kwargs
 
 

@@ -104,8 +104,8 @@ class RRuleCall(RuleCall):
         """A method called through its class, or a plain function as a method."""
 
         def shifted_pullback(dy: Any) -> tuple[Any, ...]:
-            found = self.check_cotangents(pullback(dy))
-            return found[1:] if self.bound else (NoTangent(), *found)
+            cotangents = self.check_cotangents(pullback(dy))
+            return cotangents[1:] if self.bound else (NoTangent(), *cotangents)
 
         return shifted_pullback
 
@@ -139,10 +139,10 @@ class FRuleCall(RuleCall):
 
     def _inner(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         """The rule's own tangents, with zeros for arguments outside the call."""
-        given = self.given + 1
-        full = given if self.outer else len(self.args) + (not self.bound)
-        if type(tangents) is not tuple or len(tangents) not in (given, full):
-            raise TangentCountError(self.rule.target, given, tangents)
+        count = self.given + 1
+        full = count if self.outer else len(self.args) + (not self.bound)
+        if type(tangents) is not tuple or len(tangents) not in (count, full):
+            raise TangentCountError(self.rule.target, count, tangents)
         if self.outer is not None:
             dself, spread = self.outer.tangents(tangents)
         elif self.bound:
@@ -204,11 +204,11 @@ class Outer:
         self.prefix = self.bound + sum(len(p.args) for p in partials)
         self.named: list[dict[str, int]] = []
         places = {name: i for i, name in enumerate(names)}
-        taken = set(used)
-        for held in partials:
-            own = {n: places[n] for n in held.keywords if n in places}
-            self.named.append({n: i for n, i in own.items() if n not in taken})
-            taken |= own.keys()
+        names_in_use = set(used)
+        for part in partials:
+            own = {n: places[n] for n in part.keywords if n in places}
+            self.named.append({n: i for n, i in own.items() if n not in names_in_use})
+            names_in_use |= own.keys()
         # After the first argument given by name the partials accept only keywords.
         by_name = [places[n] for p in partials for n in p.keywords if n in places]
         self.first = min(by_name, default=None)
@@ -217,17 +217,17 @@ class Outer:
         """Collect the partials' own cotangents from the rule's."""
 
         def partial_pullback(dy: Any) -> tuple[Any, ...]:
-            found = call.check_cotangents(pullback(dy))
-            own = found[not call.method :]
-            head = own[0] if self.bound else NoTangent() if call.method else found[0]
+            dxs = call.check_cotangents(pullback(dy))
+            own = dxs[not call.method :]
+            head = own[0] if self.bound else NoTangent() if call.method else dxs[0]
             return self._own(head, own), *own[self.prefix : self.first]
 
         return partial_pullback
 
     def _own(self, head: Any, cotangents: tuple[Any, ...]) -> Any:
         start = self.bound
-        for held, named in zip(self.partials[::-1], self.named[::-1], strict=True):
-            end = start + len(held.args)
+        for part, named in zip(self.partials[::-1], self.named[::-1], strict=True):
+            end = start + len(part.args)
             head = Tangent(
                 partial,
                 func=head,
@@ -242,11 +242,11 @@ class Outer:
         head, *rest = tangents
         spread = dict(enumerate(rest, self.prefix))
         end = self.prefix
-        for held, named in zip(self.partials, self.named, strict=True):
-            start = end - len(held.args)
+        for part, named in zip(self.partials, self.named, strict=True):
+            start = end - len(part.args)
             if not isinstance(head, Tangent):
                 return NoTangent(), spread
-            spread.update((start + i, head.args[i]) for i in range(len(held.args)))
+            spread.update((start + i, head.args[i]) for i in range(len(part.args)))
             spread.update((i, head.keywords[name]) for name, i in named.items())
             head, end = head.func, start
         if not self.bound:

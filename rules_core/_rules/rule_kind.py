@@ -150,20 +150,20 @@ class RuleKind(Generic[CallT]):
         check_config(config, label)
         read = [set(alternatives) for alternatives in read_types(types, label)]
         rules = self._rules(table)
-        found = [
+        matches = [
             rule
             for rule in rules.rules
             if (not types or [set(t) for t in rule.types] == read)
             and config in (None, rule.config)
         ]
-        if not found:
+        if not matches:
             listed = "; ".join(f"({r.signature}) at {r.location}" for r in rules.rules)
             message = (
                 f"{label} must name a rule that is defined, but got none of them. "
                 f"There are: {listed or 'none'}."
             )
             raise RuleDefinitionError(message)
-        rules.remove(found)
+        rules.remove(matches)
 
     def resolve(
         self,
@@ -212,7 +212,7 @@ class RuleKind(Generic[CallT]):
         kwargs: dict[str, Any],
         config: RuleConfig | None,
     ) -> CallT | None:
-        given, used = len(args), kwargs
+        count, used = len(args), kwargs
         args, kwargs = all_arguments(partials, args, kwargs)
         if target.bound:
             args = (target.instance, *args)
@@ -232,7 +232,7 @@ class RuleKind(Generic[CallT]):
             bound_args,
             rest,
             config,
-            given=given,
+            given=count,
             bound=target.bound,
             method=table.method,
             outer=outer,
@@ -250,8 +250,8 @@ class RuleKind(Generic[CallT]):
         >>> rule = methods[(float,)]  # None, or a Rule whose `function` runs
         """
         target, _ = unwrap(f)
-        found = table_for(target.key, f"{self.kind}.table")
-        caches: dict[type, MethodCache] = self._rules(found).caches
+        entry = table_for(target.key, f"{self.kind}.table")
+        caches: dict[type, MethodCache] = self._rules(entry).caches
         return caches[type(config)]
 
     def _rules(self, table: Table) -> Any:

@@ -144,10 +144,10 @@ def _cure(rule: Rule, types: tuple[type, ...], names: tuple[str, ...]) -> str:
     i = wrong[0]
     name = names[i] if i < len(names) else f"argument {i + 1}"
     also = "rules_core.Array" if is_array_type(types[i]) else type_name(types[i])
-    known = parameter(rule, i)
-    arrays = also == "rules_core.Array" and all(map(is_array_type, known))
-    wanted = also if arrays else f"{union(known)} | {also}"
+    classes = parameter(rule, i)
+    arrays = also == "rules_core.Array" and all(map(is_array_type, classes))
+    annotation = also if arrays else f"{union(classes)} | {also}"
     return (
-        f"Annotate {name} as {wanted}, leave the annotation out, or decline with "
+        f"Annotate {name} as {annotation}, leave the annotation out, or decline with "
         "opt_out."
     )

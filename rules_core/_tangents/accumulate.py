@@ -66,8 +66,8 @@ def accumulate(x: Any, y: Any, *, owned: bool = False) -> Any:
 def _copied(x: Any, met: dict[int, Any]) -> Any:
     """A copy of a tangent that shares no writable array with `x`."""
     if isinstance(x, StructuralTangent):
-        if (known := met.get(id(x))) is not None:
-            return known
+        if (copy := met.get(id(x))) is not None:
+            return copy
         result = met[id(x)] = like(x, {})
         for name, value in backing(x).items():
             backing(result)[name] = _copied(value, met)

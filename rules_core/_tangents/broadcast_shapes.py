@@ -37,5 +37,5 @@ def summed_axes(given: Sequence[int], shape: Sequence[int]) -> tuple[int, ...] |
     pairs = list(zip(given[lead:], shape, strict=True))
     if any(own not in (1, length) for length, own in pairs):
         return None
-    kept = (lead + i for i, (length, own) in enumerate(pairs) if length != own)
-    return (*range(lead), *kept)
+    broadcast = (lead + i for i, (length, own) in enumerate(pairs) if length != own)
+    return (*range(lead), *broadcast)

@@ -60,8 +60,8 @@ def tangent_type(primal: Any) -> type:
     level = structure(primal)
     if level is None or not has_tangent(primal):
         return NoTangent
-    found: type = MutableTangent if level.mutable else Tangent
-    return found
+    kind: type = MutableTangent if level.mutable else Tangent
+    return kind
 
 
 def zero_tangent(primal: Any) -> Any:

@@ -182,9 +182,9 @@ def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
         except (KeyError, IndexError, TypeError, AttributeError):
             continue  # another structure, an error of projection
         sub = entry_path(path, level.keyed, name)
-        found = _misplaced(value, entry, sub, seen | {id(x)})
-        if found is not None:
-            return found
+        place = _misplaced(value, entry, sub, seen | {id(x)})
+        if place is not None:
+            return place
     return None
 
 

@@ -145,8 +145,8 @@ def _named(
     if issubclass(primal, (dict, MappingProxyType)):
         return "key", _of_mapping(primal, items, fields)
     if items and fields:
-        given = f"{len(items)} entries and the fields {', '.join(fields)}"
-        raise _error(primal, "entries or fields", given)
+        entries = f"{len(items)} entries and the fields {', '.join(fields)}"
+        raise _error(primal, "entries or fields", entries)
     if issubclass(primal, (tuple, list)) and not hasattr(primal, "_fields"):
         if fields:
             raise _error(primal, "entries", f"the fields {', '.join(fields)}")

@@ -33,9 +33,9 @@ def is_scalar(x: Any) -> bool:
 
 def scaled(tangent: _T, fn: Callable[[Any], Any], memo: dict[int, Any]) -> _T:
     """The tangent with a linear function applied to every number in it."""
-    known: _T | None = memo.get(id(tangent))
-    if known is not None:
-        return known
+    earlier: _T | None = memo.get(id(tangent))
+    if earlier is not None:
+        return earlier
     result = memo[id(tangent)] = like(tangent, {})
     for name, value in backing(tangent).items():
         backing(result)[name] = _scaled_entry(value, fn, memo)
@@ -54,8 +54,8 @@ def total(a: Any, b: Any, memo: dict[tuple[int, int], Any]) -> Any:
     """The sum of two tangents; a missing field counts as zero."""
     if not (isinstance(a, Entries) and isinstance(b, Entries)):
         return _total_of_others(a, b, memo)
-    if (known := memo.get((id(a), id(b)))) is not None:
-        return known
+    if (earlier := memo.get((id(a), id(b)))) is not None:
+        return earlier
     check_alike(a, b)
     result = memo[id(a), id(b)] = like(a, {})
     mine, theirs = backing(a), backing(b)
@@ -142,8 +142,8 @@ def move(primal: Any, tangent: Any, memo: dict[int, Any]) -> Any:
     level = structure(primal)
     if level is None or not isinstance(tangent, (Entries, *BARE)):
         return primal + tangent
-    if (known := memo.get(id(primal))) is not None:
-        return known
+    if (earlier := memo.get(id(primal))) is not None:
+        return earlier
     _check_fields(level, tangent)
     if level.mutable:
         memo[id(primal)] = shell = level.shell()

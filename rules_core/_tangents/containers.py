@@ -267,14 +267,14 @@ def _is_dunder(name: str) -> bool:
 
 
 def _absent(tangent: StructuralTangent, name: str) -> Any:
-    known = field_names(primal_type(tangent))
-    if known is not None and name in known:
+    fields = field_names(primal_type(tangent))
+    if fields is not None and name in fields:
         return ZeroTangent()
     if name in _CONJUGATE:
         return lambda: scaled(tangent, conjugate, {})
-    if known is None:
+    if fields is None:
         return ZeroTangent()
-    message = f"{titled(tangent)} has no field {name!r}: it has {', '.join(known)}"
+    message = f"{titled(tangent)} has no field {name!r}: it has {', '.join(fields)}"
     raise AttributeError(message)
 
 

@@ -116,10 +116,10 @@ def is_same_kind(x: Any, dx: Any) -> bool:
 def is_floating(xp: Any, dtype: Any) -> bool:
     """Whether a dtype is real or complex floating, bfloat16 and similar included."""
     key = type(dtype), dtype
-    known = _KNOWN.get(key)
-    if known is None:
-        known = _KNOWN[key] = _ask_floating(xp, dtype)
-    return known
+    answer = _KNOWN.get(key)
+    if answer is None:
+        answer = _KNOWN[key] = _ask_floating(xp, dtype)
+    return answer
 
 
 def _ask_floating(xp: Any, dtype: Any) -> bool:

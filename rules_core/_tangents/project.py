@@ -173,13 +173,13 @@ class _Fit:
         return self.number(tree, dx, path)
 
     def container(self, tree: StructuralTangent, dx: Any, path: str) -> Any:
-        if (known := self.met.get((id(tree), id(dx)))) is not None:
-            return known
-        given = entries_given(tree, dx, path)
+        if (earlier := self.met.get((id(tree), id(dx)))) is not None:
+            return earlier
+        entries = entries_given(tree, dx, path)
         result = like(tree, {})
         if is_mutable(tree):
             self.met[id(tree), id(dx)] = result
-        return self.filled(tree, given, result, path)
+        return self.filled(tree, entries, result, path)
 
     def filled(
         self,
@@ -239,8 +239,8 @@ class _Filling(_Fit):
         if not isinstance(tree, StructuralTangent):
             return zero_tangent(tree)
         # A repeated instance is one instance, reached again without a tangent.
-        known = self.latest.get(id(tree))
-        return self.filled(tree, {}, like(tree, {}), "") if known is None else known
+        earlier = self.latest.get(id(tree))
+        return self.filled(tree, {}, like(tree, {}), "") if earlier is None else earlier
 
     def filled(
         self,

@@ -179,8 +179,8 @@ def _from_tuple(x: Any) -> Structure:
     cls = type(x)
     if hasattr(cls, "_fields"):
         return Structure(cls, "field", cls._fields, tuple.__iter__(x), cls._make)
-    held = x if cls is tuple else tuple(tuple.__iter__(x))
-    return Structure(cls, "position", range(len(held)), held, cls)
+    entries = x if cls is tuple else tuple(tuple.__iter__(x))
+    return Structure(cls, "position", range(len(entries)), entries, cls)
 
 
 def _from_list(x: Any) -> Structure:
@@ -191,8 +191,8 @@ def _from_list(x: Any) -> Structure:
         list.__setitem__(result, slice(None), values)
         return result
 
-    held = x if type(x) is list else list(list.__iter__(x))
-    return Structure(type(x), "position", range(len(held)), held, build)
+    entries = x if type(x) is list else list(list.__iter__(x))
+    return Structure(type(x), "position", range(len(entries)), entries, build)
 
 
 # A user's class may redefine its access: use the methods of the base classes.
@@ -395,10 +395,10 @@ def _attributes(x: Any) -> Iterator[str]:
         for slot in slots_of(cls):
             if hasattr(x, slot):
                 yield slot
-    found = getattr(x, "__dict__", None)
-    if not isinstance(found, dict):  # a class may answer every name
+    attributes = getattr(x, "__dict__", None)
+    if not isinstance(attributes, dict):  # a class may answer every name
         return
-    for name in found:
+    for name in attributes:
         if not name.startswith("__"):  # not metadata, as of functions
             yield name
 

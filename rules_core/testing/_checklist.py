@@ -41,8 +41,8 @@ def _with_leaves(check: Run) -> Run:
             message = f"the value has no tangent: it is {describe(subject.y)}"
             raise NotRun(message)
         if not subject.space.leaves:
-            given = ", ".join(map(describe, subject.primals[1:]))
-            message = f"no argument has a tangent: there are {given or 'none'}"
+            arguments = ", ".join(map(describe, subject.primals[1:]))
+            message = f"no argument has a tangent: there are {arguments or 'none'}"
             raise NotRun(message)
         return check(mode)
 

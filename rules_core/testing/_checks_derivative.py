@@ -80,12 +80,12 @@ def _along(mode: Mode, v: Vector) -> float:
     derivative is negligible compared with the value or its variation.
     """
     check = _check_push if mode.kind == "frule" else _check_pull
-    found = check(mode, v, _slope(mode, v))
-    size = found.value if found.size <= found.round_off else found.size
-    if found.error > USELESS * size and not _is_nil(mode, v, found):
-        message = f"finite differences do not converge (± {found.error:.0e}); {ADVICE}"
+    result = check(mode, v, _slope(mode, v))
+    size = result.value if result.size <= result.round_off else result.size
+    if result.error > USELESS * size and not _is_nil(mode, v, result):
+        message = f"finite differences do not converge (± {result.error:.0e}); {ADVICE}"
         raise Failure(message)
-    return found.error / (size or 1.0)
+    return result.error / (size or 1.0)
 
 
 def _is_nil(mode: Mode, v: Vector, found: _Verdict) -> bool:

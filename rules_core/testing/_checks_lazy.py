@@ -52,7 +52,7 @@ def _named_thunks(mode: Mode, raw: Any) -> list[tuple[str, AbstractThunk]]:
     if mode.kind == "frule":
         return list(thunks_in(raw, "dy"))
     pairs = zip(mode.subject.names, raw, strict=True)
-    return [found for name, c in pairs for found in thunks_in(c, name)]
+    return [named for name, c in pairs for named in thunks_in(c, name)]
 
 
 def thunks_keep_their_promise(mode: Mode) -> str:
@@ -156,13 +156,13 @@ def needs_are_met(mode: Mode) -> None:
 
 
 def _check_needs(mode: Mode, needs: tuple[bool, ...], place: slice, name: str) -> None:
-    given = seeds(mode)[0]
+    seed = seeds(mode)[0]
     if mode.kind == "frule":
-        given = _only(given, place)
-    tangent = mode.domain.tangent(given)
+        seed = _only(seed, place)
+    tangent = mode.domain.tangent(seed)
     few, all_of_them = mode.run(tangent, needs).raw, mode.run(tangent).raw
-    kept = place if mode.kind == "rrule" else slice(None)
-    actual, expected = mode.read(few)[kept], mode.read(all_of_them)[kept]
+    part = place if mode.kind == "rrule" else slice(None)
+    actual, expected = mode.read(few)[part], mode.read(all_of_them)[part]
     if mode.subject.tolerance.differs(actual, expected) is not None:
         message = (
             f"with needs={needs} the part of {name} is {actual}; when everything is "
@@ -172,6 +172,6 @@ def _check_needs(mode: Mode, needs: tuple[bool, ...], place: slice, name: str) -
 
 
 def _only(vector: Vector, place: slice) -> Vector:
-    kept = np.zeros_like(vector)
-    kept[place] = vector[place]
-    return kept
+    result = np.zeros_like(vector)
+    result[place] = vector[place]
+    return result

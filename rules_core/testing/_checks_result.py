@@ -111,8 +111,8 @@ def _nothing_is_left(mode: Mode) -> bool:
     subject = mode.subject
     places = enumerate(subject.space.slices)
     moving = {i for i, place in places if place.start < place.stop}
-    wanted = {i for i in moving if not subject.fixed[i]}
-    return bool(wanted) and wanted <= mode.missing.keys()
+    differentiated = {i for i in moving if not subject.fixed[i]}
+    return bool(differentiated) and differentiated <= mode.missing.keys()
 
 
 def value_is_right(mode: Mode) -> None:

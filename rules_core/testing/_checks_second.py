@@ -60,9 +60,9 @@ def slope_at_zero_is_right(mode: Mode) -> None:
     mode = _traceable(mode)
     u = seeds(mode)[0]
     zero = Space(mode.domain.tangent(np.zeros(mode.domain.dim)))
-    given = dual_point(zero, u)
+    seed = dual_point(zero, u)
     # Arrays throughout: a rule may convert the cotangent of a number to a number.
-    through = _through(mode, given, mode.subject.space.map(_as_array))
+    through = _through(mode, seed, mode.subject.space.map(_as_array))
     image = mode.image(u)
     finite = np.isfinite(image)
     excess = DIGITS.excess(through[finite], image[finite], 0.0, largest(image))
@@ -153,11 +153,11 @@ def _rates(space: Space, raw: Any) -> Any:
 def rate_by_value(mode: Mode, u: Vector, v: Vector) -> Estimate:
     """The derivative of the rule's value along `v`, by finite differences."""
     space = mode.subject.space
-    origin, given = space.origin, mode.domain.tangent(u)
+    origin, seed = space.origin, mode.domain.tangent(u)
 
     def along(t: float) -> Vector:
         try:
-            return mode.read(mode.run(given, at=space.point(origin + t * v)).raw)
+            return mode.read(mode.run(seed, at=space.point(origin + t * v)).raw)
         except StructureMismatch as mismatch:
             raise ValueError(str(mismatch)) from None
 

@@ -25,8 +25,8 @@ def symbolic_zeros_are_zeros(mode: Mode) -> str:
         message = "the rule is not defined with symbolic_zeros=True"
         raise NotRun(message)
     cases = list(_with_zeros(mode))
-    for label, coordinates, given in cases:
-        _check(mode, label, coordinates, given)
+    for label, coordinates, tangent in cases:
+        _check(mode, label, coordinates, tangent)
     return ", ".join(label for label, _, _ in cases)
 
 
@@ -57,10 +57,10 @@ def _with_zeros(mode: Mode) -> Iterator[tuple[str, Vector, Any]]:
         return
     places = dict(_places(root))
     for label, zeros in _choices(whole, root, list(places)):
-        kept = vector.copy()
+        partial = vector.copy()
         for i in zeros:
-            kept[places[i]] = 0.0
-        yield label, kept, _tangent(root, kept, zeros)
+            partial[places[i]] = 0.0
+        yield label, partial, _tangent(root, partial, zeros)
 
 
 def _places(root: Fork) -> Iterator[tuple[int, slice]]:

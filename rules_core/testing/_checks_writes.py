@@ -29,10 +29,10 @@ def snapshot(x: Any, path: str) -> Snapshot:
     """The bytes of every array and number inside `x`, by path."""
     parts = branch(x)
     if parts is not None:
-        taken: Snapshot = {}
+        snapshots: Snapshot = {}
         for child, label in zip(parts.children, parts.labels, strict=True):
-            taken |= snapshot(child, path + label)
-        return taken
+            snapshots |= snapshot(child, path + label)
+        return snapshots
     if is_array(x) or isinstance(x, (float, complex, int)):
         array = to_numpy(x)
         return {path: f"{array.dtype}{array.shape}".encode() + array.tobytes()}
@@ -67,11 +67,11 @@ def inputs_unwritten(mode: Mode) -> None:
 
 def given_unwritten(mode: Mode) -> None:
     """The cotangent of a pullback, or the tangents of an frule, are not modified."""
-    given = _given(mode)
+    seed = _given(mode)
     name = {"rrule": "dy", "frule": "tangents"}[mode.kind]
-    before = snapshot(given, name)
-    _finished(mode, mode.run(given))
-    _refuse_changes(before, snapshot(given, name), "which belongs to the caller")
+    before = snapshot(seed, name)
+    _finished(mode, mode.run(seed))
+    _refuse_changes(before, snapshot(seed, name), "which belongs to the caller")
 
 
 def views_are_the_functions(mode: Mode) -> None:

@@ -54,7 +54,7 @@ def _lines(report: Report, check: Check, most: int) -> Iterator[str]:
 def _rules_of(report: Report, name: str) -> str:
     """The rules of a check: one, or for cells and `adjoint` both."""
     kind = name.partition(".")[0]
-    wanted = [kind] if kind in report.rules else list(report.rules)
+    kinds = [kind] if kind in report.rules else list(report.rules)
     if kind in ("rrule", "frule") and kind not in report.rules:
-        wanted = []
-    return ", ".join(f"{kind} {report.rules[kind]}" for kind in wanted)
+        kinds = []
+    return ", ".join(f"{kind} {report.rules[kind]}" for kind in kinds)

@@ -45,13 +45,13 @@ def host_checks(
     skip: Collection[str] = (),
 ) -> None:
     """Run every cell of every selected framework."""
-    known = installed()
-    for host in known if hosts is None else hosts:
-        reason = _obstacle(host, known, reference)
+    adapters = installed()
+    for host in adapters if hosts is None else hosts:
+        reason = _obstacle(host, adapters, reference)
         if reason is not None:
             report.add(f"{host}: all", "not run", reason)
             continue
-        cells = load_adapter(known[host]).cells(level)
+        cells = load_adapter(adapters[host]).cells(level)
         execute(_specs(host, cells), reference, report, skip)
 
 

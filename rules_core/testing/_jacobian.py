@@ -90,8 +90,8 @@ def compare(mode: Mode) -> Comparison:
 
 
 def _by_rule(mode: Mode, rows: Indices, columns: Indices) -> Vector:
-    wanted = columns if mode.kind == "frule" else rows
-    images = [mode.image(_unit(mode.domain.dim, int(k))) for k in wanted]
+    indices = columns if mode.kind == "frule" else rows
+    images = [mode.image(_unit(mode.domain.dim, int(k))) for k in indices]
     if mode.kind == "frule":
         return np.stack(images, axis=1)[rows]
     return np.stack(images)[:, columns]

@@ -43,11 +43,11 @@ def check_options(front: str, options: Mapping[str, Any]) -> None:
     Raises:
         CheckCallError: An option is unknown, or its value is invalid.
     """
-    known = [name for name in _OPTIONS if name not in _LACKS[front]]
+    names = [name for name in _OPTIONS if name not in _LACKS[front]]
     for name, value in options.items():
-        if name not in known:
+        if name not in names:
             message = (
-                f"{front} has no option {name!r}; there are {', '.join(known)}. "
+                f"{front} has no option {name!r}; there are {', '.join(names)}. "
                 f"A keyword argument of f itself goes into fkwargs={{{name!r}: …}}."
             )
             raise CheckCallError(message)

@@ -157,8 +157,8 @@ class Pull(Mode):
 
     @override
     def read(self, raw: Any) -> Vector:
-        kept = [NoTangent() if i in self.missing else c for i, c in enumerate(raw)]
-        return self.codomain.coordinates(kept)
+        entries = [NoTangent() if i in self.missing else c for i, c in enumerate(raw)]
+        return self.codomain.coordinates(entries)
 
     @override
     def find_missing(self) -> None:
@@ -227,14 +227,14 @@ class Push(Mode):
     def find_missing(self) -> None:
         everything = range(len(self.subject.primals))
         moving = [i for i in everything if self.subject.space.part(i).dim]
-        found = {}
+        reasons = {}
         for i in moving:
             self.missing = {j: "" for j in everything if j != i}
             tangents = self.domain.tangent(self.subject.direction(only=i))
             try:
                 self.read(self.run(tangents).raw)
             except (DerivativeMissing, DerivativeNotImplemented) as missing:
-                found[i] = missing.tangent.info
+                reasons[i] = missing.tangent.info
             except StructureMismatch:
                 pass  # the shape check reports it
-        self.missing = found
+        self.missing = reasons

@@ -115,9 +115,9 @@ def _locations(pack: _Pack) -> None:
 
 def _ambiguities(pack: _Pack) -> None:
     """Every call has one best rule."""
-    found = {str(e) for table in pack.tables for e in _clashes(table)}
-    if found:
-        raise Failure("\n".join(sorted(found)))
+    problems = {str(e) for table in pack.tables for e in _clashes(table)}
+    if problems:
+        raise Failure("\n".join(sorted(problems)))
 
 
 def _clashes(table: Any) -> Iterator[AmbiguousRulesError]:

@@ -47,8 +47,8 @@ class Reference:
         primals, places = list(self.subject.space.plain()[1:]), self.open
 
         def restricted(*xs: Any, **kwargs: Any) -> Any:
-            given = dict(zip(places, xs, strict=True))
-            args = [given.get(i, x) for i, x in enumerate(primals, 1)]
+            arguments = dict(zip(places, xs, strict=True))
+            args = [arguments.get(i, x) for i, x in enumerate(primals, 1)]
             return handle(*args, **kwargs)
 
         return restricted

@@ -81,8 +81,8 @@ class Subject:
     @property
     def title(self) -> str:
         """The call in one line."""
-        given = ", ".join(map(_short, self.primals[1:]))
-        return f"{name_of(self.f).rpartition('<locals>.')[2]}({given})"
+        arguments = ", ".join(map(_short, self.primals[1:]))
+        return f"{name_of(self.f).rpartition('<locals>.')[2]}({arguments})"
 
     @cached_property
     def handle(self) -> Primitive | None:
@@ -90,8 +90,8 @@ class Subject:
         if isinstance(self.f, Primitive):
             return self.f
         table = find_table(self.f)
-        known: Primitive | None = None if table is None else table.primitive
-        return known
+        primitive: Primitive | None = None if table is None else table.primitive
+        return primitive
 
     def target(self, primals: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         """The callable and the arguments of the call with these primals."""
@@ -114,9 +114,9 @@ class Subject:
     def filled_in(self) -> list[str]:
         """Names of the parameters whose defaults the normal form filled in."""
         first = len(self.given[0]) + 1
-        given = self.given[1]
-        names = [name for name in self.names[first:] if name not in given]
-        return names + [name for name in self.kwargs if name not in given]
+        keywords = self.given[1]
+        names = [name for name in self.names[first:] if name not in keywords]
+        return names + [name for name in self.kwargs if name not in keywords]
 
     def direction(self, only: int | None = None) -> Vector:
         """Coordinates of a random tangent, of one primal alone if `only` is given."""

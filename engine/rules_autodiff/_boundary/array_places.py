@@ -42,9 +42,9 @@ def arrays_of(x: Any) -> dict[Path, Any]:
     NumPy's own arrays among a framework's are constants, in values that the framework
     did not open, and so are numbers.
     """
-    found = {p: a for p, a in leaves_of(x, (), {}) if is_array(a)}
-    foreign = {p: a for p, a in found.items() if not isinstance(a, NUMPY)}
-    return foreign or found
+    arrays = {p: a for p, a in leaves_of(x, (), {}) if is_array(a)}
+    foreign = {p: a for p, a in arrays.items() if not isinstance(a, NUMPY)}
+    return foreign or arrays
 
 
 def leaves_of(x: Any, path: Path, seen: dict[int, Any]) -> Iterator[tuple[Path, Any]]:

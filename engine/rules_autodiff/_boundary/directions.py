@@ -38,10 +38,10 @@ def check_differentiable(x: Any, place: int) -> None:
     """Raise an error for an argument without a tangent, as JAX does."""
     if type(x) is not float and is_constant(x):
         refuse_foreign(x)
-        found = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
+        kind = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
         message = (
             f"grad: argument {place} must be real or complex to be differentiated, but "
-            f"got {found}. Convert it to float, or choose others by argnums."
+            f"got {kind}. Convert it to float, or choose others by argnums."
         )
         raise TypeError(message)
 
@@ -66,11 +66,11 @@ def check_tangents(primals: Any, tangents: Any, name: str) -> None:
         what = f"{name}: the tangent of primal {place}"
         check_direction(x, dx, what)
         check_moved(x, dx, what)
-    held = [(x, dx) for x, dx in pairs if not is_leaf(x)]
-    if held:
-        given = tuple([x for x, _ in held]), tuple([dx for _, dx in held])
-        (found,) = normalise((given[0],), (given[1],))
-        check_shared(given[0], found, name, {})
+    containers = [(x, dx) for x, dx in pairs if not is_leaf(x)]
+    if containers:
+        given = tuple([x for x, _ in containers]), tuple([dx for _, dx in containers])
+        (tangent,) = normalise((given[0],), (given[1],))
+        check_shared(given[0], tangent, name, {})
 
 
 def check_direction(x: Any, dx: Any, what: str) -> None:

@@ -215,10 +215,10 @@ class Entrance:
         """
         if self.apart:
             return
-        given = self.given()
+        originals = self.given()
         for x, inner in self.copies:
             save, load = state_functions(inner)
-            state = own_state(x, save(inner), given)
+            state = own_state(x, save(inner), originals)
             if not same_state(state, save(x)):  # or it would count as a write
                 self.below.changing(x)
                 load(x, state)

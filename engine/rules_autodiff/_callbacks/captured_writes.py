@@ -30,7 +30,7 @@ def captured_by(given: Any, entrance: Any) -> set[int]:
     be reused, but not those of objects that live throughout.
     """
     entered = (*entrance.copies, *entrance.rebuilt, *entrance.arrays)
-    inner = {id(x): found for x, found, *_ in entered}
+    inner = {id(x): entry for x, entry, *_ in entered}
     reached: set[int] = set()
     for x in given:
         reach(inner.get(id(x), x), reached)
@@ -96,12 +96,12 @@ def variables_set(f: Any, seen: set[int]) -> Iterator[Any]:
 
 def names_set(code: CodeType) -> frozenset[str]:
     """The global variables that code assigns."""
-    found: frozenset[str] | None = STORED.get(code)
-    if found is None:
+    names: frozenset[str] | None = STORED.get(code)
+    if names is None:
         steps = (step for c in codes(code) for step in dis.get_instructions(c))
-        found = frozenset(s.argval for s in steps if s.opname == "STORE_GLOBAL")
-        STORED.put(code, found)
-    return found
+        names = frozenset(s.argval for s in steps if s.opname == "STORE_GLOBAL")
+        STORED.put(code, names)
+    return names
 
 
 STORED = ByIdentity()

@@ -34,9 +34,9 @@ def handle_ignore(run: Any, f: Any) -> Any:
     if not isinstance(f, FUNCTIONS):
         return without_derivative(f)
     stop = Stopping(run)
-    found = without_captured(f, stop, lambda made: run_apart(run, made))
+    value = without_captured(f, stop, lambda made: run_apart(run, made))
     stop.check()
-    return without_derivative(found)
+    return without_derivative(value)
 
 
 class Stopping:
@@ -55,22 +55,22 @@ class Stopping:
         return without_derivative(x)
 
     def check(self) -> None:
-        for given, copy in self.copies:
-            if not np.array_equal(given, copy, equal_nan=True):
+        for original, copy in self.copies:
+            if not np.array_equal(original, copy, equal_nan=True):
                 refused("ignored", "writes into an array that carries a derivative")
 
 
 def run_apart(run: Any, f: Any) -> Any:
     """Call a function in a run without derivatives."""
     apart = reverse_run(PLAIN)
-    known: set[int] = set()
-    reach(f, known)
-    found = apart.call(f)
-    if written_by(apart.changes) & known:
+    outside: set[int] = set()
+    reach(f, outside)
+    value = apart.call(f)
+    if written_by(apart.changes) & outside:
         refused("ignored", "writes into an array of the program")
     for entry in apart.changes:
         for owner in (getattr(entry, "owner", None), getattr(entry, "target", None)):
             if run.is_active(owner):
                 refused("ignored", "puts a value with a derivative into an object")
     apart.functions.clear()  # their cells refer to the run
-    return found
+    return value

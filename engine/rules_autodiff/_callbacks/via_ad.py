@@ -40,10 +40,10 @@ class ViaPullback(Kept):
     by_rule = False
 
     def start(self, level: Any) -> Any:
-        given = (self.f, *self.args)
+        arguments = (self.f, *self.args)
         check = self.check if self.by_rule else None
         self.recording = Recording(
-            level, apply, given, self.kwargs, range(len(given)), callables=True,
+            level, apply, arguments, self.kwargs, range(len(arguments)), callables=True,
             check=check,
         )  # fmt: skip
         return self.recording.value()

@@ -71,9 +71,9 @@ def both_of(
         try:
             check_plain(below, has_aux=has_aux)
             now = tier == "straight"
-            found = gradient(f, args, kwargs, active, now=now)
-            if found is not None:
-                value, cotangents = found
+            straight = gradient(f, args, kwargs, active, now=now)
+            if straight is not None:
+                value, cotangents = straight
                 several = isinstance(argnums, SEVERAL)
                 return value, cotangents if several else cotangents[0]
         except Left as error:
@@ -126,8 +126,8 @@ def grad(
     check_tier(tier, "grad")
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
-        value, found = both_of(below, f, args, kwargs, argnums, has_aux, tier)
-        return (found, value[1]) if has_aux else found
+        value, result = both_of(below, f, args, kwargs, argnums, has_aux, tier)
+        return (result, value[1]) if has_aux else result
 
     return Derived("grad", f, run_on)
 
@@ -154,13 +154,13 @@ def seed_of(out: Any, recording: Recording) -> Any:
     if isinstance(out, INTEGERS) and not isinstance(out, bool):
         return 1.0
     recording.leave()
-    found = (
+    kind = (
         f"an array of shape {out.shape} and dtype {out.dtype}"
         if isinstance(out, np.ndarray)
         else type(out).__name__
     )
     message = (
-        f"grad: the function must return one real number, but returned {found}. Use "
+        f"grad: the function must return one real number, but returned {kind}. Use "
         "vjp or jacrev for other results."
     )
     raise TypeError(message)

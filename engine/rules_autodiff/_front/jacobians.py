@@ -47,13 +47,13 @@ def rebuilt(x: Any, values: Iterator[Any]) -> Any:
 
 def basis(x: Any) -> list[Any]:
     """One tangent of `x` per entry of its leaves."""
-    found = []
+    tangents = []
     for place, leaf in enumerate(leaves(x)):
         for index in np.ndindex(np.shape(leaf)):
             parts = [zero_of(other) for other in leaves(x)]
             parts[place] = unit(leaf, index)
-            found.append(rebuilt(x, iter(parts)))
-    return found
+            tangents.append(rebuilt(x, iter(parts)))
+    return tangents
 
 
 def zero_of(leaf: Any) -> Any:
@@ -159,9 +159,9 @@ def forward_blocks(
     first, tangents = next(passes)
     out, aux = split(first, has_aux)
     refuse_complex(out, "jacfwd")
-    given = chain(tangents, (dy for _, more in passes for dy in more))
+    dys = chain(tangents, (dy for _, more in passes for dy in more))
     rows = leaves(out)
-    return [columns(below, out, rows, args[i], given) for i in active], aux
+    return [columns(below, out, rows, args[i], dys) for i in active], aux
 
 
 def in_passes(
@@ -172,9 +172,9 @@ def in_passes(
     for chunk in chunks:
         out, tangents = forward(below, f, args, chunk, has_aux=has_aux, apart=True)
         if len(chunks) > 1:
-            found = held(split(out, has_aux)[0])
-            value = found if value is None else value
-            if found != value:
+            output = held(split(out, has_aux)[0])
+            value = output if value is None else value
+            if output != value:
                 refused("chunks", name_of(f))
         yield out, tangents
 
@@ -205,11 +205,11 @@ def split(out: Any, has_aux: bool) -> tuple[Any, Any]:
 
 
 def leaves_like(rows: list[Any], tangent: Any) -> list[Any]:
-    found = leaves(tangent)
-    if len(found) != len(rows):  # an object's tangent may omit zeros
+    entries = leaves(tangent)
+    if len(entries) != len(rows):  # an object's tangent may omit zeros
         message = "jacfwd: the result must be made of arrays, numbers and containers."
         raise TypeError(message)
-    return found
+    return entries
 
 
 def bound_keywords(f: Any, kwargs: Any) -> Any:
@@ -281,9 +281,9 @@ def jacrev(
         recording = Recording(below, f, args, kwargs, active)
         split_aux(recording, has_aux)
         out, aux = split(recording.value(), has_aux)
-        found = reverse_blocks(below, recording, out, [args[i] for i in active])
+        blocks = reverse_blocks(below, recording, out, [args[i] for i in active])
         recording.leave()
-        jacobian = assembled(found, argnums)
+        jacobian = assembled(blocks, argnums)
         return (jacobian, aux) if has_aux else jacobian
 
     return Derived("jacrev", f, run_on)

@@ -44,10 +44,10 @@ def jvp(
     """
     check_function(f, "jvp")
     check_tangents(primals, tangents, "jvp")
-    out, found = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
+    out, dys = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
     if has_aux:
-        return out[0], found[0], out[1]
-    return out, found[0]
+        return out[0], dys[0], out[1]
+    return out, dys[0]
 
 
 def forward(
@@ -89,11 +89,11 @@ def forward(
         entrance.write_back(lambda: run.written_ids)
     run.functions.clear()  # their cells refer to the run
     main = out[0] if has_aux else out
-    found = [
+    dys = [
         as_given(main, run.own_tangent(main, lane), below) for lane in range(len(lanes))
     ]
     run.retire()
-    return out, found
+    return out, dys
 
 
 def is_nothing(dx: Any) -> bool:
@@ -150,11 +150,11 @@ class Linearized(Kept):
 
     def apply(self, level: Any, *tangents: Any) -> Any:
         check_tangents(self.args, tangents, "f_jvp")
-        (found,) = self.adjoint.pull(self.adjoint.output, tangents, level)
-        self.checked = self.checked or self.check(tangents, found)
+        (dy,) = self.adjoint.pull(self.adjoint.output, tangents, level)
+        self.checked = self.checked or self.check(tangents, dy)
         if self.adjoint.run.changes:  # the original arguments
             self.adjoint.again(self.adjoint.output, level)
-        return found
+        return dy
 
     def check(self, tangents: Any, found: Any) -> bool:
         """Raise an error if the recorded pullback was not linear in its cotangent.

@@ -139,10 +139,12 @@ def is_primitive(f: Any, *args: Any) -> bool:
     is_declared = isinstance(f, FunctionType) and f in DECLARED
     if is_declared or rrule_mutating.find(f, args) or frule_mutating.find(f, args):
         return True
-    known = HANDLERS.get(f) or HANDLERS.get(key_of_builtin(f) if is_bound(f) else None)
+    replacement = HANDLERS.get(f) or HANDLERS.get(
+        key_of_builtin(f) if is_bound(f) else None
+    )
     config = EngineConfig()
     return bool(
-        known is not None
+        replacement is not None
         or rrule.resolve(f, args, {}, config)
         or frule.resolve(f, args, {}, config)
     )

@@ -76,10 +76,10 @@ class VJP(Kept):
 
     def back_straight(self, passed: Pass, level: Any, dy: Any) -> Any:
         check_plain(level)
-        found = passed.back(dy)
-        if len(found) == len(self.args):
-            return found
-        by_place = dict(zip(passed.active, found, strict=True))
+        cotangents = passed.back(dy)
+        if len(cotangents) == len(self.args):
+            return cotangents
+        by_place = dict(zip(passed.active, cotangents, strict=True))
         return tuple([by_place.get(i, NoTangent()) for i in range(len(self.args))])
 
     def record_late(self, known: Any) -> None:

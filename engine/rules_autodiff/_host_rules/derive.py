@@ -35,9 +35,11 @@ def derived_rrule(primitive: Primitive) -> Callable[..., Any]:
 
     def rrule(*args: Any, needs: Any, **kwargs: Any) -> Any:
         y = primitive(*args, **kwargs)
-        given = [x if need else None for x, need in zip(args, needs, strict=True)]
-        wanted = tuple(arrays_of(given))
-        return y, Pullback(pull_back, pull, wanted, hold(primitive, args), kwargs)
+        differentiated = [
+            x if need else None for x, need in zip(args, needs, strict=True)
+        ]
+        paths = tuple(arrays_of(differentiated))
+        return y, Pullback(pull_back, pull, paths, hold(primitive, args), kwargs)
 
     return rrule
 
@@ -47,8 +49,10 @@ def pull_back(pull: Primitive, wanted: Any, args: Any, kwargs: Any, dy: Any) -> 
     check_readable(pull.__dict__["of"])
     places = dict(leaves_of(dy, (), {}))  # a seed may be a number
     form = Form(tuple(places), wanted)
-    found = pull(form, list(places.values()), args, kwargs)
-    return NoTangent(), *each_assembled(args, dict(zip(wanted, found, strict=True)))
+    cotangents = pull(form, list(places.values()), args, kwargs)
+    return NoTangent(), *each_assembled(
+        args, dict(zip(wanted, cotangents, strict=True))
+    )
 
 
 def derived_frule(primitive: Primitive) -> Callable[..., Any]:
@@ -60,8 +64,10 @@ def derived_frule(primitive: Primitive) -> Callable[..., Any]:
         y = primitive(*args, **kwargs)
         pairs = zip(args, needs, strict=True)
         moving = arrays_of([x if need else None for x, need in pairs])
-        found = {path: at(tangents[1:], path) for path in moving}
-        places = {p: dx for p, dx in found.items() if not isinstance(dx, AbstractZero)}
+        tangent_at = {path: at(tangents[1:], path) for path in moving}
+        places = {
+            p: dx for p, dx in tangent_at.items() if not isinstance(dx, AbstractZero)
+        }
         results = arrays_of(y)
         types = tuple((tuple(leaf.shape), dtype_of(leaf)) for leaf in results.values())
         form = Form(tuple(places), tuple(results), types)

@@ -84,10 +84,10 @@ def pulled_rows(
     active, before = positions(form.wanted), CHOSEN.count
     recording = Recording(below, f, bare(args), kwargs, active, callables=True)
     chosen = CHOSEN.count != before
-    found = [pull_row(below, recording, form, active, dys) for dys in rows]
+    pulled = [pull_row(below, recording, form, active, dys) for dys in rows]
     if chosen:
         check_value(f, recording.output, deepcopy(bare(args)), deepcopy(kwargs))
-    return found
+    return pulled
 
 
 def check_value(f: Any, output: Any, args: Any, kwargs: Any) -> None:
@@ -112,8 +112,8 @@ def pull_row(
     for path, dy in zip(form.given, dys, strict=True):
         y = at(recording.output, path)
         recording.seed(y, like_number(y, dy, below) if is_number(y) else dy, below)
-    found = dict(zip(active, recording.run_back(below), strict=True))
-    return [at(found[i], path) for i, *path in form.wanted]
+    cotangents = dict(zip(active, recording.run_back(below), strict=True))
+    return [at(cotangents[i], path) for i, *path in form.wanted]
 
 
 @on_plain
@@ -134,8 +134,8 @@ def pushed_rows(
     def call(*args: Any) -> Any:
         return f(*args, **kwargs)
 
-    _, found = forward(below, call, args, lanes, callables=True)
-    return [[at(dy, path) for path in form.wanted] for dy in found]
+    _, dys = forward(below, call, args, lanes, callables=True)
+    return [[at(dy, path) for path in form.wanted] for dy in dys]
 
 
 def pull_of(f: Any) -> Primitive:
@@ -177,10 +177,10 @@ def batch_of(f: Any, run: Callable[..., Any]) -> Callable[..., Any]:
             for i in range(size)
         ]
         try:
-            found = run(PLAIN, f, form, rows, args, kwargs)
+            results = run(PLAIN, f, form, rows, args, kwargs)
         except UnsupportedProgram:  # with several tangents at once
             return NotImplemented
-        return [np.stack(column) for column in zip(*found, strict=True)], True
+        return [np.stack(column) for column in zip(*results, strict=True)], True
 
     return batch
 

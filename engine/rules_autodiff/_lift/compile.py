@@ -77,15 +77,15 @@ def is_text_of(tree: Any, code: CodeType, imports: frozenset[str] | None) -> boo
         imports: The names that its file imports; None if the file is unknown.
     """
     tree.args = without_defaults(tree.args)
-    known = frozenset() if imports is None else imports & names_of(code)
+    names = frozenset() if imports is None else imports & names_of(code)
     try:
-        found = compiled(tree, code, imports=known)
-        if not same_parameters(found, code):
+        candidate = compiled(tree, code, imports=names)
+        if not same_parameters(candidate, code):
             return False
-        if agree(found, code) or (imports is None and contains(found, code)):
+        if agree(candidate, code) or (imports is None and contains(candidate, code)):
             return True
         # A notebook compiles each statement separately.
-        return bool(known) and agree(compiled(tree, code), code)
+        return bool(names) and agree(compiled(tree, code), code)
     except SyntaxError:  # a `nonlocal` variable that the code lacks
         return False
 
@@ -167,6 +167,6 @@ def contains(found: CodeType, code: CodeType) -> bool:
     names = {*found.co_names, *found.co_varnames} - {"AssertionError"}
     if not names <= {*code.co_names, *code.co_varnames, *code.co_cellvars}:
         return False
-    known = {written(c) for c in code.co_consts if not isinstance(c, CodeType)}
+    constants = {written(c) for c in code.co_consts if not isinstance(c, CodeType)}
     own = [c for c in found.co_consts if not isinstance(c, CodeType)]
-    return all(written(c) in known for c in own if c is not None)
+    return all(written(c) in constants for c in own if c is not None)

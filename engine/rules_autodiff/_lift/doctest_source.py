@@ -17,10 +17,10 @@ NAME = re.compile(r"<doctest (?P<path>.+)\[\d+\]>$")
 
 def example_lines(code: CodeType) -> list[str]:
     """The lines of the example that defines ``code``; none if not found."""
-    found = NAME.match(code.co_filename)
-    if not found or not Path(found["path"]).is_file():
+    match = NAME.match(code.co_filename)
+    if not match or not Path(match["path"]).is_file():
         return []
-    text = Path(found["path"]).read_text(encoding="utf-8")
+    text = Path(match["path"]).read_text(encoding="utf-8")
     for example in doctest.DocTestParser().get_examples(text):
         if defines(example.source, code):
             return example.source.splitlines(keepends=True)

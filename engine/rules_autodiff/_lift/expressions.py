@@ -124,11 +124,11 @@ class ExpressionLifter:
                 name = f"literal_{name}"
             return self.hook(name, at, left, right)
         if isinstance(op, ast.In | ast.NotIn):
-            found = self.hook("contains", at, left, right)
+            membership = self.hook("contains", at, left, right)
             return (
-                found
+                membership
                 if isinstance(op, ast.In)
-                else place(ast.UnaryOp(ast.Not(), found), at)
+                else place(ast.UnaryOp(ast.Not(), membership), at)
             )
         return place(ast.Compare(left, [op], [right]), at)
 
@@ -146,8 +146,8 @@ class ExpressionLifter:
         """``a or b`` gives one of its operands: ``t if truth(t := a) else b``."""
         values = [(gives_truth(v), self.visit(v)) for v in node.values]
         result = values.pop()[1]
-        for known, value in reversed(values):
-            if known:
+        for boolean, value in reversed(values):
+            if boolean:
                 result = place(ast.BoolOp(node.op, [value, result]), node)
             else:
                 result = self.decided(node, value, result)
@@ -162,9 +162,9 @@ class ExpressionLifter:
         name = value.id if isinstance(value, ast.Name) else self.temporary()
         if not isinstance(value, ast.Name):
             value = ast.NamedExpr(ast.Name(name, ast.Store()), value)
-        asked, again = self.hook("truth", node, value), ast.Name(name, ast.Load())
+        test, again = self.hook("truth", node, value), ast.Name(name, ast.Load())
         parts = (again, other) if stops else (other, again)
-        return place(ast.IfExp(asked, *parts), node)
+        return place(ast.IfExp(test, *parts), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         node.test = self.test(node.test)

@@ -66,21 +66,21 @@ def lifted(function: FunctionType) -> Lifted:
         UnsupportedProgram: A construct that the engine cannot differentiate.
     """
     code = function.__code__
-    found: Lifted | None = FORMS.get(code)
-    if found is None:
+    entry: Lifted | None = FORMS.get(code)
+    if entry is None:
         forms = CACHE.setdefault(code, {})
-        found = forms.get(code.co_filename)
-        if found is None:
+        entry = forms.get(code.co_filename)
+        if entry is None:
             tree, hooks = lifted_tree(code, function.__globals__)
             form = compiled(tree, code, hooks)
             places = tuple(
                 -1 if name == hooks else code.co_freevars.index(name)
                 for name in form.co_freevars
             )
-            found = forms[code.co_filename] = Lifted(form, hooks, places)
+            entry = forms[code.co_filename] = Lifted(form, hooks, places)
             register(form, hooks)
-        FORMS.put(code, found)
-    return found
+        FORMS.put(code, entry)
+    return entry
 
 
 def shown(function: FunctionType) -> str:

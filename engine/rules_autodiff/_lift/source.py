@@ -51,15 +51,15 @@ def definition(code: CodeType) -> Definition:
     Raises:
         SourceNotFound: There is no source, or it does not match the code.
     """
-    found = matching(code, example_lines(code) or source_lines(code))
-    if not found:  # the cache may be older than the code
+    definitions = matching(code, example_lines(code) or source_lines(code))
+    if not definitions:  # the cache may be older than the code
         linecache.checkcache(file_of(code))
-        found = matching(code, source_lines(code))
-    if len(found) > 1:
-        found = [d for d in found if spans(d.node, code)]
-    if not found:
+        definitions = matching(code, source_lines(code))
+    if len(definitions) > 1:
+        definitions = [d for d in definitions if spans(d.node, code)]
+    if not definitions:
         raise SourceNotFound(no_match(code))
-    return min(found, key=extent)
+    return min(definitions, key=extent)
 
 
 def matching(code: CodeType, lines: list[str]) -> list[Definition]:
@@ -101,8 +101,8 @@ class Index:
         self.lines = lines
         self.table: dict[Key, list[Definition]] = {}
         tree = ast.parse("".join(lines))
-        for found in functions(tree, None, frozenset(imported(tree))):
-            self.table.setdefault(key(found.node), []).append(found)
+        for entry in functions(tree, None, frozenset(imported(tree))):
+            self.table.setdefault(key(entry.node), []).append(entry)
 
 
 INDEXES: OrderedDict[str, Index] = OrderedDict()  # of the most recent files
@@ -116,8 +116,8 @@ def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
             index = indexed(code.co_filename, lines)
         except SyntaxError:  # a document with code, not a Python file
             return fragment(code, lines)
-        wanted = (code.co_name, code.co_firstlineno)
-        return index.table.get(wanted) or fragment(code, lines)
+        position = (code.co_name, code.co_firstlineno)
+        return index.table.get(position) or fragment(code, lines)
 
 
 def indexed(filename: str, lines: list[str]) -> Index:
@@ -169,8 +169,8 @@ def fragment(code: CodeType, lines: list[str]) -> list[Definition]:
         except SyntaxError:
             continue
         ast.increment_lineno(tree, first - 1)
-        wanted = (code.co_name, first)
-        return [d for d in functions(tree, None, None) if key(d.node) == wanted]
+        position = (code.co_name, first)
+        return [d for d in functions(tree, None, None) if key(d.node) == position]
     return []
 
 

@@ -67,8 +67,8 @@ class MutatingEntry:
     def reverse(self, below: Any) -> None:
         rdata: Any = NoRData()
         if type(self.out) is list:
-            found = take_from(self.out, below)
-            rdata = zero_tangent(self.value) if found is None else found
+            cotangent = take_from(self.out, below)
+            rdata = zero_tangent(self.value) if cotangent is None else cotangent
         for slot, ct in zip(self.slots, self.results(rdata, below), strict=True):
             if slot is not None and not isinstance(ct, NoRData):
                 add_to(slot, ct, below)
@@ -78,17 +78,17 @@ class MutatingEntry:
 
     def results(self, rdata: Any, below: Any) -> Any:
         self.after.fill(below)
-        found = below.call(self.pullback, rdata)
-        if type(found) is not tuple or len(found) != len(self.slots):
+        rdatas = below.call(self.pullback, rdata)
+        if type(rdatas) is not tuple or len(rdatas) != len(self.slots):
             message = (
                 f"The pullback of {self.rule.__qualname__} must return a tuple of "
                 f"{len(self.slots)} rdata, one for the function and one per argument, "
-                f"but returned {found!r}."
+                f"but returned {rdatas!r}."
             )
             raise RuleDefinitionError(message)
-        for place, (x, ct) in enumerate(zip(self.args, found, strict=True)):
+        for place, (x, ct) in enumerate(zip(self.args, rdatas, strict=True)):
             check_rdata(self.rule, place, x, ct)
-        return tuple(map(without_markers, found))
+        return tuple(map(without_markers, rdatas))
 
     def undo(self, below: Any) -> None:
         zero = NoRData() if type(self.out) is not list else zero_tangent(self.value)
@@ -103,14 +103,14 @@ def check_rdata(rule: Any, place: int, x: Any, ct: Any) -> None:
         return
     if is_number(x) and is_numeric(ct) and np.ndim(ct) == 0:
         return
-    wanted = (
+    requirement = (
         "a number, as the argument is one"
         if is_number(x)
         else "NoRData(), because the cotangent of an array is added to its fdata"
     )
     message = (
         f"The pullback of {rule.__qualname__} must return for argument {place} "
-        f"{wanted}, but returned {ct!r}."
+        f"{requirement}, but returned {ct!r}."
     )
     raise RuleDefinitionError(message)
 
@@ -181,9 +181,9 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
 
 def watched(run: Any, number: Any) -> Any:
     """An equal number as a separate object with a derivative."""
-    found = run.below.box(number)
-    run.watch(found)
-    return found
+    copy = run.below.box(number)
+    run.watch(copy)
+    return copy
 
 
 def contents(args: Any) -> list[tuple[Any, Any]]:
@@ -198,8 +198,8 @@ def changed(before: list[tuple[Any, Any]]) -> set[int]:
 
 def check_result(rule: Any, args: Any, y: Any, fdata: Any) -> None:
     """Check a result: a number, an array, an argument, or a value without tangent."""
-    known = is_number(y) or is_float_array(y) or any(y is x for x in args)
-    if not known and (callable(y) or has_tangent(y)):
+    allowed = is_number(y) or is_float_array(y) or any(y is x for x in args)
+    if not allowed and (callable(y) or has_tangent(y)):
         message = (
             f"The mutating rule {rule.__qualname__} must return a number, an array, "
             f"one of its arguments or something without a tangent, but returned {y!r}. "
@@ -218,11 +218,11 @@ def check_aliases(rule: Any, duals: Any, out: CoDual[Any, Any]) -> None:
     """Check that aliases in the program are exactly the aliases in the derivative."""
     if not (is_float_array(out.primal) and isinstance(out.fdata, np.ndarray)):
         return
-    for place, given in enumerate(duals):
-        if not is_float_array(given.primal):
+    for place, dual in enumerate(duals):
+        if not is_float_array(dual.primal):
             continue
-        primal = np.may_share_memory(out.primal, given.primal)
-        fdata = np.may_share_memory(out.fdata, given.fdata)
+        primal = np.may_share_memory(out.primal, dual.primal)
+        fdata = np.may_share_memory(out.fdata, dual.fdata)
         if primal != fdata:
             message = (
                 f"The result of the mutating rule {rule.__qualname__} must alias "

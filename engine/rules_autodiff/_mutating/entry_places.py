@@ -113,10 +113,10 @@ class Addressed:
 
     def left(self, places: "Places", names: dict[Any, Any]) -> dict[Any, Any]:
         """The rule's final tangents for these entries."""
-        found = self.read(places.rule, names)
-        for name, value in found.items():
+        tangents = self.read(places.rule, names)
+        for name, value in tangents.items():
             places.check_shadow(names.get(name), value, self, name)
-        return found
+        return tangents
 
     def read(self, rule: Any, names: dict[Any, Any]) -> dict[Any, Any]:
         if isinstance(self.tangent, MutableTangent):
@@ -170,9 +170,9 @@ class Places:
         if id(x) in self.known:
             return self.known[id(x)][1]
         if is_float_array(x):
-            found = self.array(x)
-            self.known[id(x)] = x, found
-            return found
+            tangent = self.array(x)
+            self.known[id(x)] = x, tangent
+            return tangent
         if has_address(x):
             return self.addressed(x)
         level = structure(x)
@@ -180,12 +180,12 @@ class Places:
 
     def addressed(self, x: Any) -> Any:
         if id(x) not in self.known:
-            held = Addressed(x)
+            entry = Addressed(x)
             # Before its entries: it may contain itself.
-            self.known[id(x)] = x, held.tangent
-            self.held.append(held)
-            held.given = {name: self.of(value) for name, value in held.before.items()}
-            held.fill(held.given)
+            self.known[id(x)] = x, entry.tangent
+            self.held.append(entry)
+            entry.given = {name: self.of(value) for name, value in entry.before.items()}
+            entry.fill(entry.given)
         return self.known[id(x)][1]
 
     def check_shadow(self, x: Any, dx: Any, held: Addressed, name: Any) -> None:
@@ -203,15 +203,15 @@ class Places:
 
     def written(self) -> set[int]:
         """The ids of the containers that the rule wrote to."""
-        return {id(held.primal) for held in self.held if held.was_written()}
+        return {id(entry.primal) for entry in self.held if entry.was_written()}
 
     def settle(self, own: Leaf) -> None:
         """Make the numbers that the rule wrote separate objects."""
-        for held in self.held:
-            for name, value in held.changed().items():
-                self.check_known(value, held, name)
+        for entry in self.held:
+            for name, value in entry.changed().items():
+                self.check_known(value, entry, name)
                 if has_tangent(value):
-                    store(held.primal, name, owned(value, own))
+                    store(entry.primal, name, owned(value, own))
 
     def check_known(self, x: Any, held: Addressed, name: Any) -> None:
         """Raise an error for arrays and containers that were not arguments."""
@@ -245,19 +245,19 @@ class Cotangents:
     def __init__(self, run: Any, places: Places, entries: Callable[[Addressed], Any]):
         self.places = places
         self.parts = [
-            (held, {n: (v, slots_of(run, v)) for n, v in entries(held).items()})
-            for held in places.held
+            (entry, {n: (v, slots_of(run, v)) for n, v in entries(entry).items()})
+            for entry in places.held
         ]
 
     def fill(self, below: Any) -> None:
         """Put the accumulated cotangents into the fdata."""
-        for held, parts in self.parts:
-            held.fill({n: self.taken(*part, below) for n, part in parts.items()})
+        for entry, parts in self.parts:
+            entry.fill({n: self.taken(*part, below) for n, part in parts.items()})
 
     def taken(self, x: Any, slot: Any, below: Any) -> Any:
         if is_number(x):
-            found = None if slot is None else take_from(slot, below)
-            return zero_tangent(x) if found is None else found
+            cotangent = None if slot is None else take_from(slot, below)
+            return zero_tangent(x) if cotangent is None else cotangent
         if isinstance(slot, tuple):
             level: Any = structure(x)
             pairs = zip(level.values, slot, strict=True)
@@ -266,8 +266,8 @@ class Cotangents:
 
     def give_back(self, below: Any) -> None:
         """Add the rule's cotangents in the fdata to those of the entries."""
-        for held, parts in self.parts:
-            left = held.left(self.places, {n: x for n, (x, _) in parts.items()})
+        for entry, parts in self.parts:
+            left = entry.left(self.places, {n: x for n, (x, _) in parts.items()})
             for name, (x, slot) in parts.items():
                 give(x, slot, left.get(name, ZeroTangent()), below)
 
@@ -284,8 +284,8 @@ def slots_of(run: Any, x: Any) -> Any:
 def give(x: Any, slot: Any, ct: Any, below: Any) -> None:
     if isinstance(slot, tuple) and not isinstance(ct, AbstractZero):
         level: Any = structure(x)
-        given: Any = structure(ct)
-        for value, part, inner in zip(level.values, slot, given.values, strict=True):
+        parts: Any = structure(ct)
+        for value, part, inner in zip(level.values, slot, parts.values, strict=True):
             give(value, part, inner, below)
     elif slot is not None and not isinstance(slot, tuple):
         add_to(slot, ct, below)
@@ -293,12 +293,12 @@ def give(x: Any, slot: Any, ct: Any, below: Any) -> None:
 
 def push_back(run: Any, places: Places, own: Leaf) -> None:
     """Give the entries the tangents from a forward-mode rule."""
-    for held in places.held:
-        entries = entries_of(held.primal)
-        for name, dx in held.left(places, entries).items():
+    for entry in places.held:
+        entries = entries_of(entry.primal)
+        for name, dx in entry.left(places, entries).items():
             value = entries.get(name)
-            same = value is held.before.get(name) and dx is held.given.get(name)
+            same = value is entry.before.get(name) and dx is entry.given.get(name)
             if not same and (is_number(value) or isinstance(value, tuple)):
                 value = owned(value, own)
-                store(held.primal, name, value)
+                store(entry.primal, name, value)
                 run.assign(value, [run.canonical(value, dx)])

@@ -230,9 +230,9 @@ def mutating_lines(
             yield f"{head}: no rule applies; it takes no keyword-only arguments."
         else:
             yield explained(head, table.rules[f], None, types, names_of(f))
-    found = [table.kind for table in tables if table.find(f, args, kwargs)]
-    if found:
-        yield f"In rules_autodiff {' and '.join(found)} runs, before any other rule."
+    kinds = [table.kind for table in tables if table.find(f, args, kwargs)]
+    if kinds:
+        yield f"In rules_autodiff {' and '.join(kinds)} runs, before any other rule."
     else:
         yield (
             "In rules_autodiff no mutating rule applies (RuleSkippedWarning): other "

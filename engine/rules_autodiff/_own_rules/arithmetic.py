@@ -41,8 +41,8 @@ def flat_power(x: Any, p: Any) -> Any:
     x⁰ is 1 for every x, NaN included.
     """
     odd = np.equal(x, 0) | np.not_equal(x, x)
-    found = np.logical_and(odd, np.equal(p, 0))
-    return found if found.ndim else int(found)
+    mask = np.logical_and(odd, np.equal(p, 0))
+    return mask if mask.ndim else int(mask)
 
 
 # Zeros are strong: 0 · ∞ = 0 and 0 · NaN = 0. As in `scalar_rule` the mask is on the
@@ -58,16 +58,16 @@ def as_float(p: Any) -> Any:
 def dead_product(d: Any, p: Any) -> Any:
     """Where `d` is zero and `p` infinite or NaN; None for nowhere."""
     infinite = np.logical_not(np.isfinite(as_float(p)))
-    found = np.logical_and(infinite, np.equal(d, 0))
-    return found if found.any() else None
+    mask = np.logical_and(infinite, np.equal(d, 0))
+    return mask if mask.any() else None
 
 
 @inert
 def dead_quotient(d: Any, y: Any) -> Any:
     """Where `d` is zero and `1 / y` infinite or NaN; None for nowhere."""
     y = as_float(y)
-    found = np.logical_and(np.equal(y, 0) | np.isnan(y), np.equal(d, 0))
-    return found if found.any() else None
+    mask = np.logical_and(np.equal(y, 0) | np.isnan(y), np.equal(d, 0))
+    return mask if mask.any() else None
 
 
 def masked(x: Any, dead: Any) -> Any:
@@ -98,8 +98,8 @@ def is_mask(p: Any) -> bool:
 @inert
 def lost(d: Any, p: Any) -> Any:
     """Where a zero `p` discards an infinite `d`; None for nowhere."""
-    found = np.logical_and(np.equal(p, 0), np.logical_not(np.isfinite(d)))
-    return found if found.any() else None
+    mask = np.logical_and(np.equal(p, 0), np.logical_not(np.isfinite(d)))
+    return mask if mask.any() else None
 
 
 def selected(d: Any, p: Any) -> Any:
@@ -144,8 +144,8 @@ def is_refused(f: Any, x: Any, y: Any) -> bool:
 def unrefused(f: Any, x: Any, y: Any) -> Any:
     """NumPy's result as a Python number."""
     with np.errstate(all="ignore"):
-        found = f(x, y)
-    return complex(found) if is_complex(found) else float(found)
+        result = f(x, y)
+    return complex(result) if is_complex(result) else float(result)
 
 
 # tangent arithmetic of the forward rules, where a tangent may be `ZeroTangent()`
@@ -168,8 +168,8 @@ def difference(dx: Any, dy: Any) -> Any:
 def logarithm(x: Any) -> Any:
     """log x, and 0 at x = 0: the factor of a power's derivative in its exponent."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = log(as_float(x) + is_zero(x))
-    return found if isinstance(x, np.ndarray) else found[()]
+        result = log(as_float(x) + is_zero(x))
+    return result if isinstance(x, np.ndarray) else result[()]
 
 
 def logarithm_rrule(_needs: Any, x: Any) -> Any:

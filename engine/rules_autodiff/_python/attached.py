@@ -39,14 +39,14 @@ class Attached(MutableMapping[Any, T], Generic[T]):
         owner, value = f.__dict__[self.name]
         if owner is not f:  # `functools.wraps` copies attributes
             raise KeyError(f)
-        found: T = value
-        return found
+        entry: T = value
+        return entry
 
     def __contains__(self, f: object) -> bool:
         if type(f) is not FunctionType:
             return f in self.fixed
-        held = f.__dict__.get(self.name)
-        return held is not None and held[0] is f
+        entry = f.__dict__.get(self.name)
+        return entry is not None and entry[0] is f
 
     def __setitem__(self, f: Any, value: T) -> None:
         if type(f) is not FunctionType:

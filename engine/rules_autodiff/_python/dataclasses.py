@@ -44,8 +44,8 @@ def given(run: Any, cls: Any, name: str, field: Any, bound: Any) -> Any:
         return bound[name]
     if field.default_factory is not MISSING:
         return run.call(field.default_factory)
-    kept = not field.init and cls.__dict__.get(name, MISSING) is field.default
-    return MISSING if kept else field.default  # it stays in the class
+    in_class = not field.init and cls.__dict__.get(name, MISSING) is field.default
+    return MISSING if in_class else field.default  # it stays in the class
 
 
 def runs_code(cls: Any) -> bool:
@@ -62,9 +62,9 @@ def runs_code(cls: Any) -> bool:
 
 def is_set_by_code(cls: Any, name: str) -> bool:
     """Whether a property or a descriptor in Python receives the value of a field."""
-    found = class_attribute(cls, name)
-    setter = getattr(type(found), "__set__", None)
-    return isinstance(found, property) or isinstance(setter, FunctionType)
+    entry = class_attribute(cls, name)
+    setter = getattr(type(entry), "__set__", None)
+    return isinstance(entry, property) or isinstance(setter, FunctionType)
 
 
 def only_compares(f: FunctionType) -> bool:

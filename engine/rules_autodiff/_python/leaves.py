@@ -28,10 +28,10 @@ def leaves(
     if level is None:
         return []
     seen[id(x)] = x
-    found = [leaf for value in level.values for leaf in leaves(value, seen, once=once)]
+    parts = [leaf for value in level.values for leaf in leaves(value, seen, once=once)]
     if not (once or level.mutable):
         del seen[id(x)]
-    return found
+    return parts
 
 
 def mapped(x: Any, change: Any, memo: dict[int, Any]) -> Any:
@@ -41,9 +41,9 @@ def mapped(x: Any, change: Any, memo: dict[int, Any]) -> Any:
     if id(x) in memo:
         return memo[id(x)][1]
     if isinstance(x, np.ndarray):
-        found = change(x) if is_float_array(x) else x.copy()
-        memo[id(x)] = x, found
-        return found
+        result = change(x) if is_float_array(x) else x.copy()
+        memo[id(x)] = x, result
+        return result
     level = None if type(x) in INERT or callable(x) else structure(x)
     if level is None:
         return x
@@ -51,9 +51,9 @@ def mapped(x: Any, change: Any, memo: dict[int, Any]) -> Any:
         shell = level.shell()
         memo[id(x)] = x, shell
         return level.fill(shell, [mapped(v, change, memo) for v in level.values])
-    found = level.rebuild([mapped(v, change, memo) for v in level.values])
-    memo[id(x)] = x, found
-    return found
+    result = level.rebuild([mapped(v, change, memo) for v in level.values])
+    memo[id(x)] = x, result
+    return result
 
 
 def inner(a: Any, b: Any) -> float:

@@ -31,8 +31,8 @@ class ByIdentity:
 
     def get(self, code: CodeType) -> Any:
         """The value of this very object, or None."""
-        found = self.entries.get(id(code))
-        return None if found is None or found[0]() is not code else found[1]
+        entry = self.entries.get(id(code))
+        return None if entry is None or entry[0]() is not code else entry[1]
 
     def put(self, code: CodeType, value: Any) -> None:
         key, entries = id(code), self.entries

@@ -64,27 +64,27 @@ def answers(cls: Any, name: str) -> bool:
     """Whether Python code gives an attribute of a user's class of arrays or numbers."""
     if cls.__module__ in ("numpy", "builtins"):
         return False
-    asked = python_method(cls, "__getattr__") is not None and not has(cls, name)
-    return asked or descriptor(cls, name) is not None
+    by_getattr = python_method(cls, "__getattr__") is not None and not has(cls, name)
+    return by_getattr or descriptor(cls, name) is not None
 
 
 def python_method(cls: Any, name: str) -> FunctionType | None:
     """A special method of a class, if a user wrote it in Python."""
-    found = class_attribute(cls, name)
-    if isinstance(found, FunctionType) and not is_standard(found):
-        return found
+    method = class_attribute(cls, name)
+    if isinstance(method, FunctionType) and not is_standard(method):
+        return method
     return None
 
 
 def users_method(x: Any, *names: str) -> FunctionType | None:
     """The first of these special methods that a user wrote in a class."""
     for name in names:
-        found = class_attribute(type(x), name)
-        if found is None or found is getattr(object, name, None):
+        entry = class_attribute(type(x), name)
+        if entry is None or entry is getattr(object, name, None):
             continue
-        method = found if isinstance(found, FunctionType) else None
-        known = method is None or is_opaque(method) or is_generated(method)
-        return None if known else method
+        method = entry if isinstance(entry, FunctionType) else None
+        harmless = method is None or is_opaque(method) or is_generated(method)
+        return None if harmless else method
     return None
 
 
@@ -106,8 +106,8 @@ def key_of_builtin(f: Any) -> Any:
     if owner is None:
         return None
     if isinstance(owner, type):
-        found = (vars(base).get(f.__name__) for base in owner.__mro__)
-        return next((x for x in found if type(x) is CLASS_METHOD), None)
+        entries = (vars(base).get(f.__name__) for base in owner.__mro__)
+        return next((x for x in entries if type(x) is CLASS_METHOD), None)
     method: Any = getattr(type(owner), f.__name__, None)
     if type(method) is not FunctionType:
         return method

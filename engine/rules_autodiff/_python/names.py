@@ -58,7 +58,7 @@ def module_names(code: CodeType, namespace: dict[str, Any]) -> set[str]:
 
 def free_name(wanted: str, code: CodeType) -> str:
     """``wanted``, extended until the function does not use it."""
-    taken = local_names(code) | {name for c in codes(code) for name in c.co_names}
-    while any(name.startswith(wanted) for name in taken):
+    names = local_names(code) | {name for c in codes(code) for name in c.co_names}
+    while any(name.startswith(wanted) for name in names):
         wanted += "_"
     return wanted

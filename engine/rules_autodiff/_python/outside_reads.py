@@ -45,8 +45,8 @@ def read_outside(f: Any) -> Iterator[Any]:
 
 def attributes(x: Any) -> dict[str, Any]:
     """The attributes of an instance; none if `__dict__` is not a dict."""
-    found = getattr(x, "__dict__", None)
-    return found if isinstance(found, dict) else {}
+    entries = getattr(x, "__dict__", None)
+    return entries if isinstance(entries, dict) else {}
 
 
 def reads_uncaptured(run: Any, f: Any) -> bool:
@@ -118,8 +118,8 @@ def attributes_of(owner: Any, names: set[str], seen: dict[int, Any]) -> Iterator
     seen[id(owner)] = owner
     for base in owner.__mro__ if isinstance(owner, type) else (owner,):
         for name in names & vars(base).keys():
-            found = vars(base)[name]
-            yield from read_of(getattr(found, "__func__", found), names, seen)
+            entry = vars(base)[name]
+            yield from read_of(getattr(entry, "__func__", entry), names, seen)
 
 
 def names_in(code: CodeType) -> set[str]:
@@ -145,7 +145,7 @@ def code_reached(
         yield code
         for name in code.co_names:
             own = (vars(base).get(name) for base in cls.__mro__)
-            for found in (*own, f.__globals__.get(name)):
-                inner = found.fget if isinstance(found, property) else found
+            for entry in (*own, f.__globals__.get(name)):
+                inner = entry.fget if isinstance(entry, property) else entry
                 if isinstance(inner, FunctionType):
                     yield from code_reached(inner, cls, seen)

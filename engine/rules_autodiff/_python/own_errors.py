@@ -39,8 +39,8 @@ def raise_own(error: Exception, f: Any, args: Any, kwargs: Any) -> None:
         return
     owner = getattr(f, "__self__", None)
     bound = owner is not None and not isinstance(owner, ModuleType)
-    given = (*args, *kwargs.values(), *([owner] if bound else []))
-    if not all(map(is_data, given)):
+    arguments = (*args, *kwargs.values(), *([owner] if bound else []))
+    if not all(map(is_data, arguments)):
         return
     again = getattr(copied(owner), f.__name__) if bound else f
     named = {name: copied(x) for name, x in kwargs.items()}
@@ -56,13 +56,13 @@ def is_of_python(f: Any) -> bool:
     if place is None:
         place = f
     if isinstance(place, ModuleType):
-        known = place.__name__ in MODULES
+        standard = place.__name__ in MODULES
     elif isinstance(place, FunctionType):
-        known = place.__module__ in MODULES
+        standard = place.__module__ in MODULES
     else:
         cls = place if isinstance(place, type) else type(place)
-        known = cls.__module__ in MODULES or issubclass(cls, np.generic)
-    return known and getattr(f, "__name__", "") not in EFFECTS
+        standard = cls.__module__ in MODULES or issubclass(cls, np.generic)
+    return standard and getattr(f, "__name__", "") not in EFFECTS
 
 
 def is_data(x: Any, depth: int = 4) -> bool:

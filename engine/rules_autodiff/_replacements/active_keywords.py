@@ -203,8 +203,8 @@ NEUTRAL = {
 def handle_reduce(run: Any, ufunc: Any, *args: Any, **kwargs: Any) -> Any:
     initial = kwargs.get("initial")
     masked = kwargs.get("where", True) is not True
-    known = ufunc.identity is not None or ufunc in NEUTRAL
-    if not run.is_active(initial) or (masked and not known):
+    has_identity = ufunc.identity is not None or ufunc in NEUTRAL
+    if not run.is_active(initial) or (masked and not has_identity):
         return run.call_opaque(ufunc.reduce, args, kwargs)
     return reduced_from(run, ufunc, *args, **kwargs)
 
@@ -237,9 +237,9 @@ def reduced_from(
         options["where"] = np.concatenate([np.ones([*shape, 1], bool), used], axis=-1)
         if ufunc.identity is None:
             options["initial"] = NEUTRAL[ufunc]
-    found = run.call(ufunc.reduce, whole, -1, **options)
-    kept = [1 if i in axes else n for i, n in enumerate(a.shape)]
-    return run.call(np.reshape, found, kept) if keepdims else found
+    result = run.call(ufunc.reduce, whole, -1, **options)
+    shape_kept = [1 if i in axes else n for i, n in enumerate(a.shape)]
+    return run.call(np.reshape, result, shape_kept) if keepdims else result
 
 
 def as_function(f: Any) -> Any:

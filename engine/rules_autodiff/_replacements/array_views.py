@@ -100,8 +100,8 @@ def reshape(run: Any, a: Any, shape: Any, order: str, *, copy: bool = False) -> 
 
 @handler(np.ndarray.reshape)
 def handle_method(run: Any, a: Any, *shape: Any, order: str = "C", **copy: Any) -> Any:
-    wanted = shape[0] if len(shape) == 1 else shape
-    return reshape(run, a, wanted, order, copy=bool(copy.get("copy")))
+    new_shape = shape[0] if len(shape) == 1 else shape
+    return reshape(run, a, new_shape, order, copy=bool(copy.get("copy")))
 
 
 @handler(np.reshape)

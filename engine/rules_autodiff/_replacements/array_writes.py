@@ -209,10 +209,10 @@ def applying_at(ufunc: Any) -> Any:
             run.write(a, Ellipsis, changed_at(ufunc, a, indices, b))
             return
         places = np.arange(a.size).reshape(a.shape)[indices]
-        given = [spread_to(run, value, places.shape) for value in b]
+        operands = [spread_to(run, value, places.shape) for value in b]
         for at in np.ndindex(places.shape):
             key = np.unravel_index(places[at], a.shape)
-            values = [run.read_array(value, at) for value in given]
+            values = [run.read_array(value, at) for value in operands]
             run.write(a, key, run.call(ufunc, run.read_array(a, key), *values))
 
     return handle

@@ -312,8 +312,8 @@ def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
         x = run.call(method, x)
         if y is None:
             return x
-    given = (x,) if y is None else (x, y)
-    parts = [only_entry(run, as_real(run, part)) for part in given]
+    arguments = (x,) if y is None else (x, y)
+    parts = [only_entry(run, as_real(run, part)) for part in arguments]
     return run.core(to_complex, tuple(parts))
 
 
@@ -346,17 +346,17 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
     method = python_method(type(x), "__round__")
     if method is not None:
         return run.call(method, x) if ndigits is None else run.call(method, x, ndigits)
-    found = round(x) if ndigits is None else round(x, ndigits)
-    found = without_derivative(found)
-    return rounded(run, found) if ndigits and run.is_active(x) else found
+    value = round(x) if ndigits is None else round(x, ndigits)
+    value = without_derivative(value)
+    return rounded(run, value) if ndigits and run.is_active(x) else value
 
 
 def rounding(f: Any) -> Callable[..., Any]:
     """A function of arrays that rounds: its result may be the key of a cache."""
 
     def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        found = run.call_opaque(f, (x, *args), kwargs)
-        return rounded(run, found) if run.is_active(x) else found
+        result = run.call_opaque(f, (x, *args), kwargs)
+        return rounded(run, result) if run.is_active(x) else result
 
     return handle
 

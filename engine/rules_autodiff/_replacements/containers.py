@@ -108,8 +108,8 @@ for _name in (
 def call_itemgetter(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
     """`operator.itemgetter(…)(x)`: items read one by one."""
     keys = f.__reduce__()[1]
-    found = tuple([run.getitem(args[0], key) for key in keys])
-    return found[0] if len(keys) == 1 else found
+    items = tuple([run.getitem(args[0], key) for key in keys])
+    return items[0] if len(keys) == 1 else items
 
 
 CALLABLES[operator.itemgetter] = call_itemgetter
@@ -117,13 +117,13 @@ CALLABLES[operator.itemgetter] = call_itemgetter
 
 def call_attrgetter(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
     """`operator.attrgetter("a.b", …)(x)`: attributes read one by one."""
-    found = []
+    values = []
     for path in f.__reduce__()[1]:
         value = args[0]
         for name in path.split("."):
             value = run.getattr(value, name)
-        found.append(value)
-    return found[0] if len(found) == 1 else tuple(found)
+        values.append(value)
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 CALLABLES[operator.attrgetter] = call_attrgetter
@@ -131,13 +131,13 @@ CALLABLES[operator.attrgetter] = call_attrgetter
 
 def call_methodcaller(run: Any, f: Any, args: Any, _kwargs: Any) -> Any:
     """`operator.methodcaller("name", *given)(x)`."""
-    make, given = f.__reduce__()
+    make, arguments = f.__reduce__()
     named = {}
     if isinstance(make, functools.partial):  # of methodcaller, with keywords
         name, named = make.args[0], make.keywords
     else:
-        name, given = given[0], given[1:]
-    return run.method(args[0], name, *given, **named)
+        name, arguments = arguments[0], arguments[1:]
+    return run.method(args[0], name, *arguments, **named)
 
 
 CALLABLES[operator.methodcaller] = call_methodcaller

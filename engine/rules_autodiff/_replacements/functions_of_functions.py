@@ -36,8 +36,8 @@ def combined(run: Any, results: list[Any], shape: Any, dtypes: Any) -> Any:
     if not results or not isinstance(results[0], tuple):
         return gathered(run, results, shape, dtypes[0])
     columns = zip(*results, strict=True)
-    found = zip(columns, dtypes * len(results[0]), strict=False)
-    return tuple([gathered(run, list(c), shape, dtype) for c, dtype in found])
+    pairs = zip(columns, dtypes * len(results[0]), strict=False)
+    return tuple([gathered(run, list(c), shape, dtype) for c, dtype in pairs])
 
 
 def as_array(run: Any, x: Any) -> Any:
@@ -54,8 +54,8 @@ def entry(run: Any, a: Any, index: Any) -> Any:
 
 def call_vectorized(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """`numpy.vectorize(f)(*args)`: calls `f` once per entry."""
-    kept = {place for place in f.excluded if isinstance(place, int)}
-    moving = {i: as_array(run, x) for i, x in enumerate(args) if i not in kept}
+    excluded = {place for place in f.excluded if isinstance(place, int)}
+    moving = {i: as_array(run, x) for i, x in enumerate(args) if i not in excluded}
     named = {n: as_array(run, x) for n, x in kwargs.items() if n not in f.excluded}
     if f.signature is not None:
         return call_with_signature(run, f, list(moving.values()))
@@ -64,11 +64,11 @@ def call_vectorized(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if f.otypes is None and not f.cache:
         indices[:0] = indices[:1]  # NumPy tries the first entry to learn the outputs
     for index in indices:
-        given = list(args)
+        arguments = list(args)
         for i, a in moving.items():
-            given[i] = entry(run, a, own_index(index, a.shape))
+            arguments[i] = entry(run, a, own_index(index, a.shape))
         chosen = {n: entry(run, a, own_index(index, a.shape)) for n, a in named.items()}
-        results.append(run.call(f.pyfunc, *given, **{**kwargs, **chosen}))
+        results.append(run.call(f.pyfunc, *arguments, **{**kwargs, **chosen}))
     results = results[-np.prod(shape, dtype=int) :]
     return combined(run, results, shape, list(f.otypes or ()) or [None])
 
@@ -129,9 +129,9 @@ def handle_over_axes(run: Any, func: Any, a: Any, axes: Any) -> Any:
     rank = value.ndim
     for axis in (axes,) if isinstance(axes, int) else axes:
         place = axis % rank
-        found = run.call(func, value, place)
-        kept = found.ndim == rank
-        value = found if kept else run.call(np.expand_dims, found, place)
+        result = run.call(func, value, place)
+        same_rank = result.ndim == rank
+        value = result if same_rank else run.call(np.expand_dims, result, place)
     return value
 
 

@@ -149,7 +149,7 @@ def plain_sum(start: Any, *items: Any) -> Any:
 
 def plain_sum_rrule(needs: Any, start: Any, *items: Any) -> Any:
     def plain_sum_pullback(dy: Any) -> Any:
-        return tuple([dy if wanted else None for wanted in needs])
+        return tuple([dy if need else None for need in needs])
 
     return plain_sum(start, *items), plain_sum_pullback
 
@@ -185,10 +185,10 @@ def handle_sum(run: Any, iterable: Any, start: Any = 0) -> Any:
 @handler(math.prod)
 def handle_prod(run: Any, iterable: Any, *, start: Any = 1) -> Any:
     """The product, of NumPy's or Python's class as the factors decide."""
-    found = start
+    product = start
     for factor in run.iter(iterable):
-        found = run.mul(found, factor)
-    return found
+        product = run.mul(product, factor)
+    return product
 
 
 def is_plain(x: Any) -> bool:
@@ -256,11 +256,11 @@ def moving(f: Any) -> Callable[..., Any]:
     """An iterator in C: its callables are lifted, its arrays read by item."""
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
-        given = [
+        arguments = [
             followed(run, a) if isinstance(a, FunctionType) else iterable(run, a)
             for a in args
         ]
-        return f(*given, **kwargs)
+        return f(*arguments, **kwargs)
 
     return handle
 

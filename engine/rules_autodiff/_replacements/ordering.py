@@ -71,7 +71,7 @@ def tied(best: Any, *ties: Any) -> Any:
 def tied_rrule(needs: Any, *numbers: Any) -> Any:
     def tied_pullback(dy: Any) -> Any:
         share = dy / len(needs)
-        return tuple([share if wanted else None for wanted in needs])
+        return tuple([share if need else None for need in needs])
 
     return tied(*numbers), tied_pullback
 
@@ -128,10 +128,10 @@ def heaping(f: Any) -> Callable[..., Any]:
             return f(heap, *items)
         standing = [Ordered(run, value) for value in heap]
         try:
-            found = f(standing, *(Ordered(run, item) for item in items))
+            result = f(standing, *(Ordered(run, item) for item in items))
         finally:
             list.__setitem__(heap, slice(None), [each.value for each in standing])
-        return found.value if isinstance(found, Ordered) else found
+        return result.value if isinstance(result, Ordered) else result
 
     return handle
 

@@ -27,11 +27,11 @@ def handle_len(run: Any, x: Any) -> int:
     method = users_method(x, "__len__")
     if method is None:
         return len(x)
-    found = operator.index(run.call(method, x))
-    if found < 0:
+    length = operator.index(run.call(method, x))
+    if length < 0:
         message = "__len__() should return >= 0"
         raise ValueError(message)
-    return found
+    return length
 
 
 @handler(isinstance)

@@ -18,8 +18,10 @@ __all__ = ["FormEntry", "check_form", "reform"]
 
 def check_form(run: Any, a: Any, name: str) -> None:
     """Raise an error for a change of shape that cannot be differentiated."""
-    given = isinstance(a.base, memoryview)  # the user's own array would keep its shape
-    if name != "shape" or given or not run.plain:
+    memory_view = isinstance(
+        a.base, memoryview
+    )  # the user's own array would keep its shape
+    if name != "shape" or memory_view or not run.plain:
         refused("reshaped", name)
 
 

@@ -104,9 +104,9 @@ def load_object(x: Any, state: Any) -> None:
     if own is not None:
         own.clear()
         own.update(attributes)
-    kept = {id(slot) for slot, _ in values}
+    present = {id(slot) for slot, _ in values}
     for slot in slots_of(type(x)):
-        if id(slot) not in kept:
+        if id(slot) not in present:
             try:
                 slot.__delete__(x)
             except AttributeError:
@@ -121,9 +121,9 @@ def read_attribute(owner: Any, name: str) -> Any:
     if own is not None and name in own:
         return own[name]
     for base in type(owner).__mro__:
-        found = vars(base).get(name)
-        if type(found).__name__ in STORING:
-            return stored(found, owner)
+        entry = vars(base).get(name)
+        if type(entry).__name__ in STORING:
+            return stored(entry, owner)
     return MISSING
 
 
@@ -201,7 +201,7 @@ def written_by(changes: list[Any]) -> set[int]:
 
 def written_to(changes: list[Any]) -> set[int]:
     """The ids of everything that tape entries changed, arrays by their owners."""
-    found = written_by(changes)
+    ids = written_by(changes)
     for entry in changes:
-        found |= {id(getattr(entry, name, None)) for name in ("owner", "target")}
-    return found - {id(None)}
+        ids |= {id(getattr(entry, name, None)) for name in ("owner", "target")}
+    return ids - {id(None)}

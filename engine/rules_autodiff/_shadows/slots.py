@@ -235,10 +235,10 @@ class Branch:
 
     def take_symbolic(self, below: Any) -> Any:
         """The cotangent with `ZeroTangent` for unused entries."""
-        found = [None if p is None else take_from(p, below) for p in self.parts]
-        if all(ct is None for ct in found):
+        cotangents = [None if p is None else take_from(p, below) for p in self.parts]
+        if all(ct is None for ct in cotangents):
             return None
-        entries = [ZeroTangent() if ct is None else ct for ct in found]
+        entries = [ZeroTangent() if ct is None else ct for ct in cotangents]
         return tangent_of(self.level, entries)
 
 
@@ -319,14 +319,14 @@ def number_cotangent(primal: Any, ct: Any, below: Any) -> Any:
         return below.call(float, ct) if isinstance(ct, SMALL) else ct
     if below is not PLAIN and is_numeric(ct):
         return below.call(fit, ct, space_of(primal))
-    found = projected(primal, ct, below)
-    return 0.0 if isinstance(found, AbstractZero) else found
+    cotangent = projected(primal, ct, below)
+    return 0.0 if isinstance(cotangent, AbstractZero) else cotangent
 
 
 def projected(primal: Any, ct: Any, below: Any) -> Any:
     """The canonical cotangent, thunks computed."""
-    (found,) = below.call(normalise, (primal,), (ct,))
-    return forced(found, below)
+    (cotangent,) = below.call(normalise, (primal,), (ct,))
+    return forced(cotangent, below)
 
 
 def forced(ct: Any, below: Any) -> Any:

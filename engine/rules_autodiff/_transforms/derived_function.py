@@ -67,16 +67,16 @@ def positions(argnums: Argnums, args: Any, name: str) -> tuple[int, ...]:
     """The positions of the arguments to differentiate, counted from the front."""
     if type(argnums) is int and 0 <= argnums < len(args):
         return (argnums,)
-    wanted: Any = argnums if isinstance(argnums, SEVERAL) else (argnums,)
-    for i in wanted:
+    numbers: Any = argnums if isinstance(argnums, SEVERAL) else (argnums,)
+    for i in numbers:
         if not isinstance(i, INTEGERS) or not -len(args) <= i < len(args):
             message = (
                 f"{name}: argnums must name positional arguments, of which there are "
                 f"{len(args)}, but got {argnums!r}. Values go to {name}(f)(x)."
             )
             raise ValueError(message)
-    found = tuple([int(i) % len(args) for i in wanted])
-    if len(set(found)) < len(found):
+    places = tuple([int(i) % len(args) for i in numbers])
+    if len(set(places)) < len(places):
         message = f"{name}: argnums must name each argument once, but got {argnums!r}."
         raise ValueError(message)
-    return found
+    return places

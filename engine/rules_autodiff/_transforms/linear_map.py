@@ -64,8 +64,8 @@ class Kept(Transform):
     def run_on(self, below: Any, *directions: Any) -> Any:
         with self.lock:
             if self.level is None:
-                known = self.value
-                if not agree(known, self.begin(below)):
+                value = self.value
+                if not agree(value, self.begin(below)):
                     refuse_other_value(self.f)
             return self.apply(deepest(below, self.level), *directions)
 

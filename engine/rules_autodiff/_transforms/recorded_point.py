@@ -75,13 +75,13 @@ def check_adjoint(whose: str, one: list[Triple], other: list[Triple]) -> bool:
 
 def terms(triples: list[Triple]) -> list[Any] | None:
     """The real products of all pairs of numbers; None if they do not match."""
-    found = []
+    products = []
     for x, *pair in triples:
         a, b = (leaves(materialise(x, dx)) for dx in pair)
         if len(a) != len(b):
             return None
-        found += [np.real(np.conj(p) * q) for p, q in zip(a, b, strict=True)]
-    return found
+        products += [np.real(np.conj(p) * q) for p, q in zip(a, b, strict=True)]
+    return products
 
 
 def nonlinear(rule: Any) -> str:

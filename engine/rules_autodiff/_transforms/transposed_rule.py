@@ -43,8 +43,8 @@ def transposed_frule(record: Any, below: Any, found: Any, args: Any, slots: Any)
         y, dy = found.run(tuple(tangents))
         return y, concrete(dy)
 
-    given = tuple(generic_like(zeros[i]) for i in active)
-    recording = record(below, push, given, {}, range(len(given)))
+    point = tuple(generic_like(zeros[i]) for i in active)
+    recording = record(below, push, point, {}, range(len(point)))
     y, dy = recording.output
     refuse_missing(dy, found)
     check_tangent(y, dy, found, below)
@@ -65,9 +65,9 @@ class Transposed(Transform):
             self.recording.again(self.recording.output, level)
         recorded = self.recording.output[1]
         self.recording.seed(recorded, shared_as(recorded, ct, {}), level)
-        found = self.recording.run_back(level)
-        self.check(ct, found)
-        for i, dx in zip(self.active, found, strict=True):
+        tangents = self.recording.run_back(level)
+        self.check(ct, tangents)
+        for i, dx in zip(self.active, tangents, strict=True):
             cotangents[i] = dx
         return tuple(cotangents)
 
@@ -100,13 +100,13 @@ def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any)
             refuse_missing(out[place], found, place)
             refuse_no_cotangent(found, place, out[place])
         met: dict[int, Any] = {}
-        given = tuple([shared_as(out[i], tangents[i], met) for i in moving])
-        recording.seed(tuple([out[i] for i in moving]), given)
+        paired = tuple([shared_as(out[i], tangents[i], met) for i in moving])
+        recording.seed(tuple([out[i] for i in moving]), paired)
         (dy,) = recording.run_back(below)
         own = found.args if found.bound else (None, *found.args)
         # As one value: an instance in several arguments counts once.
         primals, cotangents = (tuple([x[i] for i in moving]) for x in (own, recorded))
-        moved = [(primals, cotangents, given)]
+        moved = [(primals, cotangents, paired)]
         check_adjoint(nonlinear(found.rule), moved, [(y, seed, dy)])
         return dy
 
@@ -126,10 +126,10 @@ def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
     if id(dx) in met:
         return met[id(dx)][1]
     level: Any = structure(dx)
-    found = level.rebuild([concrete(part, met) for part in level.values])
+    result = level.rebuild([concrete(part, met) for part in level.values])
     if isinstance(dx, MutableTangent):
-        met[id(dx)] = dx, found
-    return found
+        met[id(dx)] = dx, result
+    return result
 
 
 def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
@@ -153,15 +153,15 @@ def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
     if len(names) != len(own.values) or not set(level.names) <= set(names):
         return dx
     entries = dict(zip(names, own.values, strict=True))
-    found = level.rebuild(
+    result = level.rebuild(
         [
             shared_as(value, entries[name], met)
             for name, value in zip(level.names, level.values, strict=True)
         ]
     )
     if isinstance(known, MutableTangent):
-        met[id(known)] = found
-    return found
+        met[id(known)] = result
+    return result
 
 
 def refuse_missing(value: Any, found: Any, place: int | None = None) -> None:

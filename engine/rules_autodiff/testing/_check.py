@@ -166,11 +166,11 @@ class _Check:
         self.pushed = dy
         self.same("forward mode", "value", y[0], self.expected[0])
         self.same("forward mode", "state after the call", args, self.expected[1])
-        for found, wanted in zip(leaves(dy), self.slope, strict=True):
-            gap = float(np.max(np.abs(np.asarray(found) - wanted), initial=0))
+        for value, expected in zip(leaves(dy), self.slope, strict=True):
+            gap = float(np.max(np.abs(np.asarray(value) - expected), initial=0))
             if gap > self.rtol * self.scale:
                 message = (
-                    f"{self.report.program}: forward mode gave {found}, not {wanted}."
+                    f"{self.report.program}: forward mode gave {value}, not {expected}."
                 )
                 raise ProgramError(message)
         self.report.checks.append("forward mode: derivative")
@@ -210,14 +210,14 @@ class _Check:
         self.same("straight-line code", "value", y, self.expected[0])
         self.interface(pulled[0], args, "straight-line code")
         seed = self.seed[0], mapped(self.seed[1], lambda leaf: leaf * 0, {})
-        for found in pulled:
-            self.along("straight-line code: derivative", found, seed)
+        for cotangents in pulled:
+            self.along("straight-line code: derivative", cotangents, seed)
         self.same("straight-line code", "arguments as they were", args, self.args)
 
     def along(self, what: str, pulled: Any, seed: Any) -> None:
         scale = self.scale * len(leaves(seed))
-        found, wanted = inner(pulled, self.direction), inner(seed, self.slope)
-        self.close(what, found, wanted, scale)
+        value, expected = inner(pulled, self.direction), inner(seed, self.slope)
+        self.close(what, value, expected, scale)
 
     def accumulated(self, recording: Recording, args: Any) -> None:
         """The checks again, with random numbers in the cotangents of the arguments."""
@@ -230,11 +230,11 @@ class _Check:
 
     def interface(self, pulled: Any, args: Any, mode: str = "reverse mode") -> None:
         kinds = [(type(x), np.shape(x), np.result_type(x)) for x in leaves(args)]
-        found = [(type(x), np.shape(x), np.result_type(x)) for x in leaves(pulled)]
+        form = [(type(x), np.shape(x), np.result_type(x)) for x in leaves(pulled)]
         self.report.require(
             f"{mode}: interface types",
-            found == kinds,
-            lambda: f"the cotangents are {found} for arguments {kinds}",
+            form == kinds,
+            lambda: f"the cotangents are {form} for arguments {kinds}",
         )
 
     def aliases(self, recording: Recording) -> None:
@@ -265,42 +265,42 @@ class _Check:
 
         slope = difference(pulled, self.args, direction)
         scale = max([1.0, *(float(np.max(np.abs(d), initial=0)) for d in slope)])
-        found = jvp(pulled, copy_of(self.args), direction)[1]
-        for one, wanted in zip(leaves(found), slope, strict=True):
-            gap = float(np.max(np.abs(np.asarray(one) - wanted), initial=0))
+        value = jvp(pulled, copy_of(self.args), direction)[1]
+        for one, expected in zip(leaves(value), slope, strict=True):
+            gap = float(np.max(np.abs(np.asarray(one) - expected), initial=0))
             self.close("forward over reverse", gap, 0.0, scale)
-        wanted = inner(direction, slope)
+        expected = inner(direction, slope)
         _, pullback = vjp(pulled, *copy_of(self.args))
         along = iter(leaves(direction))
         cotangent = mapped(self.pulled, lambda _: next(along), {})
         again = inner(pullback(cotangent), direction)
-        self.close("reverse over reverse", again, wanted, scale * len(slope))
+        self.close("reverse over reverse", again, expected, scale * len(slope))
         _, pullback = vjp(pushed, *copy_of(self.args))
         along = iter(leaves(seed))
         cotangent = mapped(self.pushed, lambda _: next(along), {})
         again = inner(pullback(cotangent), direction)
-        self.close("reverse over forward", again, wanted, scale * len(slope))
+        self.close("reverse over forward", again, expected, scale * len(slope))
 
     def owned(self, pulled: Any, args: Any) -> None:
-        before, kept = copy_of((args, self.seed)), copy_of(pulled)
+        before, copies = copy_of((args, self.seed)), copy_of(pulled)
         for leaf in leaves(pulled):
             if isinstance(leaf, np.ndarray):
                 leaf[...] = 7.0
         self.same(
             "reverse mode", "cotangents own their memory", (args, self.seed), before
         )
-        for leaf, value in zip(leaves(pulled), leaves(kept), strict=True):
+        for leaf, value in zip(leaves(pulled), leaves(copies), strict=True):
             if isinstance(leaf, np.ndarray):
                 leaf[...] = value
 
     def adjoint(self) -> None:
         """⟨ȳ, J ẋ⟩ = ⟨J* ȳ, ẋ⟩, more accurately than by finite differences."""
-        found = inner(self.pulled, self.direction)
-        wanted = inner(self.seed, self.pushed)
+        value = inner(self.pulled, self.direction)
+        expected = inner(self.seed, self.pushed)
         double = all(
             np.finfo(np.result_type(x)).bits == 64 for x in leaves(self.pulled)
         )
         scale = self.scale * max(1, len(leaves(self.seed)))
         self.close(
-            "both modes: adjoint", found, wanted, scale, ADJOINT if double else 1
+            "both modes: adjoint", value, expected, scale, ADJOINT if double else 1
         )

@@ -139,7 +139,7 @@ def scatter_add_derivative(y: Any, values: Any, index: Any, shape: Any) -> Any:
 
     def scatter_add_pullback(dy: Any) -> Any:
         places = np.asarray(index)
-        found = np.take(np.ravel(dy), np.maximum(places, 0))
-        return np.where(places >= 0, found, np.zeros_like(found))
+        entries = np.take(np.ravel(dy), np.maximum(places, 0))
+        return np.where(places >= 0, entries, np.zeros_like(entries))
 
     return scatter_add_pushforward, scatter_add_pullback

@@ -73,17 +73,15 @@ def _register_lists(f: Any, partials: Any) -> None:
     }
     for types in kinds[f.nin]:
         maps = maps_of_partials(partials)
-        given = Declaration(f, maps, tuple(range(f.nin)), bare=False, arrays=True)
-        given.register_for(types)
+        declaration = Declaration(f, maps, tuple(range(f.nin)), bare=False, arrays=True)
+        declaration.register_for(types)
 
 
 def maps_of_partials(partials: Any) -> Any:
     @wraps(partials)
     def maps(y: Any, *args: Any) -> Any:
-        found = partials(y, *map(signed, args))
-        return tuple(
-            None if isinstance(p, rc.AbstractZero) else times(p) for p in found
-        )
+        rows = partials(y, *map(signed, args))
+        return tuple(None if isinstance(p, rc.AbstractZero) else times(p) for p in rows)
 
     return maps
 
@@ -138,8 +136,8 @@ def _with_options(f: Any, partials: Callable[..., Any]) -> Callable[..., Any]:
         if where is True:
             return partials(y, *args, **needs)
         with np.errstate(all="ignore"):
-            found = partials(y, *args, **needs)
-        return tuple(_masked(p, where) for p in found)
+            rows = partials(y, *args, **needs)
+        return tuple(_masked(p, where) for p in rows)
 
     signature = inspect.signature(partials)
     options = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
@@ -180,8 +178,8 @@ def _masked(p: Any, where: Any) -> Any:
 
 def _check_options(f: Any, options: dict[str, Any]) -> None:
     out = options.get("out")
-    given = out if isinstance(out, tuple) else (out,)
-    if any(x is not None for x in given):
+    outputs = out if isinstance(out, tuple) else (out,)
+    if any(x is not None for x in outputs):
         message = (
             f"the derivative of {name_of(f)} must be taken without out=, but got it. "
             "Assign the result instead."

@@ -85,9 +85,9 @@ CONSTANTS = frozenset({*_CONSTANTS, *dir(builtins)})
 def rebound(f: Callable[..., Any], namespace: Namespace) -> Callable[..., Any]:
     """`f` with other globals; name, code and speed are those of `f`."""
     code = f.__code__
-    known = {name: namespace[name] for name in code.co_names if name in namespace}
-    known["__builtins__"] = builtins
-    made = FunctionType(code, known, f.__name__, f.__defaults__)
+    names = {name: namespace[name] for name in code.co_names if name in namespace}
+    names["__builtins__"] = builtins
+    made = FunctionType(code, names, f.__name__, f.__defaults__)
     made.__module__, made.__qualname__ = f.__module__, f.__qualname__
     made.__doc__ = f.__doc__
     return made

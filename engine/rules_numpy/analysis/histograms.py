@@ -16,8 +16,8 @@ __all__ = ["bins_of", "edges_slope"]
 def bins_of(a: Any, edges: Any) -> Any:
     """The bin of every entry, -1 outside; the last bin includes its upper edge."""
     last = edges.size - 2
-    found = np.minimum(np.searchsorted(edges, a, side="right") - 1, last)
-    return np.where((a < edges[0]) | (a > edges[-1]), -1, found)
+    bins = np.minimum(np.searchsorted(edges, a, side="right") - 1, last)
+    return np.where((a < edges[0]) | (a > edges[-1]), -1, bins)
 
 
 def _ends(a: Any, count: int) -> Any:

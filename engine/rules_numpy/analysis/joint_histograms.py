@@ -72,8 +72,8 @@ class _Cells:
         if self.density:
             volumes = reduce(np.multiply.outer, self.widths)
             seed = (seed / volumes - np.sum(self.values * seed)) / self.total
-        found = np.take(np.ravel(seed), np.maximum(self.place, 0))
-        return np.where(self.place >= 0, found, 0.0)
+        entries = np.take(np.ravel(seed), np.maximum(self.place, 0))
+        return np.where(self.place >= 0, entries, 0.0)
 
 
 def _slopes(f: str, columns: Any, bins: Any, span: Any) -> list[Any]:

@@ -37,8 +37,8 @@ def polyval_derivative(y: Any, p: Any, x: Any) -> Any:
 
     def p_pullback(dy: Any) -> Any:
         terms = np.conjugate(powers) * dy
-        kept = broadcast_to_adjoint(terms, aligned(p), terms.shape)
-        return np.reshape(kept, p.shape)
+        summed = broadcast_to_adjoint(terms, aligned(p), terms.shape)
+        return np.reshape(summed, p.shape)
 
     def x_pushforward(dx: Any) -> Any:
         return slope * dx

@@ -114,11 +114,11 @@ def block_derivative(y: Any, arrays: Any) -> Any:
         ]
         places = np.block(_like(arrays, iter(numbers)))
         flat = scatter_add(dy, places, (int(ends[-1]),))
-        found = [
+        cotangents = [
             np.reshape(flat[start : start + x.size], x.shape)
             for start, x in zip(ends, plain, strict=False)
         ]
-        return _nested(arrays, iter(zip(plain, found, strict=True)))
+        return _nested(arrays, iter(zip(plain, cotangents, strict=True)))
 
     return block_pushforward, block_pullback
 

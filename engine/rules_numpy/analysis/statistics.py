@@ -61,11 +61,11 @@ def cov_derivative(
     lost = ddof if ddof is not None else (0 if bias else 1)
     often = 1.0 if fweights is None else np.asarray(fweights) * 1.0
     importance = 1.0 if aweights is None else np.real(aweights)  # as NumPy casts them
-    given = _given(m, other, rowvar)
-    weights = np.broadcast_to(often * importance, given.shape[-1:])
+    variables = _given(m, other, rowvar)
+    weights = np.broadcast_to(often * importance, variables.shape[-1:])
     total = np.sum(weights)
     used = total - lost * (np.sum(weights * importance) / total if lost else 0.0)
-    x = given - np.expand_dims(np.matmul(given, weights) / total, -1)
+    x = variables - np.expand_dims(np.matmul(variables, weights) / total, -1)
     sample = _Sample(x, weights, np.maximum(used, 0.0))
     pairs = _covariance(y, sample, m, other, rowvar)
     return *pairs, None if aweights is None else _by_importance(y, sample, often, lost)
@@ -132,8 +132,8 @@ def corrcoef_derivative(
     y: Any, x: Any, other: Any = None, rowvar: Any = True, *, dtype: Any = None
 ) -> Any:
     """R = C / (d dᵀ) with d = √diag(C): by the derivative of C."""
-    given = _given(x, other, rowvar)
-    rows = given - np.mean(given, axis=-1, keepdims=True)
+    variables = _given(x, other, rowvar)
+    rows = variables - np.mean(variables, axis=-1, keepdims=True)
     count = rows.shape[-1] - 1
     c = np.matmul(rows, adjoint(rows)) / count
     scale = np.sqrt(np.real(np.diagonal(c)))

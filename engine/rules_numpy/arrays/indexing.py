@@ -130,11 +130,11 @@ def _list_maps(masks: Any, arrays: Any, plain: Any) -> Any:
         ]
         if isinstance(arrays, np.ndarray):
             return restore(arrays, np.stack(pieces))
-        found = [
+        cotangents = [
             restore(x, piece) if moves(x) else rc.NoTangent()
             for x, piece in zip(arrays, pieces, strict=True)
         ]
-        return rc.Tangent(type(arrays), *found)
+        return rc.Tangent(type(arrays), *cotangents)
 
     return choice_pushforward, choice_pullback
 
@@ -142,13 +142,13 @@ def _list_maps(masks: Any, arrays: Any, plain: Any) -> Any:
 @derivative(np.select, argnums=(1, 2), arrays=False)
 def select_derivative(y: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """The first true condition selects the array of an entry."""
-    taken = np.zeros(np.shape(y), bool)
+    covered = np.zeros(np.shape(y), bool)
     masks = []
     for condition in condlist:
-        masks.append(condition & ~taken)
-        taken = taken | condition
+        masks.append(condition & ~covered)
+        covered = covered | condition
     plain = [array_of(x, np.select) for x in choicelist]
-    mask = ~taken
+    mask = ~covered
 
     def default_pushforward(dx: Any) -> Any:
         return np.where(mask, dx, np.zeros_like(dx))

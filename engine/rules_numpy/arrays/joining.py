@@ -65,11 +65,11 @@ def _gathered(arrays: Any, pieces: Any) -> Any:
     """One cotangent per array: one array if the arrays are entries of one array."""
     if isinstance(arrays, np.ndarray):
         return restore(arrays, np.stack(pieces))
-    found = [
+    cotangents = [
         restore(x, dx) if moves(x) else rc.NoTangent()
         for x, dx in zip(arrays, pieces, strict=True)
     ]
-    return rc.Tangent(type(arrays), *found)
+    return rc.Tangent(type(arrays), *cotangents)
 
 
 def _cut(dy: Any, arrays: Any, axis: int) -> Any:

@@ -148,9 +148,9 @@ class _Border:
             along(None, count[0], axis, x.ndim),
             along(self.n - count[1], None, axis, x.ndim),
         ]
-        found = [maps(x[part], axis) for part in self.parts]
-        self.pairs = [pair for _, pair in found]
-        self.value = self.joined(x, [y for y, _ in found])
+        statistics = [maps(x[part], axis) for part in self.parts]
+        self.pairs = [pair for _, pair in statistics]
+        self.value = self.joined(x, [y for y, _ in statistics])
 
     def joined(self, x: Any, ends: Any) -> Any:
         first, last = (

@@ -75,8 +75,8 @@ def trim_zeros_derivative(y: Any, filt: Any, *options: Any, **kw: Any) -> Any:
         return dx[index]
 
     def trim_pullback(dy: Any) -> Any:
-        kept = np.reshape(np.arange(filt.size), filt.shape)[index]
-        return scatter_add(dy, kept, filt.shape)
+        places = np.reshape(np.arange(filt.size), filt.shape)[index]
+        return scatter_add(dy, places, filt.shape)
 
     return trim_pushforward, trim_pullback
 

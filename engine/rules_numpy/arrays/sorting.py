@@ -137,8 +137,8 @@ def _step_maps(columns: Any, used: Any, call: Any) -> Any:
     """
     y, _, q, _ = call
     shape = (np.size(q), *columns.shape[:-1])
-    found = np.reshape(y, (*shape, 1))
-    weights = np.stack([_step_weights(columns, one, used) for one in found])
+    values = np.reshape(y, (*shape, 1))
+    weights = np.stack([_step_weights(columns, one, used) for one in values])
     return _level_maps(weights, np.zeros(shape), (*call, shape))
 
 

@@ -88,8 +88,8 @@ def clip_derivative(
 
 
 def _bound(positional: Any, keyword: Any) -> Any:
-    given = keyword if positional is None or _missing(positional) else positional
-    return None if given is None or _missing(given) else given
+    bound = keyword if positional is None or _missing(positional) else positional
+    return None if bound is None or _missing(bound) else bound
 
 
 def _missing(x: Any) -> bool:

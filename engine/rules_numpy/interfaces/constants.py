@@ -60,16 +60,16 @@ def _find(name: str) -> Any:
 
 
 def _random_methods() -> list[Any]:
-    found: dict[Any, None] = {}
+    methods: dict[Any, None] = {}
     for cls in (np.random.Generator, np.random.RandomState, np.random.BitGenerator):
         for name in vars(cls):
             method = getattr(cls, name)
             if callable(method) and not name.startswith("_") and name not in _MOVING:
-                found[method] = None
+                methods[method] = None
     for name in ("default_rng", "seed", "get_state", "set_state"):
         f = getattr(np.random, name)
-        found[getattr(f, "__func__", f)] = None
-    return [f for f in found if not hasattr(f, "__self__")]
+        methods[getattr(f, "__func__", f)] = None
+    return [f for f in methods if not hasattr(f, "__self__")]
 
 
 def _standard_random() -> list[Any]:
@@ -79,8 +79,8 @@ def _standard_random() -> list[Any]:
         "lognormvariate normalvariate vonmisesvariate paretovariate weibullvariate "
         "randint randrange getrandbits randbytes seed getstate setstate"
     )
-    found = [getattr(random.Random, name, None) for name in names.split()]
-    return [f for f in found if f is not None]
+    methods = [getattr(random.Random, name, None) for name in names.split()]
+    return [f for f in methods if f is not None]
 
 
 def _declare() -> None:

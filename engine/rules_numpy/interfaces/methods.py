@@ -60,11 +60,11 @@ def compress_derivative(
         return np.compress(condition, da, axis)
 
     def compress_pullback(dy: Any) -> Any:
-        kept = np.flatnonzero(condition)
+        places = np.flatnonzero(condition)
         flat = np.ravel(a) if axis is None else a
         own = 0 if axis is None else axis
         moved = np.zeros_like(np.moveaxis(flat, own, 0))
-        moved[kept] = np.moveaxis(dy, own, 0)
+        moved[places] = np.moveaxis(dy, own, 0)
         return np.reshape(np.moveaxis(moved, 0, own), a.shape)
 
     return compress_pushforward, compress_pullback
@@ -160,10 +160,10 @@ def _operators() -> None:
         for function, kinds in cases:
             # For a number converted to an array, `a += b` would overwrite values that
             # partials need.
-            given = Declaration(
+            declaration = Declaration(
                 function, maps, numbers, bare=False, arrays=True, call=plain
             )
-            given.register_for(kinds)
+            declaration.register_for(kinds)
 
 
 _operators()

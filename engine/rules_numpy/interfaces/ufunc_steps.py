@@ -20,15 +20,15 @@ __all__ = ["ahead", "back", "folded", "partials_of", "steps_of"]
 
 def partials_of(ufunc: Any, method: str) -> Any:
     """The partials of an elementwise function of two numbers."""
-    known = DECLARED.get(ufunc)
-    if known is None or known[1] != (0, 1) or ufunc.nout != 1 or ufunc.signature:
+    entry = DECLARED.get(ufunc)
+    if entry is None or entry[1] != (0, 1) or ufunc.nout != 1 or ufunc.signature:
         message = (
             f"the derivative of numpy.ufunc.{method} must be taken for an elementwise "
             f"function of two arguments that has a rule, but got {name_of(ufunc)}. "
             "Write the loop out."
         )
         raise rc.UnsupportedError(message)
-    return known[0]
+    return entry[0]
 
 
 def steps_of(
@@ -54,12 +54,12 @@ def ahead(start: Any, entries: Any, steps: list[Any]) -> list[Any]:
 
 def back(seeds: list[Any], steps: list[Any]) -> tuple[Any, list[Any]]:
     """Cotangents of the start and of the entries, from those of all results."""
-    found: list[Any] = []
+    cotangents: list[Any] = []
     dy = seeds[-1]
     for seed, (of_y, of_a) in zip(seeds[-2::-1], reversed(steps), strict=True):
-        found.append(np.conjugate(of_a) * dy)
+        cotangents.append(np.conjugate(of_a) * dy)
         dy = np.conjugate(of_y) * dy + seed
-    return dy, found[::-1]
+    return dy, cotangents[::-1]
 
 
 @dataclass(frozen=True)

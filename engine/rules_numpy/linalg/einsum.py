@@ -56,15 +56,15 @@ def _without_ellipsis(
     ]
     widest = max(counts, default=0)
     spare = "".join(free[:widest])
-    given = [
+    operands = [
         t.replace("...", spare[widest - n :])
         for t, n in zip(terms, counts, strict=True)
     ]
     if out is not None:
-        return given, out.replace("...", spare)
+        return operands, out.replace("...", spare)
     joined = "".join(terms).replace("...", "")
     alone = "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
-    return given, spare + alone
+    return operands, spare + alone
 
 
 @derivative(np.einsum, argnums=None, arrays=False)

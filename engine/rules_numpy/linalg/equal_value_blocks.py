@@ -76,9 +76,9 @@ def _fit(z: Any, y: Any, groups: Any) -> _Fit:
 def _without_mean(part: Any, groups: Any) -> Any:
     """The entries of the group of each row; of two, their mean is needed for c."""
     count = np.sum(groups, axis=-1, keepdims=True, dtype=part.dtype)
-    found = np.where(groups, part, 0.0)
-    mean = np.sum(found, axis=-1, keepdims=True) / count
-    return np.where(groups & (count > 2), found - mean, found)
+    entries = np.where(groups, part, 0.0)
+    mean = np.sum(entries, axis=-1, keepdims=True) / count
+    return np.where(groups & (count > 2), entries - mean, entries)
 
 
 def _rounding(fit: _Fit, x: Any, groups: Any) -> Any:

@@ -152,8 +152,8 @@ def refuse_split(f: str, m: Any, groups: Any, whole: Any) -> None:
 
 def refuse_choice(f: str, turn: Any) -> None:
     """Reverse: no dependence on the choice of the vectors of equal values."""
-    found, size = turn
-    if np.any(np.abs(found) > _slack(found, size)):
+    rotation, size = turn
+    if np.any(np.abs(rotation) > _slack(rotation, size)):
         _refuse(
             f,
             "of a function that does not depend on the choice of their vectors",

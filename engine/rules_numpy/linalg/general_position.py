@@ -38,9 +38,9 @@ __all__ = [
 def _some_matrix(n: int, seed: int) -> Any:
     """One fixed matrix: a forward pass may be repeated."""
     parts = np.random.default_rng(seed).normal(size=(2, n, n))
-    found = parts[0] + 1j * parts[1]
-    found.flags.writeable = False
-    return found
+    matrix = parts[0] + 1j * parts[1]
+    matrix.flags.writeable = False
+    return matrix
 
 
 def turn_of(mixed: Any, dtype: Any, seed: int = 22) -> Any:
@@ -53,8 +53,8 @@ def turn_of(mixed: Any, dtype: Any, seed: int = 22) -> Any:
 
 
 def _any(mixed: Any) -> Any:
-    found = np.any(mixed, axis=-1)
-    return np.expand_dims(found, -1) | np.expand_dims(found, -2)
+    rows = np.any(mixed, axis=-1)
+    return np.expand_dims(rows, -1) | np.expand_dims(rows, -2)
 
 
 def _several(groups: Any) -> Any:
@@ -64,12 +64,12 @@ def _several(groups: Any) -> Any:
 
 def eigh_in_general(eigh: Any, *args: Any, **kw: Any) -> Any:
     """`numpy.linalg.eigh`, the vectors of equal values in general position."""
-    found = eigh(*args, **kw)
-    groups = equal_groups("eigh", found[0])
+    result = eigh(*args, **kw)
+    groups = equal_groups("eigh", result[0])
     if not tied(groups):
-        return found
-    vectors = found[1] @ turn_of(_several(groups), found[1].dtype)
-    return type(found)(found[0], vectors)
+        return result
+    vectors = result[1] @ turn_of(_several(groups), result[1].dtype)
+    return type(result)(result[0], vectors)
 
 
 def eig_in_general(eig: Any, *args: Any, **kw: Any) -> Any:
@@ -78,12 +78,12 @@ def eig_in_general(eig: Any, *args: Any, **kw: Any) -> Any:
     As LAPACK's: of length one, the largest entry real. They are deliberately not
     orthogonal: for a skew G, orthogonal ones would show a zero diagonal.
     """
-    found = eig(*args, **kw)
-    groups = equal_groups("eig", found[0])
+    result = eig(*args, **kw)
+    groups = equal_groups("eig", result[0])
     if not tied(groups):
-        return found
+        return result
     mixed = _several(groups)
-    v = found[1] @ turn_of(mixed, found[1].dtype)
+    v = result[1] @ turn_of(mixed, result[1].dtype)
     v = v + v @ (0.5 * np.triu(turn_of(mixed, v.dtype, 23) * mixed, 1))
     v = v / np.linalg.norm(v, axis=-2, keepdims=True)
     if v.dtype.kind == "c":
@@ -91,7 +91,7 @@ def eig_in_general(eig: Any, *args: Any, **kw: Any) -> Any:
         top = np.take_along_axis(v, lead, -2)
         v = v * (np.conjugate(top) / np.abs(top))
     changed = np.expand_dims(np.sum(groups, axis=-1) > 1, -2)
-    return type(found)(found[0], np.where(changed, v, found[1]))
+    return type(result)(result[0], np.where(changed, v, result[1]))
 
 
 def svd_in_general(svd: Any, *args: Any, **kw: Any) -> Any:
@@ -100,15 +100,15 @@ def svd_in_general(svd: Any, *args: Any, **kw: Any) -> Any:
     Those of zero singular values rotate independently on either side, together with the
     vectors after the last.
     """
-    found: Any = svd(*args, **kw)
-    if not isinstance(found, tuple) or not found[1].size:
-        return found
-    u, s, vh = found
+    result: Any = svd(*args, **kw)
+    if not isinstance(result, tuple) or not result[1].size:
+        return result
+    u, s, vh = result
     signed = equal_groups("svd", _signed(s))
     k = s.shape[-1]
     groups, null = signed[..., :k, :k], np.diagonal(signed[..., :k, k:], 0, -2, -1)
     if not (tied(groups) or _open(null, u, vh)):
-        return found
+        return result
     columns = u.shape[-1], vh.shape[-2]
     if np.any(null):
         u, _, vh = np.linalg.svd(args[0])
@@ -118,7 +118,7 @@ def svd_in_general(svd: Any, *args: Any, **kw: Any) -> Any:
         for seed, side in enumerate((u, adjoint(vh)), start=1)
     )
     u, v = (x[..., :count] for x, count in zip(sides, columns, strict=True))
-    make: Any = type(found)
+    make: Any = type(result)
     return make(u, s, adjoint(v))
 
 

@@ -34,13 +34,13 @@ def multi_dot_derivative(y: Any, arrays: Any, *, out: Any = None) -> Any:
         return total
 
     def multi_dot_pullback(dy: Any) -> Any:
-        found: list[Any] = [
+        cotangents: list[Any] = [
             restore(x, _link(plain, i, dy)) if moves(x) else rc.NoTangent()
             for i, x in enumerate(arrays)
         ]
         if isinstance(arrays, np.ndarray):
-            return np.stack(found)
-        return rc.Tangent(type(arrays), *found)
+            return np.stack(cotangents)
+        return rc.Tangent(type(arrays), *cotangents)
 
     def _link(parts: Any, i: int, dy: Any) -> Any:
         if not all(part.ndim for part in parts):  # two, one of them a number

@@ -213,7 +213,7 @@ def _tied_part(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> Any:
     if not (tied(f.groups) or np.any(f.null)):
         return 0.0
     refuse_choice("svd", (np.where(f.groups, antihermitian(both), 0.0), size))
-    found = block_of("svd", f.s, ds, both, f.groups)
+    block = block_of("svd", f.s, ds, both, f.groups)
     if np.any(f.open):
         column = np.expand_dims(f.open, -2)
         for part in (antihermitian(x), antihermitian(y)):
@@ -223,7 +223,7 @@ def _tied_part(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> Any:
             refuse_choice("svd", (np.where(column, part, 0.0), size))
         if np.any(ds[f.open] != 0):
             _refuse_kink("svd")
-    return found
+    return block
 
 
 def _refuse_kink(f: str) -> NoReturn:

@@ -86,8 +86,8 @@ def sum_derivative(y: Any, iterable: Any, start: Any = 0) -> Any:
     def sum_pullback(dy: Any) -> Any:
         if isinstance(iterable, np.ndarray):
             return np.broadcast_to(dy, iterable.shape)
-        found = [_spread(x, dy) for x in iterable]
-        return rc.Tangent(type(iterable), *found)
+        cotangents = [_spread(x, dy) for x in iterable]
+        return rc.Tangent(type(iterable), *cotangents)
 
     def start_pushforward(d: Any) -> Any:
         return d
@@ -131,8 +131,8 @@ def extreme_of_one_derivative(y: Any, numbers: Any) -> Any:
         if isinstance(numbers, np.ndarray):
             return fit(numbers, share * dy)
         pairs = zip(numbers, share.tolist(), strict=True)
-        found = (_spread(x, weight * dy) for x, weight in pairs)
-        return rc.Tangent(type(numbers), *found)
+        cotangents = (_spread(x, weight * dy) for x, weight in pairs)
+        return rc.Tangent(type(numbers), *cotangents)
 
     return extreme_pushforward, extreme_pullback
 
@@ -154,22 +154,22 @@ def sorted_derivative(
     y: Any, iterable: Any, /, *, key: Any = None, reverse: bool = False
 ) -> Any:
     """The items in another order, with their tangents."""
-    given = list(iterable)
-    keys = given if key is None else [key(x) for x in given]
-    order = sorted(range(len(given)), key=keys.__getitem__, reverse=reverse)
+    items = list(iterable)
+    keys = items if key is None else [key(x) for x in items]
+    order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
 
     def sorted_pushforward(tangents: Any) -> Any:
         moved = list(tangents)
         return rc.Tangent(list, *[moved[place] for place in order])
 
     def sorted_pullback(dy: Any) -> Any:
-        found: list[Any] = [_ZERO] * len(order)
+        cotangents: list[Any] = [_ZERO] * len(order)
         for place, d in zip(order, dy, strict=True):
-            found[place] = d
+            cotangents[place] = d
         if isinstance(iterable, np.ndarray):
-            zeros = (0.0 if isinstance(d, rc.AbstractZero) else d for d in found)
+            zeros = (0.0 if isinstance(d, rc.AbstractZero) else d for d in cotangents)
             return np.fromiter(zeros, iterable.dtype, len(order))
-        return rc.Tangent(type(iterable), *found)
+        return rc.Tangent(type(iterable), *cotangents)
 
     return sorted_pushforward, sorted_pullback
 

@@ -51,8 +51,8 @@ def polygamma(n: int, x: float) -> float:
 
 def declare(f: Any, partials: Callable[..., Any], **claims: bool) -> None:
     """Register a scalar rule, and record it for the reference page."""
-    given = on_floats(partials) if takes_several(partials) else partials
-    rc.scalar_rule(f, given, **claims)
+    wrapped = on_floats(partials) if takes_several(partials) else partials
+    rc.scalar_rule(f, wrapped, **claims)
     DECLARED[f] = partials, (0,)
 
 

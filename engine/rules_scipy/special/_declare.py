@@ -85,8 +85,8 @@ def on_doubles(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"{', '.join(str(x.dtype) for x in arrays)}."
             )
             raise TypeError(message)
-        given = [x.dtype for x in args if hasattr(x, "dtype") and x.dtype.kind == "f"]
-        dtype = np.result_type(*given) if given else np.dtype(float)
+        dtypes = [x.dtype for x in args if hasattr(x, "dtype") and x.dtype.kind == "f"]
+        dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)
         flat = [x.ravel() for x in np.broadcast_arrays(*map(_double, arrays))]
         shape = np.broadcast_shapes(*(x.shape for x in arrays))
         return function(*flat).reshape(shape).astype(dtype)[()]

@@ -157,8 +157,8 @@ def logsumexp_shape(
     a: Any, axis: Axis, b: Any, keepdims: bool, return_sign: bool
 ) -> Any:
     """The reduced shape; integers are computed in double."""
-    given = [x for x in (a, b) if isinstance(x, rc.ShapeDtype)]
-    example = [np.broadcast_to(np.zeros((), x.dtype), x.shape) for x in given]
+    arrays = [x for x in (a, b) if isinstance(x, rc.ShapeDtype)]
+    example = [np.broadcast_to(np.zeros((), x.dtype), x.shape) for x in arrays]
     full = np.broadcast_shapes(*(x.shape for x in example)) or (1,)
     shape = np.sum(np.broadcast_to(0, full), axis=axis, keepdims=keepdims).shape
     floating = [x.dtype for x in example if x.dtype.kind in "fc"]

@@ -110,17 +110,17 @@ class Captures:
 
     def of_object(self, thing: Thing, name: str) -> Any:
         """An attribute of an object: a result of `found`, a `Method`, or a property."""
-        cls, held = type(thing.value), vars(thing.value)
+        cls, attributes = type(thing.value), vars(thing.value)
         raw = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
         owner = Place(thing.place, "type({})")
-        self.expect_held(thing, name, raw is MISSING, name in held)
+        self.expect_held(thing, name, raw is MISSING, name in attributes)
         if type(raw) is property:
             return Method(self.found(raw.fget, Place(owner, f"{{}}.{name}.fget")), True)
         if raw is not MISSING and hasattr(type(raw), "__set__"):
             refuse(f"the attribute {name} is computed")
-        if name in held:
+        if name in attributes:
             scope = Place(thing.place, "{}.__dict__")
-            return self.found(held[name], Place(scope, f"{{}}[{name!r}]"))
+            return self.found(attributes[name], Place(scope, f"{{}}[{name!r}]"))
         if type(raw) is FunctionType:
             return Method(self.found(raw, Place(owner, f"{{}}.{name}")))
         computed = hasattr(type(raw), "__get__") and type(raw) is not staticmethod
@@ -140,10 +140,10 @@ class Captures:
     def module(self, name: str) -> Known:
         """A module as `import` returns it."""
         modules = self.constant("modules", sys.modules)
-        found = self.found(sys.modules[name], Place(ROOT, f"{modules}.get({name!r})"))
-        if not isinstance(found, Known):
+        entry = self.found(sys.modules[name], Place(ROOT, f"{modules}.get({name!r})"))
+        if not isinstance(entry, Known):
             refuse(f"{name} is no module")
-        return found
+        return entry
 
     def default(self, function: FunctionType, place: Place, name: str) -> Any:
         """The default value of an argument; None if it has none."""
@@ -153,12 +153,12 @@ class Captures:
             return self.found(
                 (function.__kwdefaults__ or {})[name], Place(place, access)
             )
-        given = function.__defaults__ or ()
-        names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+        defaults = function.__defaults__ or ()
+        names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
         if name not in names:
             return None
         index = names.index(name)
-        return self.found(given[index], Place(place, f"{{}}.__defaults__[{index}]"))
+        return self.found(defaults[index], Place(place, f"{{}}.__defaults__[{index}]"))
 
     def found(self, value: Any, place: Place) -> Any:
         """A `Known`, or the number and the kind of a value that may change."""

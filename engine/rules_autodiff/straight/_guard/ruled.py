@@ -56,8 +56,8 @@ def rule_of(f: Any, handle: Any, args: tuple[tuple[type, ...], ...]) -> Ruled | 
     if is_replaced(f) or is_replaced(handle):
         return None
     for whole in (True, False):
-        given = [(*c, int) if whole and c == FLOATS else c for c in args]
-        classes = tuple(product(*given))
+        choices = [(*c, int) if whole and c == FLOATS else c for c in args]
+        classes = tuple(product(*choices))
         rule = answer(f, classes)
         if rule is not None:
             return Ruled(f, handle, classes, rule, whole)

@@ -193,11 +193,11 @@ POWER_BY_BASE = "{dz} * power_slope({0}, {1})"
 
 def by_base(p: int) -> str | None:
     """The cotangent of `x` in `x**p` for a literal whole exponent."""
-    known = {
+    texts = {
         0: None, 1: "{dz}", 2: "{dz} * ({0} + {0})", 3: "{dz} * (3 * ({0} * {0}))",
         -1: "-({dz} * ({z} * {z}))",
     }  # fmt: skip
-    return known[p] if p in known else f"{{dz}} * ({p} * {{0}} ** {p - 1})"
+    return texts[p] if p in texts else f"{{dz}} * ({p} * {{0}} ** {p - 1})"
 
 
 # quotients of integers

@@ -99,9 +99,9 @@ def clip_pulls(call: Call) -> tuple[str | None, ...]:
     fields = [
         f"{{{i}}}" if k.name != "none" else "None" for i, k in enumerate(call.kinds)
     ]
-    given = ", ".join([*fields, "None"][:3])
+    bounds = ", ".join([*fields, "None"][:3])
     names = ("clipped", "clipped_low", "clipped_high")[: len(kinds)]
-    pulls = [of_choice(f"{f}({{dz}}, {given})", i, kinds) for i, f in enumerate(names)]
+    pulls = [of_choice(f"{f}({{dz}}, {bounds})", i, kinds) for i, f in enumerate(names)]
     if kinds[0].name == "array" and is_interval(call.constants[1:]):
         pulls[0] = "np_where(({0} < {1}) | ({0} > {2}), 0.0, {dz})"
     return tuple(pulls)

@@ -47,17 +47,17 @@ def only_dtype(call: Call) -> bool:
 
 @function(np.zeros, np.ones, np.empty)
 def write_zeros(call: Call) -> Written | None:
-    given = settings(call, ("dtype",), dtype=None)
+    options = settings(call, ("dtype",), dtype=None)
     ndim = shape_kind(call.kinds[:1])
-    if given is None or not ndim or not is_float(given["dtype"]):
+    if options is None or not ndim or not is_float(options["dtype"]):
         return None
     return inactive(array(ndim), call)
 
 
 @function(np.eye, np.identity)
 def write_eye(call: Call) -> Written | None:
-    known = call.kinds and all(k is INT for k in call.kinds)
-    return inactive(array(2), call) if known and only_dtype(call) else None
+    supported = call.kinds and all(k is INT for k in call.kinds)
+    return inactive(array(2), call) if supported and only_dtype(call) else None
 
 
 @function(np.zeros_like, np.ones_like, np.empty_like)
@@ -72,8 +72,8 @@ def write_zeros_like(call: Call) -> Written | None:
 @function(np.full)
 def write_full(call: Call) -> Written | None:
     """A number in all entries: its cotangent is the sum."""
-    known = len(call.kinds) == 2 and only_dtype(call)
-    ndim = shape_kind(call.kinds[:1]) if known else None
+    supported = len(call.kinds) == 2 and only_dtype(call)
+    ndim = shape_kind(call.kinds[:1]) if supported else None
     if not ndim or call.kinds[1] not in (REAL, INT):
         return None
     if call.options:
@@ -115,13 +115,13 @@ def write_arange(call: Call) -> Written | None:
 @function(np.linspace)
 def write_linspace(call: Call) -> Written | None:
     """Evenly spaced numbers; both ends may be active."""
-    given = settings(
+    options = settings(
         Call(call.kinds[:2], call.constants[:2], call.options), (), 2, num=50
     )
     ends, rest = call.kinds[:2], call.kinds[2:]
-    if given is None or len(ends) != 2 or any(k not in (REAL, INT) for k in ends):
+    if options is None or len(ends) != 2 or any(k not in (REAL, INT) for k in ends):
         return None
-    if len(rest) > 1 or any(k is not INT for k in rest) or not whole(given["num"]):
+    if len(rest) > 1 or any(k is not INT for k in rest) or not whole(options["num"]):
         return None
     texts = "linspace_by_start({dz})", "linspace_by_stop({dz})"
     pulls = [t if k is REAL else None for k, t in zip(ends, texts, strict=True)]
@@ -143,14 +143,14 @@ def write_shape(call: Call) -> Written | None:
 @method("size", "ndim")
 @function(np.size, np.ndim)
 def write_size(call: Call) -> Written | None:
-    known = only(call) and call.kinds[0].name == "array"
-    return inactive(INT, call) if known else None
+    supported = only(call) and call.kinds[0].name == "array"
+    return inactive(INT, call) if supported else None
 
 
 @function(len)
 def write_len(call: Call) -> Written | None:
-    known = only(call) and call.kinds[0].name in ("array", "row")
-    return inactive(INT, call) if known else None
+    supported = only(call) and call.kinds[0].name in ("array", "row")
+    return inactive(INT, call) if supported else None
 
 
 # predicates
@@ -167,8 +167,8 @@ def write_question(call: Call) -> Written | None:
 
 @function(np.isclose)
 def write_isclose(call: Call) -> Written | None:
-    known = {"rtol", "atol"}.issuperset(call.options) and len(call.kinds) == 2
-    if not known or not all(is_number(k) or k.name == "array" for k in call.kinds):
+    supported = {"rtol", "atol"}.issuperset(call.options) and len(call.kinds) == 2
+    if not supported or not all(is_number(k) or k.name == "array" for k in call.kinds):
         return None
     return inactive(array(max(k.ndim for k in call.kinds), "?"), call)
 
@@ -177,8 +177,8 @@ def of_all(kind: Kind) -> Any:
     """A predicate of a whole array."""
 
     def write_of_all(call: Call) -> Written | None:
-        known = only(call) and call.kinds[0].name == "array"
-        return inactive(kind, call) if known else None
+        supported = only(call) and call.kinds[0].name == "array"
+        return inactive(kind, call) if supported else None
 
     return write_of_all
 
@@ -195,12 +195,12 @@ for _names, _functions, _kind in (
 def write_argmax(call: Call) -> Written | None:
     """The index of an extreme, in the whole array or along an axis."""
     x = call.kinds[0]
-    given = settings(call, ("axis",), axis=None)
-    if given is None or x.name != "array":
+    options = settings(call, ("axis",), axis=None)
+    if options is None or x.name != "array":
         return None
-    if given["axis"] is None:
+    if options["axis"] is None:
         return inactive(INT, call)
-    axes = axes_of(given["axis"], x.ndim) if whole(given["axis"]) else None
+    axes = axes_of(options["axis"], x.ndim) if whole(options["axis"]) else None
     return inactive(array(x.ndim - 1, "l"), call) if axes else None
 
 
@@ -208,15 +208,15 @@ def write_argmax(call: Call) -> Written | None:
 @method("argsort")
 def write_argsort(call: Call) -> Written | None:
     x = call.kinds[0]
-    known = only(call) and x.name == "array"
-    return inactive(array(x.ndim, "l"), call) if known else None
+    supported = only(call) and x.name == "array"
+    return inactive(array(x.ndim, "l"), call) if supported else None
 
 
 @function(np.searchsorted)
 def write_searchsorted(call: Call) -> Written | None:
     """Positions of numbers in a sorted vector."""
-    known = len(call.kinds) == 2 and {"side"}.issuperset(call.options)
-    if not known or call.kinds[0].ndim != 1:
+    supported = len(call.kinds) == 2 and {"side"}.issuperset(call.options)
+    if not supported or call.kinds[0].ndim != 1:
         return None
     v = call.kinds[1]
     return inactive(array(v.ndim, "l"), call) if is_number(v) or v.ndim else None
@@ -224,11 +224,11 @@ def write_searchsorted(call: Call) -> Written | None:
 
 @function(np.array_equal, np.allclose)
 def write_equality(call: Call) -> Written | None:
-    known = all(k.name == "array" or is_number(k) for k in call.kinds)
-    return inactive(BOOL, call) if only(call, 2) and known else None
+    supported = all(k.name == "array" or is_number(k) for k in call.kinds)
+    return inactive(BOOL, call) if only(call, 2) and supported else None
 
 
 @function(math.isfinite, math.isnan, math.isinf)
 def write_math_question(call: Call) -> Written | None:
-    known = only(call) and is_number(call.kinds[0])
-    return inactive(BOOL, call) if known else None
+    supported = only(call) and is_number(call.kinds[0])
+    return inactive(BOOL, call) if supported else None

@@ -139,19 +139,19 @@ def write_step(call: Call) -> Written | None:
 
 @function(math.floor, math.ceil, math.trunc)
 def write_whole_step(call: Call) -> Written | None:
-    known = only(call) and call.kinds[0] in (REAL, INT)
-    return Written(INT, None, (None,)) if known else None
+    supported = only(call) and call.kinds[0] in (REAL, INT)
+    return Written(INT, None, (None,)) if supported else None
 
 
 @function(round)
 def write_round(call: Call) -> Written | None:
     """An integer, or with digits a number."""
-    given = settings(call, ("ndigits",), ndigits=None)
-    if given is None or call.kinds[0] not in (REAL, INT):
+    options = settings(call, ("ndigits",), ndigits=None)
+    if options is None or call.kinds[0] not in (REAL, INT):
         return None
-    if not (given["ndigits"] is None or whole(given["ndigits"])):
+    if not (options["ndigits"] is None or whole(options["ndigits"])):
         return None
-    kind = INT if given["ndigits"] is None else call.kinds[0]
+    kind = INT if options["ndigits"] is None else call.kinds[0]
     return Written(kind, None, (None,) * len(call.kinds))
 
 
@@ -162,10 +162,10 @@ def slopes(by_x: str, by_y: str) -> Operation:
     """A function of two numbers or arrays with a float result."""
 
     def write_slopes(call: Call) -> Written | None:
-        known = only(call, 2) and not any(
+        supported = only(call, 2) and not any(
             k is BOOL or k.dtype == "?" for k in call.kinds
         )
-        written = binary(call, by_x, by_y) if known else None
+        written = binary(call, by_x, by_y) if supported else None
         if written is None or written.kind.is_real:
             return written
         return Written(array(written.kind.ndim), None, written.pulls)
@@ -194,10 +194,10 @@ def write_hypot(call: Call) -> Written | None:
 
 @function(math.hypot)
 def write_hypot_of_numbers(call: Call) -> Written | None:
-    known = (
+    supported = (
         not call.options and call.kinds and all(k in (REAL, INT) for k in call.kinds)
     )
-    if not known:
+    if not supported:
         return None
     texts = [f"{{dz}} * ({{{i}}} / ({{z}} or 1.0))" for i in range(len(call.kinds))]
     return Written(REAL, None, by_reals(call.kinds, texts))
@@ -225,10 +225,10 @@ function(math.fmod, math.remainder)(REMAINDER)
 
 @function(float)
 def write_float(call: Call) -> Written | None:
-    known = only(call) and call.kinds[0] in (REAL, INT, BOOL)
+    supported = only(call) and call.kinds[0] in (REAL, INT, BOOL)
     return (
         Written(REAL, None, ("{dz}" if call.kinds[0] is REAL else None,))
-        if known
+        if supported
         else None
     )
 
@@ -238,11 +238,11 @@ function(np.float64)(write_float)
 
 @function(int)
 def write_int(call: Call) -> Written | None:
-    known = only(call) and is_number(call.kinds[0])
-    return Written(INT, None, (None,)) if known else None
+    supported = only(call) and is_number(call.kinds[0])
+    return Written(INT, None, (None,)) if supported else None
 
 
 @function(bool)
 def write_bool(call: Call) -> Written | None:
-    known = only(call) and is_number(call.kinds[0])
-    return Written(BOOL, None, (None,)) if known else None
+    supported = only(call) and is_number(call.kinds[0])
+    return Written(BOOL, None, (None,)) if supported else None

@@ -52,11 +52,11 @@ def settings(
     rest = call.constants[first:]
     if len(rest) > len(places):
         return None
-    given = {**dict(zip(places, rest, strict=False)), **call.options}
-    repeated = len(given) != len(rest) + len(call.options)
-    if repeated or not set(given) <= set(defaults) or ... in given.values():
+    options = {**dict(zip(places, rest, strict=False)), **call.options}
+    repeated = len(options) != len(rest) + len(call.options)
+    if repeated or not set(options) <= set(defaults) or ... in options.values():
         return None
-    return {**defaults, **given}
+    return {**defaults, **options}
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...] | None:
@@ -66,8 +66,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...] | None:
     row = axis if type(axis) is tuple else (axis,)
     if not all(whole(a) and -ndim <= a < ndim for a in row):
         return None
-    found = sorted({a % ndim for a in row})
-    return tuple(found) if len(found) == len(row) else None
+    axes = sorted({a % ndim for a in row})
+    return tuple(axes) if len(axes) == len(row) else None
 
 
 def expanded(text: str, ndim: int, axes: tuple[int, ...], keepdims: bool) -> str:

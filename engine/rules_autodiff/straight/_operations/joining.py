@@ -21,16 +21,16 @@ SPREADING |= {
 
 def joined_dtype(kinds: tuple[Kind, ...]) -> str | None:
     """The dtype of an array of such values, None unless they are numbers."""
-    found = set()
+    dtypes = set()
     for k in kinds:
         if k.name == "row":
             inner = joined_dtype(k.parts) if k.parts else "d"
         else:
             inner = "l" if k is INT else "d" if k is REAL else k.dtype
-        found.add(inner)
-    if not found <= {"d", "l"}:
+        dtypes.add(inner)
+    if not dtypes <= {"d", "l"}:
         return None
-    return "l" if found == {"l"} else "d"
+    return "l" if dtypes == {"l"} else "d"
 
 
 def parts(kinds: tuple[Kind, ...], cut: Callable[[int], str]) -> Any:
@@ -46,8 +46,8 @@ def write_array(call: Call) -> Written | None:
     if dtype is None or len({k.ndim for k in kinds}) > 1:
         return None
     if call.options:
-        asked = set(call.options) == {"dtype"} and call.options["dtype"] in FLOATS
-        if not asked:
+        as_floats = set(call.options) == {"dtype"} and call.options["dtype"] in FLOATS
+        if not as_floats:
             return None
         dtype = "d"
     if any(k.name == "row" for k in kinds):
@@ -61,8 +61,8 @@ def write_array(call: Call) -> Written | None:
 
 def of_literals(call: Call, dtype: str) -> Written | None:
     """A matrix of literal rows."""
-    known = all(k.name == "row" for k in call.kinds) and ... not in call.constants
-    flat = known and not any(p.name == "row" for k in call.kinds for p in k.parts)
+    supported = all(k.name == "row" for k in call.kinds) and ... not in call.constants
+    flat = supported and not any(p.name == "row" for k in call.kinds for p in k.parts)
     return Written(array(2, dtype), None, (None,) * len(call.kinds)) if flat else None
 
 
@@ -112,23 +112,23 @@ def row_ndim(kind: Kind) -> int:
 
 @function(np.concatenate)
 def write_concatenate(call: Call) -> Written | None:
-    given = call.options or {"axis": 0}
+    options = call.options or {"axis": 0}
     ranks = {row_ndim(k) for k in call.kinds}
-    if set(given) != {"axis"} or not whole(given["axis"]) or len(ranks) != 1:
+    if set(options) != {"axis"} or not whole(options["axis"]) or len(ranks) != 1:
         return None
     (ndim,) = ranks
     flat = all(p in (REAL, INT) for k in call.kinds for p in k.parts)
-    if not flat or not -ndim <= given["axis"] < ndim:
+    if not flat or not -ndim <= options["axis"] < ndim:
         return None
-    return Pieces(call, given["axis"] % ndim, frozenset()).written(ndim)
+    return Pieces(call, options["axis"] % ndim, frozenset()).written(ndim)
 
 
 @function(np.append)
 def write_append(call: Call) -> Written | None:
     """A vector with an appended number or vector."""
     x, y = (*call.kinds, INT, INT)[:2]
-    known = len(call.kinds) == 2 and not call.options and x.name == "array"
-    if not known or x.ndim != 1 or y.ndim > 1:
+    fits = len(call.kinds) == 2 and not call.options and x.name == "array"
+    if not fits or x.ndim != 1 or y.ndim > 1:
         return None
     units = frozenset({1} if y.ndim == 0 else ())
     return Pieces(call, 0, units).written(1) if y in (REAL, INT) or y.ndim else None
@@ -136,15 +136,15 @@ def write_append(call: Call) -> Written | None:
 
 @function(np.stack)
 def write_stack(call: Call) -> Written | None:
-    given = call.options or {"axis": 0}
+    named = call.options or {"axis": 0}
     ranks = {k.ndim for k in call.kinds if k.name == "array"}
-    if set(given) != {"axis"} or not whole(given["axis"]) or len(ranks) != 1:
+    if set(named) != {"axis"} or not whole(named["axis"]) or len(ranks) != 1:
         return None
     ndim = 1 + ranks.pop()
-    if any(k.name != "array" for k in call.kinds) or not -ndim <= given["axis"] < ndim:
+    if any(k.name != "array" for k in call.kinds) or not -ndim <= named["axis"] < ndim:
         return None
     units = frozenset(range(len(call.kinds)))
-    return Pieces(call, given["axis"] % ndim, units).written(ndim)
+    return Pieces(call, named["axis"] % ndim, units).written(ndim)
 
 
 @function(np.hstack)
@@ -152,8 +152,8 @@ def write_hstack(call: Call) -> Written | None:
     """Vectors and numbers joined, or arrays along the second axis."""
     kinds = call.kinds
     ranks = {max(k.ndim, 1) for k in kinds}
-    known = all(k.name == "array" or k in (REAL, INT) for k in kinds)
-    if call.options or len(ranks) != 1 or not known or all(k.ndim == 0 for k in kinds):
+    fits = all(k.name == "array" or k in (REAL, INT) for k in kinds)
+    if call.options or len(ranks) != 1 or not fits or all(k.ndim == 0 for k in kinds):
         return None
     (ndim,) = ranks
     units = frozenset(i for i, k in enumerate(kinds) if k.ndim == 0)
@@ -165,8 +165,8 @@ def as_planes(axis: int) -> Any:
 
     def write_planes(call: Call) -> Written | None:
         kinds = call.kinds
-        known = all(k.name == "array" and k.ndim <= 2 for k in kinds)
-        if call.options or not known:
+        supported = all(k.name == "array" and k.ndim <= 2 for k in kinds)
+        if call.options or not supported:
             return None
         units = frozenset(i for i, k in enumerate(kinds) if k.ndim == 1)
         return Pieces(call, axis, units).written(2)

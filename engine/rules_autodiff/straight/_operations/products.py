@@ -33,8 +33,8 @@ def product(x: Kind, y: Kind) -> Kind:
 def both_real(call: Call) -> bool:
     """Whether a call has two arrays of numbers, at least one of floats."""
     kinds = call.kinds
-    known = only(call, 2) and all(k.name == "array" and k.dtype != "?" for k in kinds)
-    return known and any(k.is_real for k in kinds)
+    fits = only(call, 2) and all(k.name == "array" and k.dtype != "?" for k in kinds)
+    return fits and any(k.is_real for k in kinds)
 
 
 def of_reals(kinds: tuple[Kind, ...], texts: tuple[str, str]) -> Any:
@@ -130,10 +130,10 @@ def write_einsum(call: Call) -> Written | None:
     subscripts = call.constants[0] if call.constants else None
     if not isinstance(subscripts, str) or call.options:
         return None
-    found = re.fullmatch(r"([a-zA-Z,]+)->([a-zA-Z]*)", subscripts.replace(" ", ""))
-    if found is None:
+    match = re.fullmatch(r"([a-zA-Z,]+)->([a-zA-Z]*)", subscripts.replace(" ", ""))
+    if match is None:
         return None
-    names, out = found[1].split(","), found[2]
+    names, out = match[1].split(","), match[2]
     kinds = call.kinds[1:]
     fits = len(names) == len(kinds) and all(
         is_array(k) and k.ndim == len(n) == len(set(n))

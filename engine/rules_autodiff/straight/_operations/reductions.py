@@ -75,11 +75,11 @@ def reduction(writing: Writing, *places: str, **defaults: Any) -> Any:
         x = call.kinds[0]
         if not is_array(x):
             return None
-        given = settings(call, places, axis=None, keepdims=False, **defaults)
-        axes = given and axes_of(given["axis"], x.ndim)
-        if given is None or not axes or type(given["keepdims"]) is not bool:
+        options = settings(call, places, axis=None, keepdims=False, **defaults)
+        axes = options and axes_of(options["axis"], x.ndim)
+        if options is None or not axes or type(options["keepdims"]) is not bool:
             return None
-        return with_nothing(writing(Reduction(call, axes, given)), call)
+        return with_nothing(writing(Reduction(call, axes, options)), call)
 
     return write_reduction
 
@@ -140,8 +140,8 @@ def of_whole_numbers(operation: Any, kind: Kind, dtypes: str) -> Any:
     def write_of_whole_numbers(call: Call) -> Written | None:
         if only(call) and (call.kinds[0].dtype or "-") in dtypes:
             return Written(kind, None, (None,))
-        found: Written | None = operation(call)
-        return found
+        written: Written | None = operation(call)
+        return written
 
     return write_of_whole_numbers
 
@@ -168,10 +168,10 @@ for _names, _functions, _operation in (
 def write_cumsum(call: Call) -> Written | None:
     """Backward: a cumulative sum from the end."""
     x = call.kinds[0]
-    given = settings(call, ("axis",), axis=None) if is_array(x) else None
-    if given is None:
+    options = settings(call, ("axis",), axis=None) if is_array(x) else None
+    if options is None:
         return None
-    axis = given["axis"]
+    axis = options["axis"]
     if axis is None:
         by_x = "{dz}[::-1].cumsum()[::-1].reshape({s0})"
         return with_nothing(Written(array(1), None, (by_x,)), call)
@@ -187,8 +187,8 @@ def write_cumsum(call: Call) -> Written | None:
 def write_cumprod(call: Call) -> Written | None:
     """Backwards a cumulative sum of products, as long as no entry is zero."""
     x = call.kinds[0]
-    given = settings(call, ("axis",), axis=None) if is_array(x) else None
-    if given is None or x.ndim != 1 or given["axis"] not in (None, 0, -1):
+    options = settings(call, ("axis",), axis=None) if is_array(x) else None
+    if options is None or x.ndim != 1 or options["axis"] not in (None, 0, -1):
         return None
     return with_nothing(Written(x, None, ("cumprod_back({dz}, {0}, {z})",)), call)
 
@@ -199,10 +199,14 @@ def write_norm(call: Call) -> Written | None:
     x = call.kinds[0]
     if not is_array(x):
         return None
-    given = settings(call, ("ord", "axis"), ord=None, axis=None, keepdims=False)
-    if given is None or type(given["keepdims"]) is not bool or given["axis"] == ():
+    options = settings(call, ("ord", "axis"), ord=None, axis=None, keepdims=False)
+    if (
+        options is None
+        or type(options["keepdims"]) is not bool
+        or options["axis"] == ()
+    ):
         return None
-    axis, keepdims, order = given["axis"], given["keepdims"], given["ord"]
+    axis, keepdims, order = options["axis"], options["keepdims"], options["ord"]
     if axis is None and not keepdims:
         if x.ndim == 1 and order == 1 and whole(order):
             return with_nothing(Written(REAL, None, ("np_sign({0}) * {dz}",)), call)
@@ -233,7 +237,7 @@ def write_norm(call: Call) -> Written | None:
 @method("trace")
 def write_trace(call: Call) -> Written | None:
     """The sum of the diagonal of a matrix."""
-    known = as_method(call) and len(call.kinds) == 1 and not call.options
-    if not known or call.kinds[0] != array(2):
+    supported = as_method(call) and len(call.kinds) == 1 and not call.options
+    if not supported or call.kinds[0] != array(2):
         return None
     return Written(REAL, None, ("trace_back({dz}, {s0})",))

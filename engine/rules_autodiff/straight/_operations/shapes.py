@@ -45,15 +45,15 @@ def write_reshape_method(call: Call) -> Written | None:
 
 @function(np.reshape)
 def write_reshape(call: Call) -> Written | None:
-    known = len(call.kinds) == 2 and not call.options
-    ndim = shape_kind(call.kinds[1:]) if known else None
+    supported = len(call.kinds) == 2 and not call.options
+    ndim = shape_kind(call.kinds[1:]) if supported else None
     return reshaped(call, ndim) if ndim else None
 
 
 def reshaped(call: Call, ndim: int) -> Written | None:
-    found = moved(call.kinds[0], ndim, RESHAPED)
+    written = moved(call.kinds[0], ndim, RESHAPED)
     rest = (None,) * (len(call.kinds) - 1)
-    return found and Written(found.kind, None, (*found.pulls, *rest), fresh=False)
+    return written and Written(written.kind, None, (*written.pulls, *rest), fresh=False)
 
 
 @function(np.ravel)
@@ -83,18 +83,18 @@ def write_mT(call: Call) -> Written | None:
 def write_transpose(call: Call) -> Written | None:
     """Backward: the inverse permutation."""
     x, rest = call.kinds[0], call.constants[1:]
-    given = settings(
+    options = settings(
         Call(call.kinds[:1], call.constants[:1], call.options), (), axes=None
     )
-    if given is None:
+    if options is None:
         return None
-    if given["axes"] is not None:
-        rest = (*rest, given["axes"])
+    if options["axes"] is not None:
+        rest = (*rest, options["axes"])
     if rest and type(rest[0]) is tuple:
         rest = rest[0] if len(rest) == 1 else (...,)
-    found = permuted(x, "{dz}.T") if rest in ((), (None,)) else by_order(x, rest)
+    moves = permuted(x, "{dz}.T") if rest in ((), (None,)) else by_order(x, rest)
     nothing = (None,) * (len(call.kinds) - 1)
-    return found and Written(found.kind, None, (*found.pulls, *nothing), fresh=False)
+    return moves and Written(moves.kind, None, (*moves.pulls, *nothing), fresh=False)
 
 
 def permuted(x: Kind, by_x: str) -> Written | None:
@@ -117,8 +117,8 @@ def write_swapaxes(call: Call) -> Written | None:
     x, rest = call.kinds[0], call.constants[1:]
     if not only(call, 3) or not all(whole(a) and -x.ndim <= a < x.ndim for a in rest):
         return None
-    found = permuted(x, f"{{dz}}.swapaxes({rest[0]}, {rest[1]})")
-    return found and Written(found.kind, None, (*found.pulls, None, None), fresh=False)
+    moves = permuted(x, f"{{dz}}.swapaxes({rest[0]}, {rest[1]})")
+    return moves and Written(moves.kind, None, (*moves.pulls, None, None), fresh=False)
 
 
 @function(np.moveaxis)
@@ -128,15 +128,15 @@ def write_moveaxis(call: Call) -> Written | None:
         return None
     order = [axis for axis in range(x.ndim) if axis != rest[0] % x.ndim]
     order.insert(rest[1] % x.ndim, rest[0] % x.ndim)
-    found = by_order(x, tuple(order)) if x.name == "array" else None
-    return found and Written(found.kind, None, (*found.pulls, None, None), fresh=False)
+    moves = by_order(x, tuple(order)) if x.name == "array" else None
+    return moves and Written(moves.kind, None, (*moves.pulls, None, None), fresh=False)
 
 
 @function(np.expand_dims)
 def write_expand_dims(call: Call) -> Written | None:
     x = call.kinds[0]
-    given = settings(call, ("axis",), axis=...)
-    axis = given["axis"] if given else None
+    options = settings(call, ("axis",), axis=...)
+    axis = options["axis"] if options else None
     if axis is None or not whole(axis) or not -x.ndim - 1 <= axis <= x.ndim:
         return None
     return with_nothing(moved(x, x.ndim + 1, RESHAPED), call)
@@ -147,10 +147,10 @@ def write_expand_dims(call: Call) -> Written | None:
 def write_squeeze(call: Call) -> Written | None:
     """Explicit axes only: the lengths of the others are unknown."""
     x = call.kinds[0]
-    given = settings(call, ("axis",), axis=None)
-    if given is None or given["axis"] is None:
+    options = settings(call, ("axis",), axis=None)
+    if options is None or options["axis"] is None:
         return None
-    axes = axes_of(given["axis"], x.ndim)
+    axes = axes_of(options["axis"], x.ndim)
     return with_nothing(moved(x, x.ndim - len(axes), RESHAPED), call) if axes else None
 
 
@@ -178,8 +178,8 @@ def write_copy(call: Call) -> Written | None:
 @method("astype")
 def write_astype(call: Call) -> Written | None:
     x = call.kinds[0]
-    given = settings(call, ("dtype",), dtype=None)
-    if given is None or given["dtype"] is None or not is_float(given["dtype"]):
+    options = settings(call, ("dtype",), dtype=None)
+    if options is None or options["dtype"] is None or not is_float(options["dtype"]):
         return None
     by_x = "{dz}" if x.is_real else None
     return with_nothing(Written(array(x.ndim), None, (by_x,)), call)
@@ -188,18 +188,18 @@ def write_astype(call: Call) -> Written | None:
 @function(np.asarray, np.ascontiguousarray)
 def write_asarray(call: Call) -> Written | None:
     x = call.kinds[0]
-    given = settings(call, ("dtype",), dtype=None)
-    if given is None or not is_float(given["dtype"]):
+    options = settings(call, ("dtype",), dtype=None)
+    if options is None or not is_float(options["dtype"]):
         return None
-    if given["dtype"] is not None and not x.is_real:
+    if options["dtype"] is not None and not x.is_real:
         return None
     return with_nothing(moved(x, x.ndim, "{dz}"), call)
 
 
 @method("item")
 def write_item(call: Call) -> Written | None:
-    known = only(call) and is_array(call.kinds[0])
-    return Written(REAL, None, ("spread({dz}, {s0})",)) if known else None
+    supported = only(call) and is_array(call.kinds[0])
+    return Written(REAL, None, ("spread({dz}, {s0})",)) if supported else None
 
 
 # in another order
@@ -210,10 +210,10 @@ def write_roll(call: Call) -> Written | None:
     x = call.kinds[0]
     if not is_array(x) or len(call.kinds) < 2 or call.kinds[1] is not INT:
         return None
-    given = settings(call, ("axis",), 2, axis=None)
-    if given is None or not (given["axis"] is None or whole(given["axis"])):
+    options = settings(call, ("axis",), 2, axis=None)
+    if options is None or not (options["axis"] is None or whole(options["axis"])):
         return None
-    by_x = f"np_roll({{dz}}, -{{1}}, {given['axis']!r})"
+    by_x = f"np_roll({{dz}}, -{{1}}, {options['axis']!r})"
     return with_nothing(Written(x, None, (by_x,)), call)
 
 
@@ -225,8 +225,8 @@ def flipped(axes: tuple[int, ...], ndim: int) -> str:
 @function(np.flip)
 def write_flip(call: Call) -> Written | None:
     x = call.kinds[0]
-    given = settings(call, ("axis",), axis=None)
-    axes = axes_of(given["axis"], x.ndim) if given else None
+    options = settings(call, ("axis",), axis=None)
+    axes = axes_of(options["axis"], x.ndim) if options else None
     return with_nothing(moved(x, x.ndim, flipped(axes, x.ndim)), call) if axes else None
 
 
@@ -239,18 +239,23 @@ def write_flipud(call: Call) -> Written | None:
 @function(np.fliplr)
 def write_fliplr(call: Call) -> Written | None:
     x = call.kinds[0]
-    known = only(call) and x.ndim > 1
-    return moved(x, x.ndim, flipped((1,), x.ndim)) if known else None
+    supported = only(call) and x.ndim > 1
+    return moved(x, x.ndim, flipped((1,), x.ndim)) if supported else None
 
 
 @function(np.diff)
 def write_diff(call: Call) -> Written | None:
     """First differences."""
     x = call.kinds[0]
-    given = settings(call, ("n", "axis"), n=1, axis=-1)
-    if given is None or not is_array(x) or not whole(given["n"]) or given["n"] != 1:
+    options = settings(call, ("n", "axis"), n=1, axis=-1)
+    if (
+        options is None
+        or not is_array(x)
+        or not whole(options["n"])
+        or options["n"] != 1
+    ):
         return None
-    axes = axes_of(given["axis"], x.ndim) if whole(given["axis"]) else None
+    axes = axes_of(options["axis"], x.ndim) if whole(options["axis"]) else None
     if axes is None:
         return None
     by_x = f"undiff({{dz}}, {{s0}}, {axes[0]})"
@@ -264,9 +269,9 @@ def write_repeat(call: Call) -> Written | None:
     x = call.kinds[0]
     if not is_array(x) or len(call.kinds) < 2 or call.kinds[1] is not INT:
         return None
-    given = settings(call, ("axis",), 2, axis=None)
-    axis = given["axis"] if given else None
-    if given is None or (axis is None and x.ndim > 1):
+    options = settings(call, ("axis",), 2, axis=None)
+    axis = options["axis"] if options else None
+    if options is None or (axis is None and x.ndim > 1):
         return None
     axes = axes_of(axis, x.ndim) if axis is None or whole(axis) else None
     if axes is None:
@@ -287,18 +292,18 @@ def write_tile(call: Call) -> Written | None:
 @function(np.sort)
 def write_sort(call: Call) -> Written | None:
     """A vector in order."""
-    known = only(call) and call.kinds[0] == array(1)
-    return Written(array(1), None, ("sort_back({dz}, {0})",)) if known else None
+    supported = only(call) and call.kinds[0] == array(1)
+    return Written(array(1), None, ("sort_back({dz}, {0})",)) if supported else None
 
 
 @function(np.pad)
 def write_pad(call: Call) -> Written | None:
     """An array with zeros around it, with literal widths."""
     x = call.kinds[0]
-    given = settings(call, ("pad_width", "mode"), pad_width=None, mode="constant")
-    if given is None or given["mode"] != "constant" or not is_array(x):
+    options = settings(call, ("pad_width", "mode"), pad_width=None, mode="constant")
+    if options is None or options["mode"] != "constant" or not is_array(x):
         return None
-    starts = leading_widths(given["pad_width"], x.ndim)
+    starts = leading_widths(options["pad_width"], x.ndim)
     if starts is None:
         return None
     places = [f"{n}:{n} + {{s0}}[{axis}]" for axis, n in enumerate(starts)]
@@ -323,13 +328,13 @@ def leading_widths(widths: Any, ndim: int) -> tuple[int, ...] | None:
 @function(np.diag)
 def write_diag(call: Call) -> Written | None:
     x = call.kinds[0]
-    given = settings(call, ("k",), k=0)
-    if given is None or not whole(given["k"]) or not is_array(x) or x.ndim > 2:
+    options = settings(call, ("k",), k=0)
+    if options is None or not whole(options["k"]) or not is_array(x) or x.ndim > 2:
         return None
     if x.ndim == 2:
-        return with_nothing(diagonal(given["k"]), call)
+        return with_nothing(diagonal(options["k"]), call)
     return with_nothing(
-        Written(array(2), None, (f"{{dz}}.diagonal({given['k']})",)), call
+        Written(array(2), None, (f"{{dz}}.diagonal({options['k']})",)), call
     )
 
 
@@ -340,19 +345,21 @@ def diagonal(k: int) -> Written:
 @function(np.diagonal)
 @method("diagonal")
 def write_diagonal(call: Call) -> Written | None:
-    given = settings(call, ("offset",), offset=0)
-    if given is None or not whole(given["offset"]) or call.kinds[0] != array(2):
+    options = settings(call, ("offset",), offset=0)
+    if options is None or not whole(options["offset"]) or call.kinds[0] != array(2):
         return None
-    return with_nothing(diagonal(given["offset"]), call)
+    return with_nothing(diagonal(options["offset"]), call)
 
 
 def triangle(name: str) -> Any:
     def write_triangle(call: Call) -> Written | None:
         x = call.kinds[0]
-        given = settings(call, ("k",), k=0)
-        if given is None or not whole(given["k"]) or not is_array(x) or x.ndim < 2:
+        options = settings(call, ("k",), k=0)
+        if options is None or not whole(options["k"]) or not is_array(x) or x.ndim < 2:
             return None
-        return with_nothing(Written(x, None, (f"{name}({{dz}}, {given['k']})",)), call)
+        return with_nothing(
+            Written(x, None, (f"{name}({{dz}}, {options['k']})",)), call
+        )
 
     return write_triangle
 

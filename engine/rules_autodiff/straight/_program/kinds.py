@@ -89,8 +89,8 @@ def kind_of(x: Any, depth: int = DEEP) -> Kind | None:
     """The kind of a value, None if it has none."""
     cls = type(x)
     if cls is np.ndarray:
-        known = x.dtype.isnative and x.dtype.char in "d?l" and x.ndim
-        return array(x.ndim, x.dtype.char) if known else None
+        supported = x.dtype.isnative and x.dtype.char in "d?l" and x.ndim
+        return array(x.ndim, x.dtype.char) if supported else None
     if cls is tuple or cls is list:
         return kind_of_entries("row" if cls is tuple else "list", x, depth)
     if cls is dict:
@@ -112,8 +112,8 @@ def kind_of_entries(
     if (len(entries) > MANY and name != "row") or depth == 0:
         return None
     parts = [kind_of(part, depth - 1) for part in entries]
-    known = tuple([p for p in parts if p])
-    return Kind(name, parts=known, tag=tag) if len(known) == len(parts) else None
+    kinds = tuple([p for p in parts if p])
+    return Kind(name, parts=kinds, tag=tag) if len(kinds) == len(parts) else None
 
 
 def join(one: Kind, other: Kind) -> Kind | None:
@@ -129,8 +129,8 @@ def join(one: Kind, other: Kind) -> Kind | None:
     if not (same and composite and len(one.parts) == len(other.parts)):
         return None
     parts = [join(x, y) for x, y in zip(one.parts, other.parts, strict=True)]
-    known = [p for p in parts if p]
-    return replace(one, parts=tuple(known)) if len(known) == len(parts) else None
+    kinds = [p for p in parts if p]
+    return replace(one, parts=tuple(kinds)) if len(kinds) == len(parts) else None
 
 
 def spread(kind: Kind) -> Kind:

@@ -23,9 +23,9 @@ DOUBLE = np.dtype(float)
 LITTLE = 32  # rows of a matrix that is inverted whole
 LARGE = 100_000  # entries from which the memory of a product matters
 
-# For small arrays `a.dot(b)` takes half the time of `a @ b`. For large ones it takes
-# longer, because it first fills the result with zeros. The transpose of a product with
-# few columns is faster from the other side, which reads rows contiguously.
+# For small arrays `a.dot(b)` is faster than `a @ b`; for large ones it is slower,
+# because it first fills the result with zeros. The transpose of a product with few
+# columns is faster from the other side, which reads rows contiguously.
 
 
 def dense(d: Any) -> Any:

@@ -12,8 +12,7 @@ __all__ = [
     "smaller", "smaller_number", "tanh_back", "unfollowed",
 ]  # fmt: skip
 
-# With an array of one number NumPy takes two thirds of the time that it takes with a
-# Python number.
+# NumPy is faster with an array of one number than with a Python number.
 one = np.array(1.0)
 one.flags.writeable = False
 log = np.log  # captured now: a program may rebind the name

@@ -54,21 +54,21 @@ def of_numbers(partials: Callable[..., Any], count: int, active: Any) -> Any:
     if active != (0,) or count != 1:
 
         def back_to_several(*kept: Any) -> Any:
-            *given, dz = kept
+            *values, dz = kept
             if dz == 0.0:
                 return (0.0,) * len(active)
-            found = partials(*given)
-            check_partials(found, count)
-            return tuple([dz * slope(found[i]) for i in active])
+            slopes_of_args = partials(*values)
+            check_partials(slopes_of_args, count)
+            return tuple([dz * slope(slopes_of_args[i]) for i in active])
 
         return back_to_several
 
     def back(y: Any, x: Any, dz: Any) -> Any:
         if dz == 0.0:
             return (0.0,)
-        found = partials(y, x)
-        check_partials(found, 1)
-        partial = found[0]
+        row = partials(y, x)
+        check_partials(row, 1)
+        partial = row[0]
         if type(partial) is not float:
             partial = slope(partial)
         return (dz * partial,)
@@ -108,9 +108,9 @@ def of_arrays(
         y, *args = kept
         if type(dz) is float:  # zero
             return tuple([zero_of(args[i]) for i in active])
-        found = partials(y, *args)
-        check_partials(found, len(args))
-        cotangents = [(dz * slopes(found[i]), args[i]) for i in active]
+        row = partials(y, *args)
+        check_partials(row, len(args))
+        cotangents = [(dz * slopes(row[i]), args[i]) for i in active]
         return tuple(
             [
                 fit(d, x.shape) if type(x) is np.ndarray else summed(d)
@@ -158,10 +158,10 @@ def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
         pullback, args = kept
         if type(dz) is float and (dz == 0.0 or not is_number):  # zero
             return tuple([zero_of(args[i]) for i in active])
-        found = pullback(dz)
-        if type(found) is not tuple or len(found) != len(args) + 1:
+        cotangents = pullback(dz)
+        if type(cotangents) is not tuple or len(cotangents) != len(args) + 1:
             unfollowed("there are not as many cotangents as arguments")
-        return tuple([cotangent(found[i + 1], args[i]) for i in active])
+        return tuple([cotangent(cotangents[i + 1], args[i]) for i in active])
 
     return forward, back
 

@@ -51,12 +51,12 @@ def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any,
     names = code.co_varnames[len(args) : code.co_argcount]
     if not kwargs.keys() <= set(names[max(code.co_posonlyargcount - len(args), 0) :]):
         leave("it is called with other arguments than it has")
-    given = f.__defaults__ or ()
-    own = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
-    known = {**dict(zip(own, given, strict=True)), **kwargs}
-    if len(args) > code.co_argcount or not known.keys() >= set(names):
+    defaults = f.__defaults__ or ()
+    own = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    values = {**dict(zip(own, defaults, strict=True)), **kwargs}
+    if len(args) > code.co_argcount or not values.keys() >= set(names):
         leave("it is called with other arguments than it has")
-    return (*args, *[known[name] for name in names])
+    return (*args, *[values[name] for name in names])
 
 
 def differentiated(args: Any) -> tuple[int, ...]:

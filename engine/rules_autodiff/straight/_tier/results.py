@@ -32,12 +32,12 @@ def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
     Raises:
         Left: One is not finite: zeros are strong, and only the tape checks for them.
     """
-    found = []
+    results = []
     places = iter(active)  # `zip` would hold references to the cotangents
     for ct in cotangents:
         x = args[next(places)]
         if type(ct) is tuple or ct is None:
-            found.append(in_form_of(x, ct))
+            results.append(in_form_of(x, ct))
             continue
         if not is_finite(ct):
             leave("a derivative is not finite")
@@ -45,12 +45,12 @@ def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
             if ct.shape != x.shape or ct.dtype is not DOUBLE:
                 leave("a derivative is not of its argument's form")
             shared = ct.base is not None or sys.getrefcount(ct) > UNSHARED
-            found.append(np.array(ct) if shared else ct)
+            results.append(np.array(ct) if shared else ct)
         elif type(x) is ndarray:
-            found.append(np.zeros(x.shape))
+            results.append(np.zeros(x.shape))
         else:
-            found.append(ct if type(ct) is type(x) else type(x)(ct))
-    return tuple(found)
+            results.append(ct if type(ct) is type(x) else type(x)(ct))
+    return tuple(results)
 
 
 def in_form_of(x: Any, cotangents: Any) -> Any:
@@ -60,8 +60,8 @@ def in_form_of(x: Any, cotangents: Any) -> Any:
     if type(x) is dict:
         values = [*x.values()]
         return dict(zip(x, given(values, range(len(x)), cotangents), strict=True))
-    found = given(x, range(len(x)), cotangents)
-    return list(found) if type(x) is list else found
+    entries = given(x, range(len(x)), cotangents)
+    return list(entries) if type(x) is list else entries
 
 
 def is_finite(x: Any) -> bool:

@@ -220,9 +220,9 @@ def form_of(code: CodeType, signature: tuple[Any, ...]) -> Form:
         FORMS.put(code, forms)
         while len(FORMS) > FUNCTIONS:
             FORMS.entries.pop(next(iter(FORMS.entries)), None)
-    found = forms.get(signature)
-    if found is None:
+    form = forms.get(signature)
+    if form is None:
         if len(forms) >= SIGNATURES:
             leave("it is called with arguments of too many kinds")
-        found = forms[signature] = Form()
-    return found
+        form = forms[signature] = Form()
+    return form

@@ -101,7 +101,7 @@ def gradient(
         return None
     form, written, inner, caps = choice
     try:
-        found: tuple[Any, tuple[Any, ...]] = STRICT.run(
+        pair: tuple[Any, tuple[Any, ...]] = STRICT.run(
             both_of, written, inner, caps, order
         )
         if STRICT.seen:
@@ -116,7 +116,7 @@ def gradient(
         leave(f"it raised {type(error).__name__}: {error}")
     if form.failures:
         form.worked()
-    return found if order == active else (found[0], as_asked(active, order, found[1]))
+    return pair if order == active else (pair[0], as_asked(active, order, pair[1]))
 
 
 def as_asked(active: Any, order: Any, found: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -153,16 +153,16 @@ class Pass:
 
     def __init__(self, f: Any, args: Any, kwargs: Any, active: Any, *, now: bool):
         self.active, self.order = active, tuple(sorted(active))
-        found = chosen(f, args, kwargs, self.order, now=now)
-        if found is None:
+        choice = chosen(f, args, kwargs, self.order, now=now)
+        if choice is None:
             leave("there is no code")
-        self.form, self.written, self.args, self.caps = found
+        self.form, self.written, self.args, self.caps = choice
         self.output, self.residual = self.run(self.forward)
 
     def run(self, step: Any, *args: Any) -> Any:
         """A step, under the settings for warnings and errors."""
         try:
-            found = STRICT.run(step, *args)
+            result = STRICT.run(step, *args)
             if STRICT.seen:
                 STRICT.ask()
         except Left:
@@ -173,15 +173,15 @@ class Pass:
             self.form.failed()
             STRICT.seen.clear()
             leave(f"it raised {type(error).__name__}: {error}")
-        return found
+        return result
 
     def forward(self) -> tuple[Any, Any]:
         value, residual = self.written.forward(*self.args, self.caps)
         if type(value) is ndarray:
             if value.dtype is not DOUBLE or not is_finite(value):
                 leave("its result is no array of finite floats")
-            held = [leaf for x in self.args for leaf in leaves_of(x)]
-            own = value.base is None and all(value is not x for x in held)
+            leaves = [leaf for x in self.args for leaf in leaves_of(x)]
+            own = value.base is None and all(value is not x for x in leaves)
             return value if own else alias(value), residual
         if type(value) is not float and type(value) is not FLOAT64:
             leave(f"its result is of class {type(value).__name__}")
@@ -201,9 +201,9 @@ class Pass:
             fits = type(dy) is float or type(dy) is np.float64
         if not fits:
             leave(f"a cotangent is of class {type(dy).__name__}")
-        found: tuple[Any, ...] = self.run(self.backward, dy)
+        cotangents: tuple[Any, ...] = self.run(self.backward, dy)
         self.form.worked()
-        return found
+        return cotangents
 
     def pull_leaf(
         self, _row: int, dy: Any, _below: Any, _leaves: Any
@@ -212,8 +212,8 @@ class Pass:
         return self.back(dy)
 
     def backward(self, dy: Any) -> tuple[Any, ...]:
-        found = self.written.reverse(self.residual, dy)
-        cotangents = given(self.args, self.order, found)
+        raw = self.written.reverse(self.residual, dy)
+        cotangents = given(self.args, self.order, raw)
         return as_asked(self.active, self.order, cotangents)
 
 
@@ -289,9 +289,9 @@ def code_of(f: FunctionType, args: Any) -> str:
     Raises:
         UnsupportedProgram: There is none.
     """
-    given, active = without_const(args), differentiated(args)
+    values, active = without_const(args), differentiated(args)
     try:
-        full = bound(f, f.__code__, tuple(given), {})
+        full = bound(f, f.__code__, tuple(values), {})
         return str(write(f, full, active).text)
     except Left as reason:
         cure = "show(f) gives its code for the tape."

@@ -54,11 +54,11 @@ def tree_of(f: FunctionType) -> Any:
         refuse("generators and coroutines")
     if any("__" in name for name in (*code.co_varnames, *code.co_cellvars)):
         refuse("a name with two underscores")
-    found = definition(code)
-    node = found.node
-    if found.owner:
+    source = definition(code)
+    node = source.node
+    if source.owner:
         node = copy.deepcopy(node)
-        mangle(node, found.owner)
+        mangle(node, source.owner)
     return node
 
 
@@ -115,7 +115,7 @@ def made_writer(name: str, active: Any, reader: Reader) -> Writer:
 
 def invariant_names(names: list[str], reader: Reader) -> set[str]:
     """Names with one value from their assignment to the end."""
-    given = ({*names} - reader.assigned) | {*reader.captured}
+    unassigned = ({*names} - reader.assigned) | {*reader.captured}
     if not reader.branches:
-        return given
-    return given | (settled_names(reader.items) - {*names} - reader.headed)
+        return unassigned
+    return unassigned | (settled_names(reader.items) - {*names} - reader.headed)

@@ -155,10 +155,10 @@ class Writing:
             closure: The kind of a local function, whose parts follow the arguments.
         """
         key = (f, kinds, active, closure)
-        known = self.forms.get(key)
-        if known is not None:
-            known.supposed |= known.writer is None
-            return known
+        earlier = self.forms.get(key)
+        if earlier is not None:
+            earlier.supposed |= earlier.writer is None
+            return earlier
         if closure is None:
             self.relied.add(f)
         guess = self.guesses.get(key, REAL)
@@ -169,11 +169,11 @@ class Writing:
         form.writer = made_writer(name, active, reader)
         form.writer.write()
         self.texts.append((f, form.writer))
-        found = reader.result or REAL
-        if found != guess and form.supposed:
-            self.guesses[key] = found
+        result = reader.result or REAL
+        if result != guess and form.supposed:
+            self.guesses[key] = result
             raise Restart
-        form.kind = found
+        form.kind = result
         return form
 
 

@@ -9,13 +9,13 @@ __all__ = ["active_leaves", "unpacking"]
 
 def active_leaves(kinds: tuple[Kind, ...], active: tuple[int, ...]) -> tuple[int, ...]:
     """The differentiated leaves of arguments; others are constants."""
-    found, count = [], 0
+    places, count = [], 0
     for place, kind in enumerate(kinds):
         parts = leaf_kinds(kind) if kind.dtype == "entries" else [kind]
         if place in active:
-            found += [count + i for i, leaf in enumerate(parts) if leaf.is_real]
+            places += [count + i for i, leaf in enumerate(parts) if leaf.is_real]
         count += len(parts)
-    return tuple(found)
+    return tuple(places)
 
 
 def unpacking(
@@ -33,18 +33,18 @@ def unpacking(
     """
     names = [f"a{i}" for i in range(len(kinds))]
     pairs = [*zip(names, kinds, strict=True)]
-    given = [text for own, kind in pairs for text in leaf_texts(own, kind)]
+    texts = [text for own, kind in pairs for text in leaf_texts(own, kind)]
     count = len(active_leaves(kinds, active))
     cotangents = [f"c{i}" for i in range(count)]
     leaves = iter(cotangents)
-    found = [cotangent_text(kinds[place], leaves) for place in active]
+    rows = [cotangent_text(kinds[place], leaves) for place in active]
     lines = [
         f"def {name}_top({', '.join([*names, 'caps'])}):",
-        f"    return {name}({', '.join([*given, 'caps'])})",
+        f"    return {name}({', '.join([*texts, 'caps'])})",
         "",
         f"def {name}_top_back(kept, dy):",
         f"    {as_tuple(cotangents)} = {name}_back(kept, dy)",
-        f"    return {as_tuple(found)}",
+        f"    return {as_tuple(rows)}",
     ]
     return f"{name}_top", "\n".join(lines)
 

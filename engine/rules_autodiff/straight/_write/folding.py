@@ -47,13 +47,13 @@ class Folding:
             self.flush()
             self.lines.append((text, line))
             return
-        found = DEFINED.fullmatch(text)
-        if found and self.counts[found[2]] == 2:
+        match = DEFINED.fullmatch(text)
+        if match and self.counts[match[2]] == 2:
             waiting = {name: self.waiting.pop(name) for name in used}
-            self.waiting[found[2]] = found[1], filled(found[3], waiting), line
+            self.waiting[match[2]] = match[1], filled(match[3], waiting), line
             return
         waiting = {name: self.waiting.pop(name) for name in used}
-        if not found:
+        if not match:
             self.flush()  # before anything changes
         self.lines.append((filled(text, waiting), line))
 

@@ -72,12 +72,12 @@ class Writer:
                 body.append(("", -1))
                 self.returns.append((len(body) - 1, item))
         for place, item in self.returns:
-            kept = [*self.header]
+            residuals = [*self.header]
             if self.branches:
-                kept.insert(0, "__trail")
+                residuals.insert(0, "__trail")
             elif item.block is not None:
-                kept += saves.get(item.block.number, [])
-            text = f"return {item.text}, {as_row(kept)}"
+                residuals += saves.get(item.block.number, [])
+            text = f"return {item.text}, {as_row(residuals)}"
             body[place] = (indented(item.indent, text), item.line)
         self.forward = [
             (f"def {self.name}({', '.join([*self.parameters, 'caps'])}):", 0)
@@ -97,7 +97,7 @@ class Writer:
 
     def write_block(self, block: Block, body: list[tuple[str, int]]) -> list[str]:
         """The lines of a block; its residuals, as texts."""
-        kept: dict[str, str] = {}  # by name in the reverse code
+        residuals: dict[str, str] = {}  # by name in the reverse code
         meanings: list[dict[str, str]] = []
         copied: dict[tuple[str, int], str] = {}
         for place, step in enumerate(block.steps):
@@ -112,18 +112,18 @@ class Writer:
                 if (text, until) in copied:
                     meaning[name] = copied[text, until]
                     continue
-                meaning[name] = self.kept(text, until, kept, lines)
+                meaning[name] = self.kept(text, until, residuals, lines)
                 copied[text, until] = meaning[name]
             meanings.append(meaning)
             texts = [*before, *([step.text] if step.text else ()), *after]
             body += [(indented(block.indent, text), step.line) for text in texts]
         self.meanings[block.number] = meanings
-        block.saved = list(kept)
+        block.saved = list(residuals)
         if self.branches and block.is_active:
-            note = as_row([str(block.number), *kept.values()])
+            note = as_row([str(block.number), *residuals.values()])
             last = block.steps[-1].line
             body.append((indented(block.indent, f"__push({note})"), last))
-        return list(kept.values())
+        return list(residuals.values())
 
     def kept(
         self, text: str, until: int, kept: dict[str, str], lines: list[str]
@@ -161,8 +161,8 @@ class Writer:
             lines.append(indented(1, f"{as_row([*row, *own])} = __kept"))
         self.bars = {**all_bars(blocks), **self.bars}
         self.private = private_bars(blocks) - {*names, *self.wanted}
-        known = {bar for bar, _ in self.results} | self.private
-        lines += [indented(1, f"{bar} = 0.0") for bar in self.bars if bar not in known]
+        others = {bar for bar, _ in self.results} | self.private
+        lines += [indented(1, f"{bar} = 0.0") for bar in self.bars if bar not in others]
         if self.branches:
             lines += self.dispatch(blocks)
         else:
@@ -218,10 +218,10 @@ class BlockReverse:
         ):
             if step.out:
                 self.write_step(step, meaning)
-        outs, wanted = {step.out for step in self.block.steps}, self.writer.wanted
+        outs, results = {step.out for step in self.block.steps}, self.writer.wanted
         for bar in self.writer.bars:
-            kept = self.untouched[bar] != ZERO or bar in outs.intersection(wanted)
-            if self.states[bar] == ZERO and kept:
+            needed = self.untouched[bar] != ZERO or bar in outs.intersection(results)
+            if self.states[bar] == ZERO and needed:
                 self.put(f"{bar} = 0.0")
         return self.lines
 
@@ -255,8 +255,8 @@ class BlockReverse:
         """Free a large array before the next one is made."""
         if step.kind is None or step.kind.name != "array" or self.block.depth:
             return
-        asked = step.out in self.writer.wanted
-        self.put(f"{step.out} = 0.0" if asked else f"del {step.out}")
+        is_result = step.out in self.writer.wanted
+        self.put(f"{step.out} = 0.0" if is_result else f"del {step.out}")
 
     def take(self, step: Step, meaning: dict[str, str], guarded: bool) -> str:
         """The name of the result's cotangent, which becomes zero."""
@@ -337,18 +337,18 @@ class BlockReverse:
 
 def all_bars(blocks: list[Block]) -> dict[str, Kind | None]:
     """The cotangents in blocks, with their kinds."""
-    found: dict[str, Kind | None] = {}
+    bars: dict[str, Kind | None] = {}
     for step in (step for block in blocks for step in block.steps):
         if step.out:
-            found[step.out] = step.kind
-        found.update(step.also)
-        found.update({pull.bar: pull.kind for pull in step.pulls})
-    return found
+            bars[step.out] = step.kind
+        bars.update(step.also)
+        bars.update({pull.bar: pull.kind for pull in step.pulls})
+    return bars
 
 
 def private_bars(blocks: list[Block]) -> set[str]:
     """Cotangents that are local to one block."""
-    found: set[str] = set()
+    private: set[str] = set()
     handed: set[str] = set()
     for block in blocks:
         made: set[str] = set()
@@ -359,8 +359,8 @@ def private_bars(blocks: list[Block]) -> set[str]:
             handed |= pulled - made
             if not (step.keeps or step.taken):
                 made |= {step.out, *[bar for bar, _ in step.also]}
-        found |= made
-    return found - handed
+        private |= made
+    return private - handed
 
 
 def next_write(text: str, steps: list[Step], start: int) -> int:
