@@ -17,6 +17,7 @@ PAGES = [
         for page in sorted((ROOT / "docs" / folder).glob("*.md"))
     ),
 ]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 SOURCES = ("rules_core", "engine", "adapters")
 
 # A noun says more than each of these.
@@ -77,7 +78,12 @@ def test_pages_have_no_riddles(page):
     assert found(PAGE_RIDDLES, STATUS.sub("", prose(page))) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", DECISIONS, ids=name)
+def test_decisions_have_no_riddles(page):
+    assert found(RIDDLES, prose(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES + DECISIONS, ids=name)
 def test_a_host_is_numpy(page):
     if name(page) not in HOST_IS_DEFINED_IN:
         assert [m.group() for m in HOST.finditer(prose(page))] == []
