@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rules_autodiff._tape.fast.operators import KNOWN
+from rules_autodiff._tape.fast.known import KNOWN
 from rules_autodiff.straight._operations import table
 from rules_autodiff.straight._operations.elementwise import CURVES, QUICKER, SHORT
 from rules_numpy._declare.derivative import DECLARED, constant

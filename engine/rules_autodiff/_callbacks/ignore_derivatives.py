@@ -16,7 +16,7 @@ from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import refused
 from rules_autodiff._replacements.builtins import without_derivative
 from rules_autodiff._shadows.saved_state import written_by
-from rules_autodiff._tape.fast.operators import reverse_run
+from rules_autodiff._tape.fast.run import reverse_run
 from rules_core.extend import without_captured
 
 from .captured_writes import reach

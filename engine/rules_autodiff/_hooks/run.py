@@ -132,7 +132,7 @@ class Run:
             return False
         if isinstance(x, BuiltinFunctionType):
             return x.__self__ is not None and self.is_active(x.__self__)
-        return self.reaches(x, {})
+        return reaches(self, x, {})
 
     def structure(self, x: Any) -> Any:
         """One level of a container; None for a leaf."""
@@ -145,32 +145,33 @@ class Run:
             refused("sparse")  # whose numbers were written with a derivative
         return level
 
-    def reaches(self, x: Any, seen: dict[int, Any]) -> bool:
-        """Whether something that a container holds carries a derivative."""
-        if self.raw and id(x) in self.raw:
-            return True
-        if id(x) in seen:
-            return False
-        seen[id(x)] = x
-        if type(x) is set or type(x) is frozenset:
-            values: Any = x
-        elif type(x) is slice:
-            values = (x.start, x.stop, x.step)
-        else:
-            level = self.structure(x)
-            if level is None:
-                return False
-            values = level.values
-        for value in values:
-            if type(value) in INERT:
-                continue
-            if is_number(value) or isinstance(value, np.ndarray):
-                if self.slot(value) is not None:
-                    return True
-            elif self.reaches(value, seen):
-                return True
-        return False
-
 
 for _name, _hook in OPERATORS.items():
     setattr(Run, _name, _hook)
+
+
+def reaches(run: Run, x: Any, seen: dict[int, Any]) -> bool:
+    """Whether something that a container holds carries a derivative."""
+    if run.raw and id(x) in run.raw:
+        return True
+    if id(x) in seen:
+        return False
+    seen[id(x)] = x
+    if type(x) is set or type(x) is frozenset:
+        values: Any = x
+    elif type(x) is slice:
+        values = (x.start, x.stop, x.step)
+    else:
+        level = run.structure(x)
+        if level is None:
+            return False
+        values = level.values
+    for value in values:
+        if type(value) in INERT:
+            continue
+        if is_number(value) or isinstance(value, np.ndarray):
+            if run.slot(value) is not None:
+                return True
+        elif reaches(run, value, seen):
+            return True
+    return False

@@ -16,7 +16,7 @@ from rules_autodiff._python.plain_level import PLAIN, live
 from rules_autodiff._python.values import INERT, is_number
 from rules_autodiff._shadows.saved_state import written_by, written_to
 from rules_autodiff._shadows.slots import add_to
-from rules_autodiff._tape.fast.operators import reverse_run
+from rules_autodiff._tape.fast.run import reverse_run
 from rules_autodiff._tape.fast.sweep import sweep_quickly
 from rules_core import NoTangent, structure
 

@@ -127,27 +127,7 @@ class ReverseRun(Run):
             return self.array_slot(x)
         if cls is FunctionType and not x.__closure__:
             return None
-        return self.branch(x, {})
-
-    def branch(self, x: Any, seen: dict[int, Any]) -> Any:
-        """The slots of a container; the same ones wherever it stands again."""
-        if id(x) in seen:
-            return seen[id(x)][1]
-        seen[id(x)] = x, None  # what holds itself adds nothing to itself
-        level = self.structure(x)
-        if level is None:
-            check_set(self, x)
-            return None
-        parts = [self.part(value, seen) for value in level.values]
-        if all(part is None for part in parts):
-            return None
-        found = Branch(x, level, parts)
-        seen[id(x)] = x, found
-        return found
-
-    def part(self, x: Any, seen: dict[int, Any]) -> Any:
-        leaf = type(x) in INERT or is_number(x) or isinstance(x, np.ndarray)
-        return self.slot(x) if leaf else self.branch(x, seen)
+        return branch(self, x, {})
 
     def array_slot(self, a: Any) -> Any:
         base = a.base
@@ -245,23 +225,13 @@ class ReverseRun(Run):
         check_kind(self, f, (*found.args, *found.kwargs.values()), y)
         views = views_in(y, f, found.args)
         if any(views):
-            y, out = self.row_with_views(y, found, views)
+            y, out = row_with_views(self, y, found, views)
         else:
             y = owned(self, y, found)
             out = self.watch(y)
         if out is not None:
             self.tape.append(RuleEntry(found, pullback, slots, out))
         return y
-
-    def row_with_views(self, y: Any, found: Any, views: list[bool]) -> tuple[Any, Any]:
-        """A result with views of arguments in it, and the slots of the other parts."""
-        if all(views):
-            return y, None
-        y = owned_but(self, y, found, views)
-        pairs = zip(y, views, strict=True)
-        parts = [None if view else self.watch(part) for part, view in pairs]
-        moved = any(part is not None for part in parts)
-        return y, Branch(y, self.structure(y), parts) if moved else None
 
     def progress(self) -> int:
         return len(self.changes)
@@ -329,7 +299,7 @@ class ReverseRun(Run):
         value = written_value(self, dest, value)
         value_slot = self.slot(value)
         check_write(dest, key, active=value_slot is not None)
-        if isinstance(value, np.ndarray) and self.stays(dest, key, value):
+        if isinstance(value, np.ndarray) and stays(dest, key, value):
             return
         if isinstance(value, list | tuple) and value_slot is not None:
             value = self.call(np.asarray, value)
@@ -362,13 +332,6 @@ class ReverseRun(Run):
         check_exported(self, owner)
         shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK).pinned()
         self.late.append(shadow)
-
-    def stays(self, dest: Any, key: Any, value: Any) -> bool:
-        """Whether `dest[key] = value` stores what is there: the end of `a[i] += v`."""
-        if owner_of(value) is not owner_of(dest):
-            return False
-        here = dest[key]
-        return isinstance(here, np.ndarray) and same_place(here, value)
 
     def add_at(self, dest: Any, key: Any, value: Any) -> None:
         """`np.add.at(dest, key, value)`: the shadow of `dest` stays as it is."""
@@ -431,3 +394,46 @@ class ReverseRun(Run):
 
 def copied_pullback(dy: Any) -> Any:
     return (dy,)
+
+
+def branch(run: ReverseRun, x: Any, seen: dict[int, Any]) -> Any:
+    """The slots of a container; the same ones wherever it stands again."""
+    if id(x) in seen:
+        return seen[id(x)][1]
+    seen[id(x)] = x, None  # what holds itself adds nothing to itself
+    level = run.structure(x)
+    if level is None:
+        check_set(run, x)
+        return None
+    parts = [part(run, value, seen) for value in level.values]
+    if all(part is None for part in parts):
+        return None
+    found = Branch(x, level, parts)
+    seen[id(x)] = x, found
+    return found
+
+
+def part(run: ReverseRun, x: Any, seen: dict[int, Any]) -> Any:
+    leaf = type(x) in INERT or is_number(x) or isinstance(x, np.ndarray)
+    return run.slot(x) if leaf else branch(run, x, seen)
+
+
+def row_with_views(
+    run: ReverseRun, y: Any, found: Any, views: list[bool]
+) -> tuple[Any, Any]:
+    """A result with views of arguments in it, and the slots of the other parts."""
+    if all(views):
+        return y, None
+    y = owned_but(run, y, found, views)
+    pairs = zip(y, views, strict=True)
+    parts = [None if view else run.watch(part) for part, view in pairs]
+    moved = any(part is not None for part in parts)
+    return y, Branch(y, run.structure(y), parts) if moved else None
+
+
+def stays(dest: Any, key: Any, value: Any) -> bool:
+    """Whether `dest[key] = value` stores what is there: the end of `a[i] += v`."""
+    if owner_of(value) is not owner_of(dest):
+        return False
+    here = dest[key]
+    return isinstance(here, np.ndarray) and same_place(here, value)

@@ -7,7 +7,7 @@ general way.
 """
 
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -21,9 +21,12 @@ from rules_autodiff._tape.entries import RuleEntry
 from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_core import rrule
 
-from .items import CONSTANT, DOUBLE, REAL, FastItems
+from .items import CONSTANT, DOUBLE, REAL
 
-__all__ = ["FastRules", "is_ours"]
+if TYPE_CHECKING:
+    from .run import FastRun
+
+__all__ = ["DIRECT", "directly", "is_ours", "is_simple_call"]
 
 DIRECT = frozenset({np.ufunc, type(np.sum)})
 # Classes of arguments that are what they are.
@@ -31,69 +34,62 @@ SETTINGS = frozenset({int, bool, float, np.float64, np.int64, NoneType, str})
 OPTIONS = frozenset({"axis", "keepdims"})  # keywords that change nothing else
 
 
-class FastRules(FastItems):
-    """Calls of functions with a rule of our own."""
+def is_simple_call(run: "FastRun", f: Any, args: Any, kwargs: Any) -> bool:
+    """Whether nobody but the rule has a say in a call."""
+    if run.debug or run.outside or f in rrule_mutating.rules.fixed:
+        return False
+    if type(f) is np.ufunc and (len(args) != f.nin or kwargs):
+        return False
+    options = OPTIONS.issuperset(kwargs) and all(map(is_setting, kwargs.values()))
+    return options and all(map(is_simple, args))
 
-    def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
-        if type(f) in DIRECT and self.is_simple(f, args, kwargs):
-            result = self.directly(f, args, kwargs)
-            if result is not NotImplemented:
-                return result
-        return super().call_opaque(f, args, kwargs)
 
-    def is_simple(self, f: Any, args: Any, kwargs: Any) -> bool:
-        """Whether nobody but the rule has a say in a call."""
-        if self.debug or self.outside or f in rrule_mutating.rules.fixed:
-            return False
-        if type(f) is np.ufunc and (len(args) != f.nin or kwargs):
-            return False
-        options = OPTIONS.issuperset(kwargs) and all(map(is_setting, kwargs.values()))
-        return options and all(map(is_simple, args))
-
-    def directly(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """The result by a rule, or NotImplemented."""
-        slots = [self.simple_slot(x) for x in args]
-        if all(slot is None for slot in slots):
+def directly(run: "FastRun", f: Any, args: Any, kwargs: Any) -> Any:
+    """The result by a rule, or NotImplemented."""
+    slots = [simple_slot(run, x) for x in args]
+    if all(slot is None for slot in slots):
+        return NotImplemented
+    try:
+        found = rrule.resolve(f, args, kwargs, run.config)
+        if found is None or found.bound or not is_ours(found.rule):
             return NotImplemented
-        try:
-            found = rrule.resolve(f, args, kwargs, self.config)
-            if found is None or found.bound or not is_ours(found.rule):
-                return NotImplemented
-            # What the normal form adds are keywords and defaults, which carry nothing.
-            slots += [None] * (len(found.args) - len(args))
-            y, pullback = found.run(tuple([slot is not None for slot in slots]))
-        except Exception as error:
-            explained(error, f, args, kwargs)
-            raise
-        return self.noted(found, f, (None, *slots), y, pullback)
+        # What the normal form adds are keywords and defaults, which carry nothing.
+        slots += [None] * (len(found.args) - len(args))
+        y, pullback = found.run(tuple([slot is not None for slot in slots]))
+    except Exception as error:
+        explained(error, f, args, kwargs)
+        raise
+    return noted(run, found, f, (None, *slots), y, pullback)
 
-    def simple_slot(self, x: Any) -> Any:
-        """The slot of an argument, pinned: rules give cotangents of any form."""
-        cls = type(x)
-        if cls is ndarray:
-            slot = self.find(x)
-            return slot if slot is None or slot.shape is not None else slot.pinned()
-        if cls in REAL:
-            return self.nodes.get(id(x))
-        return self.slot(x) if cls is list or cls is tuple else None
 
-    def noted(self, found: Any, f: Any, slots: Any, y: Any, pullback: Any) -> Any:
-        """A rule's result, noted."""
-        if LEARNED.left:
-            LEARNED.note(found, y)
-        if type(y) is ndarray and y.dtype is DOUBLE and y.base is None:
-            known = self.shadows.get(id(y))
-            if known is None or known() is not y:
-                out: Any = Shadow(y, CALLBACK)
-                self.shadows[id(y)] = out
-                self.tape.append(RuleEntry(found, pullback, slots, out))
-                return y
-        elif type(y) in SCALARS:
-            y = self.below.box(y)
-            out = self.nodes[id(y)] = [0.0, y]
-            self.tape.append(RuleEntry(found, pullback, slots, out))
+def simple_slot(run: "FastRun", x: Any) -> Any:
+    """The slot of an argument, pinned: rules give cotangents of any form."""
+    cls = type(x)
+    if cls is ndarray:
+        slot = run.find(x)
+        return slot if slot is None or slot.shape is not None else slot.pinned()
+    if cls in REAL:
+        return run.nodes.get(id(x))
+    return run.slot(x) if cls is list or cls is tuple else None
+
+
+def noted(run: "FastRun", found: Any, f: Any, slots: Any, y: Any, pullback: Any) -> Any:
+    """A rule's result, noted."""
+    if LEARNED.left:
+        LEARNED.note(found, y)
+    if type(y) is ndarray and y.dtype is DOUBLE and y.base is None:
+        known = run.shadows.get(id(y))
+        if known is None or known() is not y:
+            out: Any = Shadow(y, CALLBACK)
+            run.shadows[id(y)] = out
+            run.tape.append(RuleEntry(found, pullback, slots, out))
             return y
-        return self.settled(found, f, slots, y, pullback)
+    elif type(y) in SCALARS:
+        y = run.below.box(y)
+        out = run.nodes[id(y)] = [0.0, y]
+        run.tape.append(RuleEntry(found, pullback, slots, out))
+        return y
+    return run.settled(found, f, slots, y, pullback)
 
 
 def is_simple(x: Any) -> bool:

@@ -6,6 +6,7 @@ closure. An operation on arrays puts one tuple there (see `maps`). Everything el
 goes the general way.
 """
 
+from collections.abc import Iterator
 from operator import mul
 from types import ModuleType
 from typing import Any
@@ -14,16 +15,27 @@ import numpy as np
 from numpy import ndarray
 
 from rules_autodiff._hooks.calls import NATIVE
-from rules_autodiff._mutating.rule_tables import rrule_mutating
-from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff._hooks.operators import castable
 from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._python.values import is_arithmetic
 from rules_autodiff._shadows.memory import CALLBACK
-from rules_autodiff._shadows.slots import Shadow
+from rules_autodiff._shadows.slots import Shadow, Window
+from rules_autodiff._tape.entries import is_item
 from rules_autodiff._tape.reverse import ReverseRun
-from rules_core import rrule
 
-from .elementwise import UNARY
-from .items import DOUBLE, FLOATS, MISS, REAL
+from .items import (
+    CONSTANT,
+    DOUBLE,
+    FLOATS,
+    MISS,
+    REAL,
+    SIGNS,
+    increase,
+    is_plain_key,
+    write_array,
+    write_item,
+)
+from .known import KNOWN, known
 from .maps import (
     ADD,
     DOT,
@@ -38,17 +50,10 @@ from .maps import (
     times,
     widen,
 )
-from .rule_calls import FastRules, is_ours
+from .rule_calls import DIRECT, directly, is_simple_call
 from .sweep import followed
 
 __all__ = ["FastRun", "reverse_run"]
-
-
-# Functions that are operators under another name.
-BINARY = {
-    np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: TRUEDIV,
-    np.matmul: MATMUL, np.dot: DOT,
-}  # fmt: skip
 
 
 METHODS = {
@@ -61,7 +66,7 @@ def reverse_run(below: Any) -> ReverseRun:
     return FastRun() if below is PLAIN else ReverseRun(below)
 
 
-class FastRun(FastRules):
+class FastRun(ReverseRun):
     """A run whose level below is plain Python: operators record numbers.
 
     Attributes:
@@ -75,6 +80,27 @@ class FastRun(FastRules):
         super().__init__(PLAIN)
         self.trusted: dict[Any, Any] = {}
         self.rules_of_one: dict[Any, Any] = {}
+
+    # operands
+
+    def find(self, x: Any) -> Any:
+        """The slot of an operand of the fast path; None for a constant, or `MISS`."""
+        cls = type(x)
+        if cls is ndarray:
+            if x.dtype is not DOUBLE:
+                return None if x.dtype.kind in CONSTANT else MISS
+            found = self.shadows.get(id(x))
+            if found is not None and found() is x:
+                return found
+            return None if x.base is None else self.find_view(x)
+        return self.nodes.get(id(x)) if cls in REAL else MISS
+
+    def find_view(self, x: Any) -> Any:
+        """The window of a view, found by `find` when it is used again."""
+        slot = self.array_slot(x)
+        if type(slot) is Window:
+            self.shadows[id(x)] = slot
+        return slot
 
     # numbers
 
@@ -253,28 +279,21 @@ class FastRun(FastRules):
         return super().method(owner, name, *args, **kwargs)
 
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
-        known = self.trusted.get(f)
-        if known is None and f in KNOWN:
-            known = self.trusted[f] = self.known(f)
-            if known and type(known) is not Linear:
-                self.rules_of_one[f] = known
-        if known and not kwargs:
+        rule = self.trusted.get(f)
+        if rule is None and f in KNOWN:
+            rule = self.trusted[f] = known(self, f)
+            if rule and type(rule) is not Linear:
+                self.rules_of_one[f] = rule
+        if rule and not kwargs:
             result: Any = NotImplemented
-            if type(known) is Linear:
+            if type(rule) is Linear:
                 if len(args) == 2:
-                    result = self.quick_binary(known, *args)
+                    result = quick_binary(self, rule, *args)
             elif len(args) == 1:
-                result = self.quick_unary(known, args[0])
+                result = self.quick_unary(rule, args[0])
             if result is not NotImplemented:
                 return result
         return super().call_native(f, args, kwargs)
-
-    def quick_binary(self, op: Linear, x: Any, y: Any) -> Any:
-        if type(x) is not ndarray or type(y) is not ndarray:
-            return NotImplemented
-        if not (x.ndim and y.ndim):
-            return NotImplemented
-        return getattr(self, op.name)(x, y)
 
     def quick_unary(self, rule: Any, x: Any) -> Any:
         cls = type(x)
@@ -305,39 +324,69 @@ class FastRun(FastRules):
             self.tape.append(entry)
         return z
 
-    def known(self, f: Any) -> Any:
-        """What the fast path knows of a function, if its rules are those of our pack.
+    def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if type(f) in DIRECT and is_simple_call(self, f, args, kwargs):
+            result = directly(self, f, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        return super().call_opaque(f, args, kwargs)
 
-        Whoever registered another rule, or an overlay, gets it.
-        """
-        if f in HANDLERS or f in rrule_mutating.rules.fixed:
-            return False
-        seen, verdict = SEEN.get(f, ((), None))
-        for table, types, rule in seen:
-            if table.get(types) is not rule:
-                verdict = None
-        if verdict is None:
-            seen = [self.rule_of(f, args) for args in examples(KNOWN[f])]
-            verdict = KNOWN[f] if all(is_ours(rule) for _, _, rule in seen) else False
-            SEEN[f] = seen, verdict
-        return verdict
+    # items and writes
 
-    def rule_of(self, f: Any, args: Any) -> Any:
-        """The live table of a function's rules, an entry of it, and the rule there."""
-        call = rrule.resolve(f, args, {}, self.config)
-        types = () if call is None else tuple(map(type, call.args))
-        table = rrule.table(f, self.config)
-        return table, types, table.get(types)
+    def getitem(self, owner: Any, key: Any) -> Any:
+        if type(owner) is ndarray and owner.dtype is DOUBLE and is_plain_key(key):
+            value = owner[key]
+            if type(value) is np.float64:
+                slot = self.find(owner)
+                if slot is not None:
+                    if slot.shape is None:
+                        slot.pin(owner)
+                    node = self.nodes[id(value)] = [0.0, value]
+                    self.tape.append((node, slot, key))
+                return value
+            base = value.base
+            if base is not None and (base is owner or base is owner.base):
+                return value  # a view
+        return super().getitem(owner, key)
+
+    def array_items(self, a: Any) -> Iterator[Any]:
+        if type(a) is not ndarray or a.ndim != 1:
+            yield from super().array_items(a)
+            return
+        for i in range(len(a)):
+            yield self.getitem(a, i)
+
+    def store_item(self, value: Any, owner: Any, key: Any) -> None:
+        if type(value) in FLOATS and is_item(owner, key):
+            write_item(self, owner, key, value)
+        elif not (
+            type(owner) is ndarray
+            and owner.dtype is DOUBLE
+            and write_array(self, owner, key, value)
+        ):
+            super().store_item(value, owner, key)
+
+    def write(self, dest: Any, key: Any, value: Any) -> None:
+        if type(value) in FLOATS and is_item(dest, key):
+            write_item(self, dest, key, value)
+        elif not (dest.dtype is DOUBLE and write_array(self, dest, key, value)):
+            super().write(dest, key, value)
+
+    def inplace(self, name: str, x: Any, y: Any) -> Any:
+        if type(x) is not ndarray or x.dtype is not DOUBLE:
+            return super().inplace(name, x, y)
+        if name in SIGNS and increase(self, x, y, SIGNS[name]):
+            return x
+        if not is_arithmetic(y):
+            return super().inplace(name, x, y)
+        value = getattr(self, name)(x, y)
+        self.write(x, Ellipsis, castable(value, x, name, y))
+        return x
 
 
-KNOWN: dict[Any, Any] = {**UNARY, **BINARY}
-# By function, the rules that were there when the fast path last looked, and whether
-# they are ours.
-SEEN: dict[Any, tuple[Any, Any]] = {}
-
-
-def examples(found: Any) -> list[Any]:
-    """Arguments of each kind that the fast path takes."""
-    if isinstance(found, Linear):
-        return [(np.ones(1), np.ones(1))]
-    return [(np.ones(1) if cls is ndarray else cls(1.0),) for cls in found.types]
+def quick_binary(run: FastRun, op: Linear, x: Any, y: Any) -> Any:
+    if type(x) is not ndarray or type(y) is not ndarray:
+        return NotImplemented
+    if not (x.ndim and y.ndim):
+        return NotImplemented
+    return getattr(run, op.name)(x, y)
