@@ -11,7 +11,7 @@ import pytest
 
 from rules_autodiff._shadows import slots
 from rules_autodiff._tape import reverse
-from rules_autodiff._tape.fast import operators
+from rules_autodiff._tape.fast import known, maps
 from tests.engine.lifted_calls import SCOPE, WORLDS, calls, sample, walked
 from tests.engine.oracle_lifted import (
     LAYOUTS,
@@ -199,8 +199,8 @@ def test_it_sees_that_dot_is_no_matmul(monkeypatch, text):
     monkeypatch.setattr("tests.engine.lifted_calls.WORLDS", cube)
     monkeypatch.setattr("tests.engine.oracle_lifted.WORLDS", cube)
     assert not faults([text], "cube", ["C"])
-    monkeypatch.setattr(operators, "SEEN", {})
-    monkeypatch.setitem(operators.KNOWN, np.dot, operators.MATMUL)
+    monkeypatch.setattr(known, "SEEN", {})
+    monkeypatch.setitem(known.KNOWN, np.dot, maps.MATMUL)
     assert faults([text], "cube", ["C"])
 
 
@@ -210,7 +210,7 @@ def test_it_sees_that_dot_is_no_matmul(monkeypatch, text):
 def test_it_sees_copies_where_numpy_gives_the_array(monkeypatch, text):
     layouts = ["C", "Fortran", "transposed temporary"]
     assert not faults([text], "matrix", layouts)
-    monkeypatch.setattr(reverse.ReverseRun, "views_in", lambda *_: [])
+    monkeypatch.setattr(reverse, "views_in", lambda *_: [])
     assert len(faults([text], "matrix", layouts)) == len(layouts)
 
 
