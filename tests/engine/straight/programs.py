@@ -1,5 +1,7 @@
 """Programs that are written out, compared with differences and the tape."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -10,12 +12,18 @@ STEP = 1e-6
 
 
 def check_written(f, *args, by=None):
-    """See that a program is written out, and that its derivatives are right."""
+    """See that a program is written out, and that its derivatives are right.
+
+    Its arguments stay as they are, also where it writes into them.
+    """
+    before = copy.deepcopy(args)
     active = tuple(i for i, x in enumerate(args) if has_derivative(x))
     active = active if by is None else by
     value, found = value_and_grad(f, active, tier="straight")(*args)
     tape_value, tape = value_and_grad(f, active, tier="tape")(*args)
-    np.testing.assert_allclose(value, f(*args), rtol=1e-12)
+    for x, y in zip(leaves(args), leaves(before), strict=True):
+        assert np.array_equal(x, y)
+    np.testing.assert_allclose(value, f(*before), rtol=1e-12)
     np.testing.assert_allclose(value, tape_value, rtol=1e-12)
     for place, own, other in zip(active, found, tape, strict=True):
         same(own, other)
@@ -31,8 +39,9 @@ def difference(f, args, place):
     """The derivative along an argument itself, by a central difference."""
 
     def at(step):
-        moved = scaled(args[place], 1 + step)
-        return f(*args[:place], moved, *args[place + 1 :])
+        moved = [*copy.deepcopy(args)]
+        moved[place] = scaled(moved[place], 1 + step)
+        return f(*moved)
 
     return (at(STEP) - at(-STEP)) / (2 * STEP)
 

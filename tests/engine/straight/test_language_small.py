@@ -250,11 +250,11 @@ def deleted_sometimes(x):
     return y
 
 
-def caught(x):
+def left_early(x):
     try:
         return math.log(x)
-    except ValueError:
-        return 0.0
+    finally:
+        x = 0.0
 
 
 def printed(x):
@@ -291,8 +291,8 @@ def part(x):
         (on_one_way, "one of several ways"),
         (again_and_again, "assigns a variable"),
         (deleted_sometimes, "not always"),
-        (caught, "Try is not in its language"),
-        (printed, "not used"),
+        (left_early, "finally is left early"),
+        (printed, "no one rule answers such a call of <built-in function print>"),
         (either, "other than truth values"),
         (shared, "a second name for a list"),
         (part, "slice is not written out"),

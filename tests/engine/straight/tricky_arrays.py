@@ -80,7 +80,7 @@ def fresh_in_one_branch(x, c):
     return np.sum(y * y)
 
 
-@ARRAYS.add(X, refused="may be seen by another way")
+@ARRAYS.add(X)
 def an_argument_written(x):
     x[0] = 2.0
     return np.sum(x * x)

@@ -60,11 +60,15 @@ class Expressions(Part):
 
     def read(self, node: ast.expr) -> Value:
         """The value of an expression."""
-        found: Any = self.read_any(node)
+        return self.as_value(self.read_any(node), node)
+
+    def as_value(self, found: Any, node: ast.expr) -> Value:
+        """What an expression stands for, if it is a value."""
         if not isinstance(found, Value):
             name = getattr(getattr(found, "value", None), "__name__", "a function")
             refuse(f"{name} is used as a value", node)
-        return found
+        value: Value = found
+        return value
 
     def read_given(self, node: ast.expr) -> Value:
         """The value of an expression, which may be a function."""
@@ -209,11 +213,24 @@ class Expressions(Part):
         return Value(f"({' '.join(parts)})", BOOL)
 
     def compared_rows(self, node: ast.Compare, operands: list[Value]) -> Value:
-        """Whether a container, or a function, is None: it is not."""
+        """Whether a container, or a function, is None: it is not; or equal tuples."""
+        if len(operands) == 2 and type(node.ops[0]) in (ast.Eq, ast.NotEq):
+            return self.equal_rows(node, operands)
         (*_, op), nothing = node.ops, any(x.kind is NONE for x in operands)
         if len(operands) != 2 or not nothing or not isinstance(op, ast.Is | ast.IsNot):
             refuse("a comparison of such values is not known", node)
         return truth_value(isinstance(op, ast.IsNot))
+
+    def equal_rows(self, node: ast.Compare, operands: list[Value]) -> Value:
+        """Whether two tuples of integers are equal, such as shapes."""
+        whole = any(x.kind.name != "row" for x in operands)
+        if whole or any(k is not INT for x in operands for k in x.kind.parts):
+            refuse("a comparison of such values is not known", node)
+        x, y = operands
+        sign = "==" if isinstance(node.ops[0], ast.Eq) else "!="
+        if len(x.kind.parts) != len(y.kind.parts):
+            return truth_value(sign == "!=")
+        return Value(f"({x.text} {sign} {y.text})", BOOL)
 
     def read_bool_op(self, node: ast.BoolOp) -> Value:
         reader = self.reader

@@ -8,7 +8,7 @@ import numpy as np
 from rules_autodiff.straight._guard.captures import Method
 from rules_autodiff.straight._guard.trust import is_ours
 from rules_autodiff.straight._operations.table import FUNCTIONS, METHODS, SPREADING
-from rules_autodiff.straight._program.kinds import Kind
+from rules_autodiff.straight._program.kinds import TEXT, Kind
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import (
     UNKNOWN,
@@ -99,7 +99,7 @@ class KnownCalls(Part):
             return self.dict_method(owner, name, node)
         if owner.kind.name != "array" or name in ATTRIBUTES:
             refuse(f"the method {name} of {spoken(owner.kind)}", node)
-        operands = [owner, *map(self.reader.expressions.read, node.args)]
+        operands = [owner, *map(self.argument, node.args)]
         options = self.options(node)
         written = self.known_method(name, operands, options, node)
         text = f"{{}}.{name}({arguments(len(node.args), options)})"
@@ -116,11 +116,31 @@ class KnownCalls(Part):
             return row_of([row_of([*pair]) for pair in pairs])
         return row_of(keys if name == "keys" else values)
 
+    def argument(self, node: ast.expr) -> Value:
+        """An argument of a function of NumPy: a value, or a dtype by its name."""
+        expressions = self.reader.expressions
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            owner = expressions.read_any(node.value)
+            if isinstance(owner, Value) and owner.kind.name == "array":
+                return text_value(DTYPE_NAMES[owner.kind.dtype])
+        found = expressions.read_any(node)
+        if isinstance(found, Known) and hashable(found.value) and found.value in DTYPES:
+            return text_value(DTYPES[found.value])
+        return expressions.as_value(found, node)
+
+    def untraced_argument(self, node: ast.expr) -> Value:
+        reader = self.reader
+        before, reader.tracing = reader.tracing, False
+        try:
+            return self.argument(node)
+        finally:
+            reader.tracing = before
+
     def options(self, node: ast.Call) -> dict[str, Any]:
         """The keywords of a call, which must be literals."""
         found = {}
         for keyword in node.keywords:
-            value = self.reader.expressions.untraced(keyword.value)
+            value = self.untraced_argument(keyword.value)
             constant = literal(value)
             if keyword.arg is None or constant is UNKNOWN:
                 refuse("a keyword must be given by a literal", node)
@@ -185,7 +205,8 @@ class KnownCalls(Part):
     def operands(self, f: Any, node: ast.Call) -> list[Value]:
         reader = self.reader
         if f not in SPREADING:
-            given = [as_row(reader.expressions.read(a)) for a in node.args]
+            read = self.argument if is_of_numpy(f) else reader.expressions.read
+            given = [as_row(read(a)) for a in node.args]
             return [self.as_operand(x) if is_of_numpy(f) else x for x in given]
         if len(node.args) != 1:
             refuse("what is put together must be spelled out", node)
@@ -202,6 +223,16 @@ class KnownCalls(Part):
 
 
 ATTRIBUTES = frozenset({"T", "mT", "shape", "size", "ndim"})
+# Classes that are given to NumPy as dtypes, and the dtypes of kinds.
+DTYPES = {
+    float: "float64", np.float64: "float64", int: "int64", np.int64: "int64",
+    bool: "bool", np.bool_: "bool",
+}  # fmt: skip
+DTYPE_NAMES = {"d": "float64", "l": "int64", "?": "bool"}
+
+
+def text_value(text: str) -> Value:
+    return Value(repr(text), TEXT, constant=text, atom=True)
 
 
 def is_of_numpy(f: Any) -> bool:

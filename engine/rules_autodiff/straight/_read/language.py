@@ -51,6 +51,7 @@ def statement_readers(reader: "Reader") -> Readers:
         ast.Import: statements.do_import,
         ast.ImportFrom: statements.do_import_from,
         ast.With: statements.do_with,
+        ast.Try: statements.do_try,
         ast.If: statements.do_if,
         ast.Return: statements.do_return,
         ast.While: loops.do_while,

@@ -75,8 +75,11 @@ class Statements(Part):
             if self.reader.lists.is_list_name(owner) and name in ("append", "extend"):
                 self.grow(owner.id, name, call)
                 return
-        if not isinstance(call, ast.Constant):
-            refuse("an expression that is not used", node)
+        if isinstance(call, ast.Constant):
+            return
+        found = self.reader.expressions.read_any(call)  # it may raise
+        if isinstance(found, Value):
+            self.reader.variables.named(found)
 
     def grow(self, name: str, method: str, call: ast.Call) -> None:
         """`out.append(v)`, or `out.extend` by entries that are known one by one."""
@@ -134,6 +137,13 @@ class Statements(Part):
         if name not in sys.modules:
             refuse("a module is imported for the first time", node)
         return function_value(self.reader.captures.module(name))
+
+    def do_try(self, node: ast.Try) -> bool:
+        """`try`, whose body succeeds: where it raises, the tape runs the program."""
+        goes_on = self.body(node.body) and self.body(node.orelse)
+        if node.finalbody and not goes_on:
+            refuse("a try statement with finally is left early", node)
+        return goes_on and self.body(node.finalbody)
 
     def do_with(self, node: ast.With) -> bool:
         """`with np.errstate(…)`, as it stands."""

@@ -6,10 +6,13 @@ need much code raise `Unfollowed`: then the tape computes the gradient.
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
+
+from rules_autodiff._shadows.memory import owner_of
 
 from . import arrays, elementwise
 from .elementwise import unfollowed
@@ -23,7 +26,7 @@ NAMES = [
     "np_cosh", "np_exp", "np_hypotenuse", "np_logaddexp", "np_maximum_reduce",
     "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin",
     "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where", "np_zeros", "of_length",
-    "size_of", "spread", "summed", "vdot",
+    "reached_alone", "size_of", "spread", "summed", "vdot",
 ]  # fmt: skip
 
 LARGE = 5000  # entries from which a repeated number is stored once
@@ -101,6 +104,25 @@ def apart(y: Any, copies: tuple[Any, ...]) -> None:
     """
     if any(map(partial(np.may_share_memory, y), copies)):
         unfollowed("a function returns a view of its argument")
+
+
+def reached_alone(x: Any, others: tuple[Any, ...], captured: tuple[Any, ...]) -> None:
+    """Check that an argument may be written to, and is reached by its name alone."""
+    owner = owner_of(x)
+    if not x.flags.writeable or any(
+        owner_of(y) is owner for y in arrays_in((*others, *captured))
+    ):
+        unfollowed("an array that is written to is read-only or has a second name")
+
+
+def arrays_in(values: Iterable[Any]) -> Iterator[Any]:
+    for x in values:
+        if isinstance(x, np.ndarray):
+            yield x
+        elif isinstance(x, list | tuple):
+            yield from arrays_in(x)
+        elif isinstance(x, dict):
+            yield from arrays_in(x.values())
 
 
 def listed(one: Any, other: list[Any]) -> list[Any]:

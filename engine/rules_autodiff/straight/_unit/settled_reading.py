@@ -8,10 +8,12 @@ from typing import Any
 
 from rules_autodiff._lift.source import definition
 from rules_autodiff._python.names import mangle
-from rules_autodiff.straight._program.blocks import Return
+from rules_autodiff.straight._operations.table import METHODS
+from rules_autodiff.straight._program.blocks import Return, Step, as_row
 from rules_autodiff.straight._program.kinds import REAL, Kind, leaf_kinds
 from rules_autodiff.straight._program.refused import Refused, refuse
-from rules_autodiff.straight._program.values import bar_of
+from rules_autodiff.straight._program.values import UNKNOWN, bar_of
+from rules_autodiff.straight._program.written import Call
 from rules_autodiff.straight._read.parameters import parameters_of
 from rules_autodiff.straight._read.reader import Reader
 from rules_autodiff.straight._read.syntax import (
@@ -79,10 +81,30 @@ def read_function(
         name, kind = reader.parameters[place]
         reader.facts.active.add(reader.own(name))
         reader.note_bar(reader.own(name), kind)
+    if len(reader.unit.forms) == 1:  # the program itself
+        own_arguments(reader, pairs)
     if reader.statements.body(body_of(node)):
         refuse("it may end without a value", node)
     if reader.result is None:
         refuse("it never returns a value", node)
+
+
+def own_arguments(reader: Reader, pairs: list[Any]) -> None:
+    """Copy the arrays that the program writes into: the caller's stay as they are."""
+    names = [n for n, k in pairs if k.name == "array" and n in reader.written]
+    if not names:
+        return
+    reader.unit.owning.add(reader.function)
+    given = [reader.own(name) for name, _ in reader.parameters]
+    for name in names:
+        own = reader.own(name)
+        others = as_row([other for other in given if other != own])
+        reader.step(Step(reader.line, f"reached_alone({own}, {others}, caps)"))
+    for name in names:
+        x = reader.variables.variable(name)
+        copied: Any = METHODS["copy"](Call((x.kind,), (UNKNOWN,)))
+        value = reader.operations.apply(copied, [x], "{}.copy('K')")
+        reader.variables.assign(name, value)
 
 
 def body_of(node: Any) -> list[ast.stmt]:

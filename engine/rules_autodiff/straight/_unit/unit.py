@@ -89,6 +89,7 @@ class Writing:
         ruled: The functions called by their rules.
         guesses: The assumed results of recursive functions.
         inner: Local functions, identical in all readings.
+        owning: Functions that copy their arguments before they write into them.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Writing:
         self.constants: dict[Any, str] = {}
         self.kept: list[Any] = []
         self.loops: dict[Any, ast.stmt] = {}
+        self.owning: set[Any] = set()
 
     def constant(self, name: str, value: Any) -> str:
         """The name of a function in generated code."""
@@ -157,6 +159,8 @@ class Writing:
         key = (f, kinds, active, closure)
         earlier = self.forms.get(key)
         if earlier is not None:
+            if f in self.owning:
+                refuse("it calls itself and writes into its arguments")
             earlier.supposed |= earlier.writer is None
             return earlier
         if closure is None:
