@@ -41,7 +41,7 @@ from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
 from rules_core._tangents.broadcast_shapes import same_without_ones, summed_axes
 from rules_core._tangents.leaves import signed
-from rules_core._tangents.project import entries_given
+from rules_core._tangents.project import entries_given, entries_of
 from rules_core._tangents.sparse import is_sparse
 from rules_core._tangents.structure import slots_of
 
@@ -61,6 +61,7 @@ __all__ = [
     "build_tangent",
     "count_leaves",
     "entries_given",
+    "entries_of",
     "explained",
     "find_table",
     "flatten",

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from rules_core._base.errors import NoTangentError
 from rules_core._tangents.containers import MutableTangent, Tangent
-from rules_core._tangents.project import entries_of
+from rules_core._tangents.project import named_entries
 from rules_core._tangents.structure import Structure, entry_path, structure
 from rules_core._tangents.thunks import AbstractThunk, unthunk
 from rules_core._tangents.zeros import (
@@ -195,4 +195,4 @@ class _Reader:
             if level is not None and set(level.names) >= set(names):
                 return dict(zip(level.names, level.values, strict=True))
         path = f"{self.path}{at}"
-        return entries_of(keyed_of(layout), primal, names, tangent, path)
+        return named_entries(keyed_of(layout), primal, names, tangent, path)

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from rules_core._base.arrays import array_namespace, is_array
-from rules_core._base.errors import NoTangentError
+from rules_core._base.errors import NoTangentError, ProjectionError
 
 from .canonical import has_tangent, tangent_type
 from .containers import StructuralTangent
 from .leaves import is_complex
+from .project import entries_of
 from .structure import entry_path, structure
 from .thunks import AbstractThunk, InplaceableThunk, unthunk
 from .zeros import AbstractZero, NoTangent, NotImplementedTangent
@@ -176,13 +177,13 @@ def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
         return None
     if dx is None or id(x) in seen or (level := structure(x)) is None:
         return None
+    try:
+        given = entries_of(level, dx, path)
+    except ProjectionError:
+        return None  # projection raises it
     for name, value in zip(level.names, level.values, strict=True):
-        try:
-            entry = _entry(dx, level.keyed, name)
-        except (KeyError, IndexError, TypeError, AttributeError):
-            continue  # another structure, an error of projection
         sub = entry_path(path, level.keyed, name)
-        place = _misplaced(value, entry, sub, seen | {id(x)})
+        place = _misplaced(value, given.get(name), sub, seen | {id(x)})
         if place is not None:
             return place
     return None
@@ -206,22 +207,18 @@ def _check_leaf(x: Any, dx: Any, path: str) -> str | None:
 
 
 def _check_entries(level: Any, dx: Any, path: str) -> str | None:
+    try:
+        given = entries_of(level, dx, path)
+    except ProjectionError as error:
+        return str(error).removeprefix("the tangent of ")
     for name, value in zip(level.names, level.values, strict=True):
         sub = entry_path(path, level.keyed, name)
-        try:
-            entry = _entry(dx, level.keyed, name)
-        except (KeyError, IndexError, TypeError, AttributeError):
+        if name not in given and not isinstance(dx, StructuralTangent):
             return f"{sub} is missing in {_brief(dx)}"
-        problem = check_tangent(value, entry, sub)
+        problem = check_tangent(value, given.get(name), sub)
         if problem is not None:
             return problem
     return None
-
-
-def _entry(dx: Any, keyed: str, name: Any) -> Any:
-    if isinstance(dx, StructuralTangent) or keyed != "field":
-        return getattr(dx, name) if keyed == "field" else dx[name]
-    return dx[name] if isinstance(dx, dict) else getattr(dx, name)
 
 
 def _broken_promise(x: Any, dx: Any, path: str) -> str | None:

@@ -19,11 +19,18 @@ from .containers import (
 )
 from .leaf_spaces import has_own_form, space_of
 from .leaves import is_number, is_same_kind
-from .structure import entry_path, structure
+from .structure import Structure, entry_path, structure
 from .thunks import AbstractThunk, InplaceableThunk, Thunk, unthunk
 from .zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
-__all__ = ["ProjectTo", "entries_given", "entries_of", "materialise", "normalise"]
+__all__ = [
+    "ProjectTo",
+    "entries_given",
+    "entries_of",
+    "named_entries",
+    "materialise",
+    "normalise",
+]
 
 
 _NO_NUMBERS = (AbstractTangent, type(None))
@@ -278,10 +285,21 @@ def entries_given(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]
     >>> entries_given(Tangent(tuple, 0.0, 0.0), [1.0, 2.0], "x")
     {0: 1.0, 1: 2.0}
     """
-    return entries_of(keyed(tree), primal_type(tree), backing(tree), dx, path)
+    return named_entries(keyed(tree), primal_type(tree), backing(tree), dx, path)
 
 
-def entries_of(
+def entries_of(level: Structure, dx: Any, path: str) -> dict[Any, Any]:
+    """The same for one level of the primal.
+
+    >>> from rules_core import structure
+    >>> from rules_core.extend import entries_of
+    >>> entries_of(structure({"w": 1.0, "b": 2.0}), {"b": 0.5}, "p")
+    {'b': 0.5}
+    """
+    return named_entries(level.keyed, level.primal, level.names, dx, path)
+
+
+def named_entries(
     kind: str, primal: Any, names: Collection[Any], dx: Any, path: str
 ) -> dict[Any, Any]:
     """The entries that an author gave, by what is known of the primal's container."""

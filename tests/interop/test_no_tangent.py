@@ -1,5 +1,7 @@
 """`NoTangent()` for what has a tangent is an error in every host, never a zero."""
 
+from typing import Any, NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -103,6 +105,37 @@ def test_inside_a_container(host):
 
     with pytest.raises(rc.NoTangentError, match=r"\[0\] is NoTangent"):
         HOSTS[host](lambda x: first((x, x)), POINT)
+
+
+class Pair(NamedTuple):
+    a: Any
+    b: Any
+
+
+FORMS = {
+    "a tuple": lambda a, b: (a, b),
+    "a list": lambda a, b: [a, b],
+    "a dict": lambda a, b: {"a": a, "b": b},
+    "an instance": Pair,
+    "a Tangent by place": lambda a, b: rc.Tangent(Pair, a, b),
+    "a Tangent of a tuple": lambda a, b: rc.Tangent(tuple, a, b),
+    "a Tangent by name": lambda a, b: rc.Tangent(Pair, a=a, b=b),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@hosts
+def test_inside_a_named_tuple_in_every_form(host, form):
+    @rc.primitive
+    def product(p):
+        return p.a * p.b
+
+    @rrule.define(product)
+    def product_rrule(p):
+        return product(p), lambda dy: (NoTangent(), FORMS[form](NoTangent(), p.a * dy))
+
+    with pytest.raises(rc.NoTangentError, match=r"\.a is NoTangent"):
+        HOSTS[host](lambda x: product(Pair(x, x)), POINT)
 
 
 @hosts

@@ -11,13 +11,13 @@ from rules_autodiff._python.values import is_number
 from rules_autodiff._refusals import asked_of
 from rules_core import (
     AbstractThunk,
+    AbstractZero,
+    NotImplementedTangent,
     ProjectionError,
-    StructuralTangent,
-    backing,
     refuse_no_tangent,
     structure,
 )
-from rules_core.extend import same_without_ones
+from rules_core.extend import entries_of, same_without_ones
 
 __all__ = ["check_tangent"]
 
@@ -43,23 +43,19 @@ def _check(y: Any, dy: Any, found: Any, below: Any) -> None:
         if isinstance(dy, np.ndarray) or is_number(dy):
             _check_shape(np.shape(y), np.shape(dy), found)
         return
-    level = None if dy is None else structure(y)
+    if dy is None or isinstance(dy, (AbstractZero, NotImplementedTangent)):
+        return
+    level = structure(y)
     if level is not None:
-        for i, (name, value) in enumerate(zip(level.names, level.values, strict=True)):
-            _check(value, _entry(dy, i, name), found, below)
+        try:
+            given = entries_of(level, dy, "the result")
+        except ProjectionError:
+            return  # projecting raises it
+        for name, value in zip(level.names, level.values, strict=True):
+            _check(value, given.get(name), found, below)
 
 
 def _check_shape(shape: Any, given: Any, found: Any) -> None:
     if given != shape and not same_without_ones(given, shape):
         path = f"the result, {asked_of(found)},"
         raise ProjectionError(path, f"have shape {shape}", f"shape {given}", _CURE)
-
-
-def _entry(dy: Any, i: int, name: Any) -> Any:
-    if isinstance(dy, StructuralTangent):
-        return backing(dy).get(name)
-    if isinstance(dy, dict):
-        return dy.get(name)
-    if isinstance(dy, tuple | list):
-        return dy[i] if i < len(dy) else None
-    return None
