@@ -76,7 +76,7 @@ def batches_are_right(subject: Subject) -> None:
         message = "no batch rule"
         raise NotRun(message)
     movable = _movable(subject)
-    for batched in {tuple(movable), _only_first(movable)}:
+    for batched in _patterns(movable):
         examples = _examples(subject, batched)
         args = [
             _stack(xs) if b else xs[0]
@@ -96,9 +96,13 @@ def _movable(subject: Subject) -> list[bool]:
     return [isinstance(part, Tip) for part in parts]
 
 
-def _only_first(movable: list[bool]) -> tuple[bool, ...]:
-    first = movable.index(True)
-    return tuple(i == first for i in range(len(movable)))
+def _patterns(movable: list[bool]) -> list[tuple[bool, ...]]:
+    """Which arguments are batched: all, each alone, and all but each."""
+    places = [i for i, moves in enumerate(movable) if moves]
+    alone = [tuple(i == k for i in range(len(movable))) for k in places]
+    others = [tuple(m and i != k for i, m in enumerate(movable)) for k in places]
+    patterns = dict.fromkeys([tuple(movable), *alone, *others])
+    return [pattern for pattern in patterns if any(pattern)]
 
 
 def _examples(subject: Subject, batched: tuple[bool, ...]) -> list[tuple[Any, ...]]:

@@ -61,6 +61,8 @@ def wants_floats(f: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
 
 # What `float` asks an object for, in this order.
 FLOATS = ("__float__", "__complex__", "__index__")
+# And what `complex` and the functions of `cmath` ask it for.
+COMPLEX = ("__complex__", "__float__", "__index__")
 
 
 def says_float(x: Any) -> bool:
@@ -76,6 +78,11 @@ def protocol_of(f: Any, x: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         method = python_method(type(x), "__array_function__")
         return method, ((f, (type(x),), args, kwargs), {})
     return None, None
+
+
+def is_ufunc_method(f: Any) -> bool:
+    """Whether a callable is `np.add.reduce` or another method of a ufunc."""
+    return isinstance(getattr(f, "__self__", None), np.ufunc)
 
 
 def own_items(x: Any) -> Any:
@@ -106,15 +113,17 @@ def by_protocol(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
 def by_conversion(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """The same with each object made the number or array that it stands for."""
     root = root_of(f)
-    if root not in ("numpy", "math", "cmath") and not isinstance(f, np.ufunc):
+    is_of_ufunc = isinstance(f, np.ufunc) or is_ufunc_method(f)
+    if root not in ("numpy", "math", "cmath") and not is_of_ufunc:
         return NotImplemented
     if f in WHOLE:
         return NotImplemented
     own = users_method(args[0], ROUNDING[f]) if f in ROUNDING else None
     if own is not None:
         return run.call(own, *args)
-    of_arrays = root == "numpy" or isinstance(f, np.ufunc)
-    convert: Any = as_number if f in ROWS else as_real
+    of_arrays = root == "numpy" or is_of_ufunc
+    names = COMPLEX if root == "cmath" else FLOATS
+    convert: Any = as_number if f in ROWS else partial(as_real, names=names)
     if of_arrays:
         convert = partial(as_entry, floats=wants_floats(f, args, kwargs))
     given = args
@@ -161,7 +170,7 @@ def items_of(run: Hooks, x: Any) -> list[Any] | None:
     A subclass of list or tuple is iterated by its own `__iter__`, and its rules and
     tangents are those of a list.
     """
-    if isinstance(x, list | tuple | deque):
+    if isinstance(x, list | tuple | deque | np.flatiter):
         return list(run.iter(x))
     if not (users_method(x, "__len__") and users_method(x, "__getitem__")):
         return None
@@ -182,9 +191,9 @@ def as_number(run: Hooks, x: Any) -> Any:
     return x if items is None else converted(run, items, as_real)
 
 
-def as_real(run: Hooks, x: Any) -> Any:
+def as_real(run: Hooks, x: Any, names: tuple[str, ...] = FLOATS) -> Any:
     """What an object says to `float`; anything else as it is."""
-    for name in FLOATS:
+    for name in names:
         method = users_method(x, name)
         if method is not None:
             return run.call(method, x)

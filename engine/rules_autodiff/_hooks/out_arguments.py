@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.masks import mask_of_ufunc
+from rules_autodiff._python.values import INERT, is_arithmetic
 
 from .interface import Hooks
+from .numpy_protocols import as_entry
 
 __all__ = ["call_with_out", "operands"]
 
@@ -86,6 +88,8 @@ def masked_out(
 
 
 def select(run: Hooks, a: Any, mask: Any) -> Any:
+    if not is_arithmetic(a) and type(a) not in INERT:
+        a = run.call(np.asarray, as_entry(run, a, floats=False))
     if not isinstance(a, np.ndarray) or a.ndim == 0:
         return a
     if a.shape != mask.shape:

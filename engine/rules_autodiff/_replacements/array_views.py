@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._hooks.calls import look_up
-from rules_autodiff._hooks.numpy_protocols import by_protocol
+from rules_autodiff._hooks.numpy_protocols import as_entry, by_protocol
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule
 from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.methods import python_method
+from rules_autodiff._python.values import INERT
 from rules_autodiff._refusals import no_rule_error
 from rules_autodiff._shadows.memory import owner_of
 
@@ -37,8 +39,20 @@ def all_views(result: Any, owner: Any) -> bool:
     return all(isinstance(a, np.ndarray) and owner_of(a) is owner for a in parts)
 
 
+# Functions whose results are views of the array that a list is made.
+SPLITTING = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
+
+
+def is_sequence(x: Any) -> bool:
+    """Whether NumPy makes an array of the items of something."""
+    taken = isinstance(x, np.ndarray) or type(x) in INERT
+    return not taken and python_method(type(x), "__array_function__") is None
+
+
 def viewing(f: Any) -> Callable[..., Any]:
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        if f in SPLITTING and args and is_sequence(args[0]):
+            args = (run.call(np.asarray, as_entry(run, args[0])), *args[1:])
         if args and isinstance(args[0], np.ndarray) and run.is_active(args[0]):
             result = f(*args, **kwargs)
             if all_views(result, owner_of(args[0])):

@@ -192,8 +192,9 @@ def handle_add_at(run: Any, a: Any, indices: Any, b: Any) -> None:
 
 
 def as_array(run: Any, x: Any) -> Any:
-    """A list of values as an active array; anything else unchanged."""
-    return run.call(np.asarray, x) if isinstance(x, list | tuple) else x
+    """A list or flat iterator as an active array; anything else unchanged."""
+    listed = isinstance(x, list | tuple | np.flatiter)
+    return run.call(np.asarray, as_entry(run, x)) if listed else x
 
 
 @handler(np.subtract.at)

@@ -92,7 +92,11 @@ def handle_setitem(run: Any, owner: Any, key: Any, value: Any) -> None:
 
 @handler(builtins.pow)
 def handle_pow(run: Any, base: Any, exp: Any, mod: Any = None) -> Any:
-    return run.pow(base, exp) if mod is None else pow(base, exp, mod)
+    if mod is None:
+        return run.pow(base, exp)
+    method = method_of(base, "__pow__")
+    result = NotImplemented if method is None else run.call(method, base, exp, mod)
+    return pow(base, exp, mod) if result is NotImplemented else result
 
 
 @handler(builtins.divmod)

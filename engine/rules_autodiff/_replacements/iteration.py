@@ -111,9 +111,26 @@ def handle_reversed(run: Any, sequence: Any) -> Any:
     if isinstance(sequence, np.ndarray):
         return run.array_items(sequence[::-1])
     method = python_method(type(sequence), "__reversed__")
-    return (
-        reversed(sequence) if method is None else run.iter(run.call(method, sequence))
-    )
+    if method is not None:
+        return run.iter(run.call(method, sequence))
+    if hasattr(type(sequence), "__reversed__") or not reads_items(sequence):
+        return reversed(sequence)
+    return items_backwards(run, sequence)
+
+
+def reads_items(x: Any) -> bool:
+    """Whether a user's `__getitem__` gives the items of a sequence."""
+    return python_method(type(x), "__getitem__") is not None
+
+
+def items_backwards(run: Any, sequence: Any) -> Iterator[Any]:
+    """The items of a sequence with `__len__` and `__getitem__`, from the last."""
+    read = python_method(type(sequence), "__getitem__")
+    for i in range(run.call(len, sequence) - 1, -1, -1):
+        try:
+            yield run.call(read, sequence, i)
+        except (IndexError, StopIteration):
+            return
 
 
 @handler(builtins.iter)
@@ -266,14 +283,18 @@ def moving(f: Any) -> Callable[..., Any]:
 
 
 def iterable(run: Any, x: Any) -> Any:
-    return run.iter(x) if hasattr(type(x), "__iter__") else x
+    return run.iter(x) if is_iterable(x) else x
+
+
+def is_iterable(x: Any) -> bool:
+    return hasattr(type(x), "__iter__") or reads_items(x)
 
 
 def pooling(f: Any) -> Callable[..., Any]:
     """An iterator in C that first makes a tuple of its input."""
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
-        pools = [run.starred(a) if hasattr(type(a), "__iter__") else a for a in args]
+        pools = [run.starred(a) if is_iterable(a) else a for a in args]
         return f(*pools, **kwargs)
 
     return handle

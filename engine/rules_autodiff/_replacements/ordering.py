@@ -54,8 +54,9 @@ def reduction(native: Any, name: str) -> Callable[..., Any]:
         if not items or key is not None or not all(map(is_compared, items)):
             return best_of(run, native, name, items, key, default)
         best = native(items)
-        ties = [item for item in items if item == best and item is not best]
-        if not ties or not run.is_active([best, *ties]):
+        equal = [item for item in items if item == best]
+        ties = equal[1:]  # one number given twice counts twice
+        if all(item is best for item in equal) or not run.is_active(equal):
             return best
         return run.core(tied, (best, *ties))
 
