@@ -241,6 +241,14 @@ def _compiling() -> str:
     return name
 
 
+def _name_of_function(f: FunctionType) -> str:
+    """The framework that compiles, if a function captures something.
+
+    Asked last: Dynamo cannot read the defaults of a function that is made in its graph.
+    """
+    return _compiling() if f.__code__.co_freevars or f.__defaults__ else ""
+
+
 def _names_of_hosts(
     values: Iterable[Any], closed: list[Any], deep: int = 0
 ) -> list[str]:
@@ -262,8 +270,7 @@ def _names_of_hosts(
             fields = [getattr(x, key) for key in tuple(type(x).__dataclass_fields__)]
             names.extend(_names_of_hosts(fields, closed, deep + 1))
         elif isinstance(x, FunctionType):
-            if x.__code__.co_freevars or x.__defaults__:
-                closed.append(x)
+            closed.append(x)
         elif _is_open(type(x)) and deep < _DEEPEST:
             fields = [getattr(x, key) for key in _slots(type(x)) if hasattr(x, key)]
             if _has_dict(type(x)):
@@ -281,7 +288,7 @@ def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         names = [
             # Dynamo cannot convert a closure: its own framework does, outside the
             # graph.
-            _compiling() if isinstance(x, FunctionType) else _name_inside(x)
+            _name_of_function(x) if isinstance(x, FunctionType) else _name_inside(x)
             for x in closed
         ]
     for name in names:

@@ -15,7 +15,7 @@ from rules_autodiff._hooks.numpy_protocols import as_entry, by_protocol
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import python_method
-from rules_autodiff._python.values import INERT
+from rules_autodiff._python.values import INERT, is_numeric
 from rules_autodiff._refusals import no_rule_error
 from rules_autodiff._shadows.memory import owner_of
 
@@ -45,7 +45,7 @@ SPLITTING = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 
 def is_sequence(x: Any) -> bool:
     """Whether NumPy makes an array of the items of something."""
-    taken = isinstance(x, np.ndarray) or type(x) in INERT
+    taken = isinstance(x, np.ndarray) or type(x) in INERT or is_numeric(x)
     return not taken and python_method(type(x), "__array_function__") is None
 
 

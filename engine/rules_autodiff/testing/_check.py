@@ -116,6 +116,11 @@ def check_program(
       ok  reverse mode: increments are added
       ok  reverse mode: pullback called again
       ok  reverse mode: arguments restored again
+      ok  straight-line code: value
+      ok  straight-line code: interface types
+      ok  straight-line code: derivative
+      ok  straight-line code: derivative
+      ok  straight-line code: arguments as they were
       ok  both modes: adjoint
     """
     check = _Check(f, args, rtol, np.random.default_rng(seed))

@@ -254,9 +254,41 @@ def recursive(x, n):
     return np.sum(x * x)
 
 
+def left_in_a_branch(x):
+    y = x
+    try:
+        if x > 1.0:
+            return y
+        y = 2.0 * x
+    finally:
+        y = y + 1.0
+    return y
+
+
+def overridden(x):
+    try:
+        x = 2.0 * x
+    finally:
+        return 3.0 * x  # noqa: B012  what is asked
+
+
+def left_by_continue(x):
+    y = x
+    for _ in range(2):
+        try:
+            if x > 1.0:
+                continue
+        finally:
+            y = y * x
+    return y
+
+
 @pytest.mark.parametrize(
     ("f", "args", "reason"),
     [
+        (left_in_a_branch, (1.5,), "finally is left early"),
+        (overridden, (1.5,), "finally is left early"),
+        (left_by_continue, (1.5,), "finally is left early"),
         (by_a_helper, (X,), "may be seen by another way"),
         (recursive, (X, 2), "writes into its arguments"),
     ],

@@ -24,6 +24,7 @@ from .ways import joined, writes_lines
 
 __all__ = ["Statements"]
 
+LEAVING = (ast.Return, ast.Break, ast.Continue)
 CONDITIONAL = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp)
 
 
@@ -140,9 +141,9 @@ class Statements(Part):
 
     def do_try(self, node: ast.Try) -> bool:
         """`try`, whose body succeeds: where it raises, the tape runs the program."""
-        goes_on = self.body(node.body) and self.body(node.orelse)
-        if node.finalbody and not goes_on:
+        if node.finalbody and any(isinstance(n, LEAVING) for n in ast.walk(node)):
             refuse("a try statement with finally is left early", node)
+        goes_on = self.body(node.body) and self.body(node.orelse)
         return goes_on and self.body(node.finalbody)
 
     def do_with(self, node: ast.With) -> bool:
