@@ -214,12 +214,7 @@ class FastRun(ReverseRun):
         if one is other is None:
             return z
         out = shadows[id(z)] = Shadow(z, CALLBACK)
-        if other is None:
-            self.tape.append((out, one, by_x, for_x))
-        elif one is None:
-            self.tape.append((out, other, by_y, for_y))
-        else:
-            self.tape.append((out, one, by_x, for_x, other, by_y, for_y))
+        self.tape.append(entry(out, one, by_x, for_x, other, by_y, for_y))
         return z
 
     def linear(self, op: Linear, x: Any, y: Any) -> Any:
@@ -252,12 +247,7 @@ class FastRun(ReverseRun):
         if op.entrywise and type(x) is type(y) and x.shape != y.shape:
             maps = widen(x, y, z, maps)
         by_x, for_x, by_y, for_y = maps
-        if other is None:
-            self.tape.append((out, one, by_x, for_x))
-        elif one is None:
-            self.tape.append((out, other, by_y, for_y))
-        else:
-            self.tape.append((out, one, by_x, for_x, other, by_y, for_y))
+        self.tape.append(entry(out, one, by_x, for_x, other, by_y, for_y))
         return z
 
     # calls
@@ -382,6 +372,17 @@ class FastRun(ReverseRun):
         value = getattr(self, name)(x, y)
         self.write(x, Ellipsis, castable(value, x, name, y))
         return x
+
+
+def entry(
+    out: Any, one: Any, by_x: Any, for_x: Any, other: Any, by_y: Any, for_y: Any
+) -> tuple[Any, ...]:
+    """What the tape notes of two operands, of which a constant has no slot."""
+    if other is None:
+        return out, one, by_x, for_x
+    if one is None:
+        return out, other, by_y, for_y
+    return out, one, by_x, for_x, other, by_y, for_y
 
 
 def quick_binary(run: FastRun, op: Linear, x: Any, y: Any) -> Any:

@@ -233,16 +233,12 @@ class Expressions(Part):
         return Value(f"({x.text} {sign} {y.text})", BOOL)
 
     def read_bool_op(self, node: ast.BoolOp) -> Value:
-        reader = self.reader
-        before, reader.tracing = reader.tracing, False
         decided, operands = isinstance(node.op, ast.Or), []
-        try:
+        with self.reader.untraced():
             for part in node.values:
                 operands.append(self.read(part))
                 if operands[-1].constant is decided:
                     break  # what follows is not asked: it may be of no known kind
-        finally:
-            reader.tracing = before
         for x in operands:
             self.truth(x, node)
         if any(x.kind is not BOOL for x in operands):
@@ -255,12 +251,8 @@ class Expressions(Part):
 
     def untraced(self, node: ast.expr) -> Value:
         """An expression of which no derivative is wanted, as one text."""
-        reader = self.reader
-        before, reader.tracing = reader.tracing, False
-        try:
+        with self.reader.untraced():
             return self.read(node)
-        finally:
-            reader.tracing = before
 
     def test(self, node: ast.expr) -> str:
         """The text of what a branch or loop asks."""

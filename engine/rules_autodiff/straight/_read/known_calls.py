@@ -128,20 +128,12 @@ class KnownCalls(Part):
             return text_value(DTYPES[found.value])
         return expressions.as_value(found, node)
 
-    def untraced_argument(self, node: ast.expr) -> Value:
-        reader = self.reader
-        before, reader.tracing = reader.tracing, False
-        try:
-            return self.argument(node)
-        finally:
-            reader.tracing = before
-
     def options(self, node: ast.Call) -> dict[str, Any]:
         """The keywords of a call, which must be literals."""
         found = {}
         for keyword in node.keywords:
-            value = self.untraced_argument(keyword.value)
-            constant = literal(value)
+            with self.reader.untraced():
+                constant = literal(self.argument(keyword.value))
             if keyword.arg is None or constant is UNKNOWN:
                 refuse("a keyword must be given by a literal", node)
             found[keyword.arg] = constant

@@ -4,6 +4,8 @@ The program is read from top to bottom, as often as it takes until the kinds at 
 heads of its loops no longer change.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -143,6 +145,15 @@ class Reader:
             return value
         self.step(Step(self.line, f"{name} = {value.text}", (name,)))
         return replace(value, text=name, atom=True)
+
+    @contextmanager
+    def untraced(self) -> Iterator[None]:
+        """Reads of which no derivative is wanted: each value is one text."""
+        before, self.tracing = self.tracing, False
+        try:
+            yield
+        finally:
+            self.tracing = before
 
     # joining ways
 
