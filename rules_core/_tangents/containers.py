@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Self, final
 
 from .base import AbstractTangent
@@ -46,7 +48,8 @@ _DICT_METHODS = frozenset({"get", "items", "keys", "values"})
 class StructuralTangent(Entries, AbstractTangent):
     """Base class of the tangents of containers, `Tangent` and `MutableTangent`.
 
-    Reading an entry computes its thunk; a missing field is `ZeroTangent()`. The tangent
+    Reading an entry computes its thunk; a missing field is `ZeroTangent()`, and the
+    name of a property or method of the class raises `AttributeError`. The tangent
     of a tuple, list or named tuple has a length, iterates, indexes and unpacks like it;
     that of a dict is read by key, and `in`, `keys`, `values`, `items` and `get` work.
 
@@ -273,9 +276,46 @@ def _absent(tangent: StructuralTangent, name: str) -> Any:
     if name in _CONJUGATE:
         return lambda: scaled(tangent, conjugate, {})
     if fields is None:
+        _check_computed(tangent, name)
         return ZeroTangent()
     message = f"{titled(tangent)} has no field {name!r}: it has {', '.join(fields)}"
     raise AttributeError(message)
+
+
+def _check_computed(tangent: StructuralTangent, name: str) -> None:
+    """Raise an error for a name that the primal's class computes: it is no field."""
+    primal = primal_type(tangent)
+    found = inspect.getattr_static(primal, name, None)
+    if hasattr(type(found), "__get__") and not isinstance(found, _STORING):
+        kind = "property" if isinstance(found, property) else type(found).__name__
+        fields = ", ".join(map(str, backing(tangent))) or "none"
+        why = f"it is a {kind} of {primal.__qualname__}. The tangent has {fields}"
+    elif holder := _holder(tangent, name):
+        why = f"{primal.__qualname__} keeps it in a dict. Read {holder}[{name!r}]"
+    else:
+        return
+    message = f"{titled(tangent)} has no field {name!r}: {why}"
+    raise AttributeError(message)
+
+
+def _holder(tangent: StructuralTangent, name: str) -> str | None:
+    """The dict among the fields where a class with `__getattr__` may read a name."""
+    if not hasattr(primal_type(tangent), "__getattr__"):
+        return None
+    return next(
+        (
+            field
+            for field, value in backing(tangent).items()
+            if isinstance(value, StructuralTangent)
+            and keyed(value) == "key"
+            and name in backing(value)
+        ),
+        None,
+    )
+
+
+# Descriptors that store a value in the instance, as of `__slots__`.
+_STORING = (MemberDescriptorType, GetSetDescriptorType)
 
 
 def _ordered(tangent: StructuralTangent) -> tuple[Any, ...]:

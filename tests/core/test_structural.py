@@ -1,6 +1,7 @@
 """Structural tangents: made, read, written, compared, copied."""
 
 import copy
+import functools
 import pickle
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from rules_core import (
     ZeroTangent,
     backing,
     thunk,
+    zero_tangent,
 )
 from tests.core.primals import Affine, Foo, Point, never
 
@@ -238,3 +240,74 @@ class TestCopies:
         t = MutableTangent(Affine, w=1.0)
         t.me = t
         assert repr(t) == "MutableTangent(Affine, w=1.0, me=...)"
+
+
+class Computed:
+    __slots__ = ("__dict__", "_loc", "kept")
+    constant = 3.0
+
+    @property
+    def loc(self):
+        return self._loc
+
+    @functools.cached_property
+    def cached(self):
+        return self._loc
+
+    def method(self):
+        return self._loc
+
+    @staticmethod
+    def static():
+        return 1.0
+
+    @classmethod
+    def of_class(cls):
+        return 1.0
+
+
+class Answering:
+    def __init__(self):
+        self.parameters = {"weight": 1.0}
+
+    def __getattr__(self, name):
+        return self.parameters[name]
+
+
+class TestComputedNames:
+    """What a class computes is no field: a zero would be wrong without a word."""
+
+    TANGENTS = (MutableTangent(Computed, _loc=1.0), Tangent(Computed, _loc=1.0))
+
+    @pytest.mark.parametrize("tangent", TANGENTS, ids=["mutable", "frozen"])
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [
+            ("loc", "property"),
+            ("cached", "cached_property"),
+            ("method", "function"),
+            ("static", "staticmethod"),
+            ("of_class", "classmethod"),
+        ],
+    )
+    def test_descriptors(self, tangent, name, kind):
+        message = f"no field '{name}': it is a {kind} of Computed. The tangent has _loc"
+        for read in (lambda: getattr(tangent, name), lambda: tangent[name]):
+            with pytest.raises(AttributeError, match=message):
+                read()
+
+    @pytest.mark.parametrize("tangent", TANGENTS, ids=["mutable", "frozen"])
+    def test_fields_that_are_missing(self, tangent):
+        assert tangent._loc == 1.0
+        assert tangent.kept == tangent.constant == tangent.other == Z
+
+    def test_a_computed_name_that_is_an_entry(self):
+        assert MutableTangent(Computed, cached=2.0).cached == 2.0
+
+    def test_a_name_that_a_class_answers_from_a_dict(self):
+        tangent = zero_tangent(Answering())
+        message = "Answering keeps it in a dict. Read parameters\\['weight'\\]"
+        with pytest.raises(AttributeError, match=message):
+            _ = tangent.weight
+        assert tangent.parameters["weight"] == 0.0
+        assert tangent.other == Z
