@@ -72,6 +72,9 @@ def array_of(x: Any, what: Any) -> Any:
 def _of_numbers(x: Any, what: Any) -> Any:
     if x.dtype.kind == "O":
         check_entries(x, what)
+    elif x.dtype.kind in "SU":  # bytes that hold a number, read as a text
+        cure = "Convert it by .astype(float) first"
+        _refuse(what, "arrays of numbers", "texts", cure)
     return x
 
 
