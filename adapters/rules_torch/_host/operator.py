@@ -19,6 +19,7 @@ from rules_core.extend import (
     statics,
     unflatten,
 )
+from rules_torch._closures.outside_reads import Reader
 from rules_torch._errors import UntraceableError
 from rules_torch._values.exchange import exact_dtype
 from rules_torch._values.leaves import flatten
@@ -45,9 +46,13 @@ def call_operator(job: PrimalJob, tensors: Sequence[Tensor]) -> Sequence[Tensor]
     sizes: list[Any] = []
     layout = lifted(job.layout, sizes)
     known = primitive.__dict__.setdefault(_OPERATORS, {})
-    key = exact((layout, len(shapes), job.variant))
+    # Inductor keeps graphs by the names of their operators, also on disk. So a shape
+    # rule that reads another value from outside belongs to another operator.
+    outside = tuple((e.path, e.expected) for e in Reader(primitive).found)
+    key = exact((layout, len(shapes), job.variant, outside))
     if key not in known:
-        known[key] = _define_host(job, layout, (len(tensors), len(sizes), len(shapes)))
+        arity = len(tensors), len(sizes), len(shapes)
+        known[key] = _define_host(job, layout, arity, outside)
     outputs = known[key](*tensors, *sizes)
     return [outputs] if isinstance(outputs, Tensor) else outputs
 
@@ -102,7 +107,9 @@ def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any
 _DESCRIBED = Opener(rc.ShapeDtype)
 
 
-def _define_host(job: PrimalJob, layout: Any, arity: tuple[int, int, int]) -> Any:
+def _define_host(
+    job: PrimalJob, layout: Any, arity: tuple[int, int, int], outside: Any
+) -> Any:
     """The operator of a layout with sizes left open.
 
     Its arity: the numbers of tensors, of sizes and of results.
@@ -144,7 +151,8 @@ def _define_host(job: PrimalJob, layout: Any, arity: tuple[int, int, int]) -> An
         return _packed(torch.vmap(one, job.dims)(*tensors))
 
     kernels = Kernels(run=run, fake=fake, with_rules=with_rules)
-    return _define(primitive, layout, kernels, arity, f"host{job.variant or ''}")
+    kind = f"host{job.variant or ''}" + (f" {outside!r}" if outside else "")
+    return _define(primitive, layout, kernels, arity, kind)
 
 
 def _check_result(
