@@ -18,7 +18,7 @@ from rules_torch._export.calls import call_exported, stays_whole
 from rules_torch._host.run import run_primal
 from rules_torch._rules.autocast import cast_arguments
 from rules_torch._rules.lookup import find_rrule, has_frule
-from rules_torch._rules.outside_tensors import reads_tensors, refuse_outside
+from rules_torch._rules.outside_tensors import refuse_in_arguments, refuse_in_body
 from rules_torch._rules.residuals import ResidualCall
 from rules_torch._values.leaves import flatten
 from rules_torch._values.older_vmap import run_whole_batch
@@ -31,7 +31,6 @@ from ._compat import (
     functorch_active,
     is_legacy_batched,
     is_wrapped,
-    lacks_data,
     older_vmap_active,
     tracing_or_transforming,
     unwrap_dead,
@@ -65,12 +64,11 @@ def dispatch(
     tensors, layout = _flatten_call(primitive, args, kwargs)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
-    elif primitive.shortcut is None and not reads_tensors(primitive):
+    elif primitive.shortcut is None:
         set_direct(primitive)
     if older_vmap_active() and True in map(is_legacy_batched, tensors):
         return _batched_before(primitive, tensors, args, kwargs)
-    if reads_tensors(primitive) and not any(map(lacks_data, tensors)):
-        _check_outside(primitive, args, kwargs)
+    refuse_in_body(primitive, args, kwargs, tensors, _has_rules)
     if tracing_or_transforming():
         if stays_whole(tensors) and _has_rules(primitive, args, kwargs):
             return call_exported(primitive, args, kwargs)
@@ -85,17 +83,12 @@ def dispatch(
     if rule is None and not primitive.host and not has_frule(primitive, args, kwargs):
         rc.warn_if_skipped(primitive.fun, args, kwargs, CONFIG)
         return run_primal(primitive, args, kwargs)
+    if layout is not None:
+        refuse_in_arguments(primitive, layout, tensors)
     call = ResidualCall(primitive, layout, rule)
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return call.result_of(apply_eager(call, *map(unwrap_dead, tensors)))
-
-
-def _check_outside(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
-    if _has_rules(primitive, args, kwargs):
-        refuse_outside(primitive, args, kwargs)
 
 
 def _batched_before(
@@ -184,6 +177,8 @@ def _transformed(
     if rule is None and not pushes and not primitive.host:
         rc.warn_if_skipped(primitive.fun, args, kwargs, CONFIG)
         return run_primal(primitive, args, kwargs)
+    if layout is not None:
+        refuse_in_arguments(primitive, layout, tensors)
     call = TransformCall(primitive, layout, rule)
     call.reverse, call.pushes = reverse, pushes
     call.forward = max(len(levels.forward), 1) if forward else 0

@@ -16,6 +16,7 @@ __all__ = [
     "REFUSES",
     "NotGenericError",
     "NotLinearError",
+    "OutsideTensorError",
     "ResultShapeError",
     "SecondDerivativeError",
     "UnconvertibleClosureError",
@@ -61,6 +62,23 @@ class HiddenTensorsError(rc.UnsupportedError):
             f"{subject} of type {kind} holds tensors where they cannot be found, so "
             "their derivatives would be lost. Pass the tensors as arguments, or in a "
             "tuple, list, dict, dataclass or function."
+        )
+
+
+class OutsideTensorError(HiddenTensorsError):
+    """A function with rules depends on a tensor that is none of its arguments."""
+
+    __module__ = "rules_torch"
+
+    def __init__(self, target: str, who: str, tensor: Any, name: str) -> None:
+        self.kind = "Tensor"
+        shape = "" if tensor is None else f" of shape {tuple(tensor.shape)}"
+        how = f"reads {name!r} from outside" if name else "holds in a hidden place"
+        rc.UnsupportedError.__init__(
+            self,
+            f"{target}: {who} {how} a tensor{shape} that requires a gradient or has a "
+            "tangent, but rules have cotangents for arguments only. Pass the tensor as "
+            "an argument, or use ignore_derivatives of it if it is a constant.",
         )
 
 

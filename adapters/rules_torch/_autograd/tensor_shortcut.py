@@ -22,6 +22,7 @@ from rules_torch._compat import (
     unwrap_dead,
 )
 from rules_torch._rules.lookup import rules_by_type
+from rules_torch._rules.outside_tensors import Outside, outside_of
 
 from .repeated_call import Slot, Unlike, apply_quick
 
@@ -35,7 +36,22 @@ def set_direct(primitive: rc.Primitive) -> None:
     policy = primitive.__dict__.get("_autocast_torch", "keep")
     methods = rules_by_type(primitive)
     if policy == "keep" and methods is not None and not primitive.host:
-        primitive.shortcut = _shortcut(primitive, methods)
+        direct, outside = _shortcut(primitive, methods), outside_of(primitive)
+        if outside is None:
+            primitive.shortcut = direct
+        else:
+            primitive.shortcut = _unless_active(outside, direct)
+
+
+def _unless_active(outside: Outside, direct: Callable[..., Any]) -> Callable[..., Any]:
+    """The short way of a function that reads something besides its arguments."""
+
+    def guarded(args: tuple[Any, ...]) -> Any:
+        if _grad_enabled() and not tracing_or_transforming() and outside.active():
+            return NotImplemented
+        return direct(args)
+
+    return guarded
 
 
 def _shortcut(primitive: rc.Primitive, methods: Any) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ import torch
 
 import rules_core as rc
 
-__all__ = ["Reader", "class_constants", "holds", "read"]
+__all__ = ["Reader", "class_constants", "holds", "is_library", "read"]
 
 _CONSTANTS = (
     bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device,
@@ -171,7 +171,7 @@ class Reader:
             return
         self.found.append(Entry(path, ("function",), None, path[-1]))
         code = function.__code__
-        if _is_library(function.__module__):
+        if is_library(function.__module__):
             loads: list[Load] = [(("cell", name), ()) for name in code.co_freevars]
         else:
             loads = list(dict.fromkeys(_loads(code)))
@@ -262,18 +262,19 @@ def _is_typed(rule: Any) -> bool:
     return any(object not in classes for classes in alternatives)
 
 
-def _is_library(module: str | None) -> bool:
+def is_library(module: str | None) -> bool:
+    """Whether a module is one of Python, of torch or of the packages beside them."""
     return (module or "").partition(".")[0] in _LIBRARIES
 
 
 def _is_open(value: Any) -> bool:
     """Whether the attributes of a value may change between two calls."""
     if isinstance(value, ModuleType):
-        return not _is_library(value.__name__)
+        return not is_library(value.__name__)
     if isinstance(value, SimpleNamespace):
         return True
     cls = value if isinstance(value, type) else type(value)
-    return hasattr(value, "__dict__") and not _is_library(cls.__module__)
+    return hasattr(value, "__dict__") and not is_library(cls.__module__)
 
 
 def _is_stored(value: Any, name: str) -> bool:
@@ -317,12 +318,12 @@ def _entries(way: str, sized: Any, items: Any, deep: int) -> Any:
 
 def class_constants(cls: type) -> tuple[tuple[str, Any], ...]:
     """Constants among the attributes of a class, which its methods may read."""
-    if _is_library(cls.__module__):
+    if is_library(cls.__module__):
         return ()
     names = dict.fromkeys(
         name
         for base in cls.__mro__
-        if not _is_library(base.__module__)
+        if not is_library(base.__module__)
         for name in vars(base)
         if not name.startswith("__")
     )

@@ -39,6 +39,7 @@ from rules_torch._values.leaves import differentiable
 __all__ = [
     "are_tracked",
     "differentiating",
+    "is_tracked",
     "own_level",
     "watched",
     "watched_if_tracked",
@@ -121,7 +122,7 @@ class _Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         if func in _CUTS or not _NUMBERS.isdisjoint(kwargs):
             cut = _CUTS.get(func, _numbers)(args, kwargs)
-            if any(map(_is_tracked, _tensors_in(cut))) and _is_own(_frame(1)):
+            if any(map(is_tracked, _tensors_in(cut))) and _is_own(_frame(1)):
                 raise LostDerivativeError(self._rule, _name(func))
         found = func(*args, **kwargs)
         if func not in _CONSTANT and (func not in self._keeping or self._is_off()):
@@ -150,7 +151,7 @@ class _Watch(TorchFunctionMode):
             return True
         if any(map(is_legacy_batched, made)):  # these do not show their histories
             return False
-        has = _is_tracked if self._recording else _is_dual
+        has = is_tracked if self._recording else _is_dual
         if not any(map(has, made)):
             return any(map(has, given))
         if not off:
@@ -169,7 +170,7 @@ def _is_pushing(level: int) -> bool:
     return level not in _OWN.get() and is_pushing_at(level)
 
 
-def _is_tracked(x: Tensor) -> bool:
+def is_tracked(x: Tensor) -> bool:
     """Whether a derivative with respect to `x` can be asked for later."""
     return _is_recorded(x) or _is_dual(x)
 

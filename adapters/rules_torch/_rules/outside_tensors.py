@@ -1,86 +1,246 @@
-"""Tensors that a body reads from outside: a rule has no cotangent for them.
+"""Tensors that reach a primitive by another way than as an argument.
 
-PyTorch would differentiate the body with respect to a parameter that it closes over; a
-rule, which takes the place of the body, does not know of it.
+PyTorch would differentiate the body with respect to a parameter that it, or a function
+that it is given, reads from outside; a rule, which takes the place of the body, does
+not know of it. Whether any tensor with a derivative is in reach is found by a search,
+which costs little where there is none; whether the result depends on it, by running the
+body on arguments without derivatives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import CellType, FunctionType
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 import rules_core as rc
 from rules_core.extend import unflatten
-from rules_torch._compat import Levels, functorch_active
+from rules_torch._closures.reachable import reachable
+from rules_torch._closures.reads import INERT, Reads
+from rules_torch._compat import (
+    Levels,
+    forward_mode_active,
+    functorch_active,
+    lacks_data,
+)
+from rules_torch._errors import KeywordDerivativeError, OutsideTensorError
+from rules_torch._host.run import run_primal
 from rules_torch._values.leaves import flatten
 
-__all__ = ["reads_tensors", "refuse_outside"]
+from .cuts import is_tracked
 
-# Under this attribute a primitive keeps the names of what its body reads.
-_READS = "_reads_torch"
+__all__ = ["Outside", "outside_of", "refuse_in_arguments", "refuse_in_body"]
 
+# Under this attribute a primitive keeps what its body reads.
+_OUTSIDE = "_outside_torch"
+# A tensor, and the name where it was met.
+Found = tuple[Tensor | None, str]
 
-def reads_tensors(primitive: rc.Primitive) -> tuple[str, ...]:
-    """The variables and globals of a generic body that held tensors or modules."""
-    known = primitive.__dict__.get(_READS)
-    if known is None:
-        known = tuple(name for name, _ in _read(primitive))
-        primitive.__dict__[_READS] = known
-    names: tuple[str, ...] = known
-    return names
+_grad_enabled = torch.is_grad_enabled
 
 
-def _read(primitive: rc.Primitive) -> Iterator[tuple[str, Any]]:
-    fun = primitive.fun
-    if primitive.host or not isinstance(fun, FunctionType):
-        return
-    for name, cell in zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True):
-        if cell != CellType() and isinstance(cell.cell_contents, _KINDS):
-            yield name, cell.cell_contents
-    for name in fun.__code__.co_names:
-        if isinstance(value := fun.__globals__.get(name), _KINDS):
-            yield name, value
+class Outside:
+    """What the body of a primitive reads besides its arguments."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Callable[[], list[tuple[Any, str]]]) -> None:
+        self._values = values
+
+    def active(self) -> list[Found]:
+        """Tensors with a derivative in reach."""
+        values = self._values()
+        return _active(values) if values else []
 
 
-_KINDS = (Tensor, torch.nn.Module)
+def outside_of(primitive: rc.Primitive) -> Outside | None:
+    """What a body reads; None where it reads nothing but libraries."""
+    if _OUTSIDE not in primitive.__dict__:
+        primitive.__dict__[_OUTSIDE] = _outside_of(primitive.fun)
+    found: Outside | None = primitive.__dict__[_OUTSIDE]
+    return found
 
 
-def refuse_outside(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+def _outside_of(fun: Any) -> Outside | None:
+    if isinstance(fun, FunctionType):
+        reads = Reads(fun)
+        return None if reads.is_empty else Outside(reads.values)
+    if type(fun) in INERT or isinstance(fun, (BuiltinFunctionType, type)):
+        return None
+    return Outside(lambda: [(fun, type(fun).__name__)])
+
+
+def _active(roots: Iterable[tuple[Any, str]]) -> list[Found]:
+    """What may be reached; None in place of a tensor where there is too much."""
+    levels = Levels()
+    return [
+        (x, name)
+        for x, name in reachable(roots)
+        if x is None or True in levels.tracking(x)
+    ]
+
+
+def refuse_in_body(
+    primitive: rc.Primitive,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tensors: Sequence[Tensor],
+    has_rules: Callable[..., bool],
 ) -> None:
-    """Refuse a call whose body depends on a tensor outside that requires a gradient.
+    """Refuse a call whose body depends on a tensor outside that has a derivative.
 
     Raises:
-        rc.UnsupportedError: It does.
+        OutsideTensorError: It does.
+        KeywordDerivativeError: The tensor is a default.
     """
-    found = [name for name, value in _read(primitive) if _is_active(value)]
-    if found and (functorch_active() or _depends(primitive, args, kwargs)):
-        message = (
-            f"{primitive.table.label}: its body reads {found[0]!r} from outside, which "
-            "requires a gradient, but rules have cotangents for arguments only. Pass "
-            f"it as an argument, or read {found[0]}.detach()."
-        )
-        raise rc.UnsupportedError(message)
+    outside = outside_of(primitive)
+    if outside is None or not _differentiates() or any(map(lacks_data, tensors)):
+        return
+    found = outside.active()
+    if found and has_rules(primitive, args, kwargs):
+        _refuse(primitive, args, kwargs, found, "its body")
 
 
-def _is_active(value: Any) -> bool:
-    tensors = [value] if isinstance(value, Tensor) else value.parameters()
-    levels = Levels()
-    return any(True in levels.tracking(x) for x in tensors)
+def refuse_in_arguments(
+    primitive: rc.Primitive, layout: Any, tensors: Sequence[Tensor]
+) -> None:
+    """Refuse a call that depends on a tensor which an argument reads or hides.
+
+    Raises:
+        OutsideTensorError: It does.
+    """
+    if any(map(lacks_data, tensors)):
+        return
+    _, _, _, ((_, _, _, positional), (_, _, names, keywords)) = layout
+    given = (*(primitive.names or ()), *map(str, range(len(positional))))
+    parts = (*zip(given, positional, strict=False), *zip(names, keywords, strict=True))
+    for name, part in parts:
+        roots = [(root, "") for root in _opaque(part)]
+        if roots and (found := _active(roots)):
+            args, kwargs = unflatten(layout, tensors)
+            _refuse(primitive, args, kwargs, found, f"its argument {name!r}")
 
 
-def _depends(
+def _opaque(layout: Any) -> Iterator[Any]:
+    """What is in an argument besides tensors, constants and containers of them.
+
+    An instance stands there as a copy without the tensors that were taken out of it.
+    """
+    kind = layout[0]
+    if kind == "leaf":
+        return
+    if kind == "static":
+        if type(layout[1]) not in INERT:
+            yield layout[1]
+        return
+    if kind == "struct" and layout[1].keyed != "position":
+        yield layout[1].primal
+        return
+    if kind == "struct":
+        yield type(layout[1].primal)
+    elif kind == "mapping":
+        yield from (key for key in layout[2] if type(key) not in INERT)
+    for part in layout[3]:
+        if part[0] != "leaf":
+            yield from _opaque(part)
+
+
+def _differentiates() -> bool:
+    return _grad_enabled() or functorch_active() or forward_mode_active()
+
+
+def _refuse(
+    primitive: rc.Primitive,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    found: list[Found],
+    who: str,
+) -> None:
+    """Raise if the body's result depends on what was found."""
+    results = _results(primitive, args, kwargs)
+    if not any(map(is_tracked, results)):
+        return
+    x, name = _guilty(found, results)
+    if name in (getattr(primitive.fun, "__kwdefaults__", None) or ()):
+        raise KeywordDerivativeError(primitive.table.label, name)
+    raise OutsideTensorError(primitive.table.label, who, x, name)
+
+
+def _results(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> bool:
-    """Whether the result requires a gradient though no argument does."""
+) -> list[Tensor]:
+    """What the body computes from arguments without derivatives."""
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)
     args, kwargs = unflatten(layout, [x.detach() for x in tensors])
+    if primitive.host:
+        return _Tracked().made_by(primitive, args, kwargs)
     outputs: list[Tensor] = []
-    with torch.enable_grad():
+    with torch.enable_grad(), torch.random.fork_rng(devices=[]):
         flatten(primitive.fun(*args, **kwargs), outputs)
-    return any(y.requires_grad for y in outputs)
+    return outputs
+
+
+class _Tracked(TorchFunctionMode):
+    """Sees tensors with a derivative in a host function, which returns none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: list[Tensor] = []
+
+    def made_by(
+        self, primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> list[Tensor]:
+        """The tensors of one call; one that NumPy refuses ends it."""
+        try:
+            with self, torch.enable_grad():
+                run_primal(primitive, args, kwargs)
+        except RuntimeError:
+            if not self._seen:
+                raise
+        return self._seen
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Note what has a derivative, which can come from outside alone."""
+        del types
+        try:
+            y = func(*args, **kwargs or {})
+        except RuntimeError:  # NumPy asks for its memory
+            self._note(args[0] if args else None)
+            raise
+        self._note(y)
+        return y
+
+    def _note(self, y: Any) -> None:
+        if isinstance(y, Tensor) and is_tracked(y):
+            self._seen.append(y)
+
+
+def _guilty(found: list[Found], results: list[Tensor]) -> Found:
+    """The tensor on which the results depend, and its name; else the first."""
+    variables, histories = _history(results)
+    for x, name in found:
+        if x is not None and (id(x) in variables or x.grad_fn in histories):
+            return x, name
+    return found[0]
+
+
+def _history(results: list[Tensor]) -> tuple[set[int], set[Any]]:
+    """Variables and steps of torch's graph from which results come."""
+    todo = [y.grad_fn for y in results if y.grad_fn is not None]
+    seen: set[Any] = set(todo)
+    variables = {id(y) for y in results}
+    while todo:
+        node = todo.pop()
+        if hasattr(node, "variable"):
+            variables.add(id(node.variable))
+        new = {n for n, _ in node.next_functions if n is not None} - seen
+        seen |= new
+        todo.extend(new)
+    return variables, seen

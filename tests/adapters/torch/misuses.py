@@ -175,6 +175,29 @@ def generator_beside(x):
     return first((t for t in [x]), x)
 
 
+def reads_outside(x):
+    weight = torch.tensor(3.0, requires_grad=True)
+
+    @rc.primitive
+    def scaled(x):
+        return weight * x
+
+    rc.scalar_rule(scaled, lambda y, x: (3.0,))
+    return scaled(x)
+
+
+def applied_method(x):
+    @rc.primitive
+    def applied(f, x):
+        return f(x)
+
+    def applied_rrule(f, x):
+        return f(x), lambda dy: (NoTangent(), NoTangent(), dy)
+
+    rc.rrule.define(applied)(applied_rrule)
+    return applied(torch.tensor(3.0, requires_grad=True).mul, x)
+
+
 def differentiates_a_keyword():
     f, by = shifted(), leaf()
     return f(X, by=by).sum().backward()

@@ -14,6 +14,7 @@ from rules_core import NoTangent
 from rules_torch._export.describe import restored
 from tests.adapters.torch.misuses import (
     X,
+    applied_method,
     applies_itself,
     asks_for_memory,
     bare,
@@ -33,6 +34,7 @@ from tests.adapters.torch.misuses import (
     promises,
     pushed,
     pushes_a_keyword,
+    reads_outside,
     run_backward,
     with_numpy_rule,
 )
@@ -154,6 +156,22 @@ TEXTS = {
         "generator_beside.<locals>.first: argument 'box' of type generator holds "
         "tensors where they cannot be found, so their derivatives would be lost. Pass "
         "the tensors as arguments, or in a tuple, list, dict, dataclass or function.",
+    ),
+    "read from outside": (
+        lambda: reads_outside(leaf()),
+        rules_torch.OutsideTensorError,
+        "reads_outside.<locals>.scaled: its body reads 'weight' from outside a tensor "
+        "of shape () that requires a gradient or has a tangent, but rules have "
+        "cotangents for arguments only. Pass the tensor as an argument, or use "
+        "ignore_derivatives of it if it is a constant.",
+    ),
+    "held in a hidden place": (
+        lambda: applied_method(leaf()),
+        rules_torch.OutsideTensorError,
+        "applied_method.<locals>.applied: its argument 'f' holds in a hidden place a "
+        "tensor of shape () that requires a gradient or has a tangent, but rules have "
+        "cotangents for arguments only. Pass the tensor as an argument, or use "
+        "ignore_derivatives of it if it is a constant.",
     ),
     "NumPy rule, forward": (
         lambda: jvp(with_numpy_rule("rrule"), (X,), (X,)),

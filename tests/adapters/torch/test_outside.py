@@ -1,0 +1,521 @@
+"""Tensors that reach a function with rules by another way than as an argument.
+
+No derivative of them is lost: each way is an error, or has the derivative that torch
+gives to the body without rules.
+"""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from contextvars import ContextVar
+from functools import cached_property, lru_cache, partial, wraps
+from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import torch.autograd.forward_ad as fwd
+from torch import func
+
+import rules_core as rc
+import rules_torch
+from rules_core import NoTangent
+
+W = torch.tensor(3.0, requires_grad=True)
+PLAIN = torch.tensor(3.0)
+BOX = {"w": W, "eps": 1e-3}
+NESTED = {"layers": [({"w": (W,)},)]}
+LIST = [W]
+NAMESPACE = SimpleNamespace(w=W)
+MODULE = ModuleType("settings_of_a_user")
+vars(MODULE)["w"] = W
+TIMES, PARTIAL = W.mul, partial(torch.mul, W)
+VARIABLE: ContextVar[torch.Tensor] = ContextVar("VARIABLE", default=W)
+GIVEN: ContextVar[torch.Tensor] = ContextVar("GIVEN")
+GIVEN.set(W)
+WEAK, VALUES = weakref.ref(W), weakref.WeakValueDictionary(w=W)
+KEYED, FROZEN = {W: 1}, MappingProxyType({"w": W})
+CALLER = operator.methodcaller("mul", W)
+SLICE = slice(W, None)
+LINEAR = torch.nn.Linear(1, 1, bias=False)
+ARRAY = np.array([None, 1.0], dtype=object)
+ARRAY[0] = W
+LABELLED = torch.tensor(1.0)
+vars(LABELLED)["label"] = W
+
+
+def helper(x):
+    return W * x
+
+
+vars(MODULE)["helper"] = helper
+
+
+def helper_of_helper(x):
+    return helper(x)
+
+
+@wraps(helper)
+def wrapper(x):
+    return helper(x)
+
+
+@lru_cache
+def kept():
+    return W
+
+
+class Meta(type):
+    @property
+    def w(cls):
+        return W
+
+
+class Descriptor:
+    def __get__(self, instance, owner):
+        return W
+
+
+class Settings(metaclass=Meta):
+    W = W
+    described = Descriptor()
+
+    @property
+    def own(self):
+        return W
+
+    @cached_property
+    def cached(self):
+        return W
+
+    @staticmethod
+    def static(x):
+        return W * x
+
+    @classmethod
+    def times(cls, x):
+        return cls.W * x
+
+    def __getattr__(self, name):
+        return W
+
+
+class Caller:
+    def __call__(self, x):
+        return W * x
+
+
+class Slots:
+    __slots__ = ("w",)
+    w: torch.Tensor
+
+
+class Layer(torch.nn.Module):
+    def forward(self, x):
+        return W * x
+
+
+SETTINGS, SLOTS, LAYER = Settings(), Slots(), Layer()
+SLOTS.w = W
+
+
+def captures_a_method():
+    times = W.mul
+    return lambda x: times(x)
+
+
+def captures_a_helper():
+    table = {"f": helper}
+    return lambda x: table["f"](x)
+
+
+def imports(x):
+    import sys
+
+    return sys.modules[__name__].W * x
+
+
+READERS = {
+    "global": lambda x: W * x,
+    "entry": lambda x: BOX["w"] * x,
+    "entries": lambda x: NESTED["layers"][0][0]["w"][0] * x,
+    "list": lambda x: LIST[0] * x,
+    "namespace": lambda x: NAMESPACE.w * x,
+    "module": lambda x: MODULE.w * x,
+    "function of a module": lambda x: MODULE.helper(x),
+    "attribute of a class": lambda x: Settings.W * x,
+    "property": lambda x: SETTINGS.own * x,
+    "cached property": lambda x: SETTINGS.cached * x,
+    "property of a class": lambda x: Settings.w * x,
+    "descriptor": lambda x: Settings.described * x,
+    "getattr": lambda x: getattr(SETTINGS, "own") * x,  # noqa: B009 (a way to read)
+    "__getattr__": lambda x: SETTINGS.anything * x,
+    "static method": lambda x: Settings.static(x),
+    "class method": lambda x: SETTINGS.times(x),
+    "slot": lambda x: SLOTS.w * x,
+    "helper": helper_of_helper,
+    "wrapped": wrapper,
+    "map": lambda x: sum(map(helper, [x])),
+    "cache": lambda x: kept() * x,
+    "partial": lambda x: PARTIAL(x),
+    "bound method": lambda x: TIMES(x),
+    "captured method": captures_a_method(),
+    "captured helper": captures_a_helper(),
+    "methodcaller": lambda x: CALLER(x),
+    "context variable": lambda x: GIVEN.get() * x,
+    "default of one": lambda x: VARIABLE.get() * x,
+    "weak reference": lambda x: WEAK() * x,
+    "weak values": lambda x: VALUES["w"] * x,
+    "key": lambda x: next(iter(KEYED)) * x,
+    "read-only dict": lambda x: FROZEN["w"] * x,
+    "slice": lambda x: SLICE.start * x,
+    "globals()": lambda x: globals()["W"] * x,
+    "object array": lambda x: ARRAY[0] * x,
+    "attribute of a tensor": lambda x: LABELLED.label * x,
+    "eval": lambda x: eval("W * x"),
+    "getattr of a module": lambda x: getattr(MODULE, "ww"[:1]) * x,
+    "import": imports,
+    "instance that is called": lambda x: Caller()(x),
+    "layer": lambda x: LAYER(x),
+    "parameters": lambda x: LINEAR(x.reshape(1)).sum(),
+}
+METHODS = {
+    "method": W.mul,
+    "operator": W.__mul__,
+    "partial method": partial(W.mul),
+    "class method": Settings.times,
+    "instance": Caller(),
+    "layer": LAYER,
+    "function of a module": MODULE.helper,
+}
+
+
+def with_rules(body):
+    """A copy of `body` with the rules of `3 x`."""
+    parts = (body.__code__, body.__globals__, "body", None, body.__closure__)
+    f = rc.Primitive(FunctionType(*parts))
+    rc.rrule.define(f.fun)(lambda x: (f(x), lambda dy: (NoTangent(), 3 * dy)))
+    rc.frule.define(f.fun)(lambda dxs, x: (f(x), 3 * dxs[1]))
+    return f
+
+
+@rc.primitive
+def twice(f, x):
+    return f(f(x))
+
+
+@rc.rrule.define(twice, config=rc.RuleConfig[rc.HasReverseMode])
+def twice_rrule(config, f, x):
+    y1, pullback1 = rc.rrule_via_ad(config, f, x)
+    y2, pullback2 = rc.rrule_via_ad(config, f, y1)
+
+    def twice_pullback(dy):
+        df2, dy1 = pullback2(dy)
+        df1, dx = pullback1(dy1)
+        return NoTangent(), rc.accumulate(df1, df2), dx
+
+    return y2, twice_pullback
+
+
+def dual(f):
+    with fwd.dual_level():
+        return fwd.unpack_dual(f(fwd.make_dual(torch.tensor(5.0), torch.tensor(1.0))))
+
+
+def active():
+    return torch.tensor(5.0, requires_grad=True)
+
+
+X = torch.tensor(5.0)
+WAYS = {
+    "backward": lambda f: f(active()).backward(),
+    "create_graph": lambda f: torch.autograd.grad(f(active()), W, create_graph=True),
+    "func.grad": lambda f: func.grad(f)(X),
+    "func.jvp": lambda f: func.jvp(f, (X,), (X,)),
+    "vmap(grad)": lambda f: func.vmap(func.grad(f))(torch.ones(2)),
+    "dual numbers": dual,
+}
+OUTSIDE = rules_torch.OutsideTensorError
+FOUND = "that requires a gradient or has a tangent"
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_body_that_reads_a_tensor_from_outside_is_refused(reader, way):
+    f = with_rules(READERS[reader])
+    for _ in range(2):  # the first call goes another way than those after it
+        with pytest.raises(OUTSIDE, match=f"its body reads .* {FOUND}"):
+            WAYS[way](f)
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("reader", READERS)
+def test_so_is_a_function_that_a_rule_is_given(reader, way):
+    with pytest.raises(OUTSIDE, match=f"^twice: its argument 'f' .* {FOUND}"):
+        WAYS[way](lambda x: twice(READERS[reader], x))
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("method", METHODS)
+def test_so_is_an_object_that_holds_one(method, way):
+    with pytest.raises(OUTSIDE, match=f"^twice: its argument 'f' .* {FOUND}"):
+        WAYS[way](lambda x: twice(METHODS[method], x))
+
+
+def test_a_bound_method_of_a_matrix_is_refused():
+    matrix = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    vector = torch.ones(2, requires_grad=True)
+    for f in (matrix.mv, matrix.__matmul__, lambda x: matrix.T.mv(x) @ matrix):
+        if isinstance(f, FunctionType):  # what it captures has a cotangent
+            (found,) = torch.autograd.grad(twice(f, vector).sum(), matrix)
+            (true,) = torch.autograd.grad(f(f(vector)).sum(), matrix)
+            assert torch.allclose(found, true)
+            continue
+        with pytest.raises(OUTSIDE, match=r"shape \(2, 2\)"):
+            twice(f, vector)
+
+
+class Holder:
+    w = W
+
+
+HOLDERS = {
+    "key": ({W: 1}, lambda h: next(iter(h))),
+    "context variable": (GIVEN, lambda h: h.get()),
+    "class": (Holder, lambda h: h.w),
+    "weak reference": (WEAK, lambda h: h()),
+    "object with a weak reference": (SimpleNamespace(w=WEAK), lambda h: h.w()),
+    "module": (MODULE, lambda h: h.w),
+    "slice": (SLICE, lambda h: h.start),
+    "method": (W.mul, lambda h: h(1.0)),
+    "method-wrapper": (W.__mul__, lambda h: h(1.0)),
+}
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("place", ["alone", "in a list"])
+def test_a_holder_as_an_argument_is_refused(holder, way, place):
+    value, read = HOLDERS[holder]
+
+    @rc.primitive
+    def times(h, x):
+        return read(h if place == "alone" else h[0]) * x
+
+    @rc.rrule.define(times)
+    def times_rrule(h, x):
+        return times(h, x), lambda dy: (
+            NoTangent(),
+            rc.not_implemented("holder"),
+            3 * dy,
+        )
+
+    h = value if place == "alone" else [value]
+    with pytest.raises(rules_torch.HiddenTensorsError, match="argument 'h'"):
+        WAYS[way](lambda x: times(h, x))
+
+
+def test_a_holder_that_is_not_read_may_be_given():
+    @rc.primitive
+    def doubled(h, x):
+        return 2 * x
+
+    rule = rc.rrule.define(doubled)
+    rule(lambda h, x: (2 * x, lambda dy: (NoTangent(), NoTangent(), 2 * dy)))
+    for value, _ in HOLDERS.values():
+        x = active()
+        doubled(value, x).backward()
+        assert x.grad == 2
+
+
+def test_a_tensor_that_is_an_argument_too_is_refused():
+    @rc.primitive
+    def scaled(f, w, x):
+        return f(w * x)
+
+    @rc.rrule.define(scaled, config=rc.RuleConfig[rc.HasReverseMode])
+    def scaled_rrule(config, f, w, x):
+        y, pullback = rc.rrule_via_ad(config, f, w * x)
+
+        def scaled_pullback(dy):
+            df, dz = pullback(dy)
+            return NoTangent(), df, dz * x, dz * w
+
+        return y, scaled_pullback
+
+    with pytest.raises(OUTSIDE, match="'f' reads 'W'"):
+        scaled(READERS["global"], W, active())
+    (found,) = torch.autograd.grad(scaled(torch.square, W, X), W)
+    assert found == 2 * 3 * 5 * 5
+
+
+def ignores(x):
+    return rc.ignore_derivatives(BOX["w"]) * x
+
+
+def detaches(x):
+    return BOX["w"].detach() * x
+
+
+def without_gradient(x):
+    with torch.no_grad():
+        factor = helper(torch.ones(()))
+    return factor * x
+
+
+CONSTANT = {
+    "ignore_derivatives": ignores,
+    "detach": detaches,
+    "no_grad": without_gradient,
+    "number": lambda x: float(BOX["w"].detach()) * x,
+    "tensor without gradient": lambda x: PLAIN * x,
+    "another entry": lambda x: (3 + 0 * BOX["eps"]) * x,
+}
+
+
+@pytest.mark.parametrize("body", CONSTANT)
+def test_what_is_constant_may_be_read(body):
+    plain = CONSTANT[body]
+    f = with_rules(plain)
+    for g in (f, f, lambda x: twice(plain, x)):
+        power = 1 if g is f else 2
+        x = active()
+        g(x).backward()
+        assert x.grad == 3**power
+        assert func.grad(g)(X) == 3**power
+        assert func.vmap(func.grad(g))(torch.ones(2)).tolist() == [3**power] * 2
+    assert func.jvp(f, (X,), (X,))[1] == 15
+    assert dual(f).tangent == 3
+
+
+def test_where_no_argument_is_active_torch_differentiates():
+    (found,) = torch.autograd.grad(twice(READERS["global"], X), W)
+    assert found == 30
+    with torch.no_grad():
+        assert twice(READERS["global"], X) == 45
+        assert with_rules(helper)(X) == 15
+
+
+def test_what_is_active_only_later_is_refused_then():
+    box = {"w": PLAIN}
+    scope = {"w": None, "box": box, "times": lambda x: 3 * x, "__name__": "user"}
+    for source, change in {
+        "lambda x: (3 if w is None else w) * x": lambda: scope.update(w=W),
+        "lambda x: box['w'] * x": lambda: box.update(w=W),
+        "lambda x: times(x)": lambda: scope.update(times=helper),
+    }.items():
+        f = with_rules(eval(source, scope))
+        g = eval(source, scope)
+        for _ in range(2):
+            x = active()
+            (f(x) + twice(g, x)).backward()
+            assert x.grad == 3 + 9
+        change()
+        for _ in range(2):
+            with pytest.raises(OUTSIDE):
+                f(active())
+            with pytest.raises(OUTSIDE):
+                twice(g, active())
+
+
+def test_a_tangent_of_a_global_is_noticed():
+    with fwd.dual_level():
+        scope = {"V": fwd.make_dual(torch.tensor(3.0), torch.tensor(1.0))}
+        body = eval("lambda x: V * x", scope)
+        f = rc.Primitive(body)
+        rc.scalar_rule(body, lambda y, x: (3.0,))
+        moving = fwd.make_dual(torch.tensor(5.0), torch.tensor(1.0))
+        for call in (lambda: f(X), lambda: f(moving), lambda: twice(body, moving)):
+            with pytest.raises(OUTSIDE, match="reads 'V'"):
+                call()
+
+
+def test_a_default_of_a_keyword_is_a_keyword():
+    @rc.primitive
+    def scaled(x, *, w=W):
+        return x * w
+
+    rc.rrule.define(scaled)(
+        lambda x, *, w: (x * w, lambda dy: (NoTangent(), dy * w.detach()))
+    )
+    for call in (lambda x: scaled(x), lambda x: scaled(x, w=W)):
+        for _ in range(2):
+            with pytest.raises(rules_torch.KeywordDerivativeError, match="'w'"):
+                call(active()).backward()
+    x = active()
+    scaled(x, w=PLAIN).backward()
+    assert x.grad == 3
+
+
+def test_a_default_of_an_argument_is_an_argument():
+    @rc.primitive
+    def scaled(x, w=W):
+        return x * w
+
+    rc.scalar_rule(scaled, lambda y, x, w: (w, x))
+    (found,) = torch.autograd.grad(scaled(active()), W)
+    assert found == 5
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_instance_as_a_function_with_rules(way):
+    class Scaling:
+        w = W
+
+        def __call__(self, x):
+            return self.w * x
+
+    for body in (Scaling(), Caller()):
+        f = rules_torch.to_torch(body)
+        rc.rrule.define(body)(lambda x: (3 * x, lambda dy: (NoTangent(), 3 * dy)))
+        with pytest.raises(OUTSIDE):
+            WAYS[way](f)
+
+
+@pytest.mark.parametrize("reader", ["global", "entry", "helper"])
+@pytest.mark.parametrize("host_rule", [False, True])
+def test_a_function_that_a_host_function_is_given(reader, host_rule):
+    @rc.primitive(host=True)
+    def called(f, x):
+        return f(x)
+
+    @rc.rrule.define(called, config=rc.RuleConfig[rc.HasReverseMode], host=host_rule)
+    def called_rrule(config, f, x):
+        y, pullback = rc.rrule_via_ad(config, f, x)
+        return y, lambda dy: (NoTangent(), *pullback(dy))
+
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(OUTSIDE, match="its argument 'f'"):
+        called(READERS[reader], x)
+    called(lambda x: 3 * x, x).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+COMPILED = ["entry", "helper", "module", "property", "cache", "parameters"]
+
+
+@pytest.mark.parametrize("reader", COMPILED)
+def test_compiled_code_refuses_it_too(reader, fresh):
+    f = with_rules(READERS[reader])
+    for g in (f, lambda x: twice(READERS[reader], x)):
+        with pytest.raises(OUTSIDE):
+            torch.compile(g, backend="aot_eager")(active())
+
+
+def test_the_search_ends():
+    loop = {"w": None}
+    loop["self"] = loop
+    many = [object() for _ in range(5000)]
+    scope = {"loop": loop, "many": many, "deep": lambda x: deep(x)}
+    deep = eval("lambda x: 3 * x if loop and many else deep(x)", scope)
+    x = active()
+    with_rules(deep)(x).backward()
+    assert x.grad == 3
+    loop["w"] = W
+    with pytest.raises(OUTSIDE, match="its body reads 'loop'"):
+        with_rules(eval("lambda x: loop['w'] * x * len(many)", scope))(x)
