@@ -306,9 +306,14 @@ def named_entries(
     items = _read(kind, primal, names, dx, path)
     unknown = [name for name in items if name not in names]
     if unknown or (kind == "position" and len(items) != len(names)):
-        must = f"have the entries {_listed(names)} of a {primal.__qualname__}"
-        raise ProjectionError(path, must, _listed(items), "Return one entry for each.")
+        raise _wrong_entries(primal, names, items, path)
     return items
+
+
+def _wrong_entries(primal: Any, names: Any, items: Any, path: str) -> ProjectionError:
+    must = f"have the entries {_listed(names)} of a {primal.__qualname__}"
+    cure = "Return one entry for each."
+    return ProjectionError(path, must, _listed(items), cure)
 
 
 def _read(
@@ -316,8 +321,8 @@ def _read(
 ) -> dict[Any, Any]:
     if isinstance(dx, StructuralTangent):
         items = backing(dx)
-        if kind == "field" != keyed(dx):
-            return _renamed(names, items)
+        if kind == "field" and keyed(dx) == "position":
+            return _renamed(primal, names, items, path)
         if kind == "position" and keyed(dx) == "field" and primal_type(dx) is primal:
             return dict(enumerate(items.values()))
         return items
@@ -329,17 +334,19 @@ def _read(
         return dict(dx)
     if kind != "key" and isinstance(dx, (tuple, list)):
         items = dict(enumerate(dx))
-        return items if kind == "position" else _renamed(names, items)
+        return items if kind == "position" else _renamed(primal, names, items, path)
     title = primal.__qualname__
     must = f"have the structure of a {title} with {_listed(names)}"
     cure = f"Return Tangent({title}, …), or ZeroTangent()."
     raise ProjectionError(path, must, f"a {type(dx).__name__}", cure)
 
 
-def _renamed(names: Collection[Any], items: dict[Any, Any]) -> dict[Any, Any]:
+def _renamed(
+    primal: Any, names: Collection[Any], items: dict[Any, Any], path: str
+) -> dict[Any, Any]:
     """Positional entries under the names of the fields."""
     if len(names) != len(items):
-        return items
+        raise _wrong_entries(primal, names, items, path)
     return dict(zip(names, items.values(), strict=True))
 
 

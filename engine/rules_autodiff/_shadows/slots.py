@@ -17,9 +17,11 @@ from rules_core import (
     AbstractThunk,
     AbstractZero,
     MutableTangent,
+    NoTangent,
     NotImplementedTangent,
     StructuralTangent,
     Tangent,
+    UnsupportedError,
     ZeroTangent,
     backing,
     materialise,
@@ -329,10 +331,19 @@ def projected(primal: Any, ct: Any, below: Any) -> Any:
     return forced(cotangent, below)
 
 
+NO_TANGENT = (
+    "A thunk that a rule returned inside of a container must give a tangent for an "
+    "entry that is differentiated, but gave NoTangent(). Return ZeroTangent() for zero."
+)
+
+
 def forced(ct: Any, below: Any) -> Any:
     """A cotangent with its thunk computed; a missing one raises an error here."""
+    lazy = isinstance(ct, AbstractThunk)
     while isinstance(ct, AbstractThunk):
         ct = below.call(ct.__unthunk__)
+    if lazy and isinstance(ct, NoTangent):
+        raise UnsupportedError(NO_TANGENT)
     if isinstance(ct, NotImplementedTangent):
         ct.throw("needed by the engine")
     return ct

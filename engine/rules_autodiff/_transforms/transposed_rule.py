@@ -10,6 +10,7 @@ from rules_autodiff._boundary.tangent_shapes import check_tangent
 from rules_autodiff._hooks.calls import Transform
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import asked_of, refuse_no_cotangent
+from rules_autodiff._shadows.slots import tangent_of
 from rules_core import (
     AbstractThunk,
     AbstractZero,
@@ -23,6 +24,7 @@ from rules_core import (
     unthunk,
     zero_tangent,
 )
+from rules_core.extend import entries_of
 
 from .linear_map import deepest
 from .recorded_point import check_adjoint, generic_like, nonlinear
@@ -84,10 +86,14 @@ class Transposed(Transform):
 
 def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any) -> Any:
     """``dx ↦ dy`` from a pullback: its adjoint, by ``record``; None is no tangent."""
+    own = found.args if found.bound else (None, *found.args)
 
     def pull(dy: Any) -> Any:
-        met: dict[int, Any] = {}
-        return tuple([concrete(dx, met) for dx in pullback(dy)])
+        met: dict[Any, Any] = {}
+        parts = [concrete(dx, met) for dx in pullback(dy)]
+        if len(parts) == len(own):
+            parts = [of_class(x, dx, met) for x, dx in zip(own, parts, strict=True)]
+        return tuple(parts)
 
     def push(tangents: Any) -> Any:
         seed = generic_like(zero_tangent(y))
@@ -99,11 +105,10 @@ def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any)
         for place in moving:
             refuse_missing(out[place], found, place)
             refuse_no_cotangent(found, place, out[place])
-        met: dict[int, Any] = {}
+        met: dict[Any, Any] = {}
         paired = tuple([shared_as(out[i], tangents[i], met) for i in moving])
         recording.seed(tuple([out[i] for i in moving]), paired)
         (dy,) = recording.run_back(below)
-        own = found.args if found.bound else (None, *found.args)
         # As one value: an instance in several arguments counts once.
         primals, cotangents = (tuple([x[i] for i in moving]) for x in (own, recorded))
         moved = [(primals, cotangents, paired)]
@@ -113,7 +118,10 @@ def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any)
     return push
 
 
-def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
+CONTAINERS = (StructuralTangent, tuple, list, dict)
+
+
+def concrete(dx: Any, met: dict[Any, Any] | None = None) -> Any:
     """A tangent with all its thunks computed; the recording level differentiates this.
 
     The tangent of an instance stays one object for all occurrences.
@@ -121,7 +129,7 @@ def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
     met = {} if met is None else met
     while isinstance(dx, AbstractThunk):
         dx = unthunk(dx)
-    if not isinstance(dx, StructuralTangent | tuple | list | dict):
+    if not isinstance(dx, CONTAINERS):
         return dx
     if id(dx) in met:
         return met[id(dx)][1]
@@ -132,7 +140,27 @@ def concrete(dx: Any, met: dict[int, Any] | None = None) -> Any:
     return result
 
 
-def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
+def of_class(x: Any, dx: Any, met: dict[Any, Any]) -> Any:
+    """A tangent of a container in the form and the order of its primal's class.
+
+    An author may give a plain tuple or dict for an instance, in any order.
+    """
+    level = structure(x) if isinstance(dx, CONTAINERS) else None
+    if level is None:
+        return dx
+    if ("class", id(dx)) in met:
+        return met["class", id(dx)][1]
+    items = entries_of(level, dx, "the cotangent")
+    parts = [
+        of_class(value, items.get(name, ZeroTangent()), met)
+        for name, value in zip(level.names, level.values, strict=True)
+    ]
+    result = tangent_of(level, parts)
+    met["class", id(dx)] = dx, result
+    return result
+
+
+def shared_as(known: Any, dx: Any, met: dict[Any, Any]) -> Any:
     """A tangent in which an instance has one object wherever `known` has one.
 
     If `known`, the cotangent of a rule, is zero or has no entry there is nothing to
@@ -141,7 +169,7 @@ def shared_as(known: Any, dx: Any, met: dict[int, Any]) -> Any:
     """
     if isinstance(known, AbstractZero):
         return ZeroTangent()
-    if not isinstance(known, StructuralTangent | tuple | list | dict):
+    if not isinstance(known, CONTAINERS):
         return dx
     if id(known) in met:
         return met[id(known)]
