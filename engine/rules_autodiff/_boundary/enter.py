@@ -166,6 +166,13 @@ class Entrance:
             owners = {id(owner_of(inner)), id(guard.owner)}
             if not owners & written:
                 continue
+            if overlaps_itself(x):
+                message = (
+                    f"A differentiated argument (an array of shape {x.shape}) must not "
+                    "share memory with itself if the function writes to it, but it "
+                    "does. Pass a copy."
+                )
+                raise UnsupportedProgram(message)
             others = [o for o, i, g in self.arrays if g is guard and i is not inner]
             if guard.touched or any(np.shares_memory(x, o) for o in others):
                 message = (

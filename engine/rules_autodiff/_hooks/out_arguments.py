@@ -15,6 +15,8 @@ __all__ = ["call_with_out", "operands"]
 
 def operands(run: Hooks, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """A function's inputs, and its options with an `out` that stands after them."""
+    if type(f) is np.ufunc and len(args) > f.nargs:
+        f(*args, **kwargs)  # raises the error
     if type(f) is np.ufunc and len(args) > f.nin:
         args, out = args[: f.nin], args[f.nin :]
         if any(target is not None for target in out):

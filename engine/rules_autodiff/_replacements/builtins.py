@@ -277,9 +277,11 @@ for _key in CORE:
         HANDLERS[_key] = core_handler(_key)
 
 
-def only_entry(run: Any, x: Any) -> Any:
+def only_entry(run: Any, x: Any, convert: Any) -> Any:
     """The entry of an array that has one; anything else unchanged."""
     if isinstance(x, np.ndarray) and x.size == 1:
+        if x.ndim:
+            convert(x)  # a warning or an error, by the version of NumPy
         return run.read_array(x, (0,) * x.ndim)
     return x
 
@@ -288,7 +290,7 @@ def only_entry(run: Any, x: Any) -> Any:
 def handle_float(run: Any, x: Any = 0.0) -> Any:
     if type(x) is float:
         return x
-    x = only_entry(run, x)
+    x = only_entry(run, x, float)
     if is_number(x):
         return run.core(to_float, (x,))
     if type(x) in INERT and type(x) is not str:  # an integer, as of `len`
@@ -317,7 +319,7 @@ def handle_complex(run: Any, x: Any = 0, y: Any = None, **named: Any) -> Any:
         if y is None:
             return x
     arguments = (x,) if y is None else (x, y)
-    parts = [only_entry(run, as_real(run, part)) for part in arguments]
+    parts = [only_entry(run, as_real(run, part), complex) for part in arguments]
     return run.core(to_complex, tuple(parts))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._shadows.memory import owner_of
+from rules_autodiff._shadows.memory import overlaps_itself, owner_of
 
 from . import arrays, elementwise
 from .elementwise import unfollowed
@@ -109,9 +109,8 @@ def apart(y: Any, copies: tuple[Any, ...]) -> None:
 def reached_alone(x: Any, others: tuple[Any, ...], captured: tuple[Any, ...]) -> None:
     """Check that an argument may be written to, and is reached by its name alone."""
     owner = owner_of(x)
-    if not x.flags.writeable or any(
-        owner_of(y) is owner for y in arrays_in((*others, *captured))
-    ):
+    alone = x.flags.writeable and not overlaps_itself(x)
+    if not alone or any(owner_of(y) is owner for y in arrays_in((*others, *captured))):
         unfollowed("an array that is written to is read-only or has a second name")
 
 
