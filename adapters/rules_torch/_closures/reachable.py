@@ -40,8 +40,15 @@ _HOLDERS = (SimpleNamespace, rc.Pullback, rc.Tangent)
 _MOST = 2000
 
 
-def reachable(roots: Iterable[Named]) -> Iterator[tuple[Tensor | None, str]]:
-    """Tensors, each with the name where it was met; None where there is too much."""
+def reachable(
+    roots: Iterable[Named], package: str
+) -> Iterator[tuple[Tensor | None, str]]:
+    """Tensors, each with the name where it was met; None where there is too much.
+
+    Args:
+        roots: Where the search begins, each with a name.
+        package: Whose classes and modules are searched even where it is installed.
+    """
     queue = deque(roots)
     seen: dict[int, Any] = {}
     while queue:
@@ -56,17 +63,17 @@ def reachable(roots: Iterable[Named]) -> Iterator[tuple[Tensor | None, str]]:
             yield value, name
             queue.extend(_named(vars(value).items()))
         else:
-            queue.extend(_parts(value, name))
+            queue.extend(_parts(value, name, package))
 
 
-def _parts(value: Any, name: str) -> Iterable[Named]:
+def _parts(value: Any, name: str, package: str) -> Iterable[Named]:
     """What is held by a value, or read by code in it."""
     if isinstance(value, FunctionType):
         return _parts_of_function(value, name)
     if isinstance(value, type):
-        return () if is_foreign(value.__module__, "") else reads_of(value).values()
+        return () if is_foreign(value.__module__, package) else reads_of(value).values()
     if isinstance(value, ModuleType):
-        foreign = is_foreign(value.__name__, "")
+        foreign = is_foreign(value.__name__, package)
         return () if foreign else _named(vars(value).items())
     if isinstance(value, weakref.ref):
         return [(value(), name)]
@@ -105,4 +112,6 @@ def _parts_of_instance(value: Any, name: str) -> Iterable[Named]:
     if package not in _OPEN:
         return ()
     parts = gc.get_referents(value)
-    return [(part, name) for part in parts if type(part) not in INERT]
+    if INERT.issuperset(set(map(type, parts))):
+        return ()
+    return [(part, name) for part in parts]

@@ -19,7 +19,15 @@ import rules_core as rc
 
 from .outside_reads import is_library
 
-__all__ = ["INERT", "Reads", "attributes_of", "functions_in", "is_foreign", "reads_of"]
+__all__ = [
+    "INERT",
+    "Reads",
+    "attributes_of",
+    "functions_in",
+    "is_foreign",
+    "package_of",
+    "reads_of",
+]
 
 # So many functions, classes and modules are searched from one.
 _MOST = 512
@@ -153,10 +161,17 @@ def _identity(item: Any) -> Any:
 
 
 def _package(start: Any) -> str:
-    if isinstance(start, type):
-        return start.__module__.partition(".")[0]
-    scope = start.function.__globals__ if isinstance(start, _Own) else start.scope
-    return str(scope.get("__name__")).partition(".")[0]
+    if isinstance(start, Code):
+        return str(start.scope.get("__name__")).partition(".")[0]
+    return package_of(start.function if isinstance(start, _Own) else start)
+
+
+def package_of(value: Any) -> str:
+    """The package of a function, a class, or the class of an instance."""
+    if isinstance(value, FunctionType):
+        return _package(Code(value.__code__, value.__globals__))
+    cls = value if isinstance(value, type) else type(value)
+    return cls.__module__.partition(".")[0]
 
 
 def is_foreign(module: str | None, package: str) -> bool:

@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 import rules_core as rc
 from rules_core.extend import unflatten
 from rules_torch._closures.reachable import reachable
-from rules_torch._closures.reads import INERT, Reads
+from rules_torch._closures.reads import INERT, Reads, package_of
 from rules_torch._compat import (
     Levels,
     forward_mode_active,
@@ -46,15 +46,15 @@ _grad_enabled = torch.is_grad_enabled
 class Outside:
     """What the body of a primitive reads besides its arguments."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_package", "_values")
 
-    def __init__(self, values: Callable[[], list[tuple[Any, str]]]) -> None:
-        self._values = values
+    def __init__(self, fun: Any, values: Callable[[], list[tuple[Any, str]]]) -> None:
+        self._package, self._values = package_of(fun), values
 
     def active(self) -> list[Found]:
         """Tensors with a derivative in reach."""
         values = self._values()
-        return _active(values) if values else []
+        return _active(values, self._package) if values else []
 
 
 def outside_of(primitive: rc.Primitive) -> Outside | None:
@@ -68,18 +68,18 @@ def outside_of(primitive: rc.Primitive) -> Outside | None:
 def _outside_of(fun: Any) -> Outside | None:
     if isinstance(fun, FunctionType):
         reads = Reads(fun)
-        return None if reads.is_empty else Outside(reads.values)
+        return None if reads.is_empty else Outside(fun, reads.values)
     if type(fun) in INERT or isinstance(fun, (BuiltinFunctionType, type)):
         return None
-    return Outside(lambda: [(fun, type(fun).__name__)])
+    return Outside(fun, lambda: [(fun, type(fun).__name__)])
 
 
-def _active(roots: Iterable[tuple[Any, str]]) -> list[Found]:
+def _active(roots: Iterable[tuple[Any, str]], package: str) -> list[Found]:
     """What may be reached; None in place of a tensor where there is too much."""
     levels = Levels()
     return [
         (x, name)
-        for x, name in reachable(roots)
+        for x, name in reachable(roots, package)
         if x is None or True in levels.tracking(x)
     ]
 
@@ -119,8 +119,9 @@ def refuse_in_arguments(
     given = (*(primitive.names or ()), *map(str, range(len(positional))))
     parts = (*zip(given, positional, strict=False), *zip(names, keywords, strict=True))
     for name, part in parts:
-        roots = [(root, "") for root in _opaque(part)]
-        if roots and (found := _active(roots)):
+        roots = _opaque(part)
+        found = [x for root in roots for x in _active([(root, "")], package_of(root))]
+        if found:
             args, kwargs = unflatten(layout, tensors)
             _refuse(primitive, args, kwargs, found, f"its argument {name!r}")
 
@@ -137,16 +138,20 @@ def _opaque(layout: Any) -> Iterator[Any]:
         if type(layout[1]) not in INERT:
             yield layout[1]
         return
-    if kind == "struct" and layout[1].keyed != "position":
-        yield layout[1].primal
+    if kind == "struct" and (layout[1].keyed != "position" or _is_pullback(layout[1])):
+        yield layout[1].rebuild(layout[1].values)
         return
     if kind == "struct":
-        yield type(layout[1].primal)
+        yield layout[1].primal
     elif kind == "mapping":
         yield from (key for key in layout[2] if type(key) not in INERT)
     for part in layout[3]:
         if part[0] != "leaf":
             yield from _opaque(part)
+
+
+def _is_pullback(level: rc.Structure) -> bool:
+    return level.primal is rc.Pullback
 
 
 def _differentiates() -> bool:

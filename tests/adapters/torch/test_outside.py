@@ -6,6 +6,7 @@ gives to the body without rules.
 
 from __future__ import annotations
 
+import importlib
 import operator
 import weakref
 from contextvars import ContextVar
@@ -320,6 +321,57 @@ def test_a_holder_as_an_argument_is_refused(holder, way, place):
         WAYS[way](lambda x: times(h, x))
 
 
+class Pair:
+    def __init__(self, scale, f):
+        self.scale, self.f = scale, f
+
+    def times(self, x):
+        return self.scale * self.f(x)
+
+    def helped(self, x):
+        return self.scale * helper(x)
+
+
+class Functions(list):
+    def __call__(self, x):
+        return self[0] * self[1](x)
+
+
+def captures_both(scale):
+    return lambda x: scale * helper(x)
+
+
+def captures_a_pair(pair):
+    return lambda x: pair.times(x)
+
+
+def captures_a_container(values, w, f):
+    return lambda x: values[w] * values[f](x)
+
+
+SCALE = torch.tensor(2.0, requires_grad=True)
+MIXED = {
+    "closure": captures_both(SCALE),
+    "partial": partial(lambda scale, f, x: scale * f(x), SCALE, helper),
+    "partial of a method": partial(lambda scale, f, x: scale * f(x), SCALE, W.mul),
+    "method": Pair(SCALE, helper).times,
+    "method that reads": Pair(SCALE, None).helped,
+    "method of a method": Pair(SCALE, W.mul).times,
+    "instance in a closure": captures_a_pair(Pair(SCALE, helper)),
+    "list of a class": Functions([SCALE, helper]),
+    "list in a closure": captures_a_container([SCALE, helper], 0, 1),
+    "dict in a closure": captures_a_container({"w": SCALE, "f": helper}, "w", "f"),
+}
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mixed", MIXED)
+def test_beside_tensors_that_are_taken_out_it_is_refused_too(mixed, way):
+    with pytest.raises(OUTSIDE, match=f"^twice: its argument 'f' .* {FOUND}"):
+        WAYS[way](lambda x: twice(MIXED[mixed], x))
+
+
 def test_a_holder_that_is_not_read_may_be_given():
     @rc.primitive
     def doubled(h, x):
@@ -505,6 +557,36 @@ def test_compiled_code_refuses_it_too(reader, fresh):
     for g in (f, lambda x: twice(READERS[reader], x)):
         with pytest.raises(OUTSIDE):
             torch.compile(g, backend="aot_eager")(active())
+
+
+def test_the_package_of_the_body_is_searched_where_it_is_installed(
+    tmp_path, monkeypatch
+):
+    place = tmp_path / "site-packages"
+    place.mkdir()
+    (place / "package_of_a_user.py").write_text(
+        "import torch\n"
+        "W = torch.tensor(3.0, requires_grad=True)\n"
+        "class Settings:\n"
+        "    @property\n"
+        "    def w(self):\n"
+        "        return W\n"
+        "SETTINGS = Settings()\n"
+        "def by_name(x):\n"
+        "    return W * x\n"
+        "def by_helper(x):\n"
+        "    return by_name(x)\n"
+        "def by_property(x):\n"
+        "    return SETTINGS.w * x\n"
+    )
+    monkeypatch.syspath_prepend(place)
+    module = importlib.import_module("package_of_a_user")
+    for body in (module.by_name, module.by_helper, module.by_property):
+        for call in (with_rules(body), lambda x, body=body: twice(body, x)):
+            with pytest.raises(OUTSIDE):
+                call(active())
+    with pytest.raises(OUTSIDE):
+        twice(captures_a_pair(Pair(SCALE, module.by_property)), active())
 
 
 def test_the_search_ends():
