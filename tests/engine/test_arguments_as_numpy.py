@@ -1,5 +1,7 @@
 """Arguments that NumPy itself treats in a special way: refused, or as it does."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,76 @@ def test_what_numpy_refuses(f):
         value, gradient = value_and_grad(f, tier=tier)(x)
         assert (value, gradient[0]) == pytest.approx(expected)
     assert jvp(f, (x,), (e,)) == pytest.approx(expected)
+
+
+# operations that have written before they raise
+
+ZERO = np.array([0.0, 2.0])
+LARGE = np.array([1e308, 2.0])
+
+
+def divided(x):
+    x /= ZERO
+
+
+def multiplied(x):
+    x *= LARGE
+
+
+def added(x):
+    x += LARGE * 1.7
+
+
+def raised(x):
+    x **= np.array([2000.0, 2.0])
+
+
+def part_divided(x):
+    x[:] /= ZERO
+
+
+def by_out(x):
+    np.divide(x, ZERO, out=x)
+
+
+def by_masked_out(x):
+    np.divide(x, ZERO, out=x, where=[True, True])
+
+
+HALF = [divided, multiplied, added, raised, part_divided, by_out, by_masked_out]
+
+
+def caught(write):
+    def program(x):
+        y = x * 1.0
+        with np.errstate(all="raise"), contextlib.suppress(FloatingPointError):
+            write(y)
+        return y[1] * 1.0
+
+    return program
+
+
+def passed_on(write):
+    def program(x):
+        y = x * 1.0
+        with np.errstate(all="raise"):
+            write(y)
+        return y[1] * 1.0
+
+    return program
+
+
+POINT = np.array([1e308, 3.0])
+
+
+@pytest.mark.parametrize("write", HALF, ids=lambda f: f.__name__)
+def test_an_error_after_a_write(write):
+    for tier in ("tape", "auto", "auto"):
+        with pytest.raises(UnsupportedProgram, match="must not go on after the error"):
+            value_and_grad(caught(write), tier=tier)(POINT)
+        with pytest.raises(FloatingPointError):
+            value_and_grad(passed_on(write), tier=tier)(POINT)
+    with pytest.raises(UnsupportedProgram, match="must not go on after the error"):
+        jvp(caught(write), (POINT,), (POINT,))
+    with pytest.raises(FloatingPointError):
+        jvp(passed_on(write), (POINT,), (POINT,))

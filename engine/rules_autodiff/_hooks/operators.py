@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._python.errors import AFTERWARDS, note_half_written
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._python.own_errors import ERRORS, raise_own
 from rules_autodiff._python.values import is_arithmetic, is_number
@@ -207,7 +208,11 @@ def inplace(run: Hooks, name: str, x: Any, y: Any) -> Any:
 def inplace_array(run: Hooks, name: str, x: Any, y: Any) -> Any:
     """`x op= y` of an array, which is written to."""
     if is_arithmetic(y) or isinstance(y, FOLLOWED):
-        value = run.binary(name, x, y)
+        try:
+            value = run.binary(name, x, y)
+        except AFTERWARDS as error:
+            note_half_written(error)
+            raise
     elif defers(x, y) or isinstance(y, AbstractTangent):
         return run.binary(name, x, y)
     elif isinstance(y, np.ndarray):

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._python.errors import AFTERWARDS, note_half_written
 from rules_autodiff._python.masks import mask_of_ufunc
 from rules_autodiff._python.values import INERT, is_arithmetic
 
@@ -33,6 +34,14 @@ def operands(run: Hooks, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 def call_with_out(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     """`f(x, out=a)` is `a[...] = f(x)`, where `where=` is true."""
+    try:
+        return write_out(run, f, args, kwargs)
+    except AFTERWARDS as error:
+        note_half_written(error)
+        raise
+
+
+def write_out(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     rest = dict(kwargs)
     out = rest.pop("out")
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out

@@ -33,3 +33,24 @@ class UnsupportedProgram(EngineError, UnsupportedError):
     """A program with an operation that the engine does not support."""
 
     __module__ = "rules_autodiff"
+
+
+# What NumPy raises after an operation that has written its result already.
+AFTERWARDS = (FloatingPointError, Warning)
+
+
+def note_half_written(error: Exception) -> None:
+    """Let the active runs end with an error if their programs catch this one.
+
+    NumPy raises it when a part of an array has been written, the engine before.
+    """
+    failure = UnsupportedProgram(HALF_WRITTEN.format(error))
+    failure.__cause__ = error
+    note_failure(failure)
+
+
+HALF_WRITTEN = (
+    "A program must not go on after the error of an operation that writes into an "
+    "array, of which NumPy has written a part, but it caught one: {}. Compute the new "
+    "value first, and write it after that: x[...] = x / y."
+)

@@ -250,8 +250,8 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
             "it, such as the tuple of tangents."
         )
         raise RecursionError(message) from error
-    except Exception:
-        check_failure(run)
+    except Exception as error:
+        check_failure(run, error)
         raise
     check_failure(run)
     if run.copies:
@@ -259,11 +259,16 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return y
 
 
-def check_failure(run: Any) -> None:
-    """Raise the error that a run has noted."""
+def check_failure(run: Any, error: Exception | None = None) -> None:
+    """Raise the error that a run has noted, unless its cause was not caught."""
     failure, run.failure = run.failure, None  # it holds frames, and they the run
-    if failure is not None:
+    if failure is not None and (error is None or not is_same(failure.__cause__, error)):
         raise failure
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two errors are one, which may have been raised once more on its way."""
+    return type(one) is type(other) and one.args == other.args
 
 
 def detached(x: Any, memo: dict[int, Any], below: Any) -> Any:

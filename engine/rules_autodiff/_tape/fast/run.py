@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from rules_autodiff._hooks.calls import NATIVE
 from rules_autodiff._hooks.operators import castable
+from rules_autodiff._python.errors import AFTERWARDS, note_half_written
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._python.values import is_arithmetic
 from rules_autodiff._shadows.memory import CALLBACK
@@ -365,11 +366,15 @@ class FastRun(ReverseRun):
     def inplace(self, name: str, x: Any, y: Any) -> Any:
         if type(x) is not ndarray or x.dtype is not DOUBLE:
             return super().inplace(name, x, y)
-        if name in SIGNS and increase(self, x, y, SIGNS[name]):
-            return x
-        if not is_arithmetic(y):
-            return super().inplace(name, x, y)
-        value = getattr(self, name)(x, y)
+        try:
+            if name in SIGNS and increase(self, x, y, SIGNS[name]):
+                return x
+            if not is_arithmetic(y):
+                return super().inplace(name, x, y)
+            value = getattr(self, name)(x, y)
+        except AFTERWARDS as error:
+            note_half_written(error)
+            raise
         self.write(x, Ellipsis, castable(value, x, name, y))
         return x
 
