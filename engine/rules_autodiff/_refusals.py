@@ -18,6 +18,7 @@ __all__ = [
     "refuse",
     "refuse_no_cotangent",
     "refused",
+    "rule_of",
     "tell_skipped",
     "where",
 ]
@@ -82,6 +83,11 @@ def no_rule_error(f: Any, kind: str) -> EngineError:
         f"rules_core.non_differentiable({name.rpartition('.')[2]})."
     )
     return UnsupportedProgram(text)
+
+
+def rule_of(rule: Any) -> str:
+    """The rule that answers a call, as text after the function's name."""
+    return f" ({rule.kind} {rule.name}, {rule.file}:{rule.line})" if rule else ""
 
 
 def asked_of(call: Any, place: int | None = None) -> str:
@@ -274,6 +280,11 @@ REFUSALS = {
         "derivative, but one is a {}",
         "Convert it by numpy.asarray, or give its class __array__ or __array_ufunc__.",
     ),
+    "own method": (
+        "NumPy must be given numbers and arrays where they carry a derivative, but a "
+        "{} may answer the function by its own {}",
+        "Call the method itself, or give NumPy an array.",
+    ),
     "number class": (
         "A number that carries a derivative must be a float or a NumPy scalar, but is "
         "made a {}, whose class gives operations another meaning",
@@ -309,6 +320,24 @@ REFUSALS = {
         "a derivative, or be given it, but {} reads such a value as a global, as a "
         "default or as an attribute of a class",
         "Pass it as an argument, or bind it to a local variable beside the function.",
+    ),
+    "read outside": (
+        "A function with rules must get what carries a derivative as an argument, but "
+        "{}{} reads such a value as {}, for which no rule gives a derivative",
+        "Pass it as an argument that the rules know, or store stop_gradient(value) "
+        "there if it is meant as a constant.",
+    ),
+    "captured unread": (
+        "A function that captures a value with a derivative must have an frule that "
+        "reads its tangent, tangents[0], but that of {}{} does not",
+        "Pass the value as an argument of the function and of its rules, or capture "
+        "stop_gradient(value) if it is meant as a constant.",
+    ),
+    "concealed": (
+        "A value that carries a derivative must be an argument, or an entry of a list, "
+        "a dict or an instance, but argument {} of {}{}, a {}, holds one that has no "
+        "tangent",
+        "Pass list(...) of an iterator or view, or the value itself.",
     ),
     "lanes": (
         "The arguments of {}, whose mutating rule {} is run once for each tangent, "

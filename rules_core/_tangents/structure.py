@@ -16,6 +16,7 @@ from types import (
     FunctionType,
     MappingProxyType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
     SimpleNamespace,
 )
@@ -311,7 +312,7 @@ _BY_BASE: tuple[tuple[Any, Callable[[Any], Structure | None]], ...] = (
     (list, _from_list),
     ((dict, MappingProxyType), _from_dict),
     (MethodType, _from_method),
-    (BuiltinMethodType, _from_builtin),
+    ((BuiltinMethodType, MethodWrapperType), _from_builtin),
     (SimpleNamespace, _from_instance),
     (deque, _from_deque),
     (partial, _from_partial),

@@ -13,6 +13,7 @@ import numpy as np
 from rules_autodiff._boundary.leave import detached
 from rules_autodiff._boundary.tangent_shapes import check_tangent
 from rules_autodiff._hooks.buffers import check_class, check_exported, check_hidden
+from rules_autodiff._hooks.outside_values import check_reads
 from rules_autodiff._hooks.result_kinds import (
     check_kind,
     check_record,
@@ -300,6 +301,7 @@ class ForwardRun(Run):
         found = frule_mutating.find(f, args, kwargs)
         if found is None:
             return NotImplemented
+        check_reads(self, f)
         self.changed = True
         return call_mutating_forward(self, *found)
 
@@ -342,6 +344,9 @@ class ForwardRun(Run):
     def written_ids(self) -> set[int]:
         """The ids of what was written to."""
         return set(self.writes)
+
+    def has_written(self) -> bool:
+        return self.changed
 
     def progress(self) -> int:
         return len(self.copies)

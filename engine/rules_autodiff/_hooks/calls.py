@@ -35,8 +35,9 @@ from rules_autodiff._python.opaque import (
     is_transparent,
     root_of,
 )
-from rules_autodiff._python.outside_reads import reads_active, reads_uncaptured
+from rules_autodiff._python.outside_reads import reads_active
 from rules_autodiff._python.own_errors import ERRORS, raise_own
+from rules_autodiff._python.read_places import rebinds
 from rules_autodiff._python.values import (
     INERT,
     has_fields,
@@ -44,7 +45,6 @@ from rules_autodiff._python.values import (
     is_numeric,
 )
 from rules_autodiff._refusals import (
-    keyword_error,
     name_of,
     no_rule_error,
     note_place,
@@ -63,9 +63,11 @@ from rules_core.extend import PACKS, find_table
 
 from .buffers import check_foreign, check_lent
 from .bytes import check_read
+from .given_values import check_given
 from .interface import Hooks
 from .numpy_protocols import as_entry, by_protocol
 from .out_arguments import call_with_out, operands
+from .outside_values import check_reads
 from .special_methods import check_finalizer
 from .unseen_writes import call_unseen
 
@@ -216,6 +218,7 @@ def call_function(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
     try:
         derived = run.functions[f] = lifted_for(run, f)
     except SourceNotFound:
+        check_reads(run, f)
         if run.is_active((f, args, kwargs)) and not only_compares(f):
             raise
         run.failure = before
@@ -235,6 +238,7 @@ def by_body(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 def lifted_for(run: Hooks, f: FunctionType) -> FunctionType:
     """The lifted form of a function, with its hooks bound to this run."""
+    run.rebinds |= rebinds(f)
     return lifted(f).bind(f, run)
 
 
@@ -367,34 +371,18 @@ def explained(error: Exception, f: Any, args: Any, kwargs: Any) -> None:
 def ruled(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     found = run.kind.resolve(f, args, kwargs, run.config)
     if found is not None:
-        check_keywords(run, found, f)
-        check_callbacks(run, args)
+        check_given(run, found, f, args)
         return run.by_rule(found, f)
     other = run.other_kind.resolve(f, args, kwargs, run.config)
     if other is None or run.opted_out(f, other.args):
         return NotImplemented
-    check_keywords(run, other, f)
-    check_callbacks(run, args)
+    check_given(run, other, f, args)
     return run.by_other_rule(other, f)
 
 
 def opted_out(run: Hooks, f: Any, args: Any) -> bool:
     asked = no_rrule if run.kind.kind == "rrule" else no_frule
     return bool(asked(f, *map(type, args)))
-
-
-def check_keywords(run: Hooks, found: Any, f: Any) -> None:
-    """Keyword-only arguments have no cotangent: they must be constants."""
-    for name, value in found.kwargs.items():
-        if run.is_active(value):
-            raise keyword_error(f, name)
-
-
-def check_callbacks(run: Hooks, args: Any) -> None:
-    """Refuse functions that read active values of which no rule knows."""
-    for x in args:
-        if callable(x) and not isinstance(x, type) and reads_uncaptured(run, x):
-            refused("callback", name_of(x))
 
 
 def call_opaque(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
@@ -411,6 +399,8 @@ def call_opaque(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
         check_foreign(run, *args, getattr(f, "__self__", None))
     check_lent(run, f, args)
     if not carries(run, f, args, kwargs):
+        if type(f) is FunctionType:
+            check_reads(run, f)
         return run.from_text(call_unseen(run, f, args, kwargs), f, args)
     if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
         refused("structured")

@@ -18,6 +18,8 @@ class Hooks(Protocol):
     failure: Exception | None
     debug: bool
     met: str
+    rebinds: bool
+    read_ids: dict[Any, set[int]]
     texts: set[Any]
     keys: set[Any]
     raw: dict[int, Any]
@@ -140,6 +142,13 @@ class Hooks(Protocol):
 
     def note_attribute(self, owner: Any, name: str) -> None:
         """Called before `owner.name = …`."""
+
+    def has_written(self) -> bool:
+        """Whether the run has written to anything."""
+
+    @property
+    def written_ids(self) -> set[int]:
+        """The ids of what the run has written to, arrays by their owners."""
 
     def progress(self) -> int:
         """How far the run has come, for `written_since`."""

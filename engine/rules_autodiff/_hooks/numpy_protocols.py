@@ -4,6 +4,7 @@ An object with `__array_ufunc__`, `__array_function__`, `__array__` or `__float_
 asked by NumPy for what it stands for; where it holds a derivative, the engine asks.
 """
 
+import inspect
 import math
 from collections import deque
 from functools import partial
@@ -19,7 +20,7 @@ from rules_autodiff._refusals import refused
 from .interface import Hooks
 from .special_methods import writes_always
 
-__all__ = ["as_entry", "as_real", "by_protocol"]
+__all__ = ["as_entry", "as_real", "by_protocol", "check_own_methods", "says"]
 
 # The functions of `math` that ask no object for a float.
 WHOLE = frozenset({
@@ -89,6 +90,32 @@ def own_items(x: Any) -> Any:
     """A tuple as `math.dist` reads it, which asks it for no `__iter__`."""
     own = isinstance(x, tuple) and type(x) is not tuple
     return tuple(tuple.__iter__(x)) if own else x
+
+
+def check_own_methods(run: Hooks, f: Any, args: Any, rule: Any) -> None:
+    """Refuse objects that answer a NumPy function by a method of their own.
+
+    The rules of functions without derivative do not look at the result, and a ufunc
+    asks each object in an array of objects.
+    """
+    by_entry = isinstance(f, np.ufunc) and rule.module.startswith("rules_numpy.")
+    if not (by_entry or (rule.constant and root_of(f) == "numpy")):
+        return
+    for x in args:
+        if type(x) in INERT or is_numeric(x):
+            continue
+        if type(x) in (list, tuple):
+            check_own_methods(run, f, x, rule)
+        elif (by_entry or says(x, f.__name__)) and run.is_active(x):
+            refused("own method", type(x).__name__, f.__name__)
+
+
+def says(x: Any, name: str) -> bool:
+    """Whether an object of a user's class may have an attribute."""
+    if type(x) in INERT or root_of(type(x)) in ("builtins", "numpy", "collections"):
+        return False
+    answers = hasattr(type(x), "__getattr__")
+    return answers or inspect.getattr_static(x, name, None) is not None
 
 
 def by_protocol(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:

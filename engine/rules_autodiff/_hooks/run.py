@@ -44,6 +44,8 @@ class Run:
         exported: By the id of an owner, the owner and what its memory was given to.
         outside: Owners with derivatives whose memory belongs to no array.
         copies: The results of rules that were copied.
+        read_ids: What functions with rules read from outside, by the ids of objects.
+        rebinds: Whether a function of the program assigns outer variables.
         flags: By its id, each object that was given out as `a.flags`, and the array.
         debug: Whether debug mode was on when the run began.
     """
@@ -55,6 +57,7 @@ class Run:
     over = False
     failure: Exception | None = None
     met = ""
+    rebinds = False
 
     # Calls.
     call, method = calls.call, calls.method
@@ -98,6 +101,7 @@ class Run:
         self.outside: list[Any] = []
         self.copies: list[Any] = []
         self.flags: dict[int, tuple[Any, Any]] = {}
+        self.read_ids: dict[Any, set[int]] = {}
         self.debug = is_watching()
 
     def __tangent_structure__(self) -> None:

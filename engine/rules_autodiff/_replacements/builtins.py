@@ -53,7 +53,7 @@ INERT_BUILTINS = (
     functools.singledispatch, rules_core.opt_out, rules_core.non_differentiable,
     operator.is_, operator.is_not,
     dataclasses.make_dataclass, dataclasses.dataclass, dataclasses.field,
-    dataclasses.fields, np.shape, np.ndim, np.size, np.result_type,
+    dataclasses.fields, np.result_type,
     np.iscomplexobj, np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
     collections.namedtuple,  # noqa: PYI024  (the program may call it)
     np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,

@@ -5,10 +5,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from rules_autodiff._hooks.access import as_index
 from rules_autodiff._hooks.calls import construct
+from rules_autodiff._hooks.numpy_protocols import says
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import users_method
+from rules_autodiff._refusals import refused
 
 __all__: list[str] = []
 
@@ -21,6 +25,28 @@ def asking(f: Any, *names: str) -> Callable[..., Any]:
         return f(*args, **kwargs) if method is None else f(run.call(method, args[0]))
 
     return handle
+
+
+def reading(f: Any, name: str) -> Callable[..., Any]:
+    """A function of NumPy that asks an object for its attribute: a user's is lifted."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        if not args or not says(args[0], name):
+            return f(*args, **kwargs)
+        if len(args) == 1 and not kwargs:
+            try:
+                return run.getattr(args[0], name)
+            except AttributeError:  # then NumPy makes an array of it
+                return f(*args)
+        if run.is_active(args[0]):
+            refused("own method", type(args[0]).__name__, name)
+        return f(*args, **kwargs)
+
+    return handle
+
+
+for _function, _name in ((np.shape, "shape"), (np.ndim, "ndim"), (np.size, "size")):
+    HANDLERS[_function] = reading(_function, _name)
 
 
 def handle_len(run: Any, x: Any) -> int:

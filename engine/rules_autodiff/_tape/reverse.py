@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._hooks.buffers import check_class, check_exported, check_hidden
+from rules_autodiff._hooks.outside_values import check_reads
 from rules_autodiff._hooks.result_kinds import (
     check_kind,
     check_record,
@@ -98,6 +99,8 @@ class ReverseRun(Run):
         self.watched: dict[int, Branch | None] = {}  # instances among the arguments
         self.replayable = True  # the writes can be done again without the program
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
+        self.written: set[int] = set()  # by the first `counted` changes
+        self.counted = 0
         self.late: list[Shadow] = []  # of arrays that were constants before a write
 
     def retired(self) -> "ReverseRun":
@@ -233,6 +236,17 @@ class ReverseRun(Run):
             self.tape.append(RuleEntry(found, pullback, slots, out))
         return y
 
+    def has_written(self) -> bool:
+        return bool(self.changes)
+
+    @property
+    def written_ids(self) -> set[int]:
+        """The ids of what was written to, brought up to date."""
+        if self.counted < len(self.changes):
+            self.written |= written_to(self.changes[self.counted :])
+            self.counted = len(self.changes)
+        return self.written
+
     def progress(self) -> int:
         return len(self.changes)
 
@@ -254,7 +268,10 @@ class ReverseRun(Run):
 
     def mutating_rule(self, f: Any, args: Any, kwargs: Any) -> Any:
         found = rrule_mutating.find(f, args, kwargs)
-        return NotImplemented if found is None else call_mutating_reverse(self, *found)
+        if found is None:
+            return NotImplemented
+        check_reads(self, f)
+        return call_mutating_reverse(self, *found)
 
     def note_mutating(self, entry: Any) -> None:
         self.replayable = False

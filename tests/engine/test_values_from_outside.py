@@ -1,0 +1,787 @@
+"""Values with derivatives that reach a function with rules not as an argument.
+
+Its rule gives no derivative by what the body reads as a global, as an attribute of what
+stands there or through a helper, nor by what an argument holds that has no tangent. The
+derivative is right or there is an error that names the function: it was zero.
+"""
+
+import functools
+import itertools
+import operator
+import sys
+import threading
+import types
+import weakref
+from collections import deque
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rules_core as rc
+from rules_autodiff import (
+    CoDual,
+    Dual,
+    NoFData,
+    NoRData,
+    UnsupportedProgram,
+    frule_mutating,
+    grad,
+    jvp,
+    linearize,
+    opaque,
+    rrule_mutating,
+    stop_gradient,
+)
+
+MODES = {
+    "auto": grad,
+    "tape": lambda f: grad(f, tier="tape"),
+    "jvp": lambda f: lambda t: jvp(f, (t,), (1.0,))[1],
+    "linearize": lambda f: lambda t: linearize(f, t)[1](1.0),
+    "nested": lambda f: lambda t: jvp(grad(f), (t,), (1.0,))[1],
+}
+FIRST_ORDER = ("auto", "tape", "jvp", "linearize")
+
+
+def each_call(f, mode, count=4):
+    """Results or errors of some calls: the first runs on the tape."""
+    run = MODES[mode](f)
+    for _ in range(count):
+        try:
+            yield run(3.0)
+        except UnsupportedProgram as error:
+            yield error
+
+
+def assert_errors(f, text, modes=MODES):
+    for mode in modes:
+        for error in each_call(f, mode):
+            assert isinstance(error, UnsupportedProgram), (mode, error)
+            assert text in str(error)
+
+
+def assert_right(f, modes=FIRST_ORDER):
+    expected = (f(3.0 + 1e-6) - f(3.0 - 1e-6)) / 2e-6
+    for mode in modes:
+        for found in each_call(f, mode):
+            assert found == pytest.approx(expected, rel=1e-6, abs=1e-9), mode
+
+
+# How rules are declared for a body of one argument, each right by this argument.
+
+
+def scalar(f):
+    rc.scalar_rule(f, lambda y, x: (y / x,))
+    return f
+
+
+def of_primitive(f):
+    return scalar(rc.primitive(f))
+
+
+def on_host(f):
+    f = rc.primitive(f)
+    rc.scalar_rule(f, lambda y, x: (y / x,), host=True)
+    return f
+
+
+def with_rrule(f):
+    @rc.rrule.define(f)
+    def rule(x):
+        y = f(x)
+        return y, lambda dy: (rc.NoTangent(), dy * y / x)
+
+    return f
+
+
+def with_frule(f):
+    @rc.frule.define(f)
+    def rule(tangents, x):
+        y = f(x)
+        return y, tangents[1] * y / x
+
+    return f
+
+
+DECLARED = (scalar, of_primitive, on_host, with_rrule, with_frule)
+
+# Where the program puts a value, and how the body reads it.
+
+
+class Model:
+    w = None
+
+    @property
+    def computed(self):
+        return self.w
+
+    def method(self, x):
+        return self.w * x
+
+
+class Slotted:
+    __slots__ = ("w",)
+
+
+class Holder:
+    w = 2.0
+
+    def of_class(self, x):
+        return Holder.w * x
+
+
+def cells():
+    w = 2.0
+
+    def get():
+        return w
+
+    def put(value):
+        nonlocal w
+        w = value
+
+    return get, put
+
+
+def has_attribute():
+    """A function that has an attribute."""
+
+
+carrier: Any = has_attribute
+
+
+NUMBER, LIST = 2.0, [2.0]
+MODEL: Any = Model()
+SLOTTED: Any = Slotted()
+DICT: dict[str, Any] = {}
+NESTED, ARRAY, LOCAL = {"models": [Model()]}, np.zeros(1), threading.local()
+MODULE = sys.modules["module_of_values"] = types.ModuleType("module_of_values")
+get_captured, put_captured = cells()
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was():
+    global NUMBER  # noqa: PLW0603  (what is tested)
+    yield
+    NUMBER = Holder.w = LIST[0] = 2.0
+    ARRAY[0] = 0.0
+    for x in (MODEL, NESTED["models"][0], carrier, LOCAL):
+        vars(x).clear()
+    DICT.clear()
+    put_captured(2.0)
+
+
+def put_global(w):
+    global NUMBER  # noqa: PLW0603  (what is tested)
+    NUMBER = w
+
+
+def put_global_container(w):
+    global NUMBER  # noqa: PLW0603  (what is tested)
+    NUMBER = [w]
+
+
+def put_by_globals(w):
+    globals()["NUMBER"] = w
+
+
+def put_attribute(w):
+    MODEL.w = w
+
+
+def put_by_setattr(w):
+    setattr(MODEL, "w", w)  # noqa: B010  (what is tested)
+
+
+def put_by_vars(w):
+    vars(MODEL)["w"] = w
+
+
+def put_container(w):
+    MODEL.parameters = {"w": [w]}
+
+
+def put_nested(w):
+    NESTED["models"][0].w = w
+
+
+def put_new_instance(w):
+    made = Model()
+    made.w = w
+    DICT["model"] = made
+
+
+def put_slot(w):
+    SLOTTED.w = w
+
+
+def put_entry(w):
+    DICT["w"] = w
+
+
+def put_by_update(w):
+    DICT.update(w=w)
+
+
+def put_item(w):
+    LIST[0] = w
+
+
+def put_into_array(w):
+    ARRAY[0] = w
+
+
+def put_module(w):
+    MODULE.w = w
+
+
+def put_class(w):
+    Holder.w = w
+
+
+def put_function(w):
+    carrier.w = w
+
+
+def put_local(w):
+    LOCAL.w = w
+
+
+def helper():
+    return MODEL.w
+
+
+def helper_of_helper():
+    return helper()
+
+
+def imports(x):
+    import module_of_values  # type: ignore[import-not-found]
+
+    return module_of_values.w * x
+
+
+def imports_name(x):
+    from module_of_values import w
+
+    return w * x
+
+
+def as_decorated(f):
+    @functools.wraps(f)
+    def wrapper():
+        return f()
+
+    return wrapper
+
+
+@contextmanager
+def managed():
+    yield MODEL.w
+
+
+def in_context(x):
+    with managed() as w:
+        return w * x
+
+
+class Special:
+    def __mul__(self, x):
+        return MODEL.w * x
+
+    def __getitem__(self, _key):
+        return MODEL.w
+
+    def __getattr__(self, name):
+        return MODEL.w
+
+    def __call__(self):
+        return MODEL.w
+
+
+class Meta(type):
+    @property
+    def w(cls):
+        return MODEL.w
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+class Below(Holder):
+    def of_class(self, x):
+        return super().of_class(x)
+
+
+@functools.singledispatch
+def dispatched(_x):
+    return MODEL.w
+
+
+SPECIAL, BELOW, TABLE = Special(), Below(), {"helpers": [helper]}
+DECORATED, PARTIAL = as_decorated(helper), functools.partial(helper)
+CACHED = functools.lru_cache(helper)
+
+PLACES = {
+    "computed attribute": (put_attribute, lambda x: getattr(MODEL, "w") * x),  # noqa: B009
+    "computed global": (put_global, lambda x: globals()["NUMBER"] * x),
+    "eval": (put_global, lambda x: eval("NUMBER + 0.0") * x),
+    "vars of a class": (put_class, lambda x: vars(Holder)["w"] * x),
+    "sys.modules": (put_global, lambda x: sys.modules[__name__].NUMBER * x),
+    "inner function": (put_attribute, lambda x: sum(MODEL.w * x for _ in range(1))),
+    "table of helpers": (put_attribute, lambda x: TABLE["helpers"][0]() * x),
+    "decorated helper": (put_attribute, lambda x: DECORATED() * x),
+    "partial helper": (put_attribute, lambda x: PARTIAL() * x),
+    "cached helper": (put_attribute, lambda x: CACHED() * x),
+    "dispatched helper": (put_attribute, lambda x: dispatched(x) * x),
+    "context": (put_attribute, in_context),
+    "operator": (put_attribute, lambda x: SPECIAL * x),
+    "item": (put_attribute, lambda x: SPECIAL[0] * x),
+    "__getattr__": (put_attribute, lambda x: SPECIAL.other * x),
+    "__call__": (put_attribute, lambda x: SPECIAL() * x),
+    "operator of an instance made": (put_attribute, lambda x: Special() * x),
+    "metaclass": (put_attribute, lambda x: OfMeta.w * x),
+    "attribute of a subclass": (put_class, lambda x: Below.w * x),
+    "class of an instance": (put_class, lambda x: BELOW.w * x),
+    "super": (put_class, lambda x: BELOW.of_class(x)),
+    "global": (put_global, lambda x: NUMBER * x),
+    "global container": (put_global_container, lambda x: NUMBER[0] * x),
+    "globals()": (put_by_globals, lambda x: NUMBER * x),
+    "attribute": (put_attribute, lambda x: MODEL.w * x),
+    "setattr": (put_by_setattr, lambda x: MODEL.w * x),
+    "vars": (put_by_vars, lambda x: MODEL.w * x),
+    "container in attribute": (put_container, lambda x: MODEL.parameters["w"][0] * x),
+    "nested": (put_nested, lambda x: NESTED["models"][0].w * x),
+    "new instance": (put_new_instance, lambda x: DICT["model"].w * x),
+    "slot": (put_slot, lambda x: SLOTTED.w * x),
+    "dict": (put_entry, lambda x: DICT["w"] * x),
+    "update": (put_by_update, lambda x: DICT["w"] * x),
+    "list": (put_item, lambda x: LIST[0] * x),
+    "array": (put_into_array, lambda x: ARRAY[0] * x),
+    "module": (put_module, lambda x: MODULE.w * x),
+    "import": (put_module, imports),
+    "import from": (put_module, imports_name),
+    "class": (put_class, lambda x: Holder.w * x),
+    "method of an instance made": (put_class, lambda x: Holder().of_class(x)),
+    "function": (put_function, lambda x: carrier.w * x),
+    "thread-local": (put_local, lambda x: LOCAL.w * x),
+    "helper": (put_attribute, lambda x: helper() * x),
+    "helper's helper": (put_attribute, lambda x: helper_of_helper() * x),
+    "helper's closure": (put_captured, lambda x: get_captured() * x),
+    "property": (put_attribute, lambda x: MODEL.computed * x),
+    "method": (put_attribute, lambda x: MODEL.method(x)),
+}
+
+
+def renewed(f):
+    """A function of its own, so that it has no rules yet."""
+    made = types.FunctionType(f.__code__, f.__globals__, "body", None, f.__closure__)
+    made.__module__, made.__qualname__ = __name__, "body"
+    return made
+
+
+@pytest.mark.parametrize("declare", DECLARED)
+@pytest.mark.parametrize("place", PLACES)
+def test_what_the_body_reads(place, declare):
+    put, body = PLACES[place]
+    f = declare(renewed(body))
+
+    def of_constant(w):
+        put(w)
+        return f(5.0)
+
+    def of_active(w):
+        put(w)
+        return f(5.0 * w)
+
+    assert_errors(of_constant, "body")
+    assert_errors(of_active, "Pass it as an argument")
+
+
+def test_the_error_names_rule_function_and_place():
+    f = with_rrule(renewed(PLACES["attribute"][1]))
+
+    def loss(w):
+        put_attribute(w)
+        return f(5.0)
+
+    with pytest.raises(UnsupportedProgram) as caught:
+        grad(loss)(3.0)
+    for part in (f"{__name__}.body (rrule ", "test_values_from_outside.py:", "MODEL.w"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("declare", DECLARED)
+def test_what_the_body_reads_of_constants(declare):
+    f = declare(renewed(lambda x: MODEL.scale * x * DICT["w"]))
+    seen = []
+
+    def loss(w):
+        MODEL.w = w
+        DICT["other"] = [1.0]
+        seen.append(w)
+        return f(5.0 * w) + MODEL.w
+
+    MODEL.scale, DICT["w"] = 2.0, 3.0
+    assert_right(loss)
+
+
+LOG: list[Any] = []
+
+
+def test_what_the_body_keeps_of_its_calls():
+    def body(x):
+        LOG.append(x)
+        return 2.0 * x
+
+    f = scalar(body)
+
+    def loss(w):
+        MODEL.w = w
+        return f(w) * f(MODEL.w)
+
+    assert_right(loss)
+
+
+def test_a_constant_that_is_put_outside():
+    f = scalar(renewed(PLACES["attribute"][1]))
+
+    def loss(w):
+        MODEL.w = stop_gradient(w)
+        return f(5.0) + w
+
+    for mode in FIRST_ORDER:
+        assert list(each_call(loss, mode)) == [1.0] * 4
+
+
+def test_functions_without_derivative():
+    @rc.primitive
+    def count(x):
+        return MODEL.w * x
+
+    rc.non_differentiable(count)
+
+    def loss(w):
+        MODEL.w = w
+        return count(5.0) + w
+
+    for mode in FIRST_ORDER:
+        assert list(each_call(loss, mode)) == [1.0] * 4
+
+
+# What a function with rules captures itself is the tangent of the function.
+
+
+def capturing(declare):
+    w = 2.0
+
+    def body(x):
+        return w * x
+
+    def put(value):
+        nonlocal w
+        w = value
+
+    return declare(body), put
+
+
+def with_both(f):
+    rc.rrule.define(f)(lambda x: (f(x), lambda dy: (rc.NoTangent(), dy * f(x) / x)))
+    rc.frule.define(f)(lambda tangents, x: (f(x), tangents[1] * f(x) / x))
+    return f
+
+
+@pytest.mark.parametrize("declare", [*DECLARED, with_both])
+def test_captured_values_of_which_the_rule_knows_nothing(declare):
+    f, put = capturing(declare)
+
+    def loss(w):
+        put(w)
+        return f(5.0)
+
+    for mode in FIRST_ORDER:
+        run = MODES[mode](loss)
+        for _ in range(4):
+            with pytest.raises((UnsupportedProgram, rc.NoTangentError), match="body"):
+                run(3.0)
+
+
+def test_captured_values_whose_tangent_the_frule_reads():
+    def declare(f):
+        @rc.frule.define(f)
+        def rule(tangents, x):
+            y = f(x)
+            return y, tangents[1] * y / x + tangents[0].w * x
+
+        return f
+
+    f, put = capturing(declare)
+
+    def loss(w):
+        put(w)
+        return f(5.0 * w)
+
+    for mode in FIRST_ORDER:
+        for found in each_call(loss, mode):
+            assert found == pytest.approx(30.0)
+
+
+# Values inside arguments.
+
+
+@rc.primitive
+def total(values, x):
+    return 15.0 * x
+
+
+@rc.rrule.define(total)
+def total_rrule(values, x):
+    def total_pullback(dy):
+        return rc.NoTangent(), rc.not_implemented("values"), 15.0 * dy
+
+    return total(values, x), total_pullback
+
+
+@rc.primitive
+def partial_total(values, x):
+    return 15.0 * x
+
+
+rc.scalar_rule(partial_total, lambda _y, _values, _x: (rc.NoTangent(), 15.0))
+
+
+def sub(base):
+    """An instance of a subclass that has an attribute."""
+    cls = type(f"My{base.__name__}", (base,), {})
+
+    def make(w):
+        made = cls()
+        made.w = w
+        return made
+
+    return make
+
+
+def put_on(x):
+    def make(w):
+        x.w = w
+        return x
+
+    return make
+
+
+def generated(w):
+    yield w
+
+
+def cached(w):
+    @functools.lru_cache
+    def f():
+        return w
+
+    return f
+
+
+KEPT: list[Any] = []
+
+
+def weakly(w):
+    made = Model()
+    made.w = w
+    KEPT.append(made)
+    return weakref.ref(made)
+
+
+def in_instance(w):
+    made = Model()
+    made.values = iter([w])
+    return made
+
+
+SUBCLASSES = (list, dict, tuple, str, float, int, deque, ValueError)
+HOLDING = {
+    **{f"subclass of {base.__name__}": sub(base) for base in SUBCLASSES},
+    "values": lambda w: {"a": w}.values(),
+    "items": lambda w: {"a": w}.items(),
+    "reversed": lambda w: reversed([w]),
+    "generator": generated,
+    "generator expression": lambda w: (v for v in [w]),
+    "map": lambda w: map(abs, [w]),
+    "map of a closure": lambda w: map(lambda v: w * v, [1.0]),  # noqa: C417
+    "zip": lambda w: zip([w], [1.0], strict=True),
+    "iter": lambda w: iter([w]),
+    "enumerate": lambda w: enumerate([w]),
+    "filter": lambda w: filter(None, [w]),
+    "cycle": lambda w: itertools.cycle([w]),
+    "repeat": lambda w: itertools.repeat(w),
+    "chain": lambda w: itertools.chain([w]),
+    "islice": lambda w: itertools.islice([w], 1),
+    "itemgetter": lambda w: operator.itemgetter(w),
+    "exception": lambda w: ValueError(w),
+    "function with an attribute": put_on(carrier),
+    "lru_cache": cached,
+    "thread-local": put_on(LOCAL),
+    "class": put_on(Holder),
+    "module": put_on(MODULE),
+    "weak reference": weakly,
+    "property": lambda w: property(lambda self: w),
+    "staticmethod": lambda w: staticmethod(lambda: w),
+    "slice": lambda w: slice(0, w),
+    "in a list": lambda w: [{"a": iter([w])}],
+    "in an instance": in_instance,
+    "in a namespace": lambda w: types.SimpleNamespace(a=iter([w])),
+}
+
+
+@pytest.mark.parametrize("f", [total, partial_total])
+@pytest.mark.parametrize("kind", HOLDING)
+def test_what_arguments_conceal(kind, f):
+    make = HOLDING[kind]
+    text = "argument 0 of tests.engine.test_values_from_outside"
+    assert_errors(lambda w: f(make(w), 5.0), text, FIRST_ORDER)
+    assert_errors(lambda w: f(make(w), 5.0 * w), text, FIRST_ORDER)
+
+
+@pytest.mark.parametrize("kind", HOLDING)
+def test_what_arguments_hold_of_constants(kind):
+    make = HOLDING[kind]
+    assert_right(lambda w: partial_total(make(2.0), w * w))
+
+
+# Bound methods of C code: what they are bound to has a tangent.
+
+
+def twice(f, x):
+    return f(x) + f(x)
+
+
+@rc.rrule.define(twice, config=rc.RuleConfig[rc.HasReverseMode])
+def twice_rrule(config, f, x):
+    y, pullback = rc.rrule_via_ad(config, f, x)
+
+    def twice_pullback(dy):
+        return rc.NoTangent(), *pullback(2.0 * dy)
+
+    return 2.0 * y, twice_pullback
+
+
+def twice_forward(f, x):
+    return f(x) + f(x)
+
+
+@rc.frule.define(twice_forward, config=rc.RuleConfig[rc.HasForwardsMode])
+def twice_frule(config, tangents, f, x):
+    y, dy = rc.frule_via_ad(config, tangents[1:], f, x)
+    return 2.0 * y, 2.0 * dy
+
+
+M, B = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 2.0])
+BOUND = {
+    "dot": lambda t, f: f((M * t).dot, B).sum(),
+    "matmul": lambda t, f: f((M * t).__matmul__, B).sum(),
+    "matmul of active": lambda t, f: f((M * t).__matmul__, B * t).sum(),
+    "rmatmul": lambda t, f: f((M * t).T.__rmatmul__, B).sum(),
+    "mul of an array": lambda t, f: f((M * t).__mul__, B * t).sum(),
+    "mul": lambda t, f: f((t * t).__mul__, 3.0),
+    "radd": lambda t, f: f((t * t).__radd__, t),
+    "mul of a scalar": lambda t, f: f((np.float64(2.0) * t).__mul__, 3.0),
+    "getitem": lambda t, f: f((B * t).__getitem__, 1),
+    "getitem of a list": lambda t, f: f([t * t, t].__getitem__, 0),
+}
+
+
+@pytest.mark.parametrize("f", [twice, twice_forward])
+@pytest.mark.parametrize("name", BOUND)
+def test_bound_methods(name, f):
+    assert_right(lambda t: BOUND[name](t, f))
+
+
+# Functions of NumPy that objects answer by themselves.
+
+
+def answering(name, *, is_property=False):
+    def answer(self, *_args, **_options):
+        return self.value * self.value
+
+    return type("Answering", (), {name: property(answer) if is_property else answer})
+
+
+ASKED = {
+    "argmax": (), "argmin": (), "any": (), "all": (), "argsort": (), "nonzero": (),
+    "rint": (), "searchsorted": (0,), "argpartition": (0,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_methods_that_numpy_calls(name):
+    cls = answering(name)
+
+    def loss(w):
+        x = cls()
+        x.value = w
+        return getattr(np, name)(x, *ASKED[name])
+
+    assert loss(3.0) == 9.0
+    assert_errors(loss, "Call the method itself", FIRST_ORDER)
+
+
+@pytest.mark.parametrize("name", ["shape", "ndim", "size"])
+def test_attributes_that_numpy_reads(name):
+    cls = answering(name, is_property=True)
+
+    def loss(w):
+        x = cls()
+        x.value = w
+        return getattr(np, name)(x)
+
+    assert_right(loss)
+
+
+def scaled(x):
+    x *= MODEL.w
+
+
+@rrule_mutating.define(scaled)
+def scaled_rrule(f, x):
+    w = MODEL.w
+    x.primal[...] *= w
+
+    def scaled_pullback(_):
+        x.primal[...] /= w
+        x.fdata[...] *= w
+        return NoRData(), NoRData()
+
+    return CoDual(None, NoFData()), scaled_pullback
+
+
+@frule_mutating.define(scaled)
+def scaled_frule(f, x):
+    x.primal[...] *= MODEL.w
+    x.tangent[...] *= MODEL.w
+    return Dual(None, rc.NoTangent())
+
+
+def test_what_a_function_with_mutating_rules_reads():
+    def loss(w):
+        x = np.ones(2) * w
+        MODEL.w = w
+        scaled(x)
+        return x.sum()
+
+    assert_errors(loss, "MODEL.w", FIRST_ORDER)
+
+
+@opaque
+def unseen(x):
+    return MODEL.w * x
+
+
+def test_what_an_opaque_function_reads():
+    def loss(w):
+        MODEL.w = w
+        return unseen(5.0) + w
+
+    assert_errors(loss, "MODEL.w", FIRST_ORDER)
