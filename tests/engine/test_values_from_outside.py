@@ -785,3 +785,29 @@ def test_what_an_opaque_function_reads():
         return unseen(5.0) + w
 
     assert_errors(loss, "MODEL.w", FIRST_ORDER)
+
+
+def test_written_code_leaves_such_calls_to_the_tape():
+    """The first calls put nothing outside, and are written out."""
+    f = scalar(renewed(lambda x: MODEL.w * NUMBER * x))
+
+    def by_attribute(w):
+        if w > 2.0:
+            MODEL.w = w
+        return f(5.0 * w)
+
+    def by_global(w):
+        if w > 2.0:
+            put_global(w)
+        return f(5.0 * w)
+
+    for loss in (by_attribute, by_global):
+        derivative = grad(loss)
+        for w in (1.0, 1.0, 1.0, 3.0, 1.0, 3.0):
+            put_attribute(1.0)
+            put_global(1.0)
+            if w < 2.0:
+                assert derivative(w) == 5.0
+            else:
+                with pytest.raises(UnsupportedProgram, match="as an argument"):
+                    derivative(w)

@@ -341,12 +341,14 @@ class ForwardRun(Run):
                 self.below.store_item(dv, flow.window(dest, lane), key)
 
     @property
+    def changes(self) -> bool:
+        """Whether the run has written to anything."""
+        return self.changed
+
+    @property
     def written_ids(self) -> set[int]:
         """The ids of what was written to."""
         return set(self.writes)
-
-    def has_written(self) -> bool:
-        return self.changed
 
     def progress(self) -> int:
         return len(self.copies)

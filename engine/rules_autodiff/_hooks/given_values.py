@@ -37,7 +37,7 @@ def check_given(run: Hooks, found: Any, f: Any, args: Any) -> None:
         check_own_methods(run, f, args, rule)
     elif f.__closure__:
         check_captured_read(run, found, f)
-    if run.rebinds or run.has_written():
+    if run.changes or run.rebinds:
         check_reads(run, f, rule)
 
 

@@ -143,8 +143,9 @@ class Hooks(Protocol):
     def note_attribute(self, owner: Any, name: str) -> None:
         """Called before `owner.name = …`."""
 
-    def has_written(self) -> bool:
-        """Whether the run has written to anything."""
+    @property
+    def changes(self) -> Any:
+        """True in a test if the run has written to anything."""
 
     @property
     def written_ids(self) -> set[int]:

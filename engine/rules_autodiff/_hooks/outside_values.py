@@ -34,7 +34,7 @@ def check_reads(run: Hooks, f: Any, rule: Any = None) -> None:
     Only what the program itself put there carries one: a run that has written nothing
     of what the function reads, and bound no outer name, need not look at it again.
     """
-    if not (run.rebinds or run.has_written()):
+    if not (run.changes or run.rebinds):
         return
     if is_closed(root_of(f)) or (rule and rule.constant):
         return

@@ -236,9 +236,6 @@ class ReverseRun(Run):
             self.tape.append(RuleEntry(found, pullback, slots, out))
         return y
 
-    def has_written(self) -> bool:
-        return bool(self.changes)
-
     @property
     def written_ids(self) -> set[int]:
         """The ids of what was written to, brought up to date."""
