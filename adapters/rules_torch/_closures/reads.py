@@ -1,14 +1,18 @@
 """What code reads by name besides its arguments, through the functions that it calls.
 
 Found once for each function, and read anew at every call: a global that is a helper, a
-class or a module is searched in turn, everything else is a value to look into.
+class or a module is searched in turn, everything else is a value to look into. (The
+guards of compiled code, in `outside_reads`, need paths to constants instead.)
 """
 
 from __future__ import annotations
 
+import builtins
+import dis
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -32,7 +36,7 @@ __all__ = [
 # So many functions, classes and modules are searched from one.
 _MOST = 512
 # So many codes are remembered.
-_REMEMBERED = 4096
+_REMEMBERED = 512
 # Where code asks for names that it computes, of a module and of its own globals.
 _COMPUTING = frozenset(("__dict__", "attrgetter", "getattr", "vars"))
 _EVALUATING = frozenset(("eval", "exec", "globals"))
@@ -239,6 +243,12 @@ def _of_code(item: Code) -> Iterator[Read]:
             yield Read(item.scope.get, name, name)
         elif name in sys.modules:  # imported inside the function
             yield Read(sys.modules.get, name, name)
+    for name in _loaded(item.code):  # what is not there yet may come
+        if name not in item.scope and name not in vars(builtins):
+            yield Read(item.scope.get, name, name)
+    for name in _loaded(item.code, "IMPORT_NAME"):
+        if name not in sys.modules:
+            yield Read(sys.modules.get, name, name)
 
 
 def _of_class(cls: type) -> Iterator[Read]:
@@ -274,6 +284,14 @@ def names_of(code: CodeType) -> tuple[str, ...]:
         elif isinstance(const, str) and const.replace(".", "_").isidentifier():
             names[const] = None
     return tuple(names)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _loaded(code: CodeType, how: str = "LOAD_GLOBAL") -> tuple[str, ...]:
+    """The names that code loads as globals, or imports."""
+    found = [step.argval for step in dis.get_instructions(code) if step.opname == how]
+    inner = [_loaded(c, how) for c in code.co_consts if isinstance(c, CodeType)]
+    return tuple(dict.fromkeys([*found, *chain(*inner)]))
 
 
 def functions_in(value: Any) -> list[FunctionType] | None:

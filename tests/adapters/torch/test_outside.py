@@ -475,6 +475,33 @@ def test_what_is_active_only_later_is_refused_then():
                 twice(g, active())
 
 
+def test_what_is_not_there_at_the_first_call_is_noticed_later(tmp_path, monkeypatch):
+    (tmp_path / "imported_late.py").write_text(f"from {__name__} import W\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    scope = {"later": False, "__name__": "user"}
+    source = """
+def missing(x):
+    return (w if later else 3) * x
+def imports(x):
+    if later:
+        import imported_late
+        return imported_late.W * x
+    return 3 * x
+"""
+    exec(source, scope)
+    pairs = [(with_rules(scope[name]), scope[name]) for name in ("missing", "imports")]
+    for f, g in pairs:
+        x = active()
+        (f(x) + twice(g, x)).backward()
+        assert x.grad == 3 + 9
+    scope.update(later=True, w=W)
+    importlib.import_module("imported_late")
+    for f, g in pairs:
+        for call in (f, lambda x, g=g: twice(g, x)):
+            with pytest.raises(OUTSIDE):
+                call(active())
+
+
 def test_a_tangent_of_a_global_is_noticed():
     with fwd.dual_level():
         scope = {"V": fwd.make_dual(torch.tensor(3.0), torch.tensor(1.0))}
