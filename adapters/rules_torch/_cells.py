@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.func import jvp, vjp, vmap
 
 import rules_core as rc
-from rules_core.extend import unflatten
+from rules_core.extend import Opener, unflatten
 from rules_core.testing import Cell, FlatFunction, HostArrays
 from rules_torch._values.leaves import TensorOpener, differentiable, flatten
 from rules_torch._values.numpy_arrays import to_numpy
@@ -100,6 +100,10 @@ class _Opener(TensorOpener):
             dtype = torch.complex128 if isinstance(value, complex) else torch.float64
             return torch.tensor(value, dtype=dtype)
         return super().convert(value)
+
+    def open(self, value: Any) -> rc.Structure | None:
+        """A container of NumPy's arrays, which are leaves here."""
+        return Opener.open(self, value)
 
 
 _HOST = HostArrays(

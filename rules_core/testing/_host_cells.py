@@ -12,7 +12,10 @@ from typing import Any, final
 
 import numpy as np
 
-from rules_core._hosts.layouts import Opener, flatten, unflatten
+from rules_core import has_tangent, structure
+from rules_core._hosts.layouts import Opener, flatten, statics, unflatten
+
+from ._report import NotRun
 
 __all__ = ["FlatFunction", "HostArrays"]
 
@@ -70,6 +73,7 @@ class FlatFunction:
         self.host, self.f, self.kwargs = host, f, kwargs
         self.leaves: list[Any] = []
         self.layout = flatten(tuple(primals), self.leaves, host.opener)
+        _check_opened(self.layout)
         self.where = [i for i, x in enumerate(self.leaves) if host.is_smooth(x)]
         self.moving = tuple([self.leaves[i] for i in self.where])
         self.out: Any = None
@@ -156,6 +160,18 @@ class FlatFunction:
         level = self.host.opener.level(tree)
         assert level is not None
         return dict(zip(level.names, level.values, strict=True))
+
+
+def _check_opened(layout: Any) -> None:
+    """Raise `NotRun` if the host cannot take apart an instance that has a tangent."""
+    for value in statics(layout):
+        if not callable(value) and structure(value) is not None and has_tangent(value):
+            name = type(value).__qualname__
+            message = (
+                f"an instance of {name} is a constant to this framework: register the "
+                "class there as a container"
+            )
+            raise NotRun(message)
 
 
 def _without_static(layout: Any) -> Any:
