@@ -147,16 +147,21 @@ def call(run: Hooks, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return f.run_on(run, *args, **kwargs)
     handle = handler_of(f)
     if handle is not None:
-        try:
-            return handle(run, *args, **kwargs)
-        except ERRORS as error:
-            raise_own(error, f, args, kwargs)
-            raise
+        return handled(run, handle, f, (), args, kwargs)
     if isinstance(f, Primitive):
         return call_primitive(run, f, args, kwargs)
     if isinstance(f, type):
         return call_class(run, f, args, kwargs)
     return call_object(run, f, args, kwargs)
+
+
+def handled(run: Hooks, handle: Any, f: Any, owner: Any, args: Any, kwargs: Any) -> Any:
+    """The result of a handler, which raises what the function itself would raise."""
+    try:
+        return handle(run, *owner, *args, **kwargs)
+    except ERRORS as error:
+        raise_own(error, f, args, kwargs)
+        raise
 
 
 def call_object(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
@@ -181,11 +186,7 @@ def call_native(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     if handle is None and type(f) in BUILTINS:
         handle, owner = HANDLERS.get(key_of_builtin(f)), (f.__self__,)
     if handle is not None:
-        try:
-            return handle(run, *owner, *args, **kwargs)
-        except ERRORS as error:
-            raise_own(error, f, args, kwargs)
-            raise
+        return handled(run, handle, f, owner, args, kwargs)
     of_numpy = type(f) not in BUILTINS
     if of_numpy and not kwargs and INERT.issuperset(map(type, args)):
         return run.from_text(run.below.call(f, *args), f, args)
@@ -197,11 +198,7 @@ def call_function(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return rebind(f, run)(*args, **kwargs)
     handle = HANDLERS.get(f)
     if handle is not None:
-        try:
-            return handle(run, *args, **kwargs)
-        except ERRORS as error:
-            raise_own(error, f, args, kwargs)
-            raise
+        return handled(run, handle, f, (), args, kwargs)
     result = run.mutating_rule(f, args, kwargs)
     if result is not NotImplemented:
         return result
