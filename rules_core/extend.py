@@ -37,6 +37,7 @@ from rules_core._hosts.tangent_leaves import (
     read as read_tangent,
 )
 from rules_core._primitives.ignore_derivatives import without_captured
+from rules_core._primitives.result_shapes import declared_shapes
 from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
 from rules_core._tangents.broadcast_shapes import same_without_ones, summed_axes
@@ -60,6 +61,7 @@ __all__ = [
     "RuleSet",
     "build_tangent",
     "count_leaves",
+    "declared_shapes",
     "entries_given",
     "entries_of",
     "explained",

@@ -92,7 +92,7 @@ def _call_host(primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if OUT not in primitive.__dict__ and primitive.shape_rule is None:
         convert = _to_own_numpy if primitive.needs_copies else _to_numpy
         given = jax.tree.map(convert, (args, kwargs))
-        found = call_lent(primitive, lambda at: primitive.fun(*at[0], **at[1]), given)
+        found = call_lent(primitive, lambda at: primitive.run(*at[0], **at[1]), given)
         return jax.tree.map(_to_jax, found)
     leaves, spec = _spec_of(primitive, args, kwargs, (None, None))
     host = spec.host_primal

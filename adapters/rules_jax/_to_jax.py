@@ -12,6 +12,7 @@ import numpy as np
 from jax import tree_util
 
 import rules_core as rc
+from rules_core.extend import declared_shapes
 
 from ._call import BACK_ENDS, OUT, call_primitive
 
@@ -47,8 +48,11 @@ def to_jax(
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
+    vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
+    copy_in: bool | None = None,
+    copy_out: bool | None = None,
     out: Any = None,
     via: str | None = None,
 ) -> JaxFunction:
@@ -61,10 +65,12 @@ def to_jax(
         f: A function or a primitive.
         host: As in `rules_core.primitive`.
         elementwise: As in `rules_core.primitive`.
+        vectorized: As in `rules_core.primitive`.
         static_argnames: As in `rules_core.primitive`.
         pure: As in `rules_core.primitive`.
-        out: Shapes and dtypes of the results of a host function without a shape rule:
-            a pytree of `ShapeDtype`, or a function of the arguments that returns one.
+        copy_in: As in `rules_core.primitive`.
+        copy_out: As in `rules_core.primitive`.
+        out: As in `rules_core.primitive`, for this wrapper alone.
         via: The mechanism: `"primitive"` (the default: whichever rules there are, in
             both modes), `"linear"` (both rules or an rrule, on JAX's
             stable API; the rrule runs again in the backward pass), `"custom_vjp"`
@@ -89,11 +95,14 @@ def to_jax(
     flags: dict[str, Any] = {
         "host": host,
         "elementwise": elementwise,
+        "vectorized": vectorized,
         "static_argnames": static_argnames,
         "pure": pure,
+        "copy_in": copy_in,
+        "copy_out": copy_out,
     }
     handle = rc.as_primitive(f, **flags)
     if out is not None:  # of this wrapper alone; rules that call the handle see it too
         handle = rc.Primitive(handle.fun, **handle.flags)
-        handle.__dict__[OUT] = out
+        handle.__dict__[OUT] = declared_shapes(out, handle)
     return JaxFunction(handle, via)

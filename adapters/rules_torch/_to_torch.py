@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 import rules_core as rc
+from rules_core.extend import declared_shapes
 from rules_torch._rules.autocast import check_policy
 from rules_torch._values.numpy_arrays import numpy_dtype
 
@@ -21,8 +22,11 @@ def to_torch(
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
+    vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
+    copy_in: bool | None = None,
+    copy_out: bool | None = None,
     out: Any = None,
     via: str | None = None,
     autocast: str = "keep",
@@ -36,11 +40,13 @@ def to_torch(
         f: A function, or a primitive.
         host: `f` needs NumPy arrays.
         elementwise: `f` maps broadcast elements one by one, like a ufunc.
+        vectorized: As in `rules_core.primitive`.
         static_argnames: Arguments that are no data.
         pure: Whether torch may repeat or drop calls.
-        out: Shape and dtype of the result, for a host function that is compiled: a
-            `ShapeDtype` (or a pytree of them), or a function of the arguments'
-            `ShapeDtype` that returns one. torch dtypes are accepted.
+        copy_in: As in `rules_core.primitive`.
+        copy_out: As in `rules_core.primitive`.
+        out: As in `rules_core.primitive`, for this wrapper alone; torch dtypes are
+            accepted.
         autocast: What `torch.autocast` does to a call. `"keep"`: the body runs under
             it, and the pullback likewise; `"promote"`: arguments are cast to the widest
             dtype among them, `"cast"`: to that of the autocast, and it is off inside.
@@ -65,25 +71,19 @@ def to_torch(
         f,
         host=host,
         elementwise=elementwise,
+        vectorized=vectorized,
         static_argnames=static_argnames,
         pure=pure,
+        copy_in=copy_in,
+        copy_out=copy_out,
     )
     if out is None and check_policy(autocast) == "keep":
         return handle
     own = rc.Primitive(handle.fun, **handle.flags)
     if out is not None:
-        own.__dict__["_out_torch"] = out if callable(out) else _constant(out)
+        own.__dict__["_out_torch"] = declared_shapes(_in_numpy(out), own)
     own.__dict__["_autocast_torch"] = check_policy(autocast)
     return own
-
-
-def _constant(out: Any) -> Callable[..., Any]:
-    described = _in_numpy(out)
-
-    def result_shape(*_args: Any, **_kw: Any) -> Any:
-        return described
-
-    return result_shape
 
 
 def _in_numpy(out: Any) -> Any:
@@ -91,6 +91,8 @@ def _in_numpy(out: Any) -> Any:
         dtype = out.dtype
         numpy = numpy_dtype(dtype) if isinstance(dtype, torch.dtype) else dtype
         return rc.ShapeDtype(out.shape, numpy)
+    if isinstance(out, torch.dtype):
+        return numpy_dtype(out)
     if isinstance(out, (tuple, list)):
         return type(out)(_in_numpy(item) for item in out)
     if isinstance(out, dict):

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 
+from rules_core._dispatch.call_site import caller_location
 from rules_core._dispatch.registry import find_table, load_pack
+from rules_core._dispatch.rule import Location
 
 from .primitive import Primitive, check_flags, names_of, register
+from .result_shapes import declared_shapes
+from .shape_and_batch_rules import shape_rule
 
 __all__ = ["as_primitive", "primitive"]
 
@@ -26,8 +30,12 @@ def primitive(
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
+    vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
+    copy_in: bool | None = None,
+    copy_out: bool | None = None,
+    out: Any = None,
 ) -> Primitive: ...
 @overload
 def primitive(
@@ -36,8 +44,12 @@ def primitive(
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
+    vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
+    copy_in: bool | None = None,
+    copy_out: bool | None = None,
+    out: Any = None,
 ) -> Callable[[Callable[..., Any]], Primitive]: ...
 def primitive(
     f: Callable[..., Any] | None = None,
@@ -45,8 +57,12 @@ def primitive(
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
+    vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
+    copy_in: bool | None = None,
+    copy_out: bool | None = None,
+    out: Any = None,
 ) -> Any:
     """Make `f` callable, with its rules, on the arrays of every framework.
 
@@ -61,13 +77,27 @@ def primitive(
         elementwise: `f` maps broadcast elements one by one, like a ufunc. Supplies the
             shape rule and the batch rule: shapes broadcast, the widest floating
             argument decides the dtype, a whole batch is one call.
+        vectorized: `f` accepts further leading axes in any of its arrays, which
+            broadcast, and computes each example by itself, as `np.linalg.det` does.
+            Supplies the batch rule: a whole batch is one call.
         static_argnames: Constant arguments, besides ints, strings, None, functions and
             dtypes, which always are.
         pure: Whether a framework may repeat or drop calls; False for effects or
             randomness.
+        copy_in: Give `f` its own writable copies of its arrays, with plain NumPy too.
+        copy_out: Copy the results, for a library that reuses its output.
+        out: The shape rule in short form, needed where a framework compiles: `"x"` for
+            a result like argument `x`; `("n", 3)` for a shape of ints and names of
+            integer arguments; `"(m,n),(n)->(m)"` for a signature as of `np.vectorize`,
+            with several results after the arrow; `float` or another dtype for a number;
+            `ShapeDtype(("n",), int)` for a shape with its dtype; a function of the
+            arguments; or a tuple, list or dict of these. Where no dtype is given it is
+            the widest floating one among the arguments.
 
     Raises:
         PrimitiveError: `f` is a primitive already, with other flags.
+        RuleClashError: `out` is given, and `f` has a shape rule from another module.
+        RuleDefinitionError: `out` has another form, or flags contradict each other.
 
     >>> import numpy as np
     >>> import rules_core as rc
@@ -82,16 +112,31 @@ def primitive(
         {
             "host": host,
             "elementwise": elementwise,
+            "vectorized": vectorized,
             "static_argnames": static_argnames,
             "pure": pure,
+            "copy_in": copy_in,
+            "copy_out": copy_out,
         }
     )
+    where = caller_location("primitive") if out is not None else None
     if f is None:
-        return lambda function: primitive(function, **flags)
+        return lambda function: _declare(function, flags, out, where)
+    return _declare(f, flags, out, where)
+
+
+def _declare(
+    f: Any, flags: dict[str, Any], out: Any, where: Location | None
+) -> Primitive:
     if isinstance(f, Primitive):
-        return check_flags(f, flags)
-    load_pack(f)
-    return register(f, flags)
+        handle = check_flags(f, flags)
+    else:
+        load_pack(f)
+        handle = register(f, flags)
+    if where is not None:
+        shapes = declared_shapes(out, handle)
+        shape_rule.register(handle.table, shapes, where)
+    return handle
 
 
 def as_primitive(
@@ -99,8 +144,11 @@ def as_primitive(
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
+    vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
+    copy_in: bool | None = None,
+    copy_out: bool | None = None,
 ) -> Primitive:
     """`f` as a primitive without registering it: its own primitive, or a new one.
 
@@ -122,8 +170,11 @@ def as_primitive(
         {
             "host": host,
             "elementwise": elementwise,
+            "vectorized": vectorized,
             "static_argnames": static_argnames,
             "pure": pure,
+            "copy_in": copy_in,
+            "copy_out": copy_out,
         }
     )
     if isinstance(f, Primitive):

@@ -15,20 +15,27 @@ from rules_core._dispatch.registry import being_imported, table_for
 from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import LOCK, Table
 
+from .copies import with_copies
 from .find_host import check_captured, find_adapter
-from .shape_and_batch_rules import elementwise_batch_rule, elementwise_shape_rule
+from .shape_and_batch_rules import (
+    elementwise_batch_rule,
+    elementwise_shape_rule,
+    vectorized_batch_rule,
+)
 
 __all__ = ["Primitive", "acting_handle", "check_flags", "names_of", "register"]
 
 # Unregistered primitives whose rules a framework is running, by the wrapped function.
 _ACTING: ContextVar[dict[int, Primitive] | None] = ContextVar("acting", default=None)
 
-_FLAGS = ("host", "elementwise", "static_argnames", "pure")
 _DEFAULTS: dict[str, Any] = {
     "host": False,
     "elementwise": False,
+    "vectorized": False,
     "static_argnames": frozenset(),
     "pure": True,
+    "copy_in": False,
+    "copy_out": False,
 }
 
 
@@ -42,8 +49,12 @@ class Primitive:
         fun: The wrapped function, which is the rule key.
         host: Whether it needs NumPy arrays.
         elementwise: Whether it maps broadcast elements one by one.
+        vectorized: Whether it accepts further leading axes.
         static_argnames: Names of constant arguments.
         pure: Whether a framework may repeat or drop calls.
+        copy_in: Whether it receives copies of its arrays.
+        copy_out: Whether its results are copied.
+        run: Calls it, with these copies.
         shortcut: The adapter's fast path for positional arguments; it returns
             `NotImplemented`, without effects, if it does not apply.
 
@@ -59,14 +70,18 @@ class Primitive:
         "__dict__",
         "__weakref__",
         "cells",
+        "copy_in",
+        "copy_out",
         "elementwise",
         "fun",
         "host",
         "persistent",
         "pure",
+        "run",
         "shortcut",
         "static_argnames",
         "table",
+        "vectorized",
     )
 
     def __init__(
@@ -75,14 +90,20 @@ class Primitive:
         *,
         host: bool = False,
         elementwise: bool = False,
+        vectorized: bool = False,
         static_argnames: str | Iterable[str] = (),
         pure: bool = True,
+        copy_in: bool = False,
+        copy_out: bool = False,
     ) -> None:
         self.fun: Callable[..., Any] = fun
         self.host, self.elementwise, self.pure = host, elementwise, pure
+        self.vectorized, self.copy_in, self.copy_out = vectorized, copy_in, copy_out
         self.static_argnames = names_of(static_argnames)
         self.table: Table = table_for(fun, "primitive")
         self._check_static()
+        self._check_host()
+        self.run = with_copies(fun, copy_in=copy_in, copy_out=copy_out)
         self.cells: tuple[Any, ...] = getattr(fun, "__closure__", None) or ()
         self.persistent = False
         self.shortcut: Callable[[tuple[Any, ...]], Any] | None = None
@@ -105,6 +126,22 @@ class Primitive:
         )
         raise RuleDefinitionError(message)
 
+    def _check_host(self) -> None:
+        label = f"primitive {describe(self.fun)}"
+        if self.elementwise and self.vectorized:
+            message = (
+                f"{label} must be elementwise or vectorized, but got both. Leave "
+                "vectorized out: elementwise functions are."
+            )
+            raise RuleDefinitionError(message)
+        for name in ("copy_in", "copy_out"):
+            if getattr(self, name) and not self.host:
+                message = (
+                    f"{label}: {name}=True must go with host=True, for other functions "
+                    "run on the framework's own arrays. Add host=True."
+                )
+                raise RuleDefinitionError(message)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         shortcut = self.shortcut  # once: another thread may define a rule
         if shortcut is not None and not kwargs:
@@ -115,14 +152,14 @@ class Primitive:
         if adapter is None:
             if self.cells:
                 check_captured(self)
-            return self.fun(*args, **kwargs)
+            return self.run(*args, **kwargs)
         return adapter.call(self, args, kwargs)
 
     def call_traced(self, *args: Any, **kwargs: Any) -> Any:
         """A call as torch's Dynamo traces it: there are no shortcuts in a graph."""
         adapter = find_adapter(args, kwargs)
         if adapter is None:
-            return self.fun(*args, **kwargs)
+            return self.run(*args, **kwargs)
         return adapter.call(self, args, kwargs)
 
     vars(__call__)["_torchdynamo_inline"] = call_traced
@@ -166,23 +203,27 @@ class Primitive:
         """`(*ShapeDtype) → ShapeDtype`, registered or supplied by `elementwise`."""
         if self.table.shapes is not None:
             return self.table.shapes.function
-        return self._elementwise("_shapes", elementwise_shape_rule)
+        if self.elementwise:
+            return self._supplied("_shapes", elementwise_shape_rule)
+        return None
 
     @property
     def batch_rule(self) -> Callable[..., Any] | None:
-        """`(axis_size, in_batched, *args)`, registered or from `elementwise`."""
+        """`(axis_size, in_batched, *args)`, registered or supplied by a flag."""
         if self.table.batches is not None:
             return self.table.batches.function
-        return self._elementwise("_batches", elementwise_batch_rule)
+        if self.vectorized:
+            return self._supplied("_batches", vectorized_batch_rule)
+        if self.elementwise:
+            return self._supplied("_batches", elementwise_batch_rule)
+        return None
 
-    def _elementwise(
+    def _supplied(
         self, name: str, make: Callable[..., Callable[..., Any]]
-    ) -> Callable[..., Any] | None:
+    ) -> Callable[..., Any]:
         """One object per primitive: frameworks cache traces by its identity."""
-        if not self.elementwise:
-            return None
         if name not in self.__dict__:
-            self.__dict__[name] = make(self.fun)
+            self.__dict__[name] = make(self.run)
         return cast("Callable[..., Any]", self.__dict__[name])
 
     @property
@@ -194,13 +235,15 @@ class Primitive:
         """
         if not self.host or type(self.fun).__name__ == "ufunc":
             return False
+        if self.copy_in and self.copy_out:  # `run` makes them
+            return False
         rules = (*self.table.rrule.rules, *self.table.frule.rules)
         return all(rule.opted_out for rule in rules)
 
     @property
     def flags(self) -> dict[str, Any]:
         """The flags of its declaration."""
-        return {name: getattr(self, name) for name in _FLAGS}
+        return {name: getattr(self, name) for name in _DEFAULTS}
 
     def __reduce__(self) -> Any:
         if _found_by_name(self):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar, final
 
@@ -17,9 +17,13 @@ from rules_core._dispatch.table import LOCK, Table
 
 __all__ = [
     "batch_rule",
+    "broadcast",
     "elementwise_batch_rule",
     "elementwise_shape_rule",
+    "numpy_dtype",
+    "result_dtype",
     "shape_rule",
+    "vectorized_batch_rule",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,24 +47,29 @@ class _SideRule:
         table = table_for(key, f"{self.kind}.define")
 
         def register(function: F) -> F:
-            where = Location.of(function)
-            new = Rule(
-                self.kind,
-                key,
-                _with_defaults(function, table),
-                where,
-                (),
-                variadic=(object,),
-                persistent=being_imported(where.module),
-            )
-            with LOCK:
-                old = getattr(table, self.slot)
-                if old and (old.module, old.name) != (new.module, new.name):
-                    raise RuleClashError(old, new)
-                setattr(table, self.slot, new)
+            self.register(table, function, Location.of(function))
             return function
 
         return register
+
+    def register(
+        self, table: Table, function: Callable[..., Any], where: Location
+    ) -> None:
+        """Register a rule; one of this name from this module is replaced."""
+        new = Rule(
+            self.kind,
+            table.key,
+            _with_defaults(function, table),
+            where,
+            (),
+            variadic=(object,),
+            persistent=being_imported(where.module),
+        )
+        with LOCK:
+            old = getattr(table, self.slot)
+            if old and (old.module, old.name) != (new.module, new.name):
+                raise RuleClashError(old, new)
+            setattr(table, self.slot, new)
 
     def __reduce__(self) -> str:
         return self.kind
@@ -135,7 +144,7 @@ def _with_defaults(function: Callable[..., Any], table: Table) -> Callable[..., 
     return filled
 
 
-def _result_dtype(dtypes: list[Any]) -> Any:
+def result_dtype(dtypes: list[Any]) -> Any:
     """The widest floating dtype; double for integers alone."""
     import numpy as np
 
@@ -151,6 +160,21 @@ def _result_dtype(dtypes: list[Any]) -> Any:
         raise UnsupportedError(message) from None
 
 
+def numpy_dtype(dtype: Any) -> Any:
+    """A dtype of NumPy; PyTorch's are named like it."""
+    import numpy as np
+
+    text = str(dtype)
+    return np.dtype(text.removeprefix("torch.") if "torch." in text else dtype)
+
+
+def broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which shapes broadcast."""
+    import numpy as np
+
+    return np.broadcast_shapes(*shapes)
+
+
 def elementwise_shape_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
     """Shapes broadcast; the widest floating argument decides the dtype."""
 
@@ -163,7 +187,7 @@ def elementwise_shape_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
         dtypes = [np.dtype(a.dtype) for a in arrays] or [np.dtype(t) for t in numbers]
         if complex in numbers:
             dtypes.append(np.dtype(np.complex64))
-        out = ShapeDtype(shape, _result_dtype(dtypes))
+        out = ShapeDtype(shape, result_dtype(dtypes))
         count = getattr(fun, "nout", 1)
         return out if count == 1 else (out,) * count
 
@@ -184,6 +208,18 @@ def elementwise_batch_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     elementwise_batch.__qualname__ = f"elementwise_batch[{describe(fun)}]"
     return elementwise_batch
+
+
+def vectorized_batch_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """One call for the whole batch: the batch axis is one more leading axis."""
+
+    def vectorized_batch(
+        axis_size: int, in_batched: tuple[bool, ...], *args: Any, **kw: Any
+    ) -> tuple[Any, Any]:
+        return fun(*args, **kw), True
+
+    vectorized_batch.__qualname__ = f"vectorized_batch[{describe(fun)}]"
+    return vectorized_batch
 
 
 def _rank(a: Any) -> int:

@@ -50,7 +50,7 @@ class HostPrimal:
     def run(self, arrays: list[Any]) -> list[Any]:
         """The function on NumPy arrays, flat."""
         args, kwargs = self.spec.fill(self._native(arrays))
-        found = tree_util.tree_leaves(self.primitive.fun(*args, **kwargs))
+        found = tree_util.tree_leaves(self.primitive.run(*args, **kwargs))
         return list(map(np.array, found)) if self.primitive.needs_copies else found
 
     def batch(
@@ -110,8 +110,7 @@ class HostPrimal:
 
     def _promise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.spec.out is not None:
-            out = self.spec.out
-            return out(*args, **kwargs) if callable(out) else out
+            return self.spec.out(*args, **kwargs)
         rule = self.primitive.shape_rule
         if rule is None:
             raise rc.UnsupportedError(_no_shape_text(self.spec.name))

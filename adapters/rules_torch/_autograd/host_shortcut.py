@@ -48,7 +48,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
     import numpy as np
 
     copies = needs_copies(primitive)
-    fun, array_type, count = primitive.fun, np.ndarray, getrefcount
+    fun, array_type, count = primitive.run, np.ndarray, getrefcount
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
     # An array that only `y` refers to shares memory with nobody; ufuncs make one, if

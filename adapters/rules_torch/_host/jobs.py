@@ -135,7 +135,7 @@ class PrimalJob(Job):
 
     def _call(self, arrays: list[Any]) -> list[Any]:
         args, kwargs = unflatten(self.layout, arrays)
-        return [self.primitive.fun(*args, **kwargs)]
+        return [self.primitive.run(*args, **kwargs)]
 
     def on_arrays(
         self, fn: Callable[[list[Any]], Any], tensors: Sequence[Tensor]
