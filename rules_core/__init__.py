@@ -7,6 +7,7 @@ from rules_core._base.arrays import Array, ShapeDtype, array_namespace, is_array
 from rules_core._base.errors import (
     AmbiguousRulesError,
     CotangentCountError,
+    CotangentNameError,
     DebugError,
     MixedHostsError,
     NoTangentError,
@@ -173,6 +174,7 @@ __all__ = [
     "RuleResultError",
     "TangentCountError",
     "CotangentCountError",
+    "CotangentNameError",
     "NoTangentError",
     "ProjectionError",
     "DerivativeNotImplemented",

@@ -40,6 +40,7 @@ from rules_core._primitives.ignore_derivatives import without_captured
 from rules_core._primitives.result_shapes import declared_shapes
 from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
+from rules_core._rules.named_cotangents import ordered_cotangents
 from rules_core._tangents.broadcast_shapes import same_without_ones, summed_axes
 from rules_core._tangents.leaves import signed
 from rules_core._tangents.project import entries_given, entries_of
@@ -72,6 +73,7 @@ __all__ = [
     "is_watching",
     "keyed_of",
     "leaf_paths",
+    "ordered_cotangents",
     "read_tangent",
     "read_types",
     "reasons",

@@ -12,6 +12,7 @@ from typing import Any
 __all__ = [
     "AmbiguousRulesError",
     "CotangentCountError",
+    "CotangentNameError",
     "DebugError",
     "MixedHostsError",
     "NoTangentError",
@@ -138,6 +139,22 @@ class CotangentCountError(RulesCoreError, TypeError):
             f"must return a tuple of {expected} cotangents (one for the function "
             f"itself, then one per positional argument), but got {got}. Return "
             "NoTangent() for what has no tangent."
+        )
+
+
+class CotangentNameError(RulesCoreError, TypeError):
+    """A pullback returned a dict with a name that is not that of an argument."""
+
+    def __init__(self, rule: Any, names: Sequence[str], found: Any) -> None:
+        self.rule = rule
+        has = f"among the arguments ({', '.join(names)})" if names else "no names"
+        cure = "Keyword-only arguments have no cotangent."
+        if not names:
+            cure = "Its signature has no names: return a tuple, NoTangent() first."
+        super().__init__(
+            f"rrule {rule.name} for {rule.target} at {rule.location}: a pullback that "
+            f"returns a dict must name {'arguments' if names else 'nothing'}, {has}, "
+            f"but got {found!r}. {cure}"
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, final
 
-from rules_core._base.errors import CotangentCountError
+from rules_core._rules.named_cotangents import ordered_cotangents
 from rules_core._tangents.zeros import NoTangent
 
 from .layouts import Opener, count_leaves, flatten, leaf_paths, unflatten
@@ -113,11 +113,12 @@ class FlatCall:
             count: The number of leaves, those of keywords included.
 
         Raises:
-            CotangentCountError: `answer` is no tuple of one cotangent per argument.
+            CotangentCountError: `answer` is neither a tuple of one cotangent per
+                argument nor a dict.
+            CotangentNameError: `answer` names what is no argument.
         """
         expected = len(self.parts) + 1
-        if type(answer) is not tuple or len(answer) != expected:
-            raise CotangentCountError(rule, expected, answer)
+        answer = ordered_cotangents(rule, answer, expected)
         found: list[Any] = []
         for i, part in enumerate(self.slices):
             found += read(i, answer[i + 1], part)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rules_core._base.errors import CotangentCountError, DebugError
+from rules_core._base.errors import DebugError
 from rules_core._dispatch.configs import SupportsMutation, requirement
 from rules_core._dispatch.registry import DECORATORS, all_tables
 from rules_core._dispatch.rule import Rule
@@ -25,6 +25,8 @@ from rules_core._tangents.check import (
     check_tangent,
     snapshot,
 )
+
+from .named_cotangents import ordered_cotangents
 
 __all__ = ["debug_mode", "is_watching", "switch_on_by_environment"]
 
@@ -174,8 +176,7 @@ def _check_cotangents(
     wanted: tuple[bool, ...],
 ) -> None:
     count = len(arguments) + (not is_method_key(rule.key))
-    if type(found) is not tuple or len(found) != count:
-        raise CotangentCountError(rule, count, found)
+    found = ordered_cotangents(rule, found, count, [*arguments.values()])
     tangents = found[len(found) - len(arguments) :]
     triples = zip(arguments.items(), tangents, wanted, strict=True)
     for (name, x), dx, is_wanted in triples:

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from rules_core._base.errors import (
-    CotangentCountError,
     RuleResultError,
     TangentCountError,
 )
@@ -22,6 +21,8 @@ from rules_core._tangents.containers import Tangent, backing
 from rules_core._tangents.project import materialise
 from rules_core._tangents.thunks import AbstractThunk
 from rules_core._tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+
+from .named_cotangents import ordered_cotangents
 
 __all__ = ["FRuleCall", "Outer", "RRuleCall", "RuleCall"]
 
@@ -72,14 +73,13 @@ class RuleCall:
         return len(self.args) + (not self.method)
 
     def check_cotangents(self, result: Any) -> tuple[Any, ...]:
-        """Raise an error unless there is a tuple with one entry per argument.
+        """The rule's cotangents in order, from a tuple or a dict by names.
 
         Raises:
-            CotangentCountError: With the rule and both counts.
+            CotangentCountError: It is neither, or has another number of entries.
+            CotangentNameError: A name is not that of an argument.
         """
-        if type(result) is not tuple or len(result) != self.cotangent_count:
-            raise CotangentCountError(self.rule, self.cotangent_count, result)
-        return result
+        return ordered_cotangents(self.rule, result, self.cotangent_count, self.args)
 
 
 class RRuleCall(RuleCall):
@@ -99,6 +99,15 @@ class RRuleCall(RuleCall):
         elif self.method != self.bound:
             pullback = self._shifted(pullback)
         return y, pullback
+
+    def ordered(self, pullback: Callable[..., Any]) -> Callable[..., Any]:
+        """The pullback of `run` with its cotangents in order, if it names them."""
+
+        def ordered_pullback(dy: Any) -> Any:
+            found = pullback(dy)
+            return self.check_cotangents(found) if type(found) is dict else found
+
+        return ordered_pullback
 
     def _shifted(self, pullback: Callable[..., Any]) -> Callable[..., Any]:
         """A method called through its class, or a plain function as a method."""

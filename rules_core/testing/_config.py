@@ -53,7 +53,8 @@ class FiniteDifferenceConfig(RuleConfig, HasForwardsMode, HasReverseMode):
         """`(y, pullback)` by the rule of `f`, or by its whole Jacobian."""
         call = rrule.resolve(f, args, kw, self)
         if call is not None:
-            return call.run()
+            y, pullback = call.run()
+            return y, call.ordered(pullback)
         subject = Subject(f, args, kw, tries=0)
         return subject.y, _numerical_pullback(subject)
 

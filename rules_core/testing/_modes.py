@@ -149,6 +149,7 @@ class Pull(Mode):
         call = self.resolve(primals)
         with np.errstate(all="ignore"):
             y, pullback = call.run(needs=needs or self.wanted(call))
+            pullback = call.ordered(pullback)
             return Outcome(primals, y, given, pullback(given), pullback)
 
     @override

@@ -13,7 +13,14 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import LEAF, FlatCall, build_tangent, is_watching, unflatten
+from rules_core.extend import (
+    LEAF,
+    FlatCall,
+    build_tangent,
+    is_watching,
+    ordered_cotangents,
+    unflatten,
+)
 from rules_torch._closures.convert import convert, rebuild
 from rules_torch._compat import (
     autocast_active,
@@ -264,7 +271,7 @@ class Call:
         if self.layout is not None:
             return self._spread_structured(result, wanted, node)
         if type(result) is not tuple or len(result) != len(self.inputs) + 1:
-            raise rc.CotangentCountError(self.rrule, len(self.inputs) + 1, result)
+            result = ordered_cotangents(self.rrule, result, len(self.inputs) + 1)
         out: Cotangents = []
         for i, (shape, dtype, _) in enumerate(self.inputs):
             if not wanted[i]:

@@ -31,11 +31,11 @@ from rules_autodiff._shadows.slots import (
 )
 from rules_core import (
     AbstractThunk,
-    CotangentCountError,
     NotImplementedTangent,
     ZeroTangent,
     unthunk,
 )
+from rules_core.extend import ordered_cotangents
 
 __all__ = [
     "AddEntry",
@@ -104,7 +104,8 @@ class RuleEntry:
             dy = _zero_of(self.out)
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
-            raise CotangentCountError(self.call.rule, len(self.slots), cotangents)
+            count = len(self.slots)
+            cotangents = ordered_cotangents(self.call.rule, cotangents, count)
         inner = []
         for place, slot in enumerate(self.slots):
             if slot is None:

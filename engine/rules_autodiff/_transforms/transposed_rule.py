@@ -24,7 +24,7 @@ from rules_core import (
     unthunk,
     zero_tangent,
 )
-from rules_core.extend import entries_of
+from rules_core.extend import entries_of, ordered_cotangents
 
 from .linear_map import deepest
 from .recorded_point import check_adjoint, generic_like, nonlinear
@@ -90,7 +90,10 @@ def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any)
 
     def pull(dy: Any) -> Any:
         met: dict[Any, Any] = {}
-        parts = [concrete(dx, met) for dx in pullback(dy)]
+        dxs = pullback(dy)
+        if type(dxs) is dict:
+            dxs = ordered_cotangents(found.rule, dxs, len(own))
+        parts = [concrete(dx, met) for dx in dxs]
         if len(parts) == len(own):
             parts = [of_class(x, dx, met) for x, dx in zip(own, parts, strict=True)]
         return tuple(parts)

@@ -194,7 +194,7 @@ def calls_of(
     if simple and rule.authors_partials is not None:
         return of_arrays(function, rule.authors_partials, result, active)
     if simple:
-        return by_rule(rule.function, result, active)
+        return by_rule(rule.function, result, active, rule)
 
     def run(*args: Any) -> Any:
         found: Any = rrule.resolve(function, args, options, Run.config)

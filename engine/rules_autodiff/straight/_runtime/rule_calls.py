@@ -14,6 +14,7 @@ import numpy as np
 from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff.straight._program.kinds import REAL, Kind, kind_of
 from rules_core import AbstractTangent, AbstractThunk, ZeroTangent, unthunk
+from rules_core.extend import ordered_cotangents
 
 from .elementwise import as_real, unfollowed
 from .helpers import fit, summed
@@ -142,8 +143,13 @@ def own_array(y: Any, result: Kind, args: Any) -> Any:
     return y if owner is y else y.copy()
 
 
-def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
-    """An rrule: `run(*args)` gives the value and the pullback."""
+def by_rule(
+    run: Callable[..., Any], result: Kind, active: Any, rule: Any = None
+) -> Calls:
+    """An rrule: `run(*args)` gives the value and the pullback.
+
+    Its pullback may name cotangents if `rule` is given.
+    """
     is_number = result is REAL
 
     def forward(*args: Any) -> Any:
@@ -159,6 +165,8 @@ def by_rule(run: Callable[..., Any], result: Kind, active: Any) -> Calls:
         if type(dz) is float and (dz == 0.0 or not is_number):  # zero
             return tuple([zero_of(args[i]) for i in active])
         cotangents = pullback(dz)
+        if type(cotangents) is dict and rule is not None:
+            cotangents = ordered_cotangents(rule, cotangents, len(args) + 1)
         if type(cotangents) is not tuple or len(cotangents) != len(args) + 1:
             unfollowed("there are not as many cotangents as arguments")
         return tuple([cotangent(cotangents[i + 1], args[i]) for i in active])

@@ -1,0 +1,57 @@
+"""Cotangents by name: `{"x": dx}` in place of one cotangent per argument."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rules_core._base.errors import CotangentCountError, CotangentNameError
+from rules_core._dispatch.registry import find_table
+from rules_core._dispatch.rule import Rule
+from rules_core._tangents.canonical import has_tangent
+from rules_core._tangents.zeros import NoTangent, NotImplementedTangent
+
+__all__ = ["ordered_cotangents"]
+
+
+def ordered_cotangents(
+    rule: Rule, found: Any, count: int, primals: Sequence[Any] | None = None
+) -> tuple[Any, ...]:
+    """What a pullback returned, as one cotangent per argument of its rule.
+
+    Args:
+        rule: The rrule.
+        found: A tuple in this order, or a dict by the names of arguments. What a dict
+            leaves out is not implemented, or has no tangent.
+        count: The number of cotangents, that of the function itself included.
+        primals: The rule's arguments, if they are known: those without a tangent get
+            `NoTangent()` if the dict leaves them out.
+
+    Raises:
+        CotangentCountError: `found` is neither, or too short or too long.
+        CotangentNameError: A name is not that of an argument.
+    """
+    if type(found) is tuple and len(found) == count:
+        return found
+    if type(found) is not dict:
+        raise CotangentCountError(rule, count, found)
+    table = find_table(rule.key)
+    assert table is not None
+    head = () if table.method else (NoTangent(),)
+    names = (table.binder.names or ())[: count - len(head)]
+    for name in found:
+        if name not in names:
+            raise CotangentNameError(rule, names, name)
+    missing = [_missing(rule, i, names) for i in range(count - len(head))]
+    if primals is not None:
+        pairs = zip(primals, missing, strict=True)
+        missing = [dx if has_tangent(x) else NoTangent() for x, dx in pairs]
+    named = dict(enumerate(names))
+    return (*head, *(found.get(named.get(i), dx) for i, dx in enumerate(missing)))
+
+
+def _missing(rule: Rule, i: int, names: Sequence[str]) -> Any:
+    name = repr(names[i]) if i < len(names) else str(i)
+    info = f"the pullback of {rule.label} returns no cotangent of argument {name}"
+    where = rule.where
+    return NotImplementedTangent(info, "", where.module, where.file, where.line)
