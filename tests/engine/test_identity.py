@@ -1,14 +1,15 @@
 """Identity and class of results: the same in a program and inside of a derivative."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 import scipy.special
 
-from rules_autodiff import grad, jvp, value_and_grad, vjp
+from rules_autodiff import grad, jacfwd, jacrev, jvp, value_and_grad, vjp
 from rules_autodiff.testing import check_program
-from rules_core import NoTangent, opt_out, rrule
+from rules_core import NoTangent, linear_rule, opt_out, rrule
 from rules_core.testing import isolated_rules
 from rules_scipy.special import logsumexp
 
@@ -199,6 +200,46 @@ def test_a_reversed_gradient_stays_reversed():
     with isolated_rules():
         rrule.define(same)(lambda x: (x, lambda dy: (NoTangent(), -dy)))
         np.testing.assert_array_equal(grad(lambda x: np.sum(x + same(x)))(X), 0.0 * X)
+
+
+# Derivatives of derivatives: what the engine writes itself, and takes back.
+
+STEPS = {
+    "jvp": lambda f: lambda x: jvp(f, (x,), (np.cos(x),))[1],
+    "vjp": lambda f: lambda x: vjp(f, x)[1](np.cos(x))[0],
+    "jacfwd": lambda f: lambda x: jacfwd(f)(x) @ X[2],
+    "jacrev": lambda f: lambda x: X[2] @ jacrev(f)(x),
+}
+WORDS = [word for order in (1, 2, 3) for word in itertools.product(STEPS, repeat=order)]
+
+
+def unwritten(call, x):
+    return np.sin(call(x)) * call(call(x * x)) + call(x)
+
+
+def written_before(call, x):
+    a = x * 1.0
+    a[1] = a[0] * 3.0
+    a *= x
+    return call(a) * np.sin(call(a)) * x
+
+
+@pytest.mark.covering(every=6)
+@pytest.mark.parametrize("program", [unwritten, written_before])
+@pytest.mark.parametrize("word", WORDS, ids="-".join)
+def test_what_the_engine_puts_back_is_no_write_of_the_program(word, program):
+    """Tangents and cotangents go through rules that return their arguments, too."""
+
+    def derived(call):
+        f = lambda x: program(call, x)
+        for step in word:
+            f = STEPS[step](f)
+        return f(X[0].copy())
+
+    with isolated_rules():
+        linear_rule(same, lambda dy, x: (dy,), argnums=(0,))
+        found = derived(same)
+    np.testing.assert_allclose(found, derived(lambda x: x), rtol=1e-12, atol=1e-12)
 
 
 @dataclasses.dataclass

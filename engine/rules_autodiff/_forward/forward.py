@@ -85,6 +85,7 @@ class ForwardRun(Run):
         self.open: set[int] = set()  # containers whose tangent is being made
         self.changed = False
         self.writes: dict[int, int] = {}
+        self.holding = False  # what is put back is no write of the program
 
     def retire(self) -> None:
         """The pass is over: from here on nothing is followed by its hooks."""
@@ -358,11 +359,26 @@ class ForwardRun(Run):
 
     def note_written(self, ids: set[int]) -> None:
         """Note what a rule has written to."""
-        self.writes.update(dict.fromkeys(ids, len(self.copies)))
+        for key in ids:
+            self.note_id(key)
+
+    def note_id(self, key: int) -> None:
+        """Note that the program wrote to an object."""
+        if self.holding:
+            self.writes.setdefault(key, 0)
+        else:
+            self.writes[key] = len(self.copies)
+
+    def hold_writes(self) -> bool:
+        held, self.holding = self.holding, True
+        return held
+
+    def release_writes(self, mark: bool) -> None:
+        self.holding = mark
 
     def note_write(self, dest: Any) -> None:
         self.changed = True
-        self.writes[id(owner_of(dest))] = len(self.copies)
+        self.note_id(id(owner_of(dest)))
 
     def reshape_in_place(self, a: Any, shape: Any) -> None:
         flow = self.flow(a)
@@ -374,22 +390,22 @@ class ForwardRun(Run):
 
     def changing(self, container: Any) -> None:
         self.changed = True
-        self.writes[id(container)] = len(self.copies)
+        self.note_id(id(container))
         self.below.changing(container)
 
     def note_attribute(self, owner: Any, name: str) -> None:
         self.changed = True
-        self.writes[id(owner)] = len(self.copies)
+        self.note_id(id(owner))
         self.below.note_attribute(owner, name)
 
     def note_append(self, owner: Any, item: Any) -> None:
         self.changed = True
-        self.writes[id(owner)] = len(self.copies)
+        self.note_id(id(owner))
         self.below.note_append(owner, item)
 
     def note_item(self, owner: Any, key: Any) -> None:
         self.changed = True
-        self.writes[id(owner)] = len(self.copies)
+        self.note_id(id(owner))
         self.below.note_item(owner, key)
 
     def write_tangent(self, value: Any, lane: int) -> Any:

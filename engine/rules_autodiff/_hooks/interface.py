@@ -156,3 +156,9 @@ class Hooks(Protocol):
 
     def written_since(self, progress: int) -> set[int]:
         """The ids of what was written to later, arrays by their owners."""
+
+    def hold_writes(self) -> Any:
+        """From here on what is written puts back what was there before."""
+
+    def release_writes(self, mark: Any) -> None:
+        """Up to here, from where `hold_writes` gave `mark`."""

@@ -37,6 +37,8 @@ from rules_core import (
 )
 from rules_core.extend import ordered_cotangents
 
+from .sweep import putting_back
+
 __all__ = [
     "AddEntry",
     "AppendEntry",
@@ -178,6 +180,7 @@ class WriteEntry:
                 ct = below.mul(ct, self.winners)
             add_to(self.value, below.call(fit, ct, self.space), below)
 
+    @putting_back
     def exchange(self, below: Any) -> None:
         """Swap what the entries hold with what they held on the other side."""
         here = below.getitem(self.dest, self.key)
@@ -230,6 +233,7 @@ class ItemWrite:
             small = type(ct) in SMALL and not isinstance(self.value[1], np.generic)
             self.value[0] += float(ct) if small else ct
 
+    @putting_back
     def undo(self, below: Any) -> None:
         here = below.getitem(self.dest, self.key)
         below.store_item(self.other, self.dest, self.key)
@@ -287,6 +291,7 @@ class StateEntry:
     def reverse(self, below: Any) -> None:
         self.undo(below)
 
+    @putting_back
     def undo(self, below: Any) -> None:
         below.changing(self.target)
         here = self.save(self.target)
@@ -307,10 +312,12 @@ class AppendEntry:
     def reverse(self, below: Any) -> None:
         self.undo(below)
 
+    @putting_back
     def undo(self, below: Any) -> None:
         below.changing(self.owner)
         list.pop(self.owner)
 
+    @putting_back
     def redo(self, below: Any) -> None:
         below.note_append(self.owner, self.item)
         list.append(self.owner, self.item)
@@ -328,6 +335,7 @@ class AttributeEntry:
     def reverse(self, below: Any) -> None:
         self.undo(below)
 
+    @putting_back
     def undo(self, below: Any) -> None:
         below.note_attribute(self.owner, self.name)
         here = read_attribute(self.owner, self.name)
@@ -359,6 +367,7 @@ class ItemEntry:
     def reverse(self, below: Any) -> None:
         self.undo(below)
 
+    @putting_back
     def undo(self, below: Any) -> None:
         below.note_item(self.owner, self.key)
         here = self.read()
@@ -387,6 +396,7 @@ class AddEntry:
             add_to(self.value, below.call(fit, ct, self.space), below)
         self.exchange(below)
 
+    @putting_back
     def exchange(self, below: Any) -> None:
         """Swap what the array holds with what it held on the other side."""
         here = below.copied(self.dest)

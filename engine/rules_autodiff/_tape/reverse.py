@@ -101,6 +101,7 @@ class ReverseRun(Run):
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
         self.written: set[int] = set()  # by the first `counted` changes
         self.counted = 0
+        self.put_back: list[range] = []  # changes that are no writes of the program
         self.late: list[Shadow] = []  # of arrays that were constants before a write
 
     def retired(self) -> "ReverseRun":
@@ -248,7 +249,15 @@ class ReverseRun(Run):
         return len(self.changes)
 
     def written_since(self, progress: int) -> set[int]:
-        return written_to(self.changes[progress:])
+        back = {place for places in self.put_back for place in places}
+        later = enumerate(self.changes[progress:], progress)
+        return written_to([change for place, change in later if place not in back])
+
+    def hold_writes(self) -> int:
+        return len(self.changes)
+
+    def release_writes(self, mark: int) -> None:
+        self.put_back.append(range(mark, len(self.changes)))
 
     def by_other_rule(self, found: Any, f: Any) -> Any:
         """An frule, transposed."""

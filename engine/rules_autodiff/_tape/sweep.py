@@ -1,10 +1,42 @@
 """The reverse pass: the tape, backwards."""
 
 from collections.abc import Callable, Iterator
+from functools import wraps
 from operator import length_hint
 from typing import Any
 
-__all__ = ["redo", "reverse", "sweep", "undo", "undo_rest"]
+from rules_autodiff._python.plain_level import PLAIN
+
+__all__ = ["putting_back", "redo", "reverse", "sweep", "undo", "undo_rest"]
+
+
+def putting_back(change: Callable[..., None]) -> Callable[..., None]:
+    """Tell the levels below that what they see is no write of the program.
+
+    What the entry's write has changed is put back, or written again. The levels noted
+    the write when the program made it; here nothing new is seen by another way.
+    """
+
+    @wraps(change)
+    def put_back(entry: Any, below: Any) -> None:
+        if below is PLAIN:
+            change(entry, below)
+            return
+        held = [(level, level.hold_writes()) for level in levels_from(below)]
+        try:
+            change(entry, below)
+        finally:
+            for level, mark in held:
+                level.release_writes(mark)
+
+    return put_back
+
+
+def levels_from(level: Any) -> Iterator[Any]:
+    """A run, and those below it."""
+    while level is not PLAIN:
+        yield level
+        level = level.below
 
 
 def reverse(entry: Any, below: Any) -> None:
