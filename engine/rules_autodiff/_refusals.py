@@ -117,6 +117,12 @@ def note_place(error: BaseException, f: Any, place: Place = None) -> None:
         error.add_note(f"{NOTED} {name_of(f)}, {told}.")
 
 
+def note_operation(error: BaseException, what: str) -> None:
+    """Add a note to an error of a derivative without a rule that an author wrote."""
+    if not any(NOTED_HERE in note for note in getattr(error, "__notes__", ())):
+        error.add_note(f"{NOTED_HERE} {what} was computed, {where()}.")
+
+
 def note_unfit(error: Exception, f: Any, args: Any, kwargs: Any, run: Any) -> None:
     """Add a note to an error with the rules of `f` that do not match, and why."""
     if run.mutating.has(f):
@@ -131,6 +137,7 @@ def note_unfit(error: Exception, f: Any, args: Any, kwargs: Any, run: Any) -> No
 
 
 NOTED = "While a rule answered"
+NOTED_HERE = "While the derivative"
 
 REFUSALS = {
     "set": (

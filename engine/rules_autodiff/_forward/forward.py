@@ -21,6 +21,7 @@ from rules_autodiff._hooks.result_kinds import (
     own_args,
     views_in,
 )
+from rules_autodiff._hooks.rule_errors import explained_operation, explained_write
 from rules_autodiff._hooks.rule_results import owned, owned_but
 from rules_autodiff._hooks.run import Run
 from rules_autodiff._hooks.sets import check_set
@@ -185,7 +186,7 @@ class ForwardRun(Run):
             flow = self.flow(y) or self.new_flow(y)
             for lane, dy in enumerate(tangents):
                 if not isinstance(dy, AbstractZero):
-                    self.below.store_item(dy, flow.window(y, lane), Ellipsis)
+                    self.put(self.below.store_item, dy, flow.window(y, lane), ...)
         else:
             self.assign_parts(y, tangents, views)
 
@@ -220,12 +221,16 @@ class ForwardRun(Run):
     def core(self, key: Any, args: tuple[Any, ...]) -> Any:
         if not any(self.slot(x) is not None for x in args):
             return self.below_core(key, args)
-        rule, tangents, y = CORE[key].frule, [], None
-        for lane in range(self.width):
-            given_tangents = tuple(self.short_tangent(x, lane) for x in args)
-            found, dy = self.below.call(rule, given_tangents, *args)
-            y = found if lane == 0 else y
-            tangents.append(dy)
+        rule, tangents, y = CORE[key], [], None
+        try:
+            for lane in range(self.width):
+                given_tangents = tuple(self.short_tangent(x, lane) for x in args)
+                found, dy = self.below.call(rule.frule, given_tangents, *args)
+                y = found if lane == 0 else y
+                tangents.append(dy)
+        except Exception as error:
+            explained_operation(error, rule.function, args)
+            raise
         y = self.fresh(y)
         self.assign(y, tangents)
         return y
@@ -339,7 +344,15 @@ class ForwardRun(Run):
             flow = self.new_flow(dest)
         if flow is not None:
             for lane, dv in enumerate(tangents):
-                self.below.store_item(dv, flow.window(dest, lane), key)
+                self.put(self.below.store_item, dv, flow.window(dest, lane), key)
+
+    def put(self, store: Any, *args: Any) -> None:
+        """Write a tangent, whose errors are none of the program."""
+        try:
+            store(*args)
+        except Exception as error:
+            explained_write(error)
+            raise
 
     @property
     def changes(self) -> bool:
@@ -429,7 +442,7 @@ class ForwardRun(Run):
             flow = self.new_flow(dest)
         for lane in range(self.width):
             dv = self.short_tangent(value, lane)
-            self.below.add_at(flow.window(dest, lane), key, dv)
+            self.put(self.below.add_at, flow.window(dest, lane), key, dv)
 
     def box(self, x: Any) -> Any:
         y = self.below.box(x)

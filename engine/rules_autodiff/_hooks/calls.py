@@ -23,7 +23,7 @@ from rules_autodiff._python.dataclasses import (
 )
 from rules_autodiff._python.errors import EngineError, SourceNotFound
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, Handler
-from rules_autodiff._python.lifted_code import is_lifted, note_failure
+from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.methods import (
     class_attribute,
     key_of_builtin,
@@ -47,7 +47,6 @@ from rules_autodiff._python.values import (
 from rules_autodiff._refusals import (
     name_of,
     no_rule_error,
-    note_place,
     note_unfit,
     refused,
     tell_skipped,
@@ -68,6 +67,7 @@ from .interface import Hooks
 from .numpy_protocols import as_entry, by_protocol
 from .out_arguments import call_with_out, operands
 from .outside_values import check_reads
+from .rule_errors import explained
 from .special_methods import check_finalizer
 from .unseen_writes import call_unseen
 
@@ -80,7 +80,6 @@ __all__ = [
     "call_opaque",
     "construct",
     "entries_of",
-    "explained",
     "has_rules",
     "is_opaque_class",
     "is_reader",
@@ -355,16 +354,6 @@ def check_objects(run: Hooks, args: Any) -> None:
             refused("operand", type(x).__name__)
 
 
-def explained(error: Exception, f: Any, args: Any, kwargs: Any) -> None:
-    """Tell of an error in a rule whose it is, and that the program may not go on.
-
-    What the function raises by itself the program may catch.
-    """
-    note_place(error, f)
-    if not raises_itself(f, args, kwargs, error):
-        note_failure(error)
-
-
 def ruled(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     found = run.kind.resolve(f, args, kwargs, run.config)
     if found is not None:
@@ -435,17 +424,6 @@ def carries(run: Hooks, f: Any, args: Any, kwargs: Any) -> bool:
     if type(f) not in INERT and run.is_active(f):
         return True
     return any(reads_active(run, x) for x in (*args, *kwargs.values()))
-
-
-def raises_itself(f: Any, args: Any, kwargs: Any, error: Exception) -> bool:
-    """Whether a function raises by itself what its rule has raised."""
-    if isinstance(error, RulesCoreError):
-        return False
-    try:
-        f(*args, **kwargs)
-    except Exception as own:
-        return isinstance(error, type(own)) or isinstance(own, type(error))
-    return False
 
 
 def is_reader(f: Any) -> bool:

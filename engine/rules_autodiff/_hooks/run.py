@@ -19,7 +19,16 @@ from rules_autodiff._refusals import refused
 from rules_core import RuleConfig, structure
 from rules_core.extend import is_watching
 
-from . import access, attributes, caches, calls, sets, special_methods, texts
+from . import (
+    access,
+    attributes,
+    caches,
+    calls,
+    rule_errors,
+    sets,
+    special_methods,
+    texts,
+)
 from .operators import OPERATORS, binary, comparison, inplace, unary
 
 __all__ = ["Run"]
@@ -63,6 +72,7 @@ class Run:
     call, method = calls.call, calls.method
     call_native, call_opaque = calls.call_native, calls.call_opaque
     has_rules, opted_out = calls.has_rules, calls.opted_out
+    explained_mutating = rule_errors.explained_mutating
 
     # Attributes and items.
     getattr, delattr = attributes.get_attribute, attributes.delete_attribute

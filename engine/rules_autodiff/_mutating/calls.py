@@ -152,7 +152,7 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
     cotangents = Cotangents(run, places, lambda held: held.before)
     slots = [None if isinstance(x, np.ndarray) else run.slot(x) for x in (f, *args)]
     before = contents(args)
-    result = run.below.call(rule, *duals)
+    result = answer(run, rule, duals, before)
     if not (isinstance(result, tuple) and isinstance(result[0], CoDual)):
         message = (
             f"The mutating rule {rule.__qualname__} must return a CoDual and a "
@@ -177,6 +177,17 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
         entry.fdata = run.adopt_shadow(out.primal, out.fdata)
     run.note_mutating(entry)
     return entry.value
+
+
+def answer(run: Any, rule: Any, duals: Any, before: Any) -> Any:
+    """What a mutating rule returns; its errors are none of the program."""
+    try:
+        return run.below.call(rule, *duals)
+    except Exception as error:
+        old = {id(a): copy for a, copy in before}
+        f, *args = [old.get(id(dual.primal), dual.primal) for dual in duals]
+        run.explained_mutating(error, f, args)
+        raise
 
 
 def watched(run: Any, number: Any) -> Any:
@@ -246,7 +257,7 @@ def call_mutating_forward(run: Any, rule: Any, f: Any, args: Any) -> Any:
         array = partial(live, run, lane=lane)
         places = Places(rule, number, array)
         duals = [Dual(x, tangent_given(run, x, lane, places)) for x in (f, *args)]
-        out = run.below.call(rule, *duals)
+        out = answer(run, rule, duals, before)
         if not isinstance(out, Dual):
             message = (
                 f"The mutating rule {rule.__qualname__} must return a Dual, but "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from rules_autodiff._hooks.calls import explained
+from rules_autodiff._hooks.rule_errors import explained
 from rules_autodiff._mutating.rule_tables import rrule_mutating
 from rules_autodiff._python.values import SCALARS
 from rules_autodiff._shadows.memory import CALLBACK
