@@ -23,6 +23,7 @@ from rules_core._base.errors import (
     ViaADError,
 )
 from rules_core._base.public_names import settle as _settle
+from rules_core._declare.linear import linear
 from rules_core._declare.linear_rule import linear_rule
 from rules_core._declare.non_differentiable import non_differentiable
 from rules_core._declare.opt_out import no_frule, no_rrule, opt_out
@@ -94,6 +95,7 @@ __all__ = [
     "rrule",
     "scalar_rule",
     "linear_rule",
+    "linear",
     "non_differentiable",
     "opt_out",
     "no_frule",

@@ -11,6 +11,7 @@ from rules_core._dispatch.rule import Location
 from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import Table
 from rules_core._rules.frule_rrule import rrule
+from rules_core._rules.resolved_call import moves
 from rules_core._tangents.canonical import has_tangent, zero_tangent
 from rules_core._tangents.containers import backing
 from rules_core._tangents.leaves import is_number
@@ -74,7 +75,7 @@ def linear_rule(
         forward,
         backward,
         types or tuple((object,) for _ in range(max(numbers) + 1)),
-        variadic=(object,) if types is None else None,
+        variadic=(object,) if types is None or table.binder.variadic else None,
         symbolic_zeros=True,
     )
 
@@ -102,9 +103,9 @@ def _forward(
         y = handle(*args, **kw)
         own = tangents if table.method else tangents[1:]
         for i, dx in enumerate(own):
-            if i not in numbers and not isinstance(dx, AbstractZero):
+            if i not in numbers and moves(dx):
                 return y, _not_linear(f, i, where)
-        if all(isinstance(own[i], AbstractZero) for i in numbers):
+        if not any(moves(own[i]) for i in numbers):
             return y, ZeroTangent()
         shifted = list(args)
         for i in numbers:

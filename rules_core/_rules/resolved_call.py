@@ -24,7 +24,7 @@ from rules_core._tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 
 from .named_cotangents import ordered_cotangents
 
-__all__ = ["FRuleCall", "Outer", "RRuleCall", "RuleCall"]
+__all__ = ["FRuleCall", "Outer", "RRuleCall", "RuleCall", "moves"]
 
 
 class RuleCall:
@@ -140,7 +140,7 @@ class FRuleCall(RuleCall):
         inner = self._inner(tangents)
         needs = None
         if self.rule.needs:
-            needs = tuple(map(_moves, inner[not self.method :]))
+            needs = tuple(map(moves, inner[not self.method :]))
         if not self.rule.symbolic_zeros:
             primals = self.args if self.method else (self.rule.key, *self.args)
             inner = tuple(map(_concrete, primals, inner))
@@ -172,10 +172,10 @@ class FRuleCall(RuleCall):
         return NoTangent() if tangent_type(x) is NoTangent else ZeroTangent()
 
 
-def _moves(tangent: Any) -> bool:
+def moves(tangent: Any) -> bool:
     """Whether any leaf of a tangent may be nonzero."""
     if isinstance(tangent, Tangent):
-        return any(map(_moves, backing(tangent).values()))
+        return any(map(moves, backing(tangent).values()))
     return tangent is not None and not isinstance(tangent, AbstractZero)
 
 
