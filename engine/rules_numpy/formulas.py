@@ -44,6 +44,7 @@ from ._declare.namespaces import (
     ldexp,
     logaddexp,
     logaddexp2,
+    lorentzian,
     nonzero,
     one,
     over,
@@ -274,7 +275,7 @@ def arccos_partials(y: Any, x: Any) -> Any:
 @formula("arctan", holomorphic=True)
 def arctan_partials(y: Any, x: Any) -> Any:
     """∂arctan = 1 / (1 + x²)."""
-    return (1.0 / (1.0 + x * x),)
+    return (lorentzian(x),)
 
 
 @formula("arctan2")
@@ -299,7 +300,7 @@ def arccosh_partials(y: Any, x: Any) -> Any:
 @formula("arctanh", holomorphic=True)
 def arctanh_partials(y: Any, x: Any) -> Any:
     """∂arctanh = 1 / ((1 - x)(1 + x))."""
-    return (over(1.0, (1.0 - x) * (1.0 + x)),)
+    return (over(over(1.0, 1.0 - x), 1.0 + x),)
 
 
 @formula("degrees", "rad2deg")

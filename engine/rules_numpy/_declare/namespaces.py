@@ -57,6 +57,7 @@ __all__ = [
     "ldexp",
     "logaddexp",
     "logaddexp2",
+    "lorentzian",
     "nonzero",
     "one",
     "over",
@@ -73,6 +74,7 @@ __all__ = [
 
 Namespace = dict[str, Any]
 LN2, LN10 = math.log(2.0), math.log(10.0)
+LARGE = 1e8  # its square plus one is its square
 GAUSS = 2.0 / math.sqrt(math.pi)  # the slope of erf at 0
 ZERO, NOTHING = rc.ZeroTangent(), rc.NoTangent()
 _CONSTANTS: Namespace = {
@@ -103,8 +105,25 @@ def over(a: Any, b: Any) -> Any:
 
 
 def hypotenuse(x: Any) -> Any:
-    """√(1 + x²)."""
-    return np.sqrt(1.0 + x * x)
+    """√(1 + x²), also where x² overflows."""
+    if np.asarray(x).dtype.kind != "c":
+        return np.hypot(1.0, x)
+    large = np.abs(x) > LARGE
+    if not np.any(large):
+        return np.sqrt(1.0 + x * x)
+    small = np.where(large, 0.0, x)
+    return np.where(
+        large, x * np.copysign(1.0, np.real(x)), np.sqrt(1.0 + small * small)
+    )
+
+
+def lorentzian(x: Any) -> Any:
+    """1 / (1 + x²), also where x² overflows."""
+    if np.asarray(x).dtype.kind == "c":
+        root = hypotenuse(x)
+        return 1.0 / root / root
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + x * x)
 
 
 def nonzero(x: Any) -> Any:
@@ -143,6 +162,17 @@ def over_number(a: Any, b: Any) -> Any:
     return a / b
 
 
+def _hypotenuse_of_complex(z: Any) -> Any:
+    if max(abs(z.real), abs(z.imag)) > LARGE:
+        return z * math.copysign(1.0, z.real)
+    return cmath.sqrt(1.0 + z * z)
+
+
+def _lorentzian_of_complex(z: Any) -> Any:
+    root = _hypotenuse_of_complex(z)
+    return 1.0 / root / root
+
+
 def _sign_of_number(x: Any) -> float:
     return math.copysign(1.0, x) if x else 0.0
 
@@ -166,6 +196,7 @@ MATH: Namespace = {
         "copysign", "cos", "cosh", "exp", "hypot", "ldexp", "sin", "sinh", "sqrt",
     )},
     "hypotenuse": lambda x: math.hypot(1.0, x),
+    "lorentzian": lambda x: 1.0 / (1.0 + x * x),
     "nonzero": _nonzero_number,
     "one": _one_number,
     "rint": _round_number,
@@ -177,7 +208,8 @@ CMATH: Namespace = {
         name: getattr(cmath, name)
         for name in ("cos", "cosh", "exp", "sin", "sinh", "sqrt")
     },
-    "hypotenuse": lambda z: cmath.sqrt(1.0 + z * z),
+    "hypotenuse": _hypotenuse_of_complex,
+    "lorentzian": _lorentzian_of_complex,
 }
 
 
@@ -195,6 +227,22 @@ def framework(xp: Any) -> Namespace:
         same, none = xp.isinf(y) & (a == b), xp.zeros_like(y)
         return xp.where(same, none, b) - xp.where(same, none, a)
 
+    def root(x: Any) -> Any:
+        x = 1.0 * (x if rc.is_array(x) else xp.asarray(x))
+        large = xp.abs(x) > float(xp.finfo(x.dtype).eps) ** -0.6
+        small = xp.where(large, xp.zeros_like(x), x)
+        if xp.isdtype(x.dtype, "complex floating"):
+            negative = xp.signbit(xp.real(x))
+            far = xp.where(negative, -x, x)
+        else:
+            far = xp.abs(x)
+        return xp.where(large, far, xp.sqrt(1.0 + small * small))
+
+    def lorentzian(x: Any) -> Any:
+        if rc.is_array(x) and xp.isdtype(x.dtype, "complex floating"):
+            return 1.0 / root(x) / root(x)
+        return 1.0 / (1.0 + x * x)
+
     def sign_by_choice(x: Any) -> Any:
         # array_api_compat's writes under a mask, which torch rejects in batches.
         positive, none = xp.ones_like(x), xp.zeros_like(x)
@@ -209,7 +257,8 @@ def framework(xp: Any) -> Namespace:
         "difference": gap,
         "exp2": lambda x: xp.exp(LN2 * x),
         "full": full_like,
-        "hypotenuse": lambda x: xp.sqrt(1.0 + x * x),
+        "hypotenuse": root,
+        "lorentzian": lorentzian,
         "logaddexp2": lambda a, b: xp.logaddexp(LN2 * a, LN2 * b) / LN2,
         "nonzero": lambda x: xp.where(x == 0, xp.ones_like(x), x),
         "one": xp.ones_like,

@@ -22,11 +22,12 @@ __all__ = ["HELPERS"]
 NAMES = [
     "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_cos",
     "math_cosh", "math_exp", "math_hypot", "math_hypotenuse", "math_log",
-    "math_sin", "math_sinh", "math_sqrt", "np_add_reduce", "np_array", "np_cos",
-    "np_cosh", "np_exp", "np_hypotenuse", "np_logaddexp", "np_maximum_reduce",
-    "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin",
-    "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where", "np_zeros", "of_length",
-    "reached_alone", "size_of", "spread", "summed", "vdot",
+    "math_lorentzian", "math_sin", "math_sinh", "math_sqrt", "np_add_reduce",
+    "np_array", "np_cos", "np_cosh", "np_exp", "np_hypotenuse", "np_logaddexp",
+    "np_lorentzian", "np_maximum_reduce", "np_minimum_reduce", "np_ndarray",
+    "np_rint", "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt", "np_tril",
+    "np_triu", "np_where", "np_zeros", "of_length", "reached_alone", "size_of",
+    "spread", "summed", "vdot",
 ]  # fmt: skip
 
 LARGE = 5000  # entries from which a repeated number is stored once
@@ -42,15 +43,18 @@ np_rint, np_roll, np_tril, np_triu = np.rint, np.roll, np.tril, np.triu
 math_cos, math_sin, math_cosh, math_sinh = math.cos, math.sin, math.cosh, math.sinh
 math_exp, math_log, math_sqrt = math.exp, math.log, math.sqrt
 math_hypot = math.hypot
-math_hypotenuse = partial(math.hypot, 1.0)
+math_hypotenuse, np_hypotenuse = partial(math.hypot, 1.0), partial(np.hypot, 1.0)
 add_at = np.add.at
 copied = np.array
 size_of = math.prod
 
 
-def np_hypotenuse(x: Any) -> Any:
-    """√(1 + x²)."""
-    return np_sqrt(1.0 + x * x)
+def math_lorentzian(x: Any) -> Any:
+    """1 / (1 + x²)."""
+    return 1.0 / (1.0 + x * x)
+
+
+np_lorentzian = math_lorentzian
 
 
 def fit(d: Any, shape: tuple[int, ...]) -> Any:
