@@ -6,8 +6,8 @@ for a lambda it returns a fragment of a statement that need not parse.
 """
 
 import ast
-import copy
 import linecache
+import pickle
 import re
 import sys
 import textwrap
@@ -71,7 +71,8 @@ def matching(code: CodeType, lines: list[str]) -> list[Definition]:
 
 def own_tree(found: Definition) -> FunctionNode:
     """A copy of a definition's tree, with private names mangled as by the compiler."""
-    tree = copy.deepcopy(found.node)  # the index keeps the original
+    # The index keeps the original. `copy.deepcopy` takes three times as long.
+    tree: FunctionNode = pickle.loads(pickle.dumps(found.node))
     if found.owner:
         mangle(tree, found.owner)
     return tree
