@@ -379,6 +379,7 @@ def numbers(tangent):
 class TestOthersMayHoldBoth:
     """A pullback's caller holds the cotangent that came in, and each that goes out."""
 
+    @pytest.mark.covering(every=3)
     @pytest.mark.parametrize(("first", "second"), PAIRS, ids=str)
     def test_a_sum_writes_to_neither(self, backend, first, second):
         x, y = tangents(backend.array)[first], tangents(backend.array)[second]
@@ -387,6 +388,7 @@ class TestOthersMayHoldBoth:
         assert numbers(total) == np.add(*before).tolist()
         assert (numbers(x), numbers(y)) == before
 
+    @pytest.mark.covering(strength=1)
     @pytest.mark.parametrize("owned", [False, True])
     @pytest.mark.parametrize("start", [Z, D, None], ids=str)
     @pytest.mark.parametrize("kind", KINDS)

@@ -87,6 +87,7 @@ class TestNumbers:
         assert zero == 0
         assert tangent_type(np.ones(2, dtype)) is np.ndarray
 
+    @pytest.mark.covering(strength=1)
     @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
     @pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3)])
     def test_arrays(self, backend, dtype, shape):
@@ -97,6 +98,7 @@ class TestNumbers:
         assert isinstance(zero, tangent_type(x))
         assert not bool(backend.xp.any(zero != 0))
 
+    @pytest.mark.covering(every=3)
     @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "bool"])
     def test_integer_arrays_have_none(self, backend, dtype):
         x = backend.xp.ones((3,), dtype=backend.dtype(dtype))

@@ -124,6 +124,7 @@ CASES = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", list(CASES))
 def test_broken_pullbacks(name):
     pullback, expected = CASES[name]

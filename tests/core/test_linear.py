@@ -148,6 +148,7 @@ def test_the_cotangent_of_a_single_argument_that_is_a_tuple():
     assert (y, pullback(1.0)[1]) == (2.0, Tangent(tuple, 1.0, 0.0))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", CONTAINERS)
 @pytest.mark.parametrize("make", [joining, cutting])
 def test_containers_go_in_and_out(make, kind):

@@ -112,6 +112,7 @@ SHAPES = [
 class TestArrays:
     sparse = pytest.importorskip("scipy.sparse")
 
+    @pytest.mark.covering(every=3)
     @pytest.mark.parametrize(("shape", "given_", "expected"), SHAPES)
     def test_shapes(self, backend, shape, given_, expected):
         x, dx = backend.xp.ones(shape), backend.xp.ones(given_)
@@ -119,6 +120,7 @@ class TestArrays:
         assert tuple(projected.shape) == expected
         assert float(backend.xp.sum(projected)) == float(backend.xp.sum(dx))
 
+    @pytest.mark.covering(every=3)
     @pytest.mark.parametrize(
         ("shape", "given_"),
         [
@@ -139,6 +141,7 @@ class TestArrays:
             f"to, but got shape {given_}. Sum, broadcast or reshape it in the rule."
         )
 
+    @pytest.mark.covering(strength=1)
     @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
     @pytest.mark.parametrize(
         "given_", ["float32", "float64", "complex64", "complex128", "int32", "int64"]

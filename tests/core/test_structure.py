@@ -301,6 +301,7 @@ LEAVES = [
 ]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("x", LEAVES, ids=lambda x: type(x).__name__ + repr(x)[:9])
 def test_leaves(x):
     assert structure(x) is None

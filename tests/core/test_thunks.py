@@ -133,6 +133,7 @@ class TestOperations:
         assert np.array_equal(op(a, thunk(lambda: b)), expected)
         assert np.array_equal(op(lazy, thunk(lambda: b)), expected)
 
+    @pytest.mark.covering(every=3)
     @pytest.mark.parametrize("op", OPERATORS)
     def test_arithmetic_with_arrays(self, backend, op):
         a, b = backend.array([1.0, 2.0]), backend.array([4.0, 8.0])

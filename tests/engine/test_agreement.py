@@ -59,7 +59,7 @@ def test_most_programs_are_suitable():
     assert len(SUITABLE) > len(PROGRAMS) * 0.6
 
 
-@pytest.mark.covering(every=25, start=0)
+@pytest.mark.covering(every=50, start=0)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("part", range(24))
 def test_known_programs(part, check):
@@ -67,7 +67,7 @@ def test_known_programs(part, check):
     assert sum(said) > 0.7 * len(said)
 
 
-@pytest.mark.covering(every=68, start=0)
+@pytest.mark.covering(every=97, start=0)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("part", range(16))
 def test_generated_programs(part, check):

@@ -229,6 +229,7 @@ TOLD = (
 )
 
 
+@pytest.mark.covering(every=3)
 @MODES
 @pytest.mark.parametrize("write", GLOBALS, ids=lambda f: f.__name__)
 def test_a_function_that_a_rule_calls_must_not_write_to_what_others_read(write, mode):
@@ -241,6 +242,7 @@ def test_a_function_that_a_rule_calls_must_not_write_to_what_others_read(write, 
         mode(program)(2.0)
 
 
+@pytest.mark.covering(every=3)
 @MODES
 @pytest.mark.parametrize("program", [*CAPTURED, *ARGUMENTS], ids=lambda f: f.__name__)
 def test_nor_to_what_it_captured_or_was_given(program, mode):
@@ -314,6 +316,7 @@ READS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @MODES
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 @pytest.mark.parametrize("at", [None, 2.0], ids=["variable", "constant"])

@@ -203,6 +203,7 @@ WAYS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
 def test_error_comes_out(f, way):

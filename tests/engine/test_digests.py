@@ -148,6 +148,7 @@ def modes(f, x):
     ]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("name", "look_up"), CASES, ids=IDS)
 def test_warm_cache(name, look_up):
     """The program was run at this point before, by itself or with a derivative."""
@@ -158,6 +159,7 @@ def test_warm_cache(name, look_up):
             run()
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("name", "look_up"), CASES, ids=IDS)
 def test_cold_cache(name, look_up):
     for i, wanted in enumerate((3 * X**2, np.sum(3 * X**2), 3 * X**2)):
@@ -166,6 +168,7 @@ def test_cold_cache(name, look_up):
         np.testing.assert_allclose(modes(f, X)[i](), wanted)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("name", "look_up"), CASES, ids=IDS)
 def test_cache_of_the_same_run(name, look_up):
     once = program(name, look_up)

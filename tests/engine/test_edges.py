@@ -63,6 +63,7 @@ def check_unary(f, x):
     np.testing.assert_allclose(*both, rtol=1e-12, err_msg=str((f, x)))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name):
     f = UNARY[name]
@@ -84,7 +85,7 @@ def test_complex_numbers_and_zero(f, z):
     assert jvp(f, (z,), (0j,))[1] == 0.0
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("f", BINARY, ids=lambda f: f.__name__)
 def test_binary(f):
     for x, y in itertools.product(POINTS, POINTS):

@@ -157,6 +157,7 @@ def statements(text):
         yield "\n" * (node.lineno - 1) + lines
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     "library", [collections, dataclasses, fractions, statistics, genericpath]
 )

@@ -132,6 +132,7 @@ FOLLOWED = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", FOLLOWED, ids=lambda f: f.__name__)
 def test_followed(f):
     check_program(f, X, second=True)

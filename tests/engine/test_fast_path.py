@@ -64,11 +64,13 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=list(PROGRAMS))
 def test_derivatives_are_right(program):
     check_program(*program)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=list(PROGRAMS))
 def test_a_pullback_is_itself_differentiated(program):
     """The derivative of ⟨pullback(dy), dx⟩ by dy is the pushforward of dx."""
@@ -203,6 +205,7 @@ PRODUCTS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("dtypes", [("d", "d"), ("d", "f"), ("d", "l"), ("l", "d")])
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)

@@ -46,6 +46,7 @@ PROGRAMS = (
 )  # fmt: skip
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("small", [np.float16, np.float32])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_it_gathers_in_double(program, small):

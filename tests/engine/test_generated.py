@@ -61,11 +61,11 @@ def run(seeds):
     assert said > 0.6 * len(seeds)
 
 
-@pytest.mark.covering(every=5)
-@pytest.mark.parametrize("first", range(0, 500, 100))
+@pytest.mark.covering(every=10)
+@pytest.mark.parametrize("first", range(0, 500, 50))
 def test_generated(first):
     """500 programs."""
-    run(range(first, first + 100))
+    run(range(first, first + 50))
 
 
 @pytest.mark.nightly

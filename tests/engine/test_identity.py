@@ -49,6 +49,7 @@ SAME = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("layout", ["C", "F"])
 @pytest.mark.parametrize("name", SAME)
 def test_writes_into_what_is_the_same(name, layout):
@@ -166,6 +167,7 @@ def write_both(call, a):
     return np.sum(a * b)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     "program", [write_result, write_argument, write_entry, write_view, write_both]
 )

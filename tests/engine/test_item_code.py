@@ -100,6 +100,7 @@ WAYS = {
 }  # fmt: skip
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_items_are_asked_as_python_asks(cls, way):
@@ -241,6 +242,7 @@ def difference(program, x):
     return (program(x + h) - program(x - h)) / (2 * h)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("base", "name"), CASES)
 def test_a_method_of_its_own_may_ask_that_of_the_base(base, name):
     cls = type("Own", (base,), {name: overriding(name)})

@@ -55,6 +55,7 @@ def _isolated():
         yield
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", LAZY)
 def test_an_frule_serves_both_modes(name):
     make = LAZY[name]

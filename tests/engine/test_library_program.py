@@ -173,6 +173,7 @@ FOUND = """
 """.strip().split("\n    ")
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("call", FOUND)
 def test_calls_that_differed(call):
     found, counted = faults([f"r = taken({call})"], known=lambda *_: False)

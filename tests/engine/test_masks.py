@@ -60,6 +60,7 @@ WRITES = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("mask", MASKS, ids=repr)
 @pytest.mark.parametrize("f", WRITES, ids=lambda f: f.__name__)
 def test_writes_under_a_mask(f, mask):
@@ -73,6 +74,7 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("mask", [m for m in MASKS if np.asarray(m).any()], ids=repr)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions_under_a_mask(name, mask):

@@ -53,13 +53,13 @@ def check(f, modes, order):
         np.testing.assert_allclose(found, known, 1e-4, 1e-6, err_msg=str(names))
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @EACH
 def test_first_order(f):
     check(f, MODES, 1)
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @EACH
 def test_second_order(f):
     check(f, ["grad", "jvp", "linearize", "tree"], 2)

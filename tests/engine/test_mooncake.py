@@ -19,6 +19,7 @@ PORTED = [
 LONG = {"large_tuple_inference", "test_for_loop"}
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("name", "f", "args"), PORTED, ids=[p[0] for p in PORTED])
 def test_program(name, f, args):
     single = name in {"type_unstable_tester_2", "test_union_of_arrays"}

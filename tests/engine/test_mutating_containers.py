@@ -146,6 +146,7 @@ def kernel_of(get, put):
     return kernel
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("place", PLACES)
 def test_an_entry_that_is_read_and_written(place):
     build, get, put = PLACES[place]

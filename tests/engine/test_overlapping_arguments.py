@@ -45,6 +45,7 @@ def writes_nothing(x, y):
 WRITING = [writes_first, writes_second, writes_both]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("views", APART)
 @pytest.mark.parametrize("f", [*WRITING, writes_nothing])
 @pytest.mark.parametrize("argnums", [(0, 1), 0, 1, (1, 0)], ids=str)

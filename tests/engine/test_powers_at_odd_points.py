@@ -42,6 +42,7 @@ def by_tiers(f, x):
             assert tier == "straight"
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", POWERS)
 def test_numbers(name):
     f, slope = POWERS[name]

@@ -13,6 +13,7 @@ PROGRAMS = [
 IDS = [f.__name__ for f, _ in PROGRAMS]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=IDS)
 def test_program(f, args):
     check_program(f, *args, rtol=1e-5)

@@ -158,6 +158,7 @@ READ = {
 CLASSES = [UserList, Own, Tripled, Squares, Items, Short, deque, Initialised]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("read", READ)
 def test_read_by_c_code(read, cls):

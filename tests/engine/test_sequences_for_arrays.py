@@ -148,6 +148,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("tier", ["tape", "auto", "forward"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_as_finite_differences_say(name, tier):

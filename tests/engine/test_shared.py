@@ -49,6 +49,7 @@ def rows_of_a_rule(a):
     return weighted([row, row]) + weighted(both)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     "f", [rows_as_array, rows_as_blocks, rows_as_tuples, rows_of_a_rule]
 )

@@ -62,6 +62,7 @@ def in_objects(x):
     return applied(lambda pair: pair[0].value * pair[1].value * x, [held, held])
 
 
+@pytest.mark.covering(every=3)
 @MODES
 @pytest.mark.parametrize(
     "program",

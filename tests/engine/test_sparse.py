@@ -59,6 +59,7 @@ def compare(f):
     return True
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("write", [by_slice, by_name, by_product])
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("use", USES)

@@ -116,6 +116,7 @@ USES = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("cls", [Named, Both, Formatted, Equal, Ordered])
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
 def test_objects_are_what_they_are(use, cls):

@@ -64,6 +64,7 @@ def test_a_zero_tangent_of_infinite_entries(name):
     np.testing.assert_allclose(found, [0, dx[0] + dy[0], 0], rtol=1e-12)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("outer", [jacfwd, jacrev])
 @pytest.mark.parametrize("inner", [grad, jacfwd])
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -48,6 +48,7 @@ USES = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_of_temporaries(view, use):

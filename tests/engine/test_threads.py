@@ -70,6 +70,7 @@ def called(linear, direction):
     return found[-1] if isinstance(found, tuple) else found
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_one_map_in_several_threads(f, name):

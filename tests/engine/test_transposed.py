@@ -44,6 +44,7 @@ def _rules():
 EACH = pytest.mark.parametrize("f", [forward_alone, reverse_alone])
 
 
+@pytest.mark.covering(every=3)
 @EACH
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_every_mixture(f, order):
@@ -128,6 +129,7 @@ HALVES = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("mode", ALL)
 def test_what_an_rrule_says_is_zero_moves_nothing_in_forward_mode(half, mode):
@@ -225,6 +227,7 @@ FIRST = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("shortcut", SHORTCUTS)
 @pytest.mark.parametrize("kind", ["frule", "rrule"])

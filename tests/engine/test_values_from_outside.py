@@ -636,6 +636,7 @@ HOLDING = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("f", [total, partial_total])
 @pytest.mark.parametrize("kind", HOLDING)
 def test_what_arguments_conceal(kind, f):
@@ -645,6 +646,7 @@ def test_what_arguments_conceal(kind, f):
     assert_errors(lambda w: f(make(w), 5.0 * w), text, FIRST_ORDER)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("kind", HOLDING)
 def test_what_arguments_hold_of_constants(kind):
     make = HOLDING[kind]
@@ -693,6 +695,7 @@ BOUND = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("f", [twice, twice_forward])
 @pytest.mark.parametrize("name", BOUND)
 def test_bound_methods(name, f):

@@ -40,7 +40,7 @@ def ways(program, args):
     )
 
 
-@pytest.mark.covering(every=5)
+@pytest.mark.covering(every=10)
 @pytest.mark.parametrize("call", CALLS)
 def test_a_value_that_exists_has_a_derivative(call):
     program, seen = program_of(call), 0

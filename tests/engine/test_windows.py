@@ -79,6 +79,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "x"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
 def test_windows(f, x):
     check_program(f, x, second=True)

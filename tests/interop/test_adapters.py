@@ -268,6 +268,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("check", FAULTS)
 def test_a_fault_fails_the_check_for_it(toy, monkeypatch, check):
     FAULTS[check](toy, monkeypatch.setattr)

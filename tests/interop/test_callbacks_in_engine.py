@@ -160,7 +160,7 @@ def test_forward_mode(f):
 @pytest.mark.parametrize(
     "second",
     [hessian, lambda f: jacrev(jacrev(f)), lambda f: jacrev(jacfwd(f)),
-     lambda f: jacfwd(jacfwd(f))],
+     pytest.param(lambda f: jacfwd(jacfwd(f)), marks=pytest.mark.full)],  # ten seconds
     ids=["forward over reverse", "reverse over reverse", "reverse over forward",
          "forward over forward"],
 )  # fmt: skip

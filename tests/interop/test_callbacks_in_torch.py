@@ -79,6 +79,7 @@ SECOND = {
 BATCHED = {"grad": grad, "hessian": hessian}
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", SECOND)
 def test_second_derivatives(pair, name):
     f, reference, args = pair
@@ -86,6 +87,7 @@ def test_second_derivatives(pair, name):
     torch.testing.assert_close(ours(*args), theirs(*args))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", BATCHED)
 def test_batches(pair, name):
     f, reference, args = pair
@@ -124,6 +126,7 @@ def test_third_derivatives(pair, word):
     torch.testing.assert_close(found, reference(*args))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_forward_over_reverse_by_dual_numbers(pair, create_graph):
     """The backward pass keeps the tangents of what it evaluates again."""

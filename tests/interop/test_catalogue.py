@@ -54,7 +54,7 @@ def check_steps(style, host, turns, most=None):
             check(style, host, word)
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("style", EVERY, ids=str)
 def test_a_transform_of_a_host(style):
     """Of so many styles each transform of each host is met at each order."""
@@ -115,7 +115,7 @@ def check_nestings(seeds):
     assert not failed, "\n".join(map(str, failed))
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("part", range(10))
 def test_random_nestings(part):
     check_nestings(range(part, FIRST, 10))

@@ -86,6 +86,7 @@ def test_an_error_of_a_librarys_own_and_a_refusal_that_nobody_expects():
         check(strict, "jax", ("jvp",))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("fault", [skipped, dropped])
 @pytest.mark.parametrize("word", [("jvp",), ("vjp",), ("vjp", "jacfwd")], ids="-".join)

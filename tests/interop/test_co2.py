@@ -93,13 +93,14 @@ def test_both_hosts_find_the_same_optimum(thin):
     assert np.abs(found[0] - found[1])[:-1].max() < 1e-3
 
 
+@pytest.mark.full
 def test_newton_s_steps_make_the_gradient_vanish(thin):
     result = fit(host_of("torch", thin))
     assert result.norm < 1e-6
     assert result.norm <= result.rough
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.full
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_wrong_rule_breaks_the_fit(name, thin, monkeypatch):
     right = host_of("torch", thin)

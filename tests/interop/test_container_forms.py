@@ -193,7 +193,7 @@ CASES = [
 ]
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("mode", TRUE)
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(("name", "form"), CASES)

@@ -196,6 +196,7 @@ def rule_of(f, factor=1.0):
     return keeping
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("factor", [1.0, 0.5], ids=["right", "wrong"])
 def test_rules_that_keep_a_pullback_of_the_engine(host, factor):
     case = CASES["march"]

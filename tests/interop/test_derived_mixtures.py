@@ -254,11 +254,13 @@ def test_every_mixture(host, modes):
     check(Line(host), modes)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("modes", SHORT)
 def test_single_precision(host, modes):
     check(Line(host, "float32"), modes, rtol=2e-4)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("modes", SHORT)
 def test_complex_numbers(host, modes):
     check(ComplexLine(host), modes)

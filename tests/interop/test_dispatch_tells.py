@@ -164,7 +164,7 @@ def said(host, text):
     return line.endswith((" run.", " runs."))
 
 
-@pytest.mark.covering(every=5)
+@pytest.mark.covering(every=10)
 @pytest.mark.parametrize("variadic", [False, True], ids=["", "variadic"])
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("style", STYLES)
@@ -190,6 +190,7 @@ def _shown(c):
     return "jax.Array" if isinstance(c, jax.Array) else type(c).__name__
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("call", [by_rrule, by_frule])
 @pytest.mark.parametrize("style", STYLES)
 def test_the_vocabulary_alone(style, call):
@@ -200,6 +201,7 @@ def test_the_vocabulary_alone(style, call):
         assert ("runs." in rc.explain(f, 1.0, c).splitlines()[0]) is (kind in taken)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("style", ["jax", "jnp", "like", "Array", "pair", "union"])
 @pytest.mark.parametrize("host", ["JAX grad", "JAX jit", "JAX jvp"])
 def test_the_differentiated_argument_is_a_tracer(style, host):
@@ -217,6 +219,7 @@ def test_the_differentiated_argument_is_a_tracer(style, host):
     assert said(host, rc.explain(half, jnp.ones(())))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("annotation", [np.ndarray, float, np.float64, numbers.Real])
 @pytest.mark.parametrize("host", [h for h in HOSTS if not h.startswith("engine")])
 def test_what_no_host_array_is_is_said_once_for_all_its_stand_ins(host, annotation):
@@ -255,6 +258,7 @@ def test_compiled_by_torch(style):
         assert len(messages) == (kind not in taken), kind
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("host", HOSTS)
 def test_it_is_an_error_in_debug_mode(host):
     f = declared(int, kinds=["rrule"])

@@ -114,6 +114,7 @@ class TestJaxFunctionsInTorch:
         torch.testing.assert_close(in_torch(f)(x), before + 1)
         torch.testing.assert_close(x, before)
 
+    @pytest.mark.covering(every=3)
     @pytest.mark.parametrize(
         "x",
         [
@@ -271,6 +272,7 @@ class TestTorchFunctionsInJax:
         with torch.inference_mode(), pytest.raises(rc.UnsupportedError):
             f(np.ones(3))
 
+    @pytest.mark.covering(strength=1)
     @pytest.mark.parametrize("compiled", [False, True])
     @pytest.mark.parametrize(
         "x",
@@ -291,6 +293,7 @@ class TestTorchFunctionsInJax:
         assert y.dtype == x.dtype
         np.testing.assert_array_equal(y, np.stack([x, x]))
 
+    @pytest.mark.covering(strength=1)
     @pytest.mark.parametrize(
         "make",
         [

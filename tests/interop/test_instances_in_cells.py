@@ -52,6 +52,7 @@ def line(factor):
     return line
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host", ["jax", "torch"])
 @pytest.mark.parametrize("cls", CLASSES)
 def test_an_honest_rule_passes(cls, host):

@@ -302,7 +302,7 @@ SECOND_IN_JAX = {
 KEPT_IN_JAX = KEPT | {"cache": lambda x: functools.cache(lambda: cosine(x))}
 
 
-@pytest.mark.covering(every=3)
+@pytest.mark.covering(every=6)
 @pytest.mark.parametrize("run", FIRST_IN_JAX | SECOND_IN_JAX)
 @pytest.mark.parametrize("kept", KEPT_IN_JAX)
 def test_derivatives_in_jax(kept, run):

@@ -63,6 +63,7 @@ def by_zero(zero, kind, *, host=False):
     return double
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("kind", ["rrule", "frule"])
 @hosts
 def test_no_tangent_for_a_number_or_array(host, kind):
@@ -71,6 +72,7 @@ def test_no_tangent_for_a_number_or_array(host, kind):
         HOSTS[host](f, POINT)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("kind", ["rrule", "frule"])
 @hosts
 def test_the_other_zeros_are_zeros(host, kind):
@@ -123,6 +125,7 @@ FORMS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("form", FORMS)
 @hosts
 def test_inside_a_named_tuple_in_every_form(host, form):

@@ -119,6 +119,7 @@ def ruled(f, *, default):
     return handle
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("default", [None, 100.0], ids=["none", "another"])
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__code__.co_name)
 @hosts
@@ -127,6 +128,7 @@ def test_what_is_left_out_is_the_functions_own(host, f, default):
     assert (float(y), float(dx)) == (f(1.5), f(1.0))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", [plain, plain_keyword], ids=lambda f: f.__name__)
 @hosts
 def test_defaults_that_change_are_seen(host, f, monkeypatch):
@@ -203,6 +205,7 @@ def repeated_open(x, *, n=2, **more):
     return np.stack([x] * n)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("default", [None, 7], ids=["none", "another"])
 @pytest.mark.parametrize("f", [repeated, repeated_open], ids=lambda f: f.__name__)
 def test_shape_and_batch_rules_see_the_functions_own_defaults(f, default):

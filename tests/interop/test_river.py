@@ -69,6 +69,7 @@ def test_both_hosts_find_the_same_release_which_is_the_truth(record):
     assert np.exp(found[4:7]).sum() == pytest.approx(18.0, rel=0.05)
 
 
+@pytest.mark.full
 def test_the_report_and_the_picture(record, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     from examples.river.__main__ import report

@@ -74,7 +74,7 @@ def test_third_order_of_a_square_root(modes):
     assert derivative(babylonian, modes)(2.0) == pytest.approx(0.375 * 2**-2.5)
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @SECOND
 def test_second_order_of_a_fixed_point(modes):
     known = float(mpmath.diff(settled_by_mpmath, 0.9, 2))
@@ -145,6 +145,7 @@ def writes_what_it_captured():
     return integrand
 
 
+@pytest.mark.covering(every=3)
 @THIRD
 @pytest.mark.parametrize("kind", ["captured", "global"])
 def test_writes_that_others_see_are_refused(kind, modes):

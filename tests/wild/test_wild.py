@@ -27,6 +27,7 @@ def faults(rows):
     return [j for found in rows.values() for j in found if j.verdict == "wrong"]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", ["PsychroLib", "pymap3d", "seawater", "transforms3d"])
 def test_first_functions(name):
     rows = survey([name], most=5)

@@ -59,6 +59,7 @@ USES = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host_rule", [False, True])
 @pytest.mark.parametrize("use", USES)
 def test_reused_buffer(use, host_rule):

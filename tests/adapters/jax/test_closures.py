@@ -165,6 +165,7 @@ def test_every_closure_everywhere(kind, context):
     assert float(found) == pytest.approx(3.0)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("kind", TAKEN_APART)
 def test_second_order(kind):
     f = square(kind)

@@ -119,6 +119,7 @@ def test_composition(kind, rules, order):
     check(kind, rules, order)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("start", STARTS, ids=["jax", "numpy", "numpy scalar", "float"])
 @pytest.mark.parametrize("rules", ["none", "rrule"])

@@ -96,6 +96,7 @@ CASES = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("pull", [closure, explicit])
 @pytest.mark.parametrize("name", list(CASES))
 def test_reverse_mode_costs_what_custom_vjp_costs(name, pull):

@@ -25,6 +25,7 @@ def double(dtype_seen):
     return twice
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     "dtype", ["float32", "bfloat16", "float16", "float64", "complex64"]
 )

@@ -162,6 +162,7 @@ def test_an_exception_of_a_host_function_is_raised_as_it_is(run):
     assert names[-2:] == ["picky", "fail"]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("run", COMPILED.values(), ids=COMPILED)
 def test_its_whole_traceback_stands_in_the_error_of_compiled_code(run):
     """JAX's runtime raises an error of its own, which has the other's text only."""
@@ -261,6 +262,7 @@ def raising(where):
     return f
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("where", ["body", "rrule", "pullback", "frule"])
 def test_exceptions_name_the_rule_and_nothing_else_comes_first(where, jit):
@@ -292,6 +294,7 @@ def read_as_c_does(x):
     return 2.0 * x
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("rules", [False, True])
 @pytest.mark.parametrize("body", [doubled_in_place, read_as_c_does])
 def test_functions_that_ask_for_writable_memory_get_copies(body, rules):

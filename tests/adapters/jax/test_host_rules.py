@@ -140,6 +140,7 @@ def test_host_rule_of_a_generic_primal():
     assert jax.jit(jax.grad(double))(jnp.asarray(1.0)) == 7
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("flag", [True, False], ids=["symbolic", "materialised"])
 @pytest.mark.parametrize(
     "wrap",

@@ -99,6 +99,7 @@ def test_booleans(kind, host):
     )
 
 
+@pytest.mark.covering(strength=1)
 @HOST
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
@@ -277,6 +278,7 @@ def test_flags_that_conflict():
     )
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("linear", "reason"),

@@ -41,6 +41,7 @@ def test_no_tracer_leaks(marked, name, host):
         DERIVATIVES[name](f)(X)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("option", ["jax_enable_checks", "jax_debug_nans"])
 @pytest.mark.parametrize("host", [False, True])
 def test_with_checks_of_jax(marked, option, host):

@@ -238,6 +238,7 @@ def test_static_fields_of_structures(kind, node, family, mode):
     told_apart(kind, family, as_structure(NODES[node]), mode, static=False)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("holder", ["bare", *HELD])
 def test_pullbacks_that_hold_a_static_value(holder):
     """Also where the pullback goes through `jax.jit` as an argument."""

@@ -231,6 +231,7 @@ def test_the_zero_is_seen_and_no_tracer_kept(kind, context):
     assert (True, False) in SEEN
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 @pytest.mark.parametrize("kind", KEEPING)
 def test_the_zero_is_seen_by_what_keeps_a_tracer(kind, context):
@@ -240,6 +241,7 @@ def test_the_zero_is_seen_by_what_keeps_a_tracer(kind, context):
     assert (True, False) in SEEN
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("kind", [*CLEAN, *KEEPING])
 def test_what_is_zero_leaves_no_trace(kind):
     f = both(kind)
@@ -252,6 +254,7 @@ def test_what_is_zero_leaves_no_trace(kind):
     assert "exponential" not in text[1]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("kind", [*CLEAN, *KEEPING])
 def test_values_and_second_order(kind):
     f = both(kind)

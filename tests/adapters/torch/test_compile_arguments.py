@@ -162,7 +162,7 @@ def gradients(f):
     return torch.autograd.grad(f(w, x).sum(), (w, x), allow_unused=True)
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("name", KEPT)
 def test_what_is_taken_into_the_graph(name):
     fast = torch.compile(KEPT[name], fullgraph=True, backend="aot_eager")
@@ -176,6 +176,7 @@ def test_a_call_that_leaves_the_graph_keeps_its_rule(name):
     assert_same(gradients(torch.compile(f, backend="aot_eager")), gradients(f))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", LEFT)
 def test_or_is_refused_in_words_where_it_must_not_leave(name):
     f, what = LEFT[name]
@@ -286,6 +287,7 @@ CANNOT = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("make", CANNOT)
 def test_a_primitive_that_cannot_be_compiled_leaves_the_graph_or_is_an_error(make):
     f = make()

@@ -102,6 +102,7 @@ RUNS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_rule_runs(kind, run):

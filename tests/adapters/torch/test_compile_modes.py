@@ -39,6 +39,7 @@ def half() -> torch.autocast:
     return torch.autocast("cpu", dtype=torch.bfloat16)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("where", ["around", "inside"])
 @pytest.mark.parametrize(
     ("policy", "dtype"),
@@ -117,6 +118,7 @@ def test_compiled_autograd_of_an_eager_forward_pass(name):
         torch.testing.assert_close(x.grad, expected)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_compiled_autograd_of_a_compiled_forward_pass(name):
     f = PRIMITIVES[name]()

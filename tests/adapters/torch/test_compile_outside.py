@@ -146,7 +146,7 @@ def only_partials(body):
     return f
 
 
-@pytest.mark.covering(every=13)
+@pytest.mark.covering(every=26)
 @pytest.mark.parametrize("make", [only_body, only_rule, only_partials])
 @pytest.mark.parametrize("name", READS)
 def test_a_change_is_followed(compiled, name, make):

@@ -66,6 +66,7 @@ def quartic(captured, kind):
     return quartic
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", ["both", "rrule"])
 @pytest.mark.parametrize("captured", ["argument", "result", "intermediate"])
 def test_every_third_derivative_through_a_rule_that_calls_back(captured, kind):

@@ -35,6 +35,7 @@ INSIDE = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("inside", INSIDE)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MAKERS)
@@ -64,6 +65,7 @@ INNER = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("inner", INNER)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MAKERS)

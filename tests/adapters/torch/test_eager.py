@@ -31,6 +31,7 @@ def test_gradcheck_in_every_variant(name, kind):
     )
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ALL)
 def test_gradgradcheck_in_every_variant(name, kind):
@@ -221,6 +222,7 @@ def test_a_host_function_of_the_cotangent_is_batched():
     assert gradgradcheck(double, (x,), check_batched_grad=True)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ALL)
 def test_debug_mode_lets_right_rules_pass(name, kind):

@@ -37,6 +37,7 @@ def gradient(module):
     return next(iter(module.parameters())).grad.clone()
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_exported_module_is_differentiated_by_the_rule(strict, host):

@@ -107,6 +107,7 @@ class TestInJax:
     def native(self, jax):
         return lambda x: jax.numpy.sin(2 * x) * x
 
+    @pytest.mark.covering(every=3)
     @pytest.mark.parametrize("order", [0, 1, 2, 3])
     def test_grad_under_jit(self, jax, f, order):
         mine, theirs = f, self.native(jax)

@@ -93,6 +93,7 @@ TRANSFORMS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("sines", SINES)

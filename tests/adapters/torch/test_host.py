@@ -432,6 +432,7 @@ HALVES = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("run", HALVES)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
 def test_results_and_gradients_have_the_precision_of_the_arguments(dtype, run):

@@ -90,6 +90,7 @@ TRANSFORMS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("factorise", SOLVERS)
 def test_each_example_uses_what_its_own_rule_kept(factorise, transform):

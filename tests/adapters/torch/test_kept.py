@@ -76,6 +76,7 @@ WAYS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("made", [returning, returning_by_frule, capturing])
 def test_what_a_function_keeps_gets_no_history(made, way):

@@ -44,6 +44,7 @@ def test_each_level_has_its_own_derivative(style, host, point):
             torch.testing.assert_close(found, expected, msg=f"{name}, {second}")
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("style", STYLES)
 def test_parameter_and_data_are_one_tensor(style):
     f, w = made(style, host=False), torch.nn.Parameter(POINTS["vector"])

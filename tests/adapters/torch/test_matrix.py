@@ -66,12 +66,14 @@ def test_every_arrangement_up_to_order_three(primal, kind):
     check(MAKERS[primal](kind), itertools.chain.from_iterable(map(words, range(4))))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("primal", MAKERS)
 def test_order_four_without_batches(primal, kind):
     check(MAKERS[primal](kind), ["JJJJ", "GGGG", "JGJG", "GJGJ", "JJGG", "GGJJ"])
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("primal", MAKERS)
 def test_batches_at_every_place_of_a_third_derivative(primal, kind):
@@ -189,6 +191,7 @@ SHARED = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("name", SHARED)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_shared_by_a_batch_is_differentiated_once(kind, name):

@@ -36,7 +36,7 @@ def inner(y):
     return y + 1 if isinstance(y, torch.Tensor) else y[0] + y[1][0].T
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_arrays_that_do_not_lie_in_rows(layout, backend):
@@ -63,6 +63,7 @@ DTYPES = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", DTYPES)
 def test_a_declared_dtype_that_cannot_hold_the_result_is_refused(name):
     f, given, declared = DTYPES[name]
@@ -131,6 +132,7 @@ def test_other_values_than_declared_are_refused(returned, declared, backend):
         fast(A)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("shape", [(1, 3), (4, 3), (3,), ()])
 @pytest.mark.parametrize("compiles", [False, True])
 def test_a_batch_rule_that_returns_another_batch_is_refused(shape, compiles):

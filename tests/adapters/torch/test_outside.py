@@ -578,6 +578,7 @@ def test_a_function_that_a_host_function_is_given(reader, host_rule):
 COMPILED = ["entry", "helper", "module", "property", "cache", "parameters"]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("reader", COMPILED)
 def test_compiled_code_refuses_it_too(reader, fresh):
     f = with_rules(READERS[reader])

@@ -80,6 +80,7 @@ def test_make_fx_of_derivatives(mode):
     assert torch.allclose(hessians(own), 6 * torch.eye(3, dtype=torch.float64))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", PROXIES)
 def test_a_host_function_is_no_constant(mode, kind):

@@ -90,6 +90,7 @@ CAPTURES = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("second", CAPTURES)
 @pytest.mark.parametrize("first", CAPTURES)
 def test_the_same_code_may_capture_something_else(first, second):

@@ -295,6 +295,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.filterwarnings("ignore")  # torch's own compiler stack warns about itself
 @pytest.mark.parametrize("name", TEXTS)
 def test_whole_texts(name):

@@ -326,6 +326,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr")  # of linearize
 @pytest.mark.parametrize("kind", KINDS)

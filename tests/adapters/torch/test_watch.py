@@ -390,6 +390,7 @@ def counting(x):
     return torch.cos(x) * scale * (x > 0).item() * torch.zeros_like(x).add(1)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("second", SECONDS)
 @pytest.mark.parametrize("rule", RULES)
 def test_branches_and_sizes_are_no_cuts(rule, second):

@@ -80,6 +80,7 @@ class Plain:
         self.x, self.y = x, y
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 @pytest.mark.parametrize("cls", [Point, Segment, Plain])
 def test_constructors(cls, factor):

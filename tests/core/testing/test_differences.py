@@ -20,6 +20,7 @@ FUNCTIONS = {
 POINTS = st.floats(-3.0, 3.0).filter(lambda x: abs(x) > 1e-3)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(x=POINTS, scale=st.floats(0.1, 3.0))
 def test_the_error_is_bounded_by_its_estimate(name, x, scale):
@@ -30,6 +31,7 @@ def test_the_error_is_bounded_by_its_estimate(name, x, scale):
     assert abs(estimate.value[0] - true) <= estimate.error[0] + 1e-300
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(x=POINTS)
 def test_the_estimate_is_sharp(name, x):

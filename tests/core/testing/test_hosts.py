@@ -147,6 +147,7 @@ def test_functions_that_are_no_primitives_are_not_run():
     assert "not a primitive" in report["math: all"].detail
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", [name for name in CELLS if name != "jit"])
 def test_a_cell_that_is_wrong_fails_alone(name, monkeypatch):
     right = CELLS[name]

@@ -16,6 +16,7 @@ def run(specimen, *, wrong):
     return check_rule(call.f, *call.args, hosts=(), **call.options)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("specimen", CASES)
 def test_a_wrong_rule_fails_exactly_its_check(specimen):
     with pytest.raises(CheckFailed) as caught:
@@ -40,7 +41,7 @@ def _is_short_and_helps(text, specimen):
     assert "site-packages" not in text
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("specimen", CASES)
 def test_its_corrected_twin_passes(specimen):
     report = run(specimen, wrong=False)
@@ -54,6 +55,7 @@ def test_every_check_has_a_specimen():
     assert {s.fails for s in ZOO} == names
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_rule_passes(name):
     call = HONEST[name]()

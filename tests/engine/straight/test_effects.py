@@ -247,6 +247,7 @@ def after(f, tier):
     return found, x.tolist(), state()
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_effects(f, monkeypatch):

@@ -135,11 +135,11 @@ def run(seeds):
     return counts
 
 
-@pytest.mark.covering(every=3)
-@pytest.mark.parametrize("first", range(0, 300, 100))
+@pytest.mark.covering(every=6)
+@pytest.mark.parametrize("first", range(0, 300, 50))
 def test_generated(first):
     """300 programs."""
-    run(range(first, first + 100))
+    run(range(first, first + 50))
 
 
 @pytest.mark.nightly

@@ -112,6 +112,7 @@ def tied():
     return [*found, of(np.sort, X[0]), of(np.sort, X[1, ::-1]), of(np.sort, ZERO)]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("place", range(4))
 def test_kinks(place):
     cases = tied()[place::4]
@@ -161,6 +162,7 @@ def assert_right_or_left(case):
             assert_as_tape(case, found, dz)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", UNARY, ids=lambda f: f.__name__)
 def test_odd_entries(f):
     for x in ODD:
@@ -168,13 +170,14 @@ def test_odd_entries(f):
         assert_right_or_left(of(f, np.array([x, 0.5])))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", [*OF_NUMBERS, math.acosh], ids=lambda f: f.__name__)
 def test_odd_numbers(f):
     for x in ODD:
         assert_right_or_left(of(f, x))
 
 
-@pytest.mark.covering(every=3)
+@pytest.mark.covering(every=6)
 @pytest.mark.parametrize("f", TWO, ids=lambda f: f.__name__)
 def test_odd_pairs(f):
     for x, y in product(PAIRED, PAIRED):
@@ -183,6 +186,7 @@ def test_odd_pairs(f):
         assert_right_or_left(of(f, np.array([x]), y))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_odd_operands(name):
     for x, y in product(PAIRED, PAIRED):
@@ -190,12 +194,14 @@ def test_odd_operands(name):
             assert_right_or_left(operator(name, a, b))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", [math.atan2, math.hypot, math.pow, math.fmod, max, min])
 def test_odd_pairs_of_numbers(f):
     for x, y in product(ODD, ODD):
         assert_right_or_left(of(f, x, y))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("p", [-2, -1, 0, 1, 2, 3, 4, 0.5, -0.5, 1.5])
 def test_odd_bases(p):
     for x in ODD:
@@ -207,7 +213,7 @@ ALONG = (np.sum, np.mean, np.max, np.min, np.prod, np.var, np.std, np.cumsum)
 REDUCTIONS = (*ALONG, np.linalg.norm, np.cumprod, np.sort)
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("f", REDUCTIONS, ids=lambda f: f.__name__)
 def test_odd_reductions(f):

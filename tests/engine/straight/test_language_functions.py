@@ -178,6 +178,7 @@ NUMBERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("program", NUMBERS, ids=lambda p: f"{p[0].__name__} {p[1:]}")
 def test_numbers(program):
     check_written(*program)

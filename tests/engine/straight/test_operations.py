@@ -13,7 +13,7 @@ for _case in CASES:
     GROUPS.setdefault(_case.operation, []).append(_case)
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("operation", GROUPS)
 def test_cotangents(operation):
     for case in GROUPS[operation]:

@@ -91,6 +91,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("args", SHAPES, ids=str)
 @pytest.mark.parametrize("argnums", [0, 1, (0, 1)])
 def test_two_arguments_are_broadcast(args, argnums, tapes):

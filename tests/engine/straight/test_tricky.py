@@ -95,6 +95,7 @@ def test_there_are_many():
     assert len(CASES) >= 80
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "args", "refused"), CASES.values(), ids=CASES)
 def test_tricky(f, args, refused):
     if refused:

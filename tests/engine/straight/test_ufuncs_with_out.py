@@ -23,6 +23,7 @@ def slopes(f, x, y):
     return np.array(rises) / 2e-6
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("out", ["x", "y"])
 @pytest.mark.parametrize("name", UFUNCS)

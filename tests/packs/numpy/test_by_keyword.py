@@ -76,6 +76,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name):
     f, h = PROGRAMS[name], 1e-6

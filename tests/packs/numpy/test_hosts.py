@@ -20,6 +20,7 @@ def expected(f):
     return pullback(2.0 * y)[1]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_jax(f):
     jax = pytest.importorskip("jax")

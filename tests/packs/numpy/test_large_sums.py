@@ -28,6 +28,7 @@ def programs(f):
     }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("base", FUNCTIONS)
 def test_shares_depend_on_the_difference_alone(base, level):

@@ -36,6 +36,7 @@ def positive(make, *shape):
 SQUARE = [np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize("f", SQUARE)
 def test_square(check, f, make):
@@ -43,6 +44,7 @@ def test_square(check, f, make):
     check(f, make(2, 3, 3) + 2 * np.eye(3))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize(
     ("left", "right"),
@@ -112,6 +114,7 @@ def test_slogdet_of_a_singular_matrix_has_strong_zeros():
     np.testing.assert_array_equal(da, np.zeros((2, 2)))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize("shape", [(4, 2), (2, 4), (2, 3, 2)])
 def test_pinv(check, make, shape):
@@ -196,12 +199,14 @@ def test_norm_known():
     assert dp == pytest.approx(-0.47439707, abs=5e-9)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("p", CONDITIONS)
 def test_condition_numbers(check, p):
     check(np.linalg.cond, real(3, 3) + np.eye(3), p)
     check(np.linalg.cond, complex_(2, 3, 3) + np.eye(3), p)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("make", [real, complex_])
 def test_cholesky(check, make, upper):
@@ -240,6 +245,7 @@ def test_eigenvalues(check):
     check(np.linalg.eig, rotation)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2)])
 def test_singular_values(check, shape):
     check(np.linalg.svd, real(*shape), False)
@@ -303,6 +309,7 @@ def equal_pair(make):
     return (q * np.array([1.0, 2.0, 5.0, 5.0])) @ H(q)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize(
     ("together", "apart"),
@@ -378,6 +385,7 @@ def kernel_apart(dy, u, s, vh):
     return du, np.zeros_like(s), np.zeros_like(vh)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize("shape", [(4, 3), (3, 4), (3, 3)])
 def test_functions_of_singular_vectors(make, shape):

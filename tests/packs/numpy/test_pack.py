@@ -14,6 +14,7 @@ from rules_numpy.linalg.solves import cofactor
 RNG = np.random.default_rng(13)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", ["numpy", "math", "builtins", "rules_numpy"])
 def test_pack(name):
     check_pack(name)

@@ -103,6 +103,7 @@ def _label(value):
     return value.__name__ if callable(value) else None
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "args"), CALLS, ids=_label)
 def test_real(check, f, args):
     check(f, *args)
@@ -148,6 +149,7 @@ JOINS = [
 ]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "args"), JOINS, ids=_label)
 def test_joining(check, f, args):
     check(f, *args)
@@ -234,6 +236,7 @@ def test_cumprod_known():
     np.testing.assert_allclose(pullback(np.ones(5))[1], [1.0, 8.0, 0.0, 0.0, 0.0])
 
 
+@pytest.mark.covering(every=3)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data(), shape=hnp.array_shapes(max_dims=4, max_side=3))
 @pytest.mark.parametrize("f", [np.transpose, np.moveaxis, np.roll, np.flip, np.rot90])

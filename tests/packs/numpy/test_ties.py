@@ -125,6 +125,7 @@ SQUARE = [
 ]
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("f", SPECTRAL)
 @pytest.mark.parametrize("a", SQUARE)

@@ -114,7 +114,7 @@ def hides(a, weights, f):
     return False
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("f", FUNCTIONS)
 @pytest.mark.parametrize("name", HERMITIAN)
 def test_functions_of_matrices(name, f):
@@ -258,6 +258,7 @@ def of_two(f, one, h, two):
 SECOND = {"sin": np.sin, "zero": lambda w: w - 1.0, "inverse": lambda w: 1 / w}
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("name", SECOND)
 def test_two_functions_are_never_wrong(n, name):

@@ -66,6 +66,7 @@ def test_imaginary_entries():
         ad.grad(g)(np.zeros((2, 2), complex))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize(
     "a",
     [

@@ -96,6 +96,7 @@ def test_torch_is_right_of_functions_of_matrices():
     np.testing.assert_allclose(x.grad.numpy(), W + W.T, atol=1e-12)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("make", [leading, inner, entry, whole])
 def test_jax_refuses(make, eigh):
     """The pullback would be of other vectors than the program's."""

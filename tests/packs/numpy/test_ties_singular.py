@@ -63,6 +63,7 @@ FORMS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PLACES)
 def test_right(name, form):

@@ -109,7 +109,7 @@ WRONG = {
 }
 
 
-@pytest.mark.covering(every=3)
+@pytest.mark.covering(every=6)
 @pytest.mark.parametrize(
     "name", ["grad", "jit(grad)", "grad(checkpoint)", "vmap(grad)"]
 )

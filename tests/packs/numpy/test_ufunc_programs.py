@@ -88,6 +88,7 @@ USES = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("ufunc", UFUNCS)
 def test_ufuncs(ufunc, use):
@@ -191,6 +192,7 @@ def begun_and_kept(u, x):
     return np.sum(found * W)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("use", [begun, begun_and_kept])
 @pytest.mark.parametrize("ufunc", UFUNCS)
 def test_initial_values_that_move(ufunc, use):

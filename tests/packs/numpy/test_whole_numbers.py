@@ -53,6 +53,7 @@ def summed(f, k):
     return program
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("code", CLASSES)
 def test_derivatives_beside_whole_numbers(name, code):
@@ -68,6 +69,7 @@ def test_derivatives_beside_whole_numbers(name, code):
         assert pushed == pytest.approx(np.dot(slope, dx), rel=1e-5, abs=1e-7)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("code", CLASSES)
 def test_partials_of_an_author_are_given_room(code):
     """In each framework; `n` appears negated, as a difference and as a product."""

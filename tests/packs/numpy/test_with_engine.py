@@ -65,6 +65,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name):
     f = PROGRAMS[name]

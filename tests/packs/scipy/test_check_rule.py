@@ -39,6 +39,7 @@ COMPLEX = {"jv": 2, "yv": 2, "iv": 2, "kv": 2, "kve": 2, "ive": 2, "gamma": None
            "erf": None, "erfc": None}  # fmt: skip
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", REAL)
 def test_real(name, request):
     args = [x if isinstance(x, int) else np.array([x, 1.1 * x]) for x in REAL[name]]
@@ -47,6 +48,7 @@ def test_real(name, request):
     assert "passed   adjoint" in str(report)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", COMPLEX)
 def test_complex(name, request):
     z = np.array([1 + 2j, -0.5 + 0.3j])

@@ -233,7 +233,7 @@ def test_second_derivatives_of_numpy_scalars_in_the_engine():
     assert np.isclose(grad(grad(special.erf))(x), known, rtol=1e-14)
 
 
-@pytest.mark.covering(every=5)
+@pytest.mark.covering(every=10)
 @pytest.mark.usefixtures("x32")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_single_precision_in_jax(name):
