@@ -23,6 +23,7 @@ from rules_core._base.errors import (
     ViaADError,
 )
 from rules_core._base.public_names import settle as _settle
+from rules_core._declare.implicit import implicit
 from rules_core._declare.linear import linear
 from rules_core._declare.linear_rule import linear_rule
 from rules_core._declare.non_differentiable import non_differentiable
@@ -96,6 +97,7 @@ __all__ = [
     "scalar_rule",
     "linear_rule",
     "linear",
+    "implicit",
     "non_differentiable",
     "opt_out",
     "no_frule",

@@ -63,7 +63,8 @@ def linear(
     >>> y, pullback(np.asarray([1.0, 0.0]))[1]
     (array([1., 2.]), array([-1.,  1.,  0.]))
     """
-    if not callable(adjoint) or isinstance(argnum, bool) or not isinstance(argnum, int):
+    given: tuple[Any, Any] = adjoint, argnum  # unchecked so far
+    if not callable(given[0]) or type(given[1]) is not int:
         message = (
             f"linear({describe(f)}) must get a callable adjoint and the position of "
             f"the linear argument, but got {adjoint!r} and {argnum!r}."

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from rules_core._tangents.leaves import is_numpy
+
 __all__ = ["with_copies"]
 
 
@@ -36,5 +38,4 @@ def copied(x: Any) -> Any:
         return type(x)(*map(copied, x))
     if isinstance(x, (tuple, list)):
         return type(x)(map(copied, x))
-    is_array = hasattr(x, "__array_interface__") and hasattr(x, "flags")
-    return x.copy() if is_array else x
+    return x.copy() if is_numpy(x) else x

@@ -9,12 +9,13 @@ keeps what it computed finds it there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress, product
 from typing import Any, final
 
 import jax
 
+import rules_core as rc
 from rules_jax import _compat
 from rules_jax._values.leaves import expand, has_tangent
 from rules_jax._values.project import RuleOutputError
@@ -33,7 +34,7 @@ def trace_pullback(
     """What a closure captured, and its backward half."""
     avals = pull.outs.avals
     smooth = [_compat.cotangent_aval(a) for a in avals if has_tangent(a)]
-    answers: dict[Pattern, _Answer | str] = {}
+    answers: dict[Pattern, _Answer | str | rc.DerivativeNotImplemented] = {}
 
     def flat(*given: Any) -> list[Any]:
         out: list[Any] = []
@@ -43,6 +44,10 @@ def trace_pullback(
             ]
             try:
                 found = pull(pullback, expand(avals, masked))
+            except rc.DerivativeNotImplemented as error:
+                # There may be a formula if some cotangents are zero.
+                answers[pattern] = _without_frames(error)
+                continue
             except Exception as error:
                 if all(pattern):
                     raise
@@ -50,10 +55,26 @@ def trace_pullback(
                 continue
             answers[pattern] = _Answer(len(out), [x is not None for x in found])
             out += [x for x in found if x is not None]
+        if not any(isinstance(answer, _Answer) for answer in answers.values()):
+            _raise_first(answers.values())
         return out
 
     closed = jax.make_jaxpr(flat)(*smooth)
     return closed.consts, Traced(pull, _compat.without_consts(closed), answers)
+
+
+def _without_frames(
+    error: rc.DerivativeNotImplemented,
+) -> rc.DerivativeNotImplemented:
+    """The error without its frames, which would keep alive what they hold."""
+    error.__context__ = error.__cause__ = None
+    return error.with_traceback(None)
+
+
+def _raise_first(answers: Iterable[Any]) -> None:
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
 
 
 def _patterns(count: int, *, symbolic: bool) -> list[Pattern]:
@@ -98,9 +119,7 @@ class _Answer:
 class Traced:
     """A traced closure: a jaxpr whose leading inputs are the residuals."""
 
-    def __init__(
-        self, pull: Any, jaxpr: Any, answers: dict[Pattern, _Answer | str]
-    ) -> None:
+    def __init__(self, pull: Any, jaxpr: Any, answers: dict[Pattern, Any]) -> None:
         self.pull, self.jaxpr, self.answers = pull, jaxpr, answers
 
     def zeros(self) -> list[Any]:
@@ -130,6 +149,8 @@ class Traced:
         answer = self.answers[pattern]
         if isinstance(answer, str):
             raise RuleOutputError(answer)
+        if isinstance(answer, rc.DerivativeNotImplemented):
+            raise answer
         used = [i in answer.part for i in range(len(self.jaxpr.outvars))]
         jaxpr, needed = _compat.pruned(self.jaxpr, used)
         given = [

@@ -245,7 +245,7 @@ def has_rules(run: Hooks, f: Any) -> bool:
 
 def call_primitive(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     """A primitive is its function; its rules are found under that function."""
-    return run.call(f.fun, *args, **kwargs)
+    return run.call(f.run, *args, **kwargs)
 
 
 def call_class(run: Hooks, cls: Any, args: Any, kwargs: Any) -> Any:

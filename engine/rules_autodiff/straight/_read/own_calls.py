@@ -62,6 +62,8 @@ class OwnCalls(Part):
     def call_written(self, f: Known, node: ast.Call) -> Value:
         function = f.value
         if type(function) is Primitive:
+            if function.run is not function.fun:
+                refuse(f"{function.__qualname__} is given copies", node)
             place = Place(f.place, "{}.fun")
             if not has_rrules(function.fun):
                 known = self.reader.captures.found(function.fun, place)

@@ -56,9 +56,13 @@ def call_by_rule(
 def is_pure(ruled: Ruled) -> bool:
     """Whether a call may be repeated: where written code comes to nothing, it is.
 
-    What is declared to have no derivative may draw random numbers.
+    What is declared to have no derivative may draw random numbers; what is given copies
+    writes into its arguments.
     """
-    return not ruled.rule.constant and getattr(ruled.handle, "pure", True)
+    handle = ruled.handle
+    if type(handle) is Primitive and handle.run is not handle.fun:
+        return False
+    return not ruled.rule.constant and getattr(handle, "pure", True)
 
 
 def has_rrules(f: Any) -> bool:

@@ -1,0 +1,281 @@
+"""`implicit`: solvers by their residual, in each AD system, to second order."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.optimize
+import torch
+
+import rules_core as rc
+from rules_autodiff import EngineConfig, grad, hessian, jvp
+from rules_core._declare.solvers import solve_gmres
+from rules_core.testing import check_rule, isolated_rules
+
+THETA = np.array([1.0, 2.0, 0.5])
+START = np.ones(3)
+
+
+@pytest.fixture(autouse=True)
+def _isolated():
+    with isolated_rules():
+        yield
+
+
+def coupled(x, theta, start):
+    xp = rc.array_namespace(x)
+    return x**3 + theta * x - 1.0 + 0.1 * xp.flip(x)
+
+
+def solve_coupled(theta, start):
+    return scipy.optimize.root(coupled, start, (theta, start), tol=1e-13).x
+
+
+def sylvester_residual(X, A, B, Q):
+    return A @ X + X @ B - Q
+
+
+def fit(data, grid):
+    """Least squares: the residual is the gradient of the sum of squares."""
+    start = np.ones(2)
+    found = scipy.optimize.least_squares(
+        lambda p: p[0] * np.exp(-p[1] * grid) - data, start
+    )
+    return scipy.optimize.root(fit_residual, found.x, (data, grid), tol=1e-14).x
+
+
+def fit_residual(p, data, grid):
+    xp = rc.array_namespace(p)
+    wave = xp.exp(-p[1] * grid)
+    misfit = p[0] * wave - data
+    return xp.stack([xp.sum(misfit * wave), -xp.sum(misfit * p[0] * grid * wave)])
+
+
+def kepler(mean, e):
+    return scipy.optimize.brentq(lambda E: E - e * np.sin(E) - mean, 0, 7, xtol=1e-15)
+
+
+def kepler_residual(E, mean, e):
+    return E - e * rc.array_namespace(E).sin(E) - mean
+
+
+def iterate(theta):
+    """Array-API code, which frameworks run themselves."""
+    xp, x = rc.array_namespace(theta), 0 * theta
+    for _ in range(80):
+        x = 0.5 * xp.cos(theta * x)
+    return x
+
+
+def iterate_residual(x, theta):
+    return 0.5 * rc.array_namespace(x).cos(theta * x) - x
+
+
+A, B, Q = np.random.default_rng(2).normal(size=(3, 2, 2))
+GRID = np.linspace(0, 1, 5)
+DATA = 2.0 * np.exp(-1.5 * GRID) + 0.1 * np.sin(9 * GRID)
+SOLVERS = {
+    "root": (
+        lambda **kw: rc.implicit(solve_coupled, coupled, host=True, out="start", **kw),
+        (THETA, START),
+    ),
+    "sylvester": (
+        lambda **kw: rc.implicit(
+            scipy.linalg.solve_sylvester, sylvester_residual, host=True, out="q", **kw
+        ),
+        (A + 3 * np.eye(2), B, Q),
+    ),
+    "least squares": (
+        lambda **kw: rc.implicit(fit, fit_residual, host=True, out=(2,), **kw),
+        (DATA, GRID),
+    ),
+    "number": (
+        lambda **kw: rc.implicit(kepler, kepler_residual, host=True, out="mean", **kw),
+        (np.asarray(0.7), np.asarray(0.3)),
+    ),
+    "fixed point": (
+        lambda **kw: rc.implicit(iterate, iterate_residual, **kw),
+        (THETA,),
+    ),
+}
+CASES = [(name, solve) for name in SOLVERS for solve in ("dense", "gmres")]
+
+
+def test_rule():
+    make, args = SOLVERS["number"]
+    check_rule(make(), *args, level="quick", hosts=(), config=EngineConfig())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("solve", ["dense", "gmres"])
+def test_every_rule(name, solve):
+    make, args = SOLVERS[name]
+    check_rule(make(solve=solve), *args, hosts=(), config=EngineConfig())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "solve"), CASES)
+def test_everywhere(name, solve):
+    make, args = SOLVERS[name]
+    check_rule(make(solve=solve), *args)
+
+
+def exact(theta):
+    """First and second derivative of the sum of `x` where `x**3 + theta x = 1`."""
+    x = np.array([np.roots([1, 0, t, -1]) for t in theta])
+    x = np.real(x[np.abs(x.imag) < 1e-9])
+    slope = -x / (3 * x**2 + theta)
+    second = -(2 * slope + 6 * x * slope**2) / (3 * x**2 + theta)
+    return slope, np.diag(second)
+
+
+def alone(x, theta):
+    return x**3 + theta * x - 1.0
+
+
+def solve_alone(theta):
+    return scipy.optimize.root(alone, 0 * theta + 0.5, (theta,), tol=1e-13).x
+
+
+def total(f):
+    return lambda theta: f(theta).sum()
+
+
+ORDERS = {
+    "engine": lambda f: (grad(f)(THETA), hessian(f)(THETA)),
+    "jax": lambda f: (jax.jit(jax.grad(f))(THETA), jax.jit(jax.hessian(f))(THETA)),
+    "torch": lambda f: (
+        torch.func.grad(f)(torch.tensor(THETA)),
+        torch.func.hessian(f)(torch.tensor(THETA)),
+    ),
+}
+
+
+@pytest.mark.parametrize("solve", ["dense", "gmres"])
+@pytest.mark.parametrize("orders", ORDERS.values(), ids=ORDERS)
+@pytest.mark.covering(every=3)
+def test_two_orders(orders, solve):
+    f = rc.implicit(solve_alone, alone, host=True, out="theta", solve=solve)
+    for found, want in zip(orders(total(f)), exact(THETA), strict=True):
+        np.testing.assert_allclose(found, want, atol=1e-9)
+
+
+def test_backward_compile_and_vmap():
+    f = rc.implicit(solve_alone, alone, host=True, out="theta")
+    slope, _ = exact(THETA)
+    compiled = torch.compile(total(f), backend="aot_eager", fullgraph=True)
+    theta = torch.tensor(THETA, requires_grad=True)
+    compiled(theta).backward()
+    np.testing.assert_allclose(theta.grad, slope)
+    rows = jax.jit(jax.vmap(jax.grad(total(f))))(THETA[:, None])
+    np.testing.assert_allclose(rows[:, 0], slope)
+    rows = torch.func.vmap(torch.func.grad(total(f)))(torch.tensor(THETA)[:, None])
+    np.testing.assert_allclose(rows[:, 0], slope)
+
+
+def test_a_solver_of_ones_own():
+    """Any function of the operator and the right-hand side."""
+    seen = []
+
+    def jacobi(operator, b):
+        seen.append(1)
+        return b / operator(b * 0 + 1)  # the matrix is diagonal
+
+    f = rc.implicit(solve_alone, alone, host=True, out="theta", solve=jacobi)
+    np.testing.assert_allclose(jax.jit(jax.grad(total(f)))(THETA), exact(THETA)[0])
+    assert seen
+
+
+def test_gmres_that_does_not_converge_is_nan():
+    diagonal = np.linspace(1.0, 1e4, 80)  # of more entries than it has steps
+    assert np.isnan(solve_gmres(lambda w: diagonal * w, np.ones(80))).all()
+
+
+def test_gmres_ends_where_it_is_exact():
+    """Also of a zero right-hand side, and of fewer eigenvalues than entries."""
+    diagonal = np.tile([1.0, 5.0], 40)
+    b = np.arange(80.0)
+    np.testing.assert_allclose(solve_gmres(lambda w: diagonal * w, b), b / diagonal)
+    assert not solve_gmres(lambda w: diagonal * w, 0 * b).any()
+
+
+def solve_and_more(theta):
+    return solve_alone(theta), 2.0 * theta, np.asarray(7)
+
+
+def with_auxiliary():
+    def shapes(theta):
+        return theta, theta, rc.ShapeDtype((), np.int64)
+
+    return rc.implicit(solve_and_more, alone, host=True, out=shapes, auxiliary=True)
+
+
+@pytest.mark.parametrize("orders", ORDERS.values(), ids=ORDERS)
+def test_auxiliary_results(orders):
+    f = with_auxiliary()
+    for found, want in zip(orders(lambda t: f(t)[0].sum()), exact(THETA), strict=True):
+        np.testing.assert_allclose(found, want, atol=1e-9)
+
+
+ASKED = {
+    "engine": lambda f: grad(f)(THETA),
+    "jax": lambda f: jax.grad(f)(THETA),
+    "jit": lambda f: jax.jit(jax.grad(f))(THETA),
+    "torch": lambda f: torch.func.grad(f)(torch.tensor(THETA)),
+    "backward": lambda f: f(torch.tensor(THETA, requires_grad=True)).backward(),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_the_derivative_of_an_auxiliary_result(asked):
+    f = with_auxiliary()
+    with pytest.raises(rc.DerivativeNotImplemented, match="result 1 is auxiliary"):
+        asked(lambda theta: f(theta)[0].sum() + f(theta)[1].sum())
+
+
+def test_the_tangent_of_an_auxiliary_result_is_nan():
+    f = with_auxiliary()
+    assert np.isnan(jvp(lambda t: f(t)[1], (THETA,), (THETA,))[1]).all()
+    assert np.isnan(jax.jvp(lambda t: f(t)[1], (THETA,), (THETA,))[1]).all()
+
+
+def test_keywords_that_the_residual_takes():
+    def solve(theta, *, power=2, steps=100):
+        return theta ** (1 / power)
+
+    def residual(y, theta, *, power=2):
+        return y**power - theta
+
+    f = rc.implicit(solve, residual, host=True, out="theta")
+    assert jax.grad(lambda t: f(t, power=3, steps=5))(8.0) == pytest.approx(1 / 12)
+    assert grad(lambda t: f(t, power=3))(8.0) == pytest.approx(1 / 12)
+
+
+MISUSES = {
+    "residual": ({"residual": 3}, "residual must be callable"),
+    "solve": ({"residual": alone, "solve": "lu"}, "solve must be 'dense', 'gmres' or"),
+}
+
+
+@pytest.mark.parametrize(("given", "text"), MISUSES.values(), ids=MISUSES)
+def test_misuse(given, text):
+    with pytest.raises(
+        rc.RuleDefinitionError, match=rf"implicit\(solve_alone\): .*{text}"
+    ):
+        rc.implicit(solve_alone, **given)
+
+
+RESULTS = {
+    "shape": (lambda t: t, lambda y, t: y.sum(), r"shape of the result, \(3,\)"),
+    "complex": (lambda t: t * 1j, lambda y, t: y, "one array of real numbers"),
+    "several": (lambda t: (t, t), lambda y, t: y, "but got a tuple"),
+}
+
+
+@pytest.mark.parametrize(("f", "residual", "text"), RESULTS.values(), ids=RESULTS)
+def test_results_that_do_not_fit(f, residual, text):
+    f = rc.implicit(f, residual)
+    with pytest.raises(rc.UnsupportedError, match=text):
+        jax.vjp(f, THETA)[1](jnp.ones(3))
