@@ -4,7 +4,10 @@ This page is the contents of the package; each name lives in the module beside i
 """
 
 from rules_autodiff._boundary.enter import Const
-from rules_autodiff._callbacks import ignore_derivatives  # noqa: F401  (registers)
+from rules_autodiff._callbacks import (  # noqa: F401  (register)
+    ignore_derivatives,
+    operation,
+)
 from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._callbacks.via_ad import derive_frule, derive_rrule
 from rules_autodiff._front.grad import grad, value_and_grad

@@ -99,3 +99,19 @@ def test_what_is_known_by_its_value_is_refused(f):
     for run in (grad(f), lambda x: jvp(f, (x,), (1.0,))):
         with pytest.raises(UnsupportedProgram):
             run(1.3)
+
+
+def test_items_of_a_display():
+    """`{*items}` stands on its own, beside entries, and in a set of arguments."""
+
+    def program(x):
+        found = {*range(3)} | {5, *(1, 7), *{8}}
+        return x * len(found)
+
+    assert grad(program)(2.0) == jvp(program, (2.0,), (1.0,))[1] == 6.0
+
+    def active(x):
+        return x * len({*[x, x]})
+
+    with pytest.raises(UnsupportedProgram, match="set"):
+        grad(active)(2.0)

@@ -20,7 +20,7 @@ from rules_autodiff._refusals import name_of, refuse
 from rules_autodiff._shadows.memory import owner_of
 from rules_core import structure
 
-__all__ = ["captured_by", "check_captured"]
+__all__ = ["captured_by", "check_captured", "outside_of"]
 
 
 def captured_by(given: Any, entrance: Any) -> set[int]:

@@ -79,6 +79,7 @@ __all__ = [
     "call_native",
     "call_opaque",
     "construct",
+    "derive",
     "entries_of",
     "has_rules",
     "is_opaque_class",
@@ -212,7 +213,7 @@ def call_function(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return by_body(run, f, args, kwargs)
     before = run.failure
     try:
-        derived = run.functions[f] = lifted_for(run, f)
+        derived = run.functions[f] = run.derive(f)
     except SourceNotFound:
         check_reads(run, f)
         if run.is_active((f, args, kwargs)) and not only_compares(f):
@@ -226,13 +227,13 @@ def by_body(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """A function whose rules do not fit, which a warning and errors inside tell."""
     tell_skipped(run, f, args, kwargs)
     try:
-        return lifted_for(run, f)(*args, **kwargs)
+        return run.derive(f)(*args, **kwargs)
     except EngineError as error:
         note_unfit(error, f, args, kwargs, run)
         raise
 
 
-def lifted_for(run: Hooks, f: FunctionType) -> FunctionType:
+def derive(run: Hooks, f: FunctionType) -> FunctionType:
     """The lifted form of a function, with its hooks bound to this run."""
     run.rebinds |= rebinds(f)
     return lifted(f).bind(f, run)

@@ -79,6 +79,9 @@ class Hooks(Protocol):
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
         """A call of a ufunc, another NumPy function, or a function in C."""
 
+    def derive(self, f: Any) -> Any:
+        """The lifted form of a program, with its hooks bound to this run."""
+
     def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
         """A call of a function that nobody looks into."""
 

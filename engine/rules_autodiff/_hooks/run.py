@@ -59,9 +59,10 @@ class Run:
         debug: Whether debug mode was on when the run began.
     """
 
-    # Both stand above this module, and are set there.
+    # They stand above this module, and are set there.
     config: ClassVar[RuleConfig]
     recording: ClassVar[Callable[..., Any]]  # a program and its tape
+    operation: ClassVar[Callable[..., Any]]  # a call of one without effects
 
     over = False
     failure: Exception | None = None
@@ -73,6 +74,7 @@ class Run:
     call_native, call_opaque = calls.call_native, calls.call_opaque
     has_rules, opted_out = calls.has_rules, calls.opted_out
     explained_mutating = rule_errors.explained_mutating
+    derive = calls.derive
 
     # Attributes and items.
     getattr, delattr = attributes.get_attribute, attributes.delete_attribute
@@ -94,7 +96,8 @@ class Run:
 
     # Literals.
     from_text, formatted = texts.from_text, texts.formatted
-    display, hashed = caches.display, sets.hashed
+    display = caches.display
+    hashed, hashed_items = sets.hashed, sets.hashed_items
 
     def __init__(self, below: Any = PLAIN):
         self.below = below

@@ -7,7 +7,7 @@ from rules_autodiff._refusals import refused
 
 from .interface import Hooks
 
-__all__ = ["check_set", "hashed"]
+__all__ = ["check_set", "hashed", "hashed_items"]
 
 
 def hashed(run: Hooks, x: Any) -> Any:
@@ -15,6 +15,11 @@ def hashed(run: Hooks, x: Any) -> Any:
     if run.is_active(x) and not is_known_by_identity(x):
         refused("set")
     return x
+
+
+def hashed_items(run: Hooks, items: Any) -> list[Any]:
+    """The entries of a set that stand in `{*items}`."""
+    return [hashed(run, x) for x in run.iter(items)]
 
 
 def check_set(run: Hooks, x: Any) -> None:

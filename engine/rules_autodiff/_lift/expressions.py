@@ -293,8 +293,14 @@ class ExpressionLifter:
         return self.hook("iter", iterable, iterable)
 
     def visit_Set(self, node: ast.Set) -> Any:
-        node.elts = [self.hook("hashed", e, self.visit(e)) for e in node.elts]
+        node.elts = [self.set_entry(entry) for entry in node.elts]
         return node
+
+    def set_entry(self, node: ast.expr) -> Any:
+        if not isinstance(node, ast.Starred):
+            return self.hook("hashed", node, self.visit(node))
+        items = self.hook("hashed_items", node, self.visit(node.value))
+        return place(ast.Starred(items, node.ctx), node)
 
     def visit_SetComp(self, node: ast.SetComp) -> Any:
         node.generators = [self.visit(g) for g in node.generators]

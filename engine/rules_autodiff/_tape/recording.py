@@ -64,9 +64,13 @@ class Recording:
         self.seeds: list[Any] = []  # what the output got since the last reverse pass
         self.record()
 
+    def new_run(self) -> Any:
+        """The run that records the tape."""
+        return reverse_run(self.below)
+
     def record(self) -> None:
         """Run the program forward, onto a new tape."""
-        run = self.run = reverse_run(self.below)
+        run = self.run = self.new_run()
         self.entrance = Entrance(run, callables=self.callables)
         inner = without_const(self.args)
         for i in self.active:

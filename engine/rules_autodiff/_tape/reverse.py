@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks import calls
 from rules_autodiff._hooks.buffers import check_class, check_exported, check_hidden
 from rules_autodiff._hooks.outside_values import check_reads
 from rules_autodiff._hooks.result_kinds import (
@@ -180,6 +181,13 @@ class ReverseRun(Run):
         owner = a if a.base is None else owner_of(a)
         shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK).pinned()
         return shadow if owner is a else Window(shadow, a)
+
+    # calls
+
+    def derive(self, f: FunctionType) -> Any:
+        """The lifted form of a program; while results are learned, one that tells."""
+        derived = calls.derive(self, f)
+        return LEARNED.watched(f, derived) if LEARNED.calls else derived
 
     # operations
 

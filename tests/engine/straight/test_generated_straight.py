@@ -13,8 +13,11 @@ import pytest
 
 from rules_autodiff import vjp
 from rules_autodiff.straight._program.kinds import kind_of
-from rules_autodiff.straight._program.refused import Refused
+from rules_autodiff.straight._program.refused import Refused, Unlearned
+from rules_autodiff.straight._runtime.learned import LEARNED
+from rules_autodiff.straight._unit import unit
 from rules_autodiff.straight._unit.unit import write
+from tests.engine.straight.random_left import left_program
 from tests.engine.straight.random_programs import TRACE, arguments, program
 
 ACTIVE = (0, 1, 2, 3, 4), (0, 1, 2, 3, 4), (0, 2), (1, 4), (3,)  # by turns
@@ -64,20 +67,32 @@ def along(cotangents, direction):
 def written(plain, args, active, dy):
     """The value, and the cotangents twice; a text where there are none."""
     try:
-        unit = write(plain, tuple(map(kind_of, args)), active)
+        code = learned(plain, args, active)
     except Refused as refused:
         return f"refused: {refused.reason}"
     try:
-        value, kept = unit.forward(*args, unit.guard(plain))
-        first = unit.reverse(kept, dy)
-        return value, copied(first), unit.reverse(kept, dy)
+        value, kept = code.forward(*args, code.guard(plain))
+        first = code.reverse(kept, dy)
+        return value, copied(first), code.reverse(kept, dy)
     except Exception as error:
         return f"raised: {type(error).__name__}: {error}"
 
 
-def check(seed):
+def learned(plain, args, active):
+    """The unit, written when the tape has told what it asks for."""
+    kinds = tuple(map(kind_of, args))
+    for lesson in range(3):
+        try:
+            return write(plain, kinds, active, patient=not lesson)
+        except Unlearned:
+            LEARNED.start()
+            vjp(plain, *args, tier="tape")
+    return write(plain, kinds, active, patient=False)
+
+
+def check(seed, make=program):
     """Check one program; what became of it."""
-    plain, noted, text = program(seed)
+    plain, noted, text = make(seed)
     args = arguments(seed)
     given = copied(args)
     value = plain(*args)
@@ -125,13 +140,13 @@ def compare(functions, args, cotangents, dy, message):
         )
 
 
-def run(seeds):
+def run(seeds, make=program, least=0.7):
     """How often what happened; most programs must be written."""
     counts = Counter()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
-        counts.update(check(seed) for seed in seeds)
-    assert counts["checked"] > 0.7 * len(seeds), counts
+        counts.update(check(seed, make) for seed in seeds)
+    assert counts["checked"] > least * len(seeds), counts
     return counts
 
 
@@ -147,3 +162,28 @@ def test_generated(first):
 def test_generated_nightly(first):
     """10,000 programs."""
     run(range(first, first + 1000))
+
+
+# Programs with parts that are left to the tape.
+
+
+@pytest.fixture
+def _at_any_cost(monkeypatch):
+    """Tapes of single calls also where one of the whole program would be as quick."""
+    monkeypatch.setattr(unit, "WORTH", 0)
+
+
+@pytest.mark.covering(every=3)
+@pytest.mark.usefixtures("_at_any_cost")
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_generated_with_parts_left(first):
+    """300 programs."""
+    run(range(first, first + 100), left_program, least=0.4)
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("_at_any_cost")
+@pytest.mark.parametrize("first", range(1000, 11000, 1000))
+def test_generated_with_parts_left_nightly(first):
+    """10,000 programs."""
+    run(range(first, first + 1000), left_program, least=0.4)

@@ -225,9 +225,10 @@ def test_jacobians_by_written_code(tapes):
     np.testing.assert_array_equal(
         hessian(lambda x: np.sum(program(x) * x))(X), np.diag(6 * X)
     )
-    with pytest.raises(UnsupportedProgram, match="no real number and no array"):
-        jacrev(lambda x: (x, x), tier="straight")(2.0)
-    assert jacrev(lambda x: (x, x))(2.0) == (1.0, 1.0)
+    assert jacrev(lambda x: (x, x * x), tier="straight")(2.0) == (1.0, 4.0)
+    with pytest.raises(UnsupportedProgram, match="no tuple of those"):
+        jacrev(lambda x: (x, (x,)), tier="straight")(2.0)
+    assert jacrev(lambda x: (x, (x,)))(2.0) == (1.0, (1.0,))
 
 
 def test_aux_is_the_tapes():

@@ -6,6 +6,7 @@ the code, so that they cannot change during the call.
 """
 
 import builtins
+import copy
 import sys
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType, SimpleNamespace
@@ -82,6 +83,14 @@ class Captures:
             "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
             "is_answered": is_answered,
         }  # fmt: skip
+
+    def state(self) -> dict[str, Any]:
+        """What was collected so far."""
+        return {name: copy.copy(value) for name, value in vars(self).items()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Forget what was collected since."""
+        vars(self).update({name: copy.copy(value) for name, value in state.items()})
 
     # places
 
@@ -259,6 +268,13 @@ class Captures:
             self.lines.append(f"if {self.refusal(name, kind)}:")
             self.lines.append("    return None")
             self.values[place] = (len(self.values), kind)
+        return self.values[place]
+
+    def hand_over(self, place: Place) -> tuple[int, Kind]:
+        """A function or object that is passed on, as it is at each call."""
+        if place not in self.values:
+            self.name_of(place)
+            self.values[place] = (len(self.values), Kind("function"))
         return self.values[place]
 
     def refusal(self, name: str, kind: Kind) -> str:

@@ -9,7 +9,7 @@ from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff.straight._guard.captures import Place
 from rules_autodiff.straight._program.blocks import Pull, Return, Step, as_row
 from rules_autodiff.straight._program.kinds import Kind, join, leaf_kinds, spread
-from rules_autodiff.straight._program.refused import refuse
+from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
 from rules_autodiff.straight._program.values import (
     Closure,
     Known,
@@ -26,6 +26,7 @@ from rules_core import Primitive
 from .parameters import bound
 from .part import Part
 from .rule_calls import has_rrules
+from .taped_calls import call_by_tape
 
 __all__ = ["OwnCalls"]
 
@@ -139,8 +140,16 @@ class OwnCalls(Part):
         def default(name: str) -> Value | None:
             return self.default_of(function, place, name)
 
-        full = bound(function, values, named, default, node)
-        return self.call_form(function, place, full, None)
+        before, captured = self.reader.unit.state(), dict(self.reader.captured)
+        try:
+            full = bound(function, values, named, default, node)
+            return self.call_form(function, place, full, None)
+        except Unlearned:
+            raise
+        except Refused as refused:
+            self.reader.unit.rewind(before)
+            self.reader.captured = captured
+            return call_by_tape(self.reader, tag, values, named, refused)
 
     def call_local(
         self, f: Value, tag: Closure, values: Any, named: Any, node: ast.AST
@@ -183,7 +192,8 @@ class OwnCalls(Part):
         if closure is not None:
             own = replace(closure.kind, parts=tuple(kinds[len(values) :]))
         active = tuple(i for i, x in enumerate(passed) if x.active)
-        form = reader.unit.form(f, place, tuple(kinds[: len(values)]), active, own)
+        with reader.unit.called_in_loop(bool(reader.depth)):
+            form = reader.unit.form(f, place, tuple(kinds[: len(values)]), active, own)
         if not active and (not form.kind.has_parts or not reader.tracing):
             if any(part.has_parts for part in form.kind.parts):
                 refuse("a test asks for such a value")
@@ -191,7 +201,8 @@ class OwnCalls(Part):
             return Value(f"{called(form, passed)}[0]", form.kind, unstable=unstable)
         operands = [*map(reader.operations.steady, passed)]
         text = called(form, operands)
-        found = self.results(form, text, [x for x in operands if x.active])
+        followed = [x for x in operands if x.active]
+        found = self.results(form.kind, text, f"{form.name}_back", followed)
         copies = [y for x, y in zip(passed, operands, strict=True) if x is not y]
         self.part_from(found, copies)
         return found
@@ -212,13 +223,13 @@ class OwnCalls(Part):
             if leaf.kind.name == "array":
                 self.reader.step(Step(self.reader.line, f"apart({leaf.text}, {names})"))
 
-    def results(self, form: Any, text: str, operands: list[Value]) -> Value:
+    def results(self, kind: Kind, text: str, back: str, operands: list[Value]) -> Value:
         """The results of a call, through which a derivative may pass."""
         reader = self.reader
-        kinds = leaf_kinds(form.kind)
+        kinds = leaf_kinds(kind)
         names = [reader.temporary() for _ in kinds]
         kept, found = reader.temporary("r"), [reader.temporary("c") for _ in operands]
-        row = as_row(names) if form.kind.has_parts else names[0]
+        row = as_row(names) if kind.has_parts else names[0]
         step = Step(reader.line, f"{row}, {kept} = {text}", (*names, kept))
         outs = [
             (bar_of(name, k), k) for name, k in zip(names, kinds, strict=True)
@@ -227,7 +238,7 @@ class OwnCalls(Part):
         if outs and operands:
             (step.out, step.kind), *rest = outs
             step.also = tuple(rest)
-            step.calls = f"({', '.join(found)},) = {form.name}_back({{r}}, {{dz}})"
+            step.calls = f"({', '.join(found)},) = {back}({{r}}, {{dz}})"
             step.after["r"] = kept
             step.pulls = [
                 Pull(x.bar, x.kind, c) for x, c in zip(operands, found, strict=True)
@@ -237,7 +248,7 @@ class OwnCalls(Part):
             Value(name, k, k.is_real and bool(operands), atom=True)
             for name, k in zip(names, kinds, strict=True)
         ]
-        return rebuilt(form.kind, iter(values))
+        return rebuilt(kind, iter(values))
 
 
 def called(form: Any, operands: list[Value]) -> str:

@@ -4,6 +4,7 @@ The program is read from top to bottom, as often as it takes until the kinds at 
 heads of its loops no longer change.
 """
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,6 +37,12 @@ __all__ = ["Reader"]
 RESERVED = frozenset(
     {*helpers.HELPERS, "type", "float", "reversed", "enumerate", "caps"}
 )
+
+# What changes while a function is read.
+HELD = (
+    "kinds", "owned", "items", "block", "indent", "depth", "line", "bars", "captured",
+    "assigned", "headed", "result", "fixed", "comprised", "branches",
+)  # fmt: skip
 
 
 class Reader:
@@ -162,3 +169,19 @@ class Reader:
 
     def restore(self, state: Any) -> None:
         self.kinds, self.owned = dict(state[0]), set(state[1])
+
+    # what comes to nothing
+
+    def mark(self) -> Any:
+        """The state of the reading, between two blocks."""
+        held = {name: copy.copy(getattr(self, name)) for name in HELD}
+        lengths = [len(ways) for ways in self.loops.ways]
+        return held, lengths, self.unit.state()
+
+    def rewind(self, mark: Any) -> None:
+        """Forget what was read since."""
+        held, lengths, unit = mark
+        vars(self).update({name: copy.copy(value) for name, value in held.items()})
+        for ways, length in zip(self.loops.ways, lengths, strict=True):
+            del ways[length:]
+        self.unit.rewind(unit)

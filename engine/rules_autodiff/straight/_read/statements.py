@@ -9,7 +9,7 @@ import numpy as np
 
 from rules_autodiff.straight._program.blocks import Step
 from rules_autodiff.straight._program.kinds import Kind
-from rules_autodiff.straight._program.refused import Refused, refuse
+from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
 from rules_autodiff.straight._program.values import (
     Known,
     Value,
@@ -310,18 +310,36 @@ class Statements(Part):
             return self.body(node.body if known else node.orelse)
         reader.branches = True
         test = reader.expressions.test(node.test)
-        before, states = reader.snapshot(), []
+        before = reader.snapshot()
+        states: list[Any] = []
         reader.raw(f"if {test}:")
-        if self.inner(node.body):
-            states.append(reader.snapshot())
+        left = self.way(node.body, states)
         reader.restore(before)
         if node.orelse:
             reader.raw("else:")
-            if self.inner(node.orelse):
-                states.append(reader.snapshot())
+            other = self.way(node.orelse, states)
+            if left and other:
+                raise left
         else:
             states.append(before)
         return self.meet(states)
+
+    def way(self, nodes: list[ast.stmt], states: list[Any]) -> Refused | None:
+        """A branch; if it is not in the language, why: whoever takes it is left."""
+        reader = self.reader
+        mark = reader.mark()
+        try:
+            if self.inner(nodes):
+                states.append(reader.snapshot())
+        except Refused as refused:
+            if isinstance(refused, Unlearned) and reader.unit.patient:
+                raise
+            reader.rewind(mark)
+            reader.indent += 1
+            reader.raw(f"raise unfollowed({left_text(refused)!r})")
+            reader.indent -= 1
+            return refused
+        return None
 
     def meet(self, states: list[Any]) -> bool:
         found = joined(states)
@@ -340,6 +358,12 @@ class Statements(Part):
 def as_read(target: ast.Subscript) -> ast.Subscript:
     made = ast.Subscript(target.value, target.slice, ast.Load())
     return ast.copy_location(made, target)
+
+
+def left_text(refused: Refused) -> str:
+    """Why a branch is left to the tape."""
+    place = f"line {refused.line} is left to the tape" if refused.line else "left"
+    return f"{place}: {refused.reason}"
 
 
 def is_conditional(node: ast.AST) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
 
 AFTER = 1  # calls by the tape before code is generated, which takes milliseconds
 UNITS = 4  # of one form: the kinds of captured values may change
+PATIENCE = 2  # of them that wait for a result in a branch
 LESSONS = 8  # calls by the tape that observe a rule's result
 FAILURES = 8  # fallbacks in a row before a form is given up
 SIGNATURES = 64  # of one function
@@ -125,7 +126,7 @@ class Form:
     def extended(self, f: FunctionType, args: Any, active: Any) -> tuple[Written, Any]:
         """New code for a call."""
         try:
-            unit = write(f, args, active)
+            unit = write(f, args, active, patient=self.lessons < PATIENCE)
         except Lesson as error:
             self.lessons += 1
             self.reason = str(error) if self.lessons == LESSONS else ""
@@ -160,7 +161,7 @@ class Form:
         self.failures = 0
 
 
-def write(f: FunctionType, args: Any, active: Any) -> Any:
+def write(f: FunctionType, args: Any, active: Any, *, patient: bool = True) -> Any:
     """The unit of a function for such arguments.
 
     Raises:
@@ -183,7 +184,7 @@ def write(f: FunctionType, args: Any, active: Any) -> Any:
     from rules_autodiff.straight._unit.unit import write as written
 
     try:
-        return written(f, tuple(kinds), active)
+        return written(f, tuple(kinds), active, patient=patient)
     except Unlearned as error:
         LEARNED.start()
         raise Lesson(str(error)) from None

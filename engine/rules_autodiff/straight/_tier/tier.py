@@ -177,17 +177,23 @@ class Pass:
 
     def forward(self) -> tuple[Any, Any]:
         value, residual = self.written.forward(*self.args, self.caps)
+        if type(value) is tuple:
+            return tuple(map(self.leaf, value)), residual
+        return self.leaf(value), residual
+
+    def leaf(self, value: Any) -> Any:
+        """A number or array of the result, as the user gets it."""
         if type(value) is ndarray:
             if value.dtype is not DOUBLE or not is_finite(value):
                 leave("its result is no array of finite floats")
             leaves = [leaf for x in self.args for leaf in leaves_of(x)]
             own = value.base is None and all(value is not x for x in leaves)
-            return value if own else alias(value), residual
+            return value if own else alias(value)
         if type(value) is not float and type(value) is not FLOAT64:
             leave(f"its result is of class {type(value).__name__}")
         if not isfinite(value):
             leave("its result is not finite")
-        return value, residual
+        return value
 
     def back(self, dy: Any) -> tuple[Any, ...]:
         """The cotangents of the active arguments, for a cotangent of the value.
@@ -195,26 +201,45 @@ class Pass:
         Raises:
             Left: The tape has to do it.
         """
-        if type(self.output) is ndarray:
-            fits = type(dy) is ndarray and dy.dtype is DOUBLE
+        if type(self.output) is tuple:
+            if type(dy) is not tuple or len(dy) != len(self.output):
+                leave(f"a cotangent is of class {type(dy).__name__}")
+            for y, part in zip(self.output, dy, strict=True):
+                check_cotangent(y, part)
+            dy = dy if len(dy) > 1 else dy[0]
         else:
-            fits = type(dy) is float or type(dy) is np.float64
-        if not fits:
-            leave(f"a cotangent is of class {type(dy).__name__}")
+            check_cotangent(self.output, dy)
         cotangents: tuple[Any, ...] = self.run(self.backward, dy)
         self.form.worked()
         return cotangents
 
     def pull_leaf(
-        self, _row: int, dy: Any, _below: Any, _leaves: Any
+        self, row: int, dy: Any, _below: Any, _leaves: Any
     ) -> tuple[Any, ...]:
-        """The interface of a recording: the value is its only leaf."""
-        return self.back(dy)
+        """The interface of a recording, for one leaf of the value alone."""
+        if type(self.output) is not tuple:
+            return self.back(dy)
+        others = [zeros_of(y) for y in self.output]
+        return self.back((*others[:row], dy, *others[row + 1 :]))
 
     def backward(self, dy: Any) -> tuple[Any, ...]:
         raw = self.written.reverse(self.residual, dy)
         cotangents = given(self.args, self.order, raw)
         return as_asked(self.active, self.order, cotangents)
+
+
+def check_cotangent(y: Any, dy: Any) -> None:
+    """Let the tape read cotangents in other forms."""
+    if type(y) is ndarray:
+        fits = type(dy) is ndarray and dy.dtype is DOUBLE and dy.shape == y.shape
+    else:
+        fits = type(dy) is float or type(dy) is np.float64
+    if not fits:
+        leave(f"a cotangent is of class {type(dy).__name__}")
+
+
+def zeros_of(y: Any) -> Any:
+    return np.zeros(y.shape) if type(y) is ndarray else 0.0
 
 
 def chosen(

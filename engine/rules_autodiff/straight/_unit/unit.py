@@ -6,7 +6,8 @@ line numbers of the user's file, so that warnings and profiles name its lines.
 
 import ast
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -15,8 +16,9 @@ from weakref import ref
 from rules_autodiff._lift.compile import PARSING
 from rules_autodiff.straight._guard.captures import ROOT, Captures, Place
 from rules_autodiff.straight._guard.ruled import Ruled
-from rules_autodiff.straight._program.kinds import REAL, Kind, spread
-from rules_autodiff.straight._program.refused import Refused, refuse
+from rules_autodiff.straight._program.blocks import Block
+from rules_autodiff.straight._program.kinds import REAL, Kind, leaf_kinds, spread
+from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
 from rules_autodiff.straight._program.values import Local
 from rules_autodiff.straight._read.facts import Facts
 from rules_autodiff.straight._read.reader import Reader
@@ -28,6 +30,12 @@ from .unpacked_arguments import active_leaves, unpacking
 
 __all__ = ["Form", "Unit", "Writing", "write"]
 
+# What a writing collects while it reads.
+COLLECTED = (
+    "relied", "ruled", "forms", "texts", "constants", "kept", "owning", "tapes",
+)  # fmt: skip
+WORTH = 8  # steps that a program must have for each call with a tape of its own
+LOOPED = 10  # steps for which one in a loop counts
 READINGS = 20  # of one program, until the kinds of results are stable
 
 
@@ -90,10 +98,19 @@ class Writing:
         guesses: The assumed results of recursive functions.
         inner: Local functions, identical in all readings.
         owning: Functions that copy their arguments before they write into them.
+        refusals: Why functions are not written out, for certain kinds.
+        patient: Whether to wait for results that are not known yet, in a branch.
+        tapes: The number of calls that are run by a tape of their own.
+        looping: In how many loops stands the call that is read.
     """
 
     def __init__(
-        self, function: FunctionType, guesses: dict[Any, Kind], inner: dict[Any, Local]
+        self,
+        function: FunctionType,
+        guesses: dict[Any, Kind],
+        inner: dict[Any, Local],
+        *,
+        patient: bool,
     ):
         self.captures = Captures(function)
         self.relied: set[Any] = set()
@@ -105,6 +122,10 @@ class Writing:
         self.kept: list[Any] = []
         self.loops: dict[Any, ast.stmt] = {}
         self.owning: set[Any] = set()
+        self.refusals: dict[Any, Refused] = {}
+        self.patient = patient
+        self.tapes = 0
+        self.looping = 0
 
     def constant(self, name: str, value: Any) -> str:
         """The name of a function in generated code."""
@@ -139,6 +160,26 @@ class Writing:
             self.loops[node] = made
         return self.loops[node]
 
+    def state(self) -> Any:
+        """What was collected so far."""
+        own = {name: copy.copy(getattr(self, name)) for name in COLLECTED}
+        return own, self.captures.state()
+
+    def rewind(self, state: Any) -> None:
+        """Forget what was collected since."""
+        own, captured = state
+        vars(self).update({name: copy.copy(value) for name, value in own.items()})
+        self.captures.restore(captured)
+
+    @contextmanager
+    def called_in_loop(self, looping: bool) -> Iterator[None]:
+        """The reading of a function that a loop calls."""
+        self.looping += looping
+        try:
+            yield
+        finally:
+            self.looping -= looping
+
     def form(
         self,
         f: FunctionType,
@@ -163,13 +204,21 @@ class Writing:
                 refuse("it calls itself and writes into its arguments")
             earlier.supposed |= earlier.writer is None
             return earlier
+        if key in self.refusals:
+            raise self.refusals[key]
         if closure is None:
             self.relied.add(f)
         guess = self.guesses.get(key, REAL)
         stem = f.__name__ if f.__name__.isidentifier() else "function"
         name = f"{stem}__p{len(self.forms)}"
         form = self.forms[key] = Form(name, guess)
-        reader = read_settled(Reader(self, f, place, Facts()), kinds, active, closure)
+        first = Reader(self, f, place, Facts())
+        try:
+            reader = read_settled(first, kinds, active, closure)
+        except Refused as refused:
+            if not isinstance(refused, Unlearned):
+                self.refusals[key] = refused
+            raise
         form.writer = made_writer(name, active, reader)
         form.writer.write()
         self.texts.append((f, form.writer))
@@ -194,13 +243,20 @@ def hide(loop: ast.stmt, parts: list[ast.comprehension], prefix: str) -> None:
             n.id = f"{prefix}_{n.id}"
 
 
-def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> Unit:
+def write(
+    f: FunctionType,
+    kinds: tuple[Kind, ...],
+    active: tuple[int, ...],
+    *,
+    patient: bool = True,
+) -> Unit:
     """Generate a function with its derivative in some of its arguments.
 
     Args:
         f: The function.
         kinds: The kinds of its arguments, one per parameter.
         active: The positions of the arguments to differentiate.
+        patient: Whether to wait for results of rules that only some branch calls.
 
     Raises:
         Refused: The straight-line tier does not support the program.
@@ -210,7 +266,7 @@ def write(f: FunctionType, kinds: tuple[Kind, ...], active: tuple[int, ...]) -> 
     guesses: dict[Any, Kind] = {}
     inner: dict[Any, Local] = {}
     for _ in range(READINGS):
-        writing = Writing(f, guesses, inner)
+        writing = Writing(f, guesses, inner, patient=patient)
         try:
             form = writing.form(f, ROOT, kinds, leaves)
         except Restart:
@@ -224,8 +280,9 @@ def made_unit(
     f: FunctionType, writing: Writing, form: Form, kinds: Any, active: Any
 ) -> Unit:
     """Compile the text of all functions."""
-    if not (form.kind is REAL or form.kind.dtype == "d"):
-        refuse("its value is no real number and no array of float64")
+    if not is_returned(form.kind):
+        refuse("its value is no real number, no array of float64 and no tuple of those")
+    check_worth(writing)
     captures = writing.captures
     namespace = {**helpers.HELPERS, **captures.namespace}
     namespace["__name__"] = f.__module__
@@ -254,6 +311,30 @@ def made_unit(
         tuple([ref(g) for g in writing.relied if type(g) is FunctionType]),
         tuple(dict.fromkeys(writing.ruled)),  # a function is read several times
     )
+
+
+def check_worth(writing: Writing) -> None:
+    """Leave a program to one tape where it would be little beside those of its calls.
+
+    A tape costs as much as some ten steps of another tape.
+    """
+    if not writing.tapes:
+        return
+    items = [item for _, writer in writing.texts for item in writer.items]
+    blocks = [item for item in items if isinstance(item, Block)]
+    steps = sum(
+        (LOOPED if block.depth else 1) * sum(bool(step.out) for step in block.steps)
+        for block in blocks
+    )
+    if steps < WORTH * writing.tapes:
+        refuse("it does little but call functions that are left to a tape")
+
+
+def is_returned(kind: Kind) -> bool:
+    """Whether a program's value is a number, an array, or a tuple of those."""
+    leaves = leaf_kinds(kind)
+    rows = kind.name == "row" and not any(k.has_parts for k in kind.parts)
+    return all(k.is_real for k in leaves) and (rows or not kind.has_parts)
 
 
 def execute(
