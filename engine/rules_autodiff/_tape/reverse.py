@@ -75,6 +75,12 @@ class NoTape(list[Any]):
         """Forget it."""
 
 
+def derived(run: Any, f: FunctionType) -> Any:
+    """The lifted form of a program; while results are learned, one that tells."""
+    found = calls.derive(run, f)
+    return LEARNED.watched(f, found) if LEARNED.calls else found
+
+
 class ReverseRun(Run):
     """One forward pass with its tape.
 
@@ -182,12 +188,7 @@ class ReverseRun(Run):
         shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK).pinned()
         return shadow if owner is a else Window(shadow, a)
 
-    # calls
-
-    def derive(self, f: FunctionType) -> Any:
-        """The lifted form of a program; while results are learned, one that tells."""
-        derived = calls.derive(self, f)
-        return LEARNED.watched(f, derived) if LEARNED.calls else derived
+    derive = derived
 
     # operations
 
