@@ -11,6 +11,7 @@ from ._differences import Estimate, Vector
 from ._jacobian import compare
 from ._leaf import StructureMismatch
 from ._modes import Mode
+from ._outweighed import check_outweighed
 from ._report import Failure, NotRun
 from ._space import Space
 from ._subject import Subject
@@ -66,6 +67,7 @@ def _along_directions(mode: Mode) -> str:
             message = "no argument moves: the tangents that were given are zero"
         raise NotRun(message)
     claims = [_along(mode, v) for v in mode.directions()]
+    check_outweighed(mode)
     return f"finite differences ± {max(claims):.0e}"
 
 

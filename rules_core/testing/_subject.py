@@ -79,6 +79,11 @@ class Subject:
         return range(len(self.primals))
 
     @property
+    def seeded(self) -> Collection[int]:
+        """The positions of the primals whose tangents the user gave."""
+        return self._seeds.keys()
+
+    @property
     def title(self) -> str:
         """The call in one line."""
         arguments = ", ".join(map(_short, self.primals[1:]))

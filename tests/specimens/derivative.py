@@ -106,3 +106,58 @@ def claimed_holomorphic(wrong):
     rrule_of(f, lambda dy, z: (NoTangent(), 2 * z * dy))
     holomorphic(f)
     return Call(f, (VECTOR,))
+
+
+# Entries that others outweigh
+
+
+@specimen("rrule.derivative")
+def small_entry_of_an_array(wrong):
+    """∂y/∂x[1] is 1e-9, ∂y/∂x[0] is 1e9."""
+
+    def product(x):
+        return x[0] * x[1]
+
+    small = 2.0 if wrong else 1.0
+
+    def pullback(dy, x):
+        return NoTangent(), dy * np.stack([x[1], small * x[0]])
+
+    rrule_of(product, pullback)
+    return Call(product, (np.array([1e-9, 1e9]),))
+
+
+@specimen("frule.derivative")
+def small_result_beside_a_large_one(wrong):
+    scale = np.array([1e18, 1.0])
+
+    def scaled(x):
+        return scale * x
+
+    @frule.define(scaled)
+    def scaled_frule(tangents, x):
+        return scaled(x), scale * np.array([1.0, 0.0 if wrong else 1.0]) * tangents[1]
+
+    return Call(scaled, (np.array([1.2, 0.8]),))
+
+
+@specimen("rrule.derivative")
+def argument_with_little_influence(wrong):
+    def corrected(x, y):
+        return x + 1e-12 * y
+
+    slope = 0.0 if wrong else 1e-12
+    rrule_of(corrected, lambda dy, x, y: (NoTangent(), dy, slope * dy))
+    return Call(corrected, (1.2, 0.7))
+
+
+@specimen("rrule.derivative")
+def small_entries_of_a_long_array(wrong):
+    scale = np.logspace(0.0, 20.0, 21)
+
+    def scaled(x):
+        return scale * x
+
+    slopes = np.where(np.arange(21) < 3, 2.0, 1.0) * scale if wrong else scale
+    rrule_of(scaled, lambda dy, x: (NoTangent(), slopes * dy))
+    return Call(scaled, (np.linspace(1.0, 2.0, 21),))
