@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._hooks import access
+from rules_autodiff._hooks import access, calls
 from rules_autodiff._hooks.calls import Transform, is_opaque_class
 from rules_autodiff._hooks.run import Run
 from rules_autodiff._python.errors import UnsupportedProgram
@@ -43,6 +43,17 @@ def check_stream(run: Any, x: Any) -> None:
         stop("goes over an iterator")
 
 
+def called(run: Any, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    if type(f) is not FunctionType or f not in run.functions:
+        check_call(run, f)
+    for x in args:
+        check_stream(run, x)
+    result = calls.call(run, f, *args, **kwargs)
+    if hasattr(type(result), "__next__"):
+        run.streams.append(result)
+    return result
+
+
 class QuietRun(FastRun):
     """A run that stops before a call that may have an effect.
 
@@ -50,21 +61,11 @@ class QuietRun(FastRun):
         streams: Iterators that the run has made; others would be used up.
     """
 
-    iter = iterated
+    iter, call = iterated, called
 
     def __init__(self) -> None:
         super().__init__()
         self.streams: list[Any] = []
-
-    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if type(f) is not FunctionType or f not in self.functions:
-            check_call(self, f)
-        for x in args:
-            check_stream(self, x)
-        result = super().call(f, *args, **kwargs)
-        if hasattr(type(result), "__next__"):
-            self.streams.append(result)
-        return result
 
     def call_native(self, f: Any, args: Any, kwargs: Any) -> Any:
         check_call(self, f)
@@ -83,7 +84,7 @@ class QuietRun(FastRun):
         return super().getitem(owner, key)
 
 
-def check_call(run: QuietRun, f: Any) -> None:
+def check_call(run: Any, f: Any) -> None:
     """Stop before a call whose effects are not known."""
     if type(f) is FunctionType:
         quiet = is_lifted(f) or (
