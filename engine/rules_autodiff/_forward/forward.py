@@ -124,6 +124,8 @@ class ForwardRun(Run):
 
     def new_flow(self, a: Any) -> Flow:
         owner = owner_of(a)
+        if not may_mirror(a.dtype, owner.dtype):
+            refused("reinterpreted")
         key, flows = id(owner), self.flows
 
         def forget(reference: Any) -> None:

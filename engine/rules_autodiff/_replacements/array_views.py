@@ -16,8 +16,8 @@ from rules_autodiff._own_rules.own_rule import CORE, CoreRule
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import python_method
 from rules_autodiff._python.values import INERT, is_numeric
-from rules_autodiff._refusals import no_rule_error
-from rules_autodiff._shadows.memory import owner_of
+from rules_autodiff._refusals import no_rule_error, refused
+from rules_autodiff._shadows.memory import is_constant_field, may_mirror, owner_of
 
 __all__: list[str] = []
 
@@ -39,6 +39,18 @@ def all_views(result: Any, owner: Any) -> bool:
     return all(isinstance(a, np.ndarray) and owner_of(a) is owner for a in parts)
 
 
+def as_numbers(views: Any, dtype: Any) -> Any:
+    """Views of an array of this dtype that carries a derivative, if they show numbers.
+
+    One that shows bytes is refused here: an operation of whole numbers, which has no
+    derivative, would not ask where they come from.
+    """
+    for view in views if isinstance(views, tuple | list) else (views,):
+        if is_constant_field(view.dtype, dtype) or not may_mirror(view.dtype, dtype):
+            refused("reinterpreted")
+    return views
+
+
 # Functions whose results are views of the array that a list is made.
 SPLITTING = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 
@@ -56,7 +68,7 @@ def viewing(f: Any) -> Callable[..., Any]:
         if args and isinstance(args[0], np.ndarray) and run.is_active(args[0]):
             result = f(*args, **kwargs)
             if all_views(result, owner_of(args[0])):
-                return result
+                return as_numbers(result, args[0].dtype)
         elif not run.is_active((args, kwargs)):
             return run.from_text(run.below.call(f, *args, **kwargs), f, args)
         result = by_protocol(run, f, args, kwargs)

@@ -218,6 +218,24 @@ def cholesky_derivative(y: Any, a: Any, /, *, upper: Any = False) -> Any:
     return cholesky_pushforward, cholesky_pullback
 
 
+def solved_with_r(r: Any, r1: Any, b: Any) -> Any:
+    """r⁻¹ b, r being the triangle r1 of a QR factorisation or its adjoint.
+
+    Raises:
+        UnsupportedError: A column depends on those before it, up to rounding.
+    """
+    rounding = 100.0 * np.finfo(r1.dtype).eps
+    alone, whole = np.abs(diagonal_of(r1)), np.sqrt(np.sum(np.abs(r1) ** 2, axis=-2))
+    if not np.all(alone > rounding * whole):
+        message = (
+            "the derivative of numpy.linalg.qr must be taken where the first columns "
+            "are independent, but one depends on those before it: there Q is not "
+            "determined. Leave it out, or use numpy.linalg.svd."
+        )
+        raise rc.UnsupportedError(message)
+    return np.linalg.solve(r, b)
+
+
 @derivative(np.linalg.qr)
 def qr_derivative(y: Any, a: Any, mode: Any = "reduced") -> Any:
     """dR = (M - Ω) R, dQ = Q Ω + (I - Q Qᴴ) da R⁻¹ with M = Qᴴ da R⁻¹.
@@ -237,7 +255,7 @@ def qr_derivative(y: Any, a: Any, mode: Any = "reduced") -> Any:
     right, r1 = a[..., k:], r[..., :k]
 
     def over_r1(x: Any) -> Any:
-        return adjoint(np.linalg.solve(adjoint(r1), adjoint(x)))
+        return adjoint(solved_with_r(adjoint(r1), r1, adjoint(x)))
 
     def qr_pushforward(da: Any) -> Any:
         change = over_r1(da[..., :k])
@@ -261,7 +279,7 @@ def qr_derivative(y: Any, a: Any, mode: Any = "reduced") -> Any:
         skew = np.matmul(dr1, adjoint(r1)) - np.matmul(adjoint(q), dq)
         above = np.triu(skew, 1)
         seed = above + adjoint(above) + diagonal_matrix(np.real(diagonal_of(skew)))
-        da = np.linalg.solve(r1, adjoint(dq + np.matmul(q, seed)))
+        da = solved_with_r(r1, r1, adjoint(dq + np.matmul(q, seed)))
         return np.concatenate([adjoint(da), np.matmul(q, dr2)], axis=-1)
 
     return qr_pushforward, qr_pullback

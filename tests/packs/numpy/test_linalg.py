@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
+from rules_autodiff import jvp, vjp
 from rules_core.testing import check_rrule
 
 NIGHTLY = pytest.mark.nightly
@@ -228,6 +229,18 @@ def test_other_qr_is_refused(mode):
         rc.rrule(np.linalg.qr, real(4, 2), mode)
 
 
+@pytest.mark.parametrize("mode", ["reduced", "r"])
+@pytest.mark.parametrize("columns", [3, 2])
+def test_qr_of_dependent_columns_is_refused(mode, columns):
+    x, dx = np.outer([1.0, 2.0, 3.0], [1.0, 0.3, 0.7][:columns]), real(3, columns)
+    with pytest.raises(rc.UnsupportedError, match=r"linalg\.qr .* independent"):
+        jvp(lambda x: np.linalg.qr(x, mode), (x,), (dx,))
+    y, pullback = vjp(lambda x: np.linalg.qr(x, mode), x)
+    with pytest.raises(rc.UnsupportedError, match=r"linalg\.qr .* independent"):
+        pullback(y)
+
+
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("uplo", ["L", "U"])
 def test_symmetric_eigenvalues(check, uplo):
     check(np.linalg.eigh, positive(real, 3, 3), uplo)
