@@ -13,7 +13,7 @@ from ._differences import Vector
 from ._modes import Mode
 from ._subject import Subject
 
-__all__ = ["Comparison", "by_differences", "compare"]
+__all__ = ["Comparison", "Indices", "by_differences", "compare"]
 
 Indices: TypeAlias = NDArray[np.intp]
 

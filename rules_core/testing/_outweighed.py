@@ -16,6 +16,7 @@ from typing import final
 import numpy as np
 
 from ._differences import Vector
+from ._jacobian import Indices
 from ._modes import Mode
 from ._report import Failure
 from ._space import Space
@@ -81,7 +82,7 @@ def _groups(space: Space, origin: Vector, *, invert: bool = False) -> Iterator[G
             yield Group(space.labels[members[0]], vector)
 
 
-def _members(space: Space, spans: Vector) -> list[Vector]:
+def _members(space: Space, spans: Vector) -> list[Indices]:
     """The coordinates of each group."""
     ends = np.cumsum([leaf.dim for leaf in space.leaves])
     leaves = np.split(np.arange(space.dim), ends[:-1])
@@ -113,11 +114,12 @@ def _check_column(
         dot = partial(_dot, error=_total(np.abs(w), error), atol=subject.tolerance.atol)
         if dot(given, along, w, value):
             continue
-        raise Failure(
+        message = (
             f"∂{row.label}/∂{column.label} (others outweigh it): the rule gives "
             f"{_total(given, along):.6g}, finite differences {_total(w, value):.6g} "
             f"± {_total(np.abs(w), error):.1g}, on the scale of the entries"
         )
+        raise Failure(message)
 
 
 def _slope(subject: Subject, v: Vector) -> tuple[Vector, Vector] | None:
