@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import jvp, vjp, vmap
@@ -88,6 +89,8 @@ def _by_inductor(*args: Any) -> Any:
         raise rc.UnsupportedError(message)
     with warnings.catch_warnings():  # torch imports what it calls deprecated itself
         warnings.filterwarnings("ignore", "`torch.jit")
+        # It runs the operators for complex numbers that eager code runs.
+        warnings.filterwarnings("ignore", "Torchinductor does not support code gen")
         return _compiled(_backward, "inductor")(*args)
 
 
@@ -124,7 +127,9 @@ def _holding_tensors(f: Any) -> Any:
     A NumPy array that Dynamo meets inside a transform, not before, fails the guard that
     Dynamo made of it there, whatever is done with the array.
     """
-    if type(f).__module__ == "numpy":
+    if isinstance(f, np.generic):
+        return torch.as_tensor(f)
+    if isinstance(f, np.ndarray):
         found: list[Tensor] = []
         return unflatten(flatten(f, found), found)
     level = rc.structure(f)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rules_core._dispatch.registry import isolated_rules
 
-    from ._adapter import check_adapter
+    from ._adapters.check import check_adapter
     from ._cells import Cell
     from ._config import FiniteDifferenceConfig
     from ._differences import Estimate, differentiate
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "_adapter": ("check_adapter",),
+    "_adapters.check": ("check_adapter",),
     "_cells": ("Cell",),
     "_config": ("FiniteDifferenceConfig",),
     "_differences": ("Estimate", "differentiate"),

@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from rules_core import has_tangent, structure
-from rules_core._hosts.layouts import Opener, flatten, statics, unflatten
+from rules_core._hosts.layouts import Opener, flatten, leaf_paths, statics, unflatten
 
 from ._report import NotRun
 
@@ -86,7 +86,11 @@ class FlatFunction:
             leaves[i] = x
         args = unflatten(self.layout, leaves)
         found: list[Any] = []
-        self.out = flatten(self.f(*args, **self.kwargs), found, self.host.opener)
+        out = flatten(self.f(*args, **self.kwargs), found, self.host.opener)
+        if self.out is not None and _is_reordered(self.out, out):
+            found = _in_order(self.out, out, found)
+        else:
+            self.out = out
         self.smooth = [self.host.is_smooth(y) for y in found]
         return tuple(found)
 
@@ -160,6 +164,21 @@ class FlatFunction:
         level = self.host.opener.level(tree)
         assert level is not None
         return dict(zip(level.names, level.values, strict=True))
+
+
+def _is_reordered(first: Any, second: Any) -> bool:
+    """Whether dicts have their keys in another order: a framework may sort them."""
+    if first[0] != second[0] or first[0] in ("leaf", "static"):
+        return False
+    if first[2] != second[2]:
+        return first[0] == "mapping" and set(first[2]) == set(second[2])
+    return any(map(_is_reordered, first[3], second[3]))
+
+
+def _in_order(first: Any, second: Any, leaves: Sequence[Any]) -> list[Any]:
+    """The leaves of the second layout in the order of the first."""
+    named = dict(zip(leaf_paths(second, ""), leaves, strict=True))
+    return [named[path] for path in leaf_paths(first, "")]
 
 
 def _check_opened(layout: Any) -> None:

@@ -207,11 +207,13 @@ class Fork:
 
     def values(self, primal: Any) -> Iterator[Vector]:
         parts = branch(primal)
-        if parts is None or parts.keys != self.parts.keys:
+        if parts is None or set(parts.keys) != set(self.parts.keys):
             message = f"{self.path}: {describe(self.parts.children)} expected, got "
             raise StructureMismatch(message + describe(primal))
-        for node, child in zip(self.nodes, parts.children, strict=True):
-            yield from node.values(child)
+        # By key: a framework may sort the keys of a dict.
+        named = dict(zip(parts.keys, parts.children, strict=True))
+        for key, node in zip(self.parts.keys, self.nodes, strict=True):
+            yield from node.values(named[key])
 
     def map(self, change: Callable[[Leaf], Any], keep: Callable[[Any], Any]) -> Any:
         return self.parts.rebuild([node.map(change, keep) for node in self.nodes])
