@@ -3,7 +3,13 @@
 This page is the contents of the package; each name lives in the module beside it.
 """
 
-from rules_core._base.arrays import Array, ShapeDtype, array_namespace, is_array
+from rules_core._base.arrays import (
+    Array,
+    ArrayLike,
+    ShapeDtype,
+    array_namespace,
+    is_array,
+)
 from rules_core._base.errors import (
     AmbiguousRulesError,
     CotangentCountError,
@@ -58,6 +64,7 @@ from rules_core._rules.frule_rrule import frule, rrule
 from rules_core._rules.lookup import normal_form
 from rules_core._rules.resolved_call import FRuleCall, RRuleCall, RuleCall
 from rules_core._rules.skipped import RuleSkippedWarning, warn_if_skipped
+from rules_core._rules.vjp_and_jvp import jvp, vjp
 from rules_core._tangents.accumulate import accumulate, is_inplaceable_destination
 from rules_core._tangents.canonical import has_tangent, tangent_type, zero_tangent
 from rules_core._tangents.check import refuse_no_tangent
@@ -102,6 +109,8 @@ __all__ = [
     "opt_out",
     "no_frule",
     "no_rrule",
+    "vjp",
+    "jvp",
     "Pullback",
     "derivatives_given_output",
     # Primitives: one function in every framework
@@ -113,6 +122,7 @@ __all__ = [
     "ShapeDtype",
     "ignore_derivatives",
     "Array",
+    "ArrayLike",
     "array_namespace",
     "is_array",
     # Tangents

@@ -10,6 +10,7 @@ import jax
 from rules_jax._values.strong_zero import strong_product
 
 from ._call import call_primitive, refuse_captured
+from ._config import CONFIG
 
 __all__ = ["JaxAdapter", "adapter"]
 
@@ -26,6 +27,7 @@ class JaxAdapter:
     """The entry point of group `rules_core.adapters` for `jax` and `jaxlib` types."""
 
     name = "jax"
+    config = CONFIG
 
     def owns(self, cls: type) -> bool:
         """Whether instances of `cls` are JAX arrays, traced or not."""

@@ -13,6 +13,7 @@ from rules_torch._compile.trace import call_traced
 from rules_torch._values.leaves import SymbolError
 
 from ._compat import is_symbol
+from ._config import CONFIG
 from ._dispatch import dispatch
 
 __all__ = ["TorchAdapter", "adapter"]
@@ -24,6 +25,7 @@ class TorchAdapter:
     """The adapter of PyTorch; `rules_core` finds it by the type of a tensor."""
 
     name = "torch"
+    config = CONFIG
 
     def owns(self, cls: type) -> bool:
         """Whether instances of `cls` are torch tensors, or torch.fx's symbols."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 __all__ = [
     "Array",
+    "ArrayLike",
     "ShapeDtype",
     "array_namespace",
     "is_array",
@@ -109,6 +110,10 @@ else:
         def __new__(cls) -> NoReturn:
             message = "Array is for annotations and isinstance; it has no instances"
             raise TypeError(message)
+
+
+#: For annotations: an array of any library, or a Python number.
+ArrayLike: TypeAlias = Array | int | float | complex
 
 
 @dataclass(frozen=True, slots=True)

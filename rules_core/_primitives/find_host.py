@@ -22,7 +22,11 @@ GROUP = "rules_core.adapters"
 
 
 class Adapter(Protocol):
-    """Interface of a framework's package through which primitives run there."""
+    """Interface of a framework's package through which primitives run there.
+
+    It may have an attribute `config`, the configuration of its AD system, for `vjp` and
+    `jvp`.
+    """
 
     name: str
 

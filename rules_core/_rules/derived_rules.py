@@ -30,7 +30,8 @@ class Deriver(Protocol):
     """Interface of a package that derives rules of host primals.
 
     Derived rules are generic, like an author's: they call the primitive and further
-    primitives, so that frameworks can trace, batch and differentiate them.
+    primitives, so that frameworks can trace, batch and differentiate them. It may have
+    an attribute `config`, for `vjp` and `jvp` of NumPy arrays.
     """
 
     name: str

@@ -18,6 +18,7 @@ from rules_autodiff._boundary.array_places import (
     each_assembled,
     leaves_of,
 )
+from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._lift.lift import lifted
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS
@@ -132,6 +133,7 @@ class EngineDeriver:
     """The entry point of group `rules_core.derivers`."""
 
     name = "rules_autodiff"
+    config = EngineConfig()
 
     def refusal(self, fun: Callable[..., Any]) -> str | None:
         """The reason why no rule can be derived of a function; None if one can."""
