@@ -29,6 +29,7 @@ from rules_core._base.errors import (
     ViaADError,
 )
 from rules_core._base.public_names import settle as _settle
+from rules_core._declare.finite_differences import finite_difference_rule
 from rules_core._declare.implicit import implicit
 from rules_core._declare.linear import linear
 from rules_core._declare.linear_rule import linear_rule
@@ -105,6 +106,7 @@ __all__ = [
     "linear_rule",
     "linear",
     "implicit",
+    "finite_difference_rule",
     "non_differentiable",
     "opt_out",
     "no_frule",

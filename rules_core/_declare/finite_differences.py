@@ -1,0 +1,229 @@
+"""`finite_difference_rule`: the last resort."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from rules_core._base.arrays import array_namespace, is_array
+from rules_core._base.errors import RuleDefinitionError, UnsupportedError
+from rules_core._dispatch.call_site import caller_location
+from rules_core._dispatch.rule import Location
+from rules_core._dispatch.rule_key import describe
+from rules_core._primitives.ignore_derivatives import ignore_derivatives
+from rules_core._rules.frule_rrule import rrule
+from rules_core._tangents.canonical import has_tangent
+from rules_core._tangents.leaves import is_complex
+from rules_core._tangents.zeros import NoTangent, ZeroTangent
+
+from .rule_pair import called, register_pair
+
+__all__ = ["finite_difference_rule"]
+
+# The relative step that balances truncation and rounding: eps to this power.
+_POWERS = {"central": 1 / 3, "forward": 1 / 2}
+
+
+def finite_difference_rule(
+    f: Any,
+    *,
+    scheme: str = "central",
+    step: float | None = None,
+    tolerance: float | None = 1e-2,
+) -> None:
+    """Define frule and rrule of `f` by finite differences: a last resort.
+
+    `∂f/∂xᵢ ≈ (f(x + h eᵢ) - f(x - h eᵢ)) / 2h`. Half of the digits are lost, more at
+    higher orders, and each derivative calls `f` four times for each entry of each
+    argument. Prefer a formula, `implicit`, or the derived rule of plain Python code.
+    `explain` names these rules.
+
+    Args:
+        f: The function: real arrays or numbers to one real array or number. Other
+            arguments are constants.
+        scheme: `"central"`, with an error of order `h²`, or `"forward"`, of order `h`
+            with half of the calls, for a function that is not defined beyond a bound.
+        step: `h`, relative to `max(1, |xᵢ|)`; by default the one that balances
+            truncation and rounding.
+        tolerance: Entries whose estimated error, from twice the step, exceeds this part
+            of the largest one are NaN: at kinks, jumps and poles, and of noisy
+            functions. None: no estimate, and half of the calls.
+
+    Raises:
+        RuleDefinitionError: There is no such scheme, or the step is not positive.
+        RuleClashError: `f` has a rule from another place.
+
+    >>> import numpy as np
+    >>> import rules_core as rc
+    >>> def black_box(x):
+    ...     return np.stack([x[0] * x[1], x[1] ** 3])
+    >>> rc.finite_difference_rule(black_box)
+    >>> y, pullback = rc.rrule(black_box, np.asarray([2.0, 3.0]))
+    >>> pullback(np.asarray([1.0, 1.0]))[1].round(6)
+    array([ 3., 29.])
+    """
+    if scheme not in _POWERS or not (step is None or step > 0):
+        message = (
+            f"finite_difference_rule({describe(f)}): scheme must be "
+            f"{' or '.join(map(repr, _POWERS))} and the step positive, but got "
+            f"{scheme!r} and {step!r}."
+        )
+        raise RuleDefinitionError(message)
+    table = rrule.table_to_define(f)
+    found = caller_location("finite_difference_rule")
+    where = Location(
+        found.file, found.line, found.module, f"{scheme} finite differences"
+    )
+    differences = _Differences(table.key, scheme, step, tolerance)
+    head = () if table.method else (NoTangent(),)
+
+    def difference_frule(tangents: Any, *args: Any, needs: Any, **kw: Any) -> Any:
+        own = tangents[len(head) :]
+        y, columns = differences.at(args, kw, needs)
+        dy: Any = ZeroTangent()
+        for i, column in columns:
+            for k, slope in enumerate(column):
+                dy = dy + slope * _entry(own[i], k)
+        return y, dy
+
+    def difference_rrule(*args: Any, needs: Any, **kw: Any) -> tuple[Any, Any]:
+        y, columns = differences.at(args, kw, needs)
+
+        def difference_pullback(dy: Any) -> tuple[Any, ...]:
+            dxs = [ZeroTangent() if has_tangent(x) else NoTangent() for x in args]
+            for i, column in columns:
+                dxs[i] = _gathered(args[i], column, dy)
+            return (*head, *dxs)
+
+        return y, difference_pullback
+
+    register_pair(
+        table,
+        where,
+        difference_frule,
+        difference_rrule,
+        (),
+        variadic=(object,),
+        opened=True,
+        needs=True,
+    )
+
+
+class _Differences(NamedTuple):
+    """The Jacobian of a function by differences."""
+
+    key: Any
+    scheme: str
+    step: float | None
+    tolerance: float | None
+
+    def at(
+        self, args: tuple[Any, ...], kw: dict[str, Any], needs: tuple[bool, ...]
+    ) -> tuple[Any, list[tuple[int, list[Any]]]]:
+        """The value, and for each wanted argument one slope per entry."""
+        f = called(self.key)
+        y = f(*args, **kw)
+        self.check(y)
+
+        def along(i: int) -> Callable[[Any], Any]:
+            return lambda x: f(*args[:i], x, *args[i + 1 :], **kw)
+
+        moving = [i for i, x in enumerate(args) if needs[i] and has_tangent(x)]
+        for i in moving:
+            self.check(args[i])
+        return y, [(i, list(self.slopes(along(i), args[i], y))) for i in moving]
+
+    def slopes(self, f: Callable[[Any], Any], x: Any, y: Any) -> Iterator[Any]:
+        """The derivative of the value with respect to each entry of `x`."""
+        xp = array_namespace(x, y)
+        dtype = x.dtype if is_array(x) else xp.float64
+        relative = self.step or float(xp.finfo(dtype).eps) ** _POWERS[self.scheme]
+        for h, move in _moves(xp, x, relative):
+            slope = self.quotient(f, x, y, h, move, 1)
+            if self.tolerance is None:
+                yield slope
+                continue
+            error = abs(slope - self.quotient(f, x, y, h, move, 2))
+            bound = self.tolerance * _largest(xp, slope) + _rounding(xp, y, h)
+            yield slope + ignore_derivatives(_nan_where(xp, error > bound, slope))
+
+    def quotient(
+        self, f: Callable[[Any], Any], x: Any, y: Any, h: Any, move: Any, times: int
+    ) -> Any:
+        if self.scheme == "forward":
+            return (f(x + times * move) - y) / (times * h)
+        return (f(x + times * move) - f(x - times * move)) / (2 * times * h)
+
+    def check(self, x: Any) -> None:
+        if (is_array(x) or isinstance(x, (int, float))) and not is_complex(x):
+            return
+        message = (
+            f"finite_difference_rule({describe(self.key)}): arguments with a "
+            "derivative and the result must be real arrays or numbers, but got "
+            f"{'complex numbers' if is_complex(x) else type(x).__name__}. Take "
+            "containers apart, and complex numbers as their two parts."
+        )
+        raise UnsupportedError(message)
+
+
+def _moves(xp: Any, x: Any, relative: float) -> Iterator[tuple[Any, Any]]:
+    """Per entry its step, and the change of the whole argument."""
+    x = ignore_derivatives(x)
+    if getattr(x, "shape", ()) == ():
+        h = relative * (abs(x) if _is_number(x) and abs(x) > 1 else _scale(xp, x))
+        yield h, h
+        return
+    h = relative * _scale(xp, x)
+    flat = xp.reshape(h, (-1,))
+    places = xp.reshape(xp.arange(flat.shape[0], device=_device(x)), x.shape)
+    for k in range(flat.shape[0]):
+        yield flat[k], xp.where(places == k, h, xp.zeros_like(h))
+
+
+def _is_number(x: Any) -> bool:
+    return not is_array(x)
+
+
+def _scale(xp: Any, x: Any) -> Any:
+    if _is_number(x):
+        return 1.0
+    size = xp.abs(x)
+    return xp.where(size > 1, size, xp.ones_like(size))
+
+
+def _largest(xp: Any, slope: Any) -> Any:
+    return abs(slope) if 0 in getattr(slope, "shape", (0,)) else xp.max(abs(slope))
+
+
+def _rounding(xp: Any, y: Any, h: Any) -> Any:
+    """The error of rounding in a quotient."""
+    if not is_array(y):
+        return 1e-14 * (1 + abs(y)) / h
+    return 100 * float(xp.finfo(y.dtype).eps) * _largest(xp, y) / h
+
+
+def _nan_where(xp: Any, bad: Any, slope: Any) -> Any:
+    if not is_array(slope):
+        return float("nan") if bad else 0.0
+    return xp.where(bad, xp.full_like(slope, float("nan")), xp.zeros_like(slope))
+
+
+def _entry(dx: Any, k: int) -> Any:
+    if getattr(dx, "shape", ()) == ():
+        return dx
+    return array_namespace(dx).reshape(dx, (-1,))[k]
+
+
+def _gathered(x: Any, column: list[Any], dy: Any) -> Any:
+    """`Σ slope · dy` for each entry, in the shape of the argument."""
+    xp = array_namespace(x, dy)
+    sums = [xp.sum(s * dy) if is_array(s * dy) else s * dy for s in column]
+    if getattr(x, "shape", ()) == ():
+        return sums[0]
+    return xp.reshape(xp.stack(sums), x.shape) if sums else xp.zeros_like(x)
+
+
+def _device(x: Any) -> Any:
+    from array_api_compat import device
+
+    return device(x)

@@ -1,0 +1,125 @@
+"""`finite_difference_rule`: the last resort, in each AD system."""
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+import rules_core as rc
+from rules_autodiff import grad, hessian
+from rules_core.testing import check_rule, isolated_rules
+
+X = np.array([2.0, 3.0])
+SECOND = ("rrule.second-order", "frule.second-order")
+
+
+@pytest.fixture(autouse=True)
+def _isolated():
+    with isolated_rules():
+        yield
+
+
+def box(x, s, n=2):
+    return np.stack([x[0] * x[1] * s, np.sin(x[1]) ** n, s * s])
+
+
+def declared(f=box, out=(3,), **options):
+    handle = rc.primitive(f, host=True, out=out)
+    rc.finite_difference_rule(handle, **options)
+    return handle
+
+
+OPTIONS = {
+    "default": ({}, 1e-6),
+    "no estimate": ({"tolerance": None}, 1e-6),
+    "forward": ({"scheme": "forward"}, 1e-4),
+    "step": ({"step": 1e-4}, 1e-6),
+}
+
+
+@pytest.mark.parametrize(("options", "rtol"), OPTIONS.values(), ids=OPTIONS)
+def test_rule(options, rtol):
+    f = declared(**options)
+    cells = {"level": "quick", "hosts": (), "rtol": rtol, "atol": rtol}
+    check_rule(f, X, np.asarray(1.5), **cells, skip=SECOND)
+
+
+@pytest.mark.full
+def test_everywhere():
+    check_rule(declared(), X, np.asarray(1.5), rtol=1e-4, atol=1e-4, skip=SECOND)
+
+
+ORDERS = {
+    "engine": lambda f: (grad(f)(X), hessian(f)(X)),
+    "jax": lambda f: (jax.jit(jax.grad(f))(X), jax.jit(jax.hessian(f))(X)),
+    "torch": lambda f: (
+        torch.func.grad(f)(torch.tensor(X)),
+        torch.func.hessian(f)(torch.tensor(X)),
+    ),
+}
+
+
+@pytest.mark.parametrize("orders", ORDERS.values(), ids=ORDERS)
+def test_two_orders(orders):
+    f = declared()
+    slope, curvature = orders(lambda x: f(x, 1.5).sum())
+    sine = np.sin(6.0), 2 * np.cos(6.0)
+    np.testing.assert_allclose(slope, [4.5, 3.0 + sine[0]], rtol=1e-8)
+    np.testing.assert_allclose(curvature, [[0, 1.5], [1.5, sine[1]]], atol=1e-4)
+
+
+def test_number_of_calls():
+    """Only what is wanted is moved, by four calls for each entry."""
+    calls = []
+
+    def counted(x, s):
+        calls.append(1)
+        return x * s
+
+    f = declared(counted, "x")
+    _, pullback = rc.rrule.resolve(f, (X, 1.5)).run((True, False))
+    assert len(calls) == 1 + 4 * X.size
+    pullback(X)
+    assert len(calls) == 1 + 4 * X.size
+
+
+BROKEN = {
+    "jump": lambda x: np.where(x > 1e-6, 1.0, 0.0),
+    "noise": lambda x: x + 1e-3 * np.sin(1e7 * x + 1),
+    "one-sided kink": lambda x: np.where(x > 1e-6, 5 * (x - 1e-6), 0.0),
+}
+
+
+@pytest.mark.parametrize("f", BROKEN.values(), ids=BROKEN)
+def test_where_there_is_no_derivative_it_is_nan(f):
+    f = declared(f, "x")
+    assert np.isnan(jax.jit(jax.grad(f))(0.0))
+
+
+def test_explain_names_it():
+    assert "central finite differences" in rc.explain(declared(), X, 1.5)
+
+
+def test_single_precision_and_integers():
+    f = declared(lambda x, n: x**n, "x")
+    x = np.float32(1.5)
+    with jax.enable_x64(False):
+        assert jax.grad(f)(x, 3) == pytest.approx(6.75, rel=1e-3)
+
+
+MISUSES = {
+    "scheme": {"scheme": "backward"},
+    "step": {"step": 0.0},
+}
+
+
+@pytest.mark.parametrize("options", MISUSES.values(), ids=MISUSES)
+def test_misuse(options):
+    with pytest.raises(rc.RuleDefinitionError, match="must be .* but got"):
+        rc.finite_difference_rule(box, **options)
+
+
+def test_complex_numbers_are_refused():
+    rc.finite_difference_rule(box)
+    with pytest.raises(rc.UnsupportedError, match="must be real"):
+        rc.rrule(box, X * 1j, 1.0)
