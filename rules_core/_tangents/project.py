@@ -173,7 +173,7 @@ class _Fit:
             return self.zero(tree, dx)
         if isinstance(dx, NotImplementedTangent):
             return dx
-        if isinstance(tree, NoTangent):
+        if isinstance(tree, AbstractZero):  # the primal has no tangent, or is a zero
             return tree
         if isinstance(tree, StructuralTangent):
             return self.container(tree, dx, path)

@@ -57,6 +57,7 @@ WHOLE = {
     "dict reversed": lambda _, a, b: {"offset": b, "slope": a},
     "tangent of a dict": lambda _, a, b: Tangent(dict, {"offset": b, "slope": a}),
     "instance": lambda cls, a, b: cls(a, b),
+    "instance of thunks": lambda cls, a, b: cls(thunk(lambda: a), thunk(lambda: b)),
     "thunks": lambda cls, a, b: Tangent(
         cls, offset=thunk(lambda: b), slope=thunk(lambda: a)
     ),
@@ -121,6 +122,24 @@ def run(cls, form, mode, point, place):
     f, (u, v) = line(form), POINTS[point]
     program = (lambda x: f(cls(x, v))) if place == 0 else (lambda x: f(cls(u, x)))
     return MODES[mode](program, (u, v)[place])
+
+
+ZEROS = {
+    "instance": lambda cls, a, _b: cls(a, rc.ZeroTangent()),
+    "instance of None": lambda cls, a, _b: cls(a, None),
+    "absent": lambda cls, a, _b: Tangent(cls, slope=a),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("form", ZEROS)
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_zero_for_an_attribute(cls, form, mode):
+    """The derivative of `u² 0.7` by `u`, and zero by the other."""
+    found = run(cls, ZEROS[form], mode, "number", 0)
+    assert found == pytest.approx(expected(mode, 0, *POINTS["number"]), 1e-12)
+    if mode != "forward over reverse":
+        assert run(cls, ZEROS[form], mode, "number", 1) == 0.0
 
 
 @pytest.mark.parametrize("mode", ["grad", "jvp"])

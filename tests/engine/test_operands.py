@@ -5,12 +5,14 @@ compared with finite differences.
 """
 
 import itertools
+import operator
 
 import numpy as np
 import pytest
 
 from rules_autodiff import EngineError, jvp, value_and_grad, vjp
 from rules_autodiff.straight._tier import signatures
+from rules_autodiff.testing import check_program
 from rules_core import DerivativeNotImplemented, UnsupportedError
 from tests.engine.operands import DIRECTION, HERE, OPERANDS, OPERATORS, program
 
@@ -102,3 +104,47 @@ def test_sample(first):
 @pytest.mark.parametrize("name", OPERATORS)
 def test_all(name):
     check([case for case in CASES if case[0] == name])
+
+
+# Objects with reflected operators alone: floats have no `|`, their class has one
+
+
+class Reflected:
+    """Each reflected operator is `3 v + other`, or without a number `3 v`."""
+
+    def __init__(self, v):
+        self.v = v
+
+    def of_number(self, other):
+        return 3.0 * self.v + other
+
+    def of_another(self, _other):
+        return 3.0 * self.v
+
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = of_number
+    __rpow__ = __rmatmul__ = __rlshift__ = __rrshift__ = of_number
+    __rand__ = __ror__ = __rxor__ = of_number
+    __rmod__ = of_another
+
+
+REFLECTED = [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+    operator.pow, operator.matmul, operator.lshift, operator.rshift, operator.and_,
+    operator.or_, operator.xor, operator.mod,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [float, np.float64])
+@pytest.mark.parametrize("op", REFLECTED, ids=lambda op: op.__name__)
+def test_reflected_operators_of_objects(op, number):
+    for f in (
+        lambda x: op(x, Reflected(x)) * 1.0,
+        lambda x: op(2.5, Reflected(x)) * 1.0,
+        lambda x: op(True, Reflected(x)) * x,
+    ):
+        check_program(f, number(1.5))
+
+
+@pytest.mark.parametrize("left", ["%d", b"%d", [1.0], (1.0,), {1.0}, {1: 2.0}])
+def test_a_reflected_remainder_beside_other_objects(left):
+    check_program(lambda x: (left % Reflected(x)) * 1.0, 1.5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_autodiff import grad, jacfwd, jvp
+from rules_autodiff import grad, hessian, jacfwd, jacrev, jvp, linearize
 from rules_core import NoTangent, ProjectionError, thunk
 
 X = np.array([1.0, 2.0])
@@ -84,6 +84,37 @@ def test_axes_of_length_one_may_differ(name, kind):
     assert np.array_equal(jvp(f, (X,), (X,))[1], 2 * X)
     if kind != "thunk inside":  # which a transposed frule cannot have
         assert np.array_equal(grad(total)(X), [2.0, 2.0])
+
+
+SECOND = {
+    "linearize": lambda f: linearize(f, X)[1](X),
+    "hessian": lambda f: hessian(lambda x: np.sum(f(x) ** 2))(X),
+    "reverse over reverse": lambda f: jacrev(grad(lambda x: np.sum(f(x) ** 2)))(X),
+    "reverse over forward": lambda f: jacrev(lambda x: jvp(f, (x,), (x,))[1])(X),
+}
+
+
+@pytest.mark.parametrize("way", SECOND)
+@pytest.mark.parametrize("name", FITTING)
+def test_axes_of_length_one_may_differ_in_derivatives_of_derivatives(name, way):
+    expected = SECOND[way](lambda x: 2 * x)
+    np.testing.assert_array_equal(SECOND[way](double("array", FITTING[name])), expected)
+
+    @rc.primitive
+    def twice(x):
+        return 2 * x
+
+    rc.rrule.define(twice)(
+        lambda x: (2 * x, lambda dy: (NoTangent(), FITTING[name](2 * dy)))
+    )
+    np.testing.assert_array_equal(SECOND[way](twice), expected)
+
+
+@pytest.mark.parametrize("way", SECOND)
+@pytest.mark.parametrize("name", WRONG)
+def test_other_shapes_are_errors_in_derivatives_of_derivatives(name, way):
+    with pytest.raises((ProjectionError, ValueError)):
+        SECOND[way](double("array", WRONG[name]))
 
 
 def test_the_whole_text():

@@ -41,7 +41,12 @@ from rules_autodiff._shadows.memory import (
     owner_of,
 )
 from rules_autodiff._shadows.owner_tangents import Flow
-from rules_autodiff._shadows.slots import all_forced, is_plain_array, tangent_of
+from rules_autodiff._shadows.slots import (
+    all_forced,
+    is_plain_array,
+    symbolic_zero,
+    tangent_of,
+)
 from rules_autodiff._transforms.transposed_rule import transposed_rrule
 from rules_core import (
     AbstractZero,
@@ -272,7 +277,7 @@ class ForwardRun(Run):
 
     def rule_tangent(self, rule: Any, x: Any, lane: int) -> Any:
         if rule.symbolic_zeros and not self.is_active(x):
-            return ZeroTangent()
+            return symbolic_zero(x)
         return self.tangent(x, lane)
 
     def canonical(self, y: Any, dy: Any, call: Any = None) -> Any:

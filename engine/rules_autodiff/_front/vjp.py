@@ -53,7 +53,9 @@ class VJP(Kept):
         if not active:
             leave("no argument can be differentiated")
         check_flat([x for i, x in enumerate(args) if i not in active])
-        self.passed = Pass(self.f, args, self.kwargs, active, now=now)
+        self.passed = Pass(
+            self.f, args, self.kwargs, active, now=now, writing=self.tier == "straight"
+        )
         self.out = self.passed.output
         return self.out
 
@@ -104,7 +106,9 @@ def vjp(
     """`(y, pullback)` with `y = f(*primals)` and `pullback(dy) = (dx1, dx2, …)`.
 
     The pullback does not copy array arguments or arrays that `f` captures: do not
-    change them before you call it. You may write to the value `y`.
+    change them before you call it. You may write to the value `y`. If `f` writes to its
+    arguments they are as `f` leaves them until the first call of the pullback, which
+    undoes the writes; with `tier="straight"` they are not written to.
 
     Args:
         f: The function.

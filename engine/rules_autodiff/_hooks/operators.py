@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.errors import AFTERWARDS, note_half_written
+from rules_autodiff._python.methods import class_attribute
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._python.own_errors import ERRORS, raise_own
 from rules_autodiff._python.values import is_arithmetic, is_number
@@ -270,7 +271,7 @@ def method_of(x: Any, name: str) -> FunctionType | None:
 def native_method(own: Any, other: Any, name: str, *, reflected: bool) -> Any:
     special = name.strip("_")
     special = f"__r{special}__" if reflected else f"__{special}__"
-    method = getattr(type(own), special, None)
+    method = class_attribute(type(own), special)  # `type` itself has `__or__`
     return NotImplemented if method is None else method(own, other)
 
 

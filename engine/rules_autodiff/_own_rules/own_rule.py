@@ -87,9 +87,14 @@ def given(dx: Any) -> bool:
 
 
 def fit(d: Any, space: Space) -> Any:
-    """Unbroadcast: sum a cotangent over broadcast axes; real if the space is."""
+    """Unbroadcast: sum a cotangent over broadcast axes; real if the space is.
+
+    Axes of length one may be anywhere, as in `ProjectTo`.
+    """
     shape = np.shape(d)
-    if shape != space.shape:
+    if shape != space.shape and is_reshaped(shape, space.shape):
+        d = np.reshape(d, space.shape)
+    elif shape != space.shape:
         lead = len(shape) - len(space.shape)
         pairs = enumerate(zip(shape[lead:], space.shape, strict=True), lead)
         stretched = [axis for axis, (n, m) in pairs if n != m]
@@ -101,8 +106,17 @@ def fit(d: Any, space: Space) -> Any:
     return d
 
 
+@inert
+def is_reshaped(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two shapes differ by axes of length one alone."""
+    return [n for n in one if n != 1] == [n for n in other if n != 1]
+
+
 def spread(d: Any, space: Space) -> Any:
-    """Broadcast a cotangent to a space: a new array."""
+    """Broadcast a cotangent to a space: a new array; the adjoint of `fit`."""
+    shape = np.shape(d)
+    if shape != space.shape and is_reshaped(shape, space.shape):
+        d = np.reshape(d, space.shape)
     if space.array:
         return np.array(np.broadcast_to(d, space.shape))
     return d[()] if isinstance(d, np.ndarray) else d

@@ -24,6 +24,7 @@ from rules_core import (
     UnsupportedError,
     ZeroTangent,
     backing,
+    has_tangent,
     materialise,
     normalise,
     structure,
@@ -50,6 +51,7 @@ __all__ = [
     "add_together",
     "all_forced",
     "give",
+    "symbolic_zero",
     "take_from",
 ]
 
@@ -236,15 +238,23 @@ class Branch:
         return None if ct is None else below.call(materialise, self.primal, ct)
 
     def take_symbolic(self, below: Any) -> Any:
-        """The cotangent with `ZeroTangent` for unused entries."""
+        """The cotangent with symbolic zeros for unused entries."""
         cotangents = [None if p is None else take_from(p, below) for p in self.parts]
         if all(ct is None for ct in cotangents):
             return None
-        entries = [ZeroTangent() if ct is None else ct for ct in cotangents]
+        pairs = zip(self.level.values, cotangents, strict=True)
+        entries = [symbolic_zero(x) if ct is None else ct for x, ct in pairs]
         return tangent_of(self.level, entries)
 
 
 Slot = Any  # list (a node) | Shadow | Window | Branch
+
+
+def symbolic_zero(x: Any) -> Any:
+    """The zero of a value that a rule receives without its numbers."""
+    if callable(x) or not has_tangent(x):
+        return NoTangent()
+    return ZeroTangent()
 
 
 def tangent_of(level: Any, entries: list[Any]) -> Any:

@@ -26,6 +26,7 @@ from rules_autodiff._shadows.slots import (
     Slot,
     add_to,
     add_together,
+    symbolic_zero,
     take_from,
     tangent_of,
 )
@@ -136,7 +137,9 @@ def _zero_of(slot: Slot) -> Any:
     """Zeros in the structure of a value: a rule may take their tuple apart."""
     if type(slot) is not Branch:
         return ZeroTangent()
-    return tangent_of(slot.level, [_zero_of(part) for part in slot.parts])
+    pairs = zip(slot.level.values, slot.parts, strict=True)
+    zeros = [symbolic_zero(x) if p is None else _zero_of(p) for x, p in pairs]
+    return tangent_of(slot.level, zeros)
 
 
 class ReadEntry:

@@ -148,12 +148,15 @@ def of_class(x: Any, dx: Any, met: dict[Any, Any]) -> Any:
 
     An author may give a plain tuple or dict for an instance, in any order.
     """
-    level = structure(x) if isinstance(dx, CONTAINERS) else None
+    instance = type(dx) is type(x)  # the class's own instance as its tangent
+    level = structure(x) if instance or isinstance(dx, CONTAINERS) else None
     if level is None:
         return dx
     if ("class", id(dx)) in met:
         return met["class", id(dx)][1]
     items = entries_of(level, dx, "the cotangent")
+    if instance:
+        items = {name: concrete(item, met) for name, item in items.items()}
     parts = [
         of_class(value, items.get(name, ZeroTangent()), met)
         for name, value in zip(level.names, level.values, strict=True)

@@ -199,6 +199,9 @@ def _cast_maps(y: Any, x: Any) -> Any:
 
 def _cast(dx: Any, like: Any) -> Any:
     """In the dtype of `like`: the real part if that is real."""
+    if isinstance(like, float | complex) and not rc.is_array(like):
+        # A NumPy scalar as an object is Python's number.
+        return complex(dx) if isinstance(like, complex) else float(np.real(dx))
     if like.dtype.kind != "c":
         dx = np.real(dx)
     return dx.astype(like.dtype) if rc.is_array(dx) else like.dtype.type(dx)

@@ -98,6 +98,16 @@ def _pair(call: _Call, k: int, x: Any, optimize: Any) -> Any:
     return einsum_pushforward, einsum_pullback
 
 
+def _stretched(terms: list[str], arrays: list[Any]) -> set[str]:
+    """The letters of axes that are longer than one."""
+    return {
+        letter
+        for letters, x in zip(terms, arrays, strict=True)
+        for letter, n in zip(letters, np.shape(x), strict=True)
+        if n != 1
+    }
+
+
 def _adjoint(call: _Call, k: int, dy: Any, optimize: Any) -> Any:
     own, shape = call.letters[k], call.arrays[k].shape
     terms, arrays = [call.out], [dy]
@@ -106,6 +116,7 @@ def _adjoint(call: _Call, k: int, dy: Any, optimize: Any) -> Any:
             terms.append(letters)
             arrays.append(np.conjugate(x))
     have = set("".join(terms))
+    stretched = _stretched(terms, arrays)
     spare = (c for c in string.ascii_letters if c not in have | set(own))
     target, seen = "", set()
     for letter, n in zip(own, shape, strict=True):
@@ -114,7 +125,7 @@ def _adjoint(call: _Call, k: int, dy: Any, optimize: Any) -> Any:
             name = next(spare)
             terms.append(letter + name)
             arrays.append(np.eye(n))
-        elif letter not in have:
+        elif letter not in stretched:  # summed, or broadcast to n from one
             terms.append(letter)
             arrays.append(np.ones(n))
         seen.add(letter)

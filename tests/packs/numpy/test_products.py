@@ -170,6 +170,11 @@ def test_trace_and_diagonal(check):
         ("ij,ij,jk->k", [(2, 3), (2, 3), (3, 2)]),
         ("ab, bc -> ca", [(2, 3), (3, 4)]),
         ("ij,kl->", [(2, 3), (3, 2)]),
+        ("i,i->", [(3,), (1,)]),
+        ("i,i->i", [(1,), (3,)]),
+        ("ij,jk->ik", [(2, 3), (1, 4)]),
+        ("ij,ij->j", [(3, 1), (1, 2)]),
+        ("iij,j->i", [(2, 2, 1), (3,)]),
     ],
 )
 def test_einsum(check, subscripts, shapes):
@@ -194,7 +199,12 @@ def test_any_einsum_of_two_operands(data):
     out = out[: data.draw(st.integers(0, len(out)))]
     lengths = dict(zip("abcd", (2, 3, 1, 2), strict=True))
     rng = np.random.default_rng(len(left) + 7 * len(right))
-    a, b = (rng.normal(size=[lengths[c] for c in s]) for s in (left, right))
+    one = [data.draw(st.sets(st.sampled_from("abcd"))) for _ in range(2)]  # broadcast
+    shapes = [
+        [1 if c in ones else lengths[c] for c in s]
+        for s, ones in zip((left, right), one, strict=True)
+    ]
+    a, b = (rng.normal(size=shape) for shape in shapes)
     y, pullback = rc.rrule(np.einsum, f"{left},{right}->{out}", a, b)
     seed = rng.normal(size=np.shape(y))
     _, _, da, db = pullback(seed)

@@ -145,18 +145,38 @@ def both_of(
 class Pass:
     """One run of generated code, for any number of backward passes.
 
+    Args:
+        f: The function.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments, constants.
+        active: The positions of the arguments to differentiate.
+        now: Whether to generate code at the first call.
+        writing: Whether programs may write into their arguments, of which the code
+            has copies.
+
     Attributes:
         active: The user's positions of the arguments to differentiate.
         order: These positions in ascending order, as in the generated code.
         output: The function's result.
     """
 
-    def __init__(self, f: Any, args: Any, kwargs: Any, active: Any, *, now: bool):
+    def __init__(
+        self,
+        f: Any,
+        args: Any,
+        kwargs: Any,
+        active: Any,
+        *,
+        now: bool,
+        writing: bool = True,
+    ):
         self.active, self.order = active, tuple(sorted(active))
         choice = chosen(f, args, kwargs, self.order, now=now)
         if choice is None:
             leave("there is no code")
         self.form, self.written, self.args, self.caps = choice
+        if self.written.unit.writes and not writing:
+            leave("it writes into its arguments, and the caller is to see it")
         self.output, self.residual = self.run(self.forward)
 
     def run(self, step: Any, *args: Any) -> Any:

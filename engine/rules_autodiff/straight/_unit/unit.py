@@ -77,6 +77,7 @@ class Unit:
         functions: The library functions that the program calls.
         programs: The Python functions that it calls, by weak references.
         ruled: The functions called by their rules.
+        writes: Whether the program writes into its arguments, of which it has copies.
     """
 
     guard: Any
@@ -87,6 +88,7 @@ class Unit:
     functions: frozenset[Any]
     programs: tuple[ref[Any], ...]
     ruled: tuple[Ruled, ...]
+    writes: bool
 
 
 class Writing:
@@ -310,6 +312,7 @@ def made_unit(
         frozenset(g for g in writing.relied if type(g) is not FunctionType),
         tuple([ref(g) for g in writing.relied if type(g) is FunctionType]),
         tuple(dict.fromkeys(writing.ruled)),  # a function is read several times
+        bool(writing.owning),
     )
 
 
