@@ -5,7 +5,17 @@ import warnings
 import numpy as np
 import pytest
 
-from rules_autodiff import UnsupportedProgram, grad, hessian, jacrev, jvp, vjp
+from rules_autodiff import (
+    UnsupportedProgram,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    vjp,
+)
+from rules_autodiff._python.leaves import inner, mapped
 from rules_autodiff.testing import check_program
 
 X = np.cos(np.arange(12.0) * 1.3).reshape(2, 6)
@@ -121,3 +131,50 @@ def second(x):
 def test_what_cannot_be_followed_is_refused(call):
     with pytest.raises(UnsupportedProgram, match="must keep its form"):
         call(X.copy())
+
+
+def filled_and_scaled(x):
+    u = np.zeros(12)
+    u[:] = x.ravel()
+    u.shape = (3, 4)
+    u *= 2.0
+    return u
+
+
+def seen_in_both_forms(x):
+    u = x * 2.0
+    v = u[:1]
+    u.shape = (3, 4)
+    return [u @ u.T, v * v, {"u": u}]
+
+
+WAYS = {
+    "jvp": lambda f, dx, dy: inner(jvp(f, (X,), (dx,))[1], dy),
+    "linearize": lambda f, dx, dy: inner(linearize(f, X)[1](dx), dy),
+    "linearize, again": lambda f, dx, dy: inner(again(linearize(f, X)[1], dx), dy),
+    "vjp": lambda f, dx, dy: inner(vjp(f, X)[1](dy)[0], dx),
+    "vjp, again": lambda f, dx, dy: inner(again(vjp(f, X)[1], dy)[0], dx),
+    "jacrev": lambda f, dx, dy: inner(applied(jacrev(f)(X), dx), dy),
+    "jacfwd": lambda f, dx, dy: inner(applied(jacfwd(f)(X), dx), dy),
+}
+
+
+def again(linear, seed):
+    linear(seed)
+    return linear(seed)
+
+
+def applied(jacobian, dx):
+    return mapped(jacobian, lambda j: np.tensordot(j, dx, 2), {})
+
+
+@pytest.mark.covering(every=3)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("f", [*PROGRAMS, filled_and_scaled, seen_in_both_forms])
+def test_every_derivative(f, way):
+    """Against finite differences, the product with one cotangent."""
+    dx = np.sin(np.arange(12.0) + 0.3).reshape(X.shape)
+    h = 1e-6
+    dy = mapped(f(X.copy()), np.cos, {})
+    expected = (inner(f(X + h * dx), dy) - inner(f(X - h * dx), dy)) / (2 * h)
+    assert WAYS[way](f, dx, dy) == pytest.approx(expected, rel=1e-6)

@@ -145,6 +145,30 @@ def test_reflected_operators_of_objects(op, number):
         check_program(f, number(1.5))
 
 
-@pytest.mark.parametrize("left", ["%d", b"%d", [1.0], (1.0,), {1.0}, {1: 2.0}])
+@pytest.mark.parametrize("left", [[1.0], (1.0,), {1.0}, {1: 2.0}], ids=repr)
 def test_a_reflected_remainder_beside_other_objects(left):
     check_program(lambda x: (left % Reflected(x)) * 1.0, 1.5)
+
+
+class Percent(str):
+    """A text that knows what stands before it."""
+
+    __slots__ = ()
+
+    def __rmod__(self, other):
+        return len(other)
+
+
+@pytest.mark.parametrize("left", ["%d", b"%d", bytearray(b"%d")], ids=repr)
+def test_a_format_takes_any_object(left):
+    """Without asking the object, unless that is a text as well."""
+
+    def caught(x):
+        try:
+            return (left % Reflected(x)) * 1.0
+        except TypeError:
+            return 5.0 * x
+
+    check_program(caught, 1.5)
+    check_program(lambda x: operator.mod("%d", Percent("a")) * x, 1.5)
+    check_program(lambda x: len(operator.mod("%s", Reflected(2))) * 0.0 + x, 1.5)

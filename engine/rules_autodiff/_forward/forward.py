@@ -402,9 +402,9 @@ class ForwardRun(Run):
 
     def reshape_in_place(self, a: Any, shape: Any) -> None:
         flow = self.flow(a)
-        a.shape = shape
+        self.below.reshape_in_place(a, shape)
         self.changing(a)
-        if owner_of(a) is a:
+        if flow is not None and owner_of(a) is a:
             for lane in flow.lanes:
                 reform(lane, a)
 

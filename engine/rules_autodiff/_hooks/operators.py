@@ -49,6 +49,7 @@ BINARY = (
     "rshift", "and_", "or_", "xor",
 )  # fmt: skip
 KEYS = frozenset({str, bytes, int, tuple})  # classes of what caches compare
+TEXTS = (str, bytes, bytearray)
 COMPARISONS = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -90,6 +91,8 @@ def by_methods(run: Hooks, name: str, x: Any, y: Any) -> Any:
     """
     special = name.strip("_")
     left, right = method_of(x, f"__{special}__"), method_of(y, f"__r{special}__")
+    if name == "mod" and isinstance(x, TEXTS) and not isinstance(y, type(x)):
+        right = None  # a format takes any object
     if left is None and right is None:
         return NotImplemented
     attempts = [(left, x, y), (right, y, x)]

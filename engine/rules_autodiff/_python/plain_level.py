@@ -34,6 +34,9 @@ class Plain:
     def store_item(self, value: Any, owner: Any, key: Any) -> None:
         owner[key] = value
 
+    def reshape_in_place(self, a: Any, shape: Any) -> None:
+        a.shape = shape
+
     def getattr(self, owner: Any, name: str) -> Any:
         return getattr(owner, name)
 

@@ -52,7 +52,7 @@ class FormEntry:
 
     def undo(self, below: Any) -> None:
         here = self.target.shape
-        self.target.shape = self.other
+        below.reshape_in_place(self.target, self.other)  # which notes it as well
         self.other = here
         if self.shadow is not None:
             reform(self.shadow, self.target, below)

@@ -12,8 +12,10 @@ from rules_autodiff._hooks.caches import check_result
 from rules_autodiff._hooks.rule_results import check_copies
 from rules_autodiff._hooks.run import Run
 from rules_autodiff._python.errors import EngineError
+from rules_autodiff._python.leaves import mapped
 from rules_autodiff._python.plain_level import PLAIN, live
 from rules_autodiff._python.values import INERT, is_number
+from rules_autodiff._shadows.assigned_shapes import FormEntry
 from rules_autodiff._shadows.saved_state import written_by, written_to
 from rules_autodiff._shadows.slots import add_to
 from rules_autodiff._tape.fast.run import reverse_run
@@ -82,6 +84,7 @@ class Recording:
         try:
             self.output = guarded(run, self.f, inner, self.kwargs)
             if run.changes:
+                self.output = in_own_forms(self.output, run.changes)
                 self.check_written(inner)
             if self.check is not None:
                 self.check(self.entrance, run)
@@ -236,6 +239,13 @@ class Turn:
 
     def reverse(self, _below: Any) -> None:
         self.undo()
+
+
+def in_own_forms(output: Any, changes: Any) -> Any:
+    """The output with arrays that keep their shape where `a.shape = …` is undone."""
+    if not any(type(change) is FormEntry for change in changes):
+        return output
+    return mapped(output, lambda x: x.view() if isinstance(x, np.ndarray) else x, {})
 
 
 def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:

@@ -352,7 +352,7 @@ class ReverseRun(Run):
         slot = self.array_slot(a)
         shadow = slot if type(slot) is Shadow else None
         entry = FormEntry(a, shadow)
-        a.shape = shape
+        self.below.reshape_in_place(a, shape)
         if shadow is None:  # what stands there is the window in its old form
             self.shadows.pop(id(a), None)
         else:
