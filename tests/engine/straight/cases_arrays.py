@@ -92,6 +92,7 @@ def shape_cases() -> list[Case]:
         lambda a: of(np.transpose, a), lambda a: method("transpose", a),
         lambda a: of(np.copy, a), lambda a: method("copy", a),
         lambda a: of(np.asarray, a), lambda a: of(np.ascontiguousarray, a),
+        lambda a: of(np.asanyarray, a),
         lambda a: of(np.atleast_1d, a), lambda a: of(np.atleast_2d, a),
     )]  # fmt: skip
     found += [method("mT", x), method("mT", z), method("T", x > 0.5)]
@@ -118,6 +119,9 @@ def shape_cases() -> list[Case]:
               of(np.broadcast_to, some(3, 1), (2, 3, 4))]  # fmt: skip
     found += [of(np.asarray, x, dtype="float"), method("astype", y, dtype="float64")]
     found += [method("astype", x, L("float")), method("astype", np.arange(3), L("d"))]
+    found += [method("astype", x > 0, L(t)) for t in ("int64", "bool", "float64")]
+    found += [method("astype", np.arange(3), L(t)) for t in ("int64", "bool")]
+    found += [method("astype", x, dtype="bool")]
     found += [
         method("astype", x, L("float64")),
         method("item", some(1)),

@@ -101,6 +101,10 @@ def constant_cases() -> list[Case]:
     found = [
         of(f, s) for f in (np.zeros, np.ones) for s in (3, (2, 3), L((4,)), np.int64(2))
     ]
+    found += [
+        of(f, s, dtype=t) for f in (np.zeros, np.ones) for t in ("bool", "int64")
+        for s in (3, (2, 3))
+    ]  # fmt: skip
     found += [of(f, 3, dtype="float") for f in (np.zeros, np.ones, np.eye, np.arange)]
     found += [of(np.full, 3, value, dtype="d") for value in (2, 0.5)]
     found += [of(f, a) for f in (np.zeros_like, np.ones_like) for a in (x, v)]

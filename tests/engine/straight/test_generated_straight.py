@@ -17,6 +17,7 @@ from rules_autodiff.straight._program.refused import Refused, Unlearned
 from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_autodiff.straight._unit import unit
 from rules_autodiff.straight._unit.unit import write
+from tests.engine.straight.random_instances import instance_program
 from tests.engine.straight.random_left import left_program
 from tests.engine.straight.random_programs import TRACE, arguments, program
 
@@ -187,3 +188,20 @@ def test_generated_with_parts_left(first):
 def test_generated_with_parts_left_nightly(first):
     """10,000 programs."""
     run(range(first, first + 1000), left_program, least=0.4)
+
+
+# Programs that make and change instances; second names of those are refused.
+
+
+@pytest.mark.covering(every=3)
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_generated_with_instances(first):
+    """300 programs."""
+    run(range(first, first + 100), instance_program, least=0.3)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(1000, 11000, 1000))
+def test_generated_with_instances_nightly(first):
+    """10,000 programs."""
+    run(range(first, first + 1000), instance_program, least=0.3)

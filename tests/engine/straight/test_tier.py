@@ -153,7 +153,7 @@ LEFT = {
     "method": (Scale().of, "it is no function written in Python"),
     "object": (Scale(), "it is no function written in Python"),
     "partial": (functools.partial(square), "it is no function written in Python"),
-    "star": (lambda *x: x[0] * x[0], "it has arguments that are no positions"),
+    "stars": (lambda x, **k: x * len(k), "it has arguments that are no positions"),
     "keyword only": (lambda x, *, k=2: x * k, "it has arguments that are no positions"),
 }
 

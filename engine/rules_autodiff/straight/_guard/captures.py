@@ -9,6 +9,7 @@ import builtins
 import copy
 import sys
 from dataclasses import dataclass
+from enum import EnumType
 from types import BuiltinFunctionType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 from weakref import ref
@@ -77,6 +78,7 @@ class Captures:
         self.lines: list[str] = []
         self.same: set[Place] = set()
         self.values: dict[Place, tuple[int, Kind]] = {}
+        self.held: dict[Place, int | str] = {}  # what may be pinned
         self.builtins = ""
         self.namespace: dict[str, Any] = {
             "ndarray": np.ndarray, "float64": np.float64, "double": np.dtype(float),
@@ -174,7 +176,7 @@ class Captures:
         if type(value) is FunctionType:
             self.expect_function(place, value)
             return Known(value, place)
-        if isinstance(value, FIXED):
+        if isinstance(value, FIXED) or isinstance(type(value), EnumType):
             self.expect(place, value)
             return Known(value, place)
         kind = kind_of(value)
@@ -183,6 +185,8 @@ class Captures:
             return Thing(value, place)
         if kind is None:
             refuse(f"it reads a value of class {type(value).__qualname__}")
+        if type(value) in (int, str):
+            self.held[place] = value
         return self.capture(place, kind)
 
     # the guard's lines
@@ -276,6 +280,15 @@ class Captures:
             self.name_of(place)
             self.values[place] = (len(self.values), Kind("function"))
         return self.values[place]
+
+    def pin(self, number: int) -> Any:
+        """The value of an integer or text that is the same at every call."""
+        place = next(p for p, (n, _) in self.values.items() if n == number)
+        if place not in self.held:
+            refuse("a value that is not known before it is asked for")
+        value = self.held[place]
+        self.forbid(f"{self.name_of(place)} != {value!r}")
+        return value
 
     def refusal(self, name: str, kind: Kind) -> str:
         """The text that checks whether a value has another kind."""

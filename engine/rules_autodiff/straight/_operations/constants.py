@@ -17,6 +17,7 @@ from rules_autodiff.straight._program.kinds import (
 from rules_autodiff.straight._program.written import Call, Written
 
 from .forms import (
+    DTYPES,
     FLOATS,
     axes_of,
     is_float,
@@ -49,9 +50,10 @@ def only_dtype(call: Call) -> bool:
 def write_zeros(call: Call) -> Written | None:
     options = settings(call, ("dtype",), dtype=None)
     ndim = shape_kind(call.kinds[:1])
-    if options is None or not ndim or not is_float(options["dtype"]):
+    if options is None or not ndim:
         return None
-    return inactive(array(ndim), call)
+    dtype = "d" if is_float(options["dtype"]) else DTYPES.get(options["dtype"])
+    return inactive(array(ndim, dtype), call) if dtype else None
 
 
 @function(np.eye, np.identity)

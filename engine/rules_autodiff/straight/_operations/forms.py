@@ -8,8 +8,9 @@ from rules_autodiff.straight._program.kinds import Kind, array
 from rules_autodiff.straight._program.written import Call, Written
 
 __all__ = [
-    "FLOATS", "NUMBERS", "as_method", "axes_of", "expanded", "is_float", "is_number",
-    "only", "reduced_kind", "settings", "unchanged", "whole", "with_nothing",
+    "DTYPES", "FLOATS", "NUMBERS", "as_method", "axes_of", "expanded", "is_float",
+    "is_number", "only", "reduced_kind", "settings", "unchanged", "whole",
+    "with_nothing",
 ]  # fmt: skip
 
 NUMBERS = frozenset({"real", "int", "bool"})
@@ -17,6 +18,7 @@ NUMBERS = frozenset({"real", "int", "bool"})
 
 # The dtypes that a program may name.
 FLOATS = (float, np.float64, "float", "float64", "d", "f8")
+DTYPES = {"bool": "?", "int64": "l"}  # beside floats
 
 
 def is_float(dtype: Any) -> bool:

@@ -8,6 +8,7 @@ from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, is_ar
 from rules_autodiff.straight._program.written import Call, Written
 
 from .forms import (
+    DTYPES,
     axes_of,
     is_float,
     only,
@@ -179,13 +180,18 @@ def write_copy(call: Call) -> Written | None:
 def write_astype(call: Call) -> Written | None:
     x = call.kinds[0]
     options = settings(call, ("dtype",), dtype=None)
-    if options is None or options["dtype"] is None or not is_float(options["dtype"]):
+    if options is None or options["dtype"] is None:
+        return None
+    if options["dtype"] in DTYPES and x.name == "array":
+        whole_numbers = array(x.ndim, DTYPES[options["dtype"]])
+        return with_nothing(Written(whole_numbers, None, (None,)), call)
+    if not is_float(options["dtype"]):
         return None
     by_x = "{dz}" if x.is_real else None
     return with_nothing(Written(array(x.ndim), None, (by_x,)), call)
 
 
-@function(np.asarray, np.ascontiguousarray)
+@function(np.asarray, np.asanyarray, np.ascontiguousarray)
 def write_asarray(call: Call) -> Written | None:
     x = call.kinds[0]
     options = settings(call, ("dtype",), dtype=None)

@@ -15,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 DOUBLE = np.dtype(float)
-STRUCTURES = frozenset({"row", "list", "dict", "function"})
+STRUCTURES = frozenset({"row", "list", "dict", "function", "object"})
 MANY = 64  # entries of a container with a kind for each
 DEEP = 8  # nesting of containers; one may contain itself
 
@@ -26,8 +26,8 @@ class Kind:
 
     Attributes:
         name: `"real"`, `"int"`, `"bool"`, `"none"`, `"text"`, `"array"`,
-            `"row"` (a tuple), `"list"`, `"dict"`, `"function"`, or `"many"` (a list
-            of unknown length).
+            `"row"` (a tuple), `"list"`, `"dict"`, `"function"`, `"object"` (an
+            instance), or `"many"` (a list of unknown length).
         ndim: The number of axes of an array; at least one.
         dtype: `"d"` (float64), `"?"` (bool) or `"l"` (int64), of an array; `"entries"`
             for containers with one variable per entry.

@@ -21,6 +21,10 @@ CLASSES: dict[str, type] = {
     "array": np.ndarray, "none": type(None), "text": str, "row": tuple, "list": list,
     "dict": dict, "many": list,
 }  # fmt: skip
+# The classes of numbers; what is a float may be a whole number.
+POSSIBLE: dict[str, tuple[type, ...]] = {
+    "real": (float, np.float64, int), "int": (int, np.int64), "bool": (bool, np.bool_),
+}  # fmt: skip
 ASKED = frozenset({float, int, bool, complex, str, tuple, list, dict, np.ndarray})
 ASKED |= {np.float64, np.floating, np.integer, np.number, np.generic}
 
@@ -38,6 +42,9 @@ class Builtins(Part):
             return truth_value(issubclass(CLASSES[x.kind.name], classes))
         if x.kind.name not in ("real", "int", "bool"):
             refuse("the class of such a value is asked for", node)
+        answers = {issubclass(cls, classes) for cls in POSSIBLE[x.kind.name]}
+        if len(answers) == 1:
+            return truth_value(answers.pop())
         names = [self.reader.unit.constant(f"class_{c.__name__}", c) for c in classes]
         return Value(f"isinstance({x.text}, ({', '.join(names)},))", BOOL)
 
@@ -53,6 +60,44 @@ class Builtins(Part):
                 refuse("such a class is asked for", node)
             found.append(known.value)
         return tuple(found)
+
+    def call_getattr(self, _f: Known, node: ast.Call) -> Any:
+        """`getattr(owner, "name")`, whose name is a literal or held to be one."""
+        if len(node.args) != 2 or node.keywords:
+            return None
+        name = self.reader.expressions.settled(node.args[1])
+        if type(name) is not str or not name.isidentifier():
+            refuse("an attribute of a name that is computed", node)
+        read = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
+        return self.reader.known_calls.read_attribute(read)
+
+    def call_map(self, _f: Known, node: ast.Call) -> Value | None:
+        """`map` of what is of known length, as the calls that it makes."""
+        reader = self.reader
+        if len(node.args) < 2 or node.keywords or not reader.tracing:
+            return None
+        rows = [
+            reader.variables.iterated(reader.expressions.read(over))
+            for over in node.args[1:]
+        ]
+        return row_of([
+            self.call_of(node, place, [*given])
+            for place, given in enumerate(zip(*rows, strict=False))
+        ])  # fmt: skip
+
+    def call_of(self, node: ast.Call, place: int, given: list[Value]) -> Value:
+        """A call of the first argument of `node`."""
+        reader = self.reader
+        names = []
+        for count, value in enumerate(given):
+            name = f"__y{node.lineno}_{node.col_offset}_{place}_{count}"
+            reader.locals.add(name)
+            reader.variables.assign(name, reader.variables.named(value))
+            names.append(ast.Name(name, ast.Load()))
+        call = ast.Call(node.args[0], [*names], [])
+        for part in (call, *names):
+            ast.copy_location(part, node)
+        return reader.variables.named(reader.expressions.read(call))
 
     def call_list(self, _f: Known, node: ast.Call) -> Value | None:
         """`list` of what is of known length."""
@@ -88,7 +133,7 @@ class Builtins(Part):
         if len(node.args) != 1 or node.keywords:
             return None
         x = self.reader.expressions.untraced(node.args[0])
-        if x.kind.has_parts and x.kind.name != "function":
+        if x.kind.has_parts and x.kind.name not in ("function", "object"):
             count = len(x.kind.parts)
             return Value(str(count), INT, constant=count, atom=True)
         if x.kind.name == "array":

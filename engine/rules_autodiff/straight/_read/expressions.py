@@ -3,6 +3,7 @@
 import ast
 import operator
 from dataclasses import replace
+from enum import EnumType
 from typing import Any
 
 from rules_autodiff.straight._operations.table import OPERATORS
@@ -20,6 +21,7 @@ from rules_autodiff.straight._program.kinds import (
 from rules_autodiff.straight._program.refused import Refused, refuse
 from rules_autodiff.straight._program.values import (
     UNKNOWN,
+    Known,
     Value,
     function_value,
     with_entries,
@@ -146,6 +148,8 @@ class Expressions(Part):
         reader = self.reader
         if y.kind.has_parts and x.kind is INT:
             x, y = y, x
+        if x.kind.name not in ("row", "list"):
+            refuse(f"an operator on {spoken(x.kind)} is not in its language", node)
         if op is ast.Mult and type(y.constant) is int:
             whole = with_entries(x.kind, reader.variables.entries_of(x) * y.constant)
             return replace(whole, fresh=True)
@@ -186,7 +190,13 @@ class Expressions(Part):
             refuse(f"{spoken(x.kind)} is asked for its truth", node)
 
     def read_compare(self, node: ast.Compare) -> Value:
-        operands = [self.read(part) for part in (node.left, *node.comparators)]
+        parts = (node.left, *node.comparators)
+        found = [self.read_any(part) for part in parts]
+        if len(found) == 2 and all(map(is_member, found)):
+            return compared_members(node.ops[0], *found)
+        operands = [
+            self.as_value(x, part) for x, part in zip(found, parts, strict=True)
+        ]
         operands = [x.without_derivative() for x in operands]
         if any(x.kind.has_parts for x in operands):
             return self.compared_rows(node, operands)
@@ -207,10 +217,10 @@ class Expressions(Part):
                 return truth_value(answer)
         if same and not any(x.kind is NONE for x in operands):
             refuse("two values are asked whether they are the same", node)
-        parts = [operands[0].text]
+        texts = [operands[0].text]
         for op, x in zip(node.ops, operands[1:], strict=True):
-            parts += [spelled(op), x.text]
-        return Value(f"({' '.join(parts)})", BOOL)
+            texts += [spelled(op), x.text]
+        return Value(f"({' '.join(texts)})", BOOL)
 
     def compared_rows(self, node: ast.Compare, operands: list[Value]) -> Value:
         """Whether a container, or a function, is None: it is not; or equal tuples."""
@@ -254,6 +264,16 @@ class Expressions(Part):
         with self.reader.untraced():
             return self.read(node)
 
+    def settled(self, node: ast.expr) -> Any:
+        """The literal that an expression is, or that a captured value is held to."""
+        found = self.untraced(node)
+        constant = literal(found)
+        if constant is UNKNOWN and found.kind.name in ("int", "text"):
+            number = self.reader.captured.get(found.text)
+            if number is not None:
+                return self.reader.captures.pin(number)
+        return constant
+
     def test(self, node: ast.expr) -> str:
         """The text of what a branch or loop asks."""
         found = self.untraced(node)
@@ -295,7 +315,23 @@ class Expressions(Part):
         reader.restore(joined(states))
         if reader.kinds[name] is MIXED:
             refuse("the two cases are of different kinds", node)
-        return reader.variables.name_value(name)
+        value = reader.variables.name_value(name)
+        made = isinstance(value, Value) and value.kind.name == "object"
+        return replace(value, fresh=name in reader.owned) if made else value
+
+
+def is_member(found: Any) -> bool:
+    """Whether an expression is a member of an enumeration that compares by identity."""
+    cls = type(found.value) if isinstance(found, Known) else None
+    own: Any = getattr(cls, "__eq__", None)
+    return isinstance(cls, EnumType) and own is object.__eq__
+
+
+def compared_members(op: ast.cmpop, x: Known, y: Known) -> Value:
+    """Whether two members of enumerations are one, which a guard keeps so."""
+    if not isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+        refuse("members of enumerations are ordered")
+    return truth_value((x.value is y.value) == isinstance(op, ast.Eq | ast.Is))
 
 
 def truth_value(answer: bool) -> Value:
@@ -351,7 +387,8 @@ def spoken(kind: Kind) -> str:
     words = {"real": "a number", "int": "a whole number", "bool": "a truth value",
              "none": "None", "text": "a text", "row": "a tuple",
              "list": "a list", "dict": "a dict", "mixed": "a value of several kinds",
-             "function": "a function", "many": "a list"}  # fmt: skip
+             "function": "a function", "many": "a list",
+             "object": "an instance"}  # fmt: skip
     return words[kind.name]
 
 

@@ -16,6 +16,7 @@ class Facts:
         written: Variables over arrays that the program writes into.
         grown: Variables whose entries, as those of a list, are written or added to.
         stores: How often variables are assigned in the text.
+        changing: Variables over instances that change.
         changed: Whether something became known that was not.
     """
 
@@ -25,6 +26,7 @@ class Facts:
         self.written: set[str] = set()
         self.buffered: set[str] = set()
         self.grown: set[str] = set()
+        self.changing: set[str] = set()
         self.stores: dict[str, int] = {}
         self.changed = False
 

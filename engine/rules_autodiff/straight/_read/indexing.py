@@ -91,7 +91,7 @@ class Indexing(Part):
         entries: list[Value] = self.reader.variables.entries_of(owner)
         if isinstance(node.slice, ast.Slice):
             return self.part_of_row(owner, node.slice)
-        place: Any = self.reader.expressions.untraced(node.slice).constant
+        place: Any = self.reader.expressions.settled(node.slice)
         if owner.kind.name == "dict" and place in owner.kind.tag:
             place = owner.kind.tag.index(place)
             return entries[int(place)]
@@ -104,7 +104,7 @@ class Indexing(Part):
         """A slice of a row or list, with literals as its bounds."""
         ends = [part.lower, part.upper, part.step]
         bounds = [
-            None if end is None else self.reader.expressions.untraced(end).constant
+            None if end is None else self.reader.expressions.settled(end)
             for end in ends
         ]
         plain = all(end is None or type(end) is int for end in bounds)

@@ -50,6 +50,8 @@ class KnownCalls(Part):
             if isinstance(found, Known):
                 return found
             return reader.captured_value(node.attr, *found)
+        if owner.kind.name == "object":
+            return reader.objects.attribute(owner, node.attr, node)
         if owner.kind.name != "array" or node.attr not in ATTRIBUTES:
             what = spoken(owner.kind)
             refuse(f"the attribute {node.attr} of {what} is not known", node)
@@ -81,8 +83,12 @@ class KnownCalls(Part):
     def read_call(self, node: ast.Call) -> Value:
         reader = self.reader
         if isinstance(node.func, ast.Attribute):
+            changing = reader.objects.method_call(node)
+            if changing is not None:
+                return changing
             owner = reader.expressions.read_any(node.func.value)
-            if isinstance(owner, Value) and owner.kind.name != "function":
+            apart = ("function", "object")
+            if isinstance(owner, Value) and owner.kind.name not in apart:
                 return self.method_call(owner, node.func.attr, node)
         f = reader.expressions.read_any(node.func)
         if isinstance(f, Thing):
@@ -149,6 +155,9 @@ class KnownCalls(Part):
             found: Value | None = special(f, node)
             if found is not None:
                 return found
+        made = reader.objects.construct(f, node)
+        if made is not None:
+            return made
         operation = FUNCTIONS.get(f.value) if known else None
         if operation is None:
             return reader.own_calls.call_written(f, node)

@@ -69,6 +69,8 @@ def builtin_readers(reader: "Reader") -> Readers:
         functools.partial: reader.closures.call_partial,
         sum: reader.comprehensions.call_sum,
         len: builtins.call_len,
+        getattr: builtins.call_getattr,
+        map: builtins.call_map,
         isinstance: builtins.call_isinstance,
         list: builtins.call_list,
         tuple: builtins.call_tuple,

@@ -20,6 +20,7 @@ from rules_autodiff.straight._program.values import (
     flat,
     function_value,
     rebuilt,
+    with_entries,
 )
 from rules_core import Primitive
 
@@ -38,6 +39,8 @@ class OwnCalls(Part):
 
     def give(self, value: Value, node: ast.AST) -> None:
         reader = self.reader
+        if reader.changing:
+            value = self.with_instance(value, node)
         whole = reader.variables.entered(reader.closures.settled(value))
         known = whole.kind if reader.result is None else join(reader.result, whole.kind)
         if known is None:
@@ -57,6 +60,14 @@ class OwnCalls(Part):
         block = reader.block
         reader.close()
         reader.items.append(Return(reader.indent, text, reader.line, block))
+
+    def with_instance(self, value: Value, node: ast.AST) -> Value:
+        """What a method that changes its instance returns: its value, and that."""
+        reader = self.reader
+        if holds_objects(value.kind):
+            refuse("a method that changes its instance returns an instance", node)
+        made = replace(reader.variables.variable(reader.changing), unstable=False)
+        return with_entries(Kind("row"), [value, made])
 
     # functions of the program
 
@@ -88,6 +99,8 @@ class OwnCalls(Part):
     def call_value(self, f: Value | Local, node: ast.Call) -> Value:
         reader, closures = self.reader, self.reader.closures
         whole = closures.closed(f) if isinstance(f, Local) else closures.settled(f)
+        if whole.kind.name == "object":
+            whole = reader.objects.attribute(whole, "__call__", node)
         if whole.kind.name != "function":
             refuse("what is called is no function that is known", node)
         if isinstance(whole.kind.tag, Known):
@@ -151,6 +164,17 @@ class OwnCalls(Part):
             self.reader.captured = captured
             return call_by_tape(self.reader, tag, values, named, refused)
 
+    def invoke_changing(
+        self, f: Known, values: list[Value], named: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """The value of a method that changes its instance, with that."""
+
+        def default(name: str) -> Value | None:
+            return self.default_of(f.value, f.place, name)
+
+        full = bound(f.value, values, named, default, node)
+        return self.call_form(f.value, f.place, full, None, changing=True)
+
     def call_local(
         self, f: Value, tag: Closure, values: Any, named: Any, node: ast.AST
     ) -> Value:
@@ -175,7 +199,13 @@ class OwnCalls(Part):
         return self.reader.captured_value(f"default_{name}", *found)
 
     def call_form(
-        self, f: FunctionType, place: Place, values: list[Value], closure: Value | None
+        self,
+        f: FunctionType,
+        place: Place,
+        values: list[Value],
+        closure: Value | None,
+        *,
+        changing: bool = False,
     ) -> Value:
         """The value of a call of a function by the values of its parameters."""
         reader = self.reader
@@ -193,7 +223,12 @@ class OwnCalls(Part):
             own = replace(closure.kind, parts=tuple(kinds[len(values) :]))
         active = tuple(i for i, x in enumerate(passed) if x.active)
         with reader.unit.called_in_loop(bool(reader.depth)):
-            form = reader.unit.form(f, place, tuple(kinds[: len(values)]), active, own)
+            given = tuple(kinds[: len(values)])
+            form = reader.unit.form(f, place, given, active, own, changing=changing)
+        if changing or holds_objects(form.kind):
+            self.check_apart(values[changing:])
+        if changing and not reader.tracing:
+            refuse("a test changes an instance")
         if not active and (not form.kind.has_parts or not reader.tracing):
             if any(part.has_parts for part in form.kind.parts):
                 refuse("a test asks for such a value")
@@ -207,6 +242,11 @@ class OwnCalls(Part):
         self.part_from(found, copies)
         return found
 
+    def check_apart(self, values: list[Value]) -> None:
+        """See that no result is an instance that changes later."""
+        if any(map(changes_later, values)):
+            refuse("a function is given an instance that changes, and may keep it")
+
     def passed(self, x: Value) -> list[Value] | None:
         """The values to pass for an argument, each for itself; None for it as it is."""
         if not x.kind.has_parts:
@@ -214,7 +254,8 @@ class OwnCalls(Part):
         whole = self.reader.variables.entered(x)
         leaves = flat(whole)
         plain = not x.active and not any(leaf.unstable for leaf in leaves)
-        return None if plain and not has_functions(x.kind) else leaves
+        apart = has_functions(x.kind) or holds_objects(x.kind)
+        return None if plain and not apart else leaves
 
     def part_from(self, found: Value, copies: list[Value]) -> None:
         """See to it that a result is no view of what was copied for the call."""
@@ -254,6 +295,19 @@ class OwnCalls(Part):
 def called(form: Any, operands: list[Value]) -> str:
     """The text of a call of a written function."""
     return f"{form.name}({', '.join([*[x.text for x in operands], 'caps'])})"
+
+
+def changes_later(x: Value) -> bool:
+    """Whether a value is or holds an instance that changes."""
+    own = x.unstable and x.kind.name == "object"
+    return own or any(map(changes_later, x.entries or ()))
+
+
+def holds_objects(kind: Kind) -> bool:
+    """Whether a value is or holds an instance, or what may hold one."""
+    if kind.name in ("object", "function"):
+        return True
+    return any(map(holds_objects, kind.parts))
 
 
 def has_functions(kind: Kind) -> bool:

@@ -27,6 +27,7 @@ from .known_calls import KnownCalls
 from .language import builtin_readers, expression_readers, statement_readers
 from .lists import Lists
 from .loops import Loops
+from .objects import Objects
 from .operations import Operations
 from .own_calls import OwnCalls
 from .statements import Statements
@@ -81,6 +82,7 @@ class Reader:
         self.fixed: dict[str, Value] = {}  # variables that are literals, here
         self.comprised: set[str] = set()  # variables of comprehensions that are read
         self.closure: Kind | None = None  # of the function, if it is a local one
+        self.changing = ""  # the parameter whose instance the function changes
         self.parameters: list[tuple[str, Kind]] = []
 
         self.operations = Operations(self)
@@ -89,7 +91,7 @@ class Reader:
         self.known_calls, self.own_calls = KnownCalls(self), OwnCalls(self)
         self.builtins, self.comprehensions = Builtins(self), Comprehensions(self)
         self.statements, self.loops = Statements(self), Loops(self)
-        self.closures = Closures(self)
+        self.closures, self.objects = Closures(self), Objects(self)
 
         self.expression_readers = expression_readers(self)
         self.statement_readers = statement_readers(self)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff.straight._program.blocks import Step
-from rules_autodiff.straight._program.kinds import Kind
+from rules_autodiff.straight._program.kinds import NONE, Kind
 from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
 from rules_autodiff.straight._program.values import (
     Known,
@@ -22,8 +22,9 @@ from .part import Part
 from .variables import is_temporary
 from .ways import joined, writes_lines
 
-__all__ = ["Statements"]
+__all__ = ["NOTHING", "Statements"]
 
+NOTHING = Value("None", NONE, constant=None, atom=True)
 LEAVING = (ast.Return, ast.Break, ast.Continue)
 CONDITIONAL = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp)
 
@@ -176,6 +177,8 @@ class Statements(Part):
             self.reader.variables.assign(node.id, value)
         elif isinstance(node, ast.Subscript):
             self.reader.indexing.store(node, value)
+        elif isinstance(node, ast.Attribute):
+            self.reader.objects.store(node, value)
         elif isinstance(node, ast.Tuple | ast.List):
             self.unpack(node.elts, value, node)
         elif isinstance(node, ast.Starred):
@@ -228,6 +231,8 @@ class Statements(Part):
             self.change_variable(node, node.target, value, sign)
         elif isinstance(node.target, ast.Subscript):
             self.change_part(node, node.target, value, sign)
+        elif isinstance(node.target, ast.Attribute):
+            self.change_attribute(node, node.target, value)
         else:
             refuse("such a target is not in its language", node)
 
@@ -248,6 +253,21 @@ class Statements(Part):
             reader.indexing.add_to_all(target.id, value, sign, node)
         else:
             self.change_all(target, binary(type(node.op), old, value, node))
+
+    def change_attribute(
+        self, node: ast.AugAssign, target: ast.Attribute, value: Value
+    ) -> None:
+        """`name.attribute += value`, of values that do not change in place."""
+        reader = self.reader
+        old = reader.known_calls.read_attribute(
+            ast.copy_location(
+                ast.Attribute(target.value, target.attr, ast.Load()), target
+            )
+        )
+        if not isinstance(old, Value) or old.kind.name not in ("real", "int"):
+            refuse("an attribute is changed in place", node)
+        new = reader.expressions.binary(type(node.op), old, value, node)
+        reader.objects.store(target, new)
 
     def change_part(
         self, node: ast.AugAssign, target: ast.Subscript, value: Value, sign: str
@@ -349,7 +369,8 @@ class Statements(Part):
 
     def do_return(self, node: ast.Return) -> bool:
         if node.value is None:
-            refuse("it returns nothing", node)
+            self.reader.own_calls.give(NOTHING, node)
+            return False
         value = self.reader.expressions.read_given(node.value)
         self.reader.own_calls.give(value, node)
         return False

@@ -91,10 +91,17 @@ def of_call(reader: Any, x: Value, refused: Refused) -> Value:
         return x  # what the program reads from outside, as it is
     whole = reader.variables.entered(x)
     leaves = flat(whole)
+    if is_made_here(whole.kind):
+        raise refused
     if not all(leaf.kind.name in LEAVES for leaf in leaves):
         raise refused
     steady = reader.operations.steady if reader.tracing else lambda leaf: leaf
     return rebuilt(whole.kind, iter([*map(steady, leaves)]))
+
+
+def is_made_here(kind: Kind) -> bool:
+    """Whether a value is or holds an instance that exists as its attributes alone."""
+    return kind.name == "object" or any(map(is_made_here, kind.parts))
 
 
 def result_of(

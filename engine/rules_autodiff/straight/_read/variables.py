@@ -30,6 +30,8 @@ class Variables(Part):
         if reader.lists.assign(name, value):
             return
         own = reader.own(name)
+        if value.kind.name == "object":
+            self.own_object(name, value)
         if value.entries is not None:
             self.check_functions(name, value)
             self.assign_row(name, value)
@@ -55,6 +57,13 @@ class Variables(Part):
         if floats and name in reader.owned and own in reader.facts.active:
             # A number may be a whole one, and so may an array that is made of it.
             reader.step(Step(reader.line, f"floating({own})"))
+
+    def own_object(self, name: str, value: Value) -> None:
+        """Note whether an instance has one name, as it must if it changes."""
+        if value.unstable:
+            refuse(f"{name} would be a second name for an instance that changes")
+        owned = self.reader.owned
+        owned.add(name) if value.fresh else owned.discard(name)
 
     def assign_active(
         self, own: str, value: Value, kind: Kind, *, written: bool
@@ -125,7 +134,8 @@ class Variables(Part):
             refuse(f"the kind of {name} is not the same on all ways to here")
         if kind.dtype == "entries":
             entries = [self.variable(f"{name}__{i}") for i in range(len(kind.parts))]
-            return with_entries(kind, entries)
+            changes = kind.name == "object" and name in reader.facts.changing
+            return replace(with_entries(kind, entries), unstable=changes)
         if name in reader.fixed:
             return reader.fixed[name]
         own = reader.own(name)
@@ -178,8 +188,8 @@ class Variables(Part):
         """What a loop over something of known length goes over."""
         if value.kind.name == "dict":
             return [key_value(key) for key in value.kind.tag]
-        if value.kind.name == "function":
-            refuse("a function is taken apart")
+        if value.kind.name in ("function", "object"):
+            refuse("a function or an instance is taken apart")
         return self.entries_of(value)
 
     def entered(self, value: Value) -> Value:
@@ -200,6 +210,8 @@ class Variables(Part):
     def named(self, value: Value) -> Value:
         """The value under a name of its own, which assignments do not change."""
         reader = self.reader
+        if value.unstable and value.kind.name == "object":
+            refuse("a second name for an instance that changes")
         if value.entries is not None:
             named = [*map(self.named, value.entries)]
             return with_entries(value.kind, named) if named else value

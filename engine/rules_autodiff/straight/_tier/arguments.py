@@ -15,9 +15,13 @@ from .signatures import (
     leave,
 )
 
-__all__ = ["bound", "check_flat", "differentiated", "leaves_of", "signature_of"]
+__all__ = [
+    "STAR", "bound", "check_flat", "differentiated", "leaves_of", "packed",
+    "signature_of", "spread_out",
+]  # fmt: skip
 
 CONTAINERS = frozenset({tuple, list, dict})
+STAR = 0x04  # the bit of co_flags for *args
 
 
 def signature_of(
@@ -48,6 +52,8 @@ def signature_of(
 def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any, ...]:
     """The arguments by position, with defaults."""
     check_positions(code)
+    if code.co_flags & STAR and len(args) >= code.co_argcount and not kwargs:
+        return tuple(args)
     names = code.co_varnames[len(args) : code.co_argcount]
     if not kwargs.keys() <= set(names[max(code.co_posonlyargcount - len(args), 0) :]):
         leave("it is called with other arguments than it has")
@@ -57,6 +63,32 @@ def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any,
     if len(args) > code.co_argcount or not values.keys() >= set(names):
         leave("it is called with other arguments than it has")
     return (*args, *[values[name] for name in names])
+
+
+def packed(
+    code: CodeType, args: tuple[Any, ...], active: tuple[int, ...]
+) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """The values of the parameters, and the active ones: star arguments are a tuple."""
+    count = code.co_argcount
+    if not code.co_flags & STAR:
+        return args, active
+    if not all(is_differentiated(args[i]) for i in active):
+        leave("it is differentiated by what holds no float or array of floats")
+    own = tuple([i for i in active if i < count])
+    stars = (count,) if len(own) < len(active) else ()
+    return (*args[:count], args[count:]), (*own, *stars)
+
+
+def spread_out(
+    code: CodeType, active: Any, inner: Any, cotangents: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The cotangents of the arguments, from those of the parameters."""
+    if not code.co_flags & STAR:
+        return cotangents
+    count, by_place = code.co_argcount, dict(zip(inner, cotangents, strict=True))
+    return tuple([
+        by_place[i] if i < count else by_place[count][i - count] for i in active
+    ])  # fmt: skip
 
 
 def differentiated(args: Any) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ SIGNATURES = 64  # of one function
 FUNCTIONS = 1000  # with stored forms: code may refer to its own function
 
 CHANGING = "what it reads from outside changes too often"
-VARIADIC = 0x0C  # the bits of co_flags for *args and **kwargs
+VARIADIC = 0x08  # the bit of co_flags for **kwargs
 DOUBLE = np.dtype(float)
 SIMPLE = frozenset({
     float, np.float64, int, np.int64, bool, np.bool_, type(None), str

@@ -20,10 +20,13 @@ from rules_autodiff._refusals import name_of
 from rules_autodiff.straight._guard.trust import is_answered
 
 from .arguments import (
+    STAR,
     bound,
     differentiated,
     leaves_of,
+    packed,
     signature_of,
+    spread_out,
 )
 from .results import given, is_finite
 from .signatures import (
@@ -99,10 +102,10 @@ def gradient(
     choice = chosen(f, args, kwargs, order, now=now)
     if choice is None:
         return None
-    form, written, inner, caps = choice
+    form, written, inner, places, caps = choice
     try:
         pair: tuple[Any, tuple[Any, ...]] = STRICT.run(
-            both_of, written, inner, caps, order
+            both_of, written, inner, caps, places
         )
         if STRICT.seen:
             STRICT.ask()
@@ -116,6 +119,8 @@ def gradient(
         leave(f"it raised {type(error).__name__}: {error}")
     if form.failures:
         form.worked()
+    if places is not order:
+        pair = pair[0], spread_out(f.__code__, order, places, pair[1])
     return pair if order == active else (pair[0], as_asked(active, order, pair[1]))
 
 
@@ -156,7 +161,8 @@ class Pass:
 
     Attributes:
         active: The user's positions of the arguments to differentiate.
-        order: These positions in ascending order, as in the generated code.
+        order: These positions in ascending order.
+        places: The active parameters, as in the generated code.
         output: The function's result.
     """
 
@@ -174,7 +180,8 @@ class Pass:
         choice = chosen(f, args, kwargs, self.order, now=now)
         if choice is None:
             leave("there is no code")
-        self.form, self.written, self.args, self.caps = choice
+        self.form, self.written, self.args, self.places, self.caps = choice
+        self.code = f.__code__
         if self.written.unit.writes and not writing:
             leave("it writes into its arguments, and the caller is to see it")
         self.output, self.residual = self.run(self.forward)
@@ -244,7 +251,8 @@ class Pass:
 
     def backward(self, dy: Any) -> tuple[Any, ...]:
         raw = self.written.reverse(self.residual, dy)
-        cotangents = given(self.args, self.order, raw)
+        cotangents = given(self.args, self.places, raw)
+        cotangents = spread_out(self.code, self.order, self.places, cotangents)
         return as_asked(self.active, self.order, cotangents)
 
 
@@ -264,8 +272,8 @@ def zeros_of(y: Any) -> Any:
 
 def chosen(
     f: Any, args: Any, kwargs: Any, active: Any, *, now: bool
-) -> tuple[Form, Any, Any, Any] | None:
-    """The form of a call, its code, its arguments, and the captured values.
+) -> tuple[Form, Any, Any, Any, Any] | None:
+    """The form of a call, its code, its parameters, the active ones, and the captures.
 
     None if there will be no code. This is frequent, and an error would take longer.
     """
@@ -276,15 +284,16 @@ def chosen(
     if is_answered(f):
         leave("a rule or an overlay answers for it")
     code = f.__code__
-    if kwargs or len(args) != code.co_argcount:
+    if kwargs or len(args) != code.co_argcount or code.co_flags & STAR:
         args = bound(f, code, args, kwargs)
+        if code.co_flags & STAR:
+            check_no_constant(args, active)
+            args, active = packed(code, tuple(without_const(args)), active)
     try:
         signature = signature_of(code, args, active)
     except Left:
-        constants = {i for i, x in enumerate(args) if type(x) is Const}
-        if not constants.isdisjoint(active):
-            leave("it is differentiated by a constant")
-        if not constants:
+        check_no_constant(args, active)
+        if not any(type(x) is Const for x in args):
             raise
         args = tuple(without_const(args))
         signature = signature_of(code, args, active)
@@ -296,7 +305,13 @@ def chosen(
         if written.is_outdated():
             form.forget(written)
         leave("a rule, an overlay or debug mode has a say in it")
-    return form, written, args, caps
+    return form, written, args, active, caps
+
+
+def check_no_constant(args: Any, active: Any) -> None:
+    """Let the tape tell of an argument that is not to be differentiated."""
+    if any(type(args[i]) is Const for i in active):
+        leave("it is differentiated by a constant")
 
 
 def check_tier(tier: Any, name: str) -> None:
@@ -337,6 +352,7 @@ def code_of(f: FunctionType, args: Any) -> str:
     values, active = without_const(args), differentiated(args)
     try:
         full = bound(f, f.__code__, tuple(values), {})
+        full, active = packed(f.__code__, full, active)
         return str(write(f, full, active).text)
     except Left as reason:
         cure = "show(f) gives its code for the tape."

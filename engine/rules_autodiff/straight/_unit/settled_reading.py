@@ -16,6 +16,7 @@ from rules_autodiff.straight._program.values import UNKNOWN, bar_of
 from rules_autodiff.straight._program.written import Call
 from rules_autodiff.straight._read.parameters import parameters_of
 from rules_autodiff.straight._read.reader import Reader
+from rules_autodiff.straight._read.statements import NOTHING
 from rules_autodiff.straight._read.syntax import (
     appended_names,
     is_stored,
@@ -42,6 +43,7 @@ def read_settled(
     for _ in range(READINGS):
         facts.changed = False
         reader = Reader(first.unit, first.function, first.place, facts)
+        reader.changing = first.changing
         read_function(reader, node, kinds, active, closure)
         if not facts.changed:
             return reader
@@ -83,8 +85,10 @@ def read_function(
         reader.note_bar(reader.own(name), kind)
     if len(reader.unit.forms) == 1:  # the program itself
         own_arguments(reader, pairs)
+    if reader.changing:
+        reader.owned.add(reader.changing)
     if reader.statements.body(body_of(node)):
-        refuse("it may end without a value", node)
+        reader.own_calls.give(NOTHING, node)
     if reader.result is None:
         refuse("it never returns a value", node)
 

@@ -189,6 +189,8 @@ class Writing:
         kinds: tuple[Kind, ...],
         active: tuple[int, ...],
         closure: Kind | None = None,
+        *,
+        changing: bool = False,
     ) -> Form:
         """The form of a function for certain kinds.
 
@@ -198,8 +200,9 @@ class Writing:
             kinds: The kinds of its arguments.
             active: The active leaves of the arguments.
             closure: The kind of a local function, whose parts follow the arguments.
+            changing: Whether it changes its first argument, and returns that too.
         """
-        key = (f, kinds, active, closure)
+        key = (f, kinds, active, closure, changing)
         earlier = self.forms.get(key)
         if earlier is not None:
             if f in self.owning:
@@ -215,6 +218,7 @@ class Writing:
         name = f"{stem}__p{len(self.forms)}"
         form = self.forms[key] = Form(name, guess)
         first = Reader(self, f, place, Facts())
+        first.changing = f.__code__.co_varnames[0] if changing else ""
         try:
             reader = read_settled(first, kinds, active, closure)
         except Refused as refused:
