@@ -199,6 +199,11 @@ REFUSALS = {
         "written, but whole numbers are read from them",
         "Use the number itself.",
     ),
+    "base": (
+        "The base of an argument must not be read, because it is memory of which the "
+        "program's derivative covers a part",
+        "Pass the whole array, and take the view inside the function.",
+    ),
     "ignored": (
         "A function in ignore_derivatives must use and keep constants, but {}",
         "Let it capture the value itself, or use stop_gradient(value) inside.",

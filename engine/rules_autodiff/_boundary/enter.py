@@ -75,6 +75,7 @@ class Entrance:
         self.cells: list[tuple[CellType, CellType, Any]] = []  # and the entered value
         self.rebuilt: list[tuple[Any, Any]] = []  # (argument, entered), immutable
         self.arrays: list[tuple[Any, Any, Guard]] = []
+        run.entered = self.copies, self.rebuilt, self.arrays, self.numbers
 
     def enter(self, x: Any) -> Any:
         """The value that the program receives for `x`."""

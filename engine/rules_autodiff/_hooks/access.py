@@ -29,6 +29,7 @@ from .bytes import check_found, check_read, item_of_bytes
 from .caches import check_memo, note_key
 from .flat_iterators import flat_getitem, flat_items, flat_setitem
 from .generators import is_followed, outer_items
+from .identity import flag_of, known_key, original
 from .interface import Hooks
 from .special_methods import check_key, same
 
@@ -70,7 +71,9 @@ def getitem(run: Hooks, owner: Any, key: Any) -> Any:
         if isinstance(found, classmethod) and not is_opaque(found.__func__):
             return run.call(found.__func__, owner, key)
     if isinstance(owner, dict):
-        return entry_of(run, owner, check_key(run, key))
+        return entry_of(run, owner, known_key(run, check_key(run, key), owner))
+    if type(owner) is FLAGS:
+        return flag_of(run, owner, key)
     if run.outside:
         check_foreign(run, owner)
     if run.raw and isinstance(owner, bytes | bytearray):
@@ -173,10 +176,14 @@ def contains(run: Hooks, item: Any, container: Any) -> bool:
     """`item in container`, where a user's class has a say in it."""
     cls = type(container)
     if cls is dict or cls is set or cls is str:
-        return check_key(run, item) in container
+        return known_key(run, check_key(run, item), container) in container
     method = python_method(cls, "__contains__")
     if method is not None:
         return bool(run.call(method, container, item))
+    if cls is list or cls is tuple:
+        given = original(run, item)
+        if given is not item and any(given is entry for entry in container):
+            return True
     if python_method(cls, "__iter__") is None and not compares(item, container):
         found = item in container
         if found and run.made and isinstance(container, list | tuple | deque):

@@ -23,8 +23,9 @@ from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff._shadows.saved_state import own_dict, read_attribute
 
 from .array_flags import changing_flags, flags_of
-from .buffers import base_of, export
+from .buffers import export, is_lent
 from .flat_iterators import flat_setitem
+from .identity import base_of, flag_of
 from .interface import Hooks
 
 __all__ = [
@@ -57,6 +58,8 @@ def get_attribute(run: Hooks, owner: Any, name: str) -> Any:
         cls, name
     ):
         return number_attribute(run, owner, name)
+    if cls is FLAGS and not name.startswith("_"):
+        return flag_of(run, owner, name)
     if type(cls.__getattribute__) is FunctionType:
         return run.call(cls.__getattribute__, owner, name)
     if isinstance(owner, type):
@@ -202,7 +205,7 @@ def number_attribute(run: Hooks, x: Any, name: str) -> Any:
         if name == "flat":
             return x.flat
         if name == "base":
-            return base_of(run, x)
+            return base_of(run, x, given=is_lent(run, x))
         if name == "flags":
             return flags_of(run, x)
         if name in BUFFERS:

@@ -19,7 +19,7 @@ from rules_autodiff._shadows.memory import owner_of
 from .interface import Hooks
 
 __all__ = [
-    "base_of",
+    "is_lent",
     "check_buffer",
     "check_class",
     "check_exported",
@@ -65,11 +65,9 @@ def is_given(run: Hooks, x: Any) -> bool:
     return isinstance(known, Guard)
 
 
-def base_of(run: Hooks, x: Any) -> Any:
-    """`x.base`; an argument is the owner of its memory in the program's eyes."""
-    found = x.base
-    given = isinstance(found, memoryview) and is_given(run, found.obj)
-    return None if given else found
+def is_lent(run: Hooks, x: Any) -> bool:
+    """Whether the memory of an array is that of an argument."""
+    return isinstance(x.base, memoryview) and is_given(run, x.base.obj)
 
 
 def check_lent(run: Hooks, f: Any, args: Any) -> None:

@@ -15,6 +15,7 @@ from rules_autodiff._python.values import is_float_array
 from rules_autodiff._refusals import refused, where
 
 from .bytes import equal_keys
+from .identity import known_key
 from .interface import Hooks
 from .own_keys import TEXTS, is_own_key
 from .special_methods import check_key
@@ -84,7 +85,7 @@ def check_result(run: Hooks, y: Any) -> Any:
 
 def asked(run: Any, table: Any, key: Any, *default: Any) -> Any:
     """`dict.get`."""
-    check_key(run, key)
+    key = known_key(run, check_key(run, key), table)
     found = dict.get(table, key, *default)
     return check_memo(run, table, key, found) if key in table else found
 

@@ -29,6 +29,7 @@ class Hooks(Protocol):
     outside: list[Any]
     copies: list[Any]
     flags: dict[int, tuple[Any, Any]]
+    entered: Any  # lists of the arguments, with what the program received
     mutating: Any  # the table of the mode's mutating rules
     kind: Any  # rrule or frule, the rule that the mode uses
     other_kind: Any

@@ -17,6 +17,7 @@ from rules_core import AbstractTangent
 
 from .bytes import equal_keys
 from .caches import equal_arrays, equal_numbers
+from .identity import is_same
 from .interface import Hooks
 from .sequence_operators import (
     FOLLOWED,
@@ -158,7 +159,15 @@ def comparison(run: Hooks, name: str, x: Any, y: Any) -> Any:
                 return compare_parts(run, name, x, y)
         if type(x) is type(y) is dict and name in ("eq", "ne"):
             return equal_dicts(run, x, y) == (name == "eq")
+    if name in ("eq", "ne") and compared_by_identity(x) and compared_by_identity(y):
+        return is_same(run, x, y) == (name == "eq")
     return getattr(operator, name)(x, y)
+
+
+def compared_by_identity(x: Any) -> bool:
+    """Whether a class leaves `==` to `object`."""
+    method: Any = type(x).__eq__
+    return method is object.__eq__
 
 
 def compared(run: Hooks, name: str, x: Any, y: Any) -> Any:

@@ -24,6 +24,7 @@ from . import (
     attributes,
     caches,
     calls,
+    identity,
     rule_errors,
     sets,
     special_methods,
@@ -55,6 +56,7 @@ class Run:
         copies: The results of rules that were copied.
         read_ids: What functions with rules read from outside, by the ids of objects.
         rebinds: Whether a function of the program assigns outer variables.
+        entered: Lists of the user's arguments, each with the program's object for it.
         flags: By its id, each object that was given out as `a.flags`, and the array.
         debug: Whether debug mode was on when the run began.
     """
@@ -91,6 +93,7 @@ class Run:
     # Operators, beside those of `OPERATORS`.
     binary, unary = binary, unary
     comparison, inplace = comparison, inplace
+    is_same = identity.is_same
     truth = special_methods.truth
     either, both_of = special_methods.either, special_methods.both_of
 
@@ -114,6 +117,7 @@ class Run:
         self.outside: list[Any] = []
         self.copies: list[Any] = []
         self.flags: dict[int, tuple[Any, Any]] = {}
+        self.entered: Any = ()
         self.read_ids: dict[Any, set[int]] = {}
         self.debug = is_watching()
 

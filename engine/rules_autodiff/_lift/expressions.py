@@ -117,7 +117,10 @@ class ExpressionLifter:
     def comparison(
         self, op: ast.cmpop, left: ast.expr, right: ast.expr, at: ast.AST
     ) -> Any:
-        """One comparison; identity and membership give plain booleans."""
+        """One comparison; identity and membership give plain booleans.
+
+        Constants such as None are no arguments.
+        """
         if type(op) in COMPARE:
             name = COMPARE[type(op)]
             if name in ("eq", "ne") and (is_literal(left) or is_literal(right)):
@@ -130,7 +133,12 @@ class ExpressionLifter:
                 if isinstance(op, ast.In)
                 else place(ast.UnaryOp(ast.Not(), membership), at)
             )
-        return place(ast.Compare(left, [op], [right]), at)
+        if isinstance(left, ast.Constant) or isinstance(right, ast.Constant):
+            return place(ast.Compare(left, [op], [right]), at)
+        same = self.hook("is_same", at, left, right)
+        return (
+            same if isinstance(op, ast.Is) else place(ast.UnaryOp(ast.Not(), same), at)
+        )
 
     # tests
 

@@ -45,18 +45,17 @@ def plainly(f: Any) -> Callable[..., Any]:
 
 
 INERT_BUILTINS = (
-    id, callable, ord,
+    callable, ord,
     input, open, vars, slice, object, property,
     classmethod, staticmethod, super,
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.partial, functools.cached_property, functools.total_ordering,
     functools.singledispatch, rules_core.opt_out, rules_core.non_differentiable,
-    operator.is_, operator.is_not,
     dataclasses.make_dataclass, dataclasses.dataclass, dataclasses.field,
     dataclasses.fields, np.result_type,
-    np.iscomplexobj, np.isrealobj, np.isscalar, np.broadcast_shapes, np.shares_memory,
+    np.iscomplexobj, np.isrealobj, np.isscalar, np.broadcast_shapes,
     collections.namedtuple,  # noqa: PYI024  (the program may call it)
-    np.may_share_memory, np.zeros_like, np.ones_like, np.empty_like, np.errstate,
+    np.zeros_like, np.ones_like, np.empty_like, np.errstate,
     operator.itemgetter, operator.attrgetter, operator.methodcaller, MethodType,
 )  # fmt: skip
 # Functions that pack or unpack the objects unchanged.
