@@ -54,6 +54,7 @@ from rules_core._primitives.declare import as_primitive, primitive
 from rules_core._primitives.find_host import Adapter
 from rules_core._primitives.ignore_derivatives import ignore_derivatives
 from rules_core._primitives.primitive import Primitive
+from rules_core._primitives.residual import Residual
 from rules_core._primitives.shape_and_batch_rules import batch_rule, shape_rule
 from rules_core._rules.debug_mode import (
     debug_mode,
@@ -114,6 +115,7 @@ __all__ = [
     "vjp",
     "jvp",
     "Pullback",
+    "Residual",
     "derivatives_given_output",
     # Primitives: one function in every framework
     "primitive",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 from rules_core._base.arrays import ShapeDtype
 from rules_core._base.errors import PrimitiveError, RuleDefinitionError
 from rules_core._dispatch.table import Table
+from rules_core._tangents.structure import structure
 
 from .shape_and_batch_rules import broadcast, numpy_dtype, result_dtype
 
@@ -79,12 +80,14 @@ class _Reader:
             shape = self._shape(tuple(out.shape))
             return lambda call: ShapeDtype(shape(call), out.dtype)
         if isinstance(out, dict):
-            parts = {key: self.read(item) for key, item in out.items()}
+            parts = {key: self._entry(item) for key, item in out.items()}
             return lambda call: {key: part(call) for key, part in parts.items()}
         if isinstance(out, (tuple, list)):
             return self._sequence(out)
         if isinstance(out, type) or _is_dtype(out):
             return lambda _call: ShapeDtype((), numpy_dtype(out))
+        if structure(out) is not None:
+            return self._instance(out)
         message = f"out must be {_FORMS}, but got {out!r}."
         raise self.error(message)
 
@@ -92,11 +95,29 @@ class _Reader:
         if isinstance(out, tuple) and all(isinstance(n, (int, str)) for n in out):
             shape = self._shape(out)
             return lambda call: ShapeDtype(shape(call), _dtype_of(call.args))
-        kind, items = type(out), [self.read(item) for item in out]
+        kind, items = type(out), [self._entry(item) for item in out]
 
         def results(call: _Call) -> Any:
             found = [item(call) for item in items]
             return kind(*found) if hasattr(kind, "_fields") else kind(found)
+
+        return results
+
+    def _entry(self, out: Any) -> Result:
+        """An entry of a container: a result, or a constant."""
+        if isinstance(out, (int, float, complex, type(None))):
+            return lambda _call: out
+        return self.read(out)
+
+    def _instance(self, out: Any) -> Result:
+        level = structure(out)
+        assert level is not None
+        values = level.values
+        items = [self._entry(x) if _has_shapes(x) else None for x in values]
+
+        def results(call: _Call) -> Any:
+            pairs = zip(values, items, strict=True)
+            return level.rebuild([x if i is None else i(call) for x, i in pairs])
 
         return results
 
@@ -235,6 +256,11 @@ def _number(n: Any) -> Any:
 
 def _is_described(x: Any) -> bool:
     return hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, type)
+
+
+def _has_shapes(x: Any) -> bool:
+    """Whether a field of an instance describes results; others are constants."""
+    return _is_described(x) or (not callable(x) and structure(x) is not None)
 
 
 def _is_dtype(x: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import pickle
 from collections import namedtuple
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,12 @@ A = ShapeDtype((3, 2), F64)
 V = ShapeDtype((2,), F32)
 NAMED: Any = ("n",)
 Pair = namedtuple("Pair", "values count")
+
+
+@dataclass
+class Fields:
+    values: Any
+    name: str
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +53,8 @@ FORMS = {
     "list": (["v", ("n",)], [V, ShapeDtype((4,), F64)]),
     "dict": ({"x": "v", "n": int}, {"x": V, "n": ShapeDtype((), I64)}),
     "named": (Pair("v", int), Pair(V, ShapeDtype((), I64))),
+    "constants": (("v", None, 3), (V, None, 3)),
+    "instance": (Fields(A, "text"), Fields(A, "text")),
     "function": (lambda a, v, n, **kw: v, V),
 }
 

@@ -59,6 +59,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.covering(every=3, start=2)
 @pytest.mark.parametrize("orders", ORDERS.values(), ids=ORDERS)
 def test_two_orders(orders):
     f = declared()

@@ -87,12 +87,14 @@ LATER |= {f"jax {k}": v for k, v in JAX_SECOND.items()}
 LATER |= {f"torch {k}": v for k, v in TORCH_SECOND.items()}
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("derivative", FIRST.values(), ids=FIRST)
 def test_first_order(derivative):
     f = with_rule()
     assert float(derivative(lambda x: f(x, SCALE))) == pytest.approx(SLOPE)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("derivative", LATER.values(), ids=LATER)
 def test_second_order(derivative):
     f = with_rule()

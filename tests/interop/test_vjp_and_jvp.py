@@ -84,6 +84,7 @@ HESSIANS = {
 }
 
 
+@pytest.mark.covering(every=3, start=1)
 @pytest.mark.parametrize("hessian", HESSIANS.values(), ids=HESSIANS)
 def test_in_a_residual(hessian):
     """The gradient of an objective: a minimum by `implicit`, twice differentiated."""
@@ -112,6 +113,7 @@ def with_rule():
     return twice
 
 
+@pytest.mark.full
 def test_in_rules():
     check_rule(with_rule(), X, level="quick", hosts=())
     want = jax.hessian(lambda x: wave(wave(x, 2.0), 3.0).sum())(X)
@@ -122,6 +124,12 @@ def test_in_rules():
 @pytest.mark.full
 def test_in_rules_everywhere():
     check_rule(with_rule(), X)
+
+
+def test_in_a_rule():
+    f = with_rule()
+    want = jax.grad(lambda x: wave(wave(x, 2.0), 3.0).sum())(X)
+    np.testing.assert_allclose(grad(lambda x: f(x).sum())(X), want)
 
 
 def test_in_the_body_of_a_host_function():

@@ -40,6 +40,16 @@ class Load(Protocol):
         """The answer to zero cotangents."""
 
 
+tree_util.register_pytree_with_keys(
+    rc.Residual,
+    lambda residual: (
+        ((tree_util.GetAttrKey("arrays"), residual.arrays),),
+        residual.make,
+    ),
+    lambda make, children: rc.Residual(make, *children[0]),
+)
+
+
 tree_util.register_pytree_node(
     rc.Pullback,
     lambda pullback: (pullback.residuals, pullback.fn),
