@@ -14,6 +14,7 @@ reports debug mode.
 (True, 1)
 """
 
+from rules_core._base.frameworks import Framework, register_framework
 from rules_core._dispatch.chosen_values import CHOSEN
 from rules_core._dispatch.fitting import reasons
 from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
@@ -55,6 +56,7 @@ __all__ = [
     "LEAF",
     "PACKS",
     "FlatCall",
+    "Framework",
     "Location",
     "NoConfig",
     "Opener",
@@ -77,6 +79,7 @@ __all__ = [
     "read_tangent",
     "read_types",
     "reasons",
+    "register_framework",
     "same_without_ones",
     "signed",
     "slots_of",

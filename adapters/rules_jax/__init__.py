@@ -3,6 +3,10 @@
 This page is the contents of the package; each name lives in the module beside it.
 """
 
+# Before all else: it tells the core what an array is.
+from . import _framework as _framework
+
+# isort: split
 from rules_jax._values.project import RuleOutputError
 
 from ._adapter import adapter

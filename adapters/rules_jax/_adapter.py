@@ -1,4 +1,4 @@
-"""What rules_core asks of a host: whose arrays these are, and how a call runs here."""
+"""JAX's adapter: which arrays are JAX's, and how a call of a primitive runs."""
 
 from __future__ import annotations
 

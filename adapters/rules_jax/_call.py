@@ -256,7 +256,7 @@ def _refuse_hidden(primitive: Any, values: Sequence[Any]) -> None:
 
 
 def _refuse_jax_arrays(primitive: Any, values: Sequence[Any]) -> None:
-    """What NumPy does with JAX's arrays is traced where anything is."""
+    """While JAX traces, refuse objects that hide its arrays: NumPy would be traced."""
     if _compat.at_top_level():
         return
     for leaf in tree_util.tree_leaves(list(values)):

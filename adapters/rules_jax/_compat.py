@@ -51,7 +51,7 @@ is_undefined_primal = ad.is_undefined_primal
 
 
 def _find_linearizations() -> Any:
-    """Where JAX looks up how a primitive is linearised, or None.
+    """JAX's table of linearisation rules, or None.
 
     Before 0.9.1 a rule was not told whether its linear half will be transposed.
     """

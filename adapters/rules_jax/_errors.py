@@ -42,7 +42,7 @@ def happened_in(rule: Any) -> str:
 
 
 def note(error: BaseException | None, text: str) -> None:
-    """Add where an exception happened, unless it says so or is said already."""
+    """Add where an exception happened, unless its text or a note has that already."""
     known = not isinstance(error, Exception) or isinstance(error, rc.RulesCoreError)
     if known or text in getattr(error, "__notes__", ()):
         return
@@ -63,7 +63,7 @@ def is_leak(error: BaseException | None) -> bool:
 
 
 def leaked_text(rule: Any) -> str:
-    """What to do about an array that a run of a rule has left to another one."""
+    """The remedy for an array that one run of a rule left to another."""
     return (
         f"{rule.label} uses an array that another of its runs has computed and kept, "
         "in a global or an object that JAX does not look into. Under a transformation "
@@ -124,7 +124,7 @@ def for_callback(name: str, error: Exception) -> Exception:
 
 
 def _alone() -> TracebackType:
-    """A trace of one frame that nobody called: that of a generator at rest."""
+    """A trace of one frame without a caller: that of a generator at rest."""
     frame = _SLEEPER.gi_frame
     return TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
 

@@ -21,7 +21,7 @@ __all__ = ["to_jax"]
 
 @final
 class JaxFunction:
-    """What `to_jax` returns: call it on JAX arrays, under any transformation."""
+    """The result of `to_jax`: call it on JAX arrays, under any transformation."""
 
     def __init__(self, primitive: Any, via: str | None) -> None:
         self.primitive, self.via = primitive, via
@@ -59,7 +59,7 @@ def to_jax(
     """`f`, with its rules, as a JAX function.
 
     Calling a primitive on JAX arrays does the same without a wrapper; this is for
-    functions that somebody else owns, and for choosing the back end.
+    functions of other libraries, and for choosing the back end.
 
     Args:
         f: A function or a primitive.

@@ -4,6 +4,10 @@ The adapter is found by `rules_core` as soon as a primitive meets a tensor; impo
 this package is needed only for the names below.
 """
 
+# Before all else: it tells the core what an array is.
+from . import _framework as _framework
+
+# isort: split
 from ._adapter import adapter
 from ._config import TorchConfig
 from ._errors import (

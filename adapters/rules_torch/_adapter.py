@@ -1,4 +1,4 @@
-"""What `rules_core` calls when a primitive meets a torch tensor."""
+"""PyTorch's adapter: `rules_core` calls it when a primitive meets a tensor."""
 
 from __future__ import annotations
 

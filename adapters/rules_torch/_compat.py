@@ -308,7 +308,7 @@ def noting_down() -> bool:
 
 
 def noting_down_programs() -> bool:
-    """Whether what is written down is somebody's program, and not a compiler's graph.
+    """Whether what is written down is a user's program, and not a compiler's graph.
 
     A compiler has met derivatives before; a program is differentiated later.
     """
@@ -452,7 +452,7 @@ def fake_mode() -> AbstractContextManager[Any]:
 
 
 def keep_out_of_graphs(function: Any, reason: str) -> None:
-    """What `torch.compiler.disable` does, without importing all of Dynamo."""
+    """Do what `torch.compiler.disable` does, without importing all of Dynamo."""
     function._torchdynamo_disable = True
     function._torchdynamo_disable_msg = reason
 

@@ -45,7 +45,7 @@ class LostDerivativeError(rc.UnsupportedError):
         super().__init__(
             f"{rule.label} must compute with tensors where a derivative of what "
             f"it computes can be asked for, but got a constant by {how}; second "
-            "derivatives would be wrong without a word. Use array_namespace(x), or "
+            "derivatives would be wrong without an error. Use array_namespace(x), or "
             "ignore_derivatives(x) for what is constant on purpose."
         )
 

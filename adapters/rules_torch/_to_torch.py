@@ -1,4 +1,4 @@
-"""`to_torch`: a function somebody else owns, with its rules, on torch tensors."""
+"""`to_torch`: a function of another library, with its rules, on torch tensors."""
 
 from __future__ import annotations
 

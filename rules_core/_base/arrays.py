@@ -1,6 +1,6 @@
 """Array types, and the namespace that computes with them.
 
-No array library is imported here: the module of a type names its library.
+No array library is imported here: adapters register the arrays of frameworks.
 """
 
 from __future__ import annotations
@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from .compiler_hooks import opaque
+from .frameworks import framework_of
 
 __all__ = [
     "Array",
@@ -19,13 +22,7 @@ __all__ = [
     "type_name",
 ]
 
-# Roots of the array classes, by defining package.
-_BASES = {
-    "numpy": {"ndarray", "generic"},
-    "torch": {"Tensor", "TensorBase"},
-    "jax": {"Array", "Tracer"},
-    "jaxlib": {"Array", "ArrayImpl"},
-}
+_OF_NUMPY = {"ndarray", "generic"}
 
 # The most frequent classes that are not arrays; array classes are added.
 _KNOWN: dict[type, bool] = dict.fromkeys(
@@ -34,9 +31,12 @@ _KNOWN: dict[type, bool] = dict.fromkeys(
 _NAMESPACES: dict[type, Any] = {}
 
 
+@opaque
 def _inherits_array(cls: type) -> bool:
+    if hasattr(cls, "__array_namespace__") or framework_of(cls) is not None:
+        return True
     return any(
-        base.__name__ in _BASES.get(base.__module__.partition(".")[0], ())
+        base.__name__ in _OF_NUMPY and base.__module__ == "numpy"
         for base in cls.__mro__
     )
 
@@ -49,7 +49,7 @@ def is_array_type(cls: type) -> bool:
     """
     answer = _KNOWN.get(cls)
     if answer is None:
-        answer = _inherits_array(cls) or hasattr(cls, "__array_namespace__")
+        answer = _inherits_array(cls)
         if answer:  # array classes are few and long-lived; others may be temporary
             _KNOWN[cls] = answer
     return answer
@@ -63,14 +63,8 @@ def type_name(cls: type) -> str:
     >>> type_name(type(jnp.ones(2))), type_name(float)
     ('jax.Array', 'float')
     """
-    if is_array_type(cls):
-        for base in cls.__mro__:
-            root = base.__module__.partition(".")[0]
-            if root in ("jax", "jaxlib") and base.__name__ in _BASES[root]:
-                return "jax.Array"
-        if cls.__module__.startswith("torch._"):  # fake tensors and the like
-            return "Tensor"
-    return cls.__name__
+    framework = framework_of(cls) if is_array_type(cls) else None
+    return cls.__name__ if framework is None else framework.type_name(cls)
 
 
 def is_array(x: Any) -> bool:

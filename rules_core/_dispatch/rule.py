@@ -8,6 +8,7 @@ from typing import Any
 
 from rules_core._base.arrays import type_name
 from rules_core._base.errors import RuleDefinitionError, RuleResultError
+from rules_core._base.frameworks import framework_of
 
 from .rule_key import describe
 
@@ -246,10 +247,13 @@ class Rule:
 
 def union(alternatives: tuple[type, ...]) -> str:
     """Alternative classes in the notation of annotations."""
-    names = list(map(_class_name, alternatives))
-    if "jax.Array" in names:  # includes its tracers
-        names.remove("Tracer")
-    return " | ".join(names)
+    frameworks = [framework_of(cls) for cls in alternatives]
+    traced = [cls for f in frameworks if f is not None for cls in f.traced]
+    # The class that users know includes them.
+    known = [f is not None and f.array in alternatives for f in frameworks]
+    pairs = zip(alternatives, known, strict=True)
+    shown = [cls for cls, is_known in pairs if not (is_known and cls in traced)]
+    return " | ".join(map(_class_name, shown))
 
 
 def _class_name(cls: type) -> str:

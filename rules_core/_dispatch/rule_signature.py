@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import types
 import typing
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rules_core._base.errors import RuleDefinitionError
+from rules_core._base.frameworks import framework_of
 
 from .normal_form import declaring
 
@@ -57,13 +57,14 @@ def _alternatives(annotation: Any, where: str) -> tuple[type, ...]:
 
 
 def _with_traced(cls: type) -> tuple[type, ...]:
-    """A class, with JAX's tracer class added to `jax.Array`.
+    """A class; of a framework's arrays with those of traced ones.
 
     Tracers are instances of it but not of a subclass, and dispatch works on classes.
     """
-    jax = sys.modules.get("jax")
-    is_host = jax is not None and cls is getattr(jax, "Array", None)
-    return (cls, jax.core.Tracer) if jax is not None and is_host else (cls,)
+    framework = framework_of(cls)
+    if framework is None or cls is not framework.array:
+        return (cls,)
+    return cls, *framework.traced
 
 
 def _checked(cls: type, where: str) -> type:

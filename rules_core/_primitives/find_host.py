@@ -1,24 +1,20 @@
-"""The framework of a call, by the types of its arguments.
-
-Adapters are entry points of the group `rules_core.adapters`, named by the root module
-of the framework's types, so using PyTorch does not import JAX.
-"""
+"""The framework of a call, by the types of its arguments."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, Protocol
 
-from rules_core._base.errors import MixedHostsError, RulesCoreError
+from rules_core._base.compiler_hooks import COMPILER, opaque, traced_as
+from rules_core._base.errors import MixedHostsError
+from rules_core._base.frameworks import entry_points_of_adapters, load_adapter
 from rules_core._tangents.structure import slots_of, structure
 
 __all__ = ["Adapter", "adapter_of", "adapters", "check_captured", "find_adapter"]
-
-GROUP = "rules_core.adapters"
 
 
 class Adapter(Protocol):
@@ -45,36 +41,9 @@ class Adapter(Protocol):
         """The cells that `rules_core.testing.check_rule` runs."""
 
 
-@cache
-def _points() -> dict[str, Any]:
-    from importlib.metadata import entry_points
-
-    points: dict[str, Any] = {}
-    for point in entry_points(group=GROUP):
-        old = points.setdefault(point.name, point)
-        if old.value != point.value:
-            message = (
-                f"two adapters serve the types of {point.name!r}: {old.value} and "
-                f"{point.value}. Uninstall one of them."
-            )
-            raise RulesCoreError(message)
-    return points
-
-
-@cache
-def _load(value: str) -> Any:
-    point = next(p for p in _points().values() if p.value == value)
-    return point.load()
-
-
 def adapters() -> dict[str, str]:
     """Installed adapters: root module of the types → entry point of the adapter."""
-    return {name: point.value for name, point in _points().items()}
-
-
-def load_adapter(root: str) -> Any:
-    """The adapter for types of one root module, imported."""
-    return _load(_points()[root].value)
+    return {name: point.value for name, point in entry_points_of_adapters().items()}
 
 
 _UNOWNED = {"builtins", "numpy", "collections", "functools", "types"}
@@ -111,7 +80,7 @@ def adapter_of(cls: type) -> Any:
             return adapter
     roots = dict.fromkeys(base.__module__.partition(".")[0] for base in cls.__mro__)
     for root in roots:
-        if root not in _UNOWNED and root in _points():
+        if root not in _UNOWNED and root in entry_points_of_adapters():
             adapter = load_adapter(root)
             if adapter.owns(cls):
                 return adapter
@@ -200,9 +169,9 @@ def _values(x: Any) -> Iterable[Any]:
     return entries
 
 
-# torch's Dynamo traces the code that a compiled function calls, and guards every table
-# that it reads. So special attributes give it another way to this result, which tests
-# types by functions that Dynamo runs without tracing.
+# A compiler traces the code that a compiled function calls, and guards every table
+# that it reads. So it is given another way to this result, which tests types by
+# functions that it runs without tracing.
 _NAMED: dict[str, Any] = {}
 
 
@@ -226,7 +195,7 @@ _DEEPEST = 20
 def _is_open(cls: type) -> bool:
     """Whether the attributes of instances are their only contents."""
     roots = {base.__module__.partition(".")[0] for base in cls.__mro__[:-1]}
-    return not roots & {*sys.stdlib_module_names, *_points(), "numpy"}
+    return not roots & {*sys.stdlib_module_names, *entry_points_of_adapters(), "numpy"}
 
 
 def _has_dict(cls: type) -> bool:
@@ -239,7 +208,7 @@ def _slots(cls: type) -> tuple[str, ...]:
 
 def _compiling() -> str:
     """The framework whose compiler traces this code."""
-    host = load_adapter("torch")
+    host = load_adapter(COMPILER)
     _NAMED[host.name] = host
     name: str = host.name
     return name
@@ -248,7 +217,8 @@ def _compiling() -> str:
 def _name_of_function(f: FunctionType) -> str:
     """The framework that compiles, if a function captures something.
 
-    Asked last: Dynamo cannot read the defaults of a function that is made in its graph.
+    Asked last: a compiler cannot read the defaults of a function that is made in its
+    graph.
     """
     return _compiling() if f.__code__.co_freevars or f.__defaults__ else ""
 
@@ -288,10 +258,9 @@ def _names_of_hosts(
 def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     adapter, closed = None, []  # type: Any, list[Any]
     names = _names_of_hosts((*args, *kwargs.values()), closed)
-    if not any(names):  # Dynamo can pass only some objects
+    if not any(names):  # a compiler can pass only some objects
         names = [
-            # Dynamo cannot convert a closure: its own framework does, outside the
-            # graph.
+            # It cannot convert a closure: its own framework does, outside the graph.
             _name_of_function(x) if isinstance(x, FunctionType) else _name_inside(x)
             for x in closed
         ]
@@ -304,15 +273,14 @@ def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _adapter_of_traced(cls: type) -> Any:
-    name = _name_of_host(cls)  # first: Dynamo reads a table once
+    name = _name_of_host(cls)  # first: a compiler reads a table once
     return _NAMED[name] if name and name != "inside" else None
 
 
-vars(_name_of_host)["_dynamo_marked_constant"] = True
-for _function in (_name_inside, _is_open, _has_dict, _slots, _compiling):
-    vars(_function)["_dynamo_marked_constant"] = True
-vars(find_adapter)["_torchdynamo_inline"] = _find_adapter_traced
-vars(adapter_of)["_torchdynamo_inline"] = _adapter_of_traced
+for _function in (_name_of_host, _name_inside, _is_open, _has_dict, _slots, _compiling):
+    opaque(_function)
+traced_as(find_adapter, _find_adapter_traced)
+traced_as(adapter_of, _adapter_of_traced)
 
 
 def _mixed(first: Any, second: Any) -> MixedHostsError:

@@ -10,6 +10,7 @@ from functools import WRAPPER_ASSIGNMENTS
 from types import MethodType
 from typing import Any, cast, final
 
+from rules_core._base.compiler_hooks import traced_as
 from rules_core._base.errors import PrimitiveError, RuleDefinitionError
 from rules_core._dispatch.registry import being_imported, table_for
 from rules_core._dispatch.rule_key import describe
@@ -156,13 +157,13 @@ class Primitive:
         return adapter.call(self, args, kwargs)
 
     def call_traced(self, *args: Any, **kwargs: Any) -> Any:
-        """A call as torch's Dynamo traces it: there are no shortcuts in a graph."""
+        """A call as a compiler traces it: there are no shortcuts in a graph."""
         adapter = find_adapter(args, kwargs)
         if adapter is None:
             return self.run(*args, **kwargs)
         return adapter.call(self, args, kwargs)
 
-    vars(__call__)["_torchdynamo_inline"] = call_traced
+    traced_as(__call__, call_traced)
 
     def keep_shortcut(self, make: Callable[[], Callable[..., Any]]) -> None:
         """Make a shortcut, which later calls try until the function's rules change."""

@@ -161,11 +161,12 @@ def result_dtype(dtypes: list[Any]) -> Any:
 
 
 def numpy_dtype(dtype: Any) -> Any:
-    """A dtype of NumPy; PyTorch's are named like it."""
+    """A dtype of NumPy; frameworks name theirs like it, after their own name."""
     import numpy as np
 
     text = str(dtype)
-    return np.dtype(text.removeprefix("torch.") if "torch." in text else dtype)
+    root, _, name = text.partition(".")
+    return np.dtype(name if root.isidentifier() and name else dtype)
 
 
 def broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

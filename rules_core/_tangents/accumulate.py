@@ -7,6 +7,7 @@ from typing import Any
 
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import ProjectionError, UnsupportedError
+from rules_core._base.frameworks import framework_of
 
 from .base import AbstractTangent
 from .container_sums import none_is_zero, total
@@ -18,7 +19,7 @@ from .containers import (
     like,
     primal_type,
 )
-from .leaves import is_floating, is_plain_tensor
+from .leaves import is_floating
 from .structure import structure
 from .thunks import BARE, AbstractThunk, InplaceableThunk, unthunk
 from .zeros import AbstractZero, NotImplementedTangent, ZeroTangent
@@ -101,8 +102,8 @@ def is_inplaceable_destination(x: Any) -> bool:
     """Whether gradients may be accumulated into the memory of `x`.
 
     True for writeable floating NumPy arrays and views whose elements do not overlap,
-    for such torch tensors that are neither recorded by autograd nor wrapped by a
-    transformation, and for `MutableTangent`. False in all doubtful cases; JAX arrays
+    for such tensors of PyTorch that are neither recorded nor wrapped by a
+    transformation, and for `MutableTangent`. False in all doubtful cases; arrays of JAX
     cannot be written to.
 
     >>> import numpy as np
@@ -115,24 +116,14 @@ def is_inplaceable_destination(x: Any) -> bool:
     """
     if is_mutable(x):
         return True
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    numpy = sys.modules.get("numpy")
     if numpy is not None and type(x) is numpy.ndarray:
         if not x.flags.writeable or not is_floating(array_namespace(x), x.dtype):
             return False
         return x.flags.c_contiguous or _is_disjoint(x.shape, x.strides)
-    if torch is not None and type(x) is torch.Tensor:
-        return _is_inplaceable_tensor(torch, x)
-    return False
-
-
-def _is_inplaceable_tensor(torch: Any, x: Any) -> bool:
-    return (
-        is_plain_tensor(x)
-        and x.layout is torch.strided
-        and not x.is_inference()
-        and (x.is_floating_point() or x.is_complex())
-        and _is_disjoint(x.shape, x.stride())
-    )
+    framework = framework_of(type(x))
+    strides = None if framework is None else framework.writable_strides(x)
+    return strides is not None and _is_disjoint(x.shape, strides)
 
 
 def _is_disjoint(shape: Any, strides: Any) -> bool:
@@ -179,14 +170,8 @@ def _fits_into(x: Any, y: Any) -> bool:
     """Whether `x += y` equals `x + y`: one library and dtype, and nothing recorded."""
     if type(y) is not type(x) or x.dtype != y.dtype:
         return False
-    torch = sys.modules.get("torch")
-    if torch is None or type(x) is not torch.Tensor:
-        return True
-    return is_plain_tensor(y) and (x is y or not _share_storage(x, y))
-
-
-def _share_storage(x: Any, y: Any) -> bool:
-    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
+    framework = framework_of(type(x))
+    return framework is None or framework.adds_in_place(x, y)
 
 
 def _add_structures(x: Any, y: Any, met: dict[tuple[int, int], Any]) -> Any:

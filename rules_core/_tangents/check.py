@@ -51,7 +51,7 @@ def snapshot(x: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def _copied(leaf: Any) -> Any:
-    if hasattr(leaf, "_version"):  # torch counts the writes itself
+    if hasattr(leaf, "_version"):  # a tensor counts the writes itself
         return leaf._version  # noqa: SLF001  the documented counter of in-place writes
     if is_array(leaf) and hasattr(leaf, "flags") and hasattr(leaf, "copy"):
         return leaf.copy()

@@ -8,6 +8,7 @@ from typing import Any, Protocol, final
 
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import ProjectionError
+from rules_core._base.frameworks import framework_of
 
 from .broadcast_shapes import summed_axes
 from .leaves import is_complex, is_complex_dtype, is_concrete, is_float0, is_numpy
@@ -84,9 +85,10 @@ class ArraySpace:
     def __init__(self, x: Any) -> None:
         self.xp = array_namespace(x)
         self.dtype, self.shape = x.dtype, tuple(x.shape)
-        host = self.xp.__name__
+        host, framework = self.xp.__name__, framework_of(type(x))
         # Other libraries choose a device for Python numbers themselves.
-        self.device = x.device if host.endswith("torch") else None
+        is_explicit = framework is not None and framework.on_device
+        self.device = x.device if is_explicit else None
         self.numpy = host in ("array_api_compat.numpy", "numpy")
         self.scalar = self.numpy and not hasattr(x, "__array_finalize__")
 

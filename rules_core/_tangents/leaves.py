@@ -7,6 +7,7 @@ from typing import Any
 
 from rules_core._base.arrays import array_namespace, is_array, is_array_type
 from rules_core._base.errors import UnsupportedError
+from rules_core._base.frameworks import framework_of
 
 from .sparse import is_sparse, zero_sparse
 
@@ -18,7 +19,6 @@ __all__ = [
     "is_floating",
     "is_number",
     "is_numpy",
-    "is_plain_tensor",
     "is_same_kind",
     "number_type",
     "signed",
@@ -31,9 +31,6 @@ _KNOWN: dict[tuple[type, Any], bool] = {}
 
 # Entries of an object array that have no tangent.
 _NAMES = (str, bytes, int, type, type(None))
-
-# The array classes that users know; their contents (tracers, parameters) are internal.
-_HOST_CLASSES = (("numpy", "ndarray"), ("jax", "Array"), ("torch", "Tensor"))
 
 
 def is_number(x: Any) -> bool:
@@ -163,11 +160,12 @@ def number_type(x: Any) -> type:
     """The class of the tangents of a number leaf."""
     if not is_array(x):
         return next((cls for cls in (float, complex) if isinstance(x, cls)), type(x))
-    for module, name in _HOST_CLASSES:
-        host: type | None = getattr(sys.modules.get(module), name, None)
-        if host is not None and isinstance(x, host):
-            return host
-    return type(x)
+    # The class that users know; tracers and parameters are internal.
+    numpy, framework = sys.modules.get("numpy"), framework_of(type(x))
+    if numpy is not None and isinstance(x, numpy.ndarray):
+        array: type = numpy.ndarray
+        return array
+    return type(x) if framework is None else framework.array
 
 
 def is_numpy(x: Any) -> bool:
@@ -179,21 +177,7 @@ def is_numpy(x: Any) -> bool:
 def is_concrete(x: Any) -> bool:
     """Whether reading an array's value loses no derivative.
 
-    False for JAX tracers, and for torch tensors that are recorded, wrapped by a
-    transformation, or of a subclass.
+    False for what frameworks trace, record or wrap by a transformation.
     """
-    jax = sys.modules.get("jax")
-    if jax is not None and isinstance(x, jax.core.Tracer):
-        return False
-    torch = sys.modules.get("torch")
-    return torch is None or not isinstance(x, torch.Tensor) or is_plain_tensor(x)
-
-
-def is_plain_tensor(x: Any) -> bool:
-    """Whether the values of a torch tensor are neither recorded nor wrapped."""
-    torch = sys.modules["torch"]
-    functorch = torch._C._functorch  # noqa: SLF001  torch has no public name for it
-    recorded = x.requires_grad or x.is_meta
-    wrapped = functorch.is_functorch_wrapped_tensor(x)
-    wrapped = wrapped or functorch.is_legacy_batchedtensor(x)
-    return type(x) is torch.Tensor and not recorded and not wrapped
+    framework = framework_of(type(x))
+    return framework is None or framework.is_concrete(x)

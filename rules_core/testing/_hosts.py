@@ -9,8 +9,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from rules_core import RuleSkippedWarning
+from rules_core._base.frameworks import load_adapter
 from rules_core._dispatch.registry import find_table
-from rules_core._primitives.find_host import adapters, load_adapter
+from rules_core._primitives.find_host import adapters
 from rules_core._rules.lookup import unwrap
 
 from ._cells import Cell

@@ -40,7 +40,6 @@ LATER = (
     "engine/rules_autodiff/_hooks",
     "engine/rules_autodiff/_tape",
     "engine/rules_autodiff/straight/_read",
-    "adapters",
 )
 
 

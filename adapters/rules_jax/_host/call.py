@@ -2,7 +2,7 @@
 
 Where nothing is traced NumPy is called directly; where JAX compiles, the primitive is
 lowered to `jax.pure_callback`. It has no derivative of its own: the rules of the
-function it calls are applied one level up, and what reaches it is refused in words.
+function it calls are applied one level up, and an error names what reaches it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class HostFunction:
         self.owned = owned
 
     def check(self, results: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
-        """Results as arrays of the promised types, or an error in words."""
+        """Results as arrays of the promised types; an error names any other."""
         if len(results) != len(avals):
             if self.elementwise and len(avals) == 1:
                 raise RuleOutputError(_several_text(self.name, len(results)))

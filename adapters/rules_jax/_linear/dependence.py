@@ -122,7 +122,7 @@ def _elementwise(eqn: Any, cells: Cells) -> Cells:
 
 
 def _select(eqn: Any, cells: Cells) -> Cells:
-    """Where it is known which case is chosen, the others do not matter."""
+    """Dependence of a `select`: of the chosen case alone, if it is known."""
     which, *cases = cells
     if which.value is None:
         return _elementwise(eqn, cells)

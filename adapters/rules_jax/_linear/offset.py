@@ -25,7 +25,7 @@ _SMALL = 1 << 16
 
 
 class Offset(Enum):
-    """What is known of a value at zero."""
+    """Knowledge of a value at zero."""
 
     ZERO = "zero, made of the argument"
     NIL = "a constant zero"
@@ -101,7 +101,7 @@ def _apply(eqn: Any, ins: list[Offset]) -> list[Offset]:
 
 
 def _inner(jaxpr: Any, ins: Sequence[Offset]) -> list[Offset]:
-    """Of a jaxpr that is open, or closed over its constants."""
+    """The offsets of a jaxpr that is open, or closed over its constants."""
     return _walk(getattr(jaxpr, "jaxpr", jaxpr), getattr(jaxpr, "consts", ()), ins)
 
 
@@ -139,7 +139,7 @@ def _while(eqn: Any, ins: Sequence[Offset]) -> list[Offset]:
 
 
 def _other(ins: Sequence[Offset]) -> Offset:
-    """What is made of constants alone is one; nothing else is known."""
+    """A constant, if all operands are; otherwise nothing is known."""
     return SOME if ins and _CONSTANT.issuperset(ins) else UNKNOWN
 
 

@@ -68,7 +68,7 @@ def transpose(
 def _poisoned(found: Sequence[Any], offset: Any, rule: Any) -> list[Any]:
     """The results, NaN where the map turns out not to be linear while it runs.
 
-    An frule's constants may be zeros times what somebody transposes: to ask for their
+    An frule's constants may be zeros times what is transposed: to ask for their
     values would not be linear.
     """
     if offset is None or rule.kind == "frule":

@@ -65,7 +65,7 @@ def _or_none(tangents: Sequence[Any]) -> list[Any]:
 
 
 def _filled(found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
-    """What custom_jvp takes: an array or a symbolic zero of the tangent type."""
+    """A tangent for custom_jvp: an array or a symbolic zero of the tangent type."""
     return [
         SymbolicZero(aval.to_tangent_aval()) if t is None else t
         for t, aval in zip(found, avals, strict=True)

@@ -109,7 +109,7 @@ def _linearize(
 def _transpose(
     cotangents: Any, *operands: Any, spec: Any, avals: Any, declared: Any
 ) -> list[Any]:
-    """Of a call on tangents, inside another rule."""
+    """Transpose a call on tangents, inside another rule."""
     is_open = [_compat.is_undefined_primal(x) for x in operands]
     make = keep_residuals if spec.has_rrule else linearise
 
@@ -134,7 +134,7 @@ def _transpose(
 def _batch(
     axis: Any, operands: Any, dims: Any, *, spec: Any, avals: Any, declared: Any
 ) -> Any:
-    """The same call over a batch, its rules attached.
+    """Call a primitive on a batch, with its rules attached.
 
     A body with a collective over the batch axis runs in the scope of the axis, even if
     no argument has it.

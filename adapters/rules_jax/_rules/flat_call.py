@@ -290,7 +290,7 @@ class Spec:
 
 @final
 class Pull:
-    """What turns flat cotangents into an author's, and his answer back into flat ones.
+    """Turns flat cotangents into an author's, and the answer back into flat ones.
 
     JAX's cotangents are transposes, the rules' are adjoints: complex ones are
     conjugated on the way in and on the way out.

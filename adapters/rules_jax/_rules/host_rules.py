@@ -100,7 +100,7 @@ class _HostLoad:
 @_compat.held_weakly
 @final
 class _HostMap:
-    """What a NumPy-only rule computes, as a linear map: its callback, and the other's.
+    """A NumPy-only rule as a linear map: its callback, and that of the transpose.
 
     The frule maps the wanted tangents to those of the results; the rrule maps the
     cotangents of the results to the wanted ones. Each is the other's transposition.

@@ -36,7 +36,7 @@ class LinearMap(Protocol):
 
     @property
     def effects(self) -> frozenset[Any]:
-        """What `forward` does besides, such as printing."""
+        """Effects of `forward`, such as printing."""
 
     def forward(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """Results, one array per type in `outs`."""

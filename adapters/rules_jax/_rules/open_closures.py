@@ -99,7 +99,7 @@ def _is_closed(value: Any, seen: set[int]) -> bool:
 
 
 def _is_constant(value: Any, seen: set[int]) -> bool:
-    """Whether a container that somebody may write to holds no array now."""
+    """Whether a container that may be written to holds no array now."""
     if tree_util.all_leaves([value]) and not isinstance(value, set):
         return False  # a class of one's own, in which JAX sees nothing
     leaves = tree_util.tree_leaves(value, is_leaf=lambda x: isinstance(x, set))

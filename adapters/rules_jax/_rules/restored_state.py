@@ -48,14 +48,14 @@ def restored(closure: Any) -> Iterator[None]:
 
 
 class _State:
-    """What an object holds; one that cannot be written to."""
+    """The contents of an object that cannot be written to."""
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
         self.held = self.read()
 
     def read(self) -> list[Any] | dict[Any, Any]:
-        """What it holds now."""
+        """The present contents."""
         owner: Any = self.owner
         if isinstance(owner, FunctionType):
             own = (owner.__defaults__, owner.__kwdefaults__, vars(owner))
@@ -70,7 +70,7 @@ class _State:
         """Let it hold again what it held."""
 
     def forget(self) -> None:
-        """Empty what nobody can look into."""
+        """Empty objects that cannot be looked into."""
 
 
 class _Cell(_State):

@@ -94,7 +94,7 @@ class _Load:
         return [None] * len(self.pull.avals)
 
     def run(self, pullback: Callable[..., Any], cotangents: Sequence[Any]) -> list[Any]:
-        """What the pullback answers; a traced run leaves nothing behind in it."""
+        """Run the pullback; a traced run leaves nothing behind in it."""
         if _compat.at_top_level():
             return list(self.pull(pullback, cotangents))
         with restored(pullback):

@@ -1,10 +1,10 @@
 """Pullbacks that JAX traces: one jaxpr, in it one answer per pattern of zeros.
 
-A closure that cannot be taken apart is traced while its rule runs, before anybody knows
-which cotangents will be zero. A rule with `symbolic_zeros=True` is therefore asked once
-for each pattern that may come, and what the pattern that did come does not use is cut
-away in the backward pass. All questions are asked in one trace, so that a closure which
-keeps what it computed finds it there.
+A closure that cannot be taken apart is traced while its rule runs, when it is not known
+yet which cotangents will be zero. The pullback of a rule with `symbolic_zeros=True` is
+therefore traced once for each pattern that may come; the backward pass cuts away what
+the actual pattern does not use. All patterns are traced in one jaxpr, so a closure that
+memoises shares its values between them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EVERY_PATTERN = 3
 def trace_pullback(
     pull: Any, pullback: Callable[..., Any]
 ) -> tuple[Sequence[Any], Traced]:
-    """What a closure captured, and its backward half."""
+    """The captured values of a closure, and its backward half."""
     avals = pull.outs.avals
     smooth = [_compat.cotangent_aval(a) for a in avals if has_tangent(a)]
     answers: dict[Pattern, _Answer | str | rc.DerivativeNotImplemented] = {}
@@ -78,7 +78,7 @@ def _raise_first(answers: Iterable[Any]) -> None:
 
 
 def _patterns(count: int, *, symbolic: bool) -> list[Pattern]:
-    """What an author is asked for, the pattern without a zero first."""
+    """Patterns of zeros to be traced, the pattern without a zero first."""
     full = (True,) * count
     if not symbolic or not count:
         return [full]
@@ -94,7 +94,7 @@ def _singles(pattern: Pattern) -> Iterator[Pattern]:
 
 
 def _refusal(pull: Any, pattern: Pattern, error: Exception) -> str:
-    """In words: the exception itself would keep what its frames hold."""
+    """The text of an error; the exception would keep alive what its frames hold."""
     rule = pull.spec.rrule
     smooth = [i for i, aval in enumerate(pull.outs.avals) if has_tangent(aval)]
     zeros = ", ".join(str(i) for i, b in zip(smooth, pattern, strict=True) if not b)
@@ -108,7 +108,7 @@ def _refusal(pull: Any, pattern: Pattern, error: Exception) -> str:
 
 @final
 class _Answer:
-    """Where the outputs of a jaxpr hold the cotangents of one pattern."""
+    """Places of the cotangents of one pattern among the outputs of a jaxpr."""
 
     def __init__(self, start: int, present: Sequence[bool]) -> None:
         self.present = present

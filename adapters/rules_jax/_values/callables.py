@@ -71,7 +71,7 @@ class Captured:
         return cls(make, arrays)
 
     def __tangent_structure__(self) -> rc.Structure:
-        """What it captures, by position, as JAX has it."""
+        """Captured values by position, as JAX has them."""
         places = range(len(self.arrays))
         make = self.make
         return rc.Structure(
@@ -191,7 +191,7 @@ def _captured(value: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def parts_of(function: FunctionType) -> Iterator[Any]:
-    """What a function captures: cells of its closure, then defaults."""
+    """Captured values of a function: cells of its closure, then defaults."""
     yield from map(_contents, function.__closure__ or ())
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
@@ -210,7 +210,7 @@ def _contents(cell: CellType) -> Any:
 
 @final
 class _Rebuild:
-    """The same function with other arrays; a function met twice is made once."""
+    """Rebuilds functions with other arrays; a function met twice is made once."""
 
     def __init__(self, arrays: Iterator[Any]) -> None:
         self.arrays = arrays

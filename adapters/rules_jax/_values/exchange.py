@@ -32,16 +32,16 @@ def take(x: Any) -> Any:
 
 
 def take_large(x: Any) -> Any:
-    """The same for a function that takes NumPy arrays by itself: for large ones.
+    """Lend large arrays to a function that takes NumPy arrays by itself.
 
-    What `jax.jit` makes of them is known to nobody else, so a result that shares the
+    What `jax.jit` makes of them has no other reference, so a result that shares the
     memory of an argument could not be told from others. Small results are copied.
     """
     return take(x) if isinstance(x, np.ndarray) and x.nbytes >= _LARGE else x
 
 
 def give(leaves: list[Any]) -> list[Any]:
-    """Results as NumPy arrays that nobody else knows; empties the list.
+    """Results as NumPy arrays without other references; empties the list.
 
     The caller must still hold the arguments, lest one that is returned be taken for a
     fresh result.
@@ -56,7 +56,7 @@ def _exported(y: Any) -> Any:
     if isinstance(y, jax.Array) and y.nbytes >= _LARGE and _is_on_cpu(y):
         try:
             return np.from_dlpack(y)
-        except (BufferError, RuntimeError):  # bfloat16 and its like
+        except (BufferError, RuntimeError):  # bfloat16 and similar
             pass
     return np.array(y)
 
@@ -67,7 +67,7 @@ def _is_on_cpu(x: jax.Array) -> bool:
 
 
 def _is_unknown(x: Any) -> bool:
-    """Whether nobody but what was exported refers to the memory."""
+    """Whether the exported arrays alone refer to the memory."""
     few = len(jax.live_arrays("cpu")) * _COST <= x.nbytes  # else copying is cheaper
     return few and _references(x) == _references_to_fresh()
 

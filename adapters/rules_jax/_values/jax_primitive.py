@@ -1,8 +1,8 @@
 """Registers a primitive with JAX; its rules see JAX arrays, whatever the caller gave.
 
 JAX hands on NumPy arrays and Python numbers as they came. In the namespace of NumPy an
-author's rule, or one derived from it, would take them for constants and lose a tangent
-without a word. So every value is converted where JAX enters this package.
+author's rule, or one derived from it, would take them for constants and silently lose a
+tangent. So every value is converted where JAX enters this package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where arrays live: devices, and the shardings that types carry on explicit meshes.
+"""Devices of arrays, and the shardings that types carry on explicit meshes.
 
 A callback knows no sharding. Its result takes the sharding of its arguments where it is
 elementwise, else it is whole on every device.
@@ -66,7 +66,7 @@ def to_device(
         result: A NumPy array.
         arrays: The arguments of the call.
         aval: Its type, where that carries a sharding.
-        owned: Whether nobody else knows the result's memory.
+        owned: Whether the result alone refers to its memory.
     """
     sharding = _sharding(result, arrays, aval)
     if sharding is not None:

@@ -48,7 +48,7 @@ def project(value: Any, aval: Any, what: str, *, tangent: bool = False) -> Any:
 
 
 def project_host(value: Any, primal: Any, what: str, *, tangent: bool = False) -> Any:
-    """The same on NumPy arrays, for rules that run on the host; None is zero."""
+    """Project NumPy arrays, for rules that run on the host; None is zero."""
     if value is None:
         return np.zeros_like(primal)
     x = _fit(_as_array(value, np.asarray, what), primal, what, tangent)

@@ -46,7 +46,7 @@ def static_key(value: Any) -> Any:
 
 
 def structure_key(treedef: Any) -> Any:
-    """What `==` of structures overlooks: their keys and static fields, told apart."""
+    """A key of a structure with its keys and static fields, which `==` overlooks."""
     data = treedef.node_data()
     if data is None:
         return None

@@ -1,1 +1,1 @@
-"""The autograd.Functions, and the short ways to them."""
+"""The autograd.Functions, and the shortcuts to them."""

@@ -59,7 +59,7 @@ def save(
     outputs: Sequence[Tensor],
     extras: Sequence[Tensor],
 ) -> Any:
-    """What the forward pass returns; keeps what the backward pass needs."""
+    """Save what the backward pass needs; return the results of the forward pass."""
     ctx.call = call
     ctx.set_materialize_grads(False)
     saved = call.saved(tensors, outputs, extras)
@@ -108,7 +108,7 @@ def attached(
 def _rejoin(
     call: ResidualCall, saved: Sequence[Tensor], count: int
 ) -> tuple[Tensor, ...]:
-    """What was saved, with the extras as differentiable functions of the inputs."""
+    """Saved tensors, with the extras as differentiable functions of the inputs."""
     last = count + call.extras
     joined = Rejoin.apply(call, count, *saved[:last])
     return (*saved[:count], *joined, *saved[last:])

@@ -1,4 +1,4 @@
-"""The short way: a host function on tensors that nothing differentiates or traces.
+"""Shortcut for a host function on tensors that nothing differentiates or traces.
 
 Most calls of a host function are of this kind, and on small tensors finding out which
 mechanism a call needs costs more than the call. So this asks as little as can tell
@@ -34,14 +34,14 @@ _grad_enabled = torch.is_grad_enabled
 
 
 def set_shortcut(primitive: rc.Primitive) -> None:
-    """Let later calls of a host primitive try the short way, if they may."""
+    """Let later calls of a host primitive try the shortcut, if they may."""
     policy = primitive.__dict__.get("_autocast_torch", "keep")
     if policy == "keep":
         primitive.keep_shortcut(lambda: _shortcut(primitive))
 
 
 def _shortcut(primitive: rc.Primitive) -> Shortcut:
-    """The short way of a function; on few elements each line of it counts.
+    """The shortcut of a function; on few elements each line of it counts.
 
     It holds until the rules change, which say whether the function needs copies.
     """
@@ -51,8 +51,8 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
     fun, array_type, count = primitive.run, np.ndarray, getrefcount
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
-    # An array that only `y` refers to shares memory with nobody; ufuncs make one, if
-    # they are given no more than their inputs, and leave those alone.
+    # An array that only `y` refers to shares its memory with no other; ufuncs make one,
+    # if they are given no more than their inputs, and leave those alone.
     inputs = fun.nin if isinstance(fun, np.ufunc) else 0
 
     def of_one(args: tuple[Any, ...]) -> Any:
@@ -160,7 +160,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
 
 
 def _arrays_of(args: tuple[Any, ...]) -> tuple[list[Any], Any]:
-    """What the function is to be called with, and an array of it.
+    """NumPy arguments of the function, and one array of them.
 
     None in place of the array where the arguments are not numbers and tensors of one
     dtype without derivatives; torch itself raises for tensors without data at hand.

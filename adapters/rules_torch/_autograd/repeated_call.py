@@ -1,8 +1,9 @@
-"""The Function of the short way: for rules that do in each call what they did before.
+"""autograd.Function for rules whose pullback has one code and one set of captures.
 
-Nearly all do: the pullback has the same code, and captures the same of its arguments,
-of its result and of what it computed. So a call is taken apart once, in the general
-way; those after it are compared with what was found, which takes far less time.
+Nearly all rules are of this kind: the pullback of each call has one code object, and
+captures the corresponding arguments, results and intermediate values. So one call is
+taken apart, in the general way; later calls are compared with it, which takes far less
+time.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class Habit:
 
 
 class _Form(NamedTuple):
-    """What is asked of an argument that was not saved."""
+    """Properties required of an argument that was not saved."""
 
     shape: torch.Size
     dtype: torch.dtype
@@ -236,7 +237,7 @@ keep_out_of_graphs(QuickFunction.backward, LEFT_OUT)
 def _as_they_are(
     result: Any, inputs: Sequence[Any], wanted: Sequence[bool]
 ) -> list[Tensor | None] | None:
-    """What a pullback returned, where all that is wanted fits its argument."""
+    """The answer of a pullback, if all that is wanted fits its argument."""
     if type(result) is not tuple or len(result) != len(inputs) + 1:
         return None
     found: list[Tensor | None] = [None]
@@ -258,7 +259,7 @@ def _parts(pullback: Any) -> tuple[Any, Sequence[Any]]:
 
 
 def _habit(call: ResidualCall, tensors: Sequence[Tensor], pair: Any) -> Habit | None:
-    """What a call tells of others; None where too much of it may be different."""
+    """The form that later calls are expected to have; None if too much may differ."""
     y, pullback = pair
     if type(y) is not Tensor or call.plan is None or not is_bare(call.plan):
         return None

@@ -1,4 +1,4 @@
-"""The short way: a primitive on tensors alone, which nothing transforms or traces.
+"""Shortcut for a primitive on tensors alone, which nothing transforms or traces.
 
 Training code calls primitives like this. On few elements finding out which mechanism a
 call needs costs as much as running it, so this asks no more than can tell that plain
@@ -32,7 +32,7 @@ _grad_enabled = torch.is_grad_enabled
 
 
 def set_direct(primitive: rc.Primitive) -> None:
-    """Let later calls of a primitive try the short way, if they may."""
+    """Let later calls of a primitive try the shortcut, if they may."""
     policy = primitive.__dict__.get("_autocast_torch", "keep")
     methods = rules_by_type(primitive)
     if policy == "keep" and methods is not None and not primitive.host:
@@ -44,7 +44,7 @@ def set_direct(primitive: rc.Primitive) -> None:
 
 
 def _unless_active(outside: Outside, direct: Callable[..., Any]) -> Callable[..., Any]:
-    """The short way of a function that reads something besides its arguments."""
+    """The shortcut of a function that reads something besides its arguments."""
 
     def guarded(args: tuple[Any, ...]) -> Any:
         if _grad_enabled() and not tracing_or_transforming() and outside.active():
@@ -55,7 +55,7 @@ def _unless_active(outside: Outside, direct: Callable[..., Any]) -> Callable[...
 
 
 def _shortcut(primitive: rc.Primitive, methods: Any) -> Callable[..., Any]:
-    """The short way of a function; on few elements each line of it counts."""
+    """The shortcut of a function; on few elements each line of it counts."""
     fun, arity = primitive.fun, primitive.table.arity
     slots: dict[tuple[type, ...], Slot] = {}
 

@@ -59,8 +59,8 @@ class _Lent:
     """An object that held no tensor; `node` makes it again as it was then.
 
     Pullbacks share it, so that what they count in it is seen, until one puts a tensor
-    in: another run, at other values, must not find that. A function whose variables
-    somebody assigns is made again in any case, with those of the others.
+    in: another run, at other values, must not find that. A function with assigned
+    variables is made again in any case, with those of the others.
     """
 
     __slots__ = ("assigned", "leaf", "node", "value")
@@ -97,8 +97,8 @@ class _Cell:
 
 
 # How to make a pullback again: a template without its tensors, the function that fills
-# it, and what could not be looked into, in words (None where all is well). A tuple, for
-# it is made in every call.
+# it, and the text of what could not be looked into (None where all is well). A tuple,
+# for it is made in every call.
 Plan = tuple[Any, Callable[[Any, Iterable[Any]], Any], str | None]
 
 
@@ -287,7 +287,7 @@ class _Walker:
         return template
 
     def _lend(self, value: Any) -> Any:
-        """What holds no tensor yet, with its parts where a pullback may put one in.
+        """Take apart a container without tensors, if a pullback may put one in.
 
         None of its parts holds one either, so none can stand in the way.
         """

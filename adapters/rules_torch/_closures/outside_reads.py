@@ -1,4 +1,4 @@
-"""What a body and its rules read from outside: globals, closures, class attributes.
+"""Reads of a body and its rules from outside: globals, closures, class attributes.
 
 A compiler traces a primitive once and keeps what it found. Dynamo checks at every call
 what it has read itself, but it does not look into a primitive. So what the code of a
@@ -67,7 +67,7 @@ class Entry(NamedTuple):
 
 
 class Writes:
-    """What the code itself changes, as counters and logs: no call depends on those."""
+    """Names that the code changes, as counters and logs: no call depends on them."""
 
     def __init__(self) -> None:
         self._names: set[tuple[str, str]] = set()
@@ -332,7 +332,7 @@ def class_constants(cls: type) -> tuple[tuple[str, Any], ...]:
 
 
 def read(value: Any, path: Path) -> Any:
-    """What is found there now; traced by Dynamo."""
+    """The present value; traced by Dynamo."""
     for way, key in path:
         value = value[key] if way == "item" else getattr(value, key)
     return value

@@ -65,7 +65,7 @@ def is_atom(value: Any) -> bool:
 
 
 def captured(function: FunctionType) -> list[Any]:
-    """What a closure captures; the cells themselves where one is not filled yet."""
+    """Captured values of a closure; the cells themselves if one is not filled yet."""
     cells = function.__closure__ or ()
     try:
         return [cell.cell_contents for cell in cells]
@@ -167,7 +167,7 @@ def stored_variables(code: CodeType) -> frozenset[str]:
 
 
 def _reduced(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
-    """As its class says that it is made again: Python's protocol of pickling."""
+    """The parts of an instance by Python's protocol of pickling."""
     if not isinstance(type(value).__reduce__, FunctionType):
         return None
     found = value.__reduce__()

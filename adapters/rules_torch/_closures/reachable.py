@@ -67,7 +67,7 @@ def reachable(
 
 
 def _parts(value: Any, name: str, package: str) -> Iterable[Named]:
-    """What is held by a value, or read by code in it."""
+    """Parts of a value, and values that code in it reads."""
     if isinstance(value, FunctionType):
         return _parts_of_function(value, name)
     if isinstance(value, type):

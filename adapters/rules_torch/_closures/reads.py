@@ -1,4 +1,4 @@
-"""What code reads by name besides its arguments, through the functions that it calls.
+"""Names that code reads besides its arguments, also in the functions that it calls.
 
 Found once for each function, and read anew at every call: a global that is a helper, a
 class or a module is searched in turn, everything else is a value to look into. (The
@@ -72,7 +72,7 @@ class Read(NamedTuple):
 
 
 class Reads:
-    """What a function, its code alone, or the methods of a class read."""
+    """Names that a function, its code alone, or the methods of a class read."""
 
     def __init__(self, start: FunctionType | Code | type) -> None:
         self._start: Any = _Own(start) if isinstance(start, FunctionType) else start
@@ -84,7 +84,7 @@ class Reads:
         return not any(self._found)
 
     def values(self) -> list[tuple[Any, str]]:
-        """What is read now and may hold tensors, each with its name."""
+        """Present values that may hold tensors, each with its name."""
         fixed, places = self._found
         for get, key, value in fixed:
             if get(key) is not value:
@@ -123,7 +123,7 @@ def _search(start: Any) -> Searched:
 
 
 def _opened(value: Any, item: Any, package: str) -> list[Any] | None:
-    """What is searched in place of a value; None where it is a value."""
+    """Functions and classes to search in place of a value; None for a plain value."""
     inner = functions_in(value)
     if inner is not None:
         return [_Own(function) for function in inner if not _is_bare(function)]
@@ -218,7 +218,7 @@ def _own(function: FunctionType) -> Iterator[Read]:
 
 
 def attributes_of(function: FunctionType) -> dict[str, Any]:
-    """What was written to a function, but for the table of its rules."""
+    """Attributes of a function, without the table of its rules."""
     own = function.__dict__
     return {name: own[name] for name in own if name != _TABLE} if own else own
 
@@ -317,7 +317,7 @@ _DESCRIPTORS = frozenset(
 
 
 def _is_bare(function: FunctionType) -> bool:
-    """Whether a function is of a library, and captures nothing of somebody else's."""
+    """Whether a function is of a library, and captures nothing from elsewhere."""
     own = (function.__closure__, function.__kwdefaults__, function.__dict__)
     return is_library(function.__globals__.get("__name__")) and not any(own)
 
@@ -334,7 +334,7 @@ _KNOWN: dict[Any, tuple[Any, Reads]] = {}
 
 
 def reads_of(value: FunctionType | type) -> Reads:
-    """What a class reads, or a function without its own closure and defaults."""
+    """Names read by a class, or by a function without its own closure and defaults."""
     if isinstance(value, type):
         if "<locals>" in value.__qualname__:  # may capture tensors, and is not kept
             return Reads(value)

@@ -2,7 +2,7 @@
 
 Dynamo cannot run what `_leaves.flatten` asks objects about, but it can read their
 attributes. So a layout is made here of constants, and what is no constant is put on a
-table and named. What a compiler cannot be given is named in words.
+table and named. An error names what a compiler cannot be given.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Maker:
         self.kind, self.extra, self.names = kind, extra, names
 
     def exact_key(self) -> Any:
-        """What two that are equal have in common."""
+        """A key that equal arguments share."""
         return exact((self.kind, self.extra, self.names))
 
     def rebuild(self, items: list[Any]) -> Any:

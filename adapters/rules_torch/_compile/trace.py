@@ -107,7 +107,7 @@ def _is_unchanged(primitive: rc.Primitive, outside: Outside) -> bool:
 
 
 def _call_in_graph(primitive: Any, *args: Any, **kwargs: Any) -> Any:
-    """What Dynamo traces in place of the call of a primitive.
+    """The function that Dynamo traces in place of the call of a primitive.
 
     What it reads, a compiled function checks again at every call, functions included.
     So the common call, of tensors alone, is answered here, without asking for the host,
@@ -191,7 +191,7 @@ def _key_of_tensors(primitive: rc.Primitive, *types: type) -> tuple[str, bool, O
 
 
 def _outside_of(primitive: rc.Primitive) -> tuple[bool, Outside]:
-    """What the primitive reads, and whether its code could tell a symbol from a number.
+    """Reads of the primitive, and whether its code could tell a symbol from a number.
 
     A size that is not fixed is no `int`, where code asks for its type or its text.
     """
@@ -247,7 +247,7 @@ def _restore(described: Any, leaves: Any) -> Any:
 
 
 def _entry(key: str, *leaves: Any) -> tuple[Any, ...]:
-    """What Dynamo's graph calls: on fake tensors first, then as eager code."""
+    """The function in Dynamo's graph: run on fake tensors first, then as eager code."""
     call = _CALLS[key]
     tensors = [x for x in leaves if isinstance(x, Tensor)]
     numbers = [x for x in leaves if not isinstance(x, Tensor)]

@@ -127,7 +127,7 @@ def _call(name: str, tensors: list[Tensor], sizes: Sequence[int]) -> list[Tensor
 
 
 def _name_of(primitive: rc.Primitive, layout: Any) -> str:
-    """The call in words; a number where there are none for it, for this process."""
+    """The call as text; a number where it has none, for this process."""
     try:
         name = f"{described(primitive)} {described(layout)}"
     except Unspeakable as reason:
@@ -139,7 +139,7 @@ def _name_of(primitive: rc.Primitive, layout: Any) -> str:
 
 
 def _local_name(primitive: rc.Primitive, layout: Any, reason: str) -> str:
-    """The same name for the same call, for `torch.jit.trace` compares two traces."""
+    """A name by the call alone, for `torch.jit.trace` compares two traces."""
     label = primitive.table.label.replace(" ", "_")
     number = _LOCAL.setdefault(exact((primitive, layout)), len(_LOCAL))
     return f"{label}#{number} {reason}"

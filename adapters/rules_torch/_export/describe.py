@@ -1,4 +1,4 @@
-"""Calls in words: what an exported program says of a primitive and its arguments.
+"""Calls as text: how an exported program names a primitive and its arguments.
 
 Text without spaces, of literals and of names that are looked up among the modules that
 are imported; nothing is imported or run by reading it.

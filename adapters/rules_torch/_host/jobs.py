@@ -1,4 +1,4 @@
-"""What is to be run in NumPy: tensors in, tensors out, for one example or a batch."""
+"""Calls to be run in NumPy: tensors in, tensors out, for one example or a batch."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Job:
         return outputs, [0] * len(outputs)
 
     def form(self) -> Any:
-        """What the last run returned besides its tensors."""
+        """The layout of the last result."""
         return None
 
     def refuse(self) -> NoReturn:
@@ -86,7 +86,7 @@ class Job:
         raise NotImplementedError
 
     def label(self) -> str:
-        """What is done, for messages."""
+        """The job's name, for messages."""
         raise NotImplementedError
 
 
@@ -113,11 +113,11 @@ class PrimalJob(Job):
 
     @property
     def variant(self) -> Any:
-        """What tells operators of one primitive and layout apart."""
+        """A key that tells operators of one primitive and layout apart."""
         return ()
 
     def again(self) -> PrimalJob:
-        """The same job, not run yet."""
+        """A copy of the job, not run yet."""
         return PrimalJob(self.primitive, self.layout)
 
     def examples(self, tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
@@ -148,15 +148,15 @@ class PrimalJob(Job):
     def read(self, found: list[Any], tensors: Sequence[Tensor]) -> list[Tensor]:
         """The tensors of a NumPy result; keeps its layout.
 
-        The result is alone in a list, and is taken out of it: what nobody else holds
-        need not be copied.
+        The result is alone in a list, and is taken out of it: what has no other
+        reference need not be copied.
         """
         device = common_device(self.label(), tensors)
         if not isinstance(found[0], _NUMBERS) and as_array(found[0]) is None:
             leaves: list[Any] = []
             self.result = flatten(found.pop(), leaves, _RESULT)
             found = leaves
-        if self.foreign:  # nobody else knows its memory
+        if self.foreign:  # nothing else refers to its memory
             outputs = [take(y).to(device) for y in found]
         else:
             outputs = from_numpy(found, device)
@@ -262,7 +262,7 @@ class BatchJob(PrimalJob):
         return ("batch", self.flags)
 
     def again(self) -> PrimalJob:
-        """The same job, not run yet."""
+        """A copy of the job, not run yet."""
         return BatchJob(self.primitive, self.layout, self.flags)
 
     def examples(self, tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
@@ -304,7 +304,7 @@ class BatchJob(PrimalJob):
         return [x if flag else x.expand(size, *x.shape) for x, flag in pairs]
 
     def _one_by_one(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        """What the batch rule declined."""
+        """Run examples one by one, if the batch rule declined."""
         single = PrimalJob(self.primitive, self.layout)
         outputs, _ = Job.batch(
             single, self.size(tensors), self.dims or (), tensors, _run_plainly

@@ -17,7 +17,7 @@ _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 
 
 class Kernels(NamedTuple):
-    """What an operator does.
+    """The kernels of an operator.
 
     Attributes:
         run: On tensors with data, without derivatives.

@@ -324,7 +324,7 @@ class Call:
         return node is not None and not will_execute(node.next_functions[i][0])
 
     def _used(self, wanted: Sequence[bool], node: Any) -> Sequence[bool]:
-        """What is wanted, without what nobody takes but would raise or cost much.
+        """Wanted cotangents, without those that are not taken and may raise or be dear.
 
         A keyword has no cotangent at all, and a transposed frule computes each anew.
         """

@@ -53,7 +53,7 @@ _frame = sys._getframe  # noqa: SLF001 (the only way to the caller)
 _KEEPING: tuple[set[Any], set[Any]] = (set(), set())
 
 # The levels of torch.func whose derivatives are being taken here: what is computed now
-# is what they return, so that nobody differentiates it at these levels.
+# is what they return, so that it is not differentiated at these levels.
 _OWN: ContextVar[frozenset[int]] = ContextVar("_OWN", default=frozenset())
 
 
@@ -286,7 +286,7 @@ def _after(count: int) -> Callable[[Any, Any], Any]:
 
 
 def _unless_graph(args: Any, kwargs: Any) -> Any:
-    """What `torch.autograd.grad` differentiates, unless it records how."""
+    """Tensors that `torch.autograd.grad` differentiates, unless it records how."""
     return () if kwargs.get("create_graph") else args[:1]
 
 
@@ -328,7 +328,7 @@ _CONSTANT = frozenset(
 
 
 def _cause(func: Any, recording: bool) -> str:
-    """What makes the result of a function a constant, in an author's words."""
+    """The call that makes the result of a function a constant, as authors write it."""
     if _inferring():
         return "torch.inference_mode()"
     return "torch.no_grad()" if recording and not _grad_enabled() else _name(func)

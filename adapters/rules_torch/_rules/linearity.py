@@ -39,7 +39,7 @@ _HALVES = (torch.float16, torch.bfloat16)
 def linearity(
     call: Any, rule: Any, chosen: Sequence[int]
 ) -> Callable[[Sides, Sides, Sides], None] | None:
-    """What checks the sides; None where the rule passed for these shapes.
+    """The check of the two sides; None if the rule passed for these shapes.
 
     A checkpoint must save as many tensors when it runs again, so it asks nothing.
     Nothing is asked of nested tensors either, whose ragged sizes are no numbers, nor of
@@ -66,7 +66,7 @@ def linearity(
 
 
 def _limit(coarse: bool, *sides: Sides) -> float:
-    """What rounding may cost where the coarsest number is as coarse as these are."""
+    """The tolerance for rounding in the coarsest precision among these."""
     tensors = [x for pairs in sides for pair in pairs for x in pair if x is not None]
     coarse = coarse or any(x.dtype in _HALVES for x in tensors)
     return _OF_HALVES if coarse else _TOLERANCE

@@ -44,7 +44,7 @@ _grad_enabled = torch.is_grad_enabled
 
 
 class Outside:
-    """What the body of a primitive reads besides its arguments."""
+    """Values that the body of a primitive reads besides its arguments."""
 
     __slots__ = ("_package", "_values")
 
@@ -58,7 +58,7 @@ class Outside:
 
 
 def outside_of(primitive: rc.Primitive) -> Outside | None:
-    """What a body reads; None where it reads nothing but libraries."""
+    """Reads of a body; None if it reads nothing but libraries."""
     if _OUTSIDE not in primitive.__dict__:
         primitive.__dict__[_OUTSIDE] = _outside_of(primitive.fun)
     found: Outside | None = primitive.__dict__[_OUTSIDE]
@@ -75,7 +75,7 @@ def _outside_of(fun: Any) -> Outside | None:
 
 
 def _active(roots: Iterable[tuple[Any, str]], package: str) -> list[Found]:
-    """What may be reached; None in place of a tensor where there is too much."""
+    """Reachable tensors; None in place of a tensor if there are too many."""
     levels = Levels()
     return [
         (x, name)
@@ -127,7 +127,7 @@ def refuse_in_arguments(
 
 
 def _opaque(layout: Any) -> Iterator[Any]:
-    """What is in an argument besides tensors, constants and containers of them.
+    """Parts of an argument that are no tensors, constants or containers of them.
 
     An instance stands there as a copy without the tensors that were taken out of it.
     """
@@ -178,7 +178,7 @@ def _refuse(
 def _results(
     primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> list[Tensor]:
-    """What the body computes from arguments without derivatives."""
+    """Results of the body on arguments without derivatives."""
     tensors: list[Tensor] = []
     layout = flatten((args, kwargs), tensors)
     args, kwargs = unflatten(layout, [x.detach() for x in tensors])

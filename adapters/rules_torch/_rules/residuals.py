@@ -1,4 +1,4 @@
-"""What a pullback captures, and how that depends on the inputs.
+"""Captures of a pullback, and how they depend on the inputs.
 
 A residual that is an input or an output of the call is found again there. The others,
 *extras*, are values that PyTorch knows nothing of; their derivatives, which second
@@ -75,7 +75,7 @@ class ResidualCall(Call):
     def check_numbers(self, tensors: Sequence[Tensor]) -> None:
         """Refuse captured numbers that were tensors with a derivative beyond this one.
 
-        The rule runs again to tell, for in the forward pass nobody can.
+        The rule runs again to tell: the forward pass cannot.
         """
         if self.numbers and are_tracked(tensors):
             with torch.enable_grad():
@@ -126,13 +126,13 @@ class ResidualCall(Call):
         outputs: Sequence[Tensor],
         extras: Sequence[Tensor],
     ) -> tuple[Tensor, ...]:
-        """What to save, in the order that `sources` counts by."""
+        """Tensors to save, in the order that `sources` counts by."""
         if not self.kept:
             return (*inputs, *extras)
         return (*inputs, *extras, *[outputs[i] for i in reversed(self.kept)])
 
     def result_of(self, out: Any) -> Any:
-        """What the primitive returned, from what a Function did."""
+        """The result of the primitive, from the outputs of a Function."""
         if self.result is None and type(out) is not tuple:
             return out
         outputs = out if type(out) is tuple else (out,)
@@ -185,7 +185,7 @@ class ResidualCall(Call):
 
 
 class _Again(ResidualCall):
-    """The same call once more, differentiably: extras have their histories now."""
+    """Run a call once more, differentiably, so that extras have their histories."""
 
     __slots__ = ()
 

@@ -65,7 +65,7 @@ def lend(x: Tensor) -> Any:
 
 
 def give(leaves: list[Tensor]) -> list[Any]:
-    """Results as NumPy arrays that nobody else knows; empties the list.
+    """Results as NumPy arrays without other references; empties the list.
 
     The caller must still hold the arguments, lest one that is returned be taken for a
     fresh result.

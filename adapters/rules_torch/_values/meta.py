@@ -1,4 +1,4 @@
-"""What is kept of a tensor in order to check and complete its tangents."""
+"""Shapes, dtypes and devices of tensors, to check and complete their tangents."""
 
 from __future__ import annotations
 

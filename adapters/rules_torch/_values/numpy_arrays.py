@@ -36,9 +36,9 @@ def to_numpy(x: Tensor) -> Any:
 def from_numpy(values: list[Any], device: Any) -> list[Tensor]:
     """NumPy values as tensors; empties the list.
 
-    A copy is made of an array that anybody else may know: an argument, a buffer that
-    the function keeps, or one that is in the list twice. So the caller must hold no
-    value but in the list.
+    A copy is made of an array that may have other references: an argument, a buffer
+    that the function keeps, or one that is in the list twice. So the caller must hold
+    no value but in the list.
     """
     values.reverse()
     return [_from_numpy(values, device) for _ in range(len(values))]
@@ -63,7 +63,7 @@ def _from_numpy(values: list[Any], device: Any) -> Tensor:
 
 
 def _is_fresh(array: Any) -> bool:
-    """Whether torch can have the memory of an array, and nobody else has it."""
+    """Whether torch can have the memory of an array that has no other reference."""
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
         return False
     base = array.base

@@ -47,7 +47,7 @@ def _fixed(value: Any) -> Any:
         return type(value)(*parts)
     if isinstance(value, torch.Size):
         return torch.Size(map(int, value))
-    if type(value) is set:  # somebody may change it
+    if type(value) is set:  # it may be changed
         return set(value)
     return value
 

@@ -33,7 +33,7 @@ def fitted(rule: Any, what: str, name: str, primal: Any, dx: Any) -> Any:
 def leaves_of(
     rule: Any, what: str, name: str, layout: Any, dx: Any, wanted: Sequence[bool]
 ) -> list[Any]:
-    """What an author gave for each tensor; None for zeros and what is not wanted.
+    """A tangent for each tensor as its author gave it; None if zero or not wanted.
 
     Raises:
         CotangentError: The structure does not fit.

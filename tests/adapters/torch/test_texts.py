@@ -216,8 +216,8 @@ TEXTS = {
         rules_torch.LostDerivativeError,
         "rrule captures.<locals>.cube_rrule for captures.<locals>.cube at HERE must "
         "compute with tensors where a derivative of what it computes can be asked for, "
-        "but got a constant by detach(); second derivatives would be wrong without a "
-        "word. Use array_namespace(x), or ignore_derivatives(x) for what is constant "
+        "but got a constant by detach(); second derivatives would be wrong without an "
+        "error. Use array_namespace(x), or ignore_derivatives(x) for what is constant "
         "on purpose.",
     ),
     "transpose of itself": (

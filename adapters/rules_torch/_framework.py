@@ -1,0 +1,58 @@
+"""What the core must know of tensors, registered before all else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rules_core.extend import Framework, register_framework
+
+from ._compat import is_legacy_batched, is_wrapped
+
+__all__ = ["FRAMEWORK"]
+
+
+def _type_name(cls: type) -> str:
+    """Fake tensors and similar are tensors to a user."""
+    return "Tensor" if cls.__module__.startswith("torch._") else cls.__name__
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether the values of a tensor are neither recorded nor wrapped."""
+    recorded = x.requires_grad or x.is_meta
+    wrapped = is_wrapped(x) or is_legacy_batched(x)
+    return type(x) is Tensor and not recorded and not wrapped
+
+
+def _writable_strides(x: Any) -> Any:
+    is_writable = (
+        type(x) is Tensor
+        and _is_plain(x)
+        and x.layout is torch.strided
+        and not x.is_inference()
+        and (x.is_floating_point() or x.is_complex())
+    )
+    return x.stride() if is_writable else None
+
+
+def _adds_in_place(x: Any, y: Any) -> bool:
+    if type(x) is not Tensor:
+        return False
+    return _is_plain(y) and (x is y or not _share_storage(x, y))
+
+
+def _share_storage(x: Any, y: Any) -> bool:
+    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
+
+
+FRAMEWORK = Framework(
+    Tensor,
+    type_name=_type_name,
+    is_concrete=_is_plain,
+    writable_strides=_writable_strides,
+    adds_in_place=_adds_in_place,
+    on_device=True,
+)
+register_framework(FRAMEWORK)
