@@ -8,7 +8,6 @@ using PyTorch does not import JAX.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -43,11 +42,10 @@ def _own_name(cls: type) -> str:
     return cls.__name__
 
 
-@dataclass(frozen=True, slots=True)
 class Framework:
     """A framework's arrays, beside what the array API says of them.
 
-    Attributes:
+    Args:
         array: The class of arrays that users know.
         traced: Further classes of its arrays, which are instances of `array` without
             being subclasses: rules annotated with `array` fit them.
@@ -61,20 +59,37 @@ class Framework:
 
     >>> from rules_core.extend import Framework, register_framework
     >>> class Box:
-    ...     '''An array of an own framework.'''
+    ...     pass
     >>> register_framework(Framework(Box))
     >>> from rules_core import is_array
     >>> is_array(Box())
     True
     """
 
-    array: type
-    traced: tuple[type, ...] = ()
-    type_name: Callable[[type], str] = _own_name
-    is_concrete: Callable[[Any], bool] = _is_true
-    writable_strides: Callable[[Any], Any] = _no_strides
-    adds_in_place: Callable[[Any, Any], bool] = _is_false
-    on_device: bool = False
+    __slots__ = (
+        "adds_in_place",
+        "array",
+        "is_concrete",
+        "on_device",
+        "traced",
+        "type_name",
+        "writable_strides",
+    )
+
+    def __init__(
+        self,
+        array: type,
+        *,
+        traced: tuple[type, ...] = (),
+        type_name: Callable[[type], str] = _own_name,
+        is_concrete: Callable[[Any], bool] = _is_true,
+        writable_strides: Callable[[Any], Any] = _no_strides,
+        adds_in_place: Callable[[Any, Any], bool] = _is_false,
+        on_device: bool = False,
+    ) -> None:
+        self.array, self.traced, self.type_name = array, traced, type_name
+        self.is_concrete, self.writable_strides = is_concrete, writable_strides
+        self.adds_in_place, self.on_device = adds_in_place, on_device
 
 
 _REGISTERED: list[Framework] = []
