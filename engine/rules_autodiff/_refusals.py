@@ -213,6 +213,12 @@ REFUSALS = {
         "takes it apart",
         "Use the number itself.",
     ),
+    "whole": (
+        "A value that carries a derivative must not be kept as a whole number, but {} "
+        "of one beyond 2**52 keeps all of its digits",
+        "Use the number itself: libraries with numbers of their own, as mpmath, need a "
+        "rule. Take stop_gradient(x) if it is meant as a constant.",
+    ),
     "exported": (
         "The memory of an array that carries a derivative must be reached by arrays "
         "alone, but a buffer, an iterator or another array over the same memory was "

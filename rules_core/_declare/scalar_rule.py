@@ -259,7 +259,10 @@ def _pull(several: bool, args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any
             continue
         column = [row[i] for row in rows]
         terms = [strong_product(conj(p), d) for p, d in zip(column, dys, strict=True)]
-        cotangents.append(_like(x, total(terms)))
+        ct = total(terms)
+        # Where only outputs without a tangent have a part in it, it is zero.
+        ct = ZeroTangent() if isinstance(ct, NoTangent) else ct
+        cotangents.append(_like(x, ct))
     return tuple(cotangents)
 
 

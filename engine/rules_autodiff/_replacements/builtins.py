@@ -32,6 +32,8 @@ from rules_autodiff._python.opaque import MOVERS, is_opaque_module
 from rules_autodiff._python.values import INERT, is_arithmetic, is_number
 from rules_autodiff._refusals import refused
 
+from .questions import check_digits
+
 __all__ = ["stop_gradient"]
 
 
@@ -351,6 +353,8 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
     method = python_method(type(x), "__round__")
     if method is not None:
         return run.call(method, x) if ndigits is None else run.call(method, x, ndigits)
+    if ndigits is None:
+        check_digits(run, round, x)
     value = round(x) if ndigits is None else round(x, ndigits)
     value = without_derivative(value)
     return rounded(run, value) if ndigits and run.is_active(x) else value

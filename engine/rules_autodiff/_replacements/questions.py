@@ -1,5 +1,6 @@
 """Builtins that query an object: a user's own method is lifted."""
 
+import math
 import operator
 import weakref
 from collections.abc import Callable
@@ -12,9 +13,10 @@ from rules_autodiff._hooks.calls import construct
 from rules_autodiff._hooks.numpy_protocols import says
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import users_method
+from rules_autodiff._python.values import is_number
 from rules_autodiff._refusals import refused
 
-__all__: list[str] = []
+__all__ = ["check_digits"]
 
 
 def asking(f: Any, *names: str) -> Callable[..., Any]:
@@ -123,7 +125,44 @@ def handle_dir(run: Any, *args: Any) -> list[str]:
 
 
 HANDLERS[bool] = asking(bool, "__bool__")
-HANDLERS[int] = asking(int, "__int__", "__index__", "__trunc__")
+
+
+# Whole numbers, which are constants.
+
+ALL_DIGITS = 2.0**52  # from here on each float is a whole number
+
+
+def check_digits(run: Any, f: Any, x: Any) -> None:
+    """Refuse a conversion that keeps all digits of a number with a derivative.
+
+    A library with numbers of its own, as mpmath, makes them of such integers.
+    """
+    large = is_number(x) and isinstance(x, float) and ALL_DIGITS <= abs(x) < math.inf
+    if large and run.is_active(x):
+        refused("whole", f.__name__)
+
+
+def whole(f: Any, handle: Callable[..., Any]) -> Callable[..., Any]:
+    """The handler of a function of a number with a whole result."""
+
+    def handle_checked(run: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1:
+            check_digits(run, f, args[0])
+        return handle(run, *args, **kwargs)
+
+    return handle_checked
+
+
+def opaquely(f: Any) -> Callable[..., Any]:
+    return lambda run, *args, **kwargs: run.call_opaque(f, args, kwargs)
+
+
+HANDLERS[int] = whole(int, asking(int, "__int__", "__index__", "__trunc__"))
+for _round in (
+    math.floor, math.ceil, math.trunc, float.__int__, float.__trunc__,
+    float.__floor__, float.__ceil__, np.float64.__int__,
+):  # fmt: skip
+    HANDLERS[_round] = whole(_round, opaquely(_round))
 
 
 @handler(type.__call__)

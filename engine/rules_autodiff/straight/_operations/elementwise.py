@@ -137,10 +137,28 @@ def write_step(call: Call) -> Written | None:
     return Written(x, None, (None,)) if only(call) and x.is_real else None
 
 
-@function(math.floor, math.ceil, math.trunc)
-def write_whole_step(call: Call) -> Written | None:
-    supported = only(call) and call.kinds[0] in (REAL, INT)
-    return Written(INT, None, (None,)) if supported else None
+def to_whole(name: str) -> Operation:
+    """A conversion to an integer; the tape decides where that keeps all digits."""
+
+    def write_whole(call: Call) -> Written | None:
+        if not only(call) or not is_number(call.kinds[0]):
+            return None
+        text = f"{name}(with_fraction({{0}}))" if call.kinds[0] is REAL else None
+        return Written(INT, text, (None,))
+
+    return write_whole
+
+
+def of_reals(operation: Operation) -> Operation:
+    """A function of numbers, but not of a bool."""
+    return lambda call: None if call.kinds[0] is BOOL else operation(call)
+
+
+function(int)(to_whole("int"))
+function(math.trunc)(of_reals(to_whole("int")))
+function(math.floor)(of_reals(to_whole("math_floor")))
+function(math.ceil)(of_reals(to_whole("math_ceil")))
+ROUND = of_reals(to_whole("round"))
 
 
 @function(round)
@@ -151,6 +169,8 @@ def write_round(call: Call) -> Written | None:
         return None
     if not (options["ndigits"] is None or whole(options["ndigits"])):
         return None
+    if len(call.kinds) == 1 and not call.options:
+        return ROUND(call)
     kind = INT if options["ndigits"] is None else call.kinds[0]
     return Written(kind, None, (None,) * len(call.kinds))
 
@@ -234,12 +254,6 @@ def write_float(call: Call) -> Written | None:
 
 
 function(np.float64)(write_float)
-
-
-@function(int)
-def write_int(call: Call) -> Written | None:
-    supported = only(call) and is_number(call.kinds[0])
-    return Written(INT, None, (None,)) if supported else None
 
 
 @function(bool)

@@ -20,18 +20,19 @@ from .elementwise import unfollowed
 __all__ = ["HELPERS"]
 
 NAMES = [
-    "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_cos",
-    "math_cosh", "math_exp", "math_hypot", "math_hypotenuse", "math_log",
-    "math_lorentzian", "math_sin", "math_sinh", "math_sqrt", "np_add_reduce",
-    "np_array", "np_cos", "np_cosh", "np_exp", "np_hypotenuse", "np_logaddexp",
-    "np_lorentzian", "np_maximum_reduce", "np_minimum_reduce", "np_ndarray",
-    "np_rint", "np_roll", "np_sign", "np_sin", "np_sinh", "np_sqrt", "np_tril",
-    "np_triu", "np_where", "np_zeros", "of_length", "reached_alone", "size_of",
-    "spread", "summed", "vdot",
+    "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_ceil",
+    "math_cos", "math_cosh", "math_exp", "math_floor", "math_hypot",
+    "math_hypotenuse", "math_log", "math_lorentzian", "math_sin", "math_sinh",
+    "math_sqrt", "np_add_reduce", "np_array", "np_cos", "np_cosh", "np_exp",
+    "np_hypotenuse", "np_logaddexp", "np_lorentzian", "np_maximum_reduce",
+    "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin",
+    "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where", "np_zeros", "of_length",
+    "reached_alone", "size_of", "spread", "summed", "vdot", "with_fraction",
 ]  # fmt: skip
 
 LARGE = 5000  # entries from which a repeated number is stored once
 DOUBLE = np.dtype(float)
+ALL_DIGITS = 2.0**52  # from here on each float is a whole number
 
 np_zeros, np_array, np_ndarray = np.zeros, np.array, np.ndarray
 np_add_reduce = np.add.reduce
@@ -42,11 +43,16 @@ np_logaddexp = np.logaddexp
 np_rint, np_roll, np_tril, np_triu = np.rint, np.roll, np.tril, np.triu
 math_cos, math_sin, math_cosh, math_sinh = math.cos, math.sin, math.cosh, math.sinh
 math_exp, math_log, math_sqrt = math.exp, math.log, math.sqrt
-math_hypot = math.hypot
+math_hypot, math_floor, math_ceil = math.hypot, math.floor, math.ceil
 math_hypotenuse, np_hypotenuse = partial(math.hypot, 1.0), partial(np.hypot, 1.0)
 add_at = np.add.at
 copied = np.array
 size_of = math.prod
+
+
+def with_fraction(x: float) -> float:
+    """A number of which an integer does not keep all digits."""
+    return x if abs(x) < ALL_DIGITS else unfollowed("an integer keeps all digits")
 
 
 def math_lorentzian(x: Any) -> Any:
