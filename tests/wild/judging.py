@@ -12,6 +12,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from rules_autodiff import UnsupportedProgram, jvp, vjp
+from rules_autodiff.straight._tier.signatures import FORMS
 from rules_core import NoTangent, RulesCoreError, ZeroTangent
 from rules_core.testing import Estimate, differentiate
 from tests.wild.discovery import (
@@ -167,6 +168,7 @@ def first_trial(program: Program) -> Trial | None:
 def judge(trial: Trial) -> Judgement:
     """Reverse mode on the tape, by itself twice, written out; and forward mode."""
     name = trial.found.name
+    FORMS.entries.clear()  # all methods are called by programs of one code
     try:
         with limited(PATIENCE):
             answers = [

@@ -44,7 +44,7 @@ def is_one_of(sort: Any, wider: Any) -> bool:
     return bool(sort == wider)
 
 
-def common(found: set[Kind | None]) -> Kind | None:
+def common(found: set[Kind]) -> Kind | None:
     """The only kind; None if there is none, or more than one."""
     return found.pop() if len(found) == 1 else None
 
@@ -59,7 +59,7 @@ class Learned:
 
     def __init__(self) -> None:
         self.left = self.calls = 0
-        self.kinds: dict[Any, Kind | None] = {}
+        self.kinds: dict[Any, Kind] = {}
         self.programs = ByIdentity()  # by code: sorts → kind
 
     def start(self) -> None:
@@ -67,13 +67,13 @@ class Learned:
         self.left, self.calls = LESSON, CALLS
 
     def note(self, found: Any, y: Any) -> None:
-        """Record the kind of a call's result; None if it has several."""
+        """Record the kind of a call's result."""
         self.left -= 1
         if found.kwargs or found.bound or len(self.kinds) >= SORTS:
             return
         key = found.rule, tuple(map(sort_of, found.args))
-        kind = kind_of(y)
-        self.kinds[key] = kind if self.kinds.get(key, kind) == kind else None
+        kind = kind_of(y) or SEVERAL
+        self.kinds[key] = kind if self.kinds.get(key, kind) == kind else SEVERAL
 
     def kind(self, rule: Any, sorts: tuple[Any, ...]) -> Kind | None:
         """The kind of a rule's result, None if it is unknown.
