@@ -1,137 +1,98 @@
-"""Bessel functions and modified Bessel functions of real order.
+"""Bessel, Hankel and Airy functions.
 
-The recurrences are those without cancellation: for K and I both terms have one sign.
-There is no closed form for the derivative in the order.
+The recurrences in the argument are those without cancellation: for K and I both terms
+have one sign. Derivatives in the order are differences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import scipy.special
 
 import rules_core as rc
 
-from ._declare import (
-    arrays,
-    elementwise,
-    is_complex,
-    no_derivative,
-    scalar_rule,
-    signed,
-    strong,
-)
+from ._arrays import log, where
+from ._declare import Recurrence, complex_valued, ufunc
+from ._differences import Difference
 
-__all__ = ["iv", "ive", "jv", "kv", "kve", "yv"]
+__all__ = [
+    "airy",
+    "hankel1",
+    "hankel2",
+    "i0",
+    "i1",
+    "iv",
+    "j0",
+    "j1",
+    "jn",
+    "jv",
+    "k0",
+    "k1",
+    "kn",
+    "kv",
+    "y0",
+    "y1",
+    "yn",
+    "yv",
+]
 
-jv = elementwise(scipy.special.jv)
-yv = elementwise(scipy.special.yv)
-iv = elementwise(scipy.special.iv)
-kv = elementwise(scipy.special.kv)
-ive = elementwise(scipy.special.ive)
-kve = elementwise(scipy.special.kve)
+_sp = scipy.special
+_WHOLE = "derivative of {} in n, which is a whole number: take {} for a real order"
 
 
-def _order(name: str, v: Any) -> Any:
-    return no_derivative(
-        v,
-        f"derivative of {name} in its order v, which has no closed form: keep v "
-        "constant, or differentiate in it by finite differences",
+def order_step(v: Any, z: Any) -> Any:
+    r"""The step in an order: $(z / 2)^v / \Gamma(v + 1)$ is the factor that varies."""
+    xp = rc.array_namespace(z, v)
+    size = xp.abs(z)
+    rate = log(where(size > 0, size, 1.0) / 2) - log(1 + xp.abs(v))
+    return 0.125 / (1 + xp.abs(rate) / 2)
+
+
+def half_difference(f: Any, v: Any, z: Any) -> Any:
+    """`(f(v - 1) - f(v + 1)) / 2` (DLMF 10.6.1)."""
+    return (f(v - 1, z) - f(v + 1, z)) / 2
+
+
+def half_sum(f: Any, v: Any, z: Any) -> Any:
+    """`(f(v - 1) + f(v + 1)) / 2` (DLMF 10.29.1)."""
+    return (f(v - 1, z) + f(v + 1, z)) / 2
+
+
+def yv_slope(f: Any, v: Any, z: Any) -> Any:
+    """At 0, where both terms are infinite, the term of larger order gives the limit."""
+    below, above = f(v - 1, z), f(v + 1, z)
+    limit = (
+        where(v < 0, below, -above) if rc.is_array(v) else below if v < 0 else -above
     )
+    return where(z == 0, limit, (below - above) / 2)
 
 
-def _neighbours(f: Callable[..., Any], v: Any, z: Any) -> tuple[Any, Any]:
-    v = signed(v)
-    return f(v - 1, z), f(v + 1, z)
+in_order = Difference(order_step)
+_falls = Recurrence(half_difference)
+jv = ufunc(_sp.jv, in_order, _falls, holomorphic=True)
+yv = ufunc(_sp.yv, in_order, Recurrence(yv_slope), holomorphic=True)
+iv = ufunc(_sp.iv, in_order, Recurrence(half_sum), holomorphic=True)
+kv: rc.Primitive = ufunc(
+    _sp.kv, in_order, lambda y, v, z: -half_sum(kv, v, z), holomorphic=True
+)
+hankel1 = complex_valued(ufunc(_sp.hankel1, in_order, _falls, holomorphic=True))
+hankel2 = complex_valued(ufunc(_sp.hankel2, in_order, _falls, holomorphic=True))
+jn = jv  # one ufunc
 
+# Of whole orders, for real arguments.
+yn: rc.Primitive = ufunc(_sp.yn, _WHOLE.format("yn", "yv"), Recurrence(yv_slope))
+kn: rc.Primitive = ufunc(
+    _sp.kn, _WHOLE.format("kn", "kv"), lambda y, n, x: -half_sum(kv, 1.0 * n, x)
+)
+j0: rc.Primitive = ufunc(_sp.j0, lambda y, x: -j1(x))
+j1: rc.Primitive = ufunc(_sp.j1, lambda y, x: (j0(x) - jv(2.0, x)) / 2)
+y0: rc.Primitive = ufunc(_sp.y0, lambda y, x: -y1(x))
+y1: rc.Primitive = ufunc(_sp.y1, lambda y, x: yv_slope(yv, 1.0, x))
+i0: rc.Primitive = ufunc(_sp.i0, lambda y, x: i1(x))
+i1: rc.Primitive = ufunc(_sp.i1, lambda y, x: (i0(x) + iv(2.0, x)) / 2)
+k0: rc.Primitive = ufunc(_sp.k0, lambda y, x: -k1(x))
+k1: rc.Primitive = ufunc(_sp.k1, lambda y, x: -(k0(x) + kv(2.0, x)) / 2)
 
-def jv_partials(_y: Any, v: Any, z: Any) -> tuple[Any, Any]:
-    r"""$J_v'(z) = (J_{v-1}(z) - J_{v+1}(z)) / 2$ (DLMF 10.6.1)."""
-    below, above = _neighbours(jv, v, z)
-    return _order("jv", v), (below - above) / 2
-
-
-def yv_partials(_y: Any, v: Any, z: Any) -> tuple[Any, Any]:
-    r"""$Y_v'(z) = (Y_{v-1}(z) - Y_{v+1}(z)) / 2$ (DLMF 10.6.1).
-
-    At 0, where both terms are infinite, the term of larger order gives the limit.
-    """
-    xp, v_, z_ = arrays(v, z)
-    below, above = _neighbours(yv, v, z)
-    limit = xp.where(v_ < 0, below, -above)
-    return _order("yv", v), xp.where(z_ == 0, limit, (below - above) / 2)
-
-
-def iv_partials(_y: Any, v: Any, z: Any) -> tuple[Any, Any]:
-    r"""$I_v'(z) = (I_{v-1}(z) + I_{v+1}(z)) / 2$ (DLMF 10.29.1)."""
-    below, above = _neighbours(iv, v, z)
-    return _order("iv", v), (below + above) / 2
-
-
-def kv_partials(_y: Any, v: Any, z: Any) -> tuple[Any, Any]:
-    r"""$K_v'(z) = -(K_{v-1}(z) + K_{v+1}(z)) / 2$ (DLMF 10.29.1)."""
-    below, above = _neighbours(kv, v, z)
-    return _order("kv", v), -(below + above) / 2
-
-
-def kve_partials(y: Any, v: Any, z: Any) -> tuple[Any, Any]:
-    r"""$(e^z K_v(z))' = e^z (K_v(z) + K_v'(z))$, holomorphic (DLMF 10.29.1).
-
-    The difference is of the order of $e^z K_v(z) / z$: for large $z$ it loses as many
-    digits as $z$ has. At 0, where it is ∞ - ∞, the derivative is the larger term.
-    """
-    xp, middle = arrays(sum(_neighbours(kve, v, z)) / 2)
-    return _order("kve", v), xp.where(xp.isinf(middle), -middle, y - middle)
-
-
-scalar_rule(jv, jv_partials, holomorphic=True)
-scalar_rule(yv, yv_partials, holomorphic=True)
-scalar_rule(iv, iv_partials, holomorphic=True)
-scalar_rule(kv, kv_partials, holomorphic=True)
-scalar_rule(kve, kve_partials, holomorphic=True)
-
-
-def _ive_slopes(y: Any, v: Any, z: Any) -> tuple[Any, Any]:
-    r"""The factors of $dz$ and of $d\,\mathrm{Re}\,z$."""
-    xp, z = arrays(signed(z))
-    real = xp.real(z) if is_complex(z) else z
-    # By selection: array_api_compat's sign of tensors writes under a mask.
-    one, zero = xp.ones_like(real), xp.zeros_like(real)
-    sign = xp.where(real > 0, one, xp.where(real < 0, -one, zero))
-    return sum(_neighbours(ive, v, z)) / 2, -sign * y
-
-
-@rc.frule.define(ive, symbolic_zeros=True)
-def ive_frule(tangents: Any, v: Any, z: Any) -> tuple[Any, Any]:
-    r"""$dy = e^{-|x|} I_v'(z)\, dz - \mathrm{sign}(x)\, y\, dx$, $x = \mathrm{Re} z$.
-
-    Not holomorphic. Zero is the slope of $|x|$ at 0; $I_v'$ is DLMF 10.29.1.
-    """
-    _, dv, dz = tangents
-    y = ive(v, z)
-    slope, real_slope = _ive_slopes(y, v, z)
-    dy = _order("ive", v) * dv
-    if isinstance(dz, rc.AbstractZero):
-        return y, dy
-    if not is_complex(z):
-        return y, dy + strong(slope + real_slope, dz)
-    return y, dy + strong(slope, dz) + real_slope * rc.array_namespace(y).real(dz)
-
-
-@rc.rrule.define(ive)
-def ive_rrule(v: Any, z: Any) -> tuple[Any, rc.Pullback]:
-    """The adjoint of `ive_frule`."""
-    y = ive(v, z)
-    return y, rc.Pullback(_ive_pull, v, z, *_ive_slopes(y, v, z))
-
-
-def _ive_pull(
-    v: Any, z: Any, slope: Any, real_slope: Any, dy: Any
-) -> tuple[Any, Any, Any]:
-    if is_complex(z):
-        xp = rc.array_namespace(slope)
-        dz = strong(xp.conj(slope), dy) + xp.real(xp.conj(real_slope) * dy)
-    else:
-        dz = strong(slope + real_slope, dy)
-    return rc.NoTangent(), _order("ive", v), rc.ProjectTo(z)(dz)
+# Ai, Ai′, Bi, Bi′, and w″ = z w (DLMF 9.2.1).
+airy = ufunc(_sp.airy, lambda y, z: (y[1], z * y[0], y[3], z * y[2]), holomorphic=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,20 +13,161 @@ import rules_core as rc
 from rules_core.extend import signed
 
 __all__ = [
+    "DECLARED",
+    "PARTIALS",
+    "Recurrence",
     "arrays",
+    "complex_valued",
+    "constant",
     "elementwise",
     "is_complex",
+    "is_integer",
     "no_derivative",
     "on_doubles",
     "scalar_rule",
     "signed",
+    "partial_of",
     "strong",
+    "ufunc",
 ]
+
+# Declared functions: "covered" or "constant".
+DECLARED: dict[Any, str] = {}
+# The partials of ufuncs, one per argument.
+PARTIALS: dict[Any, tuple[Any, ...]] = {}
 
 
 def elementwise(function: Callable[..., Any]) -> rc.Primitive:
     """The primitive of a NumPy-only elementwise function."""
+    DECLARED[function] = "covered"
     return rc.primitive(function, host=True, elementwise=True)
+
+
+@runtime_checkable
+class _OfFunction(Protocol):
+    """A partial that calls the declared function: a difference."""
+
+    def of(self, f: Any, position: int) -> Callable[..., Any]:
+        """The partial of `f` in the argument at `position`."""
+
+
+class Recurrence:
+    """A partial that calls the declared function at other parameters.
+
+    Args:
+        formula: `formula(f, *args)` in array-API code.
+    """
+
+    def __init__(self, formula: Callable[..., Any]) -> None:
+        self.formula = formula
+
+    def of(self, f: Any, position: int) -> Callable[..., Any]:
+        """The partial of `f`."""
+        return lambda _y, *args: self.formula(f, *args)
+
+
+def ufunc(f: Any, *partials: Any, holomorphic: bool = False) -> rc.Primitive:
+    """The primitive of a ufunc, with rules from one partial per argument.
+
+    Args:
+        f: The ufunc, or an elementwise function.
+        *partials: For each argument a function `partial(y, *args)` in array-API code
+            and calls of primitives, which is called only if it is needed; for several
+            outputs it returns a tuple. `Recurrence` and `Difference` make partials that
+            call `f` itself. A text instead says why there is none, for the
+            error if an argument that is not an integer needs it; None: a constant.
+        holomorphic: Whether the Cauchy–Riemann equations hold.
+    """
+    made = f if isinstance(f, rc.Primitive) else elementwise(f)
+    partials = tuple(
+        p.of(made, i) if isinstance(p, _OfFunction) else p
+        for i, p in enumerate(partials)
+    )
+    PARTIALS[made] = partials
+
+    def ufunc_partials(y: Any, *args: Any, needs: tuple[bool, ...]) -> Any:
+        columns = [
+            _column(partial, y, args, i) if needed else rc.NoTangent()
+            for i, (partial, needed) in enumerate(zip(partials, needs, strict=True))
+        ]
+        return _transposed(columns, len(y)) if isinstance(y, tuple) else tuple(columns)
+
+    _pretend(ufunc_partials, partials, f.__name__)
+    scalar_rule(made, ufunc_partials, holomorphic=holomorphic)
+    return made
+
+
+def _column(partial: Any, y: Any, args: tuple[Any, ...], position: int) -> Any:
+    if partial is None or is_integer(args[position]):
+        return rc.NoTangent()
+    if isinstance(partial, str):
+        return rc.not_implemented(partial)
+    outputs = y if isinstance(y, tuple) else (y,)
+    floating = [x for x in args if _is_floating(x)]
+    _, *made = arrays(*outputs, *floating)
+    outputs, floats = tuple(made[: len(outputs)]), iter(made[len(outputs) :])
+    args = tuple(next(floats) if _is_floating(x) else x for x in args)
+    return partial(outputs if isinstance(y, tuple) else outputs[0], *args)
+
+
+def _is_floating(x: Any) -> bool:
+    """Whether `x` is a number or an array, but no integer."""
+    return not is_integer(x) and (rc.is_array(x) or isinstance(x, (float, complex)))
+
+
+def _transposed(columns: list[Any], count: int) -> tuple[Any, ...]:
+    return tuple(
+        tuple(column[k] if isinstance(column, tuple) else column for column in columns)
+        for k in range(count)
+    )
+
+
+def _pretend(rows: Any, partials: tuple[Any, ...], name: str) -> None:
+    """Give the partials of a declaration their signature, and its place in the file."""
+    names = ["y", *(f"x{i + 1}" for i in range(len(partials)))]
+    plain, keyword = (
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    )
+    parameters = [inspect.Parameter(n, plain) for n in names]
+    rows.__signature__ = inspect.Signature(
+        [*parameters, inspect.Parameter("needs", keyword)]
+    )
+    rows.__name__ = rows.__qualname__ = f"{name}_partials"
+    formulas = [p for p in partials if callable(p)]
+    written = min(formulas, key=lambda p: hasattr(p, "difference"), default=None)
+    if written is not None:
+        rows.__wrapped__, rows.__module__ = written, written.__module__
+
+
+def partial_of(f: rc.Primitive, position: int, *args: Any) -> Any:
+    """The partial of a function declared by `ufunc`, at `args`."""
+    return PARTIALS[f][position](f(*args), *args)
+
+
+def constant(*functions: Any) -> None:
+    """Declare functions without derivative."""
+    for function in functions:
+        DECLARED[function] = "constant"
+        rc.non_differentiable(function)
+
+
+def complex_valued(f: rc.Primitive) -> rc.Primitive:
+    """Declare that `f` is complex at real arguments too."""
+    inner: Any = f.shape_rule
+
+    @rc.shape_rule.define(f)
+    def complex_shape(*args: Any, **kw: Any) -> Any:
+        out = inner(*args, **kw)
+        outputs = out if isinstance(out, tuple) else (out,)
+        made = tuple(
+            rc.ShapeDtype(x.shape, np.result_type(x.dtype, np.complex64))
+            for x in outputs
+        )
+        return made if isinstance(out, tuple) else made[0]
+
+    complex_shape.__qualname__ = f"complex_shape[{f.__qualname__}]"
+    return f
 
 
 def arrays(*xs: Any) -> tuple[Any, ...]:
@@ -53,7 +195,8 @@ def is_complex(x: Any) -> bool:
     return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
 
 
-def _is_integer(x: Any) -> bool:
+def is_integer(x: Any) -> bool:
+    """Whether `x` is an integer or an array of them."""
     if not rc.is_array(x):
         return isinstance(x, int)
     return bool(rc.array_namespace(x).isdtype(x.dtype, ("integral", "bool")))
@@ -66,7 +209,7 @@ def no_derivative(x: Any, why: str) -> Any:
         x: The argument; an integer has no tangent anyway.
         why: What is missing and the remedy, for the error.
     """
-    return rc.NoTangent() if _is_integer(x) else rc.not_implemented(why)
+    return rc.NoTangent() if is_integer(x) else rc.not_implemented(why)
 
 
 def on_doubles(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,10 +247,13 @@ def scalar_rule(
     """`rc.scalar_rule` without warnings at poles, like SciPy's functions."""
 
     @wraps(partials)
-    def silent(*args: Any) -> Any:
+    def silent(*args: Any, **kw: Any) -> Any:
         with np.errstate(all="ignore"):
-            return partials(*args)
+            return partials(*args, **kw)
 
+    signature = getattr(partials, "__signature__", None)
+    if signature is not None:
+        vars(silent)["__signature__"] = signature
     rc.scalar_rule(f, silent, holomorphic=holomorphic)
 
 

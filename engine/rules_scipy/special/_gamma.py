@@ -1,7 +1,8 @@
-"""The gamma family: Γ, ln Γ, ψ and its derivatives, B and ln B."""
+"""The gamma family: Γ, ln Γ, ψ and its derivatives, B and ln B, and factorials."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,32 +11,28 @@ import scipy.special
 import rules_core as rc
 
 from . import _parameters
-from ._declare import (
-    elementwise,
-    is_complex,
-    no_derivative,
-    on_doubles,
-    scalar_rule,
-)
+from ._arrays import cos, floor, sin, where, where_number
+from ._declare import elementwise, is_complex, on_doubles, ufunc
+from ._polygamma import complex_polygamma
 
 __all__ = [
     "beta",
     "betaln",
+    "binom",
     "digamma",
-    "digamma_increment",
+    "factorial",
     "gamma",
     "gammaln",
+    "loggamma",
+    "multigammaln",
+    "poch",
     "polygamma",
     "psi",
+    "rgamma",
 ]
 
-gamma = elementwise(scipy.special.gamma)
-gammaln = elementwise(scipy.special.gammaln)
-digamma = elementwise(scipy.special.digamma)
-psi = digamma  # one ufunc
-polygamma = elementwise(scipy.special.polygamma)
-beta = elementwise(scipy.special.beta)
-betaln = elementwise(scipy.special.betaln)
+_sp = scipy.special
+_WHOLE = "derivative of {} in {}, which must be an integer: pass it as an int"
 
 
 @elementwise
@@ -49,52 +46,98 @@ def digamma_increment(a: Any, b: Any) -> Any:
     return np.where(positive, accurate, plain)
 
 
-def gamma_partials(y: Any, x: Any) -> tuple[Any]:
-    r"""$\Gamma'(x) = \Gamma(x)\, \psi(x)$ (DLMF 5.2.2); NaN at -1, -2 and so on."""
-    return (y * digamma(x),)
+def _digamma_slope(_y: Any, x: Any) -> Any:
+    return psi_of_complex(1, x) if is_complex(x) else polygamma(1, x)
 
 
-def gammaln_partials(_y: Any, x: Any) -> tuple[Any]:
-    r"""$(\ln|\Gamma|)'(x) = \psi(x)$ (DLMF 5.2.2)."""
-    return (digamma(x),)
+# DLMF 5.2.2 and 5.15.1. Γ and its logarithm have poles at 0, -1, …: NaN there.
+gamma: rc.Primitive = ufunc(_sp.gamma, lambda y, x: y * digamma(x), holomorphic=True)
+gammaln = ufunc(_sp.gammaln, lambda y, x: digamma(x))
+loggamma = ufunc(
+    _sp.loggamma, lambda y, x: where_number(y, digamma(x)), holomorphic=True
+)
+digamma: rc.Primitive = ufunc(_sp.digamma, _digamma_slope, holomorphic=True)
+psi = digamma  # one ufunc
+polygamma: rc.Primitive = ufunc(
+    _sp.polygamma,
+    _WHOLE.format("polygamma", "n"),
+    lambda y, n, x: polygamma(n + 1, x),
+)
+psi_of_complex: rc.Primitive = ufunc(
+    complex_polygamma,
+    _WHOLE.format("polygamma", "n"),
+    lambda y, n, z: psi_of_complex(n + 1, z),
+    holomorphic=True,
+)
 
 
-def digamma_partials(_y: Any, x: Any) -> tuple[Any]:
-    r"""$\psi'(x) = \psi^{(1)}(x)$ (DLMF 5.15.1), for real arguments."""
+def _rgamma_slope(y: Any, x: Any) -> Any:
+    r"""$-\psi / \Gamma$ (DLMF 5.2.2); left of 1/2, where both have poles, reflected.
+
+    $1 / \Gamma(x) = \Gamma(1 - x) \sin(\pi x) / \pi$ (DLMF 5.5.3).
+    """
     if is_complex(x):
-        why = "SciPy has no polygamma function of complex arguments; take real ones"
-        return (rc.not_implemented(f"derivative of digamma: {why}"),)
-    return (polygamma(1, x),)
-
-
-def polygamma_partials(_y: Any, n: Any, x: Any) -> tuple[Any, Any]:
-    r"""$\partial_x \psi^{(n)}(x) = \psi^{(n+1)}(x)$ (DLMF 5.15.1)."""
-    order = no_derivative(
-        n, "derivative of polygamma in n, which must be an integer: pass n as an int"
+        return -y * digamma(x)
+    left = x < 0.5
+    t = where(left, x, 0.0)
+    nearest = floor(t + 0.5)
+    parity = 1 - 2 * (nearest - 2 * floor(nearest / 2))
+    angle = math.pi * (t - nearest)
+    turned = cos(angle) - digamma(1 - t) * sin(angle) / math.pi
+    return where(
+        left, parity * gamma(1 - t) * turned, -y * digamma(where(left, 1.0, x))
     )
-    return order, polygamma(n + 1, x)
 
 
-def beta_partials(y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    r"""$\partial_a B(a, b) = B(a, b)\, (\psi(a) - \psi(a + b))$ (DLMF 5.12.1)."""
-    return -y * digamma_increment(a, b), -y * digamma_increment(b, a)
+rgamma: rc.Primitive = ufunc(_sp.rgamma, _rgamma_slope, holomorphic=True)
 
 
-def betaln_partials(_y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    r"""$\partial_a \ln B(a, b) = \psi(a) - \psi(a + b)$ (DLMF 5.12.1)."""
-    return -digamma_increment(a, b), -digamma_increment(b, a)
+# DLMF 5.12.1.
+beta = ufunc(
+    _sp.beta,
+    lambda y, a, b: -y * digamma_increment(a, b),
+    lambda y, a, b: -y * digamma_increment(b, a),
+)
+betaln = ufunc(
+    _sp.betaln,
+    lambda y, a, b: -digamma_increment(a, b),
+    lambda y, a, b: -digamma_increment(b, a),
+)
 
 
-def digamma_increment_partials(_y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    r"""$\psi'(a + b) - \psi'(a)$ and $\psi'(a + b)$."""
-    end = polygamma(1, a + b)
-    return end - polygamma(1, a), end
+def _digamma_between(low: Any, high: Any) -> Any:
+    r"""$\psi(h) - \psi(l)$."""
+    rising = high > low
+    start, end = where(rising, low, high), where(rising, high, low)
+    increment = digamma_increment(start, end - start)
+    return where(high == low, 0.0, where(rising, increment, -increment))
 
 
-scalar_rule(gamma, gamma_partials, holomorphic=True)
-scalar_rule(gammaln, gammaln_partials)
-scalar_rule(digamma, digamma_partials, holomorphic=True)
-scalar_rule(polygamma, polygamma_partials)
-scalar_rule(beta, beta_partials)
-scalar_rule(betaln, betaln_partials)
-scalar_rule(digamma_increment, digamma_increment_partials)
+# (z)ₘ = Γ(z + m) / Γ(z), and the binomial coefficient by Γ.
+poch = ufunc(
+    _sp.poch,
+    lambda y, z, m: y * _digamma_between(z, z + m),
+    lambda y, z, m: y * digamma(z + m),
+)
+binom = ufunc(
+    _sp.binom,
+    lambda y, n, k: y * _digamma_between(n - k + 1, n + 1),
+    lambda y, n, k: y * _digamma_between(k + 1, n - k + 1),
+)
+factorial = ufunc(
+    _sp.factorial, lambda y, n, exact, extend: y * digamma(n + 1), None, None
+)
+
+
+def _digamma_sum(_y: Any, a: Any, d: Any) -> Any:
+    return sum(digamma(a - j / 2) for j in range(int(d)))
+
+
+multigammaln = ufunc(_sp.multigammaln, _digamma_sum, _WHOLE.format("multigammaln", "d"))
+
+
+def _increment_a(_y: Any, a: Any, b: Any) -> Any:
+    return polygamma(1, a + b) - polygamma(1, a)
+
+
+ufunc(digamma_increment, _increment_a, lambda y, a, b: polygamma(1, a + b))

@@ -10,17 +10,26 @@ from typing import Any
 
 import scipy.special
 
-import rules_core as rc
-
 from . import _parameters
-from ._costly_partials import lazy_rule
-from ._declare import elementwise, on_doubles, scalar_rule
+from ._arrays import absolute, log, sqrt, where
+from ._declare import elementwise, on_doubles, ufunc
+from ._differences import Difference
 from ._gamma import digamma_increment
+from ._inverses import Partials, inverse
 from ._logarithms import strong_times, xlog1py, xlogy
 
-__all__ = ["beta_power", "betainc", "betainc_da", "betainc_db"]
+__all__ = [
+    "betainc",
+    "betainc_da",
+    "betainc_db",
+    "betaincc",
+    "betainccinv",
+    "betaincinv",
+    "btdtria",
+    "btdtrib",
+]
 
-betainc = elementwise(scipy.special.betainc)
+_sp = scipy.special
 
 
 @elementwise
@@ -65,56 +74,70 @@ def beta_power(p: Any, q: Any, a: Any, b: Any, x: Any) -> Any:
     return _parameters.beta_power(p, q, a, b, x)
 
 
-_TWICE = (
-    "derivative of betainc in a or b, beyond the first order: there is no formula for "
-    "it. Differentiate in x as often as you like, and in a or b once"
-)
+def _step(a: Any, b: Any, x: Any) -> Any:
+    """For the second order in `a`: the scale on which the first one varies."""
+    far = where(x > 0, absolute(log(where(x > 0, x, 1.0)) + digamma_increment(a, b)), 0)
+    return 0.1 * a / (1 + a * (1 + far) / (1 + sqrt(a)))
 
 
-def _density(a: Any, b: Any, x: Any) -> Any:
+def _step_b(a: Any, b: Any, x: Any) -> Any:
+    return _step(b, a, 1 - x)
+
+
+def density(a: Any, b: Any, x: Any) -> Any:
+    r"""$x^{a-1} (1 - x)^{b-1} / B(a, b)$ (DLMF 8.17.1)."""
     return beta_power(a - 1, b - 1, a, b, x)
 
 
-def _betainc_a(a: Any, b: Any, x: Any) -> Any:
-    return betainc_da(a, b, x)
-
-
-def _betainc_b(a: Any, b: Any, x: Any) -> Any:
-    return betainc_db(a, b, x)
-
-
-def _betainc_x(a: Any, b: Any, x: Any) -> Any:
-    r"""$\partial_x I_x(a, b) = x^{a-1} (1 - x)^{b-1} / B(a, b)$ (DLMF 8.17.1)."""
-    return _density(a, b, x)
-
-
-def _no_second(a: Any, b: Any, x: Any) -> Any:
-    return rc.not_implemented(_TWICE)
-
-
-def _betainc_da_x(a: Any, b: Any, x: Any) -> Any:
+def _betainc_da_x(_y: Any, a: Any, b: Any, x: Any) -> Any:
     r"""$\partial_x \partial_a I = p(x)\, (\ln x - \psi(a) + \psi(a + b))$."""
-    density = _density(a, b, x)
-    return xlogy(density, x) + density * digamma_increment(a, b)
+    height = density(a, b, x)
+    return xlogy(height, x) + height * digamma_increment(a, b)
 
 
-def _betainc_db_x(a: Any, b: Any, x: Any) -> Any:
+def _betainc_db_x(_y: Any, a: Any, b: Any, x: Any) -> Any:
     r"""$\partial_x \partial_b I = p(x)\, (\ln(1 - x) - \psi(b) + \psi(a + b))$."""
-    density = _density(a, b, x)
-    return xlog1py(density, -x) + density * digamma_increment(b, a)
+    height = density(a, b, x)
+    return xlog1py(height, -x) + height * digamma_increment(b, a)
 
 
-def beta_power_partials(
-    y: Any, p: Any, q: Any, a: Any, b: Any, x: Any
-) -> tuple[Any, ...]:
-    r"""$y \ln x$, $y \ln(1 - x)$, $y (\psi(a + b) - \psi(a))$, …, and that in $x$."""
+def _beta_power_x(_y: Any, p: Any, q: Any, a: Any, b: Any, x: Any) -> Any:
     rise = strong_times(p, beta_power(p - 1, q, a, b, x))
-    fall = strong_times(q, beta_power(p, q - 1, a, b, x))
-    along = y * digamma_increment(a, b), y * digamma_increment(b, a)
-    return xlogy(y, x), xlog1py(y, -x), *along, rise - fall
+    return rise - strong_times(q, beta_power(p, q - 1, a, b, x))
 
 
-lazy_rule(betainc, _betainc_a, _betainc_b, _betainc_x)
-lazy_rule(betainc_da, _no_second, _no_second, _betainc_da_x)
-lazy_rule(betainc_db, _no_second, _no_second, _betainc_db_x)
-scalar_rule(beta_power, beta_power_partials)
+BETAINC: Partials = {"a": betainc_da, "b": betainc_db, "x": density}
+BETAINCC: Partials = {
+    "a": lambda a, b, x: -betainc_da(a, b, x),
+    "b": lambda a, b, x: -betainc_db(a, b, x),
+    "x": lambda a, b, x: -density(a, b, x),
+}
+
+betainc = ufunc(
+    _sp.betainc,
+    lambda y, a, b, x: betainc_da(a, b, x),
+    lambda y, a, b, x: betainc_db(a, b, x),
+    lambda y, a, b, x: density(a, b, x),
+)
+betaincc = ufunc(
+    _sp.betaincc,
+    lambda y, a, b, x: -betainc_da(a, b, x),
+    lambda y, a, b, x: -betainc_db(a, b, x),
+    lambda y, a, b, x: -density(a, b, x),
+)
+ufunc(betainc_da, Difference(_step), Difference(_step_b), _betainc_da_x)
+ufunc(betainc_db, Difference(_step), Difference(_step_b), _betainc_db_x)
+ufunc(
+    beta_power,
+    lambda y, p, q, a, b, x: xlogy(y, x),
+    lambda y, p, q, a, b, x: xlog1py(y, -x),
+    lambda y, p, q, a, b, x: y * digamma_increment(a, b),
+    lambda y, p, q, a, b, x: y * digamma_increment(b, a),
+    _beta_power_x,
+)
+
+# The inverses in x, a and b.
+betaincinv = inverse(_sp.betaincinv, "a b p -> x", "a b x", BETAINC)
+betainccinv = inverse(_sp.betainccinv, "a b p -> x", "a b x", BETAINCC)
+btdtria = inverse(_sp.btdtria, "p b x -> a", "a b x", BETAINC)
+btdtrib = inverse(_sp.btdtrib, "a p x -> b", "a b x", BETAINC)

@@ -10,18 +10,23 @@ from typing import Any
 
 import scipy.special
 
-import rules_core as rc
-
 from . import _parameters
-from ._costly_partials import lazy_rule
-from ._declare import elementwise, on_doubles, scalar_rule
+from ._arrays import absolute, log, sqrt, where
+from ._declare import elementwise, on_doubles, ufunc
+from ._differences import Difference
 from ._gamma import digamma
+from ._inverses import Partials, inverse
 from ._logarithms import strong_times, xlogy
 
-__all__ = ["gamma_power", "gammainc", "gammainc_da", "gammaincc"]
+__all__ = [
+    "gammainc",
+    "gammainc_da",
+    "gammaincc",
+    "gammainccinv",
+    "gammaincinv",
+]
 
-gammainc = elementwise(scipy.special.gammainc)
-gammaincc = elementwise(scipy.special.gammaincc)
+_sp = scipy.special
 
 
 @elementwise
@@ -53,51 +58,47 @@ def gamma_power(power: Any, a: Any, x: Any) -> Any:
     return _parameters.gamma_power(power, a, x)
 
 
-_TWICE = (
-    "derivative of {} in a, beyond the first order: there is no formula for it. "
-    "Differentiate in x as often as you like, and in a once"
-)
+def _step(a: Any, x: Any) -> Any:
+    """For the second order in `a`: the scale on which the first one varies."""
+    far = where(x > 0, absolute(log(where(x > 0, x, 1.0)) - digamma(a)), 0.0)
+    spread = 1 + 1 / a + far
+    return 0.1 * a / (1 + a * spread / (1 + sqrt(a)))
 
 
-def _density(a: Any, x: Any) -> Any:
+def density(a: Any, x: Any) -> Any:
+    r"""$x^{a-1} e^{-x} / \Gamma(a)$ (DLMF 8.8.13)."""
     return gamma_power(a - 1, a, x)
 
 
-def _gammainc_x(a: Any, x: Any) -> Any:
-    r"""$\partial_x P(a, x) = x^{a-1} e^{-x} / \Gamma(a)$ (DLMF 8.8.13)."""
-    return _density(a, x)
-
-
-def _gammaincc_x(a: Any, x: Any) -> Any:
-    r"""$\partial_x Q(a, x) = -\partial_x P(a, x)$."""
-    return -_density(a, x)
-
-
-def _gammainc_a(a: Any, x: Any) -> Any:
-    return gammainc_da(a, x)
-
-
-def _gammaincc_a(a: Any, x: Any) -> Any:
-    return -gammainc_da(a, x)
-
-
-def _no_second_a(a: Any, x: Any) -> Any:
-    return rc.not_implemented(_TWICE.format("gammainc and gammaincc"))
-
-
-def _gammainc_da_x(a: Any, x: Any) -> Any:
+def _gammainc_da_x(_y: Any, a: Any, x: Any) -> Any:
     r"""$\partial_x \partial_a P = p(x)\, (\ln x - \psi(a))$, $p$ the density."""
-    density = _density(a, x)
-    return xlogy(density, x) - density * digamma(a)
+    height = density(a, x)
+    return xlogy(height, x) - height * digamma(a)
 
 
-def gamma_power_partials(y: Any, power: Any, a: Any, x: Any) -> tuple[Any, Any, Any]:
-    r"""$y \ln x$, $-y\, \psi(a)$ and $p\, x^{p-1} e^{-x} / \Gamma(a) - y$."""
-    slope = strong_times(power, gamma_power(power - 1, a, x)) - y
-    return xlogy(y, x), -y * digamma(a), slope
+def _gamma_power_x(y: Any, power: Any, a: Any, x: Any) -> Any:
+    return strong_times(power, gamma_power(power - 1, a, x)) - y
 
 
-lazy_rule(gammainc, _gammainc_a, _gammainc_x)
-lazy_rule(gammaincc, _gammaincc_a, _gammaincc_x)
-lazy_rule(gammainc_da, _no_second_a, _gammainc_da_x)
-scalar_rule(gamma_power, gamma_power_partials)
+gammainc = ufunc(
+    _sp.gammainc, lambda y, a, x: gammainc_da(a, x), lambda y, a, x: density(a, x)
+)
+gammaincc = ufunc(
+    _sp.gammaincc, lambda y, a, x: -gammainc_da(a, x), lambda y, a, x: -density(a, x)
+)
+ufunc(gammainc_da, Difference(_step), _gammainc_da_x)
+ufunc(
+    gamma_power,
+    lambda y, power, a, x: xlogy(y, x),
+    lambda y, power, a, x: -y * digamma(a),
+    _gamma_power_x,
+)
+
+# The inverses in x and in a: F(a, x) = p.
+GAMMAINC: Partials = {"a": gammainc_da, "x": density}
+GAMMAINCC: Partials = {
+    "a": lambda a, x: -gammainc_da(a, x),
+    "x": lambda a, x: -density(a, x),
+}
+gammaincinv = inverse(_sp.gammaincinv, "a p -> x", "a x", GAMMAINC)
+gammainccinv = inverse(_sp.gammainccinv, "a p -> x", "a x", GAMMAINCC)

@@ -8,19 +8,10 @@ import scipy.special
 
 import rules_core as rc
 
-from ._declare import (
-    arrays,
-    elementwise,
-    is_complex,
-    scalar_rule,
-)
+from ._arrays import log, log1p, where_number
+from ._declare import arrays, is_complex, ufunc
 
-__all__ = ["expit", "logit", "strong_times", "xlog1py", "xlogy"]
-
-expit = elementwise(scipy.special.expit)
-logit = elementwise(scipy.special.logit)
-xlogy = elementwise(scipy.special.xlogy)
-xlog1py = elementwise(scipy.special.xlog1py)
+__all__ = ["expit", "logit", "xlog1py", "xlogy"]
 
 
 @rc.primitive
@@ -61,35 +52,17 @@ def _strong_times_pull(x: Any, y: Any, dz: Any) -> tuple[Any, Any, Any]:
     return rc.NoTangent(), rc.ProjectTo(x)(dx), rc.ProjectTo(y)(dy)
 
 
-def expit_partials(_y: Any, x: Any) -> tuple[Any]:
-    r"""$\sigma'(x) = \sigma(x)\, \sigma(-x)$, without $1 - \sigma$."""
-    return (expit(x) * expit(-x),)
-
-
-def logit_partials(y: Any, x: Any) -> tuple[Any]:
-    r"""$\mathrm{logit}'(x) = 1 / x + 1 / (1 - x)$; infinite at 0 and 1, NaN beyond."""
-    xp, y, x = arrays(y, x)
-    return (xp.where(xp.isnan(y), y, 1 / x + 1 / (1 - x)),)
-
-
-def xlogy_partials(z: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    r"""$\ln y$ and $x / y$, which is 0 for $x = 0$."""
-    xp, x, y = arrays(x, y)
-    return xp.log(y), strong_times(x, 1 / _in_domain(xp, z, y))
-
-
-def xlog1py_partials(z: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    r"""$\ln(1 + y)$ and $x / (1 + y)$, 0 for $x = 0$."""
-    xp, x, y = arrays(x, y)
-    return xp.log1p(y), strong_times(x, 1 / (1 + _in_domain(xp, z, y)))
-
-
-def _in_domain(xp: Any, z: Any, y: Any) -> Any:
-    """`y`, but NaN where the result is, so that every derivative is NaN there too."""
-    return xp.where(xp.isnan(z), z, y)
-
-
-scalar_rule(expit, expit_partials)
-scalar_rule(logit, logit_partials)
-scalar_rule(xlogy, xlogy_partials, holomorphic=True)
-scalar_rule(xlog1py, xlog1py_partials, holomorphic=True)
+expit: rc.Primitive = ufunc(scipy.special.expit, lambda y, x: expit(x) * expit(-x))
+logit = ufunc(scipy.special.logit, lambda y, x: where_number(y, 1 / x + 1 / (1 - x)))
+xlogy = ufunc(
+    scipy.special.xlogy,
+    lambda z, x, y: log(y),
+    lambda z, x, y: strong_times(x, 1 / where_number(z, y)),
+    holomorphic=True,
+)
+xlog1py = ufunc(
+    scipy.special.xlog1py,
+    lambda z, x, y: log1p(y),
+    lambda z, x, y: strong_times(x, 1 / (1 + where_number(z, y))),
+    holomorphic=True,
+)

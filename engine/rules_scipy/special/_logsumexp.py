@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 import rules_core as rc
 
-from ._declare import is_complex
+from ._declare import DECLARED, is_complex
 
 __all__ = ["logsumexp"]
 
@@ -19,6 +19,8 @@ logsumexp = rc.primitive(
     host=True,
     static_argnames=("axis", "keepdims", "return_sign"),
 )
+
+DECLARED[scipy.special.logsumexp] = "covered"
 
 Axis = Any  # None, an int or a tuple of ints
 Real = rc.Array | float | complex
