@@ -180,6 +180,7 @@ def arrays(*xs: Any) -> tuple[Any, ...]:
     ]
     dtype = xp.result_type(*floating) if floating else xp.asarray(0.0).dtype
     wide = xp.result_type(dtype, xp.complex64)
+    dtype = xp.abs(xp.asarray(0, dtype=dtype)).dtype  # a real number stays real
     return xp, *(
         x
         if rc.is_array(x)

@@ -61,7 +61,7 @@ def errors(name, row):
         for k, less in enumerate(known[order - 1]):
             exact = number(known[order][k])
             scale = max(abs(exact), abs(number(less)))
-            scale = scale if scale > 1e-25 else 0.0  # mpmath's own zeros
+            scale = scale if scale > 1e-18 else 0.0  # mpmath's own zeros
             if values[k] == exact:  # infinities too
                 continue
             error = abs(values[k] - exact) / scale if scale else abs(values[k])

@@ -1,4 +1,4 @@
-"""First and second derivatives of every function against mpmath, at awkward points too."""
+"""First and second derivatives of every function against mpmath."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ PINS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 
 FIRST, SECOND = 1e-10, 1e-8
 # Where SciPy's own values, or differences of them, have fewer digits.
-LOOSE: dict[str, tuple[float, float]] = {}
+LOOSE = {"besselpoly": (1e-8, 1e-7)}
 
 
 @pytest.mark.covering(every=4)
