@@ -257,12 +257,12 @@ def _pull(several: bool, args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any
         if not has_tangent(x):
             cotangents.append(NoTangent())
             continue
-        column = [row[i] for row in rows]
-        terms = [strong_product(conj(p), d) for p, d in zip(column, dys, strict=True)]
-        ct = total(terms)
-        # Where only outputs without a tangent have a part in it, it is zero.
-        ct = ZeroTangent() if isinstance(ct, NoTangent) else ct
-        cotangents.append(_like(x, ct))
+        pairs = zip([row[i] for row in rows], dys, strict=True)
+        # An output without a tangent has no part in it.
+        terms = [
+            strong_product(conj(p), d) for p, d in pairs if not isinstance(p, NoTangent)
+        ]
+        cotangents.append(_like(x, total(terms)) if terms else NoTangent())
     return tuple(cotangents)
 
 
