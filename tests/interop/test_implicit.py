@@ -115,7 +115,7 @@ def test_every_rule(name, solve):
     check_rule(make(solve=solve), *args, hosts=(), config=EngineConfig())
 
 
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "solve"), CASES)
 def test_everywhere(name, solve):
     make, args = SOLVERS[name]
