@@ -17,6 +17,7 @@ import numpy as np
 
 from ._differences import Vector
 from ._jacobian import Indices
+from ._leaf import Leaf
 from ._modes import Mode
 from ._report import Failure
 from ._space import Space
@@ -71,7 +72,7 @@ def _columns(mode: Mode) -> Iterator[Group]:
 def _groups(space: Space, origin: Vector, *, invert: bool = False) -> Iterator[Group]:
     """Groups of a space; their vectors have the sizes of the entries, or inverse."""
     rng = np.random.default_rng(0)
-    spans = np.where(origin == 0, space.spans, np.abs(origin))
+    spans = _sizes(space, origin)
     random = rng.choice((-1.0, 1.0), space.dim) * rng.uniform(0.5, 1.0, space.dim)
     with np.errstate(all="ignore"):
         weights = random / spans if invert else random * spans
@@ -82,19 +83,33 @@ def _groups(space: Space, origin: Vector, *, invert: bool = False) -> Iterator[G
             yield Group(space.labels[members[0]], vector)
 
 
-def _members(space: Space, spans: Vector) -> list[Indices]:
-    """The coordinates of each group."""
+def _sizes(space: Space, origin: Vector) -> Vector:
+    """The size of each coordinate; of the parts of a complex number its modulus."""
+    sizes = np.where(origin == 0, space.spans, np.abs(origin))
+    for leaf, place in _leaves(space):
+        if leaf.is_complex:
+            sizes[place] = np.repeat(np.hypot(*sizes[place].reshape(-1, 2).T), 2)
+    return sizes
+
+
+def _leaves(space: Space) -> list[tuple[Leaf, Indices]]:
+    """The leaves, each with its coordinates."""
     ends = np.cumsum([leaf.dim for leaf in space.leaves])
-    leaves = np.split(np.arange(space.dim), ends[:-1])
+    places = np.split(np.arange(space.dim), ends[:-1])
+    return list(zip(space.leaves, places, strict=True))
+
+
+def _members(space: Space, spans: Vector) -> list[Indices]:
+    """The coordinates of each group; a complex number is not taken apart."""
     found = []
-    for leaf in leaves:
-        if leaf.size <= FEW:
-            found += [leaf[i : i + 1] for i in range(leaf.size)]
+    for leaf, place in _leaves(space):
+        if place.size <= FEW:
+            found += np.split(place, np.arange(0, place.size, 1 + leaf.is_complex)[1:])
             continue
         with np.errstate(all="ignore"):
-            bands = np.floor(np.log(spans[leaf]) / np.log(FOLD))
-        found += [leaf[bands == band] for band in np.unique(bands)]
-    return found
+            bands = np.floor(np.log(spans[place]) / np.log(FOLD))
+        found += [place[bands == band] for band in np.unique(bands)]
+    return [members for members in found if members.size]
 
 
 def _check_column(
