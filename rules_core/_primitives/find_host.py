@@ -189,11 +189,16 @@ def _name_inside(x: Any) -> str:
     return name
 
 
-_DEEPEST = 20
+# Objects that lead to each other are met by every path, so their number is limited.
+_MOST, _DEEPEST = 100, 20
+# Classes whose instances hold no array of a call, whatever their attributes lead to.
+ARRAYLESS: set[type] = set()
 
 
 def _is_open(cls: type) -> bool:
     """Whether the attributes of instances are their only contents."""
+    if cls in ARRAYLESS:
+        return False
     roots = {base.__module__.partition(".")[0] for base in cls.__mro__[:-1]}
     return not roots & {*sys.stdlib_module_names, *entry_points_of_adapters(), "numpy"}
 
@@ -224,7 +229,7 @@ def _name_of_function(f: FunctionType) -> str:
 
 
 def _names_of_hosts(
-    values: Iterable[Any], closed: list[Any], deep: int = 0
+    values: Iterable[Any], closed: list[Any], opened: list[Any], deep: int = 0
 ) -> list[str]:
     names: list[str] = []
     for x in values:
@@ -232,24 +237,25 @@ def _names_of_hosts(
         if name != "inside":
             names.append(name)
         elif isinstance(x, dict):
-            names.extend(_names_of_hosts(x.values(), closed, deep + 1))
+            names.extend(_names_of_hosts(x.values(), closed, opened, deep + 1))
         elif isinstance(x, (tuple, list)):
-            names.extend(_names_of_hosts(x, closed, deep + 1))
+            names.extend(_names_of_hosts(x, closed, opened, deep + 1))
         elif isinstance(x, MethodType):
-            names.extend(_names_of_hosts((x.__self__,), closed, deep + 1))
+            names.extend(_names_of_hosts((x.__self__,), closed, opened, deep + 1))
         elif isinstance(x, partial):
             parts = (*x.args, *x.keywords.values())
-            names.extend(_names_of_hosts(parts, closed, deep + 1))
+            names.extend(_names_of_hosts(parts, closed, opened, deep + 1))
         elif hasattr(type(x), "__dataclass_fields__"):
             fields = [getattr(x, key) for key in tuple(type(x).__dataclass_fields__)]
-            names.extend(_names_of_hosts(fields, closed, deep + 1))
+            names.extend(_names_of_hosts(fields, closed, opened, deep + 1))
         elif isinstance(x, FunctionType):
             closed.append(x)
-        elif _is_open(type(x)) and deep < _DEEPEST:
+        elif len(opened) < _MOST and deep < _DEEPEST and _is_open(type(x)):
+            opened.append(x)
             fields = [getattr(x, key) for key in _slots(type(x)) if hasattr(x, key)]
             if _has_dict(type(x)):
                 fields += [getattr(x, key) for key in tuple(vars(x))]
-            names.extend(_names_of_hosts(fields, closed, deep + 1))
+            names.extend(_names_of_hosts(fields, closed, opened, deep + 1))
         else:
             closed.append(x)
     return names
@@ -257,7 +263,7 @@ def _names_of_hosts(
 
 def _find_adapter_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     adapter, closed = None, []  # type: Any, list[Any]
-    names = _names_of_hosts((*args, *kwargs.values()), closed)
+    names = _names_of_hosts((*args, *kwargs.values()), closed, [])
     if not any(names):  # a compiler can pass only some objects
         names = [
             # It cannot convert a closure: its own framework does, outside the graph.

@@ -17,7 +17,7 @@ from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import LOCK, Table
 
 from .copies import with_copies
-from .find_host import check_captured, find_adapter
+from .find_host import ARRAYLESS, check_captured, find_adapter
 from .shape_and_batch_rules import (
     elementwise_batch_rule,
     elementwise_shape_rule,
@@ -269,6 +269,9 @@ class Primitive:
             if value != _DEFAULTS[name]
         )
         return f"<primitive {describe(self.fun)}{flags}>"
+
+
+ARRAYLESS.add(Primitive)
 
 
 def acting_handle(f: Any) -> Primitive | None:

@@ -49,7 +49,8 @@ _STATIC = (
     MethodDescriptorType,
 )  # fmt: skip
 _TEXTS = (str, bytes, complex)  # and NumPy's, which are of these classes
-_DEEPEST = 20
+# Objects that lead to each other are met by every path, so their number is limited.
+_MOST, _DEEPEST = 100, 20
 _UNSEEN = (
     "whose tensors a compiler does not see. Pass the tensors as arguments, or in a "
     "tuple, list, dict, dataclass or bound method, or compile without fullgraph=True."
@@ -98,10 +99,13 @@ def named(value: Any) -> str:
     return name
 
 
-def open_traced(value: Any, leaves: list[Any], closed: list[str], deep: int) -> Any:
+def open_traced(
+    value: Any, leaves: list[Any], closed: list[str], opened: list[Any], deep: int
+) -> Any:
     """The layout of `value` in constants; its tensors and numbers are appended.
 
-    What cannot be taken apart is described in a predicate, appended to `closed`.
+    What cannot be taken apart is described in a predicate, appended to `closed`, what
+    is taken apart appended to `opened`.
     """
     if isinstance(value, Tensor):
         leaves.append(value)
@@ -121,22 +125,24 @@ def open_traced(value: Any, leaves: list[Any], closed: list[str], deep: int) -> 
         leaves.append(value)
         return NUMBER
     if isinstance(value, (tuple, list, dict)):
-        return _open_container(value, leaves, closed, deep)
+        return _open_container(value, leaves, closed, opened, deep)
     if isinstance(value, (slice, range)):
         parts = (value.start, value.stop, value.step)
-        children = [open_traced(x, leaves, closed, deep) for x in parts]
+        children = [open_traced(x, leaves, closed, opened, deep) for x in parts]
         return ("ends", type(value), (0, 1, 2), tuple(children))
     if isinstance(value, FunctionType):
         if value.__code__.co_freevars:
             closed.append(f"is given a function that closes over variables, {_UNSEEN}")
         return ("static", value)
-    return _open_object(value, leaves, closed, deep)
+    return _open_object(value, leaves, closed, opened, deep)
 
 
-def _open_container(value: Any, leaves: list[Any], closed: list[str], deep: int) -> Any:
+def _open_container(
+    value: Any, leaves: list[Any], closed: list[str], opened: list[Any], deep: int
+) -> Any:
     cls = type(value)
     items = value.values() if isinstance(value, dict) else value
-    children = tuple([open_traced(x, leaves, closed, deep + 1) for x in items])
+    children = tuple([open_traced(x, leaves, closed, opened, deep + 1) for x in items])
     if isinstance(value, dict):
         return ("mapping", dict, tuple(value), children)
     if hasattr(cls, "_fields"):
@@ -144,7 +150,9 @@ def _open_container(value: Any, leaves: list[Any], closed: list[str], deep: int)
     return ("sequence", cls, tuple(range(len(children))), children)
 
 
-def _open_object(value: Any, leaves: list[Any], closed: list[str], deep: int) -> Any:
+def _open_object(
+    value: Any, leaves: list[Any], closed: list[str], opened: list[Any], deep: int
+) -> Any:
     """Methods, partial applications, and instances by their attributes."""
     extra: Any = type(value)
     names: tuple[str, ...] = ()
@@ -160,27 +168,31 @@ def _open_object(value: Any, leaves: list[Any], closed: list[str], deep: int) ->
             "member of an Enum, or an instance of a class of your own."
         )
         return LEAF
-    elif deep > _DEEPEST or not is_open(extra):
+    elif deep > _DEEPEST or len(opened) > _MOST or not is_open(extra):
         closed.append(f"is given an object of type {extra.__name__}, {_UNSEEN}")
         return LEAF
     else:
-        return _open_instance(value, leaves, closed, deep)
-    children = [open_traced(x, leaves, closed, deep + 1) for x in items]
+        return _open_instance(value, leaves, closed, opened, deep)
+    children = [open_traced(x, leaves, closed, opened, deep + 1) for x in items]
     return (kind, extra, names, tuple(children))
 
 
-def _open_instance(value: Any, leaves: list[Any], closed: list[str], deep: int) -> Any:
+def _open_instance(
+    value: Any, leaves: list[Any], closed: list[str], opened: list[Any], deep: int
+) -> Any:
     """An instance, itself where it holds no tensor and nothing else is equal to it."""
     cls = type(value)
+    opened.append(value)
     names = tuple(vars(value))
     for name, expected in class_constants(cls):
         if not holds(getattr(cls, name), expected):
             closed.append(f"reads the class {cls.__name__}, {CHANGED_INSIDE}")
     items = [getattr(value, name) for name in names]
     own: list[Any] = []
-    children = tuple([open_traced(x, own, closed, deep + 1) for x in items])
+    before = len(closed)
+    children = tuple([open_traced(x, own, closed, opened, deep + 1) for x in items])
     tensors = [x for x in own if isinstance(x, Tensor)]
-    if is_itself(cls) and not tensors:
+    if is_itself(cls) and not tensors and len(closed) == before:
         numbers = tuple([constant(x) for x in own])
         name = known_object(value, names, children, numbers)
         if name == CHANGED:

@@ -78,7 +78,7 @@ def call_traced(
         return _OUTSIDE["call"](primitive, args, kwargs)
     leaves: list[Any] = []
     closed: list[str] = []
-    layout = open_traced((args, kwargs), leaves, closed, 0)
+    layout = open_traced((args, kwargs), leaves, closed, [], 0)
     fixed, outside = _outside_of(primitive)
     if not _is_unchanged(primitive, outside):
         closed.append(f"reads a value from outside, {CHANGED_INSIDE}")

@@ -129,3 +129,41 @@ def test_an_object_that_holds_itself_is_refused_in_words():
     f = hidden(Itself, lambda c: (c.s, c.t))
     with pytest.raises(rc.UnsupportedError, match=r"type Itself must not hold itself"):
         by_backward(f, X)
+
+
+def diamond(levels):
+    """2 ** levels paths lead to the one number."""
+    node = Plain(1.5, 2.0)
+    for _ in range(levels):
+        node = Plain(node, node)
+    return node
+
+
+def web(count):
+    """Every node leads to all."""
+    nodes = [Plain(None, 2.0) for _ in range(count)]
+    for node in nodes:
+        node.s = tuple(nodes)
+    return nodes[0]
+
+
+@rc.primitive
+def beside(x, _node):
+    return x.detach().sin()
+
+
+@rc.rrule.define(beside)
+def beside_rrule(x, node):
+    return beside(x, node), lambda dy: (NoTangent(), x.cos() * dy, NoTangent())
+
+
+MANY_PATHS = {"diamond": diamond(14), "web": web(6), "primitive": beside}
+
+
+@pytest.mark.parametrize("name", MANY_PATHS)
+def test_objects_that_many_paths_lead_to_are_compiled_in_time(name):
+    """A search along every path would not come to an end."""
+    torch.compiler.reset()
+    node = MANY_PATHS[name]
+    f = torch.compile(lambda x, _: beside(x, node), backend="aot_eager")
+    torch.testing.assert_close(by_backward(f, X), torch.cos(X))
