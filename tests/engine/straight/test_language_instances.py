@@ -223,6 +223,32 @@ def mapped(x):
     return a * b * c * d
 
 
+def mapped_at_once(x):
+    total = sum(map(abs, (x, 2.0))) + alone(*map(math.sin, (x, 3.0)), x)
+    first, *rest = map(math.cos, [x, x * x, 1.0])
+    return total * first + sum(list(map(abs, rest))) * x
+
+
+def used_up(x):
+    items = map(lambda v: v * x, (x, 2.0))  # noqa: C417  an iterator with a name
+    return sum(items) * 3.0 + sum(items)
+
+
+def handed_on(x):
+    return gone_through(map(math.sin, (x, 2.0))) * x
+
+
+def gone_through(items):
+    return sum(items) + sum(items)
+
+
+def in_step(x):
+    total = x
+    for part in map(lambda v: v * total, (1.0, 2.0, 3.0)):  # noqa: C417  in step
+        total = total + part
+    return total
+
+
 def member(x):
     return x * 2.0 if CHOSEN == Color.RED and CHOSEN is not Color.BLUE else x * x
 
@@ -240,7 +266,7 @@ def fill(_found):
 PROGRAMS = [
     made, inherited, changed, changed_twice, changed_in_a_loop, new_attributes,
     in_containers, passed_on, one_or_the_other, bound_method, attribute_by_name,
-    asked_for_none, classes_asked, mapped, member, nothing_returned,
+    asked_for_none, classes_asked, mapped, mapped_at_once, member, nothing_returned,
 ]  # fmt: skip
 
 
@@ -356,6 +382,7 @@ def on_one_way(x):
 
 
 ALIASES = [
+    used_up, handed_on, in_step,
     second_name, in_a_tuple, in_a_loop, by_itself, kept_by_another, by_argument,
     in_a_method, in_a_closure, late_name, inner_instance, on_one_way,
 ]  # fmt: skip
@@ -397,7 +424,8 @@ REFUSED = [
     (made_anew, "of a kind of their own"), (by_setter, "is computed"),
     (second_name, "a second name"), (in_a_tuple, "a second name"),
     (kept_by_another, "other way|a second name"),
-    (by_argument, "assigned, is not made|other way"),
+    (by_argument, "assigned, is not made|other way"), (used_up, "an iterator is kept"),
+    (handed_on, "an iterator is kept"), (in_step, "an iterator is kept"),
 ]  # fmt: skip
 
 

@@ -75,6 +75,37 @@ def left_in_a_loop(x):
     return total
 
 
+def left_in_an_inner_loop(x):
+    """The outer loop is left, with other kinds than at its head, after that."""
+    total, last = x, 1.0
+    for i in range(4):
+        if x > 100.0:
+            for j in range(2):
+                total = total + j
+                if total > 200.0:
+                    break
+                last = {*range(3)}
+        if total > 3.0:
+            last = total * x
+            break
+        total = total * (1.0 + i)
+        last = i
+    return total * last
+
+
+def left_in_an_unrolled_loop(x):
+    total = x
+    for k in (1.0, 2.0, x):
+        if x > 100.0:
+            for m in (1, 2):
+                total = total * m * len({*range(3)})
+        for v in range(2):
+            total = total + k * v
+            if total > 50.0:
+                break
+    return total
+
+
 def left_within(x):
     if x > 1.0:
         if x > 10.0:  # noqa: SIM108  as a statement
@@ -98,7 +129,8 @@ def left_value(x, flag=None):
 
 def test_ways_that_meet():
     check_refused(both_left, 2.0, reason="not in its language")
-    for f in (left_in_a_loop, left_within, left_value):
+    inner = left_in_an_inner_loop, left_in_an_unrolled_loop
+    for f in (left_in_a_loop, left_within, left_value, *inner):
         check_written(f, 2.0)
     assert grad(left_within)(11.0) == grad(left_within, tier="tape")(11.0)
     assert grad(left_value)(0.5) == 2.0

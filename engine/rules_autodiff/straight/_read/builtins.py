@@ -10,7 +10,7 @@ from rules_autodiff.straight._program.kinds import BOOL, INT, Kind
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Value, with_entries
 
-from .expressions import truth_value
+from .expressions import ONCE, truth_value
 from .part import Part
 from .variables import row_of
 
@@ -80,10 +80,11 @@ class Builtins(Part):
             reader.variables.iterated(reader.expressions.read(over))
             for over in node.args[1:]
         ]
-        return row_of([
+        found = [
             self.call_of(node, place, [*given])
             for place, given in enumerate(zip(*rows, strict=False))
-        ])  # fmt: skip
+        ]
+        return with_entries(Kind("row", tag=ONCE), found)
 
     def call_of(self, node: ast.Call, place: int, given: list[Value]) -> Value:
         """A call of the first argument of `node`."""
@@ -115,7 +116,7 @@ class Builtins(Part):
         """The entries of the one argument of a call, or none without one."""
         if not node.args:
             return []
-        value = self.reader.expressions.read(node.args[0])
+        value = self.reader.expressions.read_items(node.args[0])
         return self.reader.variables.iterated(value)
 
     def call_divmod(self, _f: Known, node: ast.Call) -> Value | None:

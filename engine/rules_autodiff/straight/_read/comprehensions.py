@@ -29,7 +29,7 @@ class Comprehensions(Part):
             return None
         start = reader.expressions.read(node.args[1]) if len(node.args) > 1 else zero()
         if not isinstance(first, ast.GeneratorExp | ast.ListComp):
-            return self.sum_of(reader.expressions.read(first), start, node)
+            return self.sum_of(reader.expressions.read_items(first), start, node)
         name = self.hidden_name(node)
         reader.variables.assign(name, start)
         self.run_through(node, first, lambda element: added(name, element))

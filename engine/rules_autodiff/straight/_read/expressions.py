@@ -53,6 +53,7 @@ ANSWERS: dict[type, Any] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
 }  # fmt: skip
+ONCE = "once"  # the tag of a row that is an iterator
 LARGE = 2**30  # literals from which on nothing is computed while code is written
 TRUTHS = frozenset({"bool", "int", "real", "none", "text"})
 
@@ -70,12 +71,21 @@ class Expressions(Part):
             name = getattr(getattr(found, "value", None), "__name__", "a function")
             refuse(f"{name} is used as a value", node)
         value: Value = found
+        check_kept(value, node)
         return value
+
+    def read_items(self, node: ast.expr) -> Value:
+        """The value of an expression that is gone through here, at once and once."""
+        found = self.read_any(node)
+        if isinstance(found, Value) and found.kind.tag is ONCE:
+            return replace(found, kind=replace(found.kind, tag=None))
+        return self.as_value(found, node)
 
     def read_given(self, node: ast.expr) -> Value:
         """The value of an expression, which may be a function."""
         found = self.read_any(node)
         if isinstance(found, Value):
+            check_kept(found, node)
             return found
         return replace(function_value(found), fresh=isinstance(node, ast.Lambda))
 
@@ -318,6 +328,12 @@ class Expressions(Part):
         value = reader.variables.name_value(name)
         made = isinstance(value, Value) and value.kind.name == "object"
         return replace(value, fresh=name in reader.owned) if made else value
+
+
+def check_kept(value: Value, node: ast.AST) -> None:
+    """Refuse an iterator that is kept: it is used up when it is gone through."""
+    if value.kind.tag is ONCE:
+        refuse("an iterator is kept", node)
 
 
 def is_member(found: Any) -> bool:

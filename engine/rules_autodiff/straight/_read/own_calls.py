@@ -113,7 +113,8 @@ class OwnCalls(Part):
         values: list[Value] = []
         for part in node.args:
             if isinstance(part, ast.Starred):
-                values += reader.variables.iterated(reader.expressions.read(part.value))
+                items = reader.expressions.read_items(part.value)
+                values += reader.variables.iterated(items)
             else:
                 values.append(reader.expressions.read_given(part))
         named: dict[str, Value] = {}
@@ -154,6 +155,7 @@ class OwnCalls(Part):
             return self.default_of(function, place, name)
 
         before, captured = self.reader.unit.state(), dict(self.reader.captured)
+        settling = self.reader.closures.settling
         try:
             full = bound(function, values, named, default, node)
             return self.call_form(function, place, full, None)
@@ -162,6 +164,7 @@ class OwnCalls(Part):
         except Refused as refused:
             self.reader.unit.rewind(before)
             self.reader.captured = captured
+            self.reader.closures.settling = settling
             return call_by_tape(self.reader, tag, values, named, refused)
 
     def invoke_changing(

@@ -42,7 +42,7 @@ RESERVED = frozenset(
 # What changes while a function is read.
 HELD = (
     "kinds", "owned", "items", "block", "indent", "depth", "line", "bars", "captured",
-    "assigned", "headed", "result", "fixed", "comprised", "branches",
+    "assigned", "headed", "locals", "result", "fixed", "comprised", "branches",
 )  # fmt: skip
 
 
@@ -177,12 +177,16 @@ class Reader:
     def mark(self) -> Any:
         """The state of the reading, between two blocks."""
         held = {name: copy.copy(getattr(self, name)) for name in HELD}
+        loops = self.loops.ways, self.loops.path, self.loops.head
         lengths = [len(ways) for ways in self.loops.ways]
-        return held, lengths, self.unit.state()
+        parts = loops, self.closures.settling, self.statements.hoisted
+        return held, parts, lengths, self.unit.state()
 
     def rewind(self, mark: Any) -> None:
         """Forget what was read since."""
-        held, lengths, unit = mark
+        held, (loops, settling, hoisted), lengths, unit = mark
+        self.loops.ways, self.loops.path, self.loops.head = loops
+        self.closures.settling, self.statements.hoisted = settling, hoisted
         vars(self).update({name: copy.copy(value) for name, value in held.items()})
         for ways, length in zip(self.loops.ways, lengths, strict=True):
             del ways[length:]

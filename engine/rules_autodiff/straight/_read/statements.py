@@ -17,6 +17,7 @@ from rules_autodiff.straight._program.values import (
     with_entries,
 )
 
+from .expressions import check_kept
 from .indexing import Key
 from .part import Part
 from .variables import is_temporary
@@ -80,6 +81,8 @@ class Statements(Part):
         if isinstance(call, ast.Constant):
             return
         found = self.reader.expressions.read_any(call)  # it may raise
+        if isinstance(found, Value):
+            check_kept(found, call)
         if isinstance(found, Value):
             self.reader.variables.named(found)
 
@@ -166,7 +169,11 @@ class Statements(Part):
         return self.inner(node.body)
 
     def do_assign(self, node: ast.Assign) -> None:
-        value = self.reader.expressions.read_given(node.value)
+        expressions, rows = self.reader.expressions, ast.Tuple | ast.List
+        unpacks = len(node.targets) == 1 and isinstance(node.targets[0], rows)
+        calls = unpacks and isinstance(node.value, ast.Call)
+        read = expressions.read_items if calls else expressions.read_given
+        value = read(node.value)
         if len(node.targets) > 1:
             value = replace(self.reader.variables.named(value), fresh=False)
         for target in node.targets:
