@@ -69,8 +69,8 @@ def _spence_slope(_y: Any, z: Any) -> Any:
     r"""$\mathrm{Li}_2(1 - z)' = \ln z / (1 - z)$ (DLMF 25.12.2), -1 at 1."""
     u = 1 - z
     near = rc.array_namespace(u).abs(u) < 0.35
-    outer = where(near, 0.5, u)
-    return where(near, _powers(_LOG, where(near, u, 0.0)), log(1 - outer) / outer)
+    outer = where(near, 0.5, z)
+    return where(near, _powers(_LOG, where(near, u, 0.0)), log(outer) / (1 - outer))
 
 
 def _even(sign: int, x: Any, bessel: Any) -> Any:

@@ -17,7 +17,7 @@ FIRST, SECOND = 1e-10, 1e-8
 LOOSE = {"besselpoly": (1e-8, 1e-7)}
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_derivatives_equal_mpmath_s(name):
     allowed = LOOSE.get(name, (FIRST, SECOND))
