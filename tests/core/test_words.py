@@ -72,19 +72,16 @@ def name(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_pages_have_no_riddles(page):
     assert found(PAGE_RIDDLES, STATUS.sub("", prose(page))) == []
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("page", DECISIONS, ids=name)
 def test_decisions_have_no_riddles(page):
     assert found(RIDDLES, prose(page)) == []
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("page", PAGES + DECISIONS, ids=name)
 def test_a_host_is_numpy(page):
     if name(page) not in HOST_IS_DEFINED_IN:
