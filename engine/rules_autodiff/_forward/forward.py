@@ -212,6 +212,9 @@ class ForwardRun(Run):
                 zero if isinstance(dy, AbstractZero) else backing(dy).get(name, zero)
                 for dy in tangents
             ]
+            for part in parts:
+                if isinstance(part, NotImplementedTangent):
+                    part.throw("needed by the engine")
             self.assign(value, parts)
 
     def know(self, number: Any, lanes: list[Any]) -> None:

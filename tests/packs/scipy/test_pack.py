@@ -169,6 +169,15 @@ def test_mixed_second_derivatives_of_betainc(host):
     assert np.isclose(float(other), known[0], rtol=1e-12)
 
 
+def test_a_missing_derivative_of_several_outputs_is_an_error_in_forward_mode():
+    """Each output has it: the tangent is a tuple."""
+    from rules_autodiff import jvp
+
+    x = np.array([1.0, 2.0])
+    with pytest.raises(rc.DerivativeNotImplemented, match="in its order m"):
+        jvp(lambda x: special.mathieu_cem(x, 1.5, 30.0), (x,), (x,))
+
+
 @pytest.mark.parametrize("z", [1.5 + 0.5j, -1.5 + 0.5j])
 def test_scaled_iv_of_complex_arguments_is_not_holomorphic(z):
     """Against differences along both axes, forward and adjoint."""
