@@ -11,7 +11,15 @@ import cmath
 import dis
 import math
 import operator
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -54,6 +62,11 @@ METHODS = frozenset({
 })  # fmt: skip
 
 
+OF_CLASSES = (
+    BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType,
+)  # fmt: skip
+
+
 def public(module: ModuleType) -> list[Any]:
     """The functions and number types of a module of NumPy."""
     entries = [(name, getattr(module, name)) for name in dir(module) if name[0] != "_"]
@@ -78,8 +91,8 @@ KNOWN: frozenset[Any] = frozenset([
 
 def is_known(f: Any) -> bool:
     """Whether calls of a function that is no program change nothing."""
-    if type(f) is BuiltinFunctionType and type(f.__self__) is not ModuleType:
-        cls = type(f.__self__)
+    if type(f) in OF_CLASSES and type(getattr(f, "__self__", None)) is not ModuleType:
+        cls = getattr(f, "__objclass__", None) or type(f.__self__)
         return cls in HOLDERS or (cls is np.ndarray and f.__name__ in METHODS)
     if isinstance(f, type) and issubclass(f, BaseException):
         return True

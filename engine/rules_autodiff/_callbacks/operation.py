@@ -4,7 +4,9 @@ Written code may come to nothing and begin again, so such a call must change not
 it raises an error before it does what is not known to be without effect.
 """
 
-from types import BuiltinFunctionType, FunctionType, GeneratorType, ModuleType
+from functools import partial
+from operator import attrgetter, itemgetter
+from types import FunctionType, GeneratorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from rules_autodiff._hooks.run import Run
 from rules_autodiff._python.errors import UnsupportedProgram
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS
 from rules_autodiff._python.lifted_code import hooks_of, is_lifted
+from rules_autodiff._python.methods import python_method
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._shadows.saved_state import written_to
@@ -98,11 +101,17 @@ def check_call(run: Any, f: Any) -> None:
         quiet = is_known(f) or not (f in HANDLERS or is_opaque_class(f))
     elif isinstance(f, Transform) or type(f) in CALLABLES:
         quiet = False
-    else:
-        native = isinstance(f, BuiltinFunctionType | np.ufunc | type(np.sum))
-        quiet = is_known(f) if native else not isinstance(f, ModuleType)
+    elif isinstance(f, MethodType | partial):
+        check_call(run, f.__func__ if isinstance(f, MethodType) else f.func)
+        quiet = True
+    else:  # what a `__call__` of the program calls is checked there
+        written = python_method(type(f), "__call__") is not None
+        quiet = written or isinstance(f, GETTERS) or is_known(f)
     if not quiet:
         stop(f"calls {f!r}")
+
+
+GETTERS = itemgetter, attrgetter
 
 
 def stop(what: str) -> None:

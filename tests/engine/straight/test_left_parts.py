@@ -4,7 +4,9 @@ A branch outside of the language begins the program anew on the tape, where it i
 A function outside of it is run by a tape of its own, which stops before any effect.
 """
 
+import functools
 import itertools
+import operator
 import random
 import warnings
 from collections import defaultdict
@@ -361,6 +363,52 @@ def test_random_numbers_are_drawn_once():
     DRAWN.seed(1)
     found = [grad(program)(2.0) for _ in range(5)]
     np.testing.assert_allclose(found, expected)
+
+
+# By methods, in C, of captured objects: stream, array, list.
+IN_C = {
+    "shuffle": lambda rng, deck, log: rng.shuffle(deck),
+    "by its class": lambda rng, deck, log: np.random.Generator.shuffle(rng, deck),
+    "partial": lambda rng, deck, log: functools.partial(rng.shuffle, deck)(),
+    "by name": lambda rng, deck, log: operator.methodcaller("shuffle", deck)(rng),
+    "permutation": lambda rng, deck, log: rng.permutation(deck),
+    "number": lambda rng, deck, log: rng.normal(),
+    "bits": lambda rng, deck, log: rng.bit_generator.random_raw(),
+    "list": lambda rng, deck, log: log.append(1),
+    "list by its class": lambda rng, deck, log: list.append(log, 1),
+    "operator": lambda rng, deck, log: operator.iadd(log, [1]),
+    "mapped": lambda rng, deck, log: list(map(log.append, [1])),
+    "key": lambda rng, deck, log: sorted([1, 2], key=lambda _: log.append(1) or 0),
+    "array": lambda rng, deck, log: deck.fill(3),
+    "entry": lambda rng, deck, log: operator.setitem(deck, 0, 7),
+    "put": lambda rng, deck, log: np.put(deck, 0, 5),
+}
+
+
+@pytest.mark.parametrize("name", IN_C)
+def test_effects_of_methods_in_c_are_those_of_the_tape(name):
+    effect, x = IN_C[name], np.array([0.1, 0.2, 0.3])
+
+    def told(tier):
+        rng, deck, log = np.random.default_rng(0), np.arange(4), []
+
+        def changing(v):
+            effect(rng, deck, log)
+            return v.sum()
+
+        def program(x):
+            y = np.sin(x)
+            z = y * y + x
+            return changing(z) * np.sum(y * z)
+
+        seen = []
+        for _ in range(4):
+            grad(program, tier=tier)(x)
+            state = rng.bit_generator.state["state"]["state"]
+            seen.append((state, deck.tolist(), len(log)))
+        return seen
+
+    assert told("auto") == told("tape")
 
 
 # what is asked of the tape
