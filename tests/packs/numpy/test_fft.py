@@ -15,14 +15,12 @@ COMPLEX = [np.fft.fft, np.fft.ifft, np.fft.irfft, np.fft.hfft]
 REAL = [np.fft.rfft, np.fft.ihfft]
 
 
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("f", [*COMPLEX, *REAL])
 def test_norms(check, f, norm):
     check(f, R if f in REAL else Z, None, -1, norm)
 
 
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("f", [*COMPLEX, *REAL])
 def test_lengths(check, f, n):
@@ -38,7 +36,6 @@ MANY = [np.fft.fftn, np.fft.ifftn, np.fft.fft2, np.fft.ifft2, np.fft.irfftn,
         np.fft.irfft2]  # fmt: skip
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", [*MANY, np.fft.rfftn, np.fft.rfft2])
 def test_several_axes(check, f):
     x = R if f in (np.fft.rfftn, np.fft.rfft2) else Z

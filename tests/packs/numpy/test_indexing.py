@@ -28,7 +28,6 @@ KEYS = [
 ]
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_getitem(check, key):
     check(operator.getitem, M, key)

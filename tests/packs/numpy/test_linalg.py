@@ -37,7 +37,6 @@ def positive(make, *shape):
 SQUARE = [np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv]
 
 
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize("f", SQUARE)
 def test_square(check, f, make):
@@ -45,7 +44,6 @@ def test_square(check, f, make):
     check(f, make(2, 3, 3) + 2 * np.eye(3))
 
 
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize(
     ("left", "right"),
@@ -115,7 +113,6 @@ def test_slogdet_of_a_singular_matrix_has_strong_zeros():
     np.testing.assert_array_equal(da, np.zeros((2, 2)))
 
 
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize("shape", [(4, 2), (2, 4), (2, 3, 2)])
 def test_pinv(check, make, shape):
@@ -200,14 +197,12 @@ def test_norm_known():
     assert dp == pytest.approx(-0.47439707, abs=5e-9)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("p", CONDITIONS)
 def test_condition_numbers(check, p):
     check(np.linalg.cond, real(3, 3) + np.eye(3), p)
     check(np.linalg.cond, complex_(2, 3, 3) + np.eye(3), p)
 
 
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("make", [real, complex_])
 def test_cholesky(check, make, upper):
@@ -240,7 +235,6 @@ def test_qr_of_dependent_columns_is_refused(mode, columns):
         pullback(y)
 
 
-@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("uplo", ["L", "U"])
 def test_symmetric_eigenvalues(check, uplo):
     check(np.linalg.eigh, positive(real, 3, 3), uplo)
@@ -258,7 +252,6 @@ def test_eigenvalues(check):
     check(np.linalg.eig, rotation)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2)])
 def test_singular_values(check, shape):
     check(np.linalg.svd, real(*shape), False)

@@ -20,7 +20,6 @@ ONE = (
 ).split()
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", [*ONE, "exp2", "cbrt"])
 def test_one_argument(check, name):
     check(getattr(math, name), 0.37)
@@ -94,7 +93,6 @@ COMPLEX = (
 ).split()
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", COMPLEX)
 def test_complex(check, name):
     check(getattr(cmath, name), 0.4 - 0.3j)

@@ -31,7 +31,6 @@ METHODS = [
 ]  # fmt: skip
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("name", "args"), METHODS)
 def test_array_methods(check, name, args):
     check(getattr(np.ndarray, name), M, *args)
@@ -63,7 +62,6 @@ SCALAR_METHODS = [
 ]  # fmt: skip
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("name", "args"), SCALAR_METHODS)
 def test_scalar_methods(check, name, args):
     """NumPy scalars have the methods of arrays."""
@@ -82,7 +80,6 @@ def test_methods_that_no_scalar_can_follow(name):
 OPERATORS = ["add", "sub", "mul", "truediv", "pow", "matmul"]
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_operators(check, name):
     f = getattr(operator, name)
@@ -98,7 +95,6 @@ def test_remainders(check, name):
     check(getattr(operator, name), np.array([1.05, -0.7]), np.array([0.75, 1.4]))
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", [*OPERATORS[:-1], "mod", "floordiv"])
 def test_operators_in_place(check, name):
     """Numbers are not written to: `x += y` makes a new one."""
@@ -145,7 +141,6 @@ def test_accumulate(check, ufunc):
     check(np.ufunc.accumulate, ufunc, M, 1)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.arctan2, np.hypot])
 def test_outer(check, ufunc):
     check(np.ufunc.outer, ufunc, M, T[0, 0])

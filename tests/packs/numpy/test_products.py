@@ -38,7 +38,6 @@ MATMUL_SHAPES = [
 ]
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("left", "right"), MATMUL_SHAPES)
 def test_matmul(check, left, right):
     check(np.matmul, real(*left), real(*right))
@@ -82,7 +81,6 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "left", "right"), PRODUCTS)
 def test_products(check, f, left, right):
     check(f, real(*left), real(*right))
@@ -122,7 +120,6 @@ def test_cross_of_plane_vectors_is_refused():
         rc.rrule(np.cross, real(2), real(2))
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     "shapes",
     [
@@ -137,7 +134,6 @@ def test_multi_dot(check, shapes):
     check(np.linalg.multi_dot, tuple(real(*s) for s in shapes))
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("n", [0, 1, 2, 5, -1, -2])
 def test_matrix_power(check, n):
     check(np.linalg.matrix_power, real(3, 3) + 3 * np.eye(3), n)
@@ -151,7 +147,6 @@ def test_trace_and_diagonal(check):
     check(np.linalg.diagonal, complex_(2, 3, 4), offset=-1)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(
     ("subscripts", "shapes"),
     [

@@ -31,21 +31,18 @@ def test_axes(check, f, axis):
     check(f, A, axis, keepdims=True)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", SMOOTH)
 def test_complex(check, f):
     check(f, Z, 1)
     check(f, Z)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", [np.sum, np.mean, np.prod, np.var, np.std])
 def test_where(check, f):
     check(f, A, 1, where=MASK)
     check(f, Z, (0, 2), where=MASK)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", [np.max, np.min, np.amax, np.amin])
 def test_extreme_options(check, f):
     check(f, A, 1, where=MASK, initial=1.0)
@@ -67,13 +64,11 @@ def test_degrees_of_freedom(check, f):
     check(f, A, 2, mean=np.mean(A, axis=2, keepdims=True))
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", REDUCTIONS)
 def test_single_precision_is_kept(check, f):
     check(f, A.astype(np.float32), 1)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", REDUCTIONS)
 def test_lists_and_numbers(check, f):
     check(f, [1.5, 2.0, 4.0])

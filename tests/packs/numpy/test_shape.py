@@ -103,7 +103,6 @@ def _label(value):
     return value.__name__ if callable(value) else None
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "args"), CALLS, ids=_label)
 def test_real(check, f, args):
     check(f, *args)
@@ -149,7 +148,6 @@ JOINS = [
 ]
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "args"), JOINS, ids=_label)
 def test_joining(check, f, args):
     check(f, *args)

@@ -26,7 +26,6 @@ def test_sort_complex(check):
     check(np.sort_complex, Z)
 
 
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_median(check, axis, keepdims):
@@ -47,7 +46,6 @@ def test_more_quantiles(check, method):
     test_quantile(check, method)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_quantile(check, method):
     check(np.quantile, M, 0.37, method=method)
@@ -148,7 +146,6 @@ def test_cumulative_without_nan(f):
     move_numbers(f, HOLES, 1)
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", [*NAN_FUNCTIONS, np.nancumsum, np.nancumprod])
 def test_without_any_nan(check, f):
     check(f, M, 1)

@@ -77,7 +77,6 @@ WRAPPERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.covering(every=3)
 @pytest.mark.parametrize(("f", "args", "kw"), WRAPPERS)
 def test_array_api_compat(check, f, args, kw):
     check(f, *args, **kw)
