@@ -148,7 +148,8 @@ def of_class(x: Any, dx: Any, met: dict[Any, Any]) -> Any:
 
     An author may give a plain tuple or dict for an instance, in any order.
     """
-    instance = type(dx) is type(x)  # the class's own instance as its tangent
+    # The class's own instance as its tangent.
+    instance = type(dx) is type(x) and not isinstance(dx, CONTAINERS)
     level = structure(x) if instance or isinstance(dx, CONTAINERS) else None
     if level is None:
         return dx

@@ -8,6 +8,7 @@ import functools
 import itertools
 import operator
 import random
+import types
 import warnings
 from collections import defaultdict
 
@@ -409,6 +410,62 @@ def test_effects_of_methods_in_c_are_those_of_the_tape(name):
         return seen
 
     assert told("auto") == told("tape")
+
+
+# attributes that code computes
+
+
+class Counting:
+    reads = 0
+
+
+class Computing(type):
+    def __getattr__(cls, name):
+        return counted()
+
+    @property
+    def factor(cls):
+        return counted()
+
+
+class Descriptor:
+    def __get__(self, instance, owner):
+        return counted()
+
+
+class Made(metaclass=Computing):
+    pass
+
+
+class Described:
+    scale = Descriptor()
+
+
+def counted():
+    Counting.reads += 1
+    return 2.0
+
+
+LAZY = types.ModuleType("lazy")
+vars(LAZY)["__getattr__"] = lambda name: counted()
+COMPUTED = {
+    "metaclass": lambda: Made.scale,
+    "property of a metaclass": lambda: Made.factor,
+    "descriptor": lambda: Described.scale,
+    "module": lambda: LAZY.scale,
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_branch_that_is_not_taken_computes_no_attribute(name):
+    read = COMPUTED[name]
+
+    def program(x):
+        return x * 2.0 if x < 5.0 else x * read()
+
+    before = Counting.reads
+    found = [grad(program)(1.5 + k) for k in range(4)]
+    assert (found, Counting.reads) == ([2.0] * 4, before)
 
 
 # what is asked of the tape

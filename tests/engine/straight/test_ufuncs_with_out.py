@@ -35,8 +35,11 @@ def test_numpys(name, out, at_once):
 
 def test_one_with_a_rule_for_any_number_of_arguments(at_once):
     with isolated_rules():
-        scalar_rule(scipy.special.agm, lambda _z, *args: tuple(0.0 * x for x in args))
-        f = program_of("np.sum(scipy.special.agm(x, y, x))", alone=True)
+        scalar_rule(
+            scipy.special._ufuncs._igam_fac,
+            lambda _z, *args: tuple(0.0 * x for x in args),
+        )
+        f = program_of("np.sum(scipy.special._ufuncs._igam_fac(x, y, x))", alone=True)
         x, y = np.array([0.3, 0.7]), np.array([0.45, 0.52])
         for _ in range(3):
             assert np.array_equal(grad(f)(x, y), np.zeros(2))

@@ -69,6 +69,23 @@ def is_plain_object(value: Any) -> bool:
     return plain and not isinstance(value, CONTAINERS)
 
 
+def is_computed(x: Any, name: str) -> bool:
+    """Whether reading an attribute of a module or class would run code of a program."""
+    if isinstance(x, ModuleType):
+        return name not in vars(x)
+    if not isinstance(x, type) or isinstance(x, EnumType):
+        return False
+    cls = type(x)
+    own = cls.__getattribute__ is type.__getattribute__
+    metaclasses: Any = cls.__mro__[:-2]  # type: ignore[index]  # of a metaclass
+    if not own or any(name in vars(c) for c in metaclasses):
+        return True
+    entry = next((vars(c)[name] for c in x.__mro__ if name in vars(c)), MISSING)
+    if entry is MISSING:
+        return hasattr(cls, "__getattr__")
+    return isinstance(getattr(type(entry), "__get__", None), FunctionType)
+
+
 class Captures:
     """The places that a program reads, with their expected values."""
 
@@ -143,9 +160,10 @@ class Captures:
         """The value of a name in a module."""
         if isinstance(known, Thing):
             return self.of_object(known, name)
-        value = getattr(known.value, name, MISSING)
+        computed = is_computed(known.value, name)
+        value = MISSING if computed else getattr(known.value, name, MISSING)
         if value is MISSING:
-            refuse(f"{known.value!r} has no attribute {name}")
+            refuse(f"{known.value!r} has no attribute {name}, or computes it")
         return self.found(value, Place(known.place, f"{{}}.{name}"))
 
     def module(self, name: str) -> Known:

@@ -191,7 +191,7 @@ def write_astype(call: Call) -> Written | None:
     return with_nothing(Written(array(x.ndim), None, (by_x,)), call)
 
 
-@function(np.asarray, np.asanyarray, np.ascontiguousarray)
+@function(np.asarray, np.ascontiguousarray)
 def write_asarray(call: Call) -> Written | None:
     x = call.kinds[0]
     options = settings(call, ("dtype",), dtype=None)
