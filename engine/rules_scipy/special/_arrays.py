@@ -79,12 +79,16 @@ def floor(x: Any) -> Any:
 
 def real(x: Any) -> Any:
     """Real part; real arrays as they are."""
+    if not rc.is_array(x):
+        return x.real
     xp = rc.array_namespace(x)
     return xp.real(x) if xp.isdtype(x.dtype, "complex floating") else x
 
 
 def imag(x: Any) -> Any:
     """Imaginary part; zero for real arrays."""
+    if not rc.is_array(x):
+        return x.imag
     xp = rc.array_namespace(x)
     complex_ = xp.isdtype(x.dtype, "complex floating")
     return xp.imag(x) if complex_ else xp.zeros_like(x)
@@ -102,6 +106,8 @@ def _like(xp: Any, example: Any, x: Any) -> Any:
         return x
     if isinstance(x, complex):
         return xp.zeros_like(example) + x  # of the complex dtype
+    if not rc.is_array(example):
+        return xp.asarray(x)
     return xp.asarray(x, dtype=example.dtype)
 
 
