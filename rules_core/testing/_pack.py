@@ -7,6 +7,7 @@ import itertools
 import os
 import pickle
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any, final
 
 from rules_core import AmbiguousRulesError, Rule, rules
@@ -160,7 +161,7 @@ def _narrower(a: type, b: type) -> type | None:
 def _pickles(pack: _Pack) -> None:
     """Every rule unpickles as itself, if its function pickles at all."""
     for rule in pack.rules:
-        if _is_foreign_wrapper(rule.key):
+        if not _may_pickle(rule.key):
             continue
         try:
             again = pickle.loads(pickle.dumps(rule))
@@ -172,15 +173,19 @@ def _pickles(pack: _Pack) -> None:
             raise Failure(message)
 
 
-def _is_foreign_wrapper(key: Any) -> bool:
-    """Whether another object has the function's name, as in `array_api_compat`."""
-    if getattr(key, "__wrapped__", None) is None:
-        return False
+def _may_pickle(key: Any) -> bool:
+    """Whether a function may be asked to pickle, as what is found by its name.
+
+    Not one whose name another object has, as in `array_api_compat`, and no object of a
+    library that does not pickle, as SciPy's `MultiUFunc`.
+    """
+    if isinstance(key, FunctionType) and getattr(key, "__wrapped__", None) is None:
+        return True
     try:
         pickle.dumps(key)
     except pickle.PicklingError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _side_rules(pack: _Pack) -> str:
