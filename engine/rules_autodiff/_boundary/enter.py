@@ -161,8 +161,18 @@ class Entrance:
 
         Each argument is a separate variable: the derivatives of `f(x, x)` are those of
         two variables. A write to one of them would change the other. Views of one array
-        that do not overlap are two variables.
+        that do not overlap are two variables. The program's list, dict or object is a
+        copy: a write to the user's own, by the name of a global, would not change it.
         """
+        for x, _ in self.copies:
+            if id(x) in written:
+                message = (
+                    f"A differentiated argument (of class {type(x).__name__}) must be "
+                    "written to as the argument, but is written to by another name, as "
+                    "a global or an entry of one. Use the argument's name, or pass a "
+                    "copy."
+                )
+                raise UnsupportedProgram(message)
         for x, inner, guard in self.arrays:
             owners = {id(owner_of(inner)), id(guard.owner)}
             if not owners & written:

@@ -69,12 +69,12 @@ def load_deque(x: Any, state: Any) -> None:
 
 
 def slots_of(cls: type) -> list[Any]:
-    """The slot descriptors of a class and its bases."""
+    """The slot descriptors of a class and its bases, without that of the dict."""
     return [
         item
         for base in cls.__mro__
         for item in vars(base).values()
-        if type(item).__name__ == "member_descriptor"
+        if type(item).__name__ == "member_descriptor" and item.__name__ != "__dict__"
     ]
 
 

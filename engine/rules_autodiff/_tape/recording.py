@@ -101,9 +101,9 @@ class Recording:
 
     def check_written(self, inner: Any) -> None:
         """Refuse what was written to and is also seen by another way."""
-        self.entrance.check_written(self.written())
-        given, own = (*self.args, self.kwargs), (*inner, self.kwargs)
         changed = written_to(self.run.changes)
+        self.entrance.check_written(self.written() | changed)
+        given, own = (*self.args, self.kwargs), (*inner, self.kwargs)
         self.entrance.check_alone(changed, self.f, given, own)
 
     def written(self) -> set[int]:
