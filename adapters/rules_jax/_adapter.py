@@ -44,8 +44,11 @@ class JaxAdapter:
                 error.add_note(ADVICE)
             raise
 
-    def check_captured(self, primitive: Any) -> None:
+    def check_captured(
+        self, primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         """Refuse a primitive with rules that captures what JAX differentiates."""
+        del args, kwargs
         refuse_captured(primitive)
 
     def stop_gradient(self, x: Any) -> Any:

@@ -62,6 +62,8 @@ def call_primitive(
     if primitive.host and (native := native_of(primitive)) is not None:
         return native(*args, **kwargs)
     if any(map(_traced, args)) or (kwargs and any(map(_traced, kwargs.values()))):
+        if primitive.helpers:
+            refuse_captured(primitive)
         return _call_traced(primitive, args, kwargs, via)
     refuse_captured(primitive)
     if primitive.host:
@@ -285,11 +287,12 @@ def refuse_captured(primitive: Any) -> None:
     Raises:
         UnexpectedTracerError: It captures a value that may be differentiated.
     """
-    table, fun = primitive.table, primitive.fun
+    table, functions = primitive.table, (primitive.fun, *primitive.helpers)
     if _compat.at_top_level() or not (table.rrule.rules or table.frule.rules):
         return
-    if any(map(_compat.is_differentiable, captured(fun))) or hidden_tracer(fun):
-        raise jax.errors.UnexpectedTracerError(captured_text(primitive.__name__))
+    for f in functions:
+        if any(map(_compat.is_differentiable, captured(f))) or hidden_tracer(f):
+            raise jax.errors.UnexpectedTracerError(captured_text(primitive.__name__))
 
 
 def _impure_text(primitive: Any) -> str:

@@ -10,14 +10,17 @@ from torch import Tensor
 
 import rules_core as rc
 from rules_torch._compile.trace import call_traced
+from rules_torch._rules.cuts import watched
+from rules_torch._rules.outside_tensors import refuse_in_body
 from rules_torch._values.leaves import SymbolError
 
 from ._compat import is_symbol
-from ._config import CONFIG
+from ._config import CONFIG, TorchConfig
 from ._dispatch import dispatch
 
 __all__ = ["TorchAdapter", "adapter"]
 
+TorchConfig.watched = staticmethod(watched)
 _is_compiling = torch.compiler.is_dynamo_compiling
 
 
@@ -42,6 +45,13 @@ class TorchAdapter:
         except SymbolError as found:  # of torch.fx.symbolic_trace
             tracer = found.symbol.tracer
             return tracer.create_proxy("call_function", primitive, args, kwargs)
+
+    def check_captured(
+        self, primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Refuse a call without tensors whose rules' functions read one."""
+        if primitive.helpers and not _is_compiling():
+            refuse_in_body(primitive, args, kwargs, (), lambda *_: True)
 
     def stop_gradient(self, x: Any) -> Any:
         """`x` without its derivative, in reverse and in forward mode."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import compress
-from typing import Any, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import torch
 from torch import Tensor
@@ -44,6 +45,10 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
     (tensor(9.), tensor(6.))
     """
 
+    # Runs a function under watch for what it cuts. The adapter gives it: the module
+    # that watches imports this one.
+    watched: ClassVar[Callable[..., Any]]
+
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
         """`(y, pullback)`; the pullback evaluates `f` again and may be kept."""
         pull = _pull_back_arrays if _is_numpy((f, args, kw)) else _pull_back
@@ -58,6 +63,22 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
             return _arrays(y), _arrays(dy)
         return self._push(tangents, f, args, kw)
 
+    def check_uncut(self, label: str, f: Any, *args: Any, **kw: Any) -> None:
+        """Refuse a function that makes constants of its tensors, which torch allows.
+
+        Raises:
+            LostDerivativeError: It does.
+        """
+        if _is_numpy((f, args, kw)):
+            f, args, kw = map(_tensors, (f, args, kw))
+        if torch.compiler.is_compiling():  # without numbers, which it cannot take
+            return
+        run = _Flat(f, args, kw)
+        chosen = run.chosen()
+        points = [run.tensors[i] for i in chosen]
+        fn = partial(self.watched, _Residual(label), run.smooth(chosen))
+        pull_back(fn, points, lambda ys: [None] * len(ys))
+
     def _push(
         self, tangents: Any, f: Any, args: tuple[Any, ...], kw: dict[str, Any]
     ) -> tuple[Any, Any]:
@@ -71,6 +92,14 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
         dxs = [_concrete(seeds[i], run.tensors[i]) for i in chosen]
         ys, dys = push_forward(run.smooth(chosen), points, dxs)
         return run.primal(ys), run.tangent(dys)
+
+
+class _Residual(NamedTuple):
+    """A function that is differentiated once, for the errors about it."""
+
+    label: str
+    lost: str = "the derivative"
+    host: bool = False
 
 
 class _Flat:

@@ -42,10 +42,11 @@ class LostDerivativeError(rc.UnsupportedError):
     __module__ = "rules_torch"
 
     def __init__(self, rule: Any, how: str) -> None:
+        what = getattr(rule, "lost", "second derivatives")
         super().__init__(
             f"{rule.label} must compute with tensors where a derivative of what "
-            f"it computes can be asked for, but got a constant by {how}; second "
-            "derivatives would be wrong without an error. Use array_namespace(x), or "
+            f"it computes can be asked for, but got a constant by {how}; {what} "
+            "would be wrong without an error. Use array_namespace(x), or "
             "ignore_derivatives(x) for what is constant on purpose."
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from rules_core._base.arrays import is_array
@@ -21,10 +22,11 @@ from rules_core._dispatch.rule_key import describe
 from rules_core._primitives.declare import primitive
 from rules_core._primitives.primitive import Primitive
 from rules_core._rules.frule_rrule import frule, rrule
-from rules_core._tangents.canonical import zero_tangent
+from rules_core._rules.vjp_and_jvp import vjp
+from rules_core._tangents.canonical import canonical, zero_tangent
+from rules_core._tangents.containers import StructuralTangent, backing
 from rules_core._tangents.leaves import is_complex
 from rules_core._tangents.zeros import (
-    AbstractTangent,
     AbstractZero,
     NoTangent,
     NotImplementedTangent,
@@ -121,6 +123,8 @@ def implicit(
     )
     where = Location.of(residual)
     theorem = _Theorem(handle, residual, solver, where, auxiliary=auxiliary)
+    own = () if isinstance(solve, str) else (solver,)
+    handle.search_also((residual, *own), theorem.probe)
     for kind, function, needed in (
         (rrule, theorem.rrule, RuleConfig[HasReverseMode]),
         (frule, theorem.frule, RuleConfig[HasForwardsMode]),
@@ -157,6 +161,7 @@ class _Theorem:
         self.where, self.auxiliary = where, auxiliary
         self.keywords = keyword_names(residual)
         self.label = f"implicit({handle.table.label})"
+        self.blamed = f"{self.label}: the residual {describe(residual)}"
 
     def rrule(self, config: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
         result = called(self.handle.fun)(*args, **kw)
@@ -168,6 +173,7 @@ class _Theorem:
                 return (NoTangent(), *(refusal,) * len(args))
             if isinstance(dy, AbstractZero):
                 return (NoTangent(), *(ZeroTangent(),) * len(args))
+            config.check_uncut(self.blamed, self.residual, y, *args, **own)
             r, pull = rrule_via_ad(config, self.residual, y, *args, **own)
             self._check_residual(y, r)
 
@@ -185,6 +191,7 @@ class _Theorem:
         result = called(self.handle.fun)(*args, **kw)
         y, own = self._solution(result), self._options(kw)
         still = [zero_tangent(x) for x in args]
+        config.check_uncut(self.blamed, self.residual, y, *args, **own)
 
         def push(dy: Any, dxs: Sequence[Any]) -> Any:
             given = (NoTangent(), dy, *dxs)
@@ -201,6 +208,16 @@ class _Theorem:
         if not self.auxiliary:
             return result, dy
         return result, (dy, *map(_unknown, result[1:]))
+
+    def probe(self, result: Any, *args: Any, **kw: Any) -> Any:
+        """All that the rules compute: a value from outside would show in it."""
+        y = result[0] if self.auxiliary else result
+        equation = partial(self.residual, **self._options(kw))
+        r = equation(y, *args)
+        if self.solve in SOLVERS.values():  # they read nothing
+            return r
+        _, pull = vjp(equation, y, *args)
+        return r, self.solve(lambda w: pull(w)[0], r)
 
     def _options(self, kw: dict[str, Any]) -> dict[str, Any]:
         """The keywords that the residual takes."""
@@ -265,14 +282,15 @@ def _described(r: Any) -> str:
 
 def _unknown(x: Any) -> Any:
     """NaN for the tangent that has no formula: unused it does no harm."""
-    zero = zero_tangent(x)
-    return zero if isinstance(zero, AbstractTangent) else zero + float("nan")
+    return canonical(x, lambda number: zero_tangent(number) + float("nan"))
 
 
 def _is_zero(d: Any) -> bool:
     """Whether a cotangent is known to be zero; the values of traced ones are not."""
     if isinstance(d, AbstractZero):
         return True
+    if isinstance(d, StructuralTangent):
+        return all(map(_is_zero, backing(d).values()))
     try:
         return not bool((d != 0).any()) if is_array(d) else d == 0
     except Exception as error:

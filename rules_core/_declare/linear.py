@@ -7,7 +7,8 @@ from functools import update_wrapper
 from typing import Any
 
 from rules_core._base.arrays import ShapeDtype
-from rules_core._base.errors import RuleDefinitionError
+from rules_core._base.errors import RuleClashError, RuleDefinitionError
+from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_key import describe
 from rules_core._primitives.declare import primitive
 from rules_core._primitives.primitive import Primitive
@@ -48,6 +49,7 @@ def linear(
         copy_out: Copy their results.
 
     Raises:
+        RuleClashError: One of the functions has a rule from another place.
         RuleDefinitionError: `adjoint` is not callable, or `argnum` is no position.
 
     >>> import numpy as np
@@ -78,10 +80,25 @@ def linear(
     }
     forward = primitive(f, out=out, **flags)
     back = primitive(adjoint, **flags)
+    for handle, other in ((forward, adjoint), (back, f)):
+        _refuse_other_rules(handle, Location.of(other))
     _declare(forward, back, argnum)
     if back is not forward:
         _declare(back, forward, argnum)
     return forward
+
+
+def _refuse_other_rules(handle: Primitive, where: Location) -> None:
+    """Refuse a function whose rules, of whatever signature, are from another place.
+
+    Raises:
+        RuleClashError: It has such a rule, as of a pack.
+    """
+    for rules in (handle.table.rrule.rules, handle.table.frule.rules):
+        for old in rules:
+            if (old.module, old.name) != (where.module, where.name):
+                new = Rule(old.kind, handle.fun, handle.fun, where, old.types)
+                raise RuleClashError(old, new)
 
 
 def _declare(forward: Primitive, back: Primitive, argnum: int) -> None:

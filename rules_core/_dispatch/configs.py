@@ -140,6 +140,18 @@ class RuleConfig(metaclass=_ConfigMeta):
         """`(y, pullback)` by this AD system; implemented under `HasReverseMode`."""
         raise _not_promised(self, "rrule_via_ad", HasReverseMode)
 
+    def check_uncut(self, label: str, f: Any, *args: Any, **kw: Any) -> None:
+        """Raise an error if `f` cuts its arguments from their derivatives in silence.
+
+        For systems in which a number may be taken from an array that is differentiated.
+
+        Args:
+            label: Names `f` in the error.
+            f: A function that a rule differentiates.
+            *args: The arguments.
+            **kw: The keywords.
+        """
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 

@@ -107,7 +107,9 @@ class _Hosts(dict[type, Any]):
 _hosts = _Hosts()
 
 
-def check_captured(primitive: Any) -> None:
+def check_captured(
+    primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     """Let adapters reject captured arrays of a primitive.
 
     No argument is an array of a framework, so no adapter runs the call; but a framework
@@ -123,7 +125,13 @@ def check_captured(primitive: Any) -> None:
             adapter = _inside(value, set())
         check = getattr(adapter, "check_captured", None)
         if check is not None:
-            check(primitive)
+            check(primitive, args, kwargs)
+    if primitive.helpers:  # they may read globals, which are no cells
+        for root in entry_points_of_adapters():
+            if root in sys.modules:
+                check = getattr(load_adapter(root), "check_captured", None)
+                if check is not None:
+                    check(primitive, args, kwargs)
 
 
 def find_adapter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import WRAPPER_ASSIGNMENTS
-from types import MethodType
+from types import CellType, FunctionType, MethodType
 from typing import Any, cast, final
 
 from rules_core._base.compiler_hooks import traced_as
@@ -56,6 +56,9 @@ class Primitive:
         copy_in: Whether it receives copies of its arrays.
         copy_out: Whether its results are copied.
         run: Calls it, with these copies.
+        helpers: Functions that its rules call, which may read values from outside as
+            its body may.
+        probe: Shows adapters whether the helpers use a value from outside.
         shortcut: The adapter's fast path for positional arguments; it returns
             `NotImplemented`, without effects, if it does not apply.
 
@@ -75,8 +78,10 @@ class Primitive:
         "copy_out",
         "elementwise",
         "fun",
+        "helpers",
         "host",
         "persistent",
+        "probe",
         "pure",
         "run",
         "shortcut",
@@ -106,6 +111,8 @@ class Primitive:
         self._check_host()
         self.run = with_copies(fun, copy_in=copy_in, copy_out=copy_out)
         self.cells: tuple[Any, ...] = getattr(fun, "__closure__", None) or ()
+        self.helpers: tuple[Any, ...] = ()
+        self.probe: Callable[..., Any] | None = None
         self.persistent = False
         self.shortcut: Callable[[tuple[Any, ...]], Any] | None = None
         self.__wrapped__ = fun
@@ -151,8 +158,8 @@ class Primitive:
                 return y
         adapter = find_adapter(args, kwargs)
         if adapter is None:
-            if self.cells:
-                check_captured(self)
+            if self.cells or self.helpers:
+                check_captured(self, args, kwargs)
             return self.run(*args, **kwargs)
         return adapter.call(self, args, kwargs)
 
@@ -164,6 +171,17 @@ class Primitive:
         return adapter.call(self, args, kwargs)
 
     traced_as(__call__, call_traced)
+
+    def search_also(self, helpers: Iterable[Any], probe: Callable[..., Any]) -> None:
+        """Let what functions of a rule read from outside count as the body's.
+
+        Args:
+            helpers: The functions.
+            probe: `probe(y, *args, **kw)` computes by the helpers, from a result.
+        """
+        self.helpers, self.probe = tuple(helpers), probe
+        own = getattr(self.fun, "__closure__", None) or ()
+        self.cells = (*own, *(c for helper in self.helpers for c in _cells(helper)))
 
     def keep_shortcut(self, make: Callable[[], Callable[..., Any]]) -> None:
         """Make a shortcut, which later calls try until the function's rules change."""
@@ -278,6 +296,14 @@ def acting_handle(f: Any) -> Primitive | None:
     """The unregistered primitive of `f` whose rules are running, or None."""
     acting = _ACTING.get()
     return None if acting is None else acting.get(id(f))
+
+
+def _cells(helper: Any) -> tuple[Any, ...]:
+    """Cells with all that a function may read besides arguments and globals."""
+    own = isinstance(helper, FunctionType)
+    if own and not helper.__defaults__ and not helper.__kwdefaults__:
+        return helper.__closure__ or ()
+    return (CellType(helper),)
 
 
 def names_of(static_argnames: str | Iterable[str]) -> frozenset[str]:

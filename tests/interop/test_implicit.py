@@ -1,5 +1,8 @@
 """`implicit`: solvers by their residual, in each AD system, to second order."""
 
+import math
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +15,7 @@ import rules_core as rc
 from rules_autodiff import EngineConfig, grad, hessian, jvp
 from rules_core._declare.solvers import solve_gmres
 from rules_core.testing import check_rule, isolated_rules
+from rules_torch import LostDerivativeError, OutsideTensorError
 
 THETA = np.array([1.0, 2.0, 0.5])
 START = np.ones(3)
@@ -279,3 +283,108 @@ def test_results_that_do_not_fit(f, residual, text):
     f = rc.implicit(f, residual)
     with pytest.raises(rc.UnsupportedError, match=text):
         jax.vjp(f, THETA)[1](jnp.ones(3))
+
+
+def cubic(c):
+    """The root of `y**3 + c y = a`, by a number for `c`."""
+    return lambda a: scipy.optimize.brentq(
+        lambda y: y**3 + float(c) * y - float(a), -5, 5
+    )
+
+
+def by_closure(c):
+    return lambda y, a: y**3 + c * y - a
+
+
+def by_default(c):
+    return lambda y, a, c=c: y**3 + c * y - a
+
+
+class Held:
+    def __init__(self, c):
+        self.c = c
+
+    def residual(self, y, a):
+        return y**3 + self.c * y - a
+
+
+READS = {
+    "closure": by_closure,
+    "default": by_default,
+    "object": lambda c: Held(c).residual,
+    "partial": lambda c: partial(lambda c, y, a: y**3 + c * y - a, c),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+@pytest.mark.parametrize("a", [1.0, jnp.asarray(1.0)], ids=["number", "array"])
+def test_a_residual_that_reads_a_traced_value(read, a):
+    def f(c):
+        return c * rc.implicit(cubic(2.0), read(c), host=True, out="a")(a)
+
+    with pytest.raises(jax.errors.UnexpectedTracerError, match="closes over a traced"):
+        jax.grad(f)(2.0)
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+@pytest.mark.parametrize("wanted", [True, False, None], ids=["both", "W", "number"])
+def test_a_residual_that_reads_a_tensor(read, wanted):
+    W = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    f = rc.implicit(cubic(2.0), read(W), host=True, out="a")
+    a = torch.tensor(1.0, dtype=torch.float64, requires_grad=bool(wanted))
+    for _ in range(2):  # the second call would be by a shortcut
+        with pytest.raises(OutsideTensorError, match="that its rules call"):
+            f(1.0 if wanted is None else a)
+    constant = rc.implicit(cubic(2.0), read(W.detach()), host=True, out="a")
+    np.testing.assert_allclose(constant(a).item(), 0.4533976515)
+
+
+def test_a_solver_that_reads_a_tensor():
+    W = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+
+    def weighted(operator, b):
+        return W * b / operator(b * 0 + 1)
+
+    f = rc.implicit(cubic(2.0), by_closure(2.0), solve=weighted, host=True, out="a")
+    with pytest.raises(OutsideTensorError, match="'W'"):
+        f(torch.tensor(1.0, dtype=torch.float64, requires_grad=True))
+
+
+CUTS = {
+    "math": lambda y, a: y + math.exp(y) - a,
+    "float": lambda y, a: y + float(y) - a,
+    "item": lambda y, a: y + y.item() - a,
+    "detach": lambda y, a: y + y.detach() - a,
+}
+
+
+@pytest.mark.parametrize("residual", CUTS.values(), ids=CUTS)
+@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad")
+def test_a_residual_that_cuts_its_arguments(residual):
+    f = rc.implicit(lambda a: a / 2, residual, host=True, out="a")
+    a = torch.tensor(2.0, dtype=torch.float64)
+    with pytest.raises(LostDerivativeError, match="the derivative would be wrong"):
+        torch.func.grad(f)(a)
+    with pytest.raises(LostDerivativeError, match="the derivative would be wrong"):
+        torch.func.jvp(f, (a,), (a,))
+    with pytest.raises(LostDerivativeError, match="the derivative would be wrong"):
+        f(a.clone().requires_grad_()).backward()
+
+
+def test_auxiliary_results_in_containers():
+    f = rc.implicit(
+        lambda a: (np.cbrt(a), (2 * np.cbrt(a), [np.cbrt(a)])),
+        lambda y, a: y**3 - a,
+        host=True,
+        auxiliary=True,
+        out=lambda a: (a, (a, [a])),
+    )
+    _, (dy, (first, [second])) = jax.jvp(f, (8.0,), (1.0,))
+    assert dy == pytest.approx(1 / 12)
+    assert np.isnan(first)
+    assert np.isnan(second)
+    zeros = rc.Tangent(tuple, 0.0, rc.Tangent(list, 0.0))
+    _, pullback = rc.rrule(EngineConfig(), f, np.asarray(8.0))
+    assert pullback(rc.Tangent(tuple, 1.0, zeros))[1] == pytest.approx(1 / 12)
+    with pytest.raises(rc.DerivativeNotImplemented, match="result 1 is auxiliary"):
+        jax.grad(lambda a: f(a)[1][1][0])(8.0)

@@ -173,3 +173,15 @@ MISUSES = {
 def test_misuse(given, text):
     with pytest.raises(rc.RuleDefinitionError, match=text):
         rc.linear(dct, **given)
+
+
+def test_functions_of_a_pack():
+    """Their rules have another signature, and would be replaced in silence."""
+
+    def adjoint(dy):
+        return dy[::-1].cumsum()[::-1]
+
+    with pytest.raises(rc.RuleClashError, match="cumsum"):
+        rc.linear(np.cumsum, adjoint=adjoint, host=True, out="a")
+    with pytest.raises(rc.RuleClashError, match="cumsum"):
+        rc.linear(adjoint, adjoint=np.cumsum, host=True)

@@ -19,6 +19,7 @@ from rules_core.extend import unflatten
 from rules_torch._compat import is_of_parameter, tracing_or_transforming
 from rules_torch._host.jobs import PrimalJob
 from rules_torch._host.lent_arrays import REFUSALS, is_refused_write, needs_copies
+from rules_torch._rules.outside_tensors import outside_of
 from rules_torch._values.leaves import flatten
 from rules_torch._values.numpy_arrays import ALONE
 
@@ -36,7 +37,8 @@ _grad_enabled = torch.is_grad_enabled
 def set_shortcut(primitive: rc.Primitive) -> None:
     """Let later calls of a host primitive try the shortcut, if they may."""
     policy = primitive.__dict__.get("_autocast_torch", "keep")
-    if policy == "keep":
+    reads = primitive.helpers and outside_of(primitive) is not None
+    if policy == "keep" and not reads:
         primitive.keep_shortcut(lambda: _shortcut(primitive))
 
 

@@ -43,35 +43,55 @@ Found = tuple[Tensor | None, str]
 _grad_enabled = torch.is_grad_enabled
 
 
+# What one function reads: its package, and the values with their names.
+Source = tuple[str, Callable[[], list[tuple[Any, str]]]]
+
+
 class Outside:
-    """Values that the body of a primitive reads besides its arguments."""
+    """Values that a primitive reads besides its arguments: its body, and helpers."""
 
-    __slots__ = ("_package", "_values")
+    __slots__ = ("_sources",)
 
-    def __init__(self, fun: Any, values: Callable[[], list[tuple[Any, str]]]) -> None:
-        self._package, self._values = package_of(fun), values
+    def __init__(self, sources: list[Source]) -> None:
+        self._sources = sources
 
     def active(self) -> list[Found]:
         """Tensors with a derivative in reach."""
-        values = self._values()
-        return _active(values, self._package) if values else []
+        found: list[Found] = []
+        for package, read in self._sources:
+            values = read()
+            found += _active(values, package) if values else []
+        return found
 
 
 def outside_of(primitive: rc.Primitive) -> Outside | None:
-    """Reads of a body; None if it reads nothing but libraries."""
-    if _OUTSIDE not in primitive.__dict__:
-        primitive.__dict__[_OUTSIDE] = _outside_of(primitive.fun)
-    found: Outside | None = primitive.__dict__[_OUTSIDE]
-    return found
+    """Reads of a primitive; None if it reads nothing but libraries."""
+    helpers, found = primitive.__dict__.get(_OUTSIDE, (None, None))
+    if helpers is not primitive.helpers:
+        helpers = primitive.helpers
+        sources = _sources(primitive.fun)
+        for helper in helpers:
+            sources += [*_sources(helper), *_defaults(helper)]
+        found = Outside(sources) if sources else None
+        primitive.__dict__[_OUTSIDE] = helpers, found
+    outside: Outside | None = found
+    return outside
 
 
-def _outside_of(fun: Any) -> Outside | None:
+def _sources(fun: Any) -> list[Source]:
     if isinstance(fun, FunctionType):
         reads = Reads(fun)
-        return None if reads.is_empty else Outside(fun, reads.values)
+        return [] if reads.is_empty else [(package_of(fun), reads.values)]
     if type(fun) in INERT or isinstance(fun, (BuiltinFunctionType, type)):
-        return None
-    return Outside(fun, lambda: [(fun, type(fun).__name__)])
+        return []
+    return [(package_of(fun), lambda: [(fun, type(fun).__name__)])]
+
+
+def _defaults(helper: Any) -> list[Source]:
+    """Defaults of a helper; those of the body are arguments of the call."""
+    if not getattr(helper, "__defaults__", None):
+        return []
+    return [(package_of(helper), lambda: [(helper.__defaults__, helper.__name__)])]
 
 
 def _active(roots: Iterable[tuple[Any, str]], package: str) -> list[Found]:
@@ -102,7 +122,8 @@ def refuse_in_body(
         return
     found = outside.active()
     if found and has_rules(primitive, args, kwargs):
-        _refuse(primitive, args, kwargs, found, "its body")
+        helped = ", or a function that its rules call," if primitive.helpers else ""
+        _refuse(primitive, args, kwargs, found, f"its body{helped}")
 
 
 def refuse_in_arguments(
@@ -186,8 +207,22 @@ def _results(
         return _Tracked().made_by(primitive, args, kwargs)
     outputs: list[Tensor] = []
     with torch.enable_grad(), torch.random.fork_rng(devices=[]):
-        flatten(primitive.fun(*args, **kwargs), outputs)
+        flatten(_computed(primitive, args, kwargs), outputs)
     return outputs
+
+
+def _computed(
+    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """All that the body and the helpers compute."""
+    tensors: list[Tensor] = []
+    flatten((args, kwargs), tensors)
+    if primitive.host and tensors:
+        y = run_primal(primitive, args, kwargs)
+    else:
+        y = primitive.run(*args, **kwargs)
+    probe = primitive.probe
+    return y if probe is None else (y, probe(y, *args, **kwargs))
 
 
 class _Tracked(TorchFunctionMode):
@@ -203,8 +238,8 @@ class _Tracked(TorchFunctionMode):
         """The tensors of one call; one that NumPy refuses ends it."""
         try:
             with self, torch.enable_grad():
-                run_primal(primitive, args, kwargs)
-        except RuntimeError:
+                _computed(primitive, args, kwargs)
+        except (RuntimeError, TypeError):
             if not self._seen:
                 raise
         return self._seen
