@@ -201,7 +201,8 @@ def test_gmres_ends_where_it_is_exact():
     """Also of a zero right-hand side, and of fewer eigenvalues than entries."""
     diagonal = np.tile([1.0, 5.0], 40)
     b = np.arange(80.0)
-    np.testing.assert_allclose(solve_gmres(lambda w: diagonal * w, b), b / diagonal)
+    found = solve_gmres(lambda w: diagonal * w, b)
+    np.testing.assert_allclose(found, b / diagonal, atol=1e-12)
     assert not solve_gmres(lambda w: diagonal * w, 0 * b).any()
 
 
@@ -388,3 +389,51 @@ def test_auxiliary_results_in_containers():
     assert pullback(rc.Tangent(tuple, 1.0, zeros))[1] == pytest.approx(1 / 12)
     with pytest.raises(rc.DerivativeNotImplemented, match="result 1 is auxiliary"):
         jax.grad(lambda a: f(a)[1][1][0])(8.0)
+
+
+FULL = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, -1.0], [1.0, 0.3, 5.0]])
+SCALES = [
+    (np.float64, 1e200, 1e-12),
+    (np.float64, 1.38e-23, 1e-12),
+    (np.float64, 1e-200, 1e-12),
+    (np.float32, 1e30, 1e-5),
+    (np.float32, 1e-25, 1e-5),
+    (np.float32, 1e-30, 1e-5),
+]
+
+
+@pytest.mark.parametrize(("dtype", "scale", "error"), SCALES)
+def test_gmres_at_every_scale(dtype, scale, error):
+    """Squares of the entries under- and overflow."""
+    b = np.array([1.0, -2.0, 3.0])
+    exact_w = np.linalg.solve(FULL, b)
+    A, small = (scale * FULL).astype(dtype), (scale * b).astype(dtype)
+    by_both = solve_gmres(lambda v: A @ v, small)
+    by_b = solve_gmres(lambda v: FULL.astype(dtype) @ v, small)
+    by_A = solve_gmres(lambda v: A @ v, b.astype(dtype))
+    np.testing.assert_allclose(by_both, exact_w, rtol=error)
+    np.testing.assert_allclose(by_b / dtype(scale), exact_w, rtol=error)
+    np.testing.assert_allclose(by_A * dtype(scale), exact_w, rtol=error)
+
+
+@pytest.mark.parametrize("b", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
+def test_gmres_of_a_singular_operator_is_nan(b):
+    """Also where the right-hand side is in its range, as one of forward mode is."""
+    diagonal = np.array([1.0, 0.0, 2.0])
+    assert np.isnan(solve_gmres(lambda w: diagonal * w, np.array(b))).all()
+    assert np.isnan(solve_gmres(lambda w: 0 * w, np.array(b))).all()
+
+
+def test_third_order_with_two_forward_modes():
+    f = total(rc.implicit(solve_alone, alone, host=True, out="theta"))
+    theta, ones = torch.tensor(THETA), torch.ones(3, dtype=torch.float64)
+
+    def pushed(g):
+        return lambda t: torch.func.jvp(g, (t,), (ones,))[1]
+
+    found = pushed(pushed(torch.func.grad(f)))(theta)
+    want = jax.jacfwd(jax.jacfwd(jax.grad(f)))(THETA).sum((1, 2))
+    step = 1e-4
+    sides = [np.diag(exact(THETA + s * step)[1]) for s in (1, -1)]
+    np.testing.assert_allclose((sides[0] - sides[1]) / (2 * step), found, rtol=1e-5)
+    np.testing.assert_allclose(want, found, rtol=1e-5)
