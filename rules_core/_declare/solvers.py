@@ -26,6 +26,8 @@ def solve_dense(operator: Operator, b: Any) -> Any:
     shape = getattr(b, "shape", ())
     if shape == ():
         return b / operator(b * 0 + 1)
+    if 0 in shape:
+        return b
     xp = array_namespace(b)
     ones = xp.eye(_size(shape), dtype=b.dtype, device=_device(b))
     columns = [
@@ -66,7 +68,7 @@ def solve_gmres(operator: Operator, b: Any) -> Any:
     Where it does not converge the result is NaN: traced code cannot raise an error. So
     it is where the operator is singular, if there are no more entries than steps.
     """
-    if not is_array(b) or b.shape == ():
+    if not is_array(b) or b.shape == () or 0 in b.shape:
         return solve_dense(operator, b)
     xp = array_namespace(b)
     steps = min(_size(b.shape), _STEPS)

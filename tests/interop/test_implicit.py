@@ -437,3 +437,10 @@ def test_third_order_with_two_forward_modes():
     sides = [np.diag(exact(THETA + s * step)[1]) for s in (1, -1)]
     np.testing.assert_allclose((sides[0] - sides[1]) / (2 * step), found, rtol=1e-5)
     np.testing.assert_allclose(want, found, rtol=1e-5)
+
+
+@pytest.mark.parametrize("solve", ["dense", "gmres"])
+def test_no_unknowns(solve):
+    f = rc.implicit(lambda a: 1 * a, alone, host=True, out="a", solve=solve)
+    y, pullback = rc.rrule(EngineConfig(), f, np.zeros(0))
+    assert pullback(np.zeros(0))[1].shape == y.shape == (0,)
