@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from rules_core._base.arrays import is_array
@@ -173,6 +174,7 @@ class _Theorem:
                 return (NoTangent(), *(refusal,) * len(args))
             if isinstance(dy, AbstractZero):
                 return (NoTangent(), *(ZeroTangent(),) * len(args))
+            self._check_call(y, *args, **own)
             config.check_uncut(self.blamed, self.residual, y, *args, **own)
             r, pull = rrule_via_ad(config, self.residual, y, *args, **own)
             self._check_residual(y, r)
@@ -191,6 +193,7 @@ class _Theorem:
         result = called(self.handle.fun)(*args, **kw)
         y, own = self._solution(result), self._options(kw)
         still = [zero_tangent(x) for x in args]
+        self._check_call(y, *args, **own)
         config.check_uncut(self.blamed, self.residual, y, *args, **own)
 
         def push(dy: Any, dxs: Sequence[Any]) -> Any:
@@ -261,6 +264,23 @@ class _Theorem:
             "their real and imaginary parts."
         )
         raise UnsupportedError(message)
+
+    def _check_call(self, *args: Any, **own: Any) -> None:
+        """Refuse a residual that does not take the solver's arguments, defaults too."""
+        try:
+            form = signature(self.residual)
+        except (TypeError, ValueError):  # of code that is not Python
+            return
+        try:
+            form.bind(*args, **own)
+        except TypeError as error:
+            names = ", ".join(self.handle.names or ("*args",))
+            message = (
+                f"{self.blamed} must be callable as residual(y, {names}), with every "
+                f"argument of the function, those with defaults too, but got {form}: "
+                f"{error}. Add the missing arguments."
+            )
+            raise UnsupportedError(message) from None
 
     def _check_residual(self, y: Any, r: Any) -> None:
         want, got = getattr(y, "shape", ()), getattr(r, "shape", ())

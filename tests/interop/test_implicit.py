@@ -444,3 +444,9 @@ def test_no_unknowns(solve):
     f = rc.implicit(lambda a: 1 * a, alone, host=True, out="a", solve=solve)
     y, pullback = rc.rrule(EngineConfig(), f, np.zeros(0))
     assert pullback(np.zeros(0))[1].shape == y.shape == (0,)
+
+
+def test_a_residual_without_the_defaults_of_the_solver():
+    f = rc.implicit(lambda a, n=3: 1 * a, lambda y, a: y - a, host=True, out="a")
+    with pytest.raises(rc.UnsupportedError, match=r"residual\(y, a, n\)"):
+        grad(lambda a: f(a))(2.0)
