@@ -18,7 +18,7 @@ def fixed_point():
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     (rule,) = [block for block in blocks if "def fixed_point_rrule" in block]
     names = {}
-    exec("from rules_core import *\n" + rule, names)
+    exec("import rules_core as rc\nfrom rules_core import *\n" + rule, names)
     return names["fixed_point"]
 
 
