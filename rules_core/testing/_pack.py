@@ -163,7 +163,7 @@ def _pickles(pack: _Pack) -> None:
     """Every rule unpickles as itself, if its function pickles at all."""
     for rule in pack.rules:
         try:
-            again = pickle.loads(pickle.dumps(rule))
+            again = pickle.loads(_pickled(rule))
         except Exception as error:
             if not _may_pickle(rule.key):
                 continue
@@ -172,6 +172,13 @@ def _pickles(pack: _Pack) -> None:
         if (again.name, again.location) != (rule.name, rule.location):
             message = f"{rule!r} unpickles as {again!r}"
             raise Failure(message)
+
+
+def _pickled(x: Any) -> bytes:
+    """A pickle, without the warnings of modules that Python searches for a name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pickle.dumps(x)
 
 
 def _may_pickle(key: Any) -> bool:
@@ -183,9 +190,7 @@ def _may_pickle(key: Any) -> bool:
     if isinstance(key, FunctionType) and getattr(key, "__wrapped__", None) is None:
         return True
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of modules that pickle searches
-            pickle.dumps(key)
+        _pickled(key)
     except pickle.PicklingError:
         return False
     return True
