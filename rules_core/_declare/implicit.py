@@ -272,7 +272,8 @@ class _Theorem:
         except (TypeError, ValueError):  # of code that is not Python
             return
         try:
-            form.bind(*args, **own)
+            # No values: an AD system may be differentiating this code.
+            form.bind(*[None] * len(args), **dict.fromkeys(own))
         except TypeError as error:
             names = ", ".join(self.handle.names or ("*args",))
             message = (

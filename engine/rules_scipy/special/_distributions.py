@@ -229,7 +229,7 @@ def _is_real(k: Any) -> bool:
 pdtr = _cdf(_sp.pdtr, "k m", _IN_MEAN)
 pdtrc = _cdf(_sp.pdtrc, "k m", _opposite(_IN_MEAN))
 pdtri = inverse(_sp.pdtri, "k p -> m", "k m", _IN_MEAN)
-pdtrik = inverse(_sp.pdtrik, "p m -> k", "k m", _POISSON)
+pdtrik = inverse(_sp.pdtrik, "p m -> k", "k m", _POISSON, clipped=True)
 
 
 # Binomial: I_{1-p}(n - k, k + 1), of probability q; negative binomial: I_q(n, k + 1).
@@ -251,7 +251,7 @@ _IN_CHANCE = {"q": _binomial_q}
 bdtr = _cdf(_sp.bdtr, "k n q", _IN_CHANCE)
 bdtrc = _cdf(_sp.bdtrc, "k n q", _opposite(_IN_CHANCE))
 bdtri = inverse(_sp.bdtri, "k n p -> q", "k n q", _IN_CHANCE)
-bdtrik = inverse(_sp.bdtrik, "p n q -> k", "k n q", _BINOMIAL)
+bdtrik = inverse(_sp.bdtrik, "p n q -> k", "k n q", _BINOMIAL, clipped=True)
 bdtrin = inverse(_sp.bdtrin, "k p q -> n", "k n q", _BINOMIAL)
 
 
@@ -269,7 +269,7 @@ _IN_SUCCESS = {"q": _negative_q}
 nbdtr = _cdf(_sp.nbdtr, "k n q", _IN_SUCCESS)
 nbdtrc = _cdf(_sp.nbdtrc, "k n q", _opposite(_IN_SUCCESS))
 nbdtri = inverse(_sp.nbdtri, "k n p -> q", "k n q", _IN_SUCCESS)
-nbdtrik = inverse(_sp.nbdtrik, "p n q -> k", "k n q", _NEGATIVE)
+nbdtrik = inverse(_sp.nbdtrik, "p n q -> k", "k n q", _NEGATIVE, clipped=True)
 nbdtrin = inverse(_sp.nbdtrin, "k p q -> n", "k n q", _NEGATIVE)
 
 

@@ -49,7 +49,7 @@ def carlson(a: int, b: int, c: int, d: int, x: Any, y: Any, z: Any, p: Any) -> A
     points = [np.asarray(v, dtype).ravel() for v in arguments]
     powers = [int(n) for n in (a, b, c, d)]
     used = [v for v, n in zip(points, powers, strict=True) if n]
-    outside = sum(((v.real < 0) & (v.imag == 0)) | np.isnan(v) for v in used) > 0
+    outside = sum((v.real < 0) | np.isnan(v) for v in used) > 0
     sizes = np.abs(np.array(used))
     least = np.where(sizes > 0, sizes, np.inf).min(axis=0)
     low = np.log(np.where(np.isfinite(least), least, 1)) - _DEPTH

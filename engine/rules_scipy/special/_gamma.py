@@ -106,11 +106,13 @@ betaln = ufunc(
 
 
 def _digamma_between(low: Any, high: Any) -> Any:
-    r"""$\psi(h) - \psi(l)$."""
+    r"""$\psi(h) - \psi(l)$; at $h = l$ with its slope."""
     rising = high > low
     start, end = where(rising, low, high), where(rising, high, low)
     increment = digamma_increment(start, end - start)
-    return where(high == low, 0.0, where(rising, increment, -increment))
+    regular = where((low > 0) | (low != floor(low)), low, 0.5)
+    near = (high - low) * polygamma(1, regular)
+    return where(high == low, near, where(rising, increment, -increment))
 
 
 # (z)ₘ = Γ(z + m) / Γ(z), and the binomial coefficient by Γ.

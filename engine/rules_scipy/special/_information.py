@@ -121,18 +121,24 @@ def _tukey(x: Any, power: Any) -> tuple[Any, Any]:
     At $-|x|$, where the probability $u$ is the smaller one and exact.
     """
     u = tklmbda(-absolute(x), power)
+    u = where(u == 0, 0.5, u)  # outside of the support
     low, high = log(u), log1p(-u)
     in_u = exp((power - 1) * low) + exp((power - 1) * high)
     return in_u, _power_of_log(power, low) - _power_of_log(power, high)
 
 
-def _tklmbda_x(_y: Any, x: Any, power: Any) -> Any:
-    return 1 / _tukey(x, power)[0]
+def _tklmbda_x(y: Any, x: Any, power: Any) -> Any:
+    return _in_support(y, 1 / _tukey(x, power)[0])
 
 
-def _tklmbda_power(_y: Any, x: Any, power: Any) -> Any:
+def _tklmbda_power(y: Any, x: Any, power: Any) -> Any:
     in_u, in_power = _tukey(x, power)
-    return sign(x) * in_power / in_u
+    return _in_support(y, sign(x) * in_power / in_u)
+
+
+def _in_support(y: Any, slope: Any) -> Any:
+    """A slope, zero outside of the support, where the probability is 0 or 1."""
+    return where((y == 0) | (y == 1), 0.0, slope)
 
 
 tklmbda = ufunc(_sp.tklmbda, _tklmbda_x, _tklmbda_power)

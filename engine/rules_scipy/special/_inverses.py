@@ -11,6 +11,7 @@ from typing import Any
 
 import rules_core as rc
 
+from ._arrays import where
 from ._declare import ufunc
 
 __all__ = ["Partials", "inverse"]
@@ -18,7 +19,9 @@ __all__ = ["Partials", "inverse"]
 Partials = dict[str, Callable[..., Any]]
 
 
-def inverse(f: Any, form: str, names: str, partials: Partials) -> rc.Primitive:
+def inverse(
+    f: Any, form: str, names: str, partials: Partials, *, clipped: bool = False
+) -> rc.Primitive:
     """The primitive of an inverse function.
 
     Args:
@@ -27,6 +30,8 @@ def inverse(f: Any, form: str, names: str, partials: Partials) -> rc.Primitive:
             where `p` is the value of the function.
         names: The names of the arguments of the function: `"a b x"`.
         partials: The function's partials by name, of these arguments.
+        clipped: Whether the value is 0 where no positive number solves the equation;
+            there it is constant.
     """
     given, solved = form.split(" -> ")
     arguments = given.split()
@@ -39,11 +44,13 @@ def inverse(f: Any, form: str, names: str, partials: Partials) -> rc.Primitive:
             values = {**dict(zip(arguments, args, strict=True)), solved: y}
             at = [values[n] for n in names.split()]
             slope = partials[solved](*at)
-            return 1 / slope if name == "p" else -partials[name](*at) / slope
+            found = 1 / slope if name == "p" else -partials[name](*at) / slope
+            return where(y < _TINY, 0.0, found) if clipped else found
 
         return partial
 
     return ufunc(f, *map(partial_in, arguments))
 
 
+_TINY = 1e-300
 _WHOLE = "it is a whole number; pass it as an int"

@@ -9,7 +9,7 @@ import scipy.special
 
 import rules_core as rc
 
-from ._arrays import exp, sqrt, where
+from ._arrays import exp, sign, sin, sqrt, where
 from ._declare import DECLARED, complex_valued, is_complex, ufunc
 from ._differences import Difference
 
@@ -93,9 +93,11 @@ def _side(n: Any, m: Any) -> Any:
 
 def _harmonic_theta(_y: Any, n: Any, m: Any, theta: Any, phi: Any) -> Any:
     """By both neighbours: no division at the poles (DLMF 14.10.2, 14.30.1)."""
-    turn = exp(phi * 1j)
+    # SciPy's are functions of cos θ.
+    turn, side = exp(phi * 1j), sign(sin(theta))
     above = _number(_side(n, m)) * sph_harm_y(n, m + 1, theta, phi) / turn
-    return above - _number(_side(n, -m)) * sph_harm_y(n, m - 1, theta, phi) * turn
+    below = _number(_side(n, -m)) * sph_harm_y(n, m - 1, theta, phi) * turn
+    return side * (above - below)
 
 
 def _number(x: Any) -> Any:

@@ -75,7 +75,7 @@ def _partials(f: Any, names: str) -> dict[str, Any]:
 _CHI2 = _partials(chndtr, "x v nc")
 chndtrix = inverse(_sp.chndtrix, "p v nc -> x", "x v nc", _CHI2)
 chndtridf = inverse(_sp.chndtridf, "x p nc -> v", "x v nc", _CHI2)
-chndtrinc = inverse(_sp.chndtrinc, "x v p -> nc", "x v nc", _CHI2)
+chndtrinc = inverse(_sp.chndtrinc, "x v p -> nc", "x v nc", _CHI2, clipped=True)
 
 
 # F: a mixture of incomplete beta functions of x = m f / (n + m f).
@@ -112,7 +112,7 @@ _F = _partials(ncfdtr, "m n nc x")
 ncfdtri = inverse(_sp.ncfdtri, "m n nc p -> x", "m n nc x", _F)
 ncfdtridfn = inverse(_sp.ncfdtridfn, "p n nc x -> m", "m n nc x", _F)
 ncfdtridfd = inverse(_sp.ncfdtridfd, "m p nc x -> n", "m n nc x", _F)
-ncfdtrinc = inverse(_sp.ncfdtrinc, "m n p x -> nc", "m n nc x", _F)
+ncfdtrinc = inverse(_sp.ncfdtrinc, "m n p x -> nc", "m n nc x", _F, clipped=True)
 
 
 # t: the normal distribution of t s - nc, where v s² is χ² with v degrees of freedom.

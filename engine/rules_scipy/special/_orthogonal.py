@@ -12,6 +12,7 @@ import rules_core as rc
 from ._arrays import where
 from ._declare import partial_of, ufunc
 from ._differences import Difference
+from ._gamma import gamma, poch
 
 __all__ = [
     "assoc_laguerre",
@@ -43,8 +44,7 @@ def _polynomial(f: Any, slope: Slope, parameters: int = 0) -> rc.Primitive:
     def partial(_y: Any, n: Any, *args: Any) -> Any:
         if not rc.is_array(n):
             return slope(n, *args) if n != 0 else 0 * args[-1]
-        zero = n == 0
-        return where(zero, 0.0, slope(where(zero, n + 1, n), *args))
+        return slope(n, *args)
 
     others = [Difference(0.0625)] * (1 + parameters)
     return ufunc(f, *others, partial, holomorphic=True)
@@ -81,13 +81,19 @@ eval_sh_legendre = _polynomial(
     _sp.eval_sh_legendre, lambda n, x: (n + 1) * eval_jacobi(n - 1, 1.0, 1.0, 2 * x - 1)
 )
 eval_sh_chebyt = _polynomial(
-    _sp.eval_sh_chebyt, lambda n, x: 2 * n * eval_sh_chebyu(n - 1, x)
+    _sp.eval_sh_chebyt, lambda n, x: 2 * n * eval_chebyu(n - 1, 2 * x - 1)
 )
 eval_sh_chebyu: rc.Primitive = _polynomial(
     _sp.eval_sh_chebyu, lambda n, x: 4 * eval_gegenbauer(n - 1, 2.0, 2 * x - 1)
 )
 eval_sh_jacobi: rc.Primitive = _polynomial(
-    _sp.eval_sh_jacobi, lambda n, p, q, x: n * eval_sh_jacobi(n - 1, p + 2, q + 1, x), 2
+    _sp.eval_sh_jacobi,
+    lambda n, p, q, x: (
+        (n + p)
+        * (gamma(n + 1.0) / poch(n + 1.0 * p, n))
+        * eval_jacobi(n - 1, p - q + 1.0, 1.0 * q, 2 * x - 1)
+    ),
+    2,
 )
 
 # Of whole degree alone.

@@ -58,8 +58,12 @@ def _ratio(v: Any, z: Any) -> Any:
 
 
 def _beyond(near: Any, y: Any, v: Any, z: Any, turn: complex = 1.0) -> Any:
-    """`near`, but for large `turn · z` the value times the ratio of the series."""
+    """`near`, but for large `turn · z` the value times the ratio of the series.
+
+    Hankel's, of a turned argument, have another series left of the imaginary axis.
+    """
     far = rc.array_namespace(z).abs(z) > _FAR + 2 * v * v
+    far = far if turn == 1.0 else far & (real(z) >= 0)
     outside = turn * where(far, z, 1.0)
     return where(far, turn * y * _ratio(v, outside), near)
 

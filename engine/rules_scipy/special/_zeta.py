@@ -58,11 +58,22 @@ def zeta_slope(order: Any, s: Any, q: Any) -> Any:
     return result
 
 
+def _slope_start(_y: Any, m: Any, s: Any, q: Any) -> Any:
+    """By Leibniz' rule from DLMF 25.11.17."""
+    above = s * zeta_slope(m, s + 1, q)
+    if rc.is_array(m):
+        lower = zeta_slope(where(m > 1, m - 1, 0 * m + 1), s + 1, q)
+        lower = where(m > 1, lower, zeta(s + 1, q))
+    else:
+        lower = zeta_slope(m - 1, s + 1, q) if m > 1 else zeta(s + 1, q)
+    return -above - m * lower
+
+
 ufunc(
     zeta_slope,
     "derivative of zeta in the order of differentiation: it is an integer",
     lambda y, m, s, q: zeta_slope(m + 1, s, q),
-    "derivative of zeta in q after one in the exponent x: take them in the other order",
+    _slope_start,
 )
 
 
@@ -87,5 +98,5 @@ def _zeta_start(_y: Any, x: Any, q: Any, out: None) -> Any:
     return rc.NoTangent() if q is None else -x * zeta(x + 1, q)
 
 
-zeta = ufunc(_sp.zeta, _zeta_exponent, _zeta_start, None)
+zeta: rc.Primitive = ufunc(_sp.zeta, _zeta_exponent, _zeta_start, None)
 zetac = ufunc(_sp.zetac, lambda y, x: _riemann_slope(x))
