@@ -1,8 +1,5 @@
 """Cotangents of instances in every form that authors return, in all modes."""
 
-import dataclasses
-from typing import Any, NamedTuple
-
 import numpy as np
 import pytest
 
@@ -17,28 +14,7 @@ from rules_core import (
     rrule,
     thunk,
 )
-
-
-class Named(NamedTuple):
-    slope: Any
-    offset: Any
-
-
-@dataclasses.dataclass(frozen=True)
-class Frozen:
-    slope: Any
-    offset: Any
-
-
-@dataclasses.dataclass
-class Mutable:
-    slope: Any
-    offset: Any
-
-
-class Plain:
-    def __init__(self, slope, offset):
-        self.slope, self.offset = slope, offset
+from tests.specimens.instances import Frozen, Mutable, Named, Plain
 
 
 class Tagged(Plain):

@@ -326,7 +326,7 @@ DECORATED, PARTIAL = as_decorated(helper), functools.partial(helper)
 CACHED = functools.lru_cache(helper)
 
 PLACES = {
-    "computed attribute": (put_attribute, lambda x: getattr(MODEL, "w") * x),  # noqa: B009
+    "computed attribute": (put_attribute, lambda x: getattr(MODEL, "w") * x),  # noqa: B009  so
     "computed global": (put_global, lambda x: globals()["NUMBER"] * x),
     "eval": (put_global, lambda x: eval("NUMBER + 0.0") * x),
     "vars of a class": (put_class, lambda x: vars(Holder)["w"] * x),

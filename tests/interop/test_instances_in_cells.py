@@ -1,37 +1,12 @@
 """Honest and wrong rules of instances in the cells of every framework."""
 
-import dataclasses
-from typing import Any, NamedTuple
-
 import numpy as np
 import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, Tangent, rrule
 from rules_core.testing import CheckFailed, check_rule
-
-
-class Named(NamedTuple):
-    slope: Any
-    offset: Any
-
-
-@dataclasses.dataclass(frozen=True)
-class Frozen:
-    slope: Any
-    offset: Any
-
-
-@dataclasses.dataclass
-class Mutable:
-    slope: Any
-    offset: Any
-
-
-class Plain:
-    def __init__(self, slope, offset):
-        self.slope, self.offset = slope, offset
-
+from tests.specimens.instances import Frozen, Mutable, Named, Plain
 
 CLASSES = [Named, Frozen, Mutable, Plain]
 X = np.array([1.0, 2.0])

@@ -259,5 +259,5 @@ def numpy_arrays(host: Host) -> None:
     product = product_with()
     for what, c in NUMPY_ARRAYS.items():
         with case(f"an array {what}"):
-            host.values(lambda x: product(x, c), X)  # noqa: B023
-            host.derivatives(lambda x: product(x, c), X)  # noqa: B023
+            host.values(lambda x: product(x, c), X)  # noqa: B023  run at once
+            host.derivatives(lambda x: product(x, c), X)  # noqa: B023  run at once

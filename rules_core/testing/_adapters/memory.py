@@ -187,7 +187,7 @@ def numpy_results(host: Host) -> None:
         transposed = np.stack([change(unit) for unit in np.eye(3)])
         with case(f"an array {what}"):
             linear = _linear(change, transposed)
-            host.derivatives(lambda x: (linear(x), product(linear(x), x)), X)  # noqa: B023
+            host.derivatives(lambda x: (linear(x), product(linear(x), x)), X)  # noqa: B023  run at once
 
 
 def _linear(change: Any, transposed: Any) -> Any:

@@ -168,7 +168,7 @@ def scalars(host: Host) -> None:
             host.derivatives(product, x, Y)
             host.derivatives(lambda x: product(x, x), x)
         with case(f"{what} as constant"):
-            host.derivatives(lambda y: product(y, x), Y)  # noqa: B023
+            host.derivatives(lambda y: product(y, x), Y)  # noqa: B023  run at once
 
 
 def numbers_of_numpy(host: Host) -> None:

@@ -76,7 +76,7 @@ def other_constants(host: Host) -> None:
         (1, "times"),
     ):
         with case(f"n={n!r}, by={by!r}"):
-            f: Callable[[Any], Any] = lambda x: raised(x, n, by=by)  # noqa: B023, E731
+            f: Callable[[Any], Any] = lambda x: raised(x, n, by=by)  # noqa: B023, E731  at once
             host.values(f, X)
             host.derivatives(f, X)
 
@@ -208,7 +208,7 @@ def threads(host: Host) -> None:
 
     def run(*primals: Any) -> None:
         try:
-            program = lambda x, y: product(product(x, y), x)  # noqa: E731
+            program = lambda x, y: product(product(x, y), x)  # noqa: E731  a new one
             only.derivatives(program, *primals)
         except BaseException as error:  # told by the thread that waits
             found.append(error)

@@ -205,7 +205,7 @@ def raised(x):
 
 
 def attribute_by_name(x):
-    return getattr(Shape(x, x), NAME)() + getattr(Shape(x), "double")  # noqa: B009
+    return getattr(Shape(x, x), NAME)() + getattr(Shape(x), "double")  # noqa: B009  read so
 
 
 def asked_for_none(x):
