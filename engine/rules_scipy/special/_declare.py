@@ -29,6 +29,7 @@ __all__ = [
     "partial_of",
     "strong",
     "ufunc",
+    "with_rules",
 ]
 
 # Declared functions: "covered" or "constant".
@@ -266,3 +267,15 @@ def strong(partial: Any, dx: Any) -> Any:
     """
     xp, partial, dx = arrays(partial, dx)
     return xp.where(~xp.isfinite(partial) & (dx == 0), 0 * dx, partial) * dx
+
+
+def with_rules(
+    made: rc.Primitive, stem: str, frule: Any, rrule: Any, shape: Any, batch: Any
+) -> rc.Primitive:
+    """A primitive with these rules, under its function's name in place of the stem."""
+    own = made.fun.__name__
+    kinds: tuple[Any, ...] = rc.frule, rc.rrule, rc.shape_rule, rc.batch_rule
+    for kind, rule in zip(kinds, (frule, rrule, shape, batch), strict=True):
+        rule.__qualname__ = rule.__name__ = rule.__name__.replace(stem, own)
+        kind.define(made)(rule)
+    return made

@@ -10,7 +10,7 @@ import scipy.special
 import rules_core as rc
 
 from ._arrays import exp, sign, sin, sqrt, where
-from ._declare import DECLARED, complex_valued, is_complex, ufunc
+from ._declare import DECLARED, complex_valued, is_complex, ufunc, with_rules
 from ._differences import Difference
 
 __all__ = ["lpmv"]
@@ -74,14 +74,8 @@ def _stacked(f: Any, orders: int, lengths: int) -> rc.Primitive:
     def stacked_batch(size: int, batched: Any, *args: Any, **kw: Any) -> Any:
         return np.moveaxis(np.asarray(f(*args, **kw)), 1 + lengths, 0), True
 
-    for function in (stacked_frule, stacked_rrule, stacked_shape, stacked_batch):
-        function.__name__ = function.__name__.replace("stacked", f.__name__)
-        function.__qualname__ = function.__name__
-    rc.frule.define(made)(stacked_frule)
-    rc.rrule.define(made)(stacked_rrule)
-    rc.shape_rule.define(made)(stacked_shape)
-    rc.batch_rule.define(made)(stacked_batch)
-    return made
+    rules = stacked_frule, stacked_rrule, stacked_shape, stacked_batch
+    return with_rules(made, "stacked", *rules)
 
 
 def _side(n: Any, m: Any) -> Any:

@@ -9,7 +9,7 @@ import scipy.special
 
 import rules_core as rc
 
-from ._declare import DECLARED
+from ._declare import DECLARED, with_rules
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -51,14 +51,8 @@ def _declare(f: Any, push: Any, pull: Any) -> rc.Primitive:
             return f(x[:, None], 1)[:, 0], True
         return f(x, tuple(int(i) % (x.ndim - 1) + 1 for i in axes)), True
 
-    for function in (softmax_frule, softmax_rrule, softmax_batch):
-        function.__name__ = function.__name__.replace("softmax", f.__name__)
-        function.__qualname__ = function.__name__
-    rc.frule.define(made)(softmax_frule)
-    rc.rrule.define(made)(softmax_rrule)
-    rc.shape_rule.define(made)(_same_shape)
-    rc.batch_rule.define(made)(softmax_batch)
-    return made
+    rules = softmax_frule, softmax_rrule, _same_shape, softmax_batch
+    return with_rules(made, "softmax", *rules)
 
 
 def _softmax_slope(y: Any, dx: Any, axis: Axis) -> Any:
