@@ -16,6 +16,7 @@ HELD = {
     "dict": {"a": 1.0, "b": 2.0},
     "arrays": [np.ones(2), 2.0 * np.ones(2)],
     "instance": SimpleNamespace(a=1.0, b=2.0),
+    "dict of an instance": SimpleNamespace(a=1.0, b=2.0),
     "nested": [[1.0, 2.0], [3.0]],
     "appended": [1.0, 2.0],
 }
@@ -41,6 +42,11 @@ def of_instance(x):
     return x.a * x.b
 
 
+def of_its_dict(x):
+    vars(HELD["dict of an instance"])["a"] = 3.0 * x.b
+    return x.a * x.b
+
+
 def of_nested(x):
     HELD["nested"][0][0] = 2.0 * x[1][0]
     return x[0][0] * x[1][0]
@@ -51,10 +57,10 @@ def of_appended(x):
     return x[-1] * x[1]
 
 
-BY_ANOTHER_NAME = dict(
-    zip(HELD, (of_list, of_dict, of_arrays, of_instance, of_nested, of_appended),
-        strict=True)
+PROGRAMS = (
+    of_list, of_dict, of_arrays, of_instance, of_its_dict, of_nested, of_appended,
 )  # fmt: skip
+BY_ANOTHER_NAME = dict(zip(HELD, PROGRAMS, strict=True))
 
 
 @pytest.mark.parametrize("name", HELD)

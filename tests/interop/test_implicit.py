@@ -372,6 +372,28 @@ def test_a_residual_that_cuts_its_arguments(residual):
         f(a.clone().requires_grad_()).backward()
 
 
+def detached(x):
+    return x.detach()
+
+
+HIDDEN_CUTS = {
+    "in it": lambda y, a: y + y.detach() - a,
+    "in a helper": lambda y, a: y + detached(y) - a,
+}
+
+
+@pytest.mark.parametrize("residual", HIDDEN_CUTS.values(), ids=HIDDEN_CUTS)
+@pytest.mark.parametrize("whole", [False, True], ids=["any", "fullgraph"])
+def test_compiled_code_refuses_such_a_residual_too(residual, whole):
+    torch.compiler.reset()
+    f = rc.implicit(lambda a: a / 2, residual, host=True, out="a")
+    fast = torch.compile(lambda a: f(a), backend="aot_eager", fullgraph=whole)
+    a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    error = torch._dynamo.exc.Unsupported if whole else LostDerivativeError
+    with pytest.raises(error, match="detach|would be wrong"):
+        fast(a).backward()
+
+
 def test_auxiliary_results_in_containers():
     f = rc.implicit(
         lambda a: (np.cbrt(a), (2 * np.cbrt(a), [np.cbrt(a)])),

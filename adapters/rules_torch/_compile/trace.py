@@ -20,6 +20,7 @@ from torch import Tensor
 
 import rules_core as rc
 from rules_core.extend import LEAF, unflatten
+from rules_torch._closures.cuts import cut_in
 from rules_torch._closures.outside_reads import Path, Reader, holds, read
 from rules_torch._compat import (
     Levels,
@@ -80,6 +81,9 @@ def call_traced(
     closed: list[str] = []
     layout = open_traced((args, kwargs), leaves, closed, [], 0)
     fixed, outside = _outside_of(primitive)
+    cut = _cut_of(primitive)
+    if cut:
+        closed.append(f"calls a function with {cut!r}, which cuts off a derivative")
     if not _is_unchanged(primitive, outside):
         closed.append(f"reads a value from outside, {CHANGED_INSIDE}")
     if closed:
@@ -182,7 +186,8 @@ def _key_of_tensors(primitive: rc.Primitive, *types: type) -> tuple[str, bool, O
     checked at every call.
     """
     pushing = _is_pushing()
-    if not types or not all(issubclass(cls, Tensor) for cls in types):
+    plain = bool(types) and all(issubclass(cls, Tensor) for cls in types)
+    if not plain or _cut_of(primitive):
         return "", pushing, ()
     number = len(types)
     args = ("sequence", tuple, tuple(range(number)), (LEAF,) * number)
@@ -198,6 +203,11 @@ def _outside_of(primitive: rc.Primitive) -> tuple[bool, Outside]:
     reader = Reader(primitive)
     found = tuple((entry.path, entry.expected) for entry in reader.found)
     return reader.asks_for_types, found
+
+
+def _cut_of(primitive: rc.Primitive) -> str:
+    """How a function that the rules differentiate makes constants of tensors."""
+    return cut_in(primitive.helpers) if primitive.helpers else ""
 
 
 def _is_tensor(key: str) -> bool:
@@ -289,7 +299,7 @@ def _check(
 # What `torch.compiler.assume_constant_result` does, without importing all of Dynamo for
 # those who never compile.
 for _function in (
-    _key_of, _key_of_tensors, _is_pushing, _is_tensor, _outside_of, _result_of, _say,
-    _say_duals,
+    _cut_of, _key_of, _key_of_tensors, _is_pushing, _is_tensor, _outside_of, _result_of,
+    _say, _say_duals,
 ):  # fmt: skip
     _function.__dict__["_dynamo_marked_constant"] = True

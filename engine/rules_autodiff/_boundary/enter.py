@@ -165,7 +165,7 @@ class Entrance:
         copy: a write to the user's own, by the name of a global, would not change it.
         """
         for x, _ in self.copies:
-            if id(x) in written:
+            if id(x) in written or id(getattr(x, "__dict__", None)) in written:
                 message = (
                     f"A differentiated argument (of class {type(x).__name__}) must be "
                     "written to as the argument, but is written to by another name, as "

@@ -124,6 +124,7 @@ NEAR_POLES = [
 @pytest.mark.filterwarnings("ignore")
 def test_a_difference_across_a_pole_is_no_number(f, i, args):
     assert np.isnan(slope(f, i, *args))
+    assert np.isnan(slope(f, i, *args, order=2))
 
 
 @pytest.mark.parametrize("z", [-1.3 + 0.2j, -1.3 - 0.2j])
