@@ -29,6 +29,7 @@ if "RULES_COLD" not in os.environ:
 # What runs every day, in slices, and for how long.
 pytest_plugins = [
     "pytester",
+    "rules_core.testing.pytest_plugin",
     "tests.covering",
     "tests.slices",
     "tests.budget",

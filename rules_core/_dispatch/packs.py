@@ -91,6 +91,12 @@ class Packs:
         if root in self._done and isinstance(module, str):
             self._settled.add(module)
 
+    @property
+    def is_importing(self) -> bool:
+        """Whether this thread imports a pack: its declarations are permanent."""
+        thread = get_ident()
+        return any(busy == thread for busy, _ in tuple(self._busy))
+
     def load(self, name: str) -> None:
         """Import the packs of one name, once."""
         mark = get_ident(), name

@@ -12,7 +12,7 @@ from typing import Any, cast, final
 
 from rules_core._base.compiler_hooks import traced_as
 from rules_core._base.errors import PrimitiveError, RuleDefinitionError
-from rules_core._dispatch.registry import being_imported, table_for
+from rules_core._dispatch.registry import PACKS, being_imported, table_for
 from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import LOCK, Table
 
@@ -370,7 +370,7 @@ def register(f: Any, flags: dict[str, Any]) -> Primitive:
         table = table_for(f, "primitive")
         if table.primitive is None:
             table.primitive = Primitive(f, **flags)
-            table.primitive.persistent = being_imported(
+            table.primitive.persistent = PACKS.is_importing or being_imported(
                 getattr(f, "__module__", "") or ""
             )
         return check_flags(table.primitive, flags)

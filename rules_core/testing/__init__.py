@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._host_cells import FlatFunction, HostArrays
     from ._misuse import CheckCallError
     from ._pack import check_pack
+    from ._pack_cases import PackCase, pack_cases
     from ._report import Check, CheckFailed, Report
     from ._rule import check_frule, check_rrule, check_rule
     from ._scalar import check_scalar
@@ -33,6 +34,7 @@ __all__ = [
     "FiniteDifferenceConfig",
     "FlatFunction",
     "HostArrays",
+    "PackCase",
     "Report",
     "Seeded",
     "Space",
@@ -45,6 +47,7 @@ __all__ = [
     "check_tangent",
     "differentiate",
     "isolated_rules",
+    "pack_cases",
 ]
 
 _HOMES = {
@@ -55,6 +58,7 @@ _HOMES = {
     "_host_cells": ("FlatFunction", "HostArrays"),
     "_misuse": ("CheckCallError",),
     "_pack": ("check_pack",),
+    "_pack_cases": ("PackCase", "pack_cases"),
     "_report": ("Check", "CheckFailed", "Report"),
     "_rule": ("check_frule", "check_rrule", "check_rule"),
     "_scalar": ("check_scalar",),

@@ -20,7 +20,7 @@ from ._leaf import describe as describe_value
 from ._misuse import CheckCallError
 from ._report import Failure, Report
 
-__all__ = ["check_pack"]
+__all__ = ["check_pack", "owned_by"]
 
 
 def check_pack(name: str, /) -> Report:
@@ -65,6 +65,14 @@ def _is_name(name: Any) -> bool:
     return isinstance(name, str) and all(map(str.isidentifier, name.split(".")))
 
 
+def owned_by(name: str, rule: Rule) -> bool:
+    """Whether a rule was written in the pack of a name, or in the module."""
+    return any(
+        rule.module == module or rule.module.startswith(f"{module}.")
+        for module in PACKS.modules(name) or [name]
+    )
+
+
 @final
 class _Pack:
     """A pack by name, with what it registered."""
@@ -75,10 +83,7 @@ class _Pack:
 
     def owns(self, rule: Rule) -> bool:
         """Whether a rule was written in the pack."""
-        return any(
-            rule.module == module or rule.module.startswith(f"{module}.")
-            for module in self.modules
-        )
+        return owned_by(self.name, rule)
 
     @property
     def rules(self) -> list[Rule]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, final
 
@@ -11,6 +11,7 @@ from ._failure import failure_text
 
 __all__ = [
     "RESTS_ON",
+    "WATCHERS",
     "Check",
     "CheckFailed",
     "Failure",
@@ -50,6 +51,10 @@ class Check:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.status}" + (f" ({self.detail})" * bool(self.detail))
+
+
+# Told of each check as soon as it has run: for progress.
+WATCHERS: list[Callable[[Check], None]] = []
 
 
 class Failure(Exception):
@@ -106,6 +111,8 @@ class Report:
     def add(self, name: str, status: Status, detail: str = "") -> None:
         """Append one check."""
         self.checks.append(Check(name, status, detail))
+        for watch in WATCHERS:
+            watch(self.checks[-1])
 
     def __getitem__(self, name: str) -> Check:
         for check in self.checks:
