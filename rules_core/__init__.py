@@ -66,6 +66,7 @@ from rules_core._rules.frule_rrule import frule, rrule
 from rules_core._rules.lookup import normal_form
 from rules_core._rules.resolved_call import FRuleCall, RRuleCall, RuleCall
 from rules_core._rules.skipped import RuleSkippedWarning, warn_if_skipped
+from rules_core._rules.trace import RuleTrace, TracedCall, trace
 from rules_core._rules.vjp_and_jvp import jvp, vjp
 from rules_core._tangents.accumulate import accumulate, is_inplaceable_destination
 from rules_core._tangents.canonical import has_tangent, tangent_type, zero_tangent
@@ -182,6 +183,9 @@ __all__ = [
     "normal_form",
     "rules",
     "explain",
+    "trace",
+    "RuleTrace",
+    "TracedCall",
     "debug_mode",
     # Errors
     "RulesCoreError",

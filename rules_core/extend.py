@@ -15,6 +15,7 @@ reports debug mode.
 """
 
 from rules_core._base.frameworks import Framework, register_framework
+from rules_core._base.shown import ShownText
 from rules_core._dispatch.chosen_values import CHOSEN
 from rules_core._dispatch.fitting import reasons
 from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
@@ -62,6 +63,7 @@ __all__ = [
     "Opener",
     "Rule",
     "RuleSet",
+    "ShownText",
     "build_tangent",
     "count_leaves",
     "declared_shapes",

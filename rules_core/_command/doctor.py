@@ -13,10 +13,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from rules_core._base.frameworks import entry_points_of_adapters, load_adapter
+from rules_core._base.shown import lines_of_table
 from rules_core._dispatch.packs import GROUP, allowed_packs
 from rules_core._dispatch.registry import PACKS, rules
-
-from .table import lines_of_table
 
 __all__ = ["doctor"]
 

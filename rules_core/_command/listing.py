@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatch
 from typing import Any
 
-from rules_core._dispatch.registry import PACKS
+from rules_core._dispatch.registry import PACKS, RuleList
 from rules_core._dispatch.rule import Rule
 from rules_core._dispatch.rule_key import describe
 from rules_core._rules.explain import explain
@@ -19,7 +19,7 @@ __all__ = ["chosen_rules", "explanation"]
 
 def chosen_rules(
     listed: Iterable[Rule], pattern: str | None, module: str | None, mode: str | None
-) -> list[Rule]:
+) -> RuleList:
     """The rules that a pattern, the module of their function and a mode choose.
 
     Args:
@@ -28,13 +28,13 @@ def chosen_rules(
         module: The function's module, or one above it.
         mode: `"rrule"` or `"frule"`.
     """
-    return [
+    return RuleList(
         rule
         for rule in listed
         if _matches(rule.target, pattern)
         and (module is None or _is_in(rule.key, module))
         and mode in (None, rule.kind)
-    ]
+    )
 
 
 def _matches(target: str, pattern: str | None) -> bool:

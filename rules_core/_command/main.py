@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rules_core._base.errors import RulesCoreError
+from rules_core._base.shown import lines_of_table
 from rules_core._dispatch.packs import Packs
 from rules_core._dispatch.registry import PACKS, rules
 
@@ -18,7 +19,6 @@ from .coverage import coverage
 from .doctor import doctor
 from .listing import chosen_rules, explanation, load_all
 from .subject import CommandError, find_function, find_module, read_arguments
-from .table import lines_of_table
 
 __all__ = ["main"]
 
@@ -108,14 +108,8 @@ def _doctor(_options: Any) -> int:
 def _rules(options: Any) -> int:
     load_all()
     found = chosen_rules(rules(), options.pattern, options.module, options.mode)
-    rows = [
-        (rule.kind, rule.target, rule.signature, f"{rule.module}, {rule.location}")
-        for rule in found
-    ]
-    for line in lines_of_table(rows):
-        _write(line)
-    _write(f"{len(rows)} rules")
-    return 0 if rows else 1
+    _write(repr(found))
+    return 0 if found else 1
 
 
 def _call(options: Any, text: str) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:

@@ -16,6 +16,7 @@ from typing import Any
 from weakref import WeakSet
 
 from rules_core._base.errors import RuleDefinitionError, RulesCoreError
+from rules_core._base.shown import html_of_table, lines_of_table
 
 from .packs import Packs
 from .rule import Rule
@@ -27,6 +28,7 @@ __all__ = [
     "DECORATORS",
     "HOOKS",
     "PACKS",
+    "RuleList",
     "find_again",
     "find_table",
     "isolated_rules",
@@ -118,10 +120,34 @@ def all_tables() -> list[Table]:
         return list(_tables)
 
 
-def rules() -> list[Rule]:
+class RuleList(list[Rule]):
+    """Rules, shown as a table of kind, function, types and place."""
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells of the table."""
+        return [
+            (
+                f"opt-out ({rule.kind})" if rule.opted_out else rule.kind,
+                rule.target,
+                rule.signature,
+                f"{rule.module}, {rule.location}",
+            )
+            for rule in self
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join((*lines_of_table(self.rows()), f"{len(self)} rules"))
+
+    def _repr_html_(self) -> str:
+        head = ("kind", "function", "types", "place")
+        return html_of_table(self.rows(), head)
+
+
+def rules() -> RuleList:
     """Every registered rule and opt-out, sorted by target and place.
 
-    Each has `kind`, `target`, `signature`, `file`, `line`, `name` and `module`.
+    The list prints as a table. Each entry has `kind`, `target`, `signature`, `file`,
+    `line`, `name` and `module`.
 
     >>> from rules_core import rrule, rules, NoTangent
     >>> def cube(x):
@@ -136,7 +162,8 @@ def rules() -> list[Rule]:
     ['rrule']
     """
     entries = [rule for table in all_tables() for rule in table.rules()]
-    return sorted(entries, key=lambda r: (r.target, r.kind, r.file, r.line))
+    entries.sort(key=lambda r: (r.target, r.kind, r.file, r.line))
+    return RuleList(entries)
 
 
 def being_imported(module: str) -> bool:

@@ -28,7 +28,7 @@ from rules_core._tangents.check import (
 
 from .named_cotangents import ordered_cotangents
 
-__all__ = ["debug_mode", "is_watching", "switch_on_by_environment"]
+__all__ = ["debug_mode", "is_watching", "switch_on_by_environment", "watching"]
 
 _depth = 0
 _WRITING = requirement(SupportsMutation)
@@ -41,14 +41,30 @@ def _switch(on: bool) -> None:
         active = _watched in DECORATORS
         if (_depth > 0) == active:
             return
-        if _depth > 0:
-            DECORATORS.append(_watched)
+        _decorate(_watched, on=on)
+
+
+def _decorate(wrap: Callable[[Rule], Rule], *, on: bool) -> None:
+    """Let look-ups put a wrapper around every rule, or no longer."""
+    with LOCK:
+        if on:
+            DECORATORS.append(wrap)
         else:
-            DECORATORS.remove(_watched)
+            DECORATORS.remove(wrap)
         for table in all_tables():
             table.frule.forget()
             table.rrule.forget()
         CHANGES.note()  # no table may exist yet
+
+
+@contextmanager
+def watching(wrap: Callable[[Rule], Rule]) -> Iterator[None]:
+    """Put a wrapper around every rule that runs inside, in the whole process."""
+    _decorate(wrap, on=True)
+    try:
+        yield
+    finally:
+        _decorate(wrap, on=False)
 
 
 @contextmanager
@@ -81,8 +97,8 @@ def debug_mode() -> Iterator[None]:
 
 
 def is_watching() -> bool:
-    """Whether debug mode is on: for engines, which add checks of their own."""
-    return _depth > 0
+    """Whether every rule is watched: engines then run each one, and check more."""
+    return bool(DECORATORS)
 
 
 def switch_on_by_environment() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rules_core._base.arrays import type_name
 from rules_core._base.errors import AmbiguousRulesError, RulesCoreError
+from rules_core._base.shown import ShownText
 from rules_core._dispatch.configs import CONFIGS
 from rules_core._dispatch.fitting import fits, reasons
 from rules_core._dispatch.registry import PACKS, find_table
@@ -28,7 +29,7 @@ _NONE = type(None)
 EXPLAINERS: list[Callable[[Any, tuple[Any, ...], dict[str, Any]], Iterable[str]]] = []
 
 
-def explain(*args: Any, **kw: Any) -> str:
+def explain(*args: Any, **kw: Any) -> ShownText:
     """Explain which rules a call would use, and why.
 
     Args:
@@ -36,9 +37,9 @@ def explain(*args: Any, **kw: Any) -> str:
         **kw: Keyword arguments of the call.
 
     Returns:
-        For rrule and frule: the rule that runs with its file and line, the other rules
-        that match and why they lost, those that do not match and why, and whether the
-        call is opted out. For a host primal without a rule, the derived rule. Then,
+        A text that shows itself. For rrule and frule: the rule that runs with its file
+        and line, the other rules that match and why they lost, those that do not match
+        and why, and whether the call is opted out. For a host primal without a rule, the derived rule. Then,
         whether JAX and PyTorch use the rules: there the arrays among the arguments
         (numbers, if there is none) are traced arrays; and, for a function with mutating
         rules, which one `rules_autodiff` runs.
@@ -46,7 +47,7 @@ def explain(*args: Any, **kw: Any) -> str:
     >>> from rules_core import explain
     >>> def f(x):
     ...     return x
-    >>> print(explain(f, 1.0))
+    >>> explain(f, 1.0)
     rrule for f(float): no rule applies; none is defined.
     frule for f(float): no rule applies; none is defined.
     """
@@ -62,7 +63,8 @@ def explain(*args: Any, **kw: Any) -> str:
     call = f, tuple(rest), kw, config
     parts = [_section(kind, *call) for kind in ("rrule", "frule")]
     elsewhere = [line for told in EXPLAINERS for line in told(f, tuple(rest), kw)]
-    return "\n".join((*parts, *_derived(*call), *_users(*call), *elsewhere))
+    lines = (*parts, *_derived(*call), *_users(*call), *elsewhere)
+    return ShownText("\n".join(lines))
 
 
 def _users(

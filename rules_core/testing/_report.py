@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from html import escape
 from typing import Literal, NoReturn, final
+
+from rules_core._base.shown import html_of_table
 
 from ._failure import failure_text
 
@@ -87,7 +90,7 @@ class CheckFailed(AssertionError):
 
 
 @final
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Report:
     """The result of a tester; prints as a table, and is false if a check failed.
 
@@ -97,7 +100,7 @@ class Report:
         rules: The rules that were checked, by kind: name and place.
 
     >>> from rules_core.testing import Check, Report
-    >>> print(Report("cube(2.0)", [Check("rrule.value", "passed")]))
+    >>> Report("cube(2.0)", [Check("rrule.value", "passed")])
     cube(2.0): 1 passed
       passed  rrule.value
     """
@@ -174,6 +177,22 @@ class Report:
 
     def __str__(self) -> str:
         return "\n".join((f"{self.title}: {self.summary}", *self._lines()))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """What passed is folded away."""
+        rows = [(c.status, c.name, c.detail) for c in self._rows()]
+        other = [row for row in rows if row[0] != "passed"]
+        passed = [row for row in rows if row[0] == "passed"]
+        parts = [f"<p>{escape(self.title)}: {self.summary}</p>"]
+        if other:
+            parts.append(html_of_table(other))
+        if passed:
+            title = f"<summary>{len(passed)} passed</summary>"
+            parts.append(f"<details>{title}{html_of_table(passed)}</details>")
+        return "".join(parts)
 
     def _lines(self) -> Iterator[str]:
         rows = self._rows()

@@ -14,7 +14,7 @@ from rules_autodiff._python.opaque import DECLARED
 from rules_autodiff._replacements.builtins import plainly
 from rules_autodiff.straight._tier.tier import code_of
 from rules_core import Primitive, frule, rrule
-from rules_core.extend import CHANGES
+from rules_core.extend import CHANGES, ShownText
 
 from .grad import grad, value_and_grad
 from .jacobians import hessian, jacfwd, jacrev
@@ -95,8 +95,8 @@ def opaque(f: F) -> F:
     return f
 
 
-def show(f: Any, *args: Any) -> str:
-    """The derived code of a function, as text to print.
+def show(f: Any, *args: Any) -> ShownText:
+    """The derived code of a function, a text that shows itself.
 
     `_ad` are the hooks of a run, which compute the operation and record its derivative.
     With arguments it is the straight-line code for calls with arguments of their kinds:
@@ -115,7 +115,7 @@ def show(f: Any, *args: Any) -> str:
     >>> def f(x):
     ...     y = x * x
     ...     return y + 1
-    >>> print(show(f))
+    >>> show(f)
     def f(x):
         y = _ad.mul(x, x)
         return _ad.add(y, 1)
@@ -124,7 +124,7 @@ def show(f: Any, *args: Any) -> str:
     if not isinstance(function, FunctionType):
         message = f"show: the function must be written in Python, but got {f!r}."
         raise TypeError(message)
-    return code_of(function, args) if args else shown(function)
+    return ShownText(code_of(function, args) if args else shown(function))
 
 
 def is_primitive(f: Any, *args: Any) -> bool:
