@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import update_wrapper
-from typing import Any, final
+from typing import Any, Generic, ParamSpec, TypeVar, final
 
 import jax
 import jax.numpy as jnp
@@ -18,20 +18,26 @@ from ._call import BACK_ENDS, OUT, call_primitive
 
 __all__ = ["to_jax"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 @final
-class JaxFunction:
+class JaxFunction(Generic[P, R]):
     """The result of `to_jax`: call it on JAX arrays, under any transformation."""
 
     def __init__(self, primitive: Any, via: str | None) -> None:
         self.primitive, self.via = primitive, via
         update_wrapper(self, primitive.fun)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         leaves = tree_util.tree_leaves((args, kwargs))
         if not any(isinstance(leaf, jax.Array) for leaf in leaves):
-            args, kwargs = jax.tree.map(_promote, (args, kwargs))
-        return call_primitive(self.primitive, args, kwargs, via=self.via)
+            given: Any = jax.tree.map(_promote, (args, kwargs))
+        else:
+            given = args, kwargs
+        result: R = call_primitive(self.primitive, *given, via=self.via)
+        return result
 
     def __repr__(self) -> str:
         return f"to_jax({self.primitive!r})"
@@ -44,7 +50,7 @@ def _promote(leaf: Any) -> Any:
 
 
 def to_jax(
-    f: Callable[..., Any],
+    f: Callable[P, R],
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
@@ -55,7 +61,7 @@ def to_jax(
     copy_out: bool | None = None,
     out: Any = None,
     via: str | None = None,
-) -> JaxFunction:
+) -> JaxFunction[P, R]:
     """`f`, with its rules, as a JAX function.
 
     Calling a primitive on JAX arrays does the same without a wrapper; this is for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
@@ -14,11 +14,14 @@ from rules_torch._values.numpy_arrays import numpy_dtype
 
 __all__ = ["to_torch"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _MECHANISMS = (None, "autograd.Function")
 
 
 def to_torch(
-    f: Callable[..., Any],
+    f: Callable[P, R],
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
@@ -30,7 +33,7 @@ def to_torch(
     out: Any = None,
     via: str | None = None,
     autocast: str = "keep",
-) -> rc.Primitive:
+) -> rc.Primitive[P, R]:
     """`f` as a function of torch tensors that is differentiated by its rules.
 
     Calling a primitive does the same by itself; this is for functions that one does not

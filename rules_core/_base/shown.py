@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
-__all__ = ["ShownText", "html_of_table", "lines_of_table"]
+__all__ = ["ShownText", "escaped", "html_of_table", "lines_of_table"]
 
 
 class ShownText(str):
@@ -22,7 +21,7 @@ class ShownText(str):
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self)}</pre>"
+        return f"<pre>{escaped(self)}</pre>"
 
 
 def lines_of_table(
@@ -41,6 +40,13 @@ def lines_of_table(
         yield "  ".join(cells).rstrip()
 
 
+def escaped(text: str) -> str:
+    """A text for HTML."""
+    from html import escape  # its tables of entities take longer than all of this
+
+    return escape(text)
+
+
 def html_of_table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
     """A table in HTML; cells keep their lines."""
     parts = [_row("th", head)] if head else []
@@ -50,5 +56,5 @@ def html_of_table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> st
 
 def _row(tag: str, cells: Sequence[str]) -> str:
     style = ' style="text-align:left; white-space:pre-wrap"'
-    inner = "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for cell in cells)
+    inner = "".join(f"<{tag}{style}>{escaped(cell)}</{tag}>" for cell in cells)
     return f"<tr>{inner}</tr>"

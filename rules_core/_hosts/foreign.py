@@ -102,12 +102,12 @@ class Foreign(ABC):
         return flatten(primal, leaves, _MOVING)
 
     @cached_property
-    def pull(self) -> Primitive:
+    def pull(self) -> Callable[..., Any]:
         """The pullback as a primitive of the same kind."""
         return self._derived(self.vjp(), "pullback")
 
     @cached_property
-    def push(self) -> Primitive:
+    def push(self) -> Callable[..., Any]:
         """The pushforward as a primitive of the same kind."""
         return self._derived(self.jvp(), "pushforward")
 

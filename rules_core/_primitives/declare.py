@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 
+from rules_core._base.type_parameters import P, R
 from rules_core._dispatch.call_site import caller_location
 from rules_core._dispatch.registry import find_table, load_pack
 from rules_core._dispatch.rule import Location
@@ -25,7 +26,7 @@ def _given(flags: dict[str, Any]) -> dict[str, Any]:
 
 @overload
 def primitive(
-    f: Callable[..., Any],
+    f: Callable[P, R],
     /,
     *,
     host: bool | None = None,
@@ -36,7 +37,7 @@ def primitive(
     copy_in: bool | None = None,
     copy_out: bool | None = None,
     out: Any = None,
-) -> Primitive: ...
+) -> Primitive[P, R]: ...
 @overload
 def primitive(
     f: None = None,
@@ -50,7 +51,7 @@ def primitive(
     copy_in: bool | None = None,
     copy_out: bool | None = None,
     out: Any = None,
-) -> Callable[[Callable[..., Any]], Primitive]: ...
+) -> Callable[[Callable[P, R]], Primitive[P, R]]: ...
 def primitive(
     f: Callable[..., Any] | None = None,
     /,
@@ -140,7 +141,7 @@ def _declare(
 
 
 def as_primitive(
-    f: Any,
+    f: Callable[P, R],
     *,
     host: bool | None = None,
     elementwise: bool | None = None,
@@ -149,7 +150,7 @@ def as_primitive(
     pure: bool | None = None,
     copy_in: bool | None = None,
     copy_out: bool | None = None,
-) -> Primitive:
+) -> Primitive[P, R]:
     """`f` as a primitive without registering it: its own primitive, or a new one.
 
     For `to_jax` and `to_torch`, which may wrap functions of other libraries.
@@ -178,7 +179,8 @@ def as_primitive(
         }
     )
     if isinstance(f, Primitive):
-        return check_flags(f, explicit)
+        own: Primitive[P, R] = f
+        return check_flags(own, explicit)
     load_pack(f)
     table = find_table(f)
     if table is not None and table.primitive is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from rules_core._tangents.structure import structure
 
@@ -14,9 +14,16 @@ from .primitive import Primitive
 
 __all__ = ["ignore_derivatives", "without_captured"]
 
+R = TypeVar("R")
+T = TypeVar("T")
+
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial, Primitive)
 
 
+@overload
+def ignore_derivatives(f: Callable[[], R]) -> R: ...
+@overload
+def ignore_derivatives(f: T) -> T: ...
 def ignore_derivatives(f: Any) -> Any:
     """`f()` if `f` is a plain function, otherwise `f` itself, without derivative.
 

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import WRAPPER_ASSIGNMENTS
 from types import CellType, FunctionType, MethodType
-from typing import Any, cast, final
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, final, overload
 
 from rules_core._base.compiler_hooks import traced_as
 from rules_core._base.errors import PrimitiveError, RuleDefinitionError
+from rules_core._base.type_parameters import P, R
 from rules_core._dispatch.registry import PACKS, being_imported, table_for
 from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import LOCK, Table
@@ -25,6 +26,9 @@ from .shape_and_batch_rules import (
 )
 
 __all__ = ["Primitive", "acting_handle", "check_flags", "names_of", "register"]
+
+Instance = TypeVar("Instance")
+Others = ParamSpec("Others")
 
 # Unregistered primitives whose rules a framework is running, by the wrapped function.
 _ACTING: ContextVar[dict[int, Primitive] | None] = ContextVar("acting", default=None)
@@ -41,10 +45,11 @@ _DEFAULTS: dict[str, Any] = {
 
 
 @final
-class Primitive:
+class Primitive(Generic[P, R]):
     """A function that frameworks call through their adapters, so that its rules apply.
 
-    Made by `primitive`. The rule key is the wrapped function.
+    Made by `primitive`. The rule key is the wrapped function. For type checkers
+    `Primitive[P, R]` has the signature and the result of the function.
 
     Attributes:
         fun: The wrapped function, which is the rule key.
@@ -92,7 +97,7 @@ class Primitive:
 
     def __init__(
         self,
-        fun: Callable[..., Any],
+        fun: Callable[P, R],
         *,
         host: bool = False,
         elementwise: bool = False,
@@ -102,7 +107,7 @@ class Primitive:
         copy_in: bool = False,
         copy_out: bool = False,
     ) -> None:
-        self.fun: Callable[..., Any] = fun
+        self.fun: Callable[P, R] = fun
         self.host, self.elementwise, self.pure = host, elementwise, pure
         self.vectorized, self.copy_in, self.copy_out = vectorized, copy_in, copy_out
         self.static_argnames = names_of(static_argnames)
@@ -150,18 +155,18 @@ class Primitive:
                 )
                 raise RuleDefinitionError(message)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         shortcut = self.shortcut  # once: another thread may define a rule
         if shortcut is not None and not kwargs:
             y = shortcut(args)
             if y is not NotImplemented:
-                return y
+                return cast("R", y)
         adapter = find_adapter(args, kwargs)
         if adapter is None:
             if self.cells or self.helpers:
                 check_captured(self, args, kwargs)
-            return self.run(*args, **kwargs)
-        return adapter.call(self, args, kwargs)
+            return cast("R", self.run(*args, **kwargs))
+        return cast("R", adapter.call(self, args, kwargs))
 
     def call_traced(self, *args: Any, **kwargs: Any) -> Any:
         """A call as a compiler traces it: there are no shortcuts in a graph."""
@@ -189,6 +194,14 @@ class Primitive:
             self.table.shortcuts.add(self)
             self.shortcut = make()
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Primitive[P, R]: ...
+    @overload
+    def __get__(
+        self: Primitive[Concatenate[Instance, Others], R],
+        instance: Instance,
+        owner: type | None = None,
+    ) -> Callable[Others, R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
@@ -338,7 +351,7 @@ def _unregistered(fun: Any, flags: dict[str, Any]) -> Primitive:
     return Primitive(fun, **flags)
 
 
-def check_flags(handle: Primitive, given: dict[str, Any]) -> Primitive:
+def check_flags(handle: Primitive[P, R], given: dict[str, Any]) -> Primitive[P, R]:
     for name, value in given.items():
         if getattr(handle, name) != value:
             message = (

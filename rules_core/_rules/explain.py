@@ -39,10 +39,10 @@ def explain(*args: Any, **kw: Any) -> ShownText:
     Returns:
         A text that shows itself. For rrule and frule: the rule that runs with its file
         and line, the other rules that match and why they lost, those that do not match
-        and why, and whether the call is opted out. For a host primal without a rule, the derived rule. Then,
-        whether JAX and PyTorch use the rules: there the arrays among the arguments
-        (numbers, if there is none) are traced arrays; and, for a function with mutating
-        rules, which one `rules_autodiff` runs.
+        and why, and whether the call is opted out. For a host primal without a rule,
+        the derived rule. Then, whether JAX and PyTorch use the rules: there the arrays
+        among the arguments (numbers, if there is none) are traced arrays; and, for a
+        function with mutating rules, which one `rules_autodiff` runs.
 
     >>> from rules_core import explain
     >>> def f(x):

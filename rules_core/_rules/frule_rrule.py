@@ -16,6 +16,7 @@ from rules_core._dispatch.configs import CONFIGS
 from rules_core._dispatch.registry import HOOKS, PACKS, find_table
 from rules_core._dispatch.table import NoConfig, nothing
 
+from .explain import RuleNotFound
 from .resolved_call import FRuleCall, RRuleCall
 from .rule_kind import RuleKind
 
@@ -42,6 +43,7 @@ def _carrying(kind: K) -> Callable[[Callable[..., Any]], K]:
             "define",
             "kind",
             "register",
+            "require",
             "resolve",
             "table",
             "table_to_define",
@@ -74,7 +76,8 @@ class _RRule(RuleKind[RRuleCall]):
             **kw: Its keyword arguments.
 
         Returns:
-            `(y, pullback)`, or None if no rule applies or the call is opted out.
+            `(y, pullback)`, or None if no rule applies or the call is opted out;
+            `rrule.require(f, *args, **kw)` raises `RuleNotFound` instead.
 
         Raises:
             AmbiguousRulesError: Two rules match equally well.
@@ -89,6 +92,33 @@ class _RRule(RuleKind[RRuleCall]):
         if type(f) in CONFIGS:
             return self.answer(f, args[0] if args else _ABSENT, args[1:], kw)
         return self.answer(None, f, args, kw)
+
+    def require(
+        self, f: Any, /, *args: Any, **kw: Any
+    ) -> tuple[Any, Callable[..., Any]]:
+        """`y, pullback = rrule.require(f, *args)`: an error where no rule applies.
+
+        Args:
+            f: As in `rrule`; a `RuleConfig` may come first.
+            *args: Its arguments.
+            **kw: Its keyword arguments.
+
+        Raises:
+            RuleNotFound: No rule applies, or the call is opted out.
+
+        >>> from rules_core import rrule
+        >>> def square(x):
+        ...     return x * x
+        >>> y, pullback = rrule.require(square, 3.0)
+        Traceback (most recent call last):
+        ...
+        rules_core.RuleNotFound: no rrule applies to square(float).
+          None is defined. Write one with @rrule.define(square).
+        """
+        pair = self(f, *args, **kw)
+        if pair is None:
+            raise _missing(self, (f, *args), kw)
+        return pair
 
     def answer(
         self, config: Any, f: Any, args: tuple[Any, ...], kw: dict[str, Any]
@@ -106,6 +136,17 @@ class _RRule(RuleKind[RRuleCall]):
             table.rrule.remember(type(config), *map(type, args))
         call = self.resolve(f, args, kw, config)
         return None if call is None else call.run()
+
+
+def _missing(
+    kind: RuleKind[Any], call: tuple[Any, ...], kw: dict[str, Any]
+) -> RuleNotFound:
+    """The error of a call for which no rule was found; a config may come first."""
+    config = None
+    if type(call[0]) in CONFIGS:
+        config, call = call[0], call[1:]
+    f, *args = call
+    return RuleNotFound.build(kind.kind, f, tuple(args), kw, config)
 
 
 def _refuse_decorating(f: FunctionType, args: tuple[Any, ...], kw: Any) -> None:
@@ -200,7 +241,8 @@ class _FRule(RuleKind[FRuleCall]):
             **kw: Its keyword arguments.
 
         Returns:
-            `(y, dy)`, or None if no rule applies or the call is opted out.
+            `(y, dy)`, or None if no rule applies or the call is opted out;
+            `frule.require(tangents, f, *args, **kw)` raises `RuleNotFound` instead.
 
         Raises:
             AmbiguousRulesError: Two rules match equally well.
@@ -228,6 +270,22 @@ class _FRule(RuleKind[FRuleCall]):
         if call is None:
             return None
         return call.run_lazy(tangents)
+
+    def require(self, *args: Any, **kw: Any) -> tuple[Any, Any]:
+        """`y, dy = frule.require(tangents, f, *args)`: an error where no rule applies.
+
+        Args:
+            *args: As in `frule`.
+            **kw: Keyword arguments of the call.
+
+        Raises:
+            RuleNotFound: No rule applies, or the call is opted out.
+        """
+        pair = self(*args, **kw)
+        if pair is None:
+            config = args[:1] if type(args[0]) in CONFIGS else ()
+            raise _missing(self, (*config, *args[len(config) + 1 :]), kw)
+        return pair
 
 
 _forward_in_full = _FRule()

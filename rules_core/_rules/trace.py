@@ -6,12 +6,11 @@ from _thread import get_ident  # without importing threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from typing import Any, final
 
 from rules_core._base.arrays import type_name
 from rules_core._base.errors import MixedHostsError
-from rules_core._base.shown import html_of_table, lines_of_table
+from rules_core._base.shown import escaped, html_of_table, lines_of_table
 from rules_core._dispatch.rule import Rule
 from rules_core._dispatch.rule_key import describe
 from rules_core._primitives.find_host import find_adapter
@@ -107,7 +106,7 @@ class RuleTrace:
 
     def _repr_html_(self) -> str:
         table = html_of_table(self._rows(), HEAD) if self.calls else ""
-        return f"<p>{escape(self.summary)}</p>{table}"
+        return f"<p>{escaped(self.summary)}</p>{table}"
 
     def to_dot(self) -> str:
         """The trace in Graphviz's language: calls in order, a rule's own inside it."""

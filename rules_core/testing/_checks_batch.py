@@ -24,8 +24,8 @@ SPREAD = 2.0**-7
 
 
 def _primitive(subject: Subject) -> Primitive:
-    handle: Primitive | None = subject.handle
-    if handle is None:
+    handle = subject.handle
+    if not isinstance(handle, Primitive):
         message = "not a primitive"
         raise NotRun(message)
     return handle

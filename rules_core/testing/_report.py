@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from html import escape
 from typing import Literal, NoReturn, final
 
-from rules_core._base.shown import html_of_table
+from rules_core._base.shown import escaped, html_of_table
 
 from ._failure import failure_text
 
@@ -186,7 +185,7 @@ class Report:
         rows = [(c.status, c.name, c.detail) for c in self._rows()]
         other = [row for row in rows if row[0] != "passed"]
         passed = [row for row in rows if row[0] == "passed"]
-        parts = [f"<p>{escape(self.title)}: {self.summary}</p>"]
+        parts = [f"<p>{escaped(self.title)}: {self.summary}</p>"]
         if other:
             parts.append(html_of_table(other))
         if passed:

@@ -12,6 +12,8 @@ from rules_autodiff._transforms.derived_function import (
     SEVERAL,
     Argnums,
     Derived,
+    P,
+    R,
     positions,
 )
 from rules_autodiff.straight._tier.tier import (
@@ -28,11 +30,11 @@ REALS = (float, np.floating)
 
 
 def value_and_grad(
-    f: Callable[..., Any],
+    f: Callable[P, R],
     argnums: Argnums = 0,
     has_aux: bool = False,
     tier: str = "auto",
-) -> Derived:
+) -> Derived[P, tuple[R, Any]]:
     """The function `args ↦ (f(args), ∇f(args))`.
 
     Args:
@@ -90,11 +92,11 @@ def both_of(
 
 
 def grad(
-    f: Callable[..., Any],
+    f: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     tier: str = "auto",
-) -> Derived:
+) -> Derived[P, Any]:
     """The gradient `args ↦ ∇f(args)`; with `has_aux` it returns `(∇f, aux)`.
 
     Args:

@@ -10,7 +10,7 @@ from rules_autodiff._boundary.directions import check_differentiable
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._tape.recording import Recording
-from rules_autodiff._transforms.derived_function import Argnums, Derived, positions
+from rules_autodiff._transforms.derived_function import Argnums, Derived, P, positions
 from rules_autodiff.straight._tier.arguments import check_flat
 from rules_autodiff.straight._tier.tier import (
     Left,
@@ -85,11 +85,11 @@ def empty_block(out: Any, x: Any) -> Any:
 
 
 def jacfwd(
-    f: Callable[..., Any],
+    f: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     chunk_size: int | None = None,
-) -> Derived:
+) -> Derived[P, Any]:
     """The Jacobian by forward mode: one pass that carries a tangent per entry of `x`.
 
     Args:
@@ -236,11 +236,11 @@ def assembled(found: list[Any], argnums: Argnums) -> Any:
 
 
 def jacrev(
-    f: Callable[..., Any],
+    f: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     tier: str = "auto",
-) -> Derived:
+) -> Derived[P, Any]:
     """The Jacobian by reverse mode: one pass forward, one back per entry of `f(x)`.
 
     Rows are computed one after the other, so it needs no `chunk_size`.
@@ -310,11 +310,11 @@ jacobian = jacrev
 
 
 def hessian(
-    f: Callable[..., Any],
+    f: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     chunk_size: int | None = None,
-) -> Derived:
+) -> Derived[P, Any]:
     """The Hessian of `f`, forward over reverse: `∂²f / ∂x ∂x`.
 
     Args:

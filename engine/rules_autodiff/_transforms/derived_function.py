@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -12,7 +12,27 @@ from rules_autodiff._hooks.calls import Transform
 from rules_autodiff._python.handlers import HANDLERS
 from rules_autodiff._python.plain_level import PLAIN
 
-__all__ = ["INTEGERS", "SEVERAL", "Argnums", "Derived", "on_plain", "positions"]
+__all__ = [
+    "INTEGERS",
+    "SEVERAL",
+    "Argnums",
+    "Derived",
+    "P",
+    "R",
+    "on_plain",
+    "positions",
+]
+
+# The signature of a derived function is that of its function.
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec, TypeVar
+
+    P = ParamSpec("P", default=...)
+    R = TypeVar("R", default=Any)
+else:
+    from typing import ParamSpec, TypeVar
+
+    P, R = ParamSpec("P"), TypeVar("R")
 
 Argnums = int | tuple[int, ...]
 
@@ -22,8 +42,8 @@ INTEGERS = (int, np.integer)
 SEVERAL = (tuple, list)
 
 
-class Derived(Transform):
-    """A function derived by the engine, such as `grad(f)`."""
+class Derived(Transform, Generic[P, R]):
+    """A function derived by the engine, such as `grad(f)`, with its result `R`."""
 
     def __init__(self, name: str, f: Any, run_on: Callable[..., Any]):
         check_function(f, name)
@@ -34,8 +54,9 @@ class Derived(Transform):
     def run_on(self, below: Any, *args: Any, **kwargs: Any) -> Any:
         return self._run_on(below, *args, **kwargs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._run_on(PLAIN, *args, **kwargs)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        result: R = self._run_on(PLAIN, *args, **kwargs)
+        return result
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind like a function, so that `grad` works on methods inside classes."""
