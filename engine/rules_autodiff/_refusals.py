@@ -247,6 +247,13 @@ REFUSALS = {
         "Use functools.cache, or leave the cache out; ask a table of constants by a "
         "key made of stop_gradient(x).",
     ),
+    "skipped": (
+        "A result must be computed from the arguments, but {!r} is read, whose update "
+        "was skipped by a test of nearly equal arguments, as a cache does",
+        "Compute it anew, or use functools.cache, which is the run's own, or empty the "
+        "cache before the derivative; stop_gradient(x) in the test if the value is "
+        "meant as a constant.",
+    ),
     "cached": (
         "A result must be computed from the arguments, but a constant was taken for "
         "{}, which equals what the program already had, as a cache does",

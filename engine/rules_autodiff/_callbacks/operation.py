@@ -81,6 +81,9 @@ class QuietRun(FastRun):
             stop(f"calls {f!r}")
         return super().call_opaque(f, args, kwargs)
 
+    def note_skipped(self, values: list[Any]) -> None:
+        stop(f"may read {len(values)} results of an earlier call")
+
     def getitem(self, owner: Any, key: Any) -> Any:
         if isinstance(owner, dict) and type(owner) is not dict:
             stop("reads a dict that may make its entries")

@@ -63,6 +63,7 @@ def equal_numbers(run: Hooks, x: Any, y: Any) -> None:
         equal_keys(run, x, y)
     if x is not y and (run.slot(x) is None) != (run.slot(y) is None):
         run.met = run.met or where()
+        run.equal = y if run.slot(y) is None else x
 
 
 def equal_arrays(run: Hooks, x: Any, y: Any) -> None:

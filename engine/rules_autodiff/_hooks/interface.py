@@ -18,6 +18,8 @@ class Hooks(Protocol):
     failure: Exception | None
     debug: bool
     met: str
+    equal: Any
+    skipped: dict[int, Any]
     rebinds: bool
     read_ids: dict[Any, set[int]]
     texts: set[Any]
@@ -68,6 +70,9 @@ class Hooks(Protocol):
 
     def truth(self, x: Any) -> Any:
         """What a test looks at in place of `x`."""
+
+    def note_skipped(self, values: list[Any]) -> None:
+        """Refuse to read these values from now on."""
 
     # calls
 

@@ -27,6 +27,7 @@ from . import (
     identity,
     rule_errors,
     sets,
+    skipped_stores,
     special_methods,
     texts,
 )
@@ -51,6 +52,8 @@ class Run:
         texts: The numbers with derivatives that went into texts and files.
         stored: Dicts and the hashes of the keys that were stored in this run.
         met: Where a constant was found that is equal to an active value.
+        equal: That constant.
+        skipped: By identity, what the program must not read: results of earlier calls.
         exported: By the id of an owner, the owner and what its memory was given to.
         outside: Owners with derivatives whose memory belongs to no array.
         copies: The results of rules that were copied.
@@ -69,6 +72,7 @@ class Run:
     over = False
     failure: Exception | None = None
     met = ""
+    equal: Any = None
     rebinds = False
 
     # Calls.
@@ -95,6 +99,7 @@ class Run:
     comparison, inplace = comparison, inplace
     is_same = identity.is_same
     truth = special_methods.truth
+    decided, note_skipped = skipped_stores.decided, skipped_stores.note
     either, both_of = special_methods.either, special_methods.both_of
 
     # Literals.
@@ -112,6 +117,7 @@ class Run:
         self.keys: set[Any] = set()
         self.raw: dict[int, Any] = {}
         self.made: dict[int, Any] = {}
+        self.skipped: dict[int, Any] = {}
         self.stored: dict[int, tuple[Any, set[int]]] = {}
         self.exported: dict[int, tuple[Any, str]] = {}
         self.outside: list[Any] = []

@@ -27,10 +27,12 @@ FRAME_READERS = {"locals", "vars", "eval", "exec", "dir"}
 class ExpressionLifter:
     """Replaces each operation of an expression by a call of the hook with its name."""
 
-    def __init__(self, code: CodeType, hooks: str, modules: set[str]):
+    def __init__(self, code: CodeType, hooks: str, modules: set[str], opaque: set[str]):
         self.code = code
         self.hooks = hooks
         self.modules = modules
+        self.opaque = opaque  # of these modules, those that are not lifted
+        self.skips: dict[ast.AST, tuple[Any, ...]] = {}
         self.first_argument: list[str | None] = []  # for super(), innermost last
         self.temporaries = 0
         self.in_iterable = 0  # where Python forbids a walrus
@@ -174,8 +176,15 @@ class ExpressionLifter:
         parts = (again, other) if stops else (other, again)
         return place(ast.IfExp(test, *parts), node)
 
+    def deciding(self, node: Any) -> Any:
+        """The test of a branch; the hook knows what the other branch would store."""
+        test = self.test(node.test)
+        if node not in self.skips:
+            return test
+        return self.hook("decided", node, test, *map(ast.Constant, self.skips[node]))
+
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        node.test = self.test(node.test)
+        node.test = self.deciding(node)
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
 

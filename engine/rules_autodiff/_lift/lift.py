@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from rules_autodiff._python.lifted_code import NESTED, ByIdentity
 from rules_autodiff._python.names import free_name, module_names
+from rules_autodiff._python.opaque import is_opaque_module
 
 from .compile import compiled, without_defaults
 from .source import FunctionNode, definition, own_tree
@@ -120,7 +121,9 @@ def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode
     """Find the source of ``code`` and lift it; also return the name of the hooks."""
     tree = own_tree(definition(code))
     hooks = free_name(HOOKS, code)
-    tree = Lifter(code, hooks, module_names(code, namespace)).lift_function(tree)
+    modules = module_names(code, namespace)
+    opaque = {m for m in modules if is_opaque_module(namespace[m].__name__)}
+    tree = Lifter(code, hooks, modules, opaque).lift_function(tree)
     tree.args = without_defaults(tree.args)
     return tree, hooks
 

@@ -10,6 +10,7 @@ from .expressions import (
     pattern,
     place,
 )
+from .skipped_stores import SkippedStores
 
 __all__ = ["Lifter"]
 
@@ -28,6 +29,7 @@ class Lifter(ExpressionLifter):
     def lift_function(self, node: Any) -> Any:
         """The definition itself; its context handles decorators and defaults."""
         self.first_argument.append(first_name(node.args))
+        self.skips |= SkippedStores(node, self.opaque).found
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         elif isinstance(node, ast.AsyncFunctionDef):
@@ -137,7 +139,7 @@ class Lifter(ExpressionLifter):
 
     def visit_If(self, node: Any) -> Any:
         """``if`` and ``while``: tests, which may call a ``__bool__``."""
-        node.test = self.test(node.test)
+        node.test = self.deciding(node)
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return node
 

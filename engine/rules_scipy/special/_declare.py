@@ -86,16 +86,35 @@ def ufunc(f: Any, *partials: Any, holomorphic: bool = False) -> rc.Primitive:
     )
     PARTIALS[made] = partials
 
-    def ufunc_partials(y: Any, *args: Any, needs: tuple[bool, ...]) -> Any:
+    def ufunc_partials(
+        y: Any, *args: Any, needs: tuple[bool, ...], **options: Any
+    ) -> Any:
+        _check_options(made, args, options)
         columns = [
             _column(partial, y, args, i) if needed else rc.NoTangent()
             for i, (partial, needed) in enumerate(zip(partials, needs, strict=True))
         ]
         return _transposed(columns, len(y)) if isinstance(y, tuple) else tuple(columns)
 
-    _pretend(ufunc_partials, partials, f.__name__)
+    _pretend(ufunc_partials, partials, f.__name__, isinstance(f, np.ufunc))
     scalar_rule(made, ufunc_partials, holomorphic=holomorphic)
     return made
+
+
+# Options of NumPy's ufuncs that the derivative does not depend on.
+_SUPPORTED = frozenset({"order", "subok", "casting", "dtype"})
+
+
+def _check_options(f: rc.Primitive, args: tuple[Any, ...], options: Any) -> None:
+    in_numpy = all(isinstance(x, np.ndarray | np.generic) or not rc.is_array(x)
+                   for x in args)  # fmt: skip
+    unsupported = [name for name in options if not (in_numpy and name in _SUPPORTED)]
+    if unsupported:
+        message = (
+            f"the derivative of {f.__qualname__} must be taken without "
+            f"{unsupported[0]}=, but got it. Select or assign entries of the result."
+        )
+        raise rc.UnsupportedError(message)
 
 
 def _column(partial: Any, y: Any, args: tuple[Any, ...], position: int) -> Any:
@@ -123,7 +142,9 @@ def _transposed(columns: list[Any], count: int) -> tuple[Any, ...]:
     )
 
 
-def _pretend(rows: Any, partials: tuple[Any, ...], name: str) -> None:
+def _pretend(
+    rows: Any, partials: tuple[Any, ...], name: str, takes_options: bool
+) -> None:
     """Give the partials of a declaration their signature, and its place in the file."""
     names = ["y", *(f"x{i + 1}" for i in range(len(partials)))]
     plain, keyword = (
@@ -131,9 +152,11 @@ def _pretend(rows: Any, partials: tuple[Any, ...], name: str) -> None:
         inspect.Parameter.KEYWORD_ONLY,
     )
     parameters = [inspect.Parameter(n, plain) for n in names]
-    rows.__signature__ = inspect.Signature(
-        [*parameters, inspect.Parameter("needs", keyword)]
-    )
+    parameters.append(inspect.Parameter("needs", keyword))
+    if takes_options:
+        kind = inspect.Parameter.VAR_KEYWORD
+        parameters.append(inspect.Parameter("options", kind))
+    rows.__signature__ = inspect.Signature(parameters)
     rows.__name__ = rows.__qualname__ = f"{name}_partials"
     formulas = [p for p in partials if callable(p)]
     written = min(formulas, key=lambda p: hasattr(p, "difference"), default=None)

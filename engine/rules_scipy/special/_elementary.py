@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import scipy.special
 
 import rules_core as rc
@@ -69,11 +70,18 @@ powm1 = ufunc(_sp.powm1, _powm1_x, _powm1_power)
 
 def _diric_slope(_y: Any, x: Any, n: Any) -> Any:
     r"""The slope of a sum of cosines, $\frac2n \sum_k \cos k x$, $k < n / 2$."""
+    if not _is_whole(n):
+        return rc.not_implemented("derivative of diric: pass n as a positive int")
     size = int(n)
     k = rc.array_namespace(x).asarray(
         [j / 2 for j in range(1 + size % 2, size, 2)] or [0.0], dtype=x.dtype
     )
     return -2 / size * rc.array_namespace(x).sum(k * sin(k * x[..., None]), axis=-1)
+
+
+def _is_whole(n: Any) -> bool:
+    """Whether `n` is one positive whole number."""
+    return isinstance(n, (int, float, np.number)) and bool(n > 0 and n == int(n))
 
 
 diric = ufunc(_sp.diric, _diric_slope, "derivative of diric in n: pass it as an int")

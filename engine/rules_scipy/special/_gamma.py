@@ -132,7 +132,7 @@ factorial = ufunc(
 
 
 def _digamma_sum(_y: Any, a: Any, d: Any) -> Any:
-    return sum(digamma(a - j / 2) for j in range(int(d)))
+    return sum((digamma(a - j / 2) for j in range(int(d))), 0 * a)
 
 
 multigammaln = ufunc(_sp.multigammaln, _digamma_sum, _WHOLE.format("multigammaln", "d"))

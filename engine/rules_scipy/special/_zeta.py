@@ -16,7 +16,7 @@ import scipy.special
 import rules_core as rc
 
 from ._arrays import cos, log, sin, where
-from ._declare import elementwise, on_doubles, ufunc
+from ._declare import elementwise, is_complex, on_doubles, ufunc
 from ._gamma import digamma, gamma
 
 __all__ = ["zeta", "zetac"]
@@ -90,11 +90,15 @@ def _riemann_slope(s: Any) -> Any:
 
 
 def _zeta_exponent(_y: Any, x: Any, q: Any, out: None) -> Any:
+    if is_complex(x):
+        return rc.not_implemented("derivative of zeta at complex x: pass a real one")
     return _riemann_slope(x) if q is None else zeta_slope(1, x, q)
 
 
 def _zeta_start(_y: Any, x: Any, q: Any, out: None) -> Any:
     """DLMF 25.11.17."""
+    if is_complex(x):
+        return rc.not_implemented("derivative of zeta at complex x: pass a real one")
     return rc.NoTangent() if q is None else -x * zeta(x + 1, q)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks.stored_places import may_store
+from rules_autodiff._lift.skipped_stores import places_in
 from rules_autodiff.straight._program.blocks import Step
 from rules_autodiff.straight._program.kinds import NONE, Kind
 from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
@@ -361,12 +363,23 @@ class Statements(Part):
         except Refused as refused:
             if isinstance(refused, Unlearned) and reader.unit.patient:
                 raise
+            if self.stores(nodes):
+                raise  # to skip it may be to read a cache, which the tape detects
             reader.rewind(mark)
             reader.indent += 1
             reader.raw(f"raise unfollowed({left_text(refused)!r})")
             reader.indent -= 1
             return refused
         return None
+
+    def stores(self, nodes: list[ast.stmt]) -> bool:
+        """Whether statements may store to what outlives the call."""
+        function = self.reader.function
+        code = function.__code__
+        outer = frozenset((*code.co_names, *code.co_freevars))
+        own = {("items", (name,)) for name in self.reader.owned}
+        places = (p for p in places_in(nodes, outer) if p[:2] not in own)
+        return may_store(function, places)
 
     def meet(self, states: list[Any]) -> bool:
         found = joined(states)

@@ -1,0 +1,179 @@
+"""What stands where a branch would store, found without running code of the program."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rules_autodiff._lift.skipped_stores import places_of
+from rules_autodiff._lift.source import definition
+from rules_autodiff._python.errors import SourceNotFound
+from rules_autodiff._python.lifted_code import is_lifted
+from rules_autodiff._python.methods import class_attribute
+from rules_autodiff._python.opaque import is_opaque
+from rules_autodiff._python.values import is_float_array, is_number
+from rules_autodiff._shadows.saved_state import read_attribute
+
+__all__ = ["CONTAINERS", "Variables", "held", "may_store", "value_of"]
+
+DEPTH = 3  # of functions that call functions that store
+CONTAINERS = (list, tuple, dict, deque)
+ADDING = frozenset({
+    "append", "appendleft", "extend", "insert", "add", "update", "setdefault",
+})  # fmt: skip
+Variables = Mapping[str, Any]
+
+
+def held(
+    variables: Variables, outside: Variables, places: Any, depth: int = DEPTH
+) -> Iterator[Any]:
+    """What stands at places now (`_lift/skipped_stores` says what a place is)."""
+    for kind, *place in places:
+        if kind == "call":
+            yield from held_by_call(variables, outside, place, depth)
+        elif kind == "name":
+            value = variables.get(place[0], outside.get(place[0], MISSING))
+            yield from () if value is MISSING else (value,)
+        else:
+            value = at_place(value_of(variables, outside, place[0]), kind, place)
+            yield from () if value is MISSING else (value,)
+
+
+def at_place(owner: Any, kind: str, place: Any) -> Any:
+    if owner is MISSING or kind == "items":
+        return owner
+    return attribute(owner, place[1]) if kind == "attribute" else item(owner, place[1])
+
+
+def held_by_call(
+    variables: Variables, outside: Variables, place: Any, depth: int
+) -> Iterator[Any]:
+    """What stands at the places that a called function stores to."""
+    (*owner_chain, name), chains = place
+    owner = value_of(variables, outside, owner_chain) if owner_chain else None
+    if isinstance(owner, CONTAINERS):
+        yield from (owner,) if name in ADDING else ()
+        return
+    f = called(variables, outside, owner, name)
+    if depth == 0 or f is None:
+        return
+    own = [owner] if takes_owner(owner, name) else []
+    args = [c and value_of(variables, outside, c) for c in chains]
+    inner = dict(zip(f.__code__.co_varnames, [*own, *args], strict=False))
+    places = stores_of(f.__code__)
+    yield from held(inner | captured(f), f.__globals__, places, depth - 1)
+
+
+def called(
+    variables: Variables, outside: Variables, owner: Any, name: Any
+) -> FunctionType | None:
+    """The function of the program that a call would reach."""
+    if owner is MISSING or not isinstance(name, str):
+        return None
+    if owner is None:
+        f = value_of(variables, outside, (name,))
+    else:
+        f = attribute(owner, name)
+        f = class_attribute(type(owner), name) if f is MISSING else f
+    f = f.__func__ if isinstance(f, MethodType | staticmethod | classmethod) else f
+    if not isinstance(f, FunctionType) or is_opaque(f) or is_lifted(f):
+        return None  # a function that this run has made keeps nothing of earlier calls
+    return f
+
+
+def takes_owner(owner: Any, name: Any) -> bool:
+    """Whether a function that is read of an object gets it as its first argument."""
+    return not (owner is None or isinstance(owner, ModuleType | type)) and isinstance(
+        class_attribute(type(owner), name), FunctionType
+    )
+
+
+def captured(f: FunctionType) -> dict[str, Any]:
+    free = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+    return {name: cell_value(cell) for name, cell in free}
+
+
+def cell_value(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return MISSING
+
+
+STORES: WeakKeyDictionary[CodeType, tuple[Any, ...]] = WeakKeyDictionary()
+
+
+def stores_of(code: CodeType) -> tuple[Any, ...]:
+    """The places that a function stores to, by the names of its own variables."""
+    found = STORES.get(code)
+    if found is None:
+        try:
+            found = places_of(definition(code))
+        except SourceNotFound:
+            found = ()
+        STORES[code] = found
+    return found
+
+
+def may_store(f: FunctionType, places: Any, depth: int = DEPTH) -> bool:
+    """Whether places in a function's text may be stored to, its calls followed."""
+    return any(
+        kind != "call" or call_stores(captured(f), f.__globals__, place[0], depth)
+        for kind, *place in places
+    )
+
+
+def call_stores(
+    variables: Variables, outside: Variables, chain: Any, depth: int
+) -> bool:
+    """Whether a call may store: by a method of something unknown, or by its text."""
+    *owner_chain, name = chain
+    owner = value_of(variables, outside, owner_chain) if owner_chain else None
+    if owner is MISSING:
+        return True
+    if isinstance(owner, CONTAINERS):
+        return name in ADDING
+    f = called(variables, outside, owner, name)
+    return (
+        f is not None and depth > 0 and may_store(f, stores_of(f.__code__), depth - 1)
+    )
+
+
+def value_of(variables: Variables, outside: Variables, chain: Any) -> Any:
+    """What a chain reads now; no property is asked."""
+    name, *steps = chain
+    value = variables.get(name, outside.get(name, MISSING))
+    for step in steps:
+        if value is MISSING:
+            break
+        value = attribute(value, step) if isinstance(step, str) else item(value, *step)
+    return value
+
+
+def attribute(owner: Any, name: str) -> Any:
+    """What an object, its class or a module holds under a name; no property."""
+    if isinstance(owner, ModuleType):
+        return vars(owner).get(name, MISSING)
+    value = read_attribute(owner, name)
+    if value is MISSING:
+        of_class = class_attribute(type(owner), name)
+        return of_class if holds_numbers(of_class) else MISSING
+    return value
+
+
+def item(owner: Any, key: Any) -> Any:
+    """An item of a container; of an array, the whole."""
+    if type(owner) in CONTAINERS:
+        try:
+            return owner[key]
+        except (LookupError, TypeError):
+            return MISSING
+    return owner if isinstance(owner, np.ndarray) else MISSING
+
+
+def holds_numbers(x: Any) -> bool:
+    return isinstance(x, CONTAINERS) or is_number(x) or is_float_array(x)

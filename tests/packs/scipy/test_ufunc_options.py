@@ -1,0 +1,49 @@
+"""Options of NumPy's ufuncs: supported, or refused in words."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+import rules_core as rc
+from rules_autodiff import grad
+from rules_scipy import special
+
+X = np.array([0.3, 0.7])
+SUPPORTED = [{"order": "F"}, {"subok": True}, {"casting": "same_kind"}, {"dtype": float}]
+
+
+@pytest.mark.parametrize("options", SUPPORTED, ids=str)
+@pytest.mark.parametrize("f", [scipy.special.j0, special.j0], ids=["scipy", "ours"])
+def test_options_without_part_in_the_derivative(f, options):
+    slope = grad(lambda x: np.sum(f(x, **options)))(X)
+    np.testing.assert_allclose(slope, -scipy.special.j1(X))
+
+
+def test_single_precision():
+    slope = grad(lambda x: np.sum(special.j0(x, dtype=np.float32)))(X)
+    np.testing.assert_allclose(slope, -scipy.special.j1(X), rtol=1e-6)
+
+
+def test_a_choice_of_entries_is_refused():
+    with pytest.raises(rc.UnsupportedError, match="j0 must be taken without where="):
+        grad(lambda x: np.sum(special.j0(x, where=X > 0.5, out=None)))(X)
+
+
+def test_a_result_by_argument():
+    slope = grad(lambda x: np.sum(special.j0(x, out=X.copy())))(X)
+    np.testing.assert_allclose(slope, -scipy.special.j1(X))
+
+
+@pytest.mark.parametrize("n", [0, 0.5, -1, X], ids=str)
+def test_diric_of_no_whole_number_is_not_implemented(n):
+    """The value is NaN there; it stays one, and only its derivative is refused."""
+    assert grad(lambda x: np.nansum(scipy.special.diric(X, n)) + np.sum(x))(X).all()
+    with pytest.raises(rc.DerivativeNotImplemented, match="positive int"):
+        grad(lambda x: np.sum(scipy.special.diric(x, n)))(X)
+
+
+@pytest.mark.parametrize("d", [0, -1])
+def test_an_empty_product_of_gammas_is_constant(d):
+    expected = np.zeros(2)
+    slope = grad(lambda x: np.sum(special.multigammaln(x + 1, d)))(X)
+    np.testing.assert_array_equal(slope, expected)
