@@ -48,6 +48,7 @@ from rules_autodiff._shadows.slots import (
     tangent_of,
 )
 from rules_autodiff._transforms.transposed_rule import transposed_rrule
+from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_core import (
     AbstractZero,
     NoTangent,
@@ -269,6 +270,8 @@ class ForwardRun(Run):
             tangents.append(dy)
         if rewind:
             check_equal(y, value, f)
+        if LEARNED.left:
+            LEARNED.note(found, y)
         check_kind(self, f, (*found.args, *found.kwargs.values()), y)
         views = views_in(y, f, found.args)
         if any(views) and all(views):

@@ -22,7 +22,8 @@ from rules_autodiff.straight._tier.tier import (
 from rules_core import structure
 
 from .grad import split_aux
-from .jvp import forward
+from .jvp import HOOKS, forward
+from .written_columns import written_blocks
 
 __all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
 
@@ -89,6 +90,7 @@ def jacfwd(
     argnums: Argnums = 0,
     has_aux: bool = False,
     chunk_size: int | None = None,
+    tier: str = "auto",
 ) -> Derived[P, Any]:
     """The Jacobian by forward mode: one pass that carries a tangent per entry of `x`.
 
@@ -98,6 +100,7 @@ def jacfwd(
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
         chunk_size: The largest number of tangents per pass, to save memory: `f` runs
             once per chunk, and must return equal values each time.
+        tier: As in `grad`.
 
     Returns:
         A function whose result has the structure of `f(x)`, and inside it that of `x`,
@@ -114,9 +117,19 @@ def jacfwd(
            [0., 4.]])
     """
     check_chunks(chunk_size)
+    check_tier(tier, "jacfwd")
 
     def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
         active = positions(argnums, args, "jacfwd")
+        if tier != "tape" and active:
+            try:
+                check_plain(below, has_aux=has_aux)
+                now = tier == "straight"
+                found = written_blocks(f, args, kwargs, active, chunk_size, now=now)
+                return assembled(found, argnums)
+            except Left as error:
+                if tier == "straight":
+                    raise not_straight(f, error, HOOKS) from None
         made = forward_blocks(below, f, args, kwargs, active, has_aux, chunk_size)
         blocks, aux = made
         jacobian = assembled(blocks, argnums)

@@ -11,12 +11,21 @@ from rules_autodiff._tape.recording import Recording, guarded
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept
 from rules_autodiff._transforms.recorded_point import check_adjoint, generic_like
+from rules_autodiff.straight._tier.forward import Push, directions
+from rules_autodiff.straight._tier.tier import (
+    Left,
+    check_plain,
+    check_tier,
+    not_straight,
+)
 from rules_core import NoTangent
 
 from .grad import grad
 from .vjp import VJP
 
-__all__ = ["forward", "hvp", "jvp", "linearize"]
+__all__ = ["HOOKS", "forward", "hvp", "jvp", "linearize"]
+
+HOOKS = "Use tier='auto', which runs it by hooks then."
 
 
 @on_plain
@@ -26,6 +35,7 @@ def jvp(
     primals: Any,
     tangents: Any,
     has_aux: bool = False,
+    tier: str = "auto",
 ) -> Any:
     """`(y, dy)` with `y = f(*primals)` and `dy = f'(primals) tangents`.
 
@@ -34,15 +44,28 @@ def jvp(
         primals: Its arguments, a tuple or list.
         tangents: One tangent for each; `None` or `NoTangent()` for a constant.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(y, dy, aux)`.
+        tier: As in `grad`; `"tape"` runs the program by hooks, without generated code.
 
     Raises:
         TypeError: Their numbers differ.
+        UnsupportedProgram: There is no generated code, and `tier` requires it.
 
     >>> from rules_autodiff import jvp
     >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.0))
     (6.0, 2.0)
     """
     check_function(f, "jvp")
+    check_tier(tier, "jvp")
+    if tier != "tape":
+        try:
+            check_plain(_below, has_aux=has_aux)
+            active, dots = directions(primals, tangents)
+            now = tier == "straight"
+            push = Push(f, tuple(primals), {}, active, now=now, writing=False)
+            return push.push(dots)
+        except Left as error:
+            if tier == "straight":
+                raise not_straight(f, error, HOOKS) from None
     check_tangents(primals, tangents, "jvp")
     out, dys = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
     if has_aux:

@@ -33,6 +33,7 @@ class Ruled:
         classes: The possible classes of arguments.
         rule: The rule at the time of generation.
         whole: Whether it also applies to integers.
+        mode: `rrule` or `frule`.
     """
 
     function: Any
@@ -40,15 +41,18 @@ class Ruled:
     classes: tuple[tuple[type, ...], ...]
     rule: Any
     whole: bool = True
+    mode: Any = rrule
 
     def holds(self) -> bool:
         """Whether this rule still applies."""
         if any(map(is_replaced, (self.function, self.handle))):
             return False
-        return self.rule is answer(self.function, self.classes)
+        return self.rule is answer(self.function, self.classes, self.mode)
 
 
-def rule_of(f: Any, handle: Any, args: tuple[tuple[type, ...], ...]) -> Ruled | None:
+def rule_of(
+    f: Any, handle: Any, args: tuple[tuple[type, ...], ...], mode: Any = rrule
+) -> Ruled | None:
     """The rule for calls in normal form, by the possible classes of each argument.
 
     None if there is none or more than one. A float may also be an integer.
@@ -58,9 +62,9 @@ def rule_of(f: Any, handle: Any, args: tuple[tuple[type, ...], ...]) -> Ruled | 
     for whole in (True, False):
         choices = [(*c, int) if whole and c == FLOATS else c for c in args]
         classes = tuple(product(*choices))
-        rule = answer(f, classes)
+        rule = answer(f, classes, mode)
         if rule is not None:
-            return Ruled(f, handle, classes, rule, whole)
+            return Ruled(f, handle, classes, rule, whole, mode)
     return None
 
 
@@ -69,12 +73,12 @@ def is_replaced(f: Any) -> bool:
     return f in HANDLERS or f in OVERLAYS or any(f in rules for rules in MUTATING)
 
 
-def answer(f: Any, classes: tuple[tuple[type, ...], ...]) -> Any:
+def answer(f: Any, classes: tuple[tuple[type, ...], ...], mode: Any) -> Any:
     """The only rule for calls with arguments of any of these classes."""
-    first, *others = found(f, classes)
+    first, *others = found(f, classes, mode)
     return first if all(rule is first for rule in others) else None
 
 
-def found(f: Any, classes: tuple[tuple[type, ...], ...]) -> Iterator[Any]:
-    table = rrule.table(f, Run.config)
+def found(f: Any, classes: tuple[tuple[type, ...], ...], mode: Any) -> Iterator[Any]:
+    table = mode.table(f, Run.config)
     return (table[types] for types in classes)

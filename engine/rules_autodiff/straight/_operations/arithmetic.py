@@ -1,5 +1,6 @@
 """Operators on numbers and arrays."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,13 @@ def binary(call: Call, by_x: str, by_y: str, text: str | None = None) -> Written
     if kind is None:
         return None
     by_both = reduced(by_x, 0, kinds), reduced(by_y, 1, kinds)
-    return Written(
-        kind, f"floats({text})" if text and is_mixed(call) else None, by_both
-    )
+    text = f"floats({text})" if text and is_mixed(call) else None
+    return Written(kind, text, by_both, pushes=pushes_of(kind, by_x, by_y))
+
+
+def pushes_of(kind: Kind, *texts: str | None) -> tuple[str | None, ...] | None:
+    """The tangents of an elementwise operation: the cotangents' texts as they are."""
+    return texts if kind.name == "array" else None
 
 
 def is_mixed(call: Call) -> bool:
@@ -86,7 +91,7 @@ def beside_array(kinds: tuple[Kind, ...], place: int) -> bool:
 def replaced(written: Written, place: int, text: str) -> Written:
     """This operation with another cotangent of one operand."""
     pulls = (*written.pulls[:place], text, *written.pulls[place + 1 :])
-    return Written(written.kind, written.text, pulls, written.fresh)
+    return replace(written, pulls=pulls)
 
 
 @operator("add")
@@ -119,7 +124,7 @@ def write_mul(call: Call) -> Written | None:
         return replaced(written, 1, "vdot({dz}, {0})")
     if is_array(kinds[0]) and is_array(kinds[1]):
         pulls = "scaled({dz}, {1}, {s0})", "scaled({dz}, {0}, {s1})"
-        return Written(written.kind, None, pulls)
+        return replace(written, text=None, pulls=pulls)
     return written
 
 
@@ -133,8 +138,8 @@ def write_truediv(call: Call) -> Written | None:
         return None
     kind = REAL if written.kind is INT else array(written.kind.ndim, "d")
     if beside_array(kinds, 1):
-        return Written(kind, None, (written.pulls[0], "-vdot({dz}, {z}) / {1}"))
-    return Written(kind, None, written.pulls)
+        written = replaced(written, 1, "-vdot({dz}, {z}) / {1}")
+    return replace(written, kind=kind, text=None, pushes=pushes_of(kind, by_x, by_y))
 
 
 @operator("neg")
@@ -153,7 +158,8 @@ def signed(call: Call, by_x: str) -> Written | None:
     kind = broadcast(call.kinds) if only(call) else None
     if kind is None:
         return None
-    return Written(kind, None, (by_x if kind.is_real else None,))
+    pull = by_x if kind.is_real else None
+    return Written(kind, None, (pull,), pushes=pushes_of(kind, by_x))
 
 
 # powers
@@ -179,7 +185,8 @@ def write_power(call: Call) -> Written | None:
     if x is INT and y is INT:  # a negative exponent gives a float
         return Written(INT, None, (None, None)) if whole(p) and p >= 0 else None
     if whole(p) and x.is_real:
-        return Written(x, None, (by_base(p), None))
+        pushes = pushes_of(x, by_base(p), None)
+        return Written(x, None, (by_base(p), None), pushes=pushes)
     if not all(k.is_real or k is INT or k.dtype == "l" for k in (x, y)):
         return None
     if not (x.is_real or y.is_real):

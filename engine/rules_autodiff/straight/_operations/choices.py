@@ -71,9 +71,9 @@ def write_where(call: Call) -> Written | None:
     if condition.name not in NUMBERS and condition.name != "array":
         return None
     text = "floats(np_where({0}, {1}, {2}))" if is_mixed(call) else None
-    by_x = reduced("np_where({0}, {dz}, 0.0)", 1, call.kinds)
-    by_y = reduced("np_where({0}, 0.0, {dz})", 2, call.kinds)
-    return Written(array(ndim), text, (None, by_x, by_y))
+    texts = "np_where({0}, {dz}, 0.0)", "np_where({0}, 0.0, {dz})"
+    pulls = [reduced(text, i, call.kinds) for i, text in enumerate(texts, 1)]
+    return Written(array(ndim), text, (None, *pulls), pushes=(None, *texts))
 
 
 @function(np.clip)
@@ -90,21 +90,25 @@ def write_clip(call: Call) -> Written | None:
         return Written(kind, None, (None,) * len(call.kinds))
     if not kinds[0].is_real or any(k.dtype == "l" for k in kinds):
         return None
-    return Written(kind, None, clip_pulls(call))
+    texts = clip_texts(call)
+    own = tuple(k if k.name != "none" else INT for k in call.kinds)
+    pulls = tuple([of_choice(text, i, own) for i, text in enumerate(texts)])
+    if kind.name == "array":
+        return Written(kind, None, pulls, pushes=texts)
+    # `numpy.where` of numbers gives an array without axes.
+    return Written(kind, None, pulls, pushes=tuple([f"{text}[()]" for text in texts]))
 
 
-def clip_pulls(call: Call) -> tuple[str | None, ...]:
-    """The cotangents of an array or number and of its optional bounds."""
-    kinds = tuple(k if k.name != "none" else INT for k in call.kinds)
-    fields = [
-        f"{{{i}}}" if k.name != "none" else "None" for i, k in enumerate(call.kinds)
-    ]
+def clip_texts(call: Call) -> tuple[str, ...]:
+    """The cotangents of an array or number and of its optional bounds, not reduced."""
+    kinds = call.kinds
+    fields = [f"{{{i}}}" if k.name != "none" else "None" for i, k in enumerate(kinds)]
     bounds = ", ".join([*fields, "None"][:3])
     names = ("clipped", "clipped_low", "clipped_high")[: len(kinds)]
-    pulls = [of_choice(f"{f}({{dz}}, {bounds})", i, kinds) for i, f in enumerate(names)]
+    texts = [f"{f}({{dz}}, {bounds})" for f in names]
     if kinds[0].name == "array" and is_interval(call.constants[1:]):
-        pulls[0] = "np_where(({0} < {1}) | ({0} > {2}), 0.0, {dz})"
-    return tuple(pulls)
+        texts[0] = "np_where(({0} < {1}) | ({0} > {2}), 0.0, {dz})"
+    return tuple(texts)
 
 
 def is_interval(bounds: tuple[Any, ...]) -> bool:

@@ -37,6 +37,10 @@ def inactive(kind: Kind, call: Call, *, fresh: bool = True) -> Written:
     return Written(kind, None, (None,) * len(call.kinds), fresh)
 
 
+EVERYWHERE = None, "wide({dz}, {sz})"  # a number in all entries
+IN_LANES = None, "wide_lanes({dz}, {sz})"
+
+
 def only_dtype(call: Call) -> bool:
     """Whether the only keyword, if any, is a float dtype."""
     options = {**call.options}
@@ -80,10 +84,14 @@ def write_full(call: Call) -> Written | None:
         return None
     if call.options:
         by_value = "summed({dz})" if call.kinds[1] is REAL else None
-        return Written(array(ndim), None, (None, by_value))
+        return Written(
+            array(ndim), None, (None, by_value), pushes=EVERYWHERE, lanes=IN_LANES
+        )
     if call.kinds[1] is INT:
         return inactive(array(ndim, "l"), call)
-    return Written(array(ndim), "full({0}, {1})", (None, "summed({dz})"))
+    pulls = None, "summed({dz})"
+    text = "full({0}, {1})"
+    return Written(array(ndim), text, pulls, pushes=EVERYWHERE, lanes=IN_LANES)
 
 
 @function(np.full_like)
@@ -93,7 +101,9 @@ def write_full_like(call: Call) -> Written | None:
     if not is_number(call.kinds[1]):
         return None
     by_value = "summed({dz})" if call.kinds[1] is REAL else None
-    return Written(call.kinds[0], None, ("np_zeros({s0})", by_value))
+    pulls, pushes = ("np_zeros({s0})", by_value), ("np_zeros({sz})", EVERYWHERE[1])
+    lanes = "np_zeros((*{sz}, {dz}.shape[-1]))", IN_LANES[1]
+    return Written(call.kinds[0], None, pulls, pushes=pushes, lanes=lanes)
 
 
 @function(np.arange)
@@ -111,7 +121,7 @@ def write_arange(call: Call) -> Written | None:
         moving if k is REAL and c is ... else None
         for k, c in zip(call.kinds, call.constants, strict=True)
     )
-    return Written(array(1), f"float_range({fields})", pulls)
+    return Written(array(1), f"float_range({fields})", pulls, pushes=pulls)
 
 
 @function(np.linspace)
@@ -127,7 +137,10 @@ def write_linspace(call: Call) -> Written | None:
         return None
     texts = "linspace_by_start({dz})", "linspace_by_stop({dz})"
     pulls = [t if k is REAL else None for k, t in zip(ends, texts, strict=True)]
-    return Written(array(1), None, (*pulls, *(None,) * len(rest)))
+    pushes = "{dz} * (1.0 - ramp({sz}))", "{dz} * ramp({sz})"
+    lanes = "{dz} * (1.0 - ramp({sz}))[:, None]", "{dz} * ramp({sz})[:, None]"
+    pulls += [None] * len(rest)
+    return Written(array(1), None, tuple(pulls), pushes=pushes, lanes=lanes)
 
 
 # sizes

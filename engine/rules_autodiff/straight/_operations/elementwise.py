@@ -1,6 +1,7 @@
 """Elementwise functions of one or two numbers or arrays."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +48,9 @@ def curve(name: str) -> Operation:
         if x.name != "array":
             return None
         pull = QUICKER.get(name) or pull_of(name, "np")
-        return Written(array(x.ndim), None, (pull if x.is_real else None,))
+        pull = pull if x.is_real else None
+        pushes = (pull_of(name, "np"),)
+        return Written(array(x.ndim), None, (pull,), pushes=pushes)
 
     return write_curve
 
@@ -188,7 +191,7 @@ def slopes(by_x: str, by_y: str) -> Operation:
         written = binary(call, by_x, by_y) if supported else None
         if written is None or written.kind.is_real:
             return written
-        return Written(array(written.kind.ndim), None, written.pulls)
+        return replace(written, kind=array(written.kind.ndim), text=None)
 
     return write_slopes
 

@@ -1,11 +1,12 @@
 """The arguments of a call by name, and texts shared by operations."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff.straight._program.kinds import Kind, array
-from rules_autodiff.straight._program.written import Call, Written
+from rules_autodiff.straight._program.written import OWN, Call, Written
 
 __all__ = [
     "DTYPES", "FLOATS", "NUMBERS", "as_method", "axes_of", "expanded", "is_float",
@@ -94,7 +95,11 @@ def unchanged(call: Call) -> Written | None:
     """These numbers in new memory."""
     (x, *_) = call.kinds
     by_x = "{dz}" if x.is_real else None
-    return Written(x, None, (by_x,)) if x.name == "array" else None
+    return (
+        Written(x, None, (by_x,), pushes=(OWN,), lanes=(OWN,))
+        if x.name == "array"
+        else None
+    )
 
 
 def with_nothing(written: Written | None, call: Call) -> Written | None:
@@ -102,4 +107,4 @@ def with_nothing(written: Written | None, call: Call) -> Written | None:
     if written is None:
         return None
     rest = (None,) * (len(call.kinds) - len(written.pulls))
-    return Written(written.kind, written.text, (*written.pulls, *rest), written.fresh)
+    return replace(written, pulls=(*written.pulls, *rest))

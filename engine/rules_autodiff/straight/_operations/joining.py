@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array
-from rules_autodiff.straight._program.written import Call, Written
+from rules_autodiff.straight._program.written import JOINT, Call, Written
 
 from .arithmetic import is_mixed
 from .forms import FLOATS, whole
@@ -56,7 +56,8 @@ def write_array(call: Call) -> Written | None:
     fields = ", ".join(f"{{{i}}}" for i in range(len(kinds)))
     checked = dtype == "d" and kinds and not call.options
     text = f"row_of({fields})" if checked else None
-    return Written(kind, text, parts(kinds, lambda i: f"{{dz}}[{i}]"))
+    pulls, joint = parts(kinds, lambda i: f"{{dz}}[{i}]"), (JOINT,) * len(kinds)
+    return Written(kind, text, pulls, pushes=joint, lanes=joint)
 
 
 def of_literals(call: Call, dtype: str) -> Written | None:
@@ -73,10 +74,14 @@ class Pieces:
         call: The call.
         axis: The axis of the result.
         units: The positions of entries that lack the axis, and use one index of it.
+        by_axis: Whether the call names an axis, counted from the first.
     """
 
-    def __init__(self, call: Call, axis: int, units: frozenset[int]):
+    def __init__(
+        self, call: Call, axis: int, units: frozenset[int], *, by_axis: bool = False
+    ):
         self.call, self.axis, self.units = call, axis, units
+        self.by_axis = by_axis
 
     def length(self, i: int) -> str:
         if i in self.units:
@@ -102,7 +107,10 @@ class Pieces:
         literal = all(self.call.constants[i] is not ... for i in rows)
         if dtype is None or not literal or not kinds or is_mixed(self.call):
             return None
-        return Written(array(ndim, dtype), None, parts(kinds, self.cut))
+        pulls, pushes = parts(kinds, self.cut), (JOINT,) * len(kinds)
+        # Along an axis that is not named numbers and lanes would be mistaken.
+        lanes = pushes if self.by_axis else (None,) * len(kinds)
+        return Written(array(ndim, dtype), None, pulls, pushes=pushes, lanes=lanes)
 
 
 def row_ndim(kind: Kind) -> int:
@@ -120,7 +128,8 @@ def write_concatenate(call: Call) -> Written | None:
     flat = all(p in (REAL, INT) for k in call.kinds for p in k.parts)
     if not flat or not -ndim <= options["axis"] < ndim:
         return None
-    return Pieces(call, options["axis"] % ndim, frozenset()).written(ndim)
+    axis, none = options["axis"], frozenset[int]()
+    return Pieces(call, axis % ndim, none, by_axis=axis >= 0).written(ndim)
 
 
 @function(np.append)
@@ -144,7 +153,8 @@ def write_stack(call: Call) -> Written | None:
     if any(k.name != "array" for k in call.kinds) or not -ndim <= named["axis"] < ndim:
         return None
     units = frozenset(range(len(call.kinds)))
-    return Pieces(call, named["axis"] % ndim, units).written(ndim)
+    axis = named["axis"]
+    return Pieces(call, axis % ndim, units, by_axis=axis >= 0).written(ndim)
 
 
 @function(np.hstack)

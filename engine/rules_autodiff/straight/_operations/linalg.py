@@ -21,19 +21,30 @@ def is_matrix(call: Call) -> bool:
 @function(np.linalg.inv)
 def write_inv(call: Call) -> Written | None:
     by_x = "-({z}.T.dot({dz}).dot({z}.T))"
-    return Written(MATRIX, None, (by_x,)) if is_matrix(call) else None
+    push = "-({z}.dot({dz}).dot({z}))"
+    lanes = "-np_tensordot(np_tensordot({z}, {dz}, 1), {z}, (1, 0)).swapaxes(1, 2)"
+    if not is_matrix(call):
+        return None
+    return Written(MATRIX, None, (by_x,), pushes=(push,), lanes=(lanes,))
 
 
 @function(np.linalg.det)
 def write_det(call: Call) -> Written | None:
-    by_x = "det_back({dz}, {0}, {z})"
-    return Written(REAL, None, (by_x,)) if is_matrix(call) else None
+    by_x = "{dz} * det_slopes({0}, {z})"
+    push = "np_add_reduce({dz} * det_slopes({0}, {z}), None)"
+    lanes = "np_add_reduce({dz} * det_slopes({0}, {z})[..., None], (0, 1))"
+    if not is_matrix(call):
+        return None
+    return Written(REAL, None, (by_x,), pushes=(push,), lanes=(lanes,))
 
 
 @function(np.linalg.cholesky)
 def write_cholesky(call: Call) -> Written | None:
     by_x = "cholesky_back({dz}, {z})"
-    return Written(MATRIX, None, (by_x,)) if is_matrix(call) else None
+    push = "cholesky_forward({dz}, {z})"
+    if not is_matrix(call):
+        return None
+    return Written(MATRIX, None, (by_x,), pushes=(push,), lanes=(None,))
 
 
 @function(np.linalg.solve)
@@ -44,4 +55,9 @@ def write_solve(call: Call) -> Written | None:
     if call.kinds[1] not in (array(1), MATRIX):
         return None
     by_right = "np_solve({0}.T, {dz})"
-    return Written(call.kinds[1], None, ("solve_back({dz}, {0}, {z})", by_right))
+    pushes = "-np_solve({0}, {dz}.dot({z}))", "np_solve({0}, {dz})"
+    lanes: tuple[str | None, ...] = None, None
+    if call.kinds[1] != MATRIX:
+        lanes = "-np_solve({0}, {z}.dot({dz}))", "np_solve({0}, {dz})"
+    pulls = "solve_back({dz}, {0}, {z})", by_right
+    return Written(call.kinds[1], None, pulls, pushes=pushes, lanes=lanes)

@@ -1,12 +1,13 @@
 """Products of vectors, matrices and stacks of them."""
 
 import re
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff.straight._program.kinds import REAL, Kind, array, is_array
-from rules_autodiff.straight._program.written import Call, Written
+from rules_autodiff.straight._program.written import OWN, Call, Written
 
 from .arithmetic import write_mul
 from .forms import is_number, only
@@ -21,6 +22,17 @@ MATMUL = {
     (1, 2): ("{1}.dot({dz})", "{0}[:, None].dot({dz}[None])"),
     (2, 2): ("times({dz}, {1}.T)", "from_left({dz}, {0}.T)"),
 }
+# Of several tangents; `x.dot(d)` sums over the last axis but one of a stack `d`.
+LANES = {
+    (1, 1): ("{1}.dot({dz})", "{0}.dot({dz})"),
+    (2, 1): ("{1}.dot({dz})", "{0}.dot({dz})"),
+    (1, 2): ("{1}.T.dot({dz})", "np_tensordot({0}, {dz}, 1)"),
+    (2, 2): (
+        "np_tensordot({dz}, {1}, (1, 0)).swapaxes(1, 2)", "np_tensordot({0}, {dz}, 1)"
+    ),
+}  # fmt: skip
+BOTH = OWN, OWN  # a product is linear in each factor
+NONE = None, None
 
 
 def product(x: Kind, y: Kind) -> Kind:
@@ -49,7 +61,8 @@ def write_matmul(call: Call) -> Written | None:
         return None
     x, y = call.kinds
     texts = MATMUL.get((x.ndim, y.ndim)) or of_stacks(x, y)
-    return Written(product(x, y), None, of_reals((x, y), texts))
+    pulls, lanes = of_reals((x, y), texts), LANES.get((x.ndim, y.ndim), NONE)
+    return Written(product(x, y), None, pulls, pushes=BOTH, lanes=lanes)
 
 
 def of_stacks(x: Kind, y: Kind) -> tuple[str, str]:
@@ -82,9 +95,11 @@ def write_vdot(call: Call) -> Written | None:
     if not both_real(call):
         return None
     texts = "({dz} * {1}).reshape({s0})", "({dz} * {0}).reshape({s1})"
+    lanes: tuple[str | None, ...] = NONE
     if all(k.ndim == 1 for k in call.kinds):
-        texts = MATMUL[1, 1]
-    return Written(REAL, None, of_reals(call.kinds, texts))
+        texts, lanes = MATMUL[1, 1], LANES[1, 1]
+    pulls = of_reals(call.kinds, texts)
+    return Written(REAL, None, pulls, pushes=BOTH, lanes=lanes)
 
 
 @function(np.inner)
@@ -100,7 +115,9 @@ def write_inner(call: Call) -> Written | None:
     }.get((x.ndim, y.ndim))  # fmt: skip
     if texts is None:
         return None
-    return Written(array(x.ndim + y.ndim - 2), None, of_reals((x, y), texts))
+    lanes = LANES[1, 1] if x.ndim == y.ndim == 1 else NONE
+    kind, pulls = array(x.ndim + y.ndim - 2), of_reals((x, y), texts)
+    return Written(kind, None, pulls, pushes=BOTH, lanes=lanes)
 
 
 @function(np.outer)
@@ -108,7 +125,9 @@ def write_outer(call: Call) -> Written | None:
     if not both_real(call) or any(k.ndim != 1 for k in call.kinds):
         return None
     texts = "{dz}.dot({1})", "{0}.dot({dz})"
-    return Written(array(2), None, of_reals(call.kinds, texts))
+    lanes = "{dz}[:, None] * {1}[:, None]", "{0}[:, None, None] * {dz}"
+    pulls = of_reals(call.kinds, texts)
+    return Written(array(2), None, pulls, pushes=BOTH, lanes=lanes)
 
 
 @function(np.kron)
@@ -118,7 +137,7 @@ def write_kron(call: Call) -> Written | None:
     if not only(call, 2) or not is_array(x) or x != y or x.ndim > 2:
         return None
     texts = "kron_by_left({dz}, {1}, {s0})", "kron_by_right({dz}, {0}, {s1})"
-    return Written(x, None, texts)
+    return Written(x, None, texts, pushes=BOTH, lanes=NONE)
 
 
 # einsum: the cotangent of an operand is the einsum of the result's and the others
@@ -145,7 +164,20 @@ def write_einsum(call: Call) -> Written | None:
     if None in pulls:
         return None
     # With an optimised path or not, NumPy may return a view if nothing is summed.
-    return Written(array(len(out)), None, (None, *pulls), fresh=len(names) > 1)
+    pushes = (None, *[OWN for _ in names])
+    lanes = None, *[einsum_lanes(names, out, i) for i in range(len(names))]
+    fresh = len(names) > 1
+    return Written(array(len(out)), None, (None, *pulls), fresh, pushes, lanes)
+
+
+def einsum_lanes(names: list[str], out: str, place: int) -> str | None:
+    """Several tangents by those of one operand."""
+    letter = next((c for c in ascii_letters if c not in "".join(names)), None)
+    if letter is None:
+        return None
+    parts = [n + letter if i == place else n for i, n in enumerate(names)]
+    fields = [f"{{{i + 1}}}" if i != place else "{dz}" for i in range(len(names))]
+    return f"np_einsum('{','.join(parts)}->{out}{letter}', {', '.join(fields)})"
 
 
 def einsum_pull(names: list[str], out: str, place: int) -> str | None:

@@ -58,11 +58,16 @@ class Reduction:
             return "size_of({s0})"
         return "(" + " * ".join(f"{{s0}}[{axis}]" for axis in self.axes) + ")"
 
-    def reduce(self, ufunc: str) -> str:
+    def reduce(self, ufunc: str, text: str = "{0}") -> str:
         """The call of a ufunc's own method, which bypasses NumPy's Python functions."""
         if self.keepdims:
-            return f"{ufunc}({{0}}, {self.axis!r}, None, None, True)"
-        return f"{ufunc}({{0}}, {self.axis!r})"
+            return f"{ufunc}({text}, {self.axis!r}, None, None, True)"
+        return f"{ufunc}({text}, {self.axis!r})"
+
+    def sum_of(self, text: str) -> str:
+        """The sum along the reduced axes, also beside an axis of lanes."""
+        keep = ", None, None, True" if self.keepdims else ""
+        return f"np_add_reduce({text}, {self.axes!r}{keep})"
 
 
 Writing = Callable[[Reduction], Written | None]
@@ -85,9 +90,10 @@ def reduction(writing: Writing, *places: str, **defaults: Any) -> Any:
 
 
 def write_sum(r: Reduction) -> Written:
-    return Written(
-        r.kind, r.reduce("np_add_reduce"), (f"spread({r.wide('{dz}')}, {{s0}})",)
-    )
+    pulls = (f"spread({r.wide('{dz}')}, {{s0}})",)
+    pushes, lanes = (r.reduce("np_add_reduce", "{dz}"),), (r.sum_of("{dz}"),)
+    text = r.reduce("np_add_reduce")
+    return Written(r.kind, text, pulls, pushes=pushes, lanes=lanes)
 
 
 def write_mean(r: Reduction) -> Written:
@@ -97,25 +103,28 @@ def write_mean(r: Reduction) -> Written:
         text = "mean_of({0})"
     elif whole(r.axis):
         text = f"mean_along({{0}}, {r.axis!r}, {r.keepdims!r})"
-    return Written(r.kind, text, (by_x,))
+    pushes = (f"{r.reduce('np_add_reduce', '{dz}')} / {r.count}",)
+    lanes = (f"{r.sum_of('{dz}')} / {r.count}",)
+    return Written(r.kind, text, (by_x,), pushes=pushes, lanes=lanes)
 
 
 def write_extreme(reduce: str) -> Writing:
     def write_extreme_of(r: Reduction) -> Written:
+        wide = r.wide("{dz}"), r.wide("{z}")
         if r.is_whole:
             by_x = "winners({dz}, {0}, {z})"
         else:
-            wide = r.wide("{dz}"), r.wide("{z}")
             by_x = f"winners_along({wide[0]}, {{0}}, {wide[1]}, {r.axes!r})"
-        return Written(r.kind, r.reduce(reduce), (by_x,))
+        push = r.sum_of(f"{{dz}} * winners_along(1.0, {{0}}, {wide[1]}, {r.axes!r})")
+        return Written(r.kind, r.reduce(reduce), (by_x,), pushes=(push,))
 
     return write_extreme_of
 
 
 def write_prod(r: Reduction) -> Written:
-    return Written(
-        r.kind, None, (f"prod_back({r.wide('{dz}')}, {{0}}, {r.wide('{z}')})",)
-    )
+    by_x = f"prod_back({r.wide('{dz}')}, {{0}}, {r.wide('{z}')})"
+    push = r.sum_of(f"prod_back({{dz}}, {{0}}, {r.wide('{z}')})")
+    return Written(r.kind, None, (by_x,), pushes=(push,))
 
 
 def write_var(r: Reduction) -> Written | None:
@@ -123,7 +132,8 @@ def write_var(r: Reduction) -> Written | None:
         return None
     wide = r.wide("{dz}")
     by_x = f"var_back({wide}, {{0}}, {r.axes!r}, {r.given['ddof']})"
-    return Written(r.kind, None, (by_x,))
+    push = r.sum_of(f"var_back({{dz}}, {{0}}, {r.axes!r}, {r.given['ddof']})")
+    return Written(r.kind, None, (by_x,), pushes=(push,))
 
 
 def write_std(r: Reduction) -> Written | None:
@@ -131,7 +141,10 @@ def write_std(r: Reduction) -> Written | None:
         return None
     wide = r.wide("{dz}"), r.wide("{z}")
     by_x = f"std_back({wide[0]}, {{0}}, {wide[1]}, {r.axes!r}, {r.given['ddof']})"
-    return Written(r.kind, None, (by_x,))
+    push = r.sum_of(
+        f"std_back({{dz}}, {{0}}, {wide[1]}, {r.axes!r}, {r.given['ddof']})"
+    )
+    return Written(r.kind, None, (by_x,), pushes=(push,))
 
 
 def of_whole_numbers(operation: Any, kind: Kind, dtypes: str) -> Any:
@@ -174,12 +187,18 @@ def write_cumsum(call: Call) -> Written | None:
     axis = options["axis"]
     if axis is None:
         by_x = "{dz}[::-1].cumsum()[::-1].reshape({s0})"
-        return with_nothing(Written(array(1), None, (by_x,)), call)
+        pushes, lanes = (
+            ("{dz}.cumsum()",),
+            ("{dz}.reshape((*{sz}, {dz}.shape[-1])).cumsum(0)",),
+        )
+        flat = Written(array(1), None, (by_x,), pushes=pushes, lanes=lanes)
+        return with_nothing(flat, call)
     if not whole(axis) or not -x.ndim <= axis < x.ndim:
         return None
     back = f"[{':, ' * (axis % x.ndim)}::-1]"
     by_x = f"{{dz}}{back}.cumsum({axis}){back}"
-    return with_nothing(Written(x, None, (by_x,)), call)
+    pushes = (f"{{dz}}.cumsum({axis % x.ndim})",)
+    return with_nothing(Written(x, None, (by_x,), pushes=pushes), call)
 
 
 @function(np.cumprod)
@@ -190,7 +209,8 @@ def write_cumprod(call: Call) -> Written | None:
     options = settings(call, ("axis",), axis=None) if is_array(x) else None
     if options is None or x.ndim != 1 or options["axis"] not in (None, 0, -1):
         return None
-    return with_nothing(Written(x, None, ("cumprod_back({dz}, {0}, {z})",)), call)
+    pulls, push = ("cumprod_back({dz}, {0}, {z})",), "cumprod_forward({dz}, {0}, {z})"
+    return with_nothing(Written(x, None, pulls, pushes=(push,)), call)
 
 
 @function(np.linalg.norm)
@@ -207,16 +227,20 @@ def write_norm(call: Call) -> Written | None:
     ):
         return None
     axis, keepdims, order = options["axis"], options["keepdims"], options["ord"]
+    whole_axes, along = tuple(range(x.ndim)), "np_add_reduce({dz} * {0}"
+    push = f"{along}, {whole_axes!r}) / ({{z}} or 1.0)"
     if axis is None and not keepdims:
         if x.ndim == 1 and order == 1 and whole(order):
-            return with_nothing(Written(REAL, None, ("np_sign({0}) * {dz}",)), call)
+            signs = "np_add_reduce({dz} * np_sign({0}), (0,))"
+            pulls = ("np_sign({0}) * {dz}",)
+            return with_nothing(Written(REAL, None, pulls, pushes=(signs,)), call)
         if order == "fro" and x.ndim == 2:
             by_x = "{0} * ({dz} / ({z} or 1.0))"
-            return with_nothing(Written(REAL, None, (by_x,)), call)
+            return with_nothing(Written(REAL, None, (by_x,), pushes=(push,)), call)
         if order is None or (order == 2 and whole(order) and x.ndim == 1):
             text = "norm_of({0})" if order is None else None
             by_x = "{0} * ({dz} / ({z} or 1.0))"
-            return with_nothing(Written(REAL, text, (by_x,)), call)
+            return with_nothing(Written(REAL, text, (by_x,), pushes=(push,)), call)
         return None
     # Of a row of two axes the order 2 is that of singular values.
     if not whole(axis) or not (order is None or (order == 2 and whole(order))):
@@ -229,8 +253,10 @@ def write_norm(call: Call) -> Written | None:
         by_x = "{0} * ({dz} / ({z} or 1.0))"
     else:
         by_x = f"{{0}} * ({wide[0]} / nonzero({wide[1]}))"
+    keep = ", None, None, True" if keepdims else ""
+    push = f"{along}, {axes!r}{keep}) / nonzero({{z}})"
     kind = reduced_kind(x.ndim, axes, keepdims, "d")
-    return with_nothing(Written(kind, None, (by_x,)), call)
+    return with_nothing(Written(kind, None, (by_x,), pushes=(push,)), call)
 
 
 @function(np.trace)
@@ -240,4 +266,5 @@ def write_trace(call: Call) -> Written | None:
     supported = as_method(call) and len(call.kinds) == 1 and not call.options
     if not supported or call.kinds[0] != array(2):
         return None
-    return Written(REAL, None, ("trace_back({dz}, {s0})",))
+    pulls = ("trace_back({dz}, {s0})",)
+    return Written(REAL, None, pulls, pushes=("{dz}.trace()",))

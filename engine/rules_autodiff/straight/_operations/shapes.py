@@ -1,11 +1,12 @@
 """Functions that only move entries."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, is_array
-from rules_autodiff.straight._program.written import Call, Written
+from rules_autodiff.straight._program.written import OWN, Call, Written
 
 from .forms import (
     DTYPES,
@@ -22,6 +23,9 @@ from .table import function, method
 __all__ = ["shape_kind"]
 
 RESHAPED = "{dz}.reshape({s0})"
+RESHAPE, RESHAPE_LANES = (
+    "{dz}.reshape({sz})", "{dz}.reshape((*{sz}, {dz}.shape[-1]))"
+)  # fmt: skip
 
 
 def shape_kind(kinds: tuple[Kind, ...]) -> int | None:
@@ -31,11 +35,21 @@ def shape_kind(kinds: tuple[Kind, ...]) -> int | None:
     return len(kinds) if kinds and all(k is INT for k in kinds) else None
 
 
-def moved(x: Kind, ndim: int, by_x: str, *, fresh: bool = False) -> Written | None:
+def moved(
+    x: Kind,
+    ndim: int,
+    by_x: str,
+    push: str = RESHAPE,
+    lanes: str | None = None,
+    *,
+    fresh: bool = False,
+) -> Written | None:
     """A result with these entries, of at least one axis; a view, unless fresh."""
     if x.name != "array" or ndim < 1:
         return None
-    return Written(array(ndim, x.dtype), None, (by_x if x.is_real else None,), fresh)
+    lanes = RESHAPE_LANES if push == RESHAPE else lanes or push
+    kind, pulls = array(ndim, x.dtype), (by_x if x.is_real else None,)
+    return Written(kind, None, pulls, fresh, (push,), (lanes,))
 
 
 @method("reshape")
@@ -53,8 +67,7 @@ def write_reshape(call: Call) -> Written | None:
 
 def reshaped(call: Call, ndim: int) -> Written | None:
     written = moved(call.kinds[0], ndim, RESHAPED)
-    rest = (None,) * (len(call.kinds) - 1)
-    return written and Written(written.kind, None, (*written.pulls, *rest), fresh=False)
+    return with_nothing(written, call)
 
 
 @function(np.ravel)
@@ -65,18 +78,24 @@ def write_ravel(call: Call) -> Written | None:
 
 @method("flatten")
 def write_flatten(call: Call) -> Written | None:
-    return moved(call.kinds[0], 1, RESHAPED, fresh=True) if only(call) else None
+    if not only(call):
+        return None
+    moves = moved(call.kinds[0], 1, RESHAPED, fresh=True)
+    lanes = (f"{RESHAPE_LANES}.copy()",)
+    return moves and replace(moves, pushes=(OWN,), lanes=lanes)
 
 
 @method("T")
 def write_T(call: Call) -> Written | None:
-    return moved(call.kinds[0], call.kinds[0].ndim, "{dz}.T") if only(call) else None
+    return turned(call.kinds[0]) if only(call) else None
 
 
 @method("mT")
 def write_mT(call: Call) -> Written | None:
     ndim = call.kinds[0].ndim
-    return moved(call.kinds[0], ndim, "{dz}.mT") if only(call) and ndim > 1 else None
+    swapped = f"{{dz}}.swapaxes({ndim - 2}, {ndim - 1})"
+    supported = only(call) and ndim > 1
+    return moved(call.kinds[0], ndim, "{dz}.mT", swapped) if supported else None
 
 
 @function(np.transpose)
@@ -93,13 +112,18 @@ def write_transpose(call: Call) -> Written | None:
         rest = (*rest, options["axes"])
     if rest and type(rest[0]) is tuple:
         rest = rest[0] if len(rest) == 1 else (...,)
-    moves = permuted(x, "{dz}.T") if rest in ((), (None,)) else by_order(x, rest)
-    nothing = (None,) * (len(call.kinds) - 1)
-    return moves and Written(moves.kind, None, (*moves.pulls, *nothing), fresh=False)
+    moves = turned(x) if rest in ((), (None,)) else by_order(x, rest)
+    return with_nothing(moves, call)
 
 
-def permuted(x: Kind, by_x: str) -> Written | None:
-    return moved(x, x.ndim, by_x)
+def turned(x: Kind) -> Written | None:
+    """The transpose."""
+    order = range(x.ndim)[::-1]
+    return moved(x, x.ndim, "{dz}.T", "{dz}.T", transposed((*order, x.ndim)))
+
+
+def transposed(order: tuple[int, ...]) -> str:
+    return f"{{dz}}.transpose({', '.join(map(str, order))})"
 
 
 def by_order(x: Kind, order: tuple[Any, ...]) -> Written | None:
@@ -109,7 +133,8 @@ def by_order(x: Kind, order: tuple[Any, ...]) -> Written | None:
     if sorted(axes) != list(range(x.ndim)):
         return None
     inverse = sorted(range(x.ndim), key=axes.__getitem__)
-    return permuted(x, f"{{dz}}.transpose({', '.join(map(str, inverse))})")
+    push, lanes = transposed(tuple(axes)), transposed((*axes, x.ndim))
+    return moved(x, x.ndim, transposed(tuple(inverse)), push, lanes)
 
 
 @function(np.swapaxes)
@@ -118,8 +143,8 @@ def write_swapaxes(call: Call) -> Written | None:
     x, rest = call.kinds[0], call.constants[1:]
     if not only(call, 3) or not all(whole(a) and -x.ndim <= a < x.ndim for a in rest):
         return None
-    moves = permuted(x, f"{{dz}}.swapaxes({rest[0]}, {rest[1]})")
-    return moves and Written(moves.kind, None, (*moves.pulls, None, None), fresh=False)
+    swapped = f"{{dz}}.swapaxes({rest[0] % x.ndim}, {rest[1] % x.ndim})"
+    return with_nothing(moved(x, x.ndim, swapped, swapped), call)
 
 
 @function(np.moveaxis)
@@ -130,7 +155,7 @@ def write_moveaxis(call: Call) -> Written | None:
     order = [axis for axis in range(x.ndim) if axis != rest[0] % x.ndim]
     order.insert(rest[1] % x.ndim, rest[0] % x.ndim)
     moves = by_order(x, tuple(order)) if x.name == "array" else None
-    return moves and Written(moves.kind, None, (*moves.pulls, None, None), fresh=False)
+    return with_nothing(moves, call)
 
 
 @function(np.expand_dims)
@@ -162,9 +187,13 @@ def write_broadcast_to(call: Call) -> Written | None:
     if not ndim or ndim < x.ndim or not x.is_real:
         return None
     if x is REAL:
-        text = "floats(np_broadcast_to({0}, {1}))"
-        return Written(array(ndim), text, ("summed({dz})", None), fresh=False)
-    return Written(array(ndim), None, ("fit({dz}, {s0})", None), fresh=False)
+        text: str | None = "floats(np_broadcast_to({0}, {1}))"
+        pulls: tuple[str | None, ...] = "summed({dz})", None
+    else:
+        text, pulls = None, ("fit({dz}, {s0})", None)
+    pushes = "np_broadcast_to({dz}, {sz})", None
+    lanes = "np_broadcast_to({dz}, (*{sz}, {dz}.shape[-1]))", None
+    return Written(array(ndim), text, pulls, False, pushes, lanes)
 
 
 # copies
@@ -187,8 +216,10 @@ def write_astype(call: Call) -> Written | None:
         return with_nothing(Written(whole_numbers, None, (None,)), call)
     if not is_float(options["dtype"]):
         return None
-    by_x = "{dz}" if x.is_real else None
-    return with_nothing(Written(array(x.ndim), None, (by_x,)), call)
+    by_x, own = "{dz}" if x.is_real else None, (OWN,)
+    return with_nothing(
+        Written(array(x.ndim), None, (by_x,), pushes=own, lanes=own), call
+    )
 
 
 @function(np.asarray, np.ascontiguousarray)
@@ -199,13 +230,15 @@ def write_asarray(call: Call) -> Written | None:
         return None
     if options["dtype"] is not None and not x.is_real:
         return None
-    return with_nothing(moved(x, x.ndim, "{dz}"), call)
+    return with_nothing(moved(x, x.ndim, "{dz}", "{dz}"), call)
 
 
 @method("item")
 def write_item(call: Call) -> Written | None:
     supported = only(call) and is_array(call.kinds[0])
-    return Written(REAL, None, ("spread({dz}, {s0})",)) if supported else None
+    pushes, lanes = ("{dz}.item()",), ("{dz}.reshape(-1)",)
+    made = Written(REAL, None, ("spread({dz}, {s0})",), pushes=pushes, lanes=lanes)
+    return made if supported else None
 
 
 # in another order
@@ -220,7 +253,10 @@ def write_roll(call: Call) -> Written | None:
     if options is None or not (options["axis"] is None or whole(options["axis"])):
         return None
     by_x = f"np_roll({{dz}}, -{{1}}, {options['axis']!r})"
-    return with_nothing(Written(x, None, (by_x,)), call)
+    axis = 0 if x.ndim == 1 else options["axis"]
+    lanes = None if axis is None else f"np_roll({{dz}}, {{1}}, {axis % x.ndim})"
+    made = Written(x, None, (by_x,), pushes=(OWN,), lanes=(lanes,))
+    return with_nothing(made, call)
 
 
 def flipped(axes: tuple[int, ...], ndim: int) -> str:
@@ -233,20 +269,24 @@ def write_flip(call: Call) -> Written | None:
     x = call.kinds[0]
     options = settings(call, ("axis",), axis=None)
     axes = axes_of(options["axis"], x.ndim) if options else None
-    return with_nothing(moved(x, x.ndim, flipped(axes, x.ndim)), call) if axes else None
+    if not axes:
+        return None
+    text = flipped(axes, x.ndim)
+    return with_nothing(moved(x, x.ndim, text, text), call)
 
 
 @function(np.flipud)
 def write_flipud(call: Call) -> Written | None:
     x = call.kinds[0]
-    return moved(x, x.ndim, flipped((0,), x.ndim)) if only(call) else None
+    text = flipped((0,), x.ndim)
+    return moved(x, x.ndim, text, text) if only(call) else None
 
 
 @function(np.fliplr)
 def write_fliplr(call: Call) -> Written | None:
     x = call.kinds[0]
-    supported = only(call) and x.ndim > 1
-    return moved(x, x.ndim, flipped((1,), x.ndim)) if supported else None
+    supported, text = only(call) and x.ndim > 1, flipped((1,), x.ndim)
+    return moved(x, x.ndim, text, text) if supported else None
 
 
 @function(np.diff)
@@ -265,7 +305,9 @@ def write_diff(call: Call) -> Written | None:
     if axes is None:
         return None
     by_x = f"undiff({{dz}}, {{s0}}, {axes[0]})"
-    return with_nothing(Written(x, None, (by_x,)), call)
+    lead = ":, " * axes[0]
+    push = f"{{dz}}[{lead}1:] - {{dz}}[{lead}:-1]"
+    return with_nothing(Written(x, None, (by_x,), pushes=(push,)), call)
 
 
 @function(np.repeat)
@@ -283,7 +325,9 @@ def write_repeat(call: Call) -> Written | None:
     if axes is None:
         return None
     by_x = f"repeat_back({{dz}}, {{s0}}, {axes[0]}, {{1}})"
-    return with_nothing(Written(x, None, (by_x,)), call)
+    lanes = (f"{{dz}}.repeat({{1}}, {axes[0]})",)
+    made = Written(x, None, (by_x,), pushes=(OWN,), lanes=lanes)
+    return with_nothing(made, call)
 
 
 @function(np.tile)
@@ -292,14 +336,18 @@ def write_tile(call: Call) -> Written | None:
     if not only(call, 2) or call.kinds != (array(1), INT):
         return None
     by_x = "np_add_reduce({dz}.reshape({1}, *{s0}), 0)"
-    return Written(array(1), None, (by_x, None))
+    lanes = "np_tile({dz}, ({1}, 1))", None
+    return Written(array(1), None, (by_x, None), pushes=(OWN, None), lanes=lanes)
 
 
 @function(np.sort)
 def write_sort(call: Call) -> Written | None:
     """A vector in order."""
     supported = only(call) and call.kinds[0] == array(1)
-    return Written(array(1), None, ("sort_back({dz}, {0})",)) if supported else None
+    text = "{dz}[{0}.argsort(kind='stable')]"
+    pulls, pushes = ("sort_back({dz}, {0})",), (text,)
+    made = Written(array(1), None, pulls, pushes=pushes, lanes=pushes)
+    return made if supported else None
 
 
 @function(np.pad)
@@ -313,7 +361,9 @@ def write_pad(call: Call) -> Written | None:
     if starts is None:
         return None
     places = [f"{n}:{n} + {{s0}}[{axis}]" for axis, n in enumerate(starts)]
-    return with_nothing(Written(x, None, (f"{{dz}}[{', '.join(places)}]",)), call)
+    pulls = (f"{{dz}}[{', '.join(places)}]",)
+    pushes = (f"padded({{dz}}, {{sz}}, {starts!r})",)
+    return with_nothing(Written(x, None, pulls, pushes=pushes), call)
 
 
 def leading_widths(widths: Any, ndim: int) -> tuple[int, ...] | None:
@@ -339,13 +389,15 @@ def write_diag(call: Call) -> Written | None:
         return None
     if x.ndim == 2:
         return with_nothing(diagonal(options["k"]), call)
-    return with_nothing(
-        Written(array(2), None, (f"{{dz}}.diagonal({options['k']})",)), call
-    )
+    pulls = (f"{{dz}}.diagonal({options['k']})",)
+    made = Written(array(2), None, pulls, pushes=(OWN,), lanes=(None,))
+    return with_nothing(made, call)
 
 
 def diagonal(k: int) -> Written:
-    return Written(array(1), None, (f"diag_back({{dz}}, {{s0}}, {k})",), fresh=False)
+    pulls = (f"diag_back({{dz}}, {{s0}}, {k})",)
+    pushes, lanes = (f"{{dz}}.diagonal({k})",), (f"{{dz}}.diagonal({k}).T",)
+    return Written(array(1), None, pulls, False, pushes, lanes)
 
 
 @function(np.diagonal)
@@ -363,9 +415,9 @@ def triangle(name: str) -> Any:
         options = settings(call, ("k",), k=0)
         if options is None or not whole(options["k"]) or not is_array(x) or x.ndim < 2:
             return None
-        return with_nothing(
-            Written(x, None, (f"{name}({{dz}}, {options['k']})",)), call
-        )
+        pulls = (f"{name}({{dz}}, {options['k']})",)
+        made = Written(x, None, pulls, pushes=pulls, lanes=(None,))
+        return with_nothing(made, call)
 
     return write_triangle
 

@@ -77,6 +77,10 @@ class Step:
         cleared: The text that clears that part.
         calls: The text that calls a reverse function, and names its results.
         also: The cotangents of further results, with their kinds.
+        tangent: In forward mode the line that gives the tangent of the result: `{out}`
+            is that tangent, `{z}` the result.
+        late: Whether that line follows the step.
+        changes: Whether that line changes the tangent in place.
     """
 
     line: int
@@ -92,6 +96,9 @@ class Step:
     cleared: str = ""
     calls: str = ""
     also: tuple[tuple[str, Kind], ...] = ()  # the cotangents of further results
+    tangent: str = ""
+    late: bool = False
+    changes: bool = False
 
     @property
     def fields(self) -> list[str]:

@@ -9,6 +9,7 @@ from .kinds import Kind
 
 __all__ = [
     "UNKNOWN", "Closure", "Known", "Local", "Partial", "Thing", "Value", "bar_of",
+    "dot_of",
     "flat", "function_value", "rebuilt", "with_entries",
 ]  # fmt: skip
 
@@ -49,6 +50,12 @@ class Value:
     def without_derivative(self) -> "Value":
         entries = self.entries and tuple([e.without_derivative() for e in self.entries])
         return replace(self, active=False, entries=entries)
+
+
+def dot_of(bar: str) -> str:
+    """The name of a tangent, by that of the cotangent."""
+    stem, _, ending = bar.rpartition("_bar")
+    return f"{stem}_dot{ending}"
 
 
 def bar_of(name: str, kind: Kind) -> str:

@@ -5,7 +5,11 @@ from typing import Any
 
 from .kinds import Kind
 
-__all__ = ["Call", "Scatter", "Written"]
+__all__ = ["JOINT", "OWN", "Call", "Scatter", "Written"]
+
+# Tangents of linear operations, by the text of the call: `OWN` is linear in each of the
+# operands for itself, `JOINT` in all that have a derivative, beside zeros.
+OWN, JOINT = "own", "joint"
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,17 @@ class Written:
         pulls: The cotangent of each operand: a text, a `Scatter`, or None. It must have
             the operand's shape, and must not hide 0 · ∞: NaN must stay NaN.
         fresh: Whether the result is in its own memory, never a view.
+        pushes: The tangent of the result by that of each operand, which is `{dz}` here:
+            a text, `OWN` or `JOINT`. None where operands and result are numbers: a
+            cotangent's text serves. `()` if there is none.
+        lanes: The same for several tangents, along one more axis at the end. None where
+            the texts of `pushes` are right if arrays in them get such an axis, of
+            length one.
     """
 
     kind: Kind
     text: str | None = None
     pulls: tuple[str | Scatter | None, ...] = ()
     fresh: bool = True
+    pushes: "tuple[str | None, ...] | None" = None
+    lanes: "tuple[str | None, ...] | None" = None

@@ -74,7 +74,10 @@ class Indexing(Part):
             reader.buffer(owner.bar)
             scatter = Scatter(key.text, key.repeated)
             step.pulls = [Pull(owner.bar, owner.kind, scatter, "s0")]
-        self.mean_key(step, owner, key)
+        if reader.tangents.wanted:
+            reader.tangents.give(step, reader.tangents.part(owner, key.filled()))
+        else:
+            self.mean_key(step, owner, key)
         reader.step(step)
         unstable = owner.unstable and key.view and kind.name == "array"
         return Value(
@@ -209,6 +212,7 @@ class Indexing(Part):
             reader.buffer(owner.bar)
             if value.active:
                 step.pulls = [self.pull_of_part(step, value, part, owner.bar)]
+            reader.tangents.store(step, key.filled(), value)
         reader.step(step)
 
     def take_part(self, step: Step, owner: Value, key: Key, part: Kind) -> None:
@@ -217,7 +221,8 @@ class Indexing(Part):
         copied = ".copy()" if part.name == "array" and key.view else ""
         step.taken = f"{step.out}[{key.text}]{copied}"
         for place, kept in enumerate(key.parts):
-            step.before[f"k{place}"] = self.reader.operations.stable(kept).text
+            if not self.reader.tangents.wanted:
+                step.before[f"k{place}"] = self.reader.operations.stable(kept).text
 
     def pull_of_part(self, step: Step, value: Value, part: Kind, bar: str) -> Pull:
         """The cotangent of what was written."""
@@ -275,6 +280,7 @@ class Indexing(Part):
             pull = self.pull_of_part(step, value, part, owner.bar)
             pull.text = signed(str(pull.text), sign)
             step.pulls = [pull]
+            reader.tangents.store(step, key.filled(), value, sign)
         reader.step(step)
         return True
 
@@ -302,6 +308,7 @@ class Indexing(Part):
                 f"0.0 + {text}" if text != "summed({dz})" else text, sign
             )
             step.pulls = [pull]
+            reader.tangents.store(step, "...", value, sign)
         reader.step(step)
 
 

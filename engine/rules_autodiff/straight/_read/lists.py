@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from rules_autodiff.straight._program.blocks import Pull, Step
 from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, join
 from rules_autodiff.straight._program.refused import refuse
-from rules_autodiff.straight._program.values import Value, bar_of
+from rules_autodiff.straight._program.values import Value, bar_of, dot_of
 from rules_autodiff.straight._program.written import Scatter
 
 from .part import Part
@@ -55,7 +55,8 @@ class Lists(Part):
             self.gather(name, value)
         else:
             pulls = [Pull(value.bar, value.kind, "{dz}")] if value.active else []
-            self.hold(name, value.text, value.kind, pulls)
+            tangent = dot_of(value.bar) if value.active else ""
+            self.hold(name, value.text, value.kind, pulls, tangent)
         return True
 
     def gather(self, name: str, value: Value) -> None:
@@ -71,9 +72,12 @@ class Lists(Part):
             if x.active
         ]
         text = f"[{', '.join(x.text for x in entries)}]"
-        self.hold(name, text, kind, pulls)
+        tangent = f"[{', '.join(map(self.reader.tangents.dot, entries))}]"
+        self.hold(name, text, kind, pulls, tangent)
 
-    def hold(self, name: str, text: str, kind: Kind, pulls: list[Pull]) -> None:
+    def hold(
+        self, name: str, text: str, kind: Kind, pulls: list[Pull], tangent: str = ""
+    ) -> None:
         """Let a variable name a new list."""
         reader = self.reader
         own = reader.own(name)
@@ -82,6 +86,8 @@ class Lists(Part):
         step = Step(reader.line, f"{own} = {text}", (own,), pulls=pulls)
         if own in reader.facts.active:
             step.out, step.kind = reader.note_bar(own, kind), kind
+            zeros = reader.tangents.zeros_of_list(own)
+            reader.tangents.give(step, tangent or zeros, late=True)
         reader.step(step)
         reader.owned.add(name)
         reader.kinds[name] = kind
@@ -99,6 +105,8 @@ class Lists(Part):
         out, x = self.filled_list(name), self.entry_to_hold(value)
         step = Step(self.reader.line, f"{out.text}.append({x.text})")
         self.take_entry(step, name, out, x, "pop()", "pop()")
+        if step.out:
+            self.reader.tangents.change(step, f".append({self.reader.tangents.dot(x)})")
         self.reader.step(step)
 
     def store_entry(self, name: str, key: Value, value: Value) -> None:
@@ -109,6 +117,8 @@ class Lists(Part):
         step = Step(reader.line, f"{out.text}[{key.text}] = {x.text}")
         step.before["k0"] = key.text
         self.take_entry(step, name, out, x, "[{k0}]", "[{k0}] = 0.0")
+        if step.out:
+            reader.tangents.change(step, f"[{key.text}] = {reader.tangents.dot(x)}")
         reader.step(step)
 
     def take_entry(
@@ -159,16 +169,25 @@ class Lists(Part):
         if not (self.reader.tracing and out.active and kind.is_real):
             return Value(f"{out.text}[{key.text}]", kind)
         key = self.reader.atom(key)
-        return self.drawn(out, kind, f"{out.text}[{key.text}]", Scatter("{k0}"), key)
+        entry = f"[{key.text}]"
+        text, tangent = f"{out.text}{entry}", f"{dot_of(out.bar)}{entry}"
+        return self.drawn(out, kind, text, Scatter("{k0}"), tangent, key)
 
     def drawn(
-        self, out: Value, kind: Kind, text: str, pull: Any, key: Value | None = None
+        self,
+        out: Value,
+        kind: Kind,
+        text: str,
+        pull: Any,
+        tangent: str,
+        key: Value | None = None,
     ) -> Value:
         """A value that is made of a list, with its cotangent for that."""
         reader = self.reader
         name = reader.temporary()
         step = Step(reader.line, f"{name} = {text}", (name,), bar_of(name, kind), kind)
-        step.before["s0"] = self.length(out).text
+        reader.tangents.give(step, tangent)
+        step.before["s0"] = "" if reader.tangents.wanted else self.length(out).text
         if key is not None:
             step.before["k0"] = key.text
         step.pulls = [Pull(out.bar, out.kind, pull, "s0")]
@@ -184,7 +203,9 @@ class Lists(Part):
         text = f"array_of({out.text}, {'int64' if kind is INT else 'double'})"
         if not (self.reader.tracing and out.active and kind.is_real):
             return Value(text, whole, fresh=True)
-        return self.drawn(out, whole, text, "list({dz})")
+        return self.drawn(
+            out, whole, text, "list({dz})", f"np_array({dot_of(out.bar)})"
+        )
 
     def sum_of_list(self, out: Value) -> Value:
         """`sum(out)`."""
@@ -194,7 +215,7 @@ class Lists(Part):
         text = f"sum({out.text})"
         if not (self.reader.tracing and out.active):
             return Value(text, kind)
-        return self.drawn(out, kind, text, "[{dz}] * {s0}")
+        return self.drawn(out, kind, text, "[{dz}] * {s0}", f"sum({dot_of(out.bar)})")
 
     def is_list_name(self, node: ast.AST) -> TypeGuard[ast.Name]:
         """Whether an expression is the name of a list that the program fills."""

@@ -249,7 +249,9 @@ class Loops(Part):
         reader.kinds[target.id] = INT
         reader.owned.discard(target.id)
         if own in reader.facts.active:  # it is a number with a derivative elsewhere
-            reader.step(Step(reader.line, "", (), reader.note_bar(own, REAL), REAL))
+            step = Step(reader.line, "", (), reader.note_bar(own, REAL), REAL)
+            reader.tangents.give(step, reader.tangents.zero(REAL, own))
+            reader.step(step)
 
     def over_enumerate(self, over: "Sweep", target: ast.expr) -> Head:
         """`for i, v in enumerate(x)`."""
@@ -349,19 +351,20 @@ class Loops(Part):
                     reader.facts.activate(name)
                 carried = REAL if kind is INT else kind
                 if name in reader.facts.active and carried.is_real:
-                    self.item(held, index, reader.note_bar(name, carried), carried)
+                    self.item(held, index, name, carried)
                 return
             active = held.active and kind.is_real
             if active:
-                self.item(held, index, reader.note_bar(name, kind), kind)
+                self.item(held, index, name, kind)
             reader.statements.target(target, Value(name, kind, active, atom=True))
 
         return make
 
-    def item(self, held: Value, index: str, bar: str, kind: Kind) -> None:
+    def item(self, held: Value, index: str, name: str, kind: Kind) -> None:
         """The step that takes an item, whose line is the head of the loop."""
         reader = self.reader
-        step = Step(reader.line, "", (), bar, kind)
+        step = Step(reader.line, "", (), reader.note_bar(name, kind), kind)
+        reader.tangents.item(step, held, index, name)
         if held.active:
             reader.buffer(held.bar)
             step.pulls = [Pull(held.bar, held.kind, Scatter("{k0}"), "s0")]

@@ -23,9 +23,10 @@ from rules_autodiff.straight._program.values import (
     function_value,
     with_entries,
 )
+from rules_core import frule, rrule
 
 from .part import Part
-from .rule_calls import has_rrules
+from .rule_calls import has_rules
 
 __all__ = ["Objects", "changes_itself"]
 
@@ -75,7 +76,12 @@ class Objects(Part):
         usual = all(getattr(cls, name) is getattr(object, name) for name in USUAL)
         unusual = any(hasattr(cls, name) for name in UNUSUAL)
         unusual = unusual or any(vars(c).get("__slots__") for c in cls.__mro__)
-        if not usual or unusual or type(cls) not in (type, ABCMeta) or has_rrules(cls):
+        if (
+            not usual
+            or unusual
+            or type(cls) not in (type, ABCMeta)
+            or has_rules(cls, rrule, frule)
+        ):
             refuse(f"instances of {cls.__qualname__} are of a kind of their own", node)
         if getattr(cls, "__abstractmethods__", None) or issubclass(cls, BaseException):
             refuse(f"instances of {cls.__qualname__} are not made", node)
@@ -192,7 +198,7 @@ class Objects(Part):
         self, f: Known, owner: Value, values: list[Value], named: Any, node: ast.AST
     ) -> tuple[Value, Value]:
         """The value of a method, and the instance as the method leaves it."""
-        if is_opaque(f.value) or has_rrules(f.value):
+        if is_opaque(f.value) or has_rules(f.value, rrule, frule):
             refuse("a method with rules changes an instance", node)
         found = self.reader.own_calls.invoke_changing(f, [owner, *values], named, node)
         value, made = found.entries or ()

@@ -4,7 +4,7 @@ from typing import Any
 
 from rules_autodiff.straight._program.blocks import Pull, Step
 from rules_autodiff.straight._program.refused import refuse
-from rules_autodiff.straight._program.values import Value, bar_of
+from rules_autodiff.straight._program.values import Value, bar_of, dot_of
 from rules_autodiff.straight._program.written import Scatter, Written
 
 from .part import Part
@@ -47,8 +47,12 @@ class Operations(Part):
             written.kind,
         )
         values = [x for x, _ in named]
-        for wanted in step.fields:
-            self.mean(step, wanted, values, name)
+        if self.reader.tangents.wanted:
+            tangent = self.reader.tangents.of_operation(written, named, text)
+            self.reader.tangents.give(step, tangent)
+        else:
+            for wanted in step.fields:
+                self.mean(step, wanted, values, name)
         self.reader.step(step)
         return Value(
             name, written.kind, active=True, atom=True, fresh=written.fresh,
@@ -57,6 +61,8 @@ class Operations(Part):
 
     def named_operands(self, pairs: list[Any]) -> list[Any]:
         """The operands, those under a name that are to be kept."""
+        if self.reader.tangents.wanted:  # any of them may occur twice
+            return [(self.reader.atom(x), pull) for x, pull in pairs]
         texts = [pull for x, pull in pairs if x.active and pull is not None]
         kept = {
             field
@@ -103,6 +109,7 @@ class Operations(Part):
         if x.active:
             step.out, step.kind = bar_of(name, x.kind), x.kind
             step.pulls = [Pull(x.bar, x.kind, "{dz}")]
+            self.reader.tangents.give(step, f"{dot_of(x.bar)}.copy()")
         self.reader.step(step)
         return Value(name, x.kind, x.active, atom=True, fresh=True)
 

@@ -22,11 +22,11 @@ from rules_autodiff.straight._program.values import (
     rebuilt,
     with_entries,
 )
-from rules_core import Primitive
+from rules_core import Primitive, frule, rrule
 
 from .parameters import bound
 from .part import Part
-from .rule_calls import has_rrules
+from .rule_calls import has_rules
 from .taped_calls import call_by_tape
 
 __all__ = ["OwnCalls"]
@@ -55,6 +55,7 @@ class OwnCalls(Part):
                 step = Step(reader.line, "", (), f"__result{place}_bar", leaf.kind)
                 if leaf.active:
                     step.pulls = [Pull(leaf.bar, leaf.kind, "{dz}")]
+                reader.tangents.give(step, reader.tangents.dot(leaf))
                 reader.step(step)
         text = as_row([x.text for x in leaves]) if whole.kind.has_parts else whole.text
         block = reader.block
@@ -77,16 +78,20 @@ class OwnCalls(Part):
             if function.run is not function.fun:
                 refuse(f"{function.__qualname__} is given copies", node)
             place = Place(f.place, "{}.fun")
-            if not has_rrules(function.fun):
+            if not self.has_rules(function.fun):
                 known = self.reader.captures.found(function.fun, place)
                 return self.reader.known_calls.call(known, node)
             function = function.fun
-        if has_rrules(function):
+        if self.has_rules(function):
             return self.call_ruled(f, node)
         name = getattr(function, "__qualname__", repr(function))
         if type(function) is not FunctionType or is_opaque(function):
             refuse(f"{name} is not written out", node)
         return self.invoke(function_value(f), *self.given(node), node)
+
+    def has_rules(self, f: Any) -> bool:
+        """Whether rules answer for a function: in forward mode those of either mode."""
+        return has_rules(f, rrule, *([frule] if self.reader.tangents.wanted else []))
 
     def call_ruled(self, f: Known, node: ast.Call) -> Value:
         """A call of a function that has rules."""
@@ -287,6 +292,7 @@ class OwnCalls(Part):
             step.pulls = [
                 Pull(x.bar, x.kind, c) for x, c in zip(operands, found, strict=True)
             ]
+        reader.tangents.call(step, row, text, operands, [bar for bar, _ in outs])
         reader.step(step)
         values = [
             Value(name, k, k.is_real and bool(operands), atom=True)

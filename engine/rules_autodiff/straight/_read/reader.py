@@ -31,6 +31,7 @@ from .objects import Objects
 from .operations import Operations
 from .own_calls import OwnCalls
 from .statements import Statements
+from .tangents import Tangents
 from .variables import Variables
 
 __all__ = ["Reader"]
@@ -85,7 +86,7 @@ class Reader:
         self.changing = ""  # the parameter whose instance the function changes
         self.parameters: list[tuple[str, Kind]] = []
 
-        self.operations = Operations(self)
+        self.operations, self.tangents = Operations(self), Tangents(self)
         self.variables, self.lists = Variables(self), Lists(self)
         self.expressions, self.indexing = Expressions(self), Indexing(self)
         self.known_calls, self.own_calls = KnownCalls(self), OwnCalls(self)

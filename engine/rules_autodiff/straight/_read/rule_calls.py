@@ -16,19 +16,27 @@ from rules_autodiff.straight._operations.arithmetic import broadcast
 from rules_autodiff.straight._program.blocks import Pull, Step, as_row
 from rules_autodiff.straight._program.kinds import REAL, Kind
 from rules_autodiff.straight._program.refused import Unlearned, refuse
-from rules_autodiff.straight._program.values import UNKNOWN, Known, Value, bar_of
+from rules_autodiff.straight._program.values import (
+    UNKNOWN,
+    Known,
+    Value,
+    bar_of,
+    dot_of,
+)
 from rules_autodiff.straight._runtime.learned import LEARNED, AnyOf, sort_of
 from rules_autodiff.straight._runtime.rule_calls import (
     Calls,
+    by_frule,
     by_rule,
     checked,
     of_arrays,
     of_numbers,
+    of_partials,
 )
-from rules_core import Primitive, normal_form, rrule
+from rules_core import Primitive, frule, normal_form, rrule
 from rules_core.extend import PACKS, find_table
 
-__all__ = ["call_by_rule", "has_rrules"]
+__all__ = ["call_by_rule", "has_rules"]
 
 CONSTANT = frozenset({"int", "bool", "none", "text"})
 NUMBERS = {"int": int, "bool": bool, "text": str}
@@ -39,10 +47,11 @@ def call_by_rule(
 ) -> Value | None:
     """The value of a call that a rule answers; None where no rule does."""
     function = f.value.fun if type(f.value) is Primitive else f.value
-    full = filled(function, operands, options) if has_rrules(function) else None
+    mode = frule if reader.tangents.wanted else rrule
+    full = filled(function, operands, options) if has_rules(function, mode) else None
     if full is None:
         return None
-    ruled = rule_of(function, f.value, tuple(map(classes_of, full)))
+    ruled = rule_of(function, f.value, tuple(map(classes_of, full)), mode)
     if ruled is None or not is_pure(ruled):
         return None
     result = result_of(ruled, full, operands)
@@ -65,13 +74,15 @@ def is_pure(ruled: Ruled) -> bool:
     return not ruled.rule.constant and getattr(handle, "pure", True)
 
 
-def has_rrules(f: Any) -> bool:
+def has_rules(f: Any, *modes: Any) -> bool:
+    """Whether a function has rules of one of these modes."""
     try:
         PACKS.ensure(f)
         table = find_table(f)
     except TypeError:  # what cannot be hashed
         return False
-    return table is not None and bool(table.rrule.rules)
+    rules = [] if table is None else [(rrule, table.rrule), (frule, table.frule)]
+    return any(mode in modes and bool(kind.rules) for mode, kind in rules)
 
 
 def filled(f: Any, operands: list[Value], options: dict[str, Any]) -> Any:
@@ -142,6 +153,8 @@ def written(
     if not ruled.whole:
         for x in values:
             check_real(reader, x)
+    if reader.tangents.wanted:
+        return pushed(reader, ruled, result, values, options)
     z, given = reader.temporary(), ", ".join(x.text for x in values)
     step = Step(reader.line, out=bar_of(z, result), kind=result)
     found = [reader.temporary("c") for _ in active]
@@ -173,6 +186,31 @@ def written(
     value = Value(z, result, True, atom=True)
     reader.own_calls.part_from(value, [x for x in copies if x.kind.name == "array"])
     return value
+
+
+def pushed(
+    reader: Any, ruled: Ruled, result: Kind, values: list[Value], options: Any
+) -> Value:
+    """The call, and the tangent of its result."""
+    if reader.tangents.in_lanes or not is_simple(ruled, values, options):
+        refuse(f"{ruled.rule.name} is not called with several tangents, or by name")
+    active = tuple([i for i, x in enumerate(values) if x.active])
+    partials = ruled.rule.authors_partials
+    if partials is not None:
+        forward = of_partials(ruled.function, partials, result, active)
+    else:
+        forward = by_frule(ruled.rule.function, result, active)
+    own = reader.unit.fresh_constant(ruled.function.__name__, forward)
+    z = reader.temporary()
+    step = Step(reader.line, assigns=(z,), out=bar_of(z, result), kind=result)
+    given = ", ".join([x.text for x in values])
+    dots = ", ".join([dot_of(values[i].bar) for i in active])
+    step.text = f"{z}, {dot_of(step.out)} = {own}(({given},), ({dots},))"
+    step.calls = "given by the step"
+    step.pulls = [Pull(values[i].bar, values[i].kind, "") for i in active]
+    reader.step(step)
+    check_real(reader, Value(z, result))
+    return Value(z, result, True, atom=True)
 
 
 def check_real(reader: Any, x: Value) -> None:

@@ -80,6 +80,11 @@ class Variables(Part):
         step = Step(reader.line, f"{own} = {value.text}{copied}", (own,), bar, kind)
         if value.active:
             step.pulls = [Pull(value.bar, kind, "{dz}")]
+        # Zeros are made in the shape of what is assigned.
+        tangent = reader.tangents.dot(
+            value if value.active else replace(value, text=own)
+        )
+        reader.tangents.give(step, tangent, late=True)
         reader.step(step)
 
     def rename(
@@ -227,6 +232,7 @@ class Variables(Part):
         if value.active:
             step.out, step.kind = bar_of(name, value.kind), value.kind
             step.pulls = [Pull(value.bar, value.kind, "{dz}")]
+            reader.tangents.give(step, reader.tangents.dot(value))
         reader.step(step)
         fresh = value.fresh and not value.atom
         return Value(name, value.kind, value.active, atom=True, fresh=fresh)

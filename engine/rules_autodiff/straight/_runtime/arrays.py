@@ -8,17 +8,20 @@ import numpy as np
 from .elementwise import unfollowed
 
 __all__ = [
-    "cholesky_back", "cumprod_back", "dense", "det_back", "diag_back", "float_range",
+    "cholesky_back", "cholesky_forward", "cumprod_back", "cumprod_forward", "dense",
+    "det_slopes", "diag_back", "float_range",
     "floating", "floats", "from_left", "full", "kron_by_left", "kron_by_right",
     "linspace_by_start", "linspace_by_stop", "mean_along", "mean_of", "norm_of",
-    "np_broadcast_to", "np_einsum", "np_solve", "prod_back", "product_of",
-    "repeat_back", "row_of", "solve_back", "sort_back", "std_back", "times",
-    "trace_back", "undiff", "var_back", "winners", "winners_along",
+    "np_broadcast_to", "np_einsum", "np_solve", "np_tensordot", "np_tile", "padded",
+    "prod_back", "product_of", "ramp", "repeat_back", "row_of", "solve_back",
+    "sort_back", "std_back", "times", "trace_back", "undiff", "var_back", "winners",
+    "winners_along",
 ]  # fmt: skip
 
 add_reduce: Any = np.add.reduce
 np_broadcast_to = np.broadcast_to
 np_einsum, np_solve = np.einsum, np.linalg.solve
+np_tensordot, np_tile = np.tensordot, np.tile
 DOUBLE = np.dtype(float)
 LITTLE = 32  # rows of a matrix that is inverted whole
 LARGE = 100_000  # entries from which the memory of a product matters
@@ -150,6 +153,13 @@ def cumprod_back(d: Any, x: Any, z: Any) -> Any:
     return (d * z)[::-1].cumsum()[::-1] / x
 
 
+def cumprod_forward(d: Any, x: Any, z: Any) -> Any:
+    """The tangent of the cumulative products of a vector."""
+    if not np.all(np.isfinite(z) & (np.abs(z) > 1e-290)):
+        unfollowed("a product of nearly zero")
+    return z * (d / x).cumsum(0)
+
+
 def sort_back(d: Any, x: Any) -> Any:
     """The cotangent of a sorted vector; equal entries keep their order."""
     made = np.empty(x.shape)
@@ -191,6 +201,15 @@ def trace_back(d: Any, shape: tuple[int, ...]) -> Any:
     return made
 
 
+def padded(d: Any, shape: tuple[int, ...], starts: tuple[int, ...]) -> Any:
+    """An array, with further axes at its end or not, amid zeros."""
+    count = len(shape)
+    made = np.zeros(shape + d.shape[count:])
+    pairs = zip(starts, d.shape[:count], strict=True)
+    made[tuple([slice(n, n + length) for n, length in pairs])] = d
+    return made
+
+
 def repeat_back(d: Any, shape: tuple[int, ...], axis: int, count: int) -> Any:
     """The cotangent of an array from that of repeated entries along an axis."""
     split = d.reshape(*shape[: axis + 1], count, *shape[axis + 1 :])
@@ -204,8 +223,13 @@ def linspace_by_start(d: Any) -> Any:
 
 def linspace_by_stop(d: Any) -> Any:
     """The derivative of evenly spaced numbers in the last."""
-    n = d.size
-    return d.dot(np.arange(n) / (n - 1)) if n > 1 else np.float64(0.0)
+    return d.dot(ramp(d.shape))
+
+
+def ramp(shape: tuple[int, ...]) -> Any:
+    """Evenly spaced numbers from 0 to 1, or 0 alone."""
+    (n,) = shape
+    return np.arange(n) / max(n - 1, 1)
 
 
 # linear algebra
@@ -235,13 +259,13 @@ def solve_back(d: Any, a: Any, z: Any) -> Any:
     return -(db[:, None].dot(z[None]) if z.ndim == 1 else db.dot(z.T))
 
 
-def det_back(d: Any, a: Any, z: Any) -> Any:
-    """The cotangent of a matrix from that of its determinant, far from singular."""
+def det_slopes(a: Any, z: Any) -> Any:
+    """The derivative of the determinant of a matrix that is far from singular."""
     inverse = np.linalg.inv(a)
     size = np.abs(inverse).sum() * np.abs(a).sum()
     if not size < 1e8 or not abs(z) > 1e-290:
         unfollowed("a matrix that is nearly singular")
-    return inverse.T * (d * z)
+    return inverse.T * z
 
 
 def lower_inverse(z: Any) -> Any:
@@ -267,3 +291,13 @@ def cholesky_back(d: Any, z: Any) -> Any:
     m.reshape(-1)[:: m.shape[0] + 1] *= 0.5
     m = inverse.T.dot(m).dot(inverse)
     return np.tril(m) + np.tril(m.T, -1)
+
+
+def cholesky_forward(d: Any, z: Any) -> Any:
+    """The tangent of the Cholesky factor of a matrix of which the lower half counts."""
+    inverse = lower_inverse(z)
+    low = np.tril(d, -1)
+    whole = low + low.T + np.diag(d.diagonal())
+    m = np.tril(inverse.dot(whole).dot(inverse.T))
+    m.reshape(-1)[:: m.shape[0] + 1] *= 0.5
+    return z.dot(m)

@@ -27,7 +27,8 @@ NAMES = [
     "np_hypotenuse", "np_logaddexp", "np_lorentzian", "np_maximum_reduce",
     "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin",
     "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where", "np_zeros", "of_length",
-    "reached_alone", "size_of", "spread", "summed", "vdot", "with_fraction",
+    "reached_alone", "size_of", "spread", "summed", "vdot", "wide", "wide_lanes",
+    "with_fraction", "zero_entries",
 ]  # fmt: skip
 
 LARGE = 5000  # entries from which a repeated number is stored once
@@ -72,6 +73,28 @@ def fit(d: Any, shape: tuple[int, ...]) -> Any:
     pairs = enumerate(zip(own[lead:], shape, strict=True), lead)
     axes = [axis for axis, (n, m) in pairs if n != m]
     return np_add_reduce(d, (*range(lead), *axes)).reshape(shape)
+
+
+def wide(d: Any, shape: tuple[int, ...]) -> Any:
+    """A tangent in the shape of a result, to which it is broadcast."""
+    if type(d) is np_ndarray and d.shape == shape:
+        return d
+    made = np.empty(shape)
+    made[...] = d
+    return made
+
+
+def wide_lanes(d: Any, shape: tuple[int, ...]) -> Any:
+    """Several tangents in the shape of a result."""
+    return wide(d, (*shape, d.shape[-1]))
+
+
+def zero_entries(values: list[Any], *lanes: int) -> list[Any]:
+    """The tangent of a list whose entries have none."""
+    shapes = [x.shape if type(x) is np_ndarray else () for x in values]
+    if lanes:
+        return [np_zeros((*shape, *lanes)) for shape in shapes]
+    return [np_zeros(shape) if shape else 0.0 for shape in shapes]
 
 
 def summed(d: Any) -> Any:

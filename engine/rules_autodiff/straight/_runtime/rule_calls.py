@@ -13,13 +13,22 @@ import numpy as np
 
 from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff.straight._program.kinds import REAL, Kind, kind_of
-from rules_core import AbstractTangent, AbstractThunk, ZeroTangent, unthunk
+from rules_core import (
+    AbstractTangent,
+    AbstractThunk,
+    NoTangent,
+    ZeroTangent,
+    unthunk,
+    zero_tangent,
+)
 from rules_core.extend import ordered_cotangents
 
 from .elementwise import as_real, unfollowed
-from .helpers import fit, summed
+from .helpers import fit, summed, wide
 
-__all__ = ["Calls", "by_rule", "checked", "of_arrays", "of_numbers"]
+__all__ = [
+    "Calls", "by_frule", "by_rule", "checked", "of_arrays", "of_numbers", "of_partials",
+]  # fmt: skip
 
 Calls = tuple[Callable[..., Any], Callable[..., Any]]
 NUMBERS = (float, np.float64)
@@ -75,6 +84,50 @@ def of_numbers(partials: Callable[..., Any], count: int, active: Any) -> Any:
         return (dz * partial,)
 
     return back
+
+
+def of_partials(
+    f: Callable[..., Any], partials: Callable[..., Any], result: Kind, active: Any
+) -> Callable[..., Any]:
+    """A scalar rule: `forward(args, dots)` gives the value and its tangent."""
+    if result is REAL:
+
+        def of_reals(args: Any, dots: Any) -> Any:
+            y = f(*args)
+            row = partials(y, *args)
+            check_partials(row, len(args))
+            terms = [slope(row[i]) * d for i, d in zip(active, dots, strict=True)]
+            return y, sum(terms[1:], terms[0])
+
+        return of_reals
+    forward, _ = of_arrays(f, partials, result, active)
+
+    def of_all(args: Any, dots: Any) -> Any:
+        y, kept = forward(*args)
+        row = partials(*kept)
+        check_partials(row, len(args))
+        terms = [slopes(row[i]) * d for i, d in zip(active, dots, strict=True)]
+        return y, wide(sum(terms[1:], terms[0]), y.shape)
+
+    return of_all
+
+
+def by_frule(rule: Callable[..., Any], result: Kind, active: Any) -> Callable[..., Any]:
+    """An frule: `forward(args, dots)` gives the value and its tangent."""
+
+    def forward(args: Any, dots: Any) -> Any:
+        tangents = [zero_tangent(x) for x in args]
+        for i, d in zip(active, dots, strict=True):
+            tangents[i] = d
+        y, dy = rule((NoTangent(), *tangents), *args)
+        if result is REAL:
+            as_real(y)
+        else:
+            y = own_array(y, result, args)
+        dy = cotangent(dy, y)
+        return y, dy.copy() if type(dy) is np.ndarray else dy
+
+    return forward
 
 
 def check_partials(found: Any, count: int) -> None:

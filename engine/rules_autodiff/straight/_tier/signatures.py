@@ -91,11 +91,13 @@ class Form:
         reason: Why no more code is generated; empty before.
         failures: The number of fallbacks in a row.
         lessons: The number of calls by the tape that observed a rule's result.
+        mode: `"reverse"`, `"forward"`, or `"lanes"`.
     """
 
-    __slots__ = ("calls", "failures", "lessons", "reason", "units")
+    __slots__ = ("calls", "failures", "lessons", "mode", "reason", "units")
 
-    def __init__(self) -> None:
+    def __init__(self, mode: str = "reverse") -> None:
+        self.mode = mode
         self.calls = self.failures = self.lessons = 0
         self.units: tuple[Written, ...] = ()
         self.reason = ""
@@ -126,7 +128,8 @@ class Form:
     def extended(self, f: FunctionType, args: Any, active: Any) -> tuple[Written, Any]:
         """New code for a call."""
         try:
-            unit = write(f, args, active, patient=self.lessons < PATIENCE)
+            patient = self.lessons < PATIENCE
+            unit = write(f, args, active, patient=patient, mode=self.mode)
         except Lesson as error:
             self.lessons += 1
             self.reason = str(error) if self.lessons == LESSONS else ""
@@ -161,7 +164,14 @@ class Form:
         self.failures = 0
 
 
-def write(f: FunctionType, args: Any, active: Any, *, patient: bool = True) -> Any:
+def write(
+    f: FunctionType,
+    args: Any,
+    active: Any,
+    *,
+    patient: bool = True,
+    mode: str = "reverse",
+) -> Any:
     """The unit of a function for such arguments.
 
     Raises:
@@ -184,7 +194,7 @@ def write(f: FunctionType, args: Any, active: Any, *, patient: bool = True) -> A
     from rules_autodiff.straight._unit.unit import write as written
 
     try:
-        return written(f, tuple(kinds), active, patient=patient)
+        return written(f, tuple(kinds), active, patient=patient, mode=mode)
     except Unlearned as error:
         LEARNED.start()
         raise Lesson(str(error)) from None
@@ -213,7 +223,7 @@ def is_differentiated(x: Any) -> bool:
 FORMS = ByIdentity()  # by code object: signature → form
 
 
-def form_of(code: CodeType, signature: tuple[Any, ...]) -> Form:
+def form_of(code: CodeType, signature: tuple[Any, ...], mode: str = "reverse") -> Form:
     """The form of calls of a signature; made for the first call."""
     forms: dict[Any, Form] | None = FORMS.get(code)
     if forms is None:
@@ -225,5 +235,5 @@ def form_of(code: CodeType, signature: tuple[Any, ...]) -> Form:
     if form is None:
         if len(forms) >= SIGNATURES:
             leave("it is called with arguments of too many kinds")
-        form = forms[signature] = Form()
+        form = forms[signature] = Form(mode)
     return form

@@ -40,7 +40,8 @@ from .signatures import (
 )
 
 __all__ = [
-    "Left", "Pass", "check_plain", "check_tier", "code_of", "gradient", "not_straight",
+    "Left", "Pass", "check_plain", "check_tier", "chosen", "code_of", "gradient",
+    "not_straight",
 ]  # fmt: skip
 
 FLOAT64 = np.float64
@@ -271,7 +272,7 @@ def zeros_of(y: Any) -> Any:
 
 
 def chosen(
-    f: Any, args: Any, kwargs: Any, active: Any, *, now: bool
+    f: Any, args: Any, kwargs: Any, active: Any, *, now: bool, mode: str = "reverse"
 ) -> tuple[Form, Any, Any, Any, Any] | None:
     """The form of a call, its code, its parameters, the active ones, and the captures.
 
@@ -289,15 +290,16 @@ def chosen(
         if code.co_flags & STAR:
             check_no_constant(args, active)
             args, active = packed(code, tuple(without_const(args)), active)
+    key = active if mode == "reverse" else (mode, active)
     try:
-        signature = signature_of(code, args, active)
+        signature = signature_of(code, args, key)
     except Left:
         check_no_constant(args, active)
         if not any(type(x) is Const for x in args):
             raise
         args = tuple(without_const(args))
-        signature = signature_of(code, args, active)
-    form = form_of(code, signature)
+        signature = signature_of(code, args, key)
+    form = form_of(code, signature, mode)
     if form.reason and not form.units and not now:
         return None
     written, caps = form.chosen(f, args, active, now=now)

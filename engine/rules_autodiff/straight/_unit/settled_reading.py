@@ -12,7 +12,7 @@ from rules_autodiff.straight._operations.table import METHODS
 from rules_autodiff.straight._program.blocks import Return, Step, as_row
 from rules_autodiff.straight._program.kinds import REAL, Kind, leaf_kinds
 from rules_autodiff.straight._program.refused import Refused, refuse
-from rules_autodiff.straight._program.values import UNKNOWN, bar_of
+from rules_autodiff.straight._program.values import UNKNOWN, bar_of, dot_of
 from rules_autodiff.straight._program.written import Call
 from rules_autodiff.straight._read.parameters import parameters_of
 from rules_autodiff.straight._read.reader import Reader
@@ -23,6 +23,7 @@ from rules_autodiff.straight._read.syntax import (
     written_names,
 )
 from rules_autodiff.straight._read.ways import settled_names
+from rules_autodiff.straight._write.tangents import TangentWriter
 from rules_autodiff.straight._write.writer import Writer
 
 __all__ = ["made_writer", "read_settled"]
@@ -119,11 +120,26 @@ def body_of(node: Any) -> list[ast.stmt]:
     return body
 
 
-def made_writer(name: str, active: Any, reader: Reader) -> Writer:
+def made_writer(name: str, active: Any, reader: Reader) -> Writer | TangentWriter:
     names = [reader.own(n) for n, _ in reader.parameters]
     kinds = [kind for _, kind in reader.parameters]
     pairs = enumerate(leaf_kinds(reader.result or REAL))
     results = [(f"__result{i}_bar", kind) for i, kind in pairs if kind.is_real]
+    if reader.tangents.wanted:
+        return TangentWriter(
+            name=name,
+            parameters=names,
+            captured=reader.captured,
+            items=reader.items,
+            results=[dot_of(bar) for bar, _ in results] if active else [],
+            dots=[dot_of(bar_of(names[i], kinds[i])) for i in active],
+            zeros=[
+                (dot_of(bar_of(own, kind)), reader.tangents.zero(kind, own))
+                for i, (own, kind) in enumerate(zip(names, kinds, strict=True))
+                if own in reader.facts.active and i not in active
+            ],
+            lanes=reader.tangents.in_lanes,
+        )
     returns = [item for item in reader.items if isinstance(item, Return)]
     return Writer(
         name=name,

@@ -23,6 +23,7 @@ from rules_autodiff.straight._program.values import Local
 from rules_autodiff.straight._read.facts import Facts
 from rules_autodiff.straight._read.reader import Reader
 from rules_autodiff.straight._runtime import helpers
+from rules_autodiff.straight._write.tangents import TangentWriter
 from rules_autodiff.straight._write.writer import Writer
 
 from .settled_reading import made_writer, read_settled
@@ -59,7 +60,7 @@ class Form:
 
     name: str
     kind: Kind
-    writer: Writer | None = None
+    writer: Writer | TangentWriter | None = None
     supposed: bool = False
 
 
@@ -70,8 +71,10 @@ class Unit:
     Attributes:
         guard: `guard(f)` gives the captured values, or None if the program's globals or
             captured values have changed.
-        forward: `forward(*args, caps)` gives the value and the residuals.
-        reverse: `reverse(kept, dy)` gives the cotangents of the active arguments.
+        forward: `forward(*args, caps)` gives the value and the residuals. In forward
+            mode `forward(*args, caps, *dots)` gives the value and its tangents.
+        reverse: `reverse(kept, dy)` gives the cotangents of the active arguments; None
+            in forward mode.
         result: The kind of the value.
         text: The generated code.
         functions: The library functions that the program calls.
@@ -104,6 +107,7 @@ class Writing:
         patient: Whether to wait for results that are not known yet, in a branch.
         tapes: The number of calls that are run by a tape of their own.
         looping: In how many loops stands the call that is read.
+        mode: `"reverse"`, `"forward"`, or `"lanes"` for several tangents at once.
     """
 
     def __init__(
@@ -113,13 +117,15 @@ class Writing:
         inner: dict[Any, Local],
         *,
         patient: bool,
+        mode: str = "reverse",
     ):
+        self.mode = mode
         self.captures = Captures(function)
         self.relied: set[Any] = set()
         self.ruled: list[Ruled] = []
         self.guesses, self.inner = guesses, inner
         self.forms: dict[Any, Form] = {}
-        self.texts: list[tuple[FunctionType, Writer]] = []
+        self.texts: list[tuple[FunctionType, Writer | TangentWriter]] = []
         self.constants: dict[Any, str] = {}
         self.kept: list[Any] = []
         self.loops: dict[Any, ast.stmt] = {}
@@ -255,6 +261,7 @@ def write(
     active: tuple[int, ...],
     *,
     patient: bool = True,
+    mode: str = "reverse",
 ) -> Unit:
     """Generate a function with its derivative in some of its arguments.
 
@@ -263,6 +270,7 @@ def write(
         kinds: The kinds of its arguments, one per parameter.
         active: The positions of the arguments to differentiate.
         patient: Whether to wait for results of rules that only some branch calls.
+        mode: `"reverse"`, `"forward"` or `"lanes"`.
 
     Raises:
         Refused: The straight-line tier does not support the program.
@@ -272,7 +280,7 @@ def write(
     guesses: dict[Any, Kind] = {}
     inner: dict[Any, Local] = {}
     for _ in range(READINGS):
-        writing = Writing(f, guesses, inner, patient=patient)
+        writing = Writing(f, guesses, inner, patient=patient, mode=mode)
         try:
             form = writing.form(f, ROOT, kinds, leaves)
         except Restart:
@@ -297,7 +305,7 @@ def made_unit(
     for function, writer in writing.texts:
         forward = "\n".join(text for text, _ in writer.forward)
         backward = "\n".join(writer.backward)
-        texts += [forward, backward]
+        texts += [forward, backward] if backward else [forward]
         first = function.__code__.co_firstlineno
         lines = [line or first for _, line in writer.forward]
         execute(forward, function.__code__.co_filename, namespace, lines)
@@ -310,7 +318,7 @@ def made_unit(
     return Unit(
         namespace["guard"],
         namespace[name],
-        namespace[f"{name}_back"],
+        namespace.get(f"{name}_back"),
         form.kind,
         "\n\n".join(texts),
         frozenset(g for g in writing.relied if type(g) is not FunctionType),

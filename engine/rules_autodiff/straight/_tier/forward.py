@@ -1,0 +1,126 @@
+"""Forward mode by generated code, if there is some: one tangent, or several at once."""
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from rules_autodiff._boundary.enter import without_const
+from rules_core import NoTangent
+
+from .arguments import STAR, check_flat
+from .results import UNSHARED, is_finite
+from .signatures import DOUBLE, leave
+from .tier import Pass, chosen
+
+__all__ = ["Push", "directions", "has_tangent"]
+
+FLOATS = (float, np.float64)
+
+
+class Push(Pass):
+    """Generated code that gives the value of a call, and tangents of it.
+
+    Args:
+        f: The function.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments, constants.
+        active: The positions of the arguments that have tangents, in ascending order.
+        now: Whether to generate code at the first call.
+        writing: Whether programs may write into their arguments, of which the code
+            has copies.
+        lanes: Whether there are several tangents, along one more axis at the end.
+    """
+
+    def __init__(
+        self,
+        f: Any,
+        args: Any,
+        kwargs: Any,
+        active: tuple[int, ...],
+        *,
+        now: bool,
+        writing: bool,
+        lanes: bool = False,
+    ):
+        mode = "lanes" if lanes else "forward"
+        code = getattr(f, "__code__", None)
+        if code is not None and code.co_flags & STAR:
+            leave("it has star arguments")
+        choice = chosen(f, args, kwargs, active, now=now, mode=mode)
+        if choice is None:
+            leave("there is no code")
+        self.form, self.written, self.args, _, self.caps = choice
+        if self.written.unit.writes and not writing:
+            leave("it writes into its arguments, and the caller is to see it")
+
+    def push(self, dots: Any) -> tuple[Any, Any]:
+        """The value, and its tangents for those of the active arguments.
+
+        Raises:
+            Left: The tape's forward mode has to do it.
+        """
+        found: tuple[Any, Any] = self.run(self.both, dots)
+        self.form.worked()
+        return found
+
+    def both(self, dots: Any) -> tuple[Any, Any]:
+        value, tangents = self.written.forward(*self.args, self.caps, *dots)
+        rows = value if type(value) is tuple else (value,)
+        ys = tuple(map(self.leaf, rows))
+        lanes = dots[0].shape[-1:] if self.form.mode == "lanes" else None
+        dys = own_tangents(ys, tangents, lanes)
+        return (ys, dys) if type(value) is tuple else (ys[0], dys[0])
+
+
+def own_tangents(ys: Any, tangents: Any, lanes: Any) -> tuple[Any, ...]:
+    """Tangents in the classes and shapes of their values, in memory of their own.
+
+    Raises:
+        Left: One is not finite: zeros are strong, and only the hooks ask for them.
+    """
+    found = []
+    places = iter(ys)  # `zip` would hold references to the tangents
+    for dy in tangents:
+        y = next(places)
+        if not is_finite(dy):
+            leave("a derivative is not finite")
+        if type(y) is not ndarray and lanes is None:
+            found.append(dy if type(dy) is type(y) else type(y)(dy))
+            continue
+        shape = (*np.shape(y), *(lanes or ()))
+        if type(dy) is not ndarray or dy.shape != shape or dy.dtype is not DOUBLE:
+            leave("a tangent is not of its value's form")
+        shared = dy.base is not None or sys.getrefcount(dy) > UNSHARED
+        found.append(np.array(dy) if shared else dy)
+    return tuple(found)
+
+
+def has_tangent(dx: Any) -> bool:
+    return dx is not None and not isinstance(dx, NoTangent)
+
+
+def directions(primals: Any, tangents: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    """The positions of the arguments with tangents, and those.
+
+    Raises:
+        Left: They are in other forms than numbers and arrays of float64.
+    """
+    plain = type(primals) in (tuple, list) and type(tangents) in (tuple, list)
+    if not plain or len(primals) != len(tangents):
+        leave("the tangents are not those of the arguments")
+    active = tuple([i for i, dx in enumerate(tangents) if has_tangent(dx)])
+    if not active:
+        leave("no argument has a tangent")
+    values = without_const(primals)
+    check_flat([values[i] for i in active])
+    for i in active:
+        x, dx = primals[i], tangents[i]
+        if type(x) is ndarray:
+            fits = type(dx) is ndarray and dx.dtype is DOUBLE and dx.shape == x.shape
+        else:
+            fits = type(x) in FLOATS and type(dx) in FLOATS
+        if not fits or (type(x) is ndarray and x.dtype is not DOUBLE):
+            leave(f"a tangent is of class {type(dx).__name__}")
+    return active, tuple([tangents[i] for i in active])
