@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._boundary.enter import without_const
 from rules_autodiff.straight._tier.arguments import check_flat
 from rules_autodiff.straight._tier.forward import Push
 from rules_autodiff.straight._tier.tier import Left
@@ -53,15 +54,18 @@ def columns(
     now: bool,
 ) -> tuple[Any, list[Any]]:
     """The output, and for each of its leaves the columns along one more axis."""
+    # Writes into arguments that are not differentiated are the caller's to see.
+    arrays = [i for i, x in enumerate(without_const(args)) if type(x) is np.ndarray]
+    writing = set(arrays) <= set(order) and not kwargs
     if count > 1:
         try:
-            push = Push(f, args, kwargs, order, now=now, writing=True, lanes=True)
+            push = Push(f, args, kwargs, order, now=now, writing=writing, lanes=True)
             width = chunk_size or max(LANES, ENTRIES // count)
             passes = [push.push(dots) for dots in in_lanes(xs, count, width)]
             return joined(passes, np.concatenate)
         except Left:
             pass  # not several at once
-    push = Push(f, args, kwargs, order, now=now, writing=True)
+    push = Push(f, args, kwargs, order, now=now, writing=writing)
     passes = [push.push(dots) for dots in one_by_one(xs, count)]
     return joined(passes, np.stack)
 
