@@ -98,6 +98,7 @@ class Binder:
     Attributes:
         names: Names of the positional parameters, None where there is no signature.
         variadic: Whether the function takes `*args`.
+        star: The name of `*args`.
         required: Names of the keyword-only parameters without a default.
     """
 
@@ -110,6 +111,7 @@ class Binder:
         "names",
         "only",
         "required",
+        "star",
         "variadic",
     )
 
@@ -123,6 +125,7 @@ class Binder:
         self._label = label
         self.names: tuple[str, ...] | None = None
         self.variadic = signature is None
+        self.star: str | None = None
         self.only = 0
         self.required: tuple[str, ...] = ()
         if signature is not None:
@@ -135,6 +138,10 @@ class Binder:
         self.names = tuple(p.name for p in positional)
         self.only = sum(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in positional)
         self.variadic = inspect.Parameter.VAR_POSITIONAL in kinds
+        stars = [
+            p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL
+        ]
+        self.star = stars[0] if stars else None
         self._defaults = tuple(p.default for p in positional)
         named = [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
         opened = inspect.Parameter.VAR_KEYWORD in kinds

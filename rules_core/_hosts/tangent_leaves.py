@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 from rules_core._base.errors import NoTangentError
-from rules_core._tangents.containers import MutableTangent, Tangent
-from rules_core._tangents.project import named_entries
+from rules_core._tangents.containers import MutableTangent, StructuralTangent, Tangent
+from rules_core._tangents.project import missing_entry, named_entries
 from rules_core._tangents.structure import Structure, entry_path, structure
 from rules_core._tangents.thunks import AbstractThunk, unthunk
 from rules_core._tangents.zeros import (
@@ -168,8 +168,19 @@ class _Reader:
             return
         given = self.entries(layout, tangent, at)
         keyed = keyed_of(layout)
+        whole = isinstance(tangent, StructuralTangent)  # missing entries are zero
         for name, child in zip(layout[2], layout[3], strict=True):
-            self.visit(child, given.get(name), entry_path(at, keyed, name))
+            inner = entry_path(at, keyed, name)
+            if name not in given and not whole:
+                self.check_unwanted(child, inner)
+            self.visit(child, given.get(name), inner)
+
+    def check_unwanted(self, layout: Any, at: str) -> None:
+        """Refuse a plain mapping without an entry that is wanted."""
+        start = len(self.found)
+        if any(self.wanted[start : start + count_leaves(layout)]):
+            path = f"{self.path}{at}"
+            raise missing_entry(path)
 
     def settled(self, tangent: Any, at: str) -> Any:
         """A tangent that is no thunk; None where it is zero."""

@@ -105,7 +105,7 @@ class RRuleCall(RuleCall):
 
         def ordered_pullback(dy: Any) -> Any:
             found = pullback(dy)
-            return self.check_cotangents(found) if type(found) is dict else found
+            return self.check_cotangents(found) if isinstance(found, dict) else found
 
         return ordered_pullback
 

@@ -15,7 +15,7 @@ from rules_core._base.errors import NoTangentError, ProjectionError
 from .canonical import has_tangent, tangent_type
 from .containers import StructuralTangent
 from .leaves import is_complex
-from .project import entries_of
+from .project import entries_of, missing_entry
 from .structure import entry_path, structure
 from .thunks import AbstractThunk, InplaceableThunk, unthunk
 from .zeros import AbstractZero, NoTangent, NotImplementedTangent
@@ -158,10 +158,15 @@ def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
 
     Raises:
         NoTangentError: `dx` or an entry is `NoTangent()`, and its primal has a tangent.
+        ProjectionError: A plain container leaves out an entry that has a tangent.
     """
     if rule.constant or dx is None or is_array(dx) or isinstance(dx, _PLAIN):
         return
-    path = _misplaced(x, dx, "", frozenset())
+    try:
+        path = _misplaced(x, dx, "", frozenset())
+    except ProjectionError as error:
+        at = what.removeprefix("the cotangent of ") + error.path
+        raise missing_entry(at) from None
     if path is not None:
         raise NoTangentError(rule, f"{what}{path}")
 
@@ -183,6 +188,9 @@ def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
         return None  # projection raises it
     for name, value in zip(level.names, level.values, strict=True):
         sub = entry_path(path, level.keyed, name)
+        left_out = name not in given and not isinstance(dx, StructuralTangent)
+        if left_out and has_tangent(value):
+            raise missing_entry(sub)
         place = _misplaced(value, given.get(name), sub, seen | {id(x)})
         if place is not None:
             return place

@@ -27,6 +27,7 @@ __all__ = [
     "ProjectTo",
     "entries_given",
     "entries_of",
+    "missing_entry",
     "named_entries",
     "materialise",
     "normalise",
@@ -308,6 +309,13 @@ def named_entries(
     if unknown or (kind == "position" and len(items) != len(names)):
         raise _wrong_entries(primal, names, items, path)
     return items
+
+
+def missing_entry(path: str) -> ProjectionError:
+    """The error for a plain container that leaves out an entry with a tangent."""
+    must = "be in the container that the rule returned"
+    cure = "Return ZeroTangent() for it if it is zero."
+    return ProjectionError(path, must, "none", cure)
 
 
 def _wrong_entries(primal: Any, names: Any, items: Any, path: str) -> ProjectionError:

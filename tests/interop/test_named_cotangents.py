@@ -1,5 +1,7 @@
 """Pullbacks that return `{"x": dx}`, in each AD system and transformation."""
 
+from collections import OrderedDict
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,6 +52,56 @@ def test_by_hand():
     assert isinstance(dmode, rc.NoTangent)
     assert "scaled_rrule" in dscale.info
     assert "'scale'" in dscale.info
+
+
+def summed(x, *weights):
+    return x * sum(weights)
+
+
+def with_star(cotangents):
+    """`summed` with a rule that returns these cotangents for `dy = 1`."""
+    f = rc.primitive(summed)
+
+    @rrule.define(f)
+    def summed_rrule(x, *weights):
+        return f(x, *weights), lambda dy: cotangents(dy, x, weights)
+
+    return f
+
+
+def by_star(dy, x, weights):
+    return OrderedDict(weights=tuple(dy * x for _ in weights), x=dy * sum(weights))
+
+
+STAR_HOSTS = {
+    "engine": lambda f, *xs: grad(f, argnums=(0, 1, 2))(*xs),
+    "jax": lambda f, *xs: jax.grad(f, argnums=(0, 1, 2))(*xs),
+    "torch": lambda f, *xs: torch.autograd.grad(
+        f(*(ts := [torch.tensor(x, requires_grad=True) for x in xs])), ts
+    ),
+}
+
+
+@pytest.mark.parametrize("host", STAR_HOSTS)
+def test_star_arguments_have_one_name(host):
+    """And a subclass of dict is a dict."""
+    found = STAR_HOSTS[host](with_star(by_star), 2.0, 3.0, 4.0)
+    np.testing.assert_allclose(np.array(found), [7.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("cotangents", "says"),
+    [
+        (lambda dy, x, ws: {"weights": (dy,)}, r"weights must be a tuple of 2 cotang"),
+        (lambda dy, x, ws: {"weights": dy}, r"weights must be a tuple of 2 cotang"),
+        (lambda dy, x, ws: {0: dy}, r"arguments \(x, \*weights\), but got 0"),
+        (lambda dy, x, ws: {"ws": ws}, r"arguments \(x, \*weights\), but got 'ws'"),
+    ],
+    ids=["few", "one", "position", "typo"],
+)
+def test_wrong_star_arguments_are_refused(cotangents, says):
+    with pytest.raises(rc.RulesCoreError, match=says):
+        grad(with_star(cotangents), argnums=(0, 1))(2.0, 3.0, 4.0)
 
 
 ENGINE = {

@@ -218,7 +218,7 @@ def by_rule(
         if type(dz) is float and (dz == 0.0 or not is_number):  # zero
             return tuple([zero_of(args[i]) for i in active])
         cotangents = pullback(dz)
-        if type(cotangents) is dict and rule is not None:
+        if isinstance(cotangents, dict) and rule is not None:
             cotangents = ordered_cotangents(rule, cotangents, len(args) + 1)
         if type(cotangents) is not tuple or len(cotangents) != len(args) + 1:
             unfollowed("there are not as many cotangents as arguments")
