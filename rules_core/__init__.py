@@ -53,6 +53,7 @@ from rules_core._hosts.foreign import Foreign
 from rules_core._primitives.declare import as_primitive, primitive
 from rules_core._primitives.find_host import Adapter
 from rules_core._primitives.ignore_derivatives import ignore_derivatives
+from rules_core._primitives.namespace import with_rules
 from rules_core._primitives.primitive import Primitive
 from rules_core._primitives.residual import Residual
 from rules_core._primitives.shape_and_batch_rules import batch_rule, shape_rule
@@ -122,6 +123,7 @@ __all__ = [
     "primitive",
     "Primitive",
     "as_primitive",
+    "with_rules",
     "shape_rule",
     "batch_rule",
     "ShapeDtype",

@@ -29,7 +29,7 @@ __all__ = [
     "partial_of",
     "strong",
     "ufunc",
-    "with_rules",
+    "give_rules",
 ]
 
 # Declared functions: "covered" or "constant".
@@ -292,7 +292,7 @@ def strong(partial: Any, dx: Any) -> Any:
     return xp.where(~xp.isfinite(partial) & (dx == 0), 0 * dx, partial) * dx
 
 
-def with_rules(
+def give_rules(
     made: rc.Primitive, stem: str, frule: Any, rrule: Any, shape: Any, batch: Any
 ) -> rc.Primitive:
     """A primitive with these rules, under its function's name in place of the stem."""

@@ -10,7 +10,7 @@ import scipy.special
 import rules_core as rc
 
 from ._arrays import exp, sign, sin, sqrt, where
-from ._declare import DECLARED, complex_valued, is_complex, ufunc, with_rules
+from ._declare import DECLARED, complex_valued, give_rules, is_complex, ufunc
 from ._differences import Difference
 
 __all__ = ["lpmv"]
@@ -75,7 +75,7 @@ def _stacked(f: Any, orders: int, lengths: int) -> rc.Primitive:
         return np.moveaxis(np.asarray(f(*args, **kw)), 1 + lengths, 0), True
 
     rules = stacked_frule, stacked_rrule, stacked_shape, stacked_batch
-    return with_rules(made, "stacked", *rules)
+    return give_rules(made, "stacked", *rules)
 
 
 def _side(n: Any, m: Any) -> Any:

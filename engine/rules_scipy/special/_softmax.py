@@ -9,7 +9,7 @@ import scipy.special
 
 import rules_core as rc
 
-from ._declare import DECLARED, with_rules
+from ._declare import DECLARED, give_rules
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -52,7 +52,7 @@ def _declare(f: Any, push: Any, pull: Any) -> rc.Primitive:
         return f(x, tuple(int(i) % (x.ndim - 1) + 1 for i in axes)), True
 
     rules = softmax_frule, softmax_rrule, _same_shape, softmax_batch
-    return with_rules(made, "softmax", *rules)
+    return give_rules(made, "softmax", *rules)
 
 
 def _softmax_slope(y: Any, dx: Any, axis: Axis) -> Any:
