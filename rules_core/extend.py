@@ -14,8 +14,11 @@ reports debug mode.
 (True, 1)
 """
 
+from rules_core._base.extras import name_extra
 from rules_core._base.frameworks import Framework, register_framework
+from rules_core._base.rule_notes import note_rule
 from rules_core._base.shown import ShownText
+from rules_core._base.unknown_names import refuse_unknown
 from rules_core._dispatch.chosen_values import CHOSEN
 from rules_core._dispatch.fitting import reasons
 from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
@@ -39,6 +42,7 @@ from rules_core._hosts.tangent_leaves import (
     read as read_tangent,
 )
 from rules_core._primitives.ignore_derivatives import without_captured
+from rules_core._primitives.primitive import FLAGS
 from rules_core._primitives.result_shapes import declared_shapes
 from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
@@ -54,6 +58,7 @@ __all__ = [
     "CHANGES",
     "CHOSEN",
     "EXPLAINERS",
+    "FLAGS",
     "LEAF",
     "PACKS",
     "FlatCall",
@@ -77,10 +82,13 @@ __all__ = [
     "is_watching",
     "keyed_of",
     "leaf_paths",
+    "name_extra",
+    "note_rule",
     "ordered_cotangents",
     "read_tangent",
     "read_types",
     "reasons",
+    "refuse_unknown",
     "register_framework",
     "same_without_ones",
     "signed",

@@ -4,7 +4,13 @@ This page is the contents of the package; each name lives in the module beside i
 """
 
 # Before all else: it tells the core what an array is.
-from . import _framework as _framework
+from rules_core.extend import name_extra as _name_extra
+
+try:
+    from . import _framework as _framework
+except ModuleNotFoundError as missing:
+    _name_extra(missing, "rules_jax")
+    raise
 
 # isort: split
 from rules_jax._values.project import RuleOutputError

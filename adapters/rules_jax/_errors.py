@@ -16,12 +16,12 @@ from typing import Any
 import jax
 
 import rules_core as rc
+from rules_core.extend import note_rule
 
 __all__ = [
     "REGISTER",
     "CallbackError",
     "for_callback",
-    "happened_in",
     "is_leak",
     "leaked_text",
     "note",
@@ -36,17 +36,12 @@ class CallbackError(RuntimeError):
     """An exception in NumPy code that compiled code calls."""
 
 
-def happened_in(rule: Any) -> str:
-    """The note of an exception in a rule's code."""
-    return f"This happened in {rule.label}."
-
-
 def note(error: BaseException | None, text: str) -> None:
     """Add where an exception happened, unless its text or a note has that already."""
-    known = not isinstance(error, Exception) or isinstance(error, rc.RulesCoreError)
-    if known or text in getattr(error, "__notes__", ()):
+    if not isinstance(error, Exception) or isinstance(error, rc.RulesCoreError):
         return
-    error.add_note(text)  # type: ignore[union-attr]  # an Exception, as asked above
+    if text not in getattr(error, "__notes__", ()):
+        error.add_note(text)
 
 
 REGISTER = (
@@ -78,7 +73,7 @@ def noted(rule: Any) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        note(error, happened_in(rule))
+        note_rule(error, rule)
         raise
 
 
@@ -93,16 +88,19 @@ def noted_body(primitive: Any) -> Iterator[None]:
     except (
         jax.errors.ConcretizationTypeError,
         jax.errors.TracerIntegerConversionError,
+        jax.errors.TracerArrayConversionError,
     ) as error:
         notes = getattr(error, "__notes__", ())
         if not any(text.startswith(_BODY) for text in notes):
-            note(error, _body_text(primitive))
+            note(error, _body_text(primitive, error))
         raise
 
 
-def _body_text(primitive: Any) -> str:
+def _body_text(primitive: Any, error: Exception) -> str:
     code = getattr(primitive.fun, "__code__", None)
     at = f" at {Path(code.co_filename).name}:{code.co_firstlineno}" if code else ""
+    if isinstance(error, jax.errors.TracerArrayConversionError):
+        return f"{_BODY}{primitive.__name__}{at}, which JAX traces."
     return (
         f"{_BODY}{primitive.__name__}{at}, which JAX traces for the shapes of its "
         "results, also where all arguments are concrete. Use where() of "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar, final
+from typing import Any, Generic, Never, ParamSpec, TypeVar, final
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ import numpy as np
 from jax import tree_util
 
 import rules_core as rc
-from rules_core.extend import declared_shapes
+from rules_core.extend import FLAGS, declared_shapes, refuse_unknown
 
 from ._call import BACK_ENDS, OUT, call_primitive
 
@@ -61,6 +61,7 @@ def to_jax(
     copy_out: bool | None = None,
     out: Any = None,
     via: str | None = None,
+    **unknown: Never,
 ) -> JaxFunction[P, R]:
     """`f`, with its rules, as a JAX function.
 
@@ -81,6 +82,7 @@ def to_jax(
             both modes), `"linear"` (both rules or an rrule, on JAX's
             stable API; the rrule runs again in the backward pass), `"custom_vjp"`
             (the rrule alone, no forward mode) or `"custom_jvp"` (the frule alone).
+        **unknown: An error, which names the nearest argument.
 
     Raises:
         PrimitiveError: `f` is a primitive that was made with other flags.
@@ -95,6 +97,7 @@ def to_jax(
     >>> float(jax.grad(to_jax(cube, host=True, elementwise=True))(2.0))
     12.0
     """
+    refuse_unknown("to_jax", unknown, (*FLAGS, *("out", "via")))
     if via is not None and via not in BACK_ENDS:
         message = f"via must be one of {', '.join(BACK_ENDS)}, but got {via!r}."
         raise rc.UnsupportedError(message)

@@ -5,7 +5,13 @@ this package is needed only for the names below.
 """
 
 # Before all else: it tells the core what an array is.
-from . import _framework as _framework
+from rules_core.extend import name_extra as _name_extra
+
+try:
+    from . import _framework as _framework
+except ModuleNotFoundError as missing:
+    _name_extra(missing, "rules_torch")
+    raise
 
 # isort: split
 from ._adapter import adapter

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import rules_core as rc
+from rules_core.extend import note_rule
 
 __all__ = [
     "CotangentError",
@@ -23,6 +25,7 @@ __all__ = [
     "UntraceableError",
     "SelfTransposeError",
     "blame_not_generic",
+    "blame_rule",
     "untraceable",
 ]
 
@@ -191,9 +194,9 @@ class NotGenericError(rc.UnsupportedError):
 
     def __init__(self, what: str, said: str) -> None:
         super().__init__(
-            f"{what} must compute with array-API functions, but NumPy, math or float() "
-            f"was given a tensor ({said}). Use array_namespace(x) or a primitive, or "
-            "declare it host=True."
+            f"{what} must compute with array-API functions, but NumPy, math, float() "
+            f"or if was given a tensor ({said}). Use array_namespace(x) or a "
+            "primitive, or declare it host=True."
         )
 
 
@@ -208,6 +211,7 @@ _ASKED = (
     "a Tensor with 2 elements cannot be converted to Scalar",
     "elements cannot be converted to Scalar",
     "Cannot access storage of",
+    "to use a Tensor in some data-dependent control flow",
     "loop of ufunc does not support argument 0 of type Tensor",
 )
 
@@ -222,6 +226,19 @@ def blame_not_generic(what: str, error: Exception) -> None:
     if isinstance(error, rc.RulesCoreError) or not any(said in text for said in _ASKED):
         return
     raise NotGenericError(what, text.partition(". ")[0].rstrip(".")) from error
+
+
+def blame_rule(
+    rule: Any, error: Exception, args: Sequence[Any] = (), part: str = ""
+) -> None:
+    """Name the rule in an exception of its code: in a note, or in place of torch's.
+
+    Raises:
+        NotGenericError: NumPy or `math` was given a tensor.
+    """
+    if isinstance(error, (RuntimeError, TypeError, ValueError)):
+        blame_not_generic(f"{part}{rule.label}", error)
+    note_rule(error, rule, args, part)
 
 
 class FunctionalizeError(rc.UnsupportedError):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Never, ParamSpec, TypeVar
 
 import torch
 
 import rules_core as rc
-from rules_core.extend import declared_shapes
+from rules_core.extend import FLAGS, declared_shapes, refuse_unknown
 from rules_torch._rules.autocast import check_policy
 from rules_torch._values.numpy_arrays import numpy_dtype
 
@@ -33,6 +33,7 @@ def to_torch(
     out: Any = None,
     via: str | None = None,
     autocast: str = "keep",
+    **unknown: Never,
 ) -> rc.Primitive[P, R]:
     """`f` as a function of torch tensors that is differentiated by its rules.
 
@@ -54,6 +55,7 @@ def to_torch(
             it, and the pullback likewise; `"promote"`: arguments are cast to the widest
             dtype among them, `"cast"`: to that of the autocast, and it is off inside.
         via: The mechanism; `"autograd.Function"` is the only one and the default.
+        **unknown: An error, which names the nearest argument.
 
     Raises:
         PrimitiveError: `f` is a primitive with other flags.
@@ -65,6 +67,7 @@ def to_torch(
     >>> jv(1.0, torch.tensor([0.0, 1.0], dtype=torch.float64))
     tensor([0.0000, 0.4401], dtype=torch.float64)
     """
+    refuse_unknown("to_torch", unknown, (*FLAGS, *("out", "via", "autocast")))
     if via not in _MECHANISMS:
         message = (
             f"to_torch: via must be 'autograd.Function', but got {via!r}. Leave it out."

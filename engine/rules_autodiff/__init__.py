@@ -3,7 +3,13 @@
 This page is the contents of the package; each name lives in the module beside it.
 """
 
-from rules_autodiff._boundary.enter import Const
+from rules_core.extend import name_extra as _name_extra
+
+try:
+    from rules_autodiff._boundary.enter import Const
+except ModuleNotFoundError as missing:
+    _name_extra(missing, "rules_autodiff")
+    raise
 from rules_autodiff._callbacks import (  # noqa: F401  (register)
     ignore_derivatives,
     operation,

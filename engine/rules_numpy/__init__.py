@@ -9,6 +9,12 @@ Imported automatically at the first look-up of a rule for such a function.
 array([2., 2., 2.])
 """
 
-from . import analysis, arrays, elementwise, interfaces, linalg, python
+from rules_core.extend import name_extra as _name_extra
+
+try:
+    from . import analysis, arrays, elementwise, interfaces, linalg, python
+except ModuleNotFoundError as missing:
+    _name_extra(missing, "rules_numpy")
+    raise
 
 __all__ = ["analysis", "arrays", "elementwise", "interfaces", "linalg", "python"]

@@ -13,6 +13,12 @@ own functions too.
 True
 """
 
-from . import special
+from rules_core.extend import name_extra as _name_extra
+
+try:
+    from . import special
+except ModuleNotFoundError as missing:
+    _name_extra(missing, "rules_scipy")
+    raise
 
 __all__ = ["special"]

@@ -79,7 +79,9 @@ def _parsers() -> Parsers:
     _add_function(command)
     _add_args(command)
     command.add_argument("--level", choices=("quick", "full"), default="quick")
-    command.add_argument("--hosts", metavar="NAMES", help="such as jax,torch; or none")
+    command.add_argument(
+        "--hosts", metavar="NAMES", help="of frameworks, with commas; or none"
+    )
     command.add_argument("--skip", action="append", default=[], metavar="CHECK")
     command = add("coverage", _coverage, "Say which functions of modules have rules")
     command.add_argument("module", nargs="*", help="such as numpy.linalg")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import ProjectionError, RuleDefinitionError
+from rules_core._base.unknown_names import refuse_unknown
 from rules_core._dispatch.rule import AUTHORS, PARTIALS, Location
 from rules_core._dispatch.rule_signature import read_signature
 from rules_core._dispatch.table import Table
@@ -60,6 +61,9 @@ def _form(partials: Any) -> str:
     return f"({', '.join(map(_form, partials))}{comma})"
 
 
+_OPTIONS = ("holomorphic", "real_valued", "symbolic", "host")
+
+
 def scalar_rule(
     f: Any,
     partials: Callable[..., Any],
@@ -68,6 +72,7 @@ def scalar_rule(
     real_valued: bool = False,
     symbolic: bool = True,
     host: bool = False,
+    **unknown: Never,
 ) -> None:
     """Define frule and rrule of a scalar or elementwise `f` by its partials.
 
@@ -92,6 +97,7 @@ def scalar_rule(
         symbolic: Whether a `ZeroTangent()` cotangent passes without arithmetic.
         host: Whether `partials` is NumPy-only: frameworks run it as an opaque call, at
             first order.
+        **unknown: An error, which names the nearest argument.
 
     Raises:
         RuleDefinitionError: The signature of `partials` does not match `f`, or both
@@ -108,6 +114,7 @@ def scalar_rule(
     >>> pullback(5.0)
     (NoTangent(), 3.0, 4.0)
     """
+    refuse_unknown("scalar_rule", unknown, _OPTIONS)
     table = rrule.table_to_define(f)
     where = Location.of(partials)
     label = f"scalar_rule {where.name} for {table.label} at {where}"

@@ -251,8 +251,6 @@ def _restore(table: Table, contents: _Contents) -> None:
 
 
 def _kept(before: Any, now: Any) -> Any:
-    return (
-        now
-        if before is None and getattr(now, "__rules_core_stays__", False)
-        else before
-    )
+    """The side rule from before a test, or one that an imported module defined."""
+    stays = before is None and getattr(now, "persistent", False)
+    return now if stays else before

@@ -9,6 +9,7 @@ from typing import Any
 from rules_core._base.arrays import type_name
 from rules_core._base.errors import RuleDefinitionError, RuleResultError
 from rules_core._base.frameworks import framework_of
+from rules_core._base.rule_notes import note_rule
 
 from .rule_key import describe
 
@@ -225,7 +226,11 @@ class Rule:
             mask = (True,) * len(args) if needs is None else needs
             kwargs = {**kwargs, "needs": mask}
         assert self.function is not None
-        result = self.function(*head, *args, **kwargs)
+        try:
+            result = self.function(*head, *args, **kwargs)
+        except Exception as error:
+            note_rule(error, self, args)
+            raise
         if type(result) is not tuple or len(result) != 2:
             raise RuleResultError(self, result)
         return result

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, overload
+from typing import Any, Never, overload
 
 from rules_core._base.type_parameters import P, R
+from rules_core._base.unknown_names import refuse_unknown
 from rules_core._dispatch.call_site import caller_location
 from rules_core._dispatch.registry import find_table, load_pack
 from rules_core._dispatch.rule import Location
 
-from .primitive import Primitive, check_flags, names_of, register
+from .primitive import FLAGS, Primitive, check_flags, names_of, register
 from .result_shapes import declared_shapes
 from .shape_and_batch_rules import shape_rule
 
@@ -64,6 +65,7 @@ def primitive(
     copy_in: bool | None = None,
     copy_out: bool | None = None,
     out: Any = None,
+    **unknown: Never,
 ) -> Any:
     """Make `f` callable, with its rules, on the arrays of every framework.
 
@@ -95,6 +97,8 @@ def primitive(
             arguments; or a tuple, list or dict of these. Where no dtype is given it is
             the widest floating one among the arguments.
 
+        **unknown: An error, which names the nearest argument.
+
     Raises:
         PrimitiveError: `f` is a primitive already, with other flags.
         RuleClashError: `out` is given, and `f` has a shape rule from another module.
@@ -109,6 +113,7 @@ def primitive(
     >>> float(softplus(np.asarray(0.0))) == float(np.log(2.0))
     True
     """
+    refuse_unknown("primitive", unknown, (*FLAGS, "out"))
     flags = _given(
         {
             "host": host,
@@ -150,6 +155,7 @@ def as_primitive(
     pure: bool | None = None,
     copy_in: bool | None = None,
     copy_out: bool | None = None,
+    **unknown: Never,
 ) -> Primitive[P, R]:
     """`f` as a primitive without registering it: its own primitive, or a new one.
 
@@ -167,6 +173,7 @@ def as_primitive(
     >>> as_primitive(cube) is handle
     True
     """
+    refuse_unknown("as_primitive", unknown, FLAGS)
     explicit = _given(
         {
             "host": host,

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, final, o
 
 from rules_core._base.compiler_hooks import traced_as
 from rules_core._base.errors import PrimitiveError, RuleDefinitionError
+from rules_core._base.rule_notes import note_attribute
 from rules_core._base.type_parameters import P, R
 from rules_core._dispatch.registry import PACKS, being_imported, table_for
 from rules_core._dispatch.rule_key import describe
@@ -25,7 +26,7 @@ from .shape_and_batch_rules import (
     vectorized_batch_rule,
 )
 
-__all__ = ["Primitive", "acting_handle", "check_flags", "names_of", "register"]
+__all__ = ["FLAGS", "Primitive", "acting_handle", "check_flags", "names_of", "register"]
 
 Instance = TypeVar("Instance")
 Others = ParamSpec("Others")
@@ -42,6 +43,7 @@ _DEFAULTS: dict[str, Any] = {
     "copy_in": False,
     "copy_out": False,
 }
+FLAGS = tuple(_DEFAULTS)
 
 
 @final
@@ -157,16 +159,20 @@ class Primitive(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         shortcut = self.shortcut  # once: another thread may define a rule
-        if shortcut is not None and not kwargs:
-            y = shortcut(args)
-            if y is not NotImplemented:
-                return cast("R", y)
-        adapter = find_adapter(args, kwargs)
-        if adapter is None:
-            if self.cells or self.helpers:
-                check_captured(self, args, kwargs)
-            return cast("R", self.run(*args, **kwargs))
-        return cast("R", adapter.call(self, args, kwargs))
+        try:
+            if shortcut is not None and not kwargs:
+                y = shortcut(args)
+                if y is not NotImplemented:
+                    return cast("R", y)
+            adapter = find_adapter(args, kwargs)
+            if adapter is None:
+                if self.cells or self.helpers:
+                    check_captured(self, args, kwargs)
+                return cast("R", self.run(*args, **kwargs))
+            return cast("R", adapter.call(self, args, kwargs))
+        except AttributeError as error:
+            note_attribute(error)
+            raise
 
     def call_traced(self, *args: Any, **kwargs: Any) -> Any:
         """A call as a compiler traces it: there are no shortcuts in a graph."""

@@ -38,12 +38,25 @@ def check_arity(
     takes = str(required) if required == most else f"{required} to {most}"
     plural = "" if required == most == 1 else "s"
     after = f" after {' and '.join(leading)}" if leading else ""
+    first = _first(leading, count)
     message = (
         f"{label} takes {takes} argument{plural}{after}, but in normal form "
         f"{table.label} has {count}: ({', '.join(names)}). The rule must take all of "
-        f"them, also those with a default.{read.hint}"
+        f"them, also those with a default.{first}{read.hint}"
     )
     raise RuleDefinitionError(message)
+
+
+def _first(leading: tuple[str, ...], count: int) -> str:
+    """What comes before the arguments of an frule."""
+    if "tangents" not in leading:
+        return ""
+    dxs = ", ".join(f"dx{i}" for i in range(1, min(count, 2) + 1))
+    more = ", …" if count > 2 else ""
+    return (
+        f" An frule takes the tangents first, as one tuple (dself, {dxs}{more}): "
+        f"def rule({', '.join(leading)}, …)."
+    )
 
 
 def check_config(config: Any, where: str) -> None:

@@ -12,11 +12,15 @@ from types import FunctionType
 from typing import Any, TypeVar, cast, final
 
 from rules_core._base.errors import RuleResultError
+from rules_core._base.rule_notes import note_rule
 from rules_core._dispatch.configs import CONFIGS
 from rules_core._dispatch.registry import HOOKS, PACKS, find_table
+from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import NoConfig, nothing
+from rules_core._primitives.primitive import Primitive
 
 from .explain import RuleNotFound
+from .lookup import unwrap
 from .resolved_call import FRuleCall, RRuleCall
 from .rule_kind import RuleKind
 
@@ -126,11 +130,12 @@ class _RRule(RuleKind[RRuleCall]):
         if f is _ABSENT:
             message = "rrule must get a function after the config."
             raise TypeError(message)
+        if not args and not kw:
+            _refuse_decorating("rrule", f)
         table = find_table(f)
         if table is None and type(f) is FunctionType:
             PACKS.ensure(f)
             if find_table(f) is None:
-                _refuse_decorating(f, args, kw)
                 return None
         elif table is not None and not kw and table.arity in (len(args), None):
             table.rrule.remember(type(config), *map(type, args))
@@ -149,13 +154,18 @@ def _missing(
     return RuleNotFound.build(kind.kind, f, tuple(args), kw, config)
 
 
-def _refuse_decorating(f: FunctionType, args: tuple[Any, ...], kw: Any) -> None:
-    """Raise an error for `@rrule`, which would define None, not `@rrule.define(f)`."""
-    if args or kw or f.__code__.co_argcount <= len(f.__defaults__ or ()):
+def _refuse_decorating(kind: str, f: Any) -> None:
+    """Raise an error for `@rrule` and `@rrule(f)` in place of `@rrule.define(f)`."""
+    f = f.fun if type(f) is Primitive else f
+    if type(f) is not FunctionType:
         return
+    if f.__code__.co_argcount <= len(f.__defaults__ or ()):
+        return
+    name = f.__qualname__
+    leading = "tangents, " if kind == "frule" else ""
     message = (
-        f"rrule({f.__qualname__}) must get the arguments of {f.__qualname__} as well. "
-        "To define it as a rule for a function f, write @rrule.define(f) above it."
+        f"{kind}({leading}{name}) must get the arguments of {name} as well. To define "
+        f"a rule for a function f, write @{kind}.define(f) above it."
     )
     raise TypeError(message)
 
@@ -207,12 +217,19 @@ def rrule(
         return _in_full.answer(config, f, _given(x, y, z, rest), kw)
     if kw or table.key is not f:  # `functools.wraps` copies the attribute
         return _in_full.answer(config, f, _given(x, y, z, rest), kw)
-    if z is not _ABSENT:
-        pair = function(x, y, z, *rest)
-    elif y is not _ABSENT:
-        pair = function(x, y)
-    else:
-        pair = function(x)
+    try:
+        if z is not _ABSENT:
+            pair = function(x, y, z, *rest)
+        elif y is not _ABSENT:
+            pair = function(x, y)
+        else:
+            pair = function(x)
+    except Exception as error:
+        args = _given(x, y, z, rest)
+        call = _in_full.resolve(f, args, {}, config)
+        if call is not None:
+            note_rule(error, call.rule, args)
+        raise
     if type(pair) is tuple and len(pair) == 2:
         return pair
     if function is nothing:
@@ -262,6 +279,8 @@ class _FRule(RuleKind[FRuleCall]):
         config: Any = None
         if args and type(args[0]) in CONFIGS:
             config, args = args[0], args[1:]
+        if not args or callable(args[0]):
+            raise _without_tangents(args)
         if len(args) < 2:
             message = "frule must get (tangents, f, *args), a RuleConfig before them."
             raise TypeError(message)
@@ -286,6 +305,20 @@ class _FRule(RuleKind[FRuleCall]):
             config = args[:1] if type(args[0]) in CONFIGS else ()
             raise _missing(self, (*config, *args[len(config) + 1 :]), kw)
         return pair
+
+
+def _without_tangents(args: tuple[Any, ...]) -> TypeError:
+    """The error of `frule(f, *args)`, and of `@frule(f)`."""
+    name = describe(unwrap(args[0])[0].key) if args else "f"
+    given = f", but got {name}" if args else ""
+    message = f"frule(tangents, f, *args) must get the tangents first{given}. "
+    if len(args) < 2:
+        return TypeError(
+            f"{message}To define a rule for {name}, write @frule.define({name})."
+        )
+    dxs = ", ".join(f"dx{i}" for i in range(1, len(args)))
+    call = f"frule((NoTangent(), {dxs}), {name}, …)"
+    return TypeError(f"{message}Write {call}.")
 
 
 _forward_in_full = _FRule()

@@ -14,7 +14,7 @@ from rules_core._dispatch.table import Table
 
 from .skipped import skipped_rules
 
-__all__ = ["in_hosts"]
+__all__ = ["NAMES", "in_hosts"]
 
 _NUMBERS = (float, complex)
 
@@ -72,6 +72,10 @@ _HOSTS = (
     _Host("JAX", "jax", "Array", "core.Tracer", scalars=True),
     _Host("PyTorch", "torch", "Tensor", "Tensor", scalars=False),
 )
+
+
+# Module of a framework → its name for readers.
+NAMES = {host.module: host.name for host in _HOSTS}
 
 
 def in_hosts(table: Table, types: tuple[type, ...]) -> Iterator[str]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import BuiltinFunctionType, MethodType, MethodWrapperType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Never, TypeVar
 
 from rules_core._base.errors import RuleDefinitionError
+from rules_core._base.unknown_names import refuse_unknown
 from rules_core._dispatch.call_site import refuse_bare
 from rules_core._dispatch.configs import RuleConfig
 from rules_core._dispatch.registry import PACKS, being_imported, find_table, table_for
@@ -35,6 +36,7 @@ __all__ = ["RuleKind"]
 F = TypeVar("F", bound=Callable[..., Any])
 CallT = TypeVar("CallT", bound=RuleCall)
 
+_OPTIONS = ("config", "host", "symbolic_zeros", "deterministic")
 _BOUND = (MethodType, BuiltinFunctionType, MethodWrapperType)
 
 
@@ -53,6 +55,7 @@ class RuleKind(Generic[CallT]):
         host: bool = False,
         symbolic_zeros: bool = False,
         deterministic: bool = False,
+        **unknown: Never,
     ) -> Callable[[F], F]:
         """Register the decorated function as a rule for `f`; returns it unchanged.
 
@@ -65,6 +68,7 @@ class RuleKind(Generic[CallT]):
             symbolic_zeros: The rule accepts `ZeroTangent()` for a zero tangent.
             deterministic: Running the rule again on equal arguments gives equal
                 results, so that PyTorch may do so instead of saving residuals.
+            **unknown: An error, which names the nearest argument.
 
         Raises:
             RuleDefinitionError: The signature does not match `f`.
@@ -84,6 +88,7 @@ class RuleKind(Generic[CallT]):
         (NoTangent(), 6.0)
         """
         refuse_bare(f, f"{self.kind}.define")
+        refuse_unknown(f"{self.kind}.define", unknown, _OPTIONS)
         table = self.table_to_define(f)
         check_config(config, f"{self.kind}.define")
         leading = (*(() if config is None else ("config",)), *self._leading)
@@ -261,7 +266,7 @@ class RuleKind(Generic[CallT]):
         if isinstance(f, partial):
             message = (
                 f"{self.kind}.define: a partial has no rules of its own; define the "
-                f"rule for {f.func!r}."
+                f"rule for {describe(unwrap(f)[0].key)}."
             )
             raise RuleDefinitionError(message)
         key = (

@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
-from rules_core._base.arrays import type_name
 from rules_core._base.errors import MixedHostsError
+from rules_core._base.rule_notes import shown_argument
 from rules_core._base.shown import escaped, html_of_table, lines_of_table
 from rules_core._dispatch.rule import Rule
 from rules_core._dispatch.rule_key import describe
 from rules_core._primitives.find_host import find_adapter
 
 from .debug_mode import watching
+from .in_frameworks import NAMES
 
 __all__ = ["RuleTrace", "TracedCall", "trace"]
 
-NAMES = {"jax": "JAX", "torch": "PyTorch"}
 HEAD = ("", "framework", "rule", "function", "pack", "place")
 
 
@@ -31,7 +31,7 @@ class TracedCall:
     Attributes:
         rule: The `Rule`.
         framework: `"NumPy"`, `"JAX"`, `"PyTorch"`, or the name of another adapter.
-        arguments: Its arguments: dtypes and shapes, or types.
+        arguments: Its arguments: numbers, dtypes and shapes, or types.
         depth: How many rules were running already, in this thread.
     """
 
@@ -150,7 +150,7 @@ def trace(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> RuleTrace:
     >>> from scipy.special import kv
     >>> found = trace(grad(lambda x: kv(0.5, x)), 2.0)
     >>> [(call.call, call.pack, call.framework) for call in found]
-    [('kv(float, float)', 'rules_scipy', 'NumPy')]
+    [('kv(0.5, 2.0)', 'rules_scipy', 'NumPy')]
     """
     recorder = _Recorder()
     with recorder.recording():
@@ -191,21 +191,13 @@ class _Recorder:
         thread = get_ident()
         depth = self._depth.get(thread, 0)
         own = args[(rule.config is not None) + (rule.kind == "frule") :]
-        shown = ", ".join(map(_shown, own))
+        shown = ", ".join(map(shown_argument, own))
         self.calls.append(TracedCall(rule, _framework(own), shown, depth))
         self._depth[thread] = depth + 1
         try:
             yield
         finally:
             self._depth[thread] = depth
-
-
-def _shown(x: Any) -> str:
-    dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", None)
-    if dtype is None or not isinstance(shape, tuple):
-        return type_name(type(x))
-    sizes = ",".join(map(str, shape))
-    return f"{str(dtype).rpartition('.')[2]}[{sizes}]"
 
 
 def _framework(args: tuple[Any, ...]) -> str:

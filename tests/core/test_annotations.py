@@ -106,8 +106,8 @@ def test_a_rule_decorated_without_its_function():
         rrule(rule)
     name = rule.__qualname__
     assert str(caught.value) == (
-        f"rrule({name}) must get the arguments of {name} as well. To define it as a "
-        "rule for a function f, write @rrule.define(f) above it."
+        f"rrule({name}) must get the arguments of {name} as well. To define a rule "
+        "for a function f, write @rrule.define(f) above it."
     )
     assert rrule(lambda x=1: x) is None
 

@@ -169,7 +169,8 @@ class SomeConfig(rc.RuleConfig):
         ),
         (
             lambda: frule(square, 2.0),
-            "frule(tangents, f, *args): f must be callable, but got 2.0.",
+            "frule(tangents, f, *args) must get the tangents first, but got square. "
+            "Write frule((NoTangent(), dx1), square, …).",
         ),
         (
             lambda: frule((NoTangent(), 1.0)),

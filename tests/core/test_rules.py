@@ -75,7 +75,7 @@ def test_wrong_calls_raise_as_the_function_would():
     with pytest.raises(TypeError, match=r"power\(\) got an unexpected keyword .*'q'"):
         rrule(power, 2.0, q=1)
     with pytest.raises(TypeError, match=r"power\(\) is missing .* argument 'x'"):
-        rrule(power)
+        rrule(power, p=2)
     with pytest.raises(TypeError, match=r"power\(\) got multiple values for .*'x'"):
         rrule(power, 2.0, x=1.0)
     with pytest.raises(TypeError, match=r"power\(\) takes 2 positional .* 3 were"):

@@ -247,5 +247,6 @@ def test_a_rule_that_is_asked_from_outside():
 
     with pytest.raises(ValueError) as caught:  # noqa: PT011  it is the rule's own
         jvp(faulty, (1.0,), (1.0,))
-    (note,) = caught.value.__notes__
+    rule, note = caught.value.__notes__
+    assert rule.startswith("This happened in frule test_a_rule_that_is_asked_from_")
     assert note.endswith("faulty, called from outside of any differentiated function.")

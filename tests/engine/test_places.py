@@ -57,8 +57,7 @@ LINE = helper.__code__.co_firstlineno + 1
 def test_errors_inside_rules_have_the_line_of_the_call(run):
     with pytest.raises((ZeroDivisionError, rc.CotangentCountError)) as caught:
         run()
-    (note,) = caught.value.__notes__
-    assert note.startswith("While a rule answered")
+    (note,) = (n for n in caught.value.__notes__ if n.startswith("While a rule"))
     assert note.endswith(f"test_places.faulty, called at {__file__}, line {LINE}.")
 
 

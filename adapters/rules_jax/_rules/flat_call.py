@@ -17,11 +17,10 @@ import jax
 import jax.numpy as jnp
 
 import rules_core as rc
-from rules_core.extend import FlatCall
+from rules_core.extend import FlatCall, note_rule
 from rules_jax import _compat
 from rules_jax._config import CONFIG
 from rules_jax._errors import (
-    happened_in,
     is_leak,
     leaked_text,
     note,
@@ -357,10 +356,9 @@ class _Running:
             raise rc.UnsupportedError(_numpy_text(self.rule)) from error
         if is_leak(error):
             raise rc.UnsupportedError(leaked_text(self.rule)) from error
-        is_concrete = isinstance(error, jax.errors.ConcretizationTypeError)
-        note(
-            error, _concrete_text(self.rule) if is_concrete else happened_in(self.rule)
-        )
+        note_rule(error, self.rule)
+        if isinstance(error, jax.errors.ConcretizationTypeError):
+            note(error, TRACED)
 
 
 def captured_text(name: str) -> str:
@@ -380,11 +378,10 @@ def _numpy_text(rule: Any) -> str:
     )
 
 
-def _concrete_text(rule: Any) -> str:
-    return (
-        f"This happened in {rule.label}, which JAX traces: take functions from "
-        "rules_core.array_namespace(x), not from math, and where() in place of if."
-    )
+TRACED = (
+    "JAX traces rules: take functions from rules_core.array_namespace(x), not from "
+    "math, and where() in place of if."
+)
 
 
 def _given(aval: Any, value: Any, symbolic: bool) -> Any:

@@ -26,7 +26,7 @@ from rules_torch._compat import (
     keep_out_of_graphs,
     unwrap_dead,
 )
-from rules_torch._errors import blame_not_generic
+from rules_torch._errors import blame_rule
 from rules_torch._rules.residuals import ResidualCall
 
 from .eager import LEFT_OUT, apply_eager, attached, pull
@@ -170,8 +170,8 @@ class QuickFunction(torch.autograd.Function):
         """
         try:
             pair, habit = slot.function(*tensors), slot.habit
-        except (RuntimeError, TypeError, ValueError) as error:
-            blame_not_generic(slot.rule.label, error)
+        except Exception as error:
+            blame_rule(slot.rule, error, tensors)
             raise
         if type(pair) is not tuple or len(pair) != 2:
             raise Unlike(None)
@@ -218,9 +218,8 @@ class QuickFunction(torch.autograd.Function):
             return pull(ctx, habit.again(inputs, dy), saved, (dy,))
         try:
             result = rebuild(habit.model.plan, habit.residuals(saved))(dy)
-        except (RuntimeError, TypeError, ValueError) as error:
-            rule = habit.model.rrule
-            blame_not_generic(f"the pullback of {rule.label}", error)
+        except Exception as error:
+            blame_rule(habit.model.rrule, error, part="the pullback of ")
             raise
         dxs = _as_they_are(result, inputs, wanted)
         if dxs is None:

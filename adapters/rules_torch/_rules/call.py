@@ -33,7 +33,7 @@ from rules_torch._errors import (
     CotangentError,
     KeywordDerivativeError,
     UnconvertibleClosureError,
-    blame_not_generic,
+    blame_rule,
     untraceable,
 )
 from rules_torch._host.run import run_primal
@@ -157,9 +157,9 @@ class Call:
                 return self._call_rrule(tensors)
             with self.primitive.acting():
                 return self._call_rrule(tensors)
-        except (RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:
             if not any(map(lacks_data, tensors)):  # a compiler has words of its own
-                blame_not_generic(self.rrule.label, error)
+                blame_rule(self.rrule, error, self.arguments(tensors)[0])
             raise
 
     def _call_rrule(self, tensors: Sequence[Tensor]) -> Any:
@@ -201,7 +201,7 @@ class Call:
                 with resumed(self.autocast, self.inputs[0][2].type):
                     return self._finish(residuals, seeds, wanted, node)
             return self._finish(residuals, seeds, wanted, node)
-        except (RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:
             seen = [dy for dy in seeds if dy is not None]
             if "Batching rule not implemented" in str(error) and older_vmap_active():
                 return self._finish_in_newer_vmap(residuals, seeds, wanted)
@@ -209,7 +209,7 @@ class Call:
             if reason is not None and any(map(lacks_data, seen)):
                 raise reason from error
             if self.rrule is not None:
-                blame_not_generic(f"the pullback of {self.rrule.label}", error)
+                blame_rule(self.rrule, error, part="the pullback of ")
             raise
 
     def _finish_in_newer_vmap(
@@ -411,9 +411,9 @@ class Call:
             with self.primitive.acting():
                 moved = (*tensors, *tangents)
                 y, dy = watched_if_tracked(found.rule, moved, found.run, given, needs)
-        except (RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:
             if not any(map(lacks_data, tensors)):
-                blame_not_generic(found.rule.label, error)
+                blame_rule(found.rule, error, self.arguments(tensors)[0])
             raise
         return self._read_tangent(found.rule, y, dy)
 

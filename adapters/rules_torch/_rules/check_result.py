@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rules_torch._compat import fake_mode
-from rules_torch._errors import ResultShapeError
+from rules_torch._errors import NotGenericError, ResultShapeError
 from rules_torch._host.jobs import PrimalJob
 from rules_torch._host.operator import shapes_of
 from rules_torch._values.leaves import flatten
@@ -26,6 +26,7 @@ __all__ = [
     "check_result",
     "check_shapes",
     "metas",
+    "refuse_number",
 ]
 
 # Under this attribute a primitive keeps the patterns of shapes that were found right.
@@ -41,6 +42,19 @@ def blame_result(call: Any, *, blamed: bool = True) -> ResultShapeError | None:
     except Exception:  # the function needs data; then the first error has to do
         return None
     return _unlike(call.rrule, expected, call.outputs, blamed=blamed, strict=False)
+
+
+def refuse_number(call: Any, y: Any) -> None:
+    """Raise an error for a number as result, where its derivative is wanted.
+
+    Raises:
+        NotGenericError: The rule or the body made a Python number of a tensor.
+    """
+    rules = (*call.primitive.table.rrule.rules, *call.primitive.table.frule.rules)
+    if isinstance(y, (float, complex)) and not all(rule.constant for rule in rules):
+        what = f"the body of {call.primitive.table.label}"
+        said = "its result is a Python number, which carries no derivative"
+        raise NotGenericError(what if call.rrule is None else call.rrule.label, said)
 
 
 def check_result(call: Any, y: Any) -> None:

@@ -20,7 +20,7 @@ from rules_torch._native_derivatives import pull_back, push_forward
 from rules_torch._values.leaves import differentiable
 
 from .call import Call
-from .check_result import blame_result
+from .check_result import blame_result, refuse_number
 from .cuts import are_tracked, watched
 
 __all__ = ["ResidualCall"]
@@ -56,6 +56,8 @@ class ResidualCall(Call):
         outputs = self.flatten_result(y)
         if not outputs and (error := blame_result(self, blamed=False)) is not None:
             raise error
+        if not outputs:
+            refuse_number(self, y)
         known = {id(x): i for i, x in enumerate(tensors)}
         for i, output in enumerate(outputs):
             if id(output) in known:  # a Function must not return one of its inputs

@@ -36,7 +36,7 @@ from rules_core import (
     ZeroTangent,
     unthunk,
 )
-from rules_core.extend import ordered_cotangents
+from rules_core.extend import note_rule, ordered_cotangents
 
 from .sweep import putting_back
 
@@ -91,6 +91,7 @@ class RuleEntry:
         try:
             self.pull(below)
         except Exception as error:
+            note_rule(error, self.call.rule, self.call.args, "the pullback of ")
             note_place(error, self.call.rule.key, self.place)
             raise
 

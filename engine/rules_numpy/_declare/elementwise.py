@@ -54,9 +54,14 @@ def elementwise(
         for function in functions:
             DECLARED[function] = partials, tuple(range(getattr(function, "nin", 1)))
             wrapper = _with_options(function, partials)
-            claims = {"holomorphic": holomorphic, "real_valued": real_valued}
             opaque = not generic and function not in IN_HOSTS
-            rc.scalar_rule(function, wrapper, **claims, host=opaque)
+            rc.scalar_rule(
+                function,
+                wrapper,
+                holomorphic=holomorphic,
+                real_valued=real_valued,
+                host=opaque,
+            )
             if getattr(function, "nout", 1) == 1:
                 _register_lists(function, partials)
         return partials

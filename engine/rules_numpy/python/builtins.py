@@ -58,7 +58,7 @@ def complex_partials(y: Any, real: NUMBERS, imag: NUMBERS = 0) -> Any:
 
 
 # The partials, and their flags for complex arguments.
-_PARTIALS: dict[Any, tuple[Any, dict[str, bool]]] = {
+_PARTIALS: dict[Any, tuple[Any, dict[str, Any]]] = {
     abs: (abs_partials, {"real_valued": True}),
     pow: (pow_partials, {"holomorphic": True}),
     round: (round_partials, {}),

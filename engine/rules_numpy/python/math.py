@@ -49,7 +49,7 @@ def polygamma(n: int, x: float) -> float:
     return total - sign * tail
 
 
-def declare(f: Any, partials: Callable[..., Any], **claims: bool) -> None:
+def declare(f: Any, partials: Callable[..., Any], **claims: Any) -> None:
     """Register a scalar rule, and record it for the reference page."""
     wrapped = on_floats(partials) if takes_several(partials) else partials
     rc.scalar_rule(f, wrapped, **claims)

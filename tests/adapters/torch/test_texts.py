@@ -207,9 +207,9 @@ TEXTS = {
         rules_torch.NotGenericError,
         "the pullback of rrule asks_for_memory.<locals>.sine_rrule for "
         "asks_for_memory.<locals>.sine at HERE must compute with array-API functions, "
-        "but NumPy, math or float() was given a tensor (Can't call numpy() on Tensor "
-        "that requires grad). Use array_namespace(x) or a primitive, or declare it "
-        "host=True.",
+        "but NumPy, math, float() or if was given a tensor (Can't call numpy() on "
+        "Tensor that requires grad). Use array_namespace(x) or a primitive, or declare "
+        "it host=True.",
     ),
     "a number in a pullback": (
         lambda: penalty(captures(lambda x: x.detach())),
