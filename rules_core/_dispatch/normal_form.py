@@ -137,11 +137,9 @@ class Binder:
         positional = [p for p in parameters if p.kind in _POSITIONAL]
         self.names = tuple(p.name for p in positional)
         self.only = sum(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in positional)
-        self.variadic = inspect.Parameter.VAR_POSITIONAL in kinds
-        stars = [
-            p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL
-        ]
-        self.star = stars[0] if stars else None
+        star = inspect.Parameter.VAR_POSITIONAL
+        self.variadic = star in kinds
+        self.star = next((p.name for p in parameters if p.kind is star), None)
         self._defaults = tuple(p.default for p in positional)
         named = [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
         opened = inspect.Parameter.VAR_KEYWORD in kinds

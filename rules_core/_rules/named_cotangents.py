@@ -45,11 +45,10 @@ def ordered_cotangents(
     head = () if table.method else (NoTangent(),)
     names = (table.binder.names or ())[: count - len(head)]
     star = table.binder.star
+    shown = names if star is None else (*names, f"*{star}")
     for name in found:
         if name not in names and (star is None or name != star):
-            raise CotangentNameError(
-                rule, (*names, *([f"*{star}"] if star else ())), name
-            )
+            raise CotangentNameError(rule, shown, name)
     found = _spread(star, len(names), found, count - len(head))
     missing = [_missing(rule, i, names) for i in range(count - len(head))]
     if primals is not None:

@@ -36,7 +36,9 @@ def in_jax(f):
 
 
 def in_torch(f):
-    p = {k: torch.tensor(v, requires_grad=True) for k, v in zip("ab", [1.0, 2.0])}
+    p = {
+        k: torch.tensor(v, requires_grad=True) for k, v in {"a": 1.0, "b": 2.0}.items()
+    }
     found = torch.autograd.grad(f({**p, "name": "x"}), [*p.values()], allow_unused=True)
     return [0.0 if x is None else x for x in found]
 
