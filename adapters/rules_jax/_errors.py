@@ -117,8 +117,16 @@ def for_callback(name: str, error: Exception) -> Exception:
         frames = traceback.extract_tb(error.__traceback__)
         theirs = [x for x in frames if not x.filename.startswith(_OWN)]
         lines = traceback.format_list(theirs) + traceback.format_exception_only(error)
-        told = CallbackError(f"in {name}\n{''.join(lines).rstrip()}")
+        said = f"{name} raised {type(error).__name__}: {error}{_at(theirs)}"
+        told = CallbackError("\n".join((said, "".join(lines).rstrip())))
     return told.with_traceback(_alone())
+
+
+def _at(frames: list[traceback.FrameSummary]) -> str:
+    """Where the host function itself raised, or called what raises."""
+    if not frames:
+        return ""
+    return f", at {Path(frames[0].filename).name}:{frames[0].lineno}"
 
 
 def _alone() -> TracebackType:

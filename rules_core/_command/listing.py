@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatch
 from typing import Any
 
-from rules_core._dispatch.registry import PACKS, RuleList
+from rules_core._dispatch.registry import PACKS, RuleList, rules
 from rules_core._dispatch.rule import Rule
 from rules_core._dispatch.rule_key import describe
 from rules_core._rules.explain import explain
@@ -14,7 +14,7 @@ from rules_core._rules.lookup import unwrap
 
 from .subject import CommandError, find_module
 
-__all__ = ["chosen_rules", "explanation"]
+__all__ = ["chosen_rules", "explanation", "load_all", "rules_of"]
 
 
 def chosen_rules(
@@ -66,6 +66,13 @@ def load_all() -> None:
             raise CommandError(str(error)) from error
 
 
+def rules_of(f: Any) -> RuleList:
+    """All rules of one function."""
+    key = unwrap(f)[0].key
+    PACKS.ensure(key)
+    return RuleList(rule for rule in rules() if rule.key is key)
+
+
 def explanation(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """What `explain` says of a call.
 
@@ -75,8 +82,6 @@ def explanation(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     try:
         return explain(f, *args, **kwargs)
     except TypeError as error:
-        message = (
-            f"{describe(unwrap(f)[0].key)} does not take these arguments: {error}. "
-            "Give them after the name: rules-core explain math:sin 1.0"
-        )
+        name = describe(unwrap(f)[0].key)
+        message = f"{name} does not take these arguments: {error}."
         raise CommandError(message) from error

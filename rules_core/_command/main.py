@@ -17,7 +17,7 @@ from .bench import bench
 from .completion import SCRIPTS, candidates
 from .coverage import coverage
 from .doctor import doctor
-from .listing import chosen_rules, explanation, load_all
+from .listing import chosen_rules, explanation, load_all, rules_of
 from .subject import CommandError, find_function, find_module, read_arguments
 
 __all__ = ["main"]
@@ -74,7 +74,7 @@ def _parsers() -> Parsers:
     command.add_argument("--mode", choices=("rrule", "frule"))
     command = add("explain", _explain, "Say which rules a call uses, and why")
     _add_function(command)
-    command.add_argument("args", nargs="*", help="its arguments, as in Python")
+    command.add_argument("args", nargs="*", help="as in Python; none: all rules")
     command = add("check", _check, "Check the rules of a function at arguments")
     _add_function(command)
     _add_args(command)
@@ -122,7 +122,7 @@ def _call(options: Any, text: str) -> tuple[Any, tuple[Any, ...], dict[str, Any]
 
 def _explain(options: Any) -> int:
     f, args, kwargs = _call(options, ", ".join(options.args))
-    _write(explanation(f, args, kwargs))
+    _write(explanation(f, args, kwargs) if options.args else repr(rules_of(f)))
     return 0
 
 

@@ -58,13 +58,11 @@ def pack_cases(
     >>> pack_cases("math")
     [pack]
 
-    In a test file:
+    In a test file::
 
-    ```
-    @pytest.mark.parametrize("case", pack_cases("astrolib", POINTS), ids=str)
-    def test_pack(case, rules_level):
-        case(rules_level)
-    ```
+        @pytest.mark.parametrize("case", pack_cases("astrolib", POINTS), ids=str)
+        def test_pack(case, rules_level):
+            case(rules_level)
     """
     cases = [PackCase("pack", lambda _level: check_pack(name))]
     if arguments is None:
