@@ -29,7 +29,7 @@ __all__ = [
     "noted_body",
 ]
 
-_OWN = str(Path(__file__).parent)
+_OURS = str(Path(__file__).parent), str(Path(rc.__file__).parent)
 
 
 class CallbackError(RuntimeError):
@@ -115,7 +115,7 @@ def for_callback(name: str, error: Exception) -> Exception:
     told = error
     if not isinstance(error, rc.RulesCoreError):
         frames = traceback.extract_tb(error.__traceback__)
-        theirs = [x for x in frames if not x.filename.startswith(_OWN)]
+        theirs = [x for x in frames if not x.filename.startswith(_OURS)]
         lines = traceback.format_list(theirs) + traceback.format_exception_only(error)
         said = f"{name} raised {type(error).__name__}: {error}{_at(theirs)}"
         told = CallbackError("\n".join((said, "".join(lines).rstrip())))

@@ -278,9 +278,11 @@ def test_exceptions_name_the_rule_and_nothing_else_comes_first(where, jit):
         assert f"This happened in {kind} raising.<locals>.f_{kind} for " in said
     if jit:
         assert f"KeyError: '{where}'" in said
-        frames = said.split("KeyError")[0].splitlines()
+        assert f" raised KeyError: '{where}', at test_host_errors.py:" in said
+        frames = said.split(f"\nKeyError: '{where}'")[0].splitlines()
         assert not any("site-packages" in line for line in frames)
-        assert any("test_host_errors.py" in line for line in frames)
+        assert [line for line in frames if "rules_core" in line] == []
+        assert any('test_host_errors.py"' in line for line in frames)
 
 
 def doubled_in_place(x):
