@@ -21,6 +21,7 @@ PYTHON ?= $(shell for p in $(PYTHONS); do \
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+HANDLER := adapters/rules_jax/_host/native/handler.c
 WORKERS ?= 2
 SLICE ?= 0/6
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile
@@ -70,7 +71,7 @@ docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # The stamp is written last, so that an interrupted installation starts again.
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt hatch_build.py $(HANDLER)
 	@test -n "$(PYTHON)" || { echo "needs Python 3.11 or later with venv"; exit 1; }
 	@echo "Installing into $(VENV), a minute or two"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

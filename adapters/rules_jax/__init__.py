@@ -15,6 +15,7 @@ except ModuleNotFoundError as missing:
 # isort: split
 from rules_jax._values.project import RuleOutputError
 
+from . import _explain as _explain
 from ._adapter import adapter
 from ._config import JaxConfig
 from ._from_jax import from_jax

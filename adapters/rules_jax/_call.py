@@ -36,7 +36,7 @@ from . import _compat
 from ._config import CONFIG
 from ._from_jax import native_of
 
-__all__ = ["BACK_ENDS", "OUT", "call_primitive", "refuse_captured"]
+__all__ = ["BACK_ENDS", "OUT", "call_primitive", "refuse_captured", "spec_of"]
 
 # Where a handle keeps the types of results that `to_jax(f, out=…)` was given.
 OUT = "_out_jax"
@@ -96,7 +96,7 @@ def _call_host(primitive: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         given = jax.tree.map(convert, (args, kwargs))
         found = call_lent(primitive, lambda at: primitive.run(*at[0], **at[1]), given)
         return jax.tree.map(_to_jax, found)
-    leaves, spec = _spec_of(primitive, args, kwargs, (None, None))
+    leaves, spec = spec_of(primitive, args, kwargs, (None, None))
     host = spec.host_primal
     promised, template = host.results(leaves)
     found = call_lent(host.function, host.run, [np.asarray(x) for x in leaves])
@@ -125,7 +125,7 @@ def _call_traced(
         raise rc.UnsupportedError(_impure_text(primitive))
     _refuse_hidden(primitive, (*args, *kwargs.values()))
     args, kwargs = convert_callables((args, kwargs))
-    leaves, spec = _spec_of(primitive, args, kwargs, None)
+    leaves, spec = spec_of(primitive, args, kwargs, None)
     if spec.frule is None and spec.rrule is None:
         return _without_rules(spec, leaves)
     results = _back_end(spec, via)(spec, leaves)
@@ -164,7 +164,7 @@ def _back_end(spec: Spec, via: str | None) -> BackEnd:
     return BACK_ENDS[via]
 
 
-def _spec_of(
+def spec_of(
     primitive: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],

@@ -280,9 +280,29 @@ def at_top_level() -> bool:
     return bool(core.trace_ctx.is_top_level())
 
 
-def lower_by_tracing(primitive: Any, function: Any) -> None:
-    """Lower a primitive as the computation that `function` traces to."""
-    mlir.register_lowering(primitive, mlir.lower_fun(function, multiple_results=True))
+def lower_by_tracing(
+    primitive: Any,
+    function: Any,
+    *,
+    on_export: Any = None,
+    platform: str | None = None,
+) -> None:
+    """Lower a primitive as the computation that `function` traces to.
+
+    Args:
+        primitive: The primitive.
+        function: Of its arguments and parameters.
+        on_export: Called with the parameters if the program is exported, or None.
+        platform: The platform for which it is lowered like this, None for any other.
+    """
+    traced = mlir.lower_fun(function, multiple_results=True)
+
+    def lower(ctx: Any, *args: Any, **params: Any) -> Any:
+        if on_export and ctx.module_context.lowering_parameters.for_export:
+            on_export(**params)
+        return traced(ctx, *args, **params)
+
+    mlir.register_lowering(primitive, lower, platform=platform)
 
 
 def set_derivatives(primitive: Any, *, jvp: Any, transpose: Any) -> None:

@@ -59,6 +59,7 @@ def to_jax(
     pure: bool | None = None,
     copy_in: bool | None = None,
     copy_out: bool | None = None,
+    native: Any = None,
     out: Any = None,
     via: str | None = None,
     **unknown: Never,
@@ -77,6 +78,7 @@ def to_jax(
         pure: As in `rules_core.primitive`.
         copy_in: As in `rules_core.primitive`.
         copy_out: As in `rules_core.primitive`.
+        native: As in `rules_core.primitive`.
         out: As in `rules_core.primitive`, for this wrapper alone.
         via: The mechanism: `"primitive"` (the default: whichever rules there are, in
             both modes), `"linear"` (both rules or an rrule, on JAX's
@@ -109,6 +111,7 @@ def to_jax(
         "pure": pure,
         "copy_in": copy_in,
         "copy_out": copy_out,
+        "native": native,
     }
     handle = rc.as_primitive(f, **flags)
     if out is not None:  # of this wrapper alone; rules that call the handle see it too

@@ -37,6 +37,7 @@ def primitive(
     pure: bool | None = None,
     copy_in: bool | None = None,
     copy_out: bool | None = None,
+    native: Any = None,
     out: Any = None,
 ) -> Primitive[P, R]: ...
 @overload
@@ -51,6 +52,7 @@ def primitive(
     pure: bool | None = None,
     copy_in: bool | None = None,
     copy_out: bool | None = None,
+    native: Any = None,
     out: Any = None,
 ) -> Callable[[Callable[P, R]], Primitive[P, R]]: ...
 def primitive(
@@ -64,6 +66,7 @@ def primitive(
     pure: bool | None = None,
     copy_in: bool | None = None,
     copy_out: bool | None = None,
+    native: Any = None,
     out: Any = None,
     **unknown: Never,
 ) -> Any:
@@ -89,6 +92,10 @@ def primitive(
             randomness.
         copy_in: Give `f` its own writable copies of its arrays, with plain NumPy too.
         copy_out: Copy the results, for a library that reuses its output.
+        native: Compiled code that computes what `f` does, which compiled JAX programs
+            call without Python: a ufunc (NumPy's, SciPy's, numba's), or a C function
+            of numbers from ctypes, cffi, numba or `scipy.LowLevelCallable`. A ufunc
+            `f` needs no declaration.
         out: The shape rule in short form, needed where a framework compiles: `"x"` for
             a result like argument `x`; `("n", 3)` for a shape of ints and names of
             integer arguments; `"(m,n),(n)->(m)"` for a signature as of `np.vectorize`,
@@ -123,6 +130,7 @@ def primitive(
             "pure": pure,
             "copy_in": copy_in,
             "copy_out": copy_out,
+            "native": native,
         }
     )
     where = caller_location("primitive") if out is not None else None
@@ -155,6 +163,7 @@ def as_primitive(
     pure: bool | None = None,
     copy_in: bool | None = None,
     copy_out: bool | None = None,
+    native: Any = None,
     **unknown: Never,
 ) -> Primitive[P, R]:
     """`f` as a primitive without registering it: its own primitive, or a new one.
@@ -183,6 +192,7 @@ def as_primitive(
             "pure": pure,
             "copy_in": copy_in,
             "copy_out": copy_out,
+            "native": native,
         }
     )
     if isinstance(f, Primitive):

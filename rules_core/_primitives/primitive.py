@@ -42,6 +42,7 @@ _DEFAULTS: dict[str, Any] = {
     "pure": True,
     "copy_in": False,
     "copy_out": False,
+    "native": None,
 }
 FLAGS = tuple(_DEFAULTS)
 
@@ -62,6 +63,7 @@ class Primitive(Generic[P, R]):
         pure: Whether a framework may repeat or drop calls.
         copy_in: Whether it receives copies of its arrays.
         copy_out: Whether its results are copied.
+        native: Compiled code that computes the same: declared, or a ufunc itself.
         run: Calls it, with these copies.
         helpers: Functions that its rules call, which may read values from outside as
             its body may.
@@ -87,6 +89,7 @@ class Primitive(Generic[P, R]):
         "fun",
         "helpers",
         "host",
+        "native",
         "persistent",
         "probe",
         "pure",
@@ -108,10 +111,12 @@ class Primitive(Generic[P, R]):
         pure: bool = True,
         copy_in: bool = False,
         copy_out: bool = False,
+        native: Any = None,
     ) -> None:
         self.fun: Callable[P, R] = fun
         self.host, self.elementwise, self.pure = host, elementwise, pure
         self.vectorized, self.copy_in, self.copy_out = vectorized, copy_in, copy_out
+        self.native = fun if native is None and _is_ufunc(fun) else native
         self.static_argnames = names_of(static_argnames)
         self.table: Table = table_for(fun, "primitive")
         self._check_static()
@@ -149,10 +154,12 @@ class Primitive(Generic[P, R]):
                 "vectorized out: elementwise functions are."
             )
             raise RuleDefinitionError(message)
-        for name in ("copy_in", "copy_out"):
-            if getattr(self, name) and not self.host:
+        for name in ("copy_in", "copy_out", "native"):
+            value = self.flags[name]
+            if value and not self.host:
+                shown = f"{name}={'…' if name == 'native' else value}"
                 message = (
-                    f"{label}: {name}=True must go with host=True, for other functions "
+                    f"{label}: {shown} must go with host=True, for other functions "
                     "run on the framework's own arrays. Add host=True."
                 )
                 raise RuleDefinitionError(message)
@@ -271,7 +278,7 @@ class Primitive(Generic[P, R]):
         A function with rules does not write to its arguments, nor does a ufunc; any
         other may write to them, and keep its results.
         """
-        if not self.host or type(self.fun).__name__ == "ufunc":
+        if not self.host or _is_ufunc(self.fun):
             return False
         if self.copy_in and self.copy_out:  # `run` makes them
             return False
@@ -281,7 +288,10 @@ class Primitive(Generic[P, R]):
     @property
     def flags(self) -> dict[str, Any]:
         """The flags of its declaration."""
-        return {name: getattr(self, name) for name in _DEFAULTS}
+        flags = {name: getattr(self, name) for name in _DEFAULTS}
+        if self.native is self.fun:
+            flags["native"] = None
+        return flags
 
     def __reduce__(self) -> Any:
         if _found_by_name(self):
@@ -309,6 +319,10 @@ class Primitive(Generic[P, R]):
 
 
 ARRAYLESS.add(Primitive)
+
+
+def _is_ufunc(f: Any) -> bool:
+    return type(f).__name__ == "ufunc"
 
 
 def acting_handle(f: Any) -> Primitive | None:

@@ -1,8 +1,9 @@
 """Calling NumPy from JAX: one primitive, `host_call`, with batching and clear refusals.
 
-Where nothing is traced NumPy is called directly; where JAX compiles, the primitive is
-lowered to `jax.pure_callback`. It has no derivative of its own: the rules of the
-function it calls are applied one level up, and an error names what reaches it.
+Where nothing is traced NumPy is called directly. Where JAX compiles, the primitive is
+lowered to a native call of the function's loop if it has one and the program is for a
+CPU, and to `jax.pure_callback` otherwise. It has no derivative of its own: the rules of
+the function it calls are applied one level up, and an error names what reaches it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from rules_jax._values.project import RuleOutputError
 from rules_jax._values.taylor import support_taylor
 
 from .lent_arrays import call_lent
+from .native.loops import Undeclared
 
 __all__ = ["HostFunction", "host_call", "host_call_p", "result_types"]
 
@@ -43,6 +45,8 @@ class HostFunction:
             where it declines; or None.
         refusal: Why it cannot be differentiated, and the cure.
         owned: Whether the arrays that it returns are unknown to everybody else.
+        native: `native(avals, promised, size, batched) -> NativeCall`, which raises
+            `Undeclared` for a call that must go by callback; or None.
     """
 
     __slots__ = (
@@ -51,6 +55,7 @@ class HostFunction:
         "batch",
         "elementwise",
         "name",
+        "native",
         "owned",
         "promise",
         "refusal",
@@ -68,10 +73,11 @@ class HostFunction:
         batch: Callable[..., Sequence[Any] | None] | None = None,
         refusal: str = "",
         owned: bool = False,
+        native: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self.run, self.promise = name, run, promise
         self.elementwise, self.batch, self.refusal = elementwise, batch, refusal
-        self.owned = owned
+        self.owned, self.native = owned, native
 
     def check(self, results: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
         """Results as arrays of the promised types; an error names any other."""
@@ -234,7 +240,44 @@ def _compiled(*arrays: Any, host: HostFunction, size: Any, batched: Any) -> list
     return list(map(resharded, results, avals))
 
 
-_compat.lower_by_tracing(host_call_p, _compiled)
+def _natively(
+    arrays: Sequence[Any], host: HostFunction, *call: Any
+) -> list[Any] | None:
+    """Results of a native call, or None where there is none."""
+    if host.native is None:
+        return None
+    try:
+        results: list[Any] = host.native(*call)(list(map(gathered, arrays)))
+    except Undeclared:
+        return None
+    return results
+
+
+def _compiled_on_cpu(
+    *arrays: Any, host: HostFunction, size: Any, batched: Any
+) -> list[Any]:
+    avals = list(map(jax.typeof, arrays))
+    promised = _promised(avals, host, size, batched)
+    results = _natively(arrays, host, avals, promised, size, batched)
+    if results is None:
+        return _compiled(*arrays, host=host, size=size, batched=batched)
+    typed = result_types(host, avals, promised, batched)
+    return list(map(resharded, results, typed))
+
+
+def _refuse_export(*, host: HostFunction, **_: Any) -> None:
+    message = (
+        f"the host function {host.name} runs in this process, natively or by callback: "
+        "a program that calls it cannot be exported. Export the parts before and after "
+        "the call, or replace the function by one in array-API code."
+    )
+    raise rc.UnsupportedError(message)
+
+
+_compat.lower_by_tracing(host_call_p, _compiled, on_export=_refuse_export)
+_compat.lower_by_tracing(
+    host_call_p, _compiled_on_cpu, on_export=_refuse_export, platform="cpu"
+)
 
 
 def _refuse(*_: Any, host: HostFunction, **__: Any) -> Any:

@@ -14,6 +14,8 @@ from rules_jax._values.leaves import Slot, Template
 from rules_jax._values.project import RuleOutputError
 
 from .call import HostFunction
+from .native.loops import Undeclared
+from .native.native_call import Constant, NativeCall, native_call
 
 __all__ = ["HostPrimal", "no_rule_text"]
 
@@ -40,6 +42,7 @@ class HostPrimal:
             batch=batch,
             refusal=no_rule_text(spec.name),
             owned=self.foreign,
+            native=self.native,
         )
 
     def _has_batch_rule(self) -> bool:
@@ -49,7 +52,7 @@ class HostPrimal:
 
     def run(self, arrays: list[Any]) -> list[Any]:
         """The function on NumPy arrays, flat."""
-        args, kwargs = self.spec.fill(self._native(arrays))
+        args, kwargs = self.spec.fill(self._as_numpy(arrays))
         found = tree_util.tree_leaves(self.primitive.run(*args, **kwargs))
         return list(map(np.array, found)) if self.primitive.needs_copies else found
 
@@ -57,7 +60,7 @@ class HostPrimal:
         self, size: int, batched: Sequence[bool], arrays: list[Any]
     ) -> list[Any] | None:
         """The batch rule on NumPy arrays, flat; every result gets the axis in front."""
-        args, kwargs = self.spec.fill(self._native(arrays))
+        args, kwargs = self.spec.fill(self._as_numpy(arrays))
         flags, _ = self.spec.fill(list(batched))
         in_batched = tuple(
             jax.tree.map(_flag, template.skeleton(), part)
@@ -76,7 +79,48 @@ class HostPrimal:
             for x, b in zip(leaves, has_axis, strict=True)
         ]
 
-    def _native(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def native(
+        self,
+        avals: Sequence[Any],
+        promised: Sequence[Any],
+        size: int | None = None,
+        batched: Sequence[bool] = (),
+    ) -> NativeCall:
+        """The native call of arrays of these types.
+
+        Raises:
+            Undeclared: It goes by callback; the text says why.
+        """
+        function = self.primitive.native
+        if function is None:
+            message = "it is no ufunc, and its primitive has no native="
+            raise Undeclared(message)
+        for aval in avals:
+            if dtypes.issubdtype(aval.dtype, dtypes.extended) or aval.dtype.kind == "V":
+                message = f"NumPy has no numbers of dtype {aval.dtype}"
+                raise Undeclared(message)
+        parts = function, self.spec.name, self._operands(), avals
+        return native_call(*parts, promised, size, batched)
+
+    def _operands(self) -> list[int | Constant]:
+        """For each argument the place of its array, or a number."""
+        if self.spec.kwargs.leaves:
+            message = "the call has keyword arguments"
+            raise Undeclared(message)
+        operands: list[int | Constant] = []
+        place = 0
+        for template in self.spec.args:
+            if template.single():
+                operands.append(place)
+            elif template.is_constant():
+                operands.append(Constant(template.fill(())))
+            else:
+                message = "an argument is neither an array nor a number"
+                raise Undeclared(message)
+            place += template.count
+        return operands
+
+    def _as_numpy(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """NumPy's own dtypes in place of bfloat16, unless the function knows it.
 
         Copies where the function may write into them.

@@ -132,6 +132,10 @@ class Template:
         """Whether the whole tree is one array."""
         return self.count == 1 and tree_util.treedef_is_leaf(self.treedef)
 
+    def is_constant(self) -> bool:
+        """Whether the whole tree is one static value."""
+        return self.count == 0 and tree_util.treedef_is_leaf(self.treedef)
+
     def __hash__(self) -> int:
         return self._hash
 

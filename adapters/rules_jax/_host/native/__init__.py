@@ -1,0 +1,1 @@
+"""Host functions called from compiled code without Python: the loops of ufuncs."""
