@@ -1,8 +1,8 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special` contains primitives with the names of `scipy.special`: call them
-on NumPy arrays, JAX arrays and tracers, or torch tensors. The rules apply to SciPy's
-own functions too.
+`rules_scipy.special` and `rules_scipy.linalg` contain primitives with the names that
+functions have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch
+tensors. The rules apply to SciPy's own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
@@ -16,9 +16,9 @@ True
 from rules_core.extend import name_extra as _name_extra
 
 try:
-    from . import special
+    from . import linalg, special
 except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
-__all__ = ["special"]
+__all__ = ["linalg", "special"]

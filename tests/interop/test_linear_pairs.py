@@ -44,7 +44,7 @@ def half(x):
 
 
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
-    """SciPy's, which has a rule where the examples of the pages have run."""
+    """SciPy's, which has a rule of its own in the pack."""
     return scipy.linalg.lu_solve(lu_and_piv, b, trans, overwrite_b, check_finite)
 
 

@@ -1,0 +1,325 @@
+"""Declaring the functions of this pack.
+
+A declaration gives the derivative by a *step*: array-API code with the derivative of
+the function where results and arguments are held fixed. The framework differentiates
+the step, in both modes. What is held fixed is captured, so that the next order
+differentiates it too.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import rules_core as rc
+
+__all__ = ["DECLARED", "At", "constant", "declare"]
+
+# Declared functions: "covered" or "constant".
+DECLARED: dict[Any, str] = {}
+
+Step = Callable[..., Any]
+# An argument, or an entry of an argument that is a tuple.
+Place = tuple[int, int | None]
+
+
+class At(NamedTuple):
+    """Where a step is differentiated.
+
+    Attributes:
+        y: The result.
+        args: The arguments; options are not among them.
+        extra: What `prepare` made of them.
+    """
+
+    y: Any
+    args: tuple[Any, ...]
+    extra: Any = None
+
+
+class _Equation(NamedTuple):
+    """A step r whose solution is the tangent: L dy = -dr.
+
+    Attributes:
+        solve: `solve(at, r, **options)` is L⁻¹ r.
+        adjoint: `adjoint(at, w, **options)` is L⁻ᴴ w.
+    """
+
+    solve: Step
+    adjoint: Step
+
+
+def constant(*functions: Any) -> None:
+    """Declare functions without derivative."""
+    for function in functions:
+        DECLARED[function] = "constant"
+        rc.non_differentiable(function)
+
+
+def declare(
+    f: Callable[..., Any],
+    step: Step,
+    *,
+    count: int | None = 1,
+    out: Any,
+    solve: Step | None = None,
+    adjoint: Step | None = None,
+    check: Step | None = None,
+    prepare: Step | None = None,
+    reads: tuple[str, ...] = (),
+    fixed: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
+) -> rc.Primitive:
+    """The primitive of `f`, with rules from one step.
+
+    Args:
+        f: The function of SciPy.
+        step: `step(at, *args, **options)` in array-API code and calls of primitives: a
+            function of the first `count` arguments whose derivative at `at.args` is
+            that of `f`; its value does not matter. For several results it returns a
+            tuple, with None for one without derivative, or a function without arguments
+            for one that is made only if it is wanted. It names the options that it
+            reads.
+        count: How many of the first arguments are differentiated, None for all.
+        out: The shape rule, as in `rc.primitive`.
+        solve: For a step r(y, x) that is zero at the solution: `solve(at, r,
+            **options)` is (∂r/∂y)⁻¹ r.
+        adjoint: `adjoint(at, w, **options)` is (∂r/∂y)⁻ᴴ w.
+        check: `check(at, dy, wanted, **options)` returns the cotangents of the wanted
+            results, or raises an error if the derivative does not exist for them.
+        prepare: `prepare(at, **options)` makes what the step reads as `at.extra`,
+            before it is differentiated.
+        reads: Options that the step reads besides those that it names.
+        fixed: Results that are constant nearby, as a permutation, or a function of
+            the result.
+    """
+    DECLARED[f] = "covered"
+    names = () if count is None else tuple(_signature(f).parameters)[count:]
+    made = rc.primitive(f, host=True, out=out, static_argnames=names)
+    equation = _Equation(solve, adjoint) if solve and adjoint else None
+    reads = (*reads, *_signature(step).parameters)
+    rules = _Rules(made, step, count, equation, check, prepare, reads, fixed)
+    rc.frule.define(made)(rules.named(rules.forward, "frule"))
+    rc.rrule.define(made, symbolic_zeros=True)(rules.named(rules.backward, "rrule"))
+    return made
+
+
+@cache
+def _signature(f: Any) -> inspect.Signature:
+    return inspect.signature(f)
+
+
+def options_of(step: Step, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that a step reads."""
+    names = _signature(step).parameters
+    return {name: x for name, x in options.items() if name in names}
+
+
+class _Call(NamedTuple):
+    """One call: the differentiable arguments and the options."""
+
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+
+
+class _Rules:
+    """The rules of one declaration."""
+
+    def __init__(
+        self,
+        made: rc.Primitive,
+        step: Step,
+        count: int | None,
+        equation: _Equation | None,
+        check: Step | None,
+        prepare: Step | None,
+        reads: tuple[str, ...],
+        fixed: tuple[int, ...] | Callable[..., tuple[int, ...]],
+    ) -> None:
+        self.made, self.step, self.count = made, step, count
+        self.equation, self.check, self.prepare = equation, check, prepare
+        self.reads, self.fixed = reads, fixed
+        parameters = _signature(made.fun).parameters.values()
+        self.defaults = {p.name: p.default for p in parameters}
+
+    def named(self, rule: Callable[..., Any], kind: str) -> Callable[..., Any]:
+        def call(*args: Any, **kw: Any) -> Any:
+            return rule(*args, **kw)
+
+        call.__name__ = call.__qualname__ = f"{self.made.fun.__name__}_{kind}"
+        call.__module__ = self.step.__module__
+        return call
+
+    def bind(self, args: Sequence[Any], kw: dict[str, Any]) -> _Call:
+        if self.count is None:
+            return _Call(tuple(map(_array, args)), {})
+        items = {**self.defaults, **dict(zip(self.defaults, args, strict=False)), **kw}
+        values = list(items.items())
+        first = tuple([_array(x) for _, x in values[: self.count]])
+        return _Call(first, dict(values[self.count :]))
+
+    def value(self, call: _Call) -> Any:
+        """The result, without `overwrite_a` and similar flags: arguments are kept."""
+        if self.count is None:
+            return self.made(*call.args)
+        kept = {
+            name: x
+            for name, x in call.options.items()
+            if x is not self.defaults[name] and not name.startswith("overwrite")
+        }
+        return self.made(*call.args, **kept)
+
+    def at(self, y: Any, call: _Call) -> At:
+        """The place where the step is differentiated."""
+        at = At(y, call.args)
+        if self.prepare is None:
+            return at
+        return at._replace(
+            extra=self.prepare(at, **options_of(self.prepare, call.options))
+        )
+
+    def along(
+        self, at: At, call: _Call, places: Sequence[Place], wanted: Sequence[int] | None
+    ) -> Callable[..., Any]:
+        """The step as a function of the entries at `places`, its wanted results."""
+        own, args = self.step, call.args
+        options = {k: x for k, x in call.options.items() if k in self.reads}
+
+        def step(*xs: Any) -> Any:
+            y = own(at, *_with(args, places, xs), **options)
+            if wanted is None:
+                return y
+            return tuple([_made(y[i]) for i in wanted])
+
+        return step
+
+    def forward(self, tangents: Any, *args: Any, **kw: Any) -> Any:
+        call = self.bind(args, kw)
+        y = self.value(call)
+        at = self.at(y, call)
+        found = {p: _entry(tangents[1:], p) for p in _places(call.args)}
+        moving = {
+            p: dx for p, dx in found.items() if not isinstance(dx, rc.AbstractZero)
+        }
+        options = tangents[1 + len(call.args) :]
+        if not all(isinstance(dx, rc.AbstractZero) for dx in options):
+            return y, self.unknown()
+        if not moving:
+            return y, rc.ZeroTangent()
+        places = tuple(moving)
+        xs = tuple([_entry(call.args, p) for p in places])
+        wanted = self.moving(y) if isinstance(y, tuple) else None
+        step = self.along(at, call, places, wanted)
+        _, dy = rc.jvp(step, xs, tuple(moving.values()))
+        if self.equation is not None:
+            options = options_of(self.equation.solve, call.options)
+            return y, self.equation.solve(at, -dy, **options)
+        if wanted is None:
+            return y, dy
+        parts = dict(zip(wanted, dy, strict=True))
+        none = [rc.ZeroTangent() if _moves(part) else rc.NoTangent() for part in y]
+        dys = [parts.get(i, zero) for i, zero in enumerate(none)]
+        return y, rc.Tangent(type(y), *dys)
+
+    def of_option(self, x: Any) -> Any:
+        """The cotangent of an argument that is an option: an error if it is needed."""
+        return self.unknown() if _moves(x) else rc.NoTangent()
+
+    def unknown(self) -> Any:
+        name = self.made.fun.__name__
+        return rc.not_implemented(
+            f"derivative of scipy.linalg.{name} in an option; pass it as a constant"
+        )
+
+    def moving(self, y: tuple[Any, ...]) -> tuple[int, ...]:
+        """The results with a derivative."""
+        found = [i for i, part in enumerate(y) if _moves(part)]
+        fixed = self.fixed(y) if callable(self.fixed) else self.fixed
+        return tuple([i for i in found if i not in fixed])
+
+    def backward(self, *args: Any, **kw: Any) -> Any:
+        call = self.bind(args, kw)
+        y = self.value(call)
+        places = [p for p in _places(call.args) if _moves(_entry(call.args, p))]
+
+        def pullback(dy: Any) -> Any:
+            if isinstance(dy, rc.AbstractZero):
+                return (rc.NoTangent(), *[rc.ZeroTangent()] * len(args))
+            wanted = None
+            if isinstance(y, tuple):
+                entries = {i: dy[i] for i in self.moving(y)}
+                seen = {
+                    i: d
+                    for i, d in entries.items()
+                    if not isinstance(d, rc.AbstractZero)
+                }
+                wanted, dy = tuple(seen), tuple(seen.values())
+            if wanted == ():
+                return (rc.NoTangent(), *[rc.ZeroTangent()] * len(args))
+            at = self.at(y, call)
+            if self.check is not None:
+                options = options_of(self.check, call.options)
+                dy = self.check(at, dy, wanted, **options)
+            step = self.along(at, call, places, wanted)
+            _, pull = rc.vjp(step, *[_entry(call.args, p) for p in places])
+            if self.equation is not None:
+                options = options_of(self.equation.adjoint, call.options)
+                dy = -self.equation.adjoint(at, dy, **options)
+            cotangents = dict(zip(places, pull(dy), strict=True))
+            own = [_cotangent(x, i, cotangents) for i, x in enumerate(call.args)]
+            rest = [self.of_option(x) for x in args[len(own) :]]
+            return (rc.NoTangent(), *own[: len(args)], *rest)
+
+        return y, pullback
+
+
+def _array(x: Any) -> Any:
+    """Lists as SciPy reads them; the derivative in one needs an array."""
+    if not isinstance(x, list):
+        return x
+    import numpy as np
+
+    return np.asarray(x)
+
+
+def _places(args: tuple[Any, ...]) -> list[Place]:
+    return [
+        (i, k)
+        for i, x in enumerate(args)
+        for k in (range(len(x)) if isinstance(x, tuple) else (None,))
+    ]
+
+
+def _entry(values: Any, place: Place) -> Any:
+    i, k = place
+    if i >= len(values):
+        return rc.NoTangent()
+    x = values[i]
+    return x if k is None or isinstance(x, rc.AbstractZero) else x[k]
+
+
+def _with(args: tuple[Any, ...], places: Sequence[Place], xs: Sequence[Any]) -> Any:
+    """The arguments with other entries at `places`."""
+    changed = list(args)
+    for (i, k), x in zip(places, xs, strict=True):
+        if k is None:
+            changed[i] = x
+        else:
+            changed[i] = (*changed[i][:k], x, *changed[i][k + 1 :])
+    return changed
+
+
+def _cotangent(x: Any, i: int, cotangents: dict[Place, Any]) -> Any:
+    if not isinstance(x, tuple):
+        return cotangents.get((i, None), rc.NoTangent())
+    none = rc.NoTangent()
+    return rc.Tangent(tuple, *[cotangents.get((i, k), none) for k in range(len(x))])
+
+
+def _made(part: Any) -> Any:
+    return part() if callable(part) else part
+
+
+def _moves(x: Any) -> bool:
+    return x is not None and rc.has_tangent(x)

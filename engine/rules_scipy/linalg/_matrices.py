@@ -1,0 +1,109 @@
+"""Matrices of any array library: adjoints, triangles, diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rules_core as rc
+
+__all__ = [
+    "adjoint",
+    "conjugate",
+    "diagonal_matrix",
+    "diagonal_of",
+    "hermitian",
+    "identity",
+    "is_complex",
+    "joined",
+    "lower_part",
+    "permuted",
+    "real",
+    "symmetric",
+    "times",
+    "transposed",
+    "triangle",
+]
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the entries are complex."""
+    return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
+
+
+def conjugate(x: Any) -> Any:
+    """The conjugate; real arrays as they are."""
+    return rc.array_namespace(x).conj(x) if is_complex(x) else x
+
+
+def real(x: Any) -> Any:
+    """The real part; real arrays as they are."""
+    return rc.array_namespace(x).real(x) if is_complex(x) else x
+
+
+def transposed(x: Any) -> Any:
+    """Stacks of matrices, rows and columns exchanged."""
+    return rc.array_namespace(x).matrix_transpose(x)
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose."""
+    return transposed(conjugate(x))
+
+
+def identity(like: Any, n: int) -> Any:
+    """The matrix one, of the dtype and on the device of an array."""
+    from array_api_compat import device
+
+    xp = rc.array_namespace(like)
+    return xp.eye(n, dtype=like.dtype, device=device(like))
+
+
+def diagonal_of(x: Any) -> Any:
+    """The diagonals of a stack of square matrices."""
+    return rc.array_namespace(x).sum(x * identity(x, x.shape[-1]), axis=-1)
+
+
+def diagonal_matrix(d: Any) -> Any:
+    """The stack of matrices with these diagonals."""
+    return d[..., :, None] * identity(d, d.shape[-1])
+
+
+def lower_part(x: Any) -> Any:
+    """The entries below the diagonal."""
+    return rc.array_namespace(x).tril(x, k=-1)
+
+
+def triangle(a: Any, *, lower: Any, unit: Any = False) -> Any:
+    """The triangle that a function reads; with `unit` it takes the diagonal for 1."""
+    xp = rc.array_namespace(a)
+    edge = 1 if unit else 0
+    part = xp.tril(a, k=-edge) if lower else xp.triu(a, k=edge)
+    return part + identity(a, a.shape[-1]) if unit else part
+
+
+def hermitian(a: Any, *, lower: Any) -> Any:
+    """The Hermitian matrix that a function reads off one triangle."""
+    strict = triangle(a, lower=lower) - diagonal_matrix(diagonal_of(a))
+    return strict + adjoint(strict) + diagonal_matrix(real(diagonal_of(a)))
+
+
+def symmetric(a: Any, *, lower: Any) -> Any:
+    """The symmetric matrix that a function reads off one triangle."""
+    strict = triangle(a, lower=lower) - diagonal_matrix(diagonal_of(a))
+    return strict + transposed(strict) + diagonal_matrix(diagonal_of(a))
+
+
+def times(m: Any, x: Any) -> Any:
+    """`m @ x` of a matrix and a vector, or a matrix of columns."""
+    return (m @ x[..., None])[..., 0] if x.ndim == 1 else m @ x
+
+
+def joined(parts: Any, axis: int) -> Any:
+    """Arrays joined along an axis, of their common dtype."""
+    xp = rc.array_namespace(*parts)
+    return xp.concat(list(parts), axis=axis)
+
+
+def permuted(m: Any, rows: Any) -> Any:
+    """The rows of a matrix in another order; `rows` may be traced."""
+    return rc.array_namespace(m).take(m, rows, axis=0)

@@ -1,0 +1,383 @@
+"""scipy.linalg: the tester, every framework at first and second order, and edges."""
+
+import numpy as np
+import pytest
+import scipy.linalg as sl
+
+import rules_core as rc
+from rules_core.testing import check_rule
+from rules_scipy import linalg
+
+from .linalg_cases import Matrices, cases
+
+CASES = cases()
+# The frameworks' cells test second order; a real matrix may have real vectors of eig.
+SKIP = {"rrule.second-order", "frule.second-order", "rrule.slope-at-zero"}
+REAL, COMPLEX = Matrices("real"), Matrices("complex")
+
+
+@pytest.mark.covering(every=20)
+@pytest.mark.parametrize("name", CASES)
+def test_rule(name):
+    f, args, options = CASES[name]
+    check_rule(f, *args, fkwargs=options, hosts=(), skip=SKIP, rtol=1e-5)
+
+
+# In frameworks, against central differences of SciPy's values.
+
+
+def opened(args):
+    """The floating arrays of a call, and the call of other ones."""
+    arrays = []
+
+    def packed(x):
+        if isinstance(x, tuple):
+            return tuple(map(packed, x))
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fc":
+            arrays.append(x)
+            return slice(len(arrays) - 1)
+        return x
+
+    def unpacked(x, xs):
+        if isinstance(x, tuple):
+            return tuple(unpacked(part, xs) for part in x)
+        return xs[x.stop] if isinstance(x, slice) else x
+
+    form = packed(tuple(args))
+    return arrays, lambda xs: unpacked(form, xs)
+
+
+def loss_of(f, form, options, array):
+    """A real function of all results, linear and quadratic."""
+
+    def loss(*xs):
+        y, total = f(*form(xs), **options), 0.0
+        for i, result in enumerate(y if isinstance(y, tuple) else (y,)):
+            part = array(result) if isinstance(result, float) else result
+            if not rc.is_array(part) or "int" in str(part.dtype):
+                continue
+            rng = np.random.default_rng(i)
+            weights = [array(rng.normal(size=tuple(part.shape))) for _ in range(2)]
+            halves = [part.real, part.imag] if "complex" in str(part.dtype) else [part]
+            for half, w in zip(halves, weights, strict=False):
+                total = total + (w * half).sum() + 0.3 * (half * half).sum()
+        return total
+
+    return loss
+
+
+def directions(arrays):
+    rng = np.random.default_rng(8)
+    factor = {"f": 1.0, "c": 1.0 - 0.5j}
+    return [rng.normal(size=x.shape) * factor[x.dtype.kind] for x in arrays]
+
+
+def differences(f, arrays, moves):
+    """First and second derivative along a line."""
+
+    def at(t):
+        return float(f(*[x + t * d for x, d in zip(arrays, moves, strict=True)]))
+
+    def pair(h):
+        up, down = at(h), at(-h)
+        return np.array([(up - down) / (2 * h), (up - 2 * at(0.0) + down) / h**2])
+
+    h = 1e-3  # one step of Richardson's extrapolation
+    return (4 * pair(h / 2) - pair(h)) / 3
+
+
+class Jax:
+    def __init__(self):
+        self.jax = pytest.importorskip("jax")
+        self.array = self.jax.numpy.asarray
+
+    def forward(self, f, moves):
+        return lambda *xs: self.jax.jvp(f, xs, tuple(moves))[1]
+
+    def reverse(self, f, moves):
+        grad = self.jax.grad(f, tuple(range(len(moves))))
+
+        def along(*xs):  # JAX's gradient is the conjugate of ours
+            parts = zip(grad(*xs), moves, strict=True)
+            return sum((g * d).real.sum() for g, d in parts)
+
+        return along
+
+    def run(self, f, arrays):
+        return float(self.jax.jit(f)(*arrays))
+
+
+class Torch:
+    def __init__(self):
+        self.torch = pytest.importorskip("torch")
+
+    def array(self, x):
+        return self.torch.as_tensor(np.array(x))
+
+    def forward(self, f, moves):
+        moves = tuple(map(self.array, moves))
+        return lambda *xs: self.torch.func.jvp(f, xs, moves)[1]
+
+    def reverse(self, f, moves):
+        grad = self.torch.func.grad(f, tuple(range(len(moves))))
+        moves = [self.array(d) for d in moves]
+
+        def along(*xs):
+            pairs = zip(grad(*xs), moves, strict=True)
+            return sum((self.torch.conj(g) * d).real.sum() for g, d in pairs)
+
+        return along
+
+    def run(self, f, arrays):
+        return float(f(*map(self.array, arrays)))
+
+
+class Engine:
+    array = staticmethod(np.asarray)
+
+    def forward(self, f, moves):
+        from rules_autodiff import jvp
+
+        return lambda *xs: jvp(f, xs, tuple(moves))[1]
+
+    def reverse(self, f, moves):
+        from rules_autodiff import grad
+
+        gradient = grad(f, tuple(range(len(moves))))
+
+        def along(*xs):
+            total = 0.0
+            for g, d in zip(gradient(*xs), moves, strict=True):
+                total = total + np.sum(np.real(np.conjugate(g) * d))
+            return total
+
+        return along
+
+    def run(self, f, arrays):
+        return float(f(*arrays))
+
+
+HOSTS = {"jax": Jax, "torch": Torch, "engine": Engine}
+PLACES = [(n, h, m) for n in CASES for h in HOSTS for m in ("f", "r", "rr", "fr", "rf")]
+
+
+@pytest.mark.covering(every=260, start=17)
+@pytest.mark.parametrize(("name", "host", "modes"), PLACES)
+def test_in_frameworks(name, host, modes):
+    f, args, options = CASES[name]
+    arrays, form = opened(args)
+    moves, own = directions(arrays), HOSTS[host]()
+    plain = loss_of(getattr(f, "fun", f), form, options, np.asarray)
+    known = differences(plain, arrays, moves)[len(modes) - 1]
+    along = loss_of(f, form, options, own.array)
+    for mode in modes:
+        along = (own.forward if mode == "f" else own.reverse)(along, moves)
+    got = own.run(along, arrays)
+    assert np.isclose(got, known, rtol=2e-4, atol=2e-5 * (1 + abs(known)))
+
+
+# The framework's own function, where it has one.
+
+OWN = {
+    "expm": (linalg.expm, "jax.scipy.linalg.expm", "torch.linalg.matrix_exp"),
+    "inv": (linalg.inv, "jax.numpy.linalg.inv", "torch.linalg.inv"),
+    "det": (linalg.det, "jax.scipy.linalg.det", "torch.linalg.det"),
+    "pinv": (linalg.pinv, "jax.numpy.linalg.pinv", "torch.linalg.pinv"),
+    "svdvals": (linalg.svdvals, None, "torch.linalg.svdvals"),
+}
+
+
+def function_at(path):
+    import importlib
+
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("host", ["jax", "torch"])
+def test_as_the_framework_has_it(name, host):
+    f, *paths = OWN[name]
+    own, path = HOSTS[host](), paths[host == "torch"]
+    if path is None:
+        path = "jax.numpy.linalg.svdvals"
+    arrays = [REAL.far]
+    moves = directions(arrays)
+    slopes = [
+        own.run(own.reverse(lambda a, g=g: (g(a) ** 2).sum(), moves), arrays)
+        for g in (f, function_at(path))
+    ]
+    assert np.isclose(*slopes, rtol=1e-10)
+
+
+# Riccati's equations, whose weights must stay symmetric.
+
+
+@pytest.mark.parametrize("name", ["solve_continuous_are", "solve_discrete_are"])
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("mode", ["f", "r"])
+def test_riccati(name, more, mode):
+    f = getattr(linalg, name)
+    rng = np.random.default_rng(3)
+    a, b, e, s = (0.4 * rng.normal(size=n) for n in ((3, 3), (3, 2), (3, 3), (3, 2)))
+
+    def program(a, b, l, k, e, s):
+        q, r = l @ l.T + np.eye(3), k @ k.T + np.eye(2)
+        x = f(a, b, q, r, e + np.eye(3), 0.1 * s) if more else f(a, b, q, r)
+        return np.sum(x * WEIGHTS)
+
+    arrays = [a, b, rng.normal(size=(3, 3)), rng.normal(size=(2, 2)), e, s]
+    moves, own = directions(arrays), Engine()
+    known = differences(program, arrays, moves)[0]
+    along = own.forward(program, moves) if mode == "f" else own.reverse(program, moves)
+    assert np.isclose(own.run(along, arrays), known, rtol=1e-6)
+
+
+WEIGHTS = np.arange(9.0).reshape(3, 3)
+
+
+# Bases and phases: right for what does not depend on them, else an error.
+
+
+def projector(q):
+    return np.sum(WEIGHTS[:2, :2] * (q[:2] @ np.conj(q[:2]).T).real)
+
+
+SUBSPACES = {
+    "null_space": lambda a: projector(linalg.null_space(a[:2])),
+    "orth": lambda a: projector(linalg.orth(a[:, :2])),
+    "eigh": lambda a: projector(linalg.eigh(a + np.conj(a).T)[1][:, 1:]),
+    "svd": lambda a: projector(linalg.svd(a)[0][:, :2]),
+    "eig": lambda a: np.sum(np.abs(linalg.eig(a)[1]) ** 2 * WEIGHTS),
+}
+
+
+@pytest.mark.parametrize("matrices", [REAL, COMPLEX], ids=["real", "complex"])
+@pytest.mark.parametrize("name", SUBSPACES)
+def test_what_the_choice_leaves_alone(name, matrices):
+    arrays = [matrices.square]
+    moves, own = directions(arrays), Engine()
+    known = differences(SUBSPACES[name], arrays, moves)[0]
+    for turn in (own.forward, own.reverse):
+        along = turn(SUBSPACES[name], moves)
+        assert np.isclose(own.run(along, arrays), known, rtol=1e-6)
+
+
+CHOICES = {
+    "null_space": lambda a: linalg.null_space(a[:1])[0, 0].real,
+    "orth": lambda a: linalg.orth(a[:, :2])[0, 0].real,
+    "eigh": lambda a: linalg.eigh(a + np.conj(a).T)[1][1, 0].real,
+    "svd": lambda a: linalg.svd(a)[0][0, 0].real,
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_depends_on_the_choice_is_refused(name):
+    from rules_autodiff import grad
+
+    with pytest.raises(rc.UnsupportedError, match=f"scipy.linalg.{name}.* but got"):
+        grad(CHOICES[name])(COMPLEX.square)
+
+
+@pytest.mark.parametrize("name", ["eigh", "svd", "eig"])
+def test_vectors_of_equal_values_are_refused(name):
+    from rules_autodiff import grad
+
+    f = getattr(linalg, name)
+    with pytest.raises(rc.UnsupportedError, match=f"{name} must be taken where no two"):
+        grad(lambda a: np.sum(np.abs(f(a)[name != "svd"]) ** 4))(2.0 * np.eye(3))
+
+
+@pytest.mark.parametrize("name", ["eigh", "svd"])
+def test_vectors_of_equal_values_are_nan_in_jax(name):
+    jax = pytest.importorskip("jax")
+    f = getattr(linalg, name)
+    got = jax.jit(jax.grad(lambda a: (f(a)[name != "svd"] ** 4).sum()))(np.eye(3))
+    assert np.isnan(got).any()
+
+
+@pytest.mark.parametrize("name", ["eigvalsh", "svdvals", "eigvals"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_equal_values_share(name, host):
+    f, own = getattr(linalg, name), HOSTS[host]()
+    move = np.diag([1.0, 2.0, 6.0])
+    along = own.reverse(lambda a: f(a)[0].real, [move])
+    assert np.isclose(own.run(along, [np.eye(3)]), 3.0)
+
+
+def test_a_defective_matrix_is_refused():
+    _, pullback = rc.rrule(sl.eigvals, np.array([[1.0, 1.0], [0.0, 1.0]]))
+    with pytest.raises(rc.UnsupportedError, match="eigvals must be taken of a matrix"):
+        pullback(np.ones(2))
+
+
+def test_columns_that_are_not_determined_are_refused():
+    q, pullback = rc.rrule(sl.qr, REAL.tall)
+    with pytest.raises(rc.UnsupportedError, match="Use mode='economic'"):
+        pullback(tuple(map(np.ones_like, q)))
+
+
+# Options
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "lu_factor", "cholesky", "eigvalsh"])
+def test_overwriting_does_no_harm(name):
+    f, a = getattr(sl, name), np.asfortranarray(REAL.positive)
+    kept = a.copy()
+    y, pullback = rc.rrule(f, a, overwrite_a=True)
+    assert np.array_equal(a, kept)
+    seed = tuple(map(np.ones_like, y)) if isinstance(y, tuple) else np.ones_like(y)
+    plain = rc.rrule(f, a)[1](seed)
+    assert np.allclose(pullback(seed)[1], plain[1])
+
+
+def test_what_is_not_read_has_no_slope():
+    _, pullback = rc.rrule(sl.solve, REAL.positive, REAL.b, assume_a="pos", lower=True)
+    da = pullback(np.ones(3))[1]
+    assert np.array_equal(np.triu(da, 1), np.zeros((3, 3)))
+    assert da[np.tril_indices(3)].all()
+
+
+def test_a_subset_by_value_is_refused():
+    _, pullback = rc.rrule(sl.eigvalsh, REAL.even, subset_by_value=(-9.0, 0.0))
+    with pytest.raises(rc.UnsupportedError, match="subset_by_index"):
+        pullback(np.ones(1))
+
+
+def test_batches():
+    jax = pytest.importorskip("jax")
+    stack = np.stack([REAL.far, REAL.positive])
+
+    def slope(a):
+        return jax.grad(lambda a: linalg.expm(a / 9).sum())(a)
+
+    got = jax.jit(jax.vmap(slope))(stack)
+    assert np.allclose(got, [slope(a) for a in stack])
+    if np.lib.NumpyVersion(sl_version()) >= "1.17.0":
+        _, pullback = rc.rrule(sl.inv, stack)
+        single = [rc.rrule(sl.inv, a)[1](np.ones((3, 3)))[1] for a in stack]
+        assert np.allclose(pullback(np.ones_like(stack))[1], single)
+
+
+def sl_version():
+    import scipy
+
+    return scipy.__version__
+
+
+def test_a_complex_result_of_a_real_matrix_is_an_error_in_frameworks():
+    jax = pytest.importorskip("jax")
+    with pytest.raises(Exception, match="complex128"):
+        jax.jit(linalg.logm)(np.diag([-1.0, -2.0]))
+    got = jax.jit(linalg.logm)(np.diag([-1.0, -2.0]).astype(complex))
+    assert np.allclose(got, sl.logm(np.diag([-1.0, -2.0])))
+
+
+def test_factors_in_a_framework():
+    jax = pytest.importorskip("jax")
+
+    def program(a, b):
+        return linalg.cho_solve(linalg.cho_factor(a, lower=True), b).sum()
+
+    slope = jax.jit(jax.grad(program, 1))(REAL.positive, REAL.b)
+    assert np.allclose(slope, np.linalg.solve(REAL.positive, np.ones(3)))
