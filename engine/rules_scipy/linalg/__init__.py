@@ -5,24 +5,14 @@ them, and those without rules with the reason.
 """
 
 from . import (
-    _eigen,
     _equations,
     _factors,
     _functions,
+    _general,
+    _hermitian,
     _solves,
     _special_matrices,
     _svd,
-)
-from ._eigen import (
-    eig as eig,
-    eig_banded as eig_banded,
-    eigh as eigh,
-    eigh_tridiagonal as eigh_tridiagonal,
-    eigvals as eigvals,
-    eigvals_banded as eigvals_banded,
-    eigvalsh as eigvalsh,
-    eigvalsh_tridiagonal as eigvalsh_tridiagonal,
-    funm as funm,
 )
 from ._equations import (
     solve_continuous_are as solve_continuous_are,
@@ -56,6 +46,19 @@ from ._functions import (
     sqrtm as sqrtm,
     tanhm as tanhm,
     tanm as tanm,
+)
+from ._general import (
+    eig as eig,
+    eigvals as eigvals,
+    funm as funm,
+)
+from ._hermitian import (
+    eig_banded as eig_banded,
+    eigh as eigh,
+    eigh_tridiagonal as eigh_tridiagonal,
+    eigvals_banded as eigvals_banded,
+    eigvalsh as eigvalsh,
+    eigvalsh_tridiagonal as eigvalsh_tridiagonal,
 )
 from ._solves import (
     cho_solve as cho_solve,
@@ -98,10 +101,11 @@ from ._svd import (
 )
 
 __all__: list[str] = []
-__all__ += _eigen.__all__
 __all__ += _equations.__all__
 __all__ += _factors.__all__
 __all__ += _functions.__all__
+__all__ += _general.__all__
+__all__ += _hermitian.__all__
 __all__ += _solves.__all__
 __all__ += _special_matrices.__all__
 __all__ += _svd.__all__

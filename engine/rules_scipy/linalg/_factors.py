@@ -22,7 +22,7 @@ from ._matrices import (
     real,
     triangle,
 )
-from ._shapes import Shape, dtype_of, like, of_example, shaped
+from ._shapes import Shape, dtype_of, like, shaped
 from ._solves import pivots_like
 
 __all__ = [
@@ -373,7 +373,20 @@ def _refused_rq() -> Any:
     )
 
 
-rq = declare(_sp.rq, _rq_step, out=of_example(_sp.rq))
+def _rq_shape(
+    a: Any,
+    overwrite_a: Any = False,
+    lwork: Any = None,
+    mode: Any = "full",
+    check_finite: Any = True,
+) -> Any:
+    *loop, m, n = a.shape
+    k = min(m, n) if mode == "economic" else n
+    r = shaped((*loop, m, k), a)
+    return r if mode == "r" else (r, shaped((*loop, k, n), a))
+
+
+rq = declare(_sp.rq, _rq_step, out=_rq_shape)
 
 
 # Polar

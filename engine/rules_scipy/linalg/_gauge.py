@@ -14,11 +14,13 @@ import numpy as np
 import rules_core as rc
 from rules_numpy.linalg.equal_values import equal_groups
 
+from ._declare import At
 from ._matrices import conjugate, is_complex
 
 __all__ = [
     "distinct",
     "nan_if",
+    "one_phase",
     "phases",
     "refuse_phase",
     "share",
@@ -80,3 +82,20 @@ def refuse_phase(f: str, turn: Any, size: Any, x: Any) -> Any:
         "phase in the function, for instance by one real entry."
     )
     return nan_if(wrong, x, message)
+
+
+def one_phase(f: str, at: At, dy: Any, wanted: tuple[int, ...] | None) -> Any:
+    """Cotangents of complex vectors that do not depend on their phases."""
+    if wanted is None:
+        return dy
+    checked = []
+    for i, d in zip(wanted, dy, strict=True):
+        v = at.y[i]
+        if i == 0 or not is_complex(v):
+            checked.append(d)
+            continue
+        part = conjugate(v) * d
+        xp = rc.array_namespace(part)
+        turn = xp.imag(xp.sum(part, axis=-2))
+        checked.append(refuse_phase(f, turn, xp.abs(part), d))
+    return tuple(checked)

@@ -16,10 +16,8 @@ __all__ = [
     "is_complex",
     "joined",
     "lower_part",
-    "permuted",
     "real",
     "symmetric",
-    "times",
     "transposed",
     "triangle",
 ]
@@ -93,17 +91,7 @@ def symmetric(a: Any, *, lower: Any) -> Any:
     return strict + transposed(strict) + diagonal_matrix(diagonal_of(a))
 
 
-def times(m: Any, x: Any) -> Any:
-    """`m @ x` of a matrix and a vector, or a matrix of columns."""
-    return (m @ x[..., None])[..., 0] if x.ndim == 1 else m @ x
-
-
 def joined(parts: Any, axis: int) -> Any:
     """Arrays joined along an axis, of their common dtype."""
     xp = rc.array_namespace(*parts)
     return xp.concat(list(parts), axis=axis)
-
-
-def permuted(m: Any, rows: Any) -> Any:
-    """The rows of a matrix in another order; `rows` may be traced."""
-    return rc.array_namespace(m).take(m, rows, axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 
 import rules_core as rc
 
-__all__ = ["Shape", "complex_of", "dtype_of", "like", "of_example", "real_of", "shaped"]
+__all__ = ["Shape", "complex_of", "dtype_of", "like", "real_of", "shaped"]
 
 Shape = rc.ShapeDtype
 
@@ -47,37 +47,3 @@ def like(position: int = 0, *, of: int | None = None) -> Callable[..., Any]:
         return shaped(args[position].shape, *args[:of])
 
     return like_shape
-
-
-def of_example(f: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
-    """The shapes that `f` gives to example matrices of the same shapes.
-
-    For functions with many forms of results, which depend on shapes and options alone.
-    """
-
-    def example_shape(*args: Any, **kw: Any) -> Any:
-        first = [_example(x) for x in args[:count]]
-        y = f(*first, *args[count:], **kw)
-        return _described(y)
-
-    return example_shape
-
-
-def _example(x: Any) -> Any:
-    """A matrix that every function accepts: half the identity."""
-    if isinstance(x, tuple):
-        return tuple(map(_example, x))
-    if not hasattr(x, "shape"):
-        return x
-    dtype = dtype_of(x)
-    shape = tuple(x.shape)
-    if len(shape) < 2:
-        return np.ones(shape, dtype)
-    return np.broadcast_to(0.5 * np.eye(*shape[-2:], dtype=dtype), shape).astype(dtype)
-
-
-def _described(y: Any) -> Any:
-    if isinstance(y, tuple):
-        return tuple(map(_described, y))
-    y = np.asarray(y)
-    return Shape(y.shape, y.dtype)
