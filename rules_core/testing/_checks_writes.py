@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 Snapshot = dict[str, bytes]
+OWN_COPIES = " (primitive(f, copy_in=True) gives a function copies of its own)"
 
 
 def snapshot(x: Any, path: str) -> Snapshot:
@@ -39,10 +40,14 @@ def snapshot(x: Any, path: str) -> Snapshot:
     return {path: repr(type(x)).encode()}
 
 
-def _refuse_changes(before: Snapshot, after: Snapshot, whose: str) -> None:
+def _refuse_changes(
+    before: Snapshot, after: Snapshot, whose: str, cure: str = ""
+) -> None:
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) != after.get(path):
-            message = f"the rule writes to {path}, {whose}; it must work on a copy"
+            message = (
+                f"the rule writes to {path}, {whose}; it must work on a copy{cure}"
+            )
             raise Failure(message)
 
 
@@ -62,7 +67,8 @@ def inputs_unwritten(mode: Mode) -> None:
     outcome = _finished(mode, mode.run(_given(mode)))
     names, copies = mode.subject.names, mode.subject.space.copy()
     for name, before, after in zip(names, copies, outcome.primals, strict=True):
-        _refuse_changes(snapshot(before, name), snapshot(after, name), "its argument")
+        changed = snapshot(before, name), snapshot(after, name)
+        _refuse_changes(*changed, "its argument", OWN_COPIES)
 
 
 def given_unwritten(mode: Mode) -> None:
