@@ -1,6 +1,6 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special` and `rules_scipy.linalg` contain primitives with the names that
+`rules_scipy.special`, `linalg` and `fft` contain primitives with the names that
 functions have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch
 tensors. The rules apply to SciPy's own functions too.
 
@@ -16,9 +16,9 @@ True
 from rules_core.extend import name_extra as _name_extra
 
 try:
-    from . import linalg, special
+    from . import fft, linalg, special
 except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
-__all__ = ["linalg", "special"]
+__all__ = ["fft", "linalg", "special"]
