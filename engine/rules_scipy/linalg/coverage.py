@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import scipy.linalg
 
+from rules_scipy._module_coverage import ModuleCoverage
+
 from ._declare import DECLARED
 
-__all__ = ["MISSING", "page", "public_functions", "state_of"]
+__all__ = ["COVERAGE", "MISSING"]
 
 _UPDATE = "updates a factorisation: use qr of the changed matrix"
 _REFLECTORS = (
@@ -38,28 +39,6 @@ MISSING = {
     "rsf2csf": _FORM.format("eig"),
     "schur": "is determined up to rotations: use eig, or a function of the matrix",
 }
-# Runs SciPy's own tests.
-_LEFT_OUT = frozenset({"test"})
-
-
-def public_functions() -> dict[str, Any]:
-    """Every public function, by its name."""
-    return {
-        name: value
-        for name in dir(scipy.linalg)
-        if not name.startswith("_") and name not in _LEFT_OUT
-        for value in [getattr(scipy.linalg, name)]
-        if callable(value) and not isinstance(value, type)
-    }
-
-
-def state_of(name: str, f: Any) -> str | None:
-    """`"covered"`, `"constant"` or `"missing"`; None: undecided."""
-    if f in DECLARED:
-        return DECLARED[f]
-    return "missing" if name in MISSING else None
-
-
 _HEAD = """# The SciPy pack: linear algebra
 
 <!-- Made by `python -m rules_scipy.linalg.coverage`; do not edit. -->
@@ -73,30 +52,13 @@ derivatives mean: of triangles that are not read, of equal eigenvalues, of phase
 """
 
 
-def _paragraph(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names)) + "\n"
-
-
-def page() -> str:
-    """The reference page."""
-    functions = public_functions()
-    states = {name: state_of(name, f) for name, f in functions.items()}
-    of = {s: [n for n, own in states.items() if own == s] for s in _STATES}
-    counts = {s: len(names) for s, names in of.items()}
-    missing = [f"- `{name}`: {MISSING[name]}." for name in of["missing"]]
-    parts = [
-        _HEAD.format(total=len(states), **counts),
-        _paragraph(of["covered"]),
-        "## Functions without derivative\n",
-        "Matrices of whole numbers, questions about a matrix, and routines of BLAS.\n",
-        _paragraph(of["constant"]),
-        "## Not covered\n",
-        "\n".join(missing) + "\n",
-    ]
-    return "\n".join(parts)
-
-
-_STATES = ("covered", "constant", "missing")
+COVERAGE = ModuleCoverage(
+    scipy.linalg,
+    DECLARED,
+    MISSING,
+    _HEAD,
+    "Matrices of whole numbers, questions about a matrix, and routines of BLAS.",
+)
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    sys.stdout.write(COVERAGE.page())

@@ -1,13 +1,11 @@
 """`scipy.fft`: adjoints of every transform over options; every framework; its page."""
 
 from itertools import product
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import scipy
 import scipy.fft
 import torch
 
@@ -15,13 +13,10 @@ import rules_core as rc
 from rules_autodiff import grad, hessian
 from rules_core.testing import check_rule
 from rules_scipy import fft
-from rules_scipy.fft.coverage import COVERAGE
 
 RNG = np.random.default_rng(7)
 REAL = RNG.normal(size=(4, 5, 6))
 COMPLEX = REAL + 1j * RNG.normal(size=(4, 5, 6))
-ROOT = Path(__file__).parents[3]
-PINS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 NORMS = (None, "ortho", "forward", "backward")
 TO_COMPLEX = ("rfft", "rfft2", "rfftn", "ihfft", "ihfft2", "ihfftn")
 
@@ -187,20 +182,3 @@ def test_an_overwritten_argument():
 def test_parameters_of_hankel_transforms_are_refused():
     with pytest.raises(rc.DerivativeNotImplemented, match="fht"):
         grad(lambda mu: np.sum(scipy.fft.fht(REAL[0, 0], 0.1, mu)))(0.5)
-
-
-def test_every_function_is_thought_of():
-    functions = COVERAGE.public_functions()
-    undecided = [n for n, f in functions.items() if COVERAGE.state_of(n, f) is None]
-    assert undecided == []
-    assert COVERAGE.state_of("new", len) is None
-    assert len(functions) > 35
-
-
-@pytest.mark.skipif(
-    f"\nscipy=={scipy.__version__}\n" not in PINS,
-    reason="the page lists functions of the SciPy that is pinned",
-)
-def test_the_page_is_up_to_date():
-    path = ROOT / "docs" / "reference" / "scipy-fft.md"
-    assert path.read_text(encoding="utf-8") == COVERAGE.page()

@@ -1,0 +1,59 @@
+"""Every public function of a module has rules, is constant, or has a reason."""
+
+from pathlib import Path
+
+import pytest
+import scipy
+
+import rules_core as rc
+import rules_scipy.fft.coverage
+import rules_scipy.linalg.coverage
+
+COVERED = {
+    "fft": rules_scipy.fft.coverage.COVERAGE,
+    "linalg": rules_scipy.linalg.coverage.COVERAGE,
+}
+ROOT = Path(__file__).parents[3]
+PINS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+modules = pytest.mark.parametrize("name", COVERED)
+
+
+def states(name):
+    known = COVERED[name]
+    return {n: known.state_of(n, f) for n, f in known.public_functions().items()}
+
+
+@modules
+def test_every_function_is_thought_of(name):
+    assert [n for n, state in states(name).items() if state is None] == []
+
+
+@modules
+def test_a_new_function_would_be_found(name):
+    assert COVERED[name].state_of("new", lambda x: x) is None
+    assert len(states(name)) > 35
+
+
+@modules
+def test_every_covered_function_is_public_here(name):
+    module = getattr(rules_scipy, name)
+    covered = [n for n, state in states(name).items() if state == "covered"]
+    assert all(callable(getattr(module, n)) for n in covered)
+
+
+@modules
+def test_what_is_missing_has_no_rule(name):
+    """So that an AD system reports it, and nobody gets a silent zero."""
+    keys = {rule.key for rule in rc.rules() if rule.module.startswith("rules_scipy")}
+    functions = COVERED[name].public_functions()
+    assert not [n for n in COVERED[name].missing if functions.get(n) in keys]
+
+
+@modules
+@pytest.mark.skipif(
+    f"\nscipy=={scipy.__version__}\n" not in PINS,
+    reason="the page lists functions of the SciPy that is pinned",
+)
+def test_the_page_is_up_to_date(name):
+    path = ROOT / "docs" / "reference" / f"scipy-{name}.md"
+    assert path.read_text(encoding="utf-8") == COVERED[name].page()
