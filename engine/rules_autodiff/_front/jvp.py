@@ -3,15 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from rules_autodiff._boundary.directions import check_function, check_tangents
 from rules_autodiff._boundary.enter import Const, Entrance, without_const
 from rules_autodiff._boundary.leave import as_given
 from rules_autodiff._forward.forward import ForwardRun
+from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._tape.recording import Recording, guarded
 from rules_autodiff._transforms.derived_function import on_plain
-from rules_autodiff._transforms.linear_map import Kept
+from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
 from rules_autodiff._transforms.recorded_point import check_adjoint, generic_like
+from rules_autodiff.straight._tier.arguments import check_flat, differentiated
 from rules_autodiff.straight._tier.forward import Push, directions
+from rules_autodiff.straight._tier.signatures import leave
 from rules_autodiff.straight._tier.tier import (
     Left,
     check_plain,
@@ -125,18 +130,24 @@ def is_nothing(dx: Any) -> bool:
 
 @on_plain
 def linearize(
-    _below: Any, f: Callable[..., Any], *primals: Any, has_aux: bool = False
+    _below: Any,
+    f: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    tier: str = "auto",
 ) -> Any:
     """`(y, f_jvp)` with `f_jvp(*tangents) = f'(primals) tangents`.
 
     The function runs once, here: `f_jvp` is the linear map at this run, its tape
     transposed, and costs about as much as two pullbacks. The function's writes are
-    undone, as by `grad`.
+    undone, as by `grad`. Where the function is written out as code, `f_jvp` runs that
+    code at the arguments of this call; do not change arrays that `f` captures before.
 
     Args:
         f: The function.
         *primals: Its arguments; all are differentiated.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(y, f_jvp, aux)`.
+        tier: As in `jvp`.
 
     >>> from rules_autodiff import linearize
     >>> y, f_jvp = linearize(lambda x: x * x, 3.0)
@@ -144,8 +155,9 @@ def linearize(
     (9.0, 6.0, 12.0)
     """
     check_function(f, "linearize")
+    check_tier(tier, "linearize")
     f_jvp = Linearized(f, primals, {})
-    f_jvp.has_aux = has_aux
+    f_jvp.has_aux, f_jvp.tier = has_aux, tier
     value = f_jvp.begin(_below)
     return (value[0], f_jvp, value[1]) if has_aux else (value, f_jvp)
 
@@ -161,8 +173,43 @@ class Linearized(Kept):
 
     has_aux = False
     checked = False
+    tier = "tape"
+    passed: Push | None = None  # straight-line code, instead of a recording
 
     def start(self, level: Any) -> Any:
+        self.passed = None
+        if self.tier != "tape":
+            try:
+                return self.start_straight(level)
+            except Left as error:
+                if self.tier == "straight":
+                    raise not_straight(self.f, error) from None
+        return self.record(level)
+
+    def start_straight(self, level: Any) -> Any:
+        check_plain(level, has_aux=self.has_aux)
+        now, args = self.tier == "straight", copied(self.args)
+        active = differentiated(args)
+        if not active:
+            leave("no argument can be differentiated")
+        check_flat(args)
+        push = Push(self.f, args, self.kwargs, active, now=now, writing=False)
+        value, _ = push.push([zero_like(args[i]) for i in active])
+        self.passed, self.active = push, active
+        return value
+
+    def push_straight(self, passed: Push, level: Any, tangents: Any) -> Any:
+        check_plain(level)
+        dots = [tangents[i] for i in self.active]
+        args = [self.args[i] for i in self.active]
+        dots = [
+            zero_like(x) if is_nothing(dx) else dx
+            for x, dx in zip(args, dots, strict=True)
+        ]
+        _, checked = directions(args, dots)
+        return passed.push(checked)[1]
+
+    def record(self, level: Any) -> Any:
         pullback = VJP(self.f, self.args, self.kwargs)
         pullback.has_aux = self.has_aux
         value = pullback.begin(level)
@@ -173,6 +220,15 @@ class Linearized(Kept):
 
     def apply(self, level: Any, *tangents: Any) -> Any:
         check_tangents(self.args, tangents, "f_jvp")
+        if self.passed is not None:
+            try:
+                return self.push_straight(self.passed, level, tangents)
+            except Left as error:
+                if self.tier == "straight":
+                    raise not_straight(self.f, error) from None
+            known, self.passed = self.value, None
+            if not agree(known, self.record(PLAIN)):
+                refuse_other_value(self.f)
         (dy,) = self.adjoint.pull(self.adjoint.output, tangents, level)
         self.checked = self.checked or self.check(tangents, dy)
         if self.adjoint.run.changes:  # the original arguments
@@ -187,6 +243,15 @@ class Linearized(Kept):
         sides = (tuple(self.args), tuple(self.recorded), tuple(tangents))
         other = (self.out, self.adjoint.args[0], found)
         return check_adjoint(NONLINEAR, [sides], [other])
+
+
+def copied(args: Any) -> tuple[Any, ...]:
+    """The arguments, arrays as they are now."""
+    return tuple([x.copy() if type(x) is np.ndarray else x for x in args])
+
+
+def zero_like(x: Any) -> Any:
+    return np.zeros(x.shape) if type(x) is np.ndarray else 0.0
 
 
 @on_plain
