@@ -12,7 +12,9 @@ from rules_autodiff.straight._tier.tier import Left
 
 __all__ = ["written_blocks"]
 
-ENTRIES = 250_000  # of a tangent with lanes, from which a pass has fewer
+# Entries of a tangent with lanes, from which a pass has fewer: arrays should fit in the
+# cache, but a loop of numbers costs the same for any number of lanes.
+ENTRIES, ENTRIES_OF_LOOPS = 16_000, 250_000
 LANES = 16  # of a pass, at least
 
 
@@ -30,16 +32,17 @@ def written_blocks(
     Raises:
         Left: There is no such code.
     """
-    order = tuple(sorted(active))
+    order = active if len(active) == 1 else tuple(sorted(active))
     xs = [args[i] for i in order]
     check_flat(xs)
-    ends = np.cumsum([np.size(x) for x in xs])
-    out, tangents = columns(f, args, kwargs, order, xs, int(ends[-1]), chunk_size, now)
-    found = {}
-    for i, x, end in zip(order, xs, ends, strict=True):
-        parts = [t[..., end - np.size(x) : end] for t in tangents]
+    sizes = [x.size if type(x) is np.ndarray else 1 for x in xs]
+    out, tangents = columns(f, args, kwargs, order, sizes, chunk_size, now=now)
+    found, start = {}, 0
+    for i, x, size in zip(order, xs, sizes, strict=True):
+        parts = [t[..., start : start + size] for t in tangents]
         blocks = [[part.reshape(part.shape[:-1] + np.shape(x))] for part in parts]
         found[i] = out, x, blocks
+        start += size
     return [found[i] for i in active]
 
 
@@ -48,54 +51,78 @@ def columns(
     args: Any,
     kwargs: Any,
     order: tuple[int, ...],
-    xs: list[Any],
-    count: int,
+    sizes: list[int],
     chunk_size: int | None,
+    *,
     now: bool,
 ) -> tuple[Any, list[Any]]:
     """The output, and for each of its leaves the columns along one more axis."""
-    # Writes into arguments that are not differentiated are the caller's to see.
-    arrays = [i for i, x in enumerate(without_const(args)) if type(x) is np.ndarray]
-    writing = set(arrays) <= set(order) and not kwargs
+    xs, count = [args[i] for i in order], sum(sizes)
+    writing = len(args) == len(order) or hides_writes(args, kwargs, order)
     if count > 1:
         try:
             push = Push(f, args, kwargs, order, now=now, writing=writing, lanes=True)
-            width = chunk_size or max(LANES, ENTRIES // count)
-            passes = [push.push(dots) for dots in in_lanes(xs, count, width)]
+            width = chunk_size or lanes_of(push, count)
+            passes = [push.push(dots) for dots in in_lanes(xs, sizes, count, width)]
             return joined(passes, np.concatenate)
         except Left:
             pass  # not several at once
     push = Push(f, args, kwargs, order, now=now, writing=writing)
-    passes = [push.push(dots) for dots in one_by_one(xs, count)]
-    return joined(passes, np.stack)
+    passes = [push.push(dots) for dots in one_by_one(xs, sizes, count)]
+    return joined([(y, expanded(dys)) for y, dys in passes], np.concatenate)
+
+
+def hides_writes(args: Any, kwargs: Any, order: tuple[int, ...]) -> bool:
+    """Whether no array is the caller's to see written: it is not differentiated."""
+    arrays = {i for i, x in enumerate(without_const(args)) if type(x) is np.ndarray}
+    return arrays <= set(order) and not kwargs
+
+
+def lanes_of(push: Push, count: int) -> int:
+    """How many columns a pass computes."""
+    entries = ENTRIES_OF_LOOPS if push.written.unit.loops else ENTRIES
+    return max(LANES, entries // count)
 
 
 def joined(passes: list[Any], join: Any) -> tuple[Any, list[Any]]:
     """The output of the first pass, and the tangents of all."""
     out, first = passes[0]
+    if len(passes) == 1:
+        return out, [*first] if type(first) is tuple else [first]
     rows = [dys if type(first) is tuple else (dys,) for _, dys in passes]
     return out, [join(parts, -1) for parts in zip(*rows, strict=True)]
 
 
-def in_lanes(xs: list[Any], count: int, width: int) -> Iterator[list[Any]]:
+def expanded(dys: Any) -> Any:
+    """Tangents as columns."""
+    if type(dys) is tuple:
+        return tuple([np.expand_dims(dy, -1) for dy in dys])
+    return np.expand_dims(dys, -1)
+
+
+def in_lanes(
+    xs: list[Any], sizes: list[int], count: int, width: int
+) -> Iterator[list[Any]]:
     """The tangents of the arguments for each pass: unit vectors, side by side."""
     for first in range(0, count, width):
-        lanes = np.eye(count, min(width, count - first), -first)
+        lanes = np.zeros((count, min(width, count - first)))
+        n = lanes.shape[1]
+        lanes.reshape(-1)[first * n : (first + n) * n : n + 1] = 1.0
         start, dots = 0, []
-        for x in xs:
-            rows = lanes[start : start + np.size(x)]
-            dots.append(rows.reshape((*np.shape(x), -1)))
-            start += np.size(x)
+        for x, size in zip(xs, sizes, strict=True):
+            rows = lanes[start : start + size]
+            dots.append(rows.reshape(np.shape(x) + rows.shape[1:]))
+            start += size
         yield dots
 
 
-def one_by_one(xs: list[Any], count: int) -> Iterator[list[Any]]:
+def one_by_one(xs: list[Any], sizes: list[int], count: int) -> Iterator[list[Any]]:
     """The tangents of the arguments for each entry of them."""
     for column in range(count):
         start, dots = 0, []
-        for x in xs:
+        for x, size in zip(xs, sizes, strict=True):
             dots.append(unit(x, column - start))
-            start += np.size(x)
+            start += size
         yield dots
 
 

@@ -81,6 +81,7 @@ class Unit:
         programs: The Python functions that it calls, by weak references.
         ruled: The functions called by their rules.
         writes: Whether the program writes into its arguments, of which it has copies.
+        loops: Whether it has loops.
     """
 
     guard: Any
@@ -92,6 +93,7 @@ class Unit:
     programs: tuple[ref[Any], ...]
     ruled: tuple[Ruled, ...]
     writes: bool
+    loops: bool
 
 
 class Writing:
@@ -325,6 +327,7 @@ def made_unit(
         tuple([ref(g) for g in writing.relied if type(g) is FunctionType]),
         tuple(dict.fromkeys(writing.ruled)),  # a function is read several times
         bool(writing.owning),
+        any(block.depth for block in blocks_of(writing)),
     )
 
 
@@ -335,14 +338,19 @@ def check_worth(writing: Writing) -> None:
     """
     if not writing.tapes:
         return
-    items = [item for _, writer in writing.texts for item in writer.items]
-    blocks = [item for item in items if isinstance(item, Block)]
+    blocks = blocks_of(writing)
     steps = sum(
         (LOOPED if block.depth else 1) * sum(bool(step.out) for step in block.steps)
         for block in blocks
     )
     if steps < WORTH * writing.tapes:
         refuse("it does little but call functions that are left to a tape")
+
+
+def blocks_of(writing: Writing) -> list[Block]:
+    """The blocks of all functions."""
+    items = [item for _, writer in writing.texts for item in writer.items]
+    return [item for item in items if isinstance(item, Block)]
 
 
 def is_returned(kind: Kind) -> bool:
