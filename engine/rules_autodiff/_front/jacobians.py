@@ -23,7 +23,7 @@ from rules_core import structure
 
 from .grad import split_aux
 from .jvp import HOOKS, forward
-from .written_columns import written_blocks
+from .written_columns import written_blocks, written_hessian
 
 __all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
 
@@ -327,6 +327,7 @@ def hessian(
     argnums: Argnums = 0,
     has_aux: bool = False,
     chunk_size: int | None = None,
+    tier: str = "auto",
 ) -> Derived[P, Any]:
     """The Hessian of `f`, forward over reverse: `∂²f / ∂x ∂x`.
 
@@ -335,6 +336,7 @@ def hessian(
         argnums: The position of the argument to differentiate, or a tuple of several.
         has_aux: Whether `f` returns `(y, aux)`; the result is `(jacobian, aux)`.
         chunk_size: As in `jacfwd`: the number of columns per pass.
+        tier: As in `hvp`: generated code computes one column after the other.
 
     >>> import numpy as np
     >>> from rules_autodiff import hessian
@@ -344,4 +346,22 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux, chunk_size)
+    check_tier(tier, "hessian")
+    by_hooks = jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux, chunk_size, "tape")
+
+    def run_on(below: Any, *args: Any, **kwargs: Any) -> Any:
+        active = positions(argnums, args, "hessian")
+        if tier != "tape" and active:
+            try:
+                check_plain(below, has_aux=has_aux)
+                xs, now = [args[i] for i in active], tier == "straight"
+                blocks = written_hessian(f, args, kwargs, active, now=now)
+                out = tuple(xs) if isinstance(argnums, tuple | list) else xs[0]
+                found = [(out, x, row) for x, row in zip(xs, blocks, strict=True)]
+                return assembled(found, argnums)
+            except Left as error:
+                if tier == "straight":
+                    raise not_straight(f, error, HOOKS) from None
+        return by_hooks.run_on(below, *args, **kwargs)
+
+    return Derived("hessian", f, run_on)

@@ -255,13 +255,20 @@ def zero_like(x: Any) -> Any:
 
 
 @on_plain
-def hvp(_below: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+def hvp(
+    _below: Any,
+    f: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    tier: str = "auto",
+) -> Any:
     """The Hessian of `f` times `tangents`: forward over reverse, `∂²f(primals) v`.
 
     Args:
         f: A function with one real number as its result.
         primals: Its arguments, a tuple or list.
         tangents: One tangent for each.
+        tier: As in `jvp`. Generated code is reverse over forward mode.
 
     >>> import numpy as np
     >>> from rules_autodiff import hvp
@@ -271,6 +278,20 @@ def hvp(_below: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     array([4., 2.])
     """
     check_function(f, "hvp")
+    check_tier(tier, "hvp")
+    if tier != "tape":
+        try:
+            check_plain(_below)
+            active, dots = directions(primals, tangents)
+            if len(active) < len(primals):
+                leave("not every argument has a tangent")
+            now = tier == "straight"
+            push = Push(f, tuple(primals), {}, active, now=now, writing=False)
+            found = push.gradient(dots)
+            return found[0] if len(primals) == 1 else found
+        except Left as error:
+            if tier == "straight":
+                raise not_straight(f, error, HOOKS) from None
     check_tangents(primals, tangents, "hvp")
     single = len(primals) == 1
     gradient = grad(f, 0 if single else tuple(range(len(primals))))

@@ -10,7 +10,7 @@ from rules_autodiff.straight._tier.arguments import check_flat
 from rules_autodiff.straight._tier.forward import Push
 from rules_autodiff.straight._tier.tier import Left
 
-__all__ = ["written_blocks"]
+__all__ = ["written_blocks", "written_hessian"]
 
 # Entries of a tangent with lanes, from which a pass has fewer: arrays should fit in the
 # cache, but a loop of numbers costs the same for any number of lanes.
@@ -70,6 +70,31 @@ def columns(
     push = Push(f, args, kwargs, order, now=now, writing=writing)
     passes = [push.push(dots) for dots in one_by_one(xs, sizes, count)]
     return joined([(y, expanded(dys)) for y, dys in passes], np.concatenate)
+
+
+def written_hessian(
+    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool
+) -> list[Any]:
+    """For each active argument the blocks of its columns, one for each active one.
+
+    Raises:
+        Left: There is no code for a second derivative.
+    """
+    order = tuple(sorted(active))
+    xs = [args[i] for i in order]
+    check_flat(xs)
+    sizes = [x.size if type(x) is np.ndarray else 1 for x in xs]
+    push = Push(f, args, kwargs, order, now=now, writing=False)
+    found = [push.gradient(dots) for dots in one_by_one(xs, sizes, sum(sizes))]
+    rows = [np.stack(parts, -1) for parts in zip(*found, strict=True)]
+    blocks, start = {}, 0
+    for i, x, size in zip(order, xs, sizes, strict=True):
+        parts = [row[..., start : start + size] for row in rows]
+        shaped = [part.reshape(part.shape[:-1] + np.shape(x)) for part in parts]
+        by_place = dict(zip(order, shaped, strict=True))
+        blocks[i] = [[by_place[k].copy()] for k in active]
+        start += size
+    return [blocks[i] for i in active]
 
 
 def hides_writes(args: Any, kwargs: Any, order: tuple[int, ...]) -> bool:

@@ -10,6 +10,8 @@ from rules_autodiff import (
     Const,
     UnsupportedProgram,
     grad,
+    hessian,
+    hvp,
     jacfwd,
     jacrev,
     jvp,
@@ -265,3 +267,54 @@ def test_constants_keywords_and_levels():
         12.0,
         12.0,
     )
+
+
+# second derivatives: the tangent, written out, is read again
+
+
+def energy(x, a):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = math.exp(-x[i]) * x[i - 1] * a
+    y[1:] += x[:-1] ** 3
+    if y.sum() > 0:
+        return np.sqrt(y @ y + 1) + np.maximum(x, a) @ x
+    return np.linalg.norm(y) + np.tanh(x).mean() * a**2.5
+
+
+@pytest.mark.parametrize("x", [X, -X])
+def test_second_derivatives(x):
+    tangents = (V, 0.5)
+    found = hvp(energy, (x, 0.7), tangents, tier="straight")
+    same(found, hvp(energy, (x, 0.7), tangents, tier="tape"))
+    for argnums in (0, 1, (0, 1), (1, 0)):
+        whole = hessian(energy, argnums, tier="straight")(x, 0.7)
+        same(whole, hessian(energy, argnums, tier="tape")(x, 0.7))
+
+
+@pytest.mark.usefixtures("at_once")
+def test_second_derivatives_that_only_hooks_have():
+    for f, x in (
+        (lambda x: np.linalg.norm(x), np.zeros(2)),
+        (lambda x: np.sum(x**1.5), np.array([0.0, 1.0])),
+        (lambda x: np.prod(x), np.array([2.0, 3.0])),
+    ):
+        with np.errstate(all="ignore"):
+            expected = hvp(f, (x,), (np.ones(2),), tier="tape")
+            np.testing.assert_array_equal(hvp(f, (x,), (np.ones(2),)), expected)
+    with pytest.raises(UnsupportedProgram, match="its result is no number"):
+        hvp(lambda x: x * x, (X,), (V,), tier="straight")
+
+
+@pytest.mark.usefixtures("alone", "at_once")
+def test_rules_of_later_are_seen_by_second_derivatives():
+    def twice(x):
+        return x * 2.0
+
+    def program(x):
+        return twice(x) * x
+
+    assert hvp(program, (3.0,), (1.0,)) == 4.0
+    scalar_rule(twice, lambda y, x: (20.0,))
+    for _ in range(3):
+        assert hvp(program, (3.0,), (1.0,)) == hvp(program, (3.0,), (1.0,), tier="tape")

@@ -10,9 +10,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rules_autodiff import jvp
+from rules_autodiff import hvp, jvp
 from rules_autodiff.straight._program.kinds import kind_of
 from rules_autodiff.straight._program.refused import Refused
+from rules_autodiff.straight._tier.forward import Push
+from rules_autodiff.straight._tier.tier import Left
 from rules_autodiff.straight._unit.unit import write
 from tests.engine.straight.random_instances import instance_program
 from tests.engine.straight.random_programs import arguments, program
@@ -126,7 +128,35 @@ def against_lanes(plain, args, active, seed, message):
     return "checked"
 
 
-def run_all(seeds, make=program, least=0.6):
+def check_second(seed, make=program):
+    """The Hessian times a vector, against hooks; what became of it."""
+    plain, _, text = make(seed)
+    args = arguments(seed)
+    value = plain(*args)
+    if np.shape(value) or not np.abs(value) < 1e6:
+        return "large, or no number"
+    active = range(len(args) - 1)  # all but a whole number
+    assert set(map(type, args[-1:])) == {int}
+    dots = [d if d.shape else float(d) for d in directions(args, active, seed).values()]
+
+    def of_floats(*xs):
+        return plain(*xs, args[-1])
+
+    try:
+        push = Push(plain, args, {}, tuple(active), now=True, writing=False)
+        found = push.gradient(dots)
+    except Left as reason:
+        return str(reason)[:80]
+    expected = hvp(of_floats, args[:-1], dots, tier="tape")
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(
+            one, other, rtol=1e-7, atol=1e-8,
+            err_msg=f"not the second derivatives of the hooks: {seed}\n{text}",
+        )  # fmt: skip
+    return "checked"
+
+
+def run_all(seeds, make=program, least=0.3):
     """How often what happened; most programs must be written."""
     counts = Counter()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -137,17 +167,17 @@ def run_all(seeds, make=program, least=0.6):
 
 
 @pytest.mark.covering(every=5)
-@pytest.mark.parametrize("first", range(0, 250, 25))
+@pytest.mark.parametrize("first", range(0, 60, 6))
 def test_generated(first):
-    """250 programs."""
-    run_all(range(first, first + 25))
+    """60 programs."""
+    run_all(range(first, first + 6))
 
 
 @pytest.mark.covering(every=5)
-@pytest.mark.parametrize("first", range(0, 250, 25))
+@pytest.mark.parametrize("first", range(0, 60, 6))
 def test_generated_with_instances(first):
-    """250 programs."""
-    run_all(range(first, first + 25), instance_program, least=0.2)
+    """60 programs."""
+    run_all(range(first, first + 6), instance_program, least=0.0)
 
 
 @pytest.mark.nightly
@@ -156,3 +186,14 @@ def test_generated_with_instances(first):
 def test_generated_nightly(first, make):
     """10,000 programs."""
     run_all(range(first, first + 1000), make, least=0.2)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("make", [program, instance_program])
+@pytest.mark.parametrize("first", range(1000, 2000, 100))
+def test_generated_second_derivatives(first, make):
+    """2,000 programs, of which many are left to the hooks."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        counts = Counter(check_second(seed, make) for seed in range(first, first + 100))
+    assert counts["checked"] > 10, counts

@@ -10,6 +10,7 @@ from . import (
     products,
     reductions,
     shapes,
+    written_code,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "products",
     "reductions",
     "shapes",
+    "written_code",
 ]

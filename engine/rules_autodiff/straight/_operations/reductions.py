@@ -228,7 +228,7 @@ def write_norm(call: Call) -> Written | None:
         return None
     axis, keepdims, order = options["axis"], options["keepdims"], options["ord"]
     whole_axes, along = tuple(range(x.ndim)), "np_add_reduce({dz} * {0}"
-    push = f"{along}, {whole_axes!r}) / ({{z}} or 1.0)"
+    push = f"{along}, {whole_axes!r}) / sign_or_one({{z}})"
     if axis is None and not keepdims:
         if x.ndim == 1 and order == 1 and whole(order):
             signs = "np_add_reduce({dz} * np_sign({0}), (0,))"

@@ -241,7 +241,9 @@ class OwnCalls(Part):
             if any(part.has_parts for part in form.kind.parts):
                 refuse("a test asks for such a value")
             unstable = any(x.unstable for x in passed)
-            return Value(f"{called(form, passed)}[0]", form.kind, unstable=unstable)
+            alone = "" if reader.tangents.wanted else "[0]"
+            text = f"{called(form, passed)}{alone}"
+            return Value(text, form.kind, unstable=unstable)
         operands = [*map(reader.operations.steady, passed)]
         text = called(form, operands)
         followed = [x for x in operands if x.active]

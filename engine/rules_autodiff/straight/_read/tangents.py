@@ -90,7 +90,9 @@ class Tangents(Part):
         self, step: Step, row: str, text: str, operands: list[Value], bars: list[str]
     ) -> None:
         """Let a step call a function of the program with tangents, and take theirs."""
-        if self.wanted and operands:
+        if self.wanted and not operands:
+            step.text = f"{row} = {text}"
+        elif self.wanted:
             dots = "".join([f", {dot_of(x.bar)}" for x in operands])
             step.text = f"{row}, {as_row([*map(dot_of, bars)])} = {text[:-1]}{dots})"
 

@@ -7,12 +7,13 @@ import numpy as np
 from numpy import ndarray
 
 from rules_autodiff._boundary.enter import without_const
+from rules_autodiff.straight._program.kinds import REAL
 from rules_core import NoTangent
 
 from .arguments import STAR, check_flat
 from .results import UNSHARED, is_finite
 from .signatures import DOUBLE, leave
-from .tier import Pass, chosen
+from .tier import Pass, chosen, gradient
 
 __all__ = ["Push", "directions", "has_tangent"]
 
@@ -51,7 +52,7 @@ class Push(Pass):
         choice = chosen(f, args, kwargs, active, now=now, mode=mode)
         if choice is None:
             leave("there is no code")
-        self.form, self.written, self.args, _, self.caps = choice
+        self.form, self.written, self.args, self.order, self.caps = choice
         if self.written.unit.writes and not writing:
             leave("it writes into its arguments, and the caller is to see it")
 
@@ -64,6 +65,28 @@ class Push(Pass):
         found: tuple[Any, Any] = self.run(self.both, dots)
         self.form.worked()
         return found
+
+    def gradient(self, dots: Any) -> tuple[Any, ...]:
+        """The derivatives of the tangent of a number, in the active arguments.
+
+        They are the Hessian times the tangents of these.
+
+        Raises:
+            Left: There is no code for it.
+        """
+        written, unit = self.written, self.written.unit
+        if unit.result is not REAL:
+            leave("its result is no number")
+        if written.tangent is None:
+            # Only derivatives of derivatives need it.
+            from rules_autodiff.straight._unit.reread import program_of
+
+            written.tangent = program_of(unit, len(self.args), len(dots))
+        args = (*self.args, self.caps, *dots)
+        found = gradient(written.tangent, args, {}, self.order, now=True)
+        if found is None:
+            leave("there is no code for its second derivative")
+        return found[1]
 
     def both(self, dots: Any) -> tuple[Any, Any]:
         value, tangents = self.written.forward(*self.args, self.caps, *dots)

@@ -58,14 +58,18 @@ class Written:
         guard: Its function for what it captures.
         forward: Its forward function.
         reverse: Its backward function.
+        tangent: In forward mode, the tangent of its value as a program.
     """
 
-    __slots__ = ("_stamp", "_trusted", "forward", "guard", "reverse", "unit")
+    __slots__ = (
+        "_stamp", "_trusted", "forward", "guard", "reverse", "tangent", "unit",
+    )  # fmt: skip
 
     def __init__(self, unit: Any):
         self.unit = unit
         self.guard, self.forward, self.reverse = unit.guard, unit.forward, unit.reverse
         self._stamp, self._trusted = -1, False
+        self.tangent: FunctionType | None = None
 
     def is_outdated(self) -> bool:
         """Whether other rules apply now than when the code was generated."""

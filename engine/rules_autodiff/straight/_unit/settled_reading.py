@@ -131,7 +131,7 @@ def made_writer(name: str, active: Any, reader: Reader) -> Writer | TangentWrite
             parameters=names,
             captured=reader.captured,
             items=reader.items,
-            results=[dot_of(bar) for bar, _ in results] if active else [],
+            results=[dot_of(bar) for bar, _ in results],
             dots=[dot_of(bar_of(names[i], kinds[i])) for i in active],
             zeros=[
                 (dot_of(bar_of(own, kind)), reader.tangents.zero(kind, own))

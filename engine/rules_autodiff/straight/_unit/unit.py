@@ -82,6 +82,9 @@ class Unit:
         ruled: The functions called by their rules.
         writes: Whether the program writes into its arguments, of which it has copies.
         loops: Whether it has loops.
+        name: The name of the forward function.
+        sources: The texts of all forward functions.
+        namespace: What generated code refers to.
     """
 
     guard: Any
@@ -94,6 +97,9 @@ class Unit:
     ruled: tuple[Ruled, ...]
     writes: bool
     loops: bool
+    name: str
+    sources: tuple[str, ...]
+    namespace: dict[str, Any]
 
 
 class Writing:
@@ -328,6 +334,9 @@ def made_unit(
         tuple(dict.fromkeys(writing.ruled)),  # a function is read several times
         bool(writing.owning),
         any(block.depth for block in blocks_of(writing)),
+        form.name,
+        tuple(["\n".join(text for text, _ in w.forward) for _, w in writing.texts]),
+        namespace,
     )
 
 

@@ -35,7 +35,8 @@ class TangentWriter:
         parameters: The names of the arguments.
         captured: The names of captured values with their places in `caps`.
         items: Lines and blocks in the order of the program.
-        results: The names of the results' tangents.
+        results: The names of the results' tangents; without arguments' tangents the
+            function gives its value alone.
         dots: The names of the arguments' tangents.
         zeros: Tangents of other arguments, which may get one, with their first values.
         lanes: Whether tangents have one more axis, with one entry per direction.
@@ -68,7 +69,8 @@ class TangentWriter:
             elif isinstance(item, Line):
                 body.append((indented(item.indent, item.text), item.line))
             else:
-                text = f"return {item.text}, {as_row(self.results)}"
+                dots = f", {as_row(self.results)}" if self.dots else ""
+                text = f"return {item.text}{dots}"
                 body.append((indented(item.indent, text), item.line))
         names = [*self.parameters, "caps", *self.dots]
         self.forward = [(f"def {self.name}({', '.join(names)}):", 0)]
@@ -105,7 +107,7 @@ class TangentWriter:
         if is_array and self.changing and not step.changes:
             made = text.partition(" = ")[2]
             if SHARED.fullmatch(made):
-                text = f"{{out}} = copied({made})"
+                text = f"{{out}} = ({made}).copy()"
         return filled(text, {"out": out, "z": z, "sz": f"{z}.shape"})
 
 

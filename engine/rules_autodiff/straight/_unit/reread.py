@@ -1,0 +1,59 @@
+"""Generated code in forward mode as a program, which is differentiated in its turn."""
+
+import linecache
+import re
+from itertools import count
+from types import FunctionType
+from weakref import finalize
+
+from .unit import Unit, execute
+
+__all__ = ["program_of"]
+
+NUMBERS = count(1)
+PART = re.compile(r" *(__\d+)(_dots)? = \w+\[.*\]")
+CHECKS = ("floating(", "of_length(", "apart(")  # which hold at each call of the code
+
+
+def program_of(unit: Unit, arguments: int, dots: int) -> FunctionType:
+    """The tangent of a value as a function of arguments, captured values and tangents.
+
+    Args:
+        unit: Code in forward mode, with one result.
+        arguments: How many arguments the program has.
+        dots: How many of them have tangents.
+    """
+    names = [f"x{i}" for i in range(arguments)]
+    given = ", ".join([*names, "caps", *[f"dx{i}" for i in range(dots)]])
+    top = [
+        f"def tangent({given}):",
+        f"    value, tangents = {plain(unit.name)}({given})",
+        "    return tangents[0]",
+    ]
+    lines = [line for text in unit.sources for line in readable(text)]
+    text = "\n".join([*lines, *top])
+    namespace = {plain(name): value for name, value in unit.namespace.items()}
+    namespace["__name__"] = unit.namespace["__name__"]
+    filename = f"<tangent {next(NUMBERS)}>"
+    linecache.cache[filename] = len(text), None, text.splitlines(True), filename
+    execute(text, filename, namespace)
+    made: FunctionType = namespace["tangent"]
+    finalize(made, linecache.cache.pop, filename, None)
+    return made
+
+
+def readable(text: str) -> list[str]:
+    """Lines without the checks, and without names that programs do not have."""
+    lines = [x for x in text.splitlines() if not x.lstrip().startswith(CHECKS)]
+    return [plain(apart(line, text)) for line in lines]
+
+
+def apart(line: str, text: str) -> str:
+    """A line that names a part of an array: of a copy, which may be written to."""
+    match = PART.fullmatch(line)
+    is_array = match and (match[2] or f"{match[1]}_dots" in text)
+    return f"{line}.copy()" if is_array else line
+
+
+def plain(name: str) -> str:
+    return name.replace("__", "_0_")
