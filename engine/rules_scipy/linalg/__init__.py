@@ -10,6 +10,7 @@ from . import (
     _functions,
     _general,
     _hermitian,
+    _schur,
     _solves,
     _special_matrices,
     _svd,
@@ -51,6 +52,8 @@ from ._general import (
     eig as eig,
     eigvals as eigvals,
     funm as funm,
+    independent as independent,
+    over_gaps as over_gaps,
 )
 from ._hermitian import (
     eig_banded as eig_banded,
@@ -59,6 +62,10 @@ from ._hermitian import (
     eigvals_banded as eigvals_banded,
     eigvalsh as eigvalsh,
     eigvalsh_tridiagonal as eigvalsh_tridiagonal,
+)
+from ._schur import (
+    ldl as ldl,
+    schur as schur,
 )
 from ._solves import (
     cho_solve as cho_solve,
@@ -106,6 +113,7 @@ __all__ += _factors.__all__
 __all__ += _functions.__all__
 __all__ += _general.__all__
 __all__ += _hermitian.__all__
+__all__ += _schur.__all__
 __all__ += _solves.__all__
 __all__ += _special_matrices.__all__
 __all__ += _svd.__all__

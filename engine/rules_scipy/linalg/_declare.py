@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import rules_core as rc
+from rules_numpy._declare.arguments import array_of, restore, tangent_array
 
 __all__ = ["DECLARED", "At", "constant", "declare"]
 
@@ -21,6 +22,7 @@ __all__ = ["DECLARED", "At", "constant", "declare"]
 DECLARED: dict[Any, str] = {}
 
 Step = Callable[..., Any]
+_CONVERTED = (list, float, complex)
 # An argument, or an entry of an argument that is a tuple.
 Place = tuple[int, int | None]
 
@@ -117,10 +119,17 @@ def options_of(step: Step, options: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Call(NamedTuple):
-    """One call: the differentiable arguments and the options."""
+    """One call.
+
+    Attributes:
+        args: The differentiable arguments; lists and numbers as arrays.
+        options: The others, by name.
+        given: The differentiable arguments as the caller gave them.
+    """
 
     args: tuple[Any, ...]
     options: dict[str, Any]
+    given: tuple[Any, ...]
 
 
 class _Rules:
@@ -153,11 +162,16 @@ class _Rules:
 
     def bind(self, args: Sequence[Any], kw: dict[str, Any]) -> _Call:
         if self.count is None:
-            return _Call(tuple(map(_array, args)), {})
+            return _Call(tuple([self.array(x) for x in args]), {}, tuple(args))
         items = {**self.defaults, **dict(zip(self.defaults, args, strict=False)), **kw}
         values = list(items.items())
-        first = tuple([_array(x) for _, x in values[: self.count]])
-        return _Call(first, dict(values[self.count :]))
+        given = tuple([x for _, x in values[: self.count]])
+        first = tuple([self.array(x) for x in given])
+        return _Call(first, dict(values[self.count :]), given)
+
+    def array(self, x: Any) -> Any:
+        """Lists and numbers as SciPy reads them."""
+        return array_of(x, self.made.fun) if isinstance(x, _CONVERTED) else x
 
     def value(self, call: _Call) -> Any:
         """The result, without `overwrite_a` and similar flags: arguments are kept."""
@@ -199,6 +213,9 @@ class _Rules:
         y = self.value(call)
         at = self.at(y, call)
         found = {p: _entry(tangents[1:], p) for p in _places(call.args)}
+        for (i, k), dx in found.items():
+            if isinstance(call.given[i], _CONVERTED):
+                found[i, k] = tangent_array(call.given[i], dx)
         moving = {
             p: dx for p, dx in found.items() if not isinstance(dx, rc.AbstractZero)
         }
@@ -267,20 +284,19 @@ class _Rules:
                 options = options_of(self.equation.adjoint, call.options)
                 dy = -self.equation.adjoint(at, dy, **options)
             cotangents = dict(zip(places, pull(dy), strict=True))
-            own = [_cotangent(x, i, cotangents) for i, x in enumerate(call.args)]
+            own = [
+                _restored(x, _cotangent(x, i, cotangents))
+                for i, x in enumerate(call.given)
+            ]
             rest = [self.of_option(x) for x in args[len(own) :]]
             return (rc.NoTangent(), *own[: len(args)], *rest)
 
         return y, pullback
 
 
-def _array(x: Any) -> Any:
-    """Lists as SciPy reads them; the derivative in one needs an array."""
-    if not isinstance(x, list):
-        return x
-    import numpy as np
-
-    return np.asarray(x)
+def _restored(x: Any, dx: Any) -> Any:
+    """The cotangent of an argument that was converted."""
+    return restore(x, dx) if isinstance(x, _CONVERTED) else dx
 
 
 def _places(args: tuple[Any, ...]) -> list[Place]:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_numpy._declare.arguments import array_of, restore, tangent_array
 
 from ._declare import DECLARED, At, declare
 from ._matrices import conjugate, joined, real, transposed
@@ -75,11 +76,19 @@ def _slope_of_sqrtm(a: Any, e: Any) -> Any:
     """X L + L X = E."""
     root = _sp.sqrtm(a)
     if a.ndim == 2:
-        return _sp.solve_sylvester(root, root, e)
+        return _slope_at_root(root, e)
     stacks = np.broadcast_arrays(root, e)
     flat = [x.reshape(-1, *x.shape[-2:]) for x in stacks]
-    parts = [_sp.solve_sylvester(x, x, d) for x, d in zip(*flat, strict=True)]
+    parts = [_slope_at_root(x, d) for x, d in zip(*flat, strict=True)]
     return np.reshape(parts, stacks[1].shape)
+
+
+def _slope_at_root(root: Any, e: Any) -> Any:
+    """NaN where the equation has no solution: the matrix is singular."""
+    y = _sp.solve_sylvester(root, root, e)
+    gap = np.max(np.abs(root @ y + y @ root - e), initial=0.0)
+    solved = gap <= np.sqrt(np.finfo(y.dtype).eps) * np.max(np.abs(e), initial=0.0)
+    return y if solved else np.full_like(y, np.nan)
 
 
 def _slope_shape(a: Any, e: Any, *_options: Any) -> Any:
@@ -133,6 +142,11 @@ def _define(made: rc.Primitive, name: str, frule: Any, rrule: Any) -> None:
     rc.rrule.define(made)(rrule)
 
 
+def _given(a: Any, f: Any) -> Any:
+    """A list as SciPy reads it."""
+    return array_of(a, f) if isinstance(a, list) else a
+
+
 def primary(
     f: Callable[..., Any], slope: Callable[..., Any] | None = None
 ) -> tuple[rc.Primitive, rc.Primitive]:
@@ -147,12 +161,17 @@ def primary(
     push = _slope_primitive(slope or _slope_by_blocks(f), f.__name__)
 
     def primary_frule(tangents: Any, a: Any, *options: Any, **kw: Any) -> Any:
-        return made(a, *options, **kw), push(a, tangents[1])
+        own, da = _given(a, f), tangents[1]
+        da = tangent_array(a, da) if own is not a else da
+        return made(a, *options, **kw), push(own, da)
 
     def primary_rrule(a: Any, *options: Any, **kw: Any) -> Any:
+        own = _given(a, f)
+
         def primary_pullback(dy: Any) -> Any:
             none = [rc.NoTangent()] * len(options)
-            return rc.NoTangent(), _like(a, _adjoint_slope(push, a, dy, ())), *none
+            da = _like(own, _adjoint_slope(push, own, dy, ()))
+            return rc.NoTangent(), restore(a, da) if own is not a else da, *none
 
         return made(a, *options, **kw), primary_pullback
 

@@ -19,10 +19,10 @@ from ._gauge import distinct, nan_if, one_phase, phases, share
 from ._matrices import adjoint, conjugate, diagonal_of, is_complex, real
 from ._shapes import Shape, complex_of, dtype_of, real_of
 
-__all__ = ["eig", "eigvals", "funm"]
+__all__ = ["eig", "eigvals", "funm", "independent", "over_gaps"]
 
 
-def _independent(f: str, v: Any) -> Any:
+def independent(f: str, v: Any) -> Any:
     """V⁻¹, if there are as many independent vectors as rows."""
     xp = rc.array_namespace(v)
     message = (
@@ -40,7 +40,7 @@ def _basis(f: str, at: At) -> tuple[Any, Any, Any]:
     """Values, vectors and their inverse, for `at.extra`."""
     w, v = eig(*at.args)
     v = _complex(v)
-    return w, v, _independent(f, v)
+    return w, v, independent(f, v)
 
 
 def _in_basis(at: At, a: Any, b: Any) -> Any:
@@ -75,7 +75,7 @@ def _normal(v: Any, scipys: Any) -> Any:
     return unit * phases(unit, scipys)
 
 
-def _over_gaps(f: str, w: Any, m: Any) -> Any:
+def over_gaps(f: str, w: Any, m: Any) -> Any:
     """Entries off the diagonal over the differences of the values."""
     xp = rc.array_namespace(w)
     gap = w[..., None, :] - w[..., :, None]
@@ -119,7 +119,7 @@ def _eig_step(
 
 def _moved(f: str, v: Any, w: Any, m: Any) -> Any:
     """The vectors as a function of `m`, at its value diag(w)."""
-    change = _over_gaps(f, w, m - rc.ignore_derivatives(m))
+    change = over_gaps(f, w, m - rc.ignore_derivatives(m))
     return v + v @ change
 
 
@@ -204,7 +204,7 @@ def _funm_basis(at: At, func: Any) -> Any:
     gap = xp.where(same, xp.ones_like(gap), gap)
     rise = values[..., None, :] - values[..., :, None]
     mean = (slopes[..., None, :] + slopes[..., :, None]) / 2
-    return v, _independent("funm", v), xp.where(same, mean, rise / gap)
+    return v, independent("funm", v), xp.where(same, mean, rise / gap)
 
 
 def _funm_step(at: At, A: Any, disp: Any) -> Any:

@@ -18,7 +18,7 @@ __all__ = ["COVERAGE", "MISSING"]
 _UPDATE = "updates a factorisation: use qr of the changed matrix"
 _REFLECTORS = (
     "is fixed by the order of Householder's reflections: use a function of the matrix "
-    "(expm, solve, eigvals)"
+    "(expm, solve, schur)"
 )
 _FORM = "changes the form of a factorisation: use {}"
 
@@ -29,15 +29,13 @@ MISSING = {
     "cossin": "has vectors of several decompositions at once: use svd of the blocks",
     "expm_cond": "is a norm of a Kronecker product: use expm_frechet",
     "hessenberg": _REFLECTORS,
-    "ldl": "has blocks of pivots: use cholesky, or solve with assume_a='her'",
     "ordqz": "sorts a generalised Schur form: use eig with b",
     "qr_delete": _UPDATE,
     "qr_insert": _UPDATE,
     "qr_multiply": "applies reflections: use qr, and multiply by its factor",
     "qr_update": _UPDATE,
     "qz": "is determined up to rotations: use eig with b",
-    "rsf2csf": _FORM.format("eig"),
-    "schur": "is determined up to rotations: use eig, or a function of the matrix",
+    "rsf2csf": _FORM.format("schur with output='complex'"),
 }
 _HEAD = """# The SciPy pack: linear algebra
 

@@ -116,6 +116,10 @@ def decompositions(m):
         yield linalg.svdvals, (a,), {}
         yield linalg.pinv, (a,), {}
         yield linalg.lstsq, (a, m.new(len(a), 2)), {}
+    for lower in (False, True):
+        yield linalg.ldl, (m.even,), {"lower": lower}
+        even = m.square + m.square.T
+        yield linalg.ldl, (even,), {"lower": lower, "hermitian": False}
     yield linalg.rq, (m.square,), {}
     yield linalg.rq, (m.wide,), {"mode": "economic"}
     yield linalg.orthogonal_procrustes, (m.tall, m.new(4, 3)), {}
@@ -144,6 +148,9 @@ def real_vectors(m):
         part = {"type": kind, "subset_by_index": [1, 2]}
         yield linalg.eigh, (m.even, m.positive), part
     yield linalg.eig_banded, (m.even_band,), {}
+    hollow = m.even - np.diag(np.diag(m.even))  # pivots of two rows
+    yield linalg.ldl, (hollow,), {}
+    yield linalg.schur, (m.far @ np.diag([1.0, 4.0, 9.0]),), {}
     yield linalg.svd, (m.tall,), {}
     yield linalg.svd, (m.wide,), {"full_matrices": False}
     yield linalg.eigvalsh_tridiagonal, (m.new(4), m.new(3)), {}

@@ -16,7 +16,8 @@ SKIP = {"rrule.second-order", "frule.second-order", "rrule.slope-at-zero"}
 REAL, COMPLEX = Matrices("real"), Matrices("complex")
 
 
-@pytest.mark.covering(every=20)
+@pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")  # of a complex diagonal
+@pytest.mark.covering(every=24)
 @pytest.mark.parametrize("name", CASES)
 def test_rule(name):
     f, args, options = CASES[name]
@@ -249,6 +250,8 @@ SUBSPACES = {
     "eigh": lambda a: projector(linalg.eigh(a + np.conj(a).T)[1][:, 1:]),
     "svd": lambda a: projector(linalg.svd(a)[0][:, :2]),
     "eig": lambda a: np.sum(np.abs(linalg.eig(a)[1]) ** 2 * WEIGHTS),
+    "schur": lambda a: projector(linalg.schur(a, output="complex")[1][:, :2]),
+    "triangle": lambda a: np.sum(np.abs(linalg.schur(a, "complex")[0]) ** 2 * WEIGHTS),
 }
 
 
@@ -268,6 +271,7 @@ CHOICES = {
     "orth": lambda a: linalg.orth(a[:, :2])[0, 0].real,
     "eigh": lambda a: linalg.eigh(a + np.conj(a).T)[1][1, 0].real,
     "svd": lambda a: linalg.svd(a)[0][0, 0].real,
+    "schur": lambda a: linalg.schur(a, output="complex")[1][0, 0].real,
 }
 
 
@@ -381,3 +385,29 @@ def test_factors_in_a_framework():
 
     slope = jax.jit(jax.grad(program, 1))(REAL.positive, REAL.b)
     assert np.allclose(slope, np.linalg.solve(REAL.positive, np.ones(3)))
+
+
+LISTS = {
+    "solve": lambda s: sl.solve([[s, 1.0], [0.0, 2.0]], [1.0, s]),
+    "toeplitz": lambda s: sl.toeplitz([s, 1.0, s]),
+    "block_diag": lambda s: sl.block_diag(s, [[1.0, s]]),
+    "expm": lambda s: sl.expm([[s, 1.0], [0.0, 0.3]]),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_and_numbers(name):
+    from rules_autodiff import grad, jvp
+
+    def program(s):
+        return np.sum(LISTS[name](s) ** 2)
+
+    known = differences(program, [0.7], [1.0])[0]
+    assert np.isclose(grad(program)(0.7), known, rtol=1e-7)
+    assert np.isclose(jvp(program, (0.7,), (1.0,))[1], known, rtol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:Matrix is singular")
+def test_the_root_of_a_singular_matrix_has_no_slope():
+    _, pullback = rc.rrule(sl.sqrtm, np.zeros((2, 2)))
+    assert np.isnan(pullback(np.ones((2, 2)))[1]).all()
