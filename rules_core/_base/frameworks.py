@@ -7,6 +7,7 @@ using PyTorch does not import JAX.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "entry_points_of_adapters",
     "framework_of",
     "load_adapter",
+    "load_imported_adapters",
     "register_framework",
 ]
 
@@ -156,3 +158,10 @@ def _load(value: str) -> Any:
 def load_adapter(root: str) -> Any:
     """The adapter for types of one root module, imported."""
     return _load(entry_points_of_adapters()[root].value)
+
+
+def load_imported_adapters() -> None:
+    """Import the adapters of the frameworks that the program has imported."""
+    for root in entry_points_of_adapters():
+        if root in sys.modules:
+            load_adapter(root)

@@ -116,7 +116,7 @@ class Primitive(Generic[P, R]):
         self.fun: Callable[P, R] = fun
         self.host, self.elementwise, self.pure = host, elementwise, pure
         self.vectorized, self.copy_in, self.copy_out = vectorized, copy_in, copy_out
-        self.native = fun if native is None and _is_ufunc(fun) else native
+        self.native = fun if native is None and _has_ufunc(fun) else native
         self.static_argnames = names_of(static_argnames)
         self.table: Table = table_for(fun, "primitive")
         self._check_static()
@@ -323,6 +323,11 @@ ARRAYLESS.add(Primitive)
 
 def _is_ufunc(f: Any) -> bool:
     return type(f).__name__ == "ufunc"
+
+
+def _has_ufunc(f: Any) -> bool:
+    """Whether it is a ufunc, or has one, as what `numba.vectorize` makes."""
+    return _is_ufunc(f) or _is_ufunc(getattr(f, "ufunc", None))
 
 
 def acting_handle(f: Any) -> Primitive | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rules_core._base.arrays import type_name
 from rules_core._base.errors import AmbiguousRulesError, RulesCoreError
+from rules_core._base.frameworks import load_imported_adapters
 from rules_core._base.shown import ShownText
 from rules_core._dispatch.configs import CONFIGS
 from rules_core._dispatch.fitting import fits, reasons
@@ -62,6 +63,7 @@ def explain(*args: Any, **kw: Any) -> ShownText:
     f = f.primitive if type(getattr(f, "primitive", None)) is Primitive else f
     call = f, tuple(rest), kw, config
     parts = [_section(kind, *call) for kind in ("rrule", "frule")]
+    load_imported_adapters()
     elsewhere = [line for told in EXPLAINERS for line in told(f, tuple(rest), kw)]
     lines = (*parts, *_derived(*call), *_users(*call), *elsewhere)
     return ShownText("\n".join(lines))

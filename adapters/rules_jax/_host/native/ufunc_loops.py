@@ -17,6 +17,7 @@ from .loops import Loop, Undeclared, made_once, stable_name
 __all__ = ["loop_of_ufunc"]
 
 _CAPSULE = b"numpy_1.24_ufunc_call_info"
+_COMPILE = ", nor for any others: give numba.vectorize its signatures"
 _MODULES = "numpy", "scipy.special", "numpy.linalg._umath_linalg"
 
 
@@ -58,7 +59,8 @@ def loop_of_ufunc(ufunc: Any, given: tuple[Any, ...]) -> Loop:
         ufunc._get_strided_loop(capsule)  # noqa: SLF001
     except TypeError as error:
         shown = ", ".join(getattr(x, "__name__", str(x)) for x in given)
-        message = f"it has no loop for ({shown})"
+        more = "" if ufunc.types else _COMPILE
+        message = f"it has no loop for ({shown}){more}"
         raise Undeclared(message) from error
     numbers = not all(isinstance(x, np.dtype) for x in given)  # float == np.float64
     if numbers or given != dtypes[: ufunc.nin]:
