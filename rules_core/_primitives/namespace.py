@@ -24,8 +24,8 @@ def with_rules(module: M, /, *, host: bool = True) -> M:
     Args:
         module: The module.
         host: For functions that have rules, but that no `primitive` declares: whether
-            they need NumPy arrays. Ufuncs are elementwise; JAX asks for a shape rule of
-            any other function when it compiles a call.
+            they need NumPy arrays. The shapes of ufuncs are known; of any other
+            function JAX asks for a shape rule when it compiles a call.
 
     Returns:
         The namespace, one for each module.
@@ -117,10 +117,5 @@ def _served(f: Any, *, host: bool) -> Any:
     if all(rule.opted_out for rule in (*table.rrule.rules, *table.frule.rules)):
         return f
     if (f, host) not in _HANDLES:
-        _HANDLES[f, host] = Primitive(f, host=host, elementwise=_is_elementwise(f))
+        _HANDLES[f, host] = Primitive(f, host=host)
     return _HANDLES[f, host]
-
-
-def _is_elementwise(f: Any) -> bool:
-    is_ufunc = type(f).__name__ == "ufunc"
-    return is_ufunc and f.signature is None and f.nout == 1

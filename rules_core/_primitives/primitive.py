@@ -23,6 +23,8 @@ from .find_host import ARRAYLESS, check_captured, find_adapter
 from .shape_and_batch_rules import (
     elementwise_batch_rule,
     elementwise_shape_rule,
+    is_plain_ufunc,
+    ufunc_shape_rule,
     vectorized_batch_rule,
 )
 
@@ -245,11 +247,13 @@ class Primitive(Generic[P, R]):
 
     @property
     def shape_rule(self) -> Callable[..., Any] | None:
-        """`(*ShapeDtype) → ShapeDtype`, registered or supplied by `elementwise`."""
+        """`(*ShapeDtype) → ShapeDtype`, registered or supplied; ufuncs know theirs."""
         if self.table.shapes is not None:
             return self.table.shapes.function
         if self.elementwise:
             return self._supplied("_shapes", elementwise_shape_rule)
+        if self.host and is_plain_ufunc(self.fun):
+            return self._supplied("_shapes", ufunc_shape_rule)
         return None
 
     @property
@@ -259,7 +263,7 @@ class Primitive(Generic[P, R]):
             return self.table.batches.function
         if self.vectorized:
             return self._supplied("_batches", vectorized_batch_rule)
-        if self.elementwise:
+        if self.elementwise or (self.host and is_plain_ufunc(self.fun)):
             return self._supplied("_batches", elementwise_batch_rule)
         return None
 

@@ -20,9 +20,11 @@ __all__ = [
     "broadcast",
     "elementwise_batch_rule",
     "elementwise_shape_rule",
+    "is_plain_ufunc",
     "numpy_dtype",
     "result_dtype",
     "shape_rule",
+    "ufunc_shape_rule",
     "vectorized_batch_rule",
 ]
 
@@ -193,6 +195,35 @@ def elementwise_shape_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
         return out if count == 1 else (out,) * count
 
     return elementwise_shapes
+
+
+def is_plain_ufunc(fun: Any) -> bool:
+    """Whether a function is a NumPy ufunc that maps broadcast elements one by one."""
+    return type(fun).__name__ == "ufunc" and fun.signature is None
+
+
+def ufunc_shape_rule(fun: Any) -> Callable[..., Any]:
+    """Shapes broadcast; the ufunc knows the dtypes of its results."""
+
+    def ufunc_shapes(*args: Any, **kw: Any) -> Any:
+        import numpy as np
+
+        if kw:
+            message = (
+                f"{describe(fun)} has no shape rule for calls with {', '.join(kw)}. "
+                "Call it without, or define a shape_rule."
+            )
+            raise UnsupportedError(message)
+        shape = np.broadcast_shapes(*(getattr(a, "shape", ()) for a in args))
+        weak = (int, float, complex)
+        kinds = [getattr(a, "dtype", type(a)) for a in args]
+        if all(kind in weak for kind in kinds):
+            kinds = list(map(np.dtype, kinds))
+        dtypes = fun.resolve_dtypes((*kinds, *(None,) * fun.nout))[fun.nin :]
+        outs = tuple(ShapeDtype(shape, dtype) for dtype in dtypes)
+        return outs[0] if fun.nout == 1 else outs
+
+    return ufunc_shapes
 
 
 def elementwise_batch_rule(fun: Callable[..., Any]) -> Callable[..., Any]:

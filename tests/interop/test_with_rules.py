@@ -147,3 +147,57 @@ def test_libraries_with_packs():
     assert torch.equal(x.grad, torch.eye(2))
     with pytest.raises(rc.UnsupportedError, match=r"Add @shape_rule.define\(det\)"):
         jax.grad(np_own.linalg.det)(jnp.eye(2))
+
+
+UFUNCS = {
+    "greater": (lambda n, x: n.greater(x, 0.5), (0.2, 0.7)),
+    "isfinite": (lambda n, x: n.isfinite(x), (0.2, np.inf)),
+    "abs": (lambda n, x: n.abs(x), (3 + 4j, 1j)),
+    "add": (lambda n, x: n.add(x, 1), (1, 2)),
+    "sqrt": (lambda n, x: n.sqrt(x), (1, 2)),
+    "single": (lambda n, x: n.multiply(x, 2.0), np.array((1, 2), np.float32)),
+    "modf": (lambda n, x: n.modf(x), (1.25, -0.5)),
+    "broadcast": (lambda n, x: n.hypot(x[:, None], x), (3.0, 4.0)),
+}
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_ufuncs_know_their_shapes_and_dtypes(name):
+    f, values = UFUNCS[name]
+    n, x = rc.with_rules(np), np.asarray(values)
+    wanted = np.asarray(f(np, x))
+    for run in (jax.jit, jax.vmap) if wanted.ndim == 1 else (jax.jit,):
+        found = run(lambda x: f(n, x))(jnp.asarray(x))
+        np.testing.assert_array_equal(np.asarray(found), wanted, strict=True)
+    check_in_torch(lambda x: f(n, x), x, wanted)
+
+
+def check_in_torch(f, x, wanted):
+    found = f(torch.asarray(x))
+    found = np.stack(found) if isinstance(found, tuple) else np.asarray(found)
+    np.testing.assert_array_equal(found, wanted, strict=True)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", UFUNCS)
+def test_ufuncs_compiled_by_torch(name):
+    f, values = UFUNCS[name]
+    n, x = rc.with_rules(np), np.asarray(values)
+    compiled = torch.compile(lambda x: f(n, x), backend="eager")
+    check_in_torch(compiled, x, np.asarray(f(np, x)))
+
+
+def test_a_ufunc_of_whole_numbers_in_single_precision(x32):
+    found = jax.jit(rc.with_rules(np).sqrt)(jnp.asarray([1, 4]))
+    assert found.dtype == np.float32
+    assert found.tolist() == [1.0, 2.0]
+
+
+def test_options_of_ufuncs_have_no_shape_rule():
+    n = rc.with_rules(np)
+    with pytest.raises(rc.UnsupportedError) as caught:
+        jax.jit(lambda x: n.add(x, 1.0, dtype="float32"))(jnp.ones(2))
+    assert str(caught.value) == (
+        "add has no shape rule for calls with dtype. Call it without, or define a "
+        "shape_rule."
+    )
