@@ -16,6 +16,7 @@ __all__ = ["written_blocks", "written_hessian"]
 # cache, but a loop of numbers costs the same for any number of lanes.
 ENTRIES, ENTRIES_OF_LOOPS = 16_000, 250_000
 LANES = 16  # of a pass, at least
+FEW = 3  # columns that are computed one after the other: small arrays cost more
 
 
 def written_blocks(
@@ -59,7 +60,7 @@ def columns(
     """The output, and for each of its leaves the columns along one more axis."""
     xs, count = [args[i] for i in order], sum(sizes)
     writing = len(args) == len(order) or hides_writes(args, kwargs, order)
-    if count > 1:
+    if count > FEW:
         try:
             push = Push(f, args, kwargs, order, now=now, writing=writing, lanes=True)
             width = chunk_size or lanes_of(push, count)
