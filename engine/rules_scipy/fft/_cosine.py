@@ -53,13 +53,13 @@ def _length(n: int, asked: int | None) -> int:
 def _adjoint(name: str, back: Any) -> Any:
     """The adjoint of transforms over several axes: axis by axis."""
 
-    def adjoint(dy: Any, x: Any, axes: Axes) -> Any:
+    def adjoint(dy: Any, shape: Any, axes: Axes) -> Any:
         xp = rc.array_namespace(dy)
         if xp.isdtype(dy.dtype, "complex floating") and not _FOR_COMPLEX:
             axes = axes._replace(orthogonalize=None)
         for axis in axes.places:
             dy = _along(name, back(), dy, axis, axes)
-        return resized(dy, x.shape, axes)
+        return resized(dy, shape, axes)
 
     return adjoint
 
@@ -88,9 +88,9 @@ def _inverted(name: str, back: Any) -> Any:
     """The adjoint of an inverse, which is the transform of the inverse type."""
     of_forward = _adjoint(name, back)
 
-    def adjoint(dy: Any, x: Any, axes: Axes) -> Any:
+    def adjoint(dy: Any, shape: Any, axes: Axes) -> Any:
         kind = _INVERSE[axes.kind or 2]
-        return of_forward(dy, x, axes._replace(kind=kind, norm=_BACK[axes.norm]))
+        return of_forward(dy, shape, axes._replace(kind=kind, norm=_BACK[axes.norm]))
 
     return adjoint
 

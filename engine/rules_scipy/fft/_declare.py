@@ -10,7 +10,15 @@ import numpy as np
 
 import rules_core as rc
 
-__all__ = ["DECLARED", "Axes", "constant", "edges", "resized", "transform"]
+__all__ = [
+    "DECLARED",
+    "Axes",
+    "constant",
+    "edges",
+    "entries_like",
+    "resized",
+    "transform",
+]
 
 # Declared functions: "covered" or "constant".
 DECLARED: dict[Any, str] = {}
@@ -43,7 +51,7 @@ def constant(*functions: Any) -> None:
 
 def transform(
     f: Any,
-    adjoint: Callable[[Any, Any, Axes], Any],
+    adjoint: Callable[[Any, tuple[int, ...], Axes], Any],
     *,
     length: Callable[[int, int | None], int],
     dtype: Callable[[Any], Any],
@@ -52,7 +60,8 @@ def transform(
 
     Args:
         f: The transform of SciPy.
-        adjoint: `adjoint(dy, x, axes)` in array-API code and calls of primitives.
+        adjoint: `adjoint(dy, shape of x, axes)` in array-API code and calls of
+            primitives.
         length: `length(n of x, n asked for)` is that of the result's last axis.
         dtype: `dtype(dtype of x)` is that of the result.
     """
@@ -60,27 +69,30 @@ def transform(
     made: rc.Primitive = rc.primitive(f, host=True)
     names = tuple(inspect.signature(f).parameters)[1:]
 
-    def axes_of(x: Any, options: tuple[Any, ...], plan: dict[str, Any]) -> Axes:
-        return _axes(len(x.shape), dict(zip(names, options, strict=False)) | plan)
+    def axes_of(shape: Any, options: tuple[Any, ...], plan: dict[str, Any]) -> Axes:
+        return _axes(len(shape), dict(zip(names, options, strict=False)) | plan)
 
     def transform_shape(x: Any, *options: Any, **plan: Any) -> Any:
-        shape, axes = list(x.shape), axes_of(x, options, plan)
+        shape, own = [*shape_of(x)], shape_of(x)
+        axes = axes_of(own, options, plan)
         for axis, n in zip(axes.places, axes.lengths, strict=True):
             shape[axis] = shape[axis] if n is None else n
         if axes.places:
             last = axes.places[-1]
-            shape[last] = length(x.shape[last], axes.lengths[-1])
-        return rc.ShapeDtype(tuple(shape), dtype(np.dtype(x.dtype)))
+            shape[last] = length(own[last], axes.lengths[-1])
+        return rc.ShapeDtype(tuple(shape), dtype(_dtype_of(x)))
 
     def transform_batch(
         _size: int, in_batched: Any, x: Any, *options: Any, **plan: Any
     ) -> Any:
         if in_batched[0]:
-            options = _past_the_batch(names, axes_of(x[0], options, plan), x, options)
+            axes = axes_of(x.shape[1:], options, plan)
+            options = _past_the_batch(names, axes, x, options)
         return f(x, *options, **plan), in_batched[0]
 
     def transform_adjoint(dy: Any, x: Any, *options: Any, **plan: Any) -> Any:
-        return adjoint(dy, x, axes_of(x, options, plan))
+        shape = shape_of(x)
+        return entries_like(x, adjoint(dy, shape, axes_of(shape, options, plan)))
 
     for rule in (transform_shape, transform_batch, transform_adjoint):
         rule.__qualname__ = f"{f.__name__}_{rule.__name__.partition('_')[2]}"
@@ -121,6 +133,29 @@ def _past_the_batch(
     s = given["s"]
     s = (s,) if isinstance(s, int) else s
     return tuple((given | {"axes": places, "s": s}).values())
+
+
+# lists of numbers, in place of arrays
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an array, or of a list as an array."""
+    if not isinstance(x, list | tuple):
+        return tuple(getattr(x, "shape", ()))
+    return (len(x), *(shape_of(x[0]) if len(x) else ()))
+
+
+def _dtype_of(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        return np.result_type(*map(_dtype_of, x))
+    return np.dtype(x.dtype) if hasattr(x, "dtype") else np.asarray(x).dtype
+
+
+def entries_like(x: Any, dx: Any) -> Any:
+    """The cotangent of a list as a list."""
+    if not isinstance(x, list | tuple):
+        return dx
+    return type(x)([entries_like(entry, dx[i]) for i, entry in enumerate(x)])
 
 
 # pieces of adjoints

@@ -9,7 +9,7 @@ import scipy.fft as _sp
 
 import rules_core as rc
 
-from ._declare import DECLARED, Axes, constant, edges, resized, transform
+from ._declare import DECLARED, Axes, constant, edges, entries_like, resized, transform
 
 __all__ = [
     "fft", "fft2", "fftn", "fftshift", "fht", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
@@ -42,46 +42,46 @@ def _whole(n: int, asked: int | None) -> int:
     return 2 * (n - 1) if asked is None else asked
 
 
-def _inverse(dy: Any, x: Any, axes: Axes) -> Any:
+def _inverse(dy: Any, shape: Any, axes: Axes) -> Any:
     dx = ifftn(dy, axes=axes.places, norm=_OTHER[axes.norm])
-    return resized(dx, x.shape, axes)
+    return resized(dx, shape, axes)
 
 
-def _forward(dy: Any, x: Any, axes: Axes) -> Any:
+def _forward(dy: Any, shape: Any, axes: Axes) -> Any:
     dx = fftn(dy, axes=axes.places, norm=_OTHER[axes.norm])
-    return resized(dx, x.shape, axes)
+    return resized(dx, shape, axes)
 
 
-def _of_half(dy: Any, x: Any, axes: Axes) -> Any:
+def _of_half(dy: Any, shape: Any, axes: Axes) -> Any:
     """The real part of the inverse transform of the half spectrum filled by zeros."""
     if not axes.places:
         return dy
     last = axes.places[-1]
-    n = _same(x.shape[last], axes.lengths[-1])
+    n = _same(shape[last], axes.lengths[-1])
     whole = resized(dy, {last: n}, axes._replace(places=(last,)))
     dx = ifftn(whole, axes=axes.places, norm=_OTHER[axes.norm])
-    return resized(rc.array_namespace(dx).real(dx), x.shape, axes)
+    return resized(rc.array_namespace(dx).real(dx), shape, axes)
 
 
-def _of_whole(dy: Any, x: Any, axes: Axes) -> Any:
+def _of_whole(dy: Any, shape: Any, axes: Axes) -> Any:
     """The half spectrum, in which all but the real frequencies count twice."""
     last = axes.places[-1]
     half = 2.0 * rfftn(dy, axes=axes.places, norm=_OTHER[axes.norm])
     even = dy.shape[last] % 2 == 0
     dx = edges(half, last, 0.5, 0.5 if even and half.shape[last] > 1 else 1.0)
-    return resized(dx, x.shape, axes)
+    return resized(dx, shape, axes)
 
 
-def _of_hermitian(dy: Any, x: Any, axes: Axes) -> Any:
+def _of_hermitian(dy: Any, shape: Any, axes: Axes) -> Any:
     """hfft(x) is irfft(conj(x)) with the other factor."""
-    dx = _of_whole(dy, x, axes._replace(norm=_OTHER[axes.norm]))
+    dx = _of_whole(dy, shape, axes._replace(norm=_OTHER[axes.norm]))
     return rc.array_namespace(dx).conj(dx)
 
 
-def _to_hermitian(dy: Any, x: Any, axes: Axes) -> Any:
+def _to_hermitian(dy: Any, shape: Any, axes: Axes) -> Any:
     """ihfft(x) is conj(rfft(x)) with the other factor."""
     dy = rc.array_namespace(dy).conj(dy)
-    return _of_half(dy, x, axes._replace(norm=_OTHER[axes.norm]))
+    return _of_half(dy, shape, axes._replace(norm=_OTHER[axes.norm]))
 
 
 fft = transform(_sp.fft, _inverse, length=_same, dtype=_complex)
@@ -108,8 +108,8 @@ def _shift(f: Any, back: Any) -> rc.Primitive:
     DECLARED[f] = "covered"
     made: rc.Primitive = rc.primitive(f, host=True, out="x")
 
-    def shift_adjoint(dy: Any, _x: Any, axes: Any) -> Any:
-        return back()(dy, axes)
+    def shift_adjoint(dy: Any, x: Any, axes: Any) -> Any:
+        return entries_like(x, back()(dy, axes))
 
     @rc.batch_rule.define(made)
     def shift_batch(_size: int, in_batched: Any, x: Any, axes: Any) -> Any:
@@ -133,8 +133,8 @@ def _hankel(f: Any) -> rc.Primitive:
     DECLARED[f] = "covered"
     made: rc.Primitive = rc.primitive(f, host=True, out=_like)
 
-    def hankel_adjoint(dy: Any, _a: Any, *parameters: Any) -> Any:
-        return made(dy, *parameters)
+    def hankel_adjoint(dy: Any, a: Any, *parameters: Any) -> Any:
+        return entries_like(a, made(dy, *parameters))
 
     hankel_adjoint.__qualname__ = f"{f.__name__}_adjoint"
     rc.linear_rule(made, hankel_adjoint, 0)
