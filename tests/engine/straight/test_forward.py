@@ -16,7 +16,9 @@ from rules_autodiff import (
     jacrev,
     jvp,
     linearize,
+    vjp,
 )
+from rules_autodiff.straight._unit import unit
 from rules_core import NoTangent, frule, rrule, scalar_rule
 
 X, V = np.array([0.4, -1.2, 0.7]), np.array([1.0, 0.5, -2.0])
@@ -247,6 +249,34 @@ def test_a_function_with_an_rrule_alone_is_transposed_by_hooks():
 
     for _ in range(3):
         assert jvp(lambda x: twice(x) * x, (3.0,), (1.0,)) == (18.0, 66.0)
+
+
+def left_to_a_tape(x, scale=1.0, shift=0.0):
+    names = {"x", "y"}  # a set is not in the language
+    return x * scale + shift * len(names), x * x
+
+
+def calls_it(x):
+    y, z = left_to_a_tape(x)
+    for _ in range(3):
+        y = y * 1.1 + z
+    return np.sin(y) + np.exp(-z) * y - z * 0.5
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("x", [0.7, X], ids=["number", "array"])
+def test_a_call_that_is_not_written_out_leaves_the_program_to_hooks(x, monkeypatch):
+    monkeypatch.setattr(unit, "WORTH", 0)
+    dx = 1.0 if x is not X else V
+    expected = jvp(calls_it, (x,), (dx,), tier="tape")
+    for _ in range(4):
+        vjp(calls_it, x)
+        same(jvp(calls_it, (x,), (dx,)), expected)
+        jacfwd(calls_it)(x)
+        _, f_jvp = linearize(calls_it, x)
+        same(f_jvp(dx), expected[1])
+    with pytest.raises(UnsupportedProgram):
+        jvp(calls_it, (x,), (dx,), tier="straight")
 
 
 @pytest.mark.usefixtures("at_once")

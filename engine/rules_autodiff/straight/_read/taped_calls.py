@@ -39,7 +39,7 @@ def call_by_tape(
         Refused: It cannot be called so, for the reason why it is not written out.
         Unlearned: The kind of its result is unknown.
     """
-    if reader.depth or reader.unit.looping:
+    if reader.depth or reader.unit.looping or not reader.unit.taping:
         raise refused
     given = [of_call(reader, x, refused) for x in (*values, *named.values())]
     active = tuple([i for i, x in enumerate(given) if x.active and reader.tracing])

@@ -6,16 +6,15 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from rules_autodiff._boundary.enter import without_const
 from rules_autodiff.straight._program.kinds import REAL
 from rules_core import NoTangent
 
-from .arguments import STAR, check_flat
+from .arguments import STAR
 from .results import UNSHARED, is_finite
 from .signatures import DOUBLE, leave
 from .tier import Pass, chosen, gradient
 
-__all__ = ["Push", "directions", "has_tangent"]
+__all__ = ["Push", "directions"]
 
 FLOATS = (float, np.float64)
 
@@ -120,10 +119,6 @@ def own_tangents(ys: Any, tangents: Any, lanes: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def has_tangent(dx: Any) -> bool:
-    return dx is not None and not isinstance(dx, NoTangent)
-
-
 def directions(primals: Any, tangents: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     """The positions of the arguments with tangents, and those.
 
@@ -133,17 +128,22 @@ def directions(primals: Any, tangents: Any) -> tuple[tuple[int, ...], tuple[Any,
     plain = type(primals) in (tuple, list) and type(tangents) in (tuple, list)
     if not plain or len(primals) != len(tangents):
         leave("the tangents are not those of the arguments")
-    active = tuple([i for i, dx in enumerate(tangents) if has_tangent(dx)])
+    active, dots = [], []
+    for i, dx in enumerate(tangents):
+        if dx is None or isinstance(dx, NoTangent):
+            continue
+        if not is_direction(primals[i], dx):
+            leave(f"a tangent is of class {type(dx).__name__}")
+        active.append(i)
+        dots.append(dx)
     if not active:
         leave("no argument has a tangent")
-    values = without_const(primals)
-    check_flat([values[i] for i in active])
-    for i in active:
-        x, dx = primals[i], tangents[i]
-        if type(x) is ndarray:
-            fits = type(dx) is ndarray and dx.dtype is DOUBLE and dx.shape == x.shape
-        else:
-            fits = type(x) in FLOATS and type(dx) in FLOATS
-        if not fits or (type(x) is ndarray and x.dtype is not DOUBLE):
-            leave(f"a tangent is of class {type(dx).__name__}")
-    return active, tuple([tangents[i] for i in active])
+    return tuple(active), tuple(dots)
+
+
+def is_direction(x: Any, dx: Any) -> bool:
+    """Whether a tangent is a number for a number, or such an array for an array."""
+    if type(x) is not ndarray:
+        return type(x) in FLOATS and type(dx) in FLOATS
+    floats = type(dx) is ndarray and x.dtype is DOUBLE is dx.dtype
+    return floats and bool(dx.shape == x.shape)

@@ -6,7 +6,7 @@ from itertools import count
 from types import FunctionType
 from weakref import finalize
 
-from .unit import Unit, execute
+from .unit import TANGENT, Unit, execute
 
 __all__ = ["program_of"]
 
@@ -34,7 +34,7 @@ def program_of(unit: Unit, arguments: int, dots: int) -> FunctionType:
     text = "\n".join([*lines, *top])
     namespace = {plain(name): value for name, value in unit.namespace.items()}
     namespace["__name__"] = unit.namespace["__name__"]
-    filename = f"<tangent {next(NUMBERS)}>"
+    filename = f"{TANGENT}{next(NUMBERS)}>"
     linecache.cache[filename] = len(text), None, text.splitlines(True), filename
     execute(text, filename, namespace)
     made: FunctionType = namespace["tangent"]

@@ -29,7 +29,7 @@ from rules_autodiff.straight._write.writer import Writer
 from .settled_reading import made_writer, read_settled
 from .unpacked_arguments import active_leaves, unpacking
 
-__all__ = ["Form", "Unit", "Writing", "write"]
+__all__ = ["TANGENT", "Form", "Unit", "Writing", "write"]
 
 # What a writing collects while it reads.
 COLLECTED = (
@@ -37,6 +37,7 @@ COLLECTED = (
 )  # fmt: skip
 WORTH = 8  # steps that a program must have for each call with a tape of its own
 LOOPED = 10  # steps for which one in a loop counts
+TANGENT = "<tangent "  # of names of files: generated code that is read again
 READINGS = 20  # of one program, until the kinds of results are stable
 
 
@@ -116,6 +117,7 @@ class Writing:
         tapes: The number of calls that are run by a tape of their own.
         looping: In how many loops stands the call that is read.
         mode: `"reverse"`, `"forward"`, or `"lanes"` for several tangents at once.
+        taping: Whether a call that is not written out may run on a tape of its own.
     """
 
     def __init__(
@@ -128,6 +130,8 @@ class Writing:
         mode: str = "reverse",
     ):
         self.mode = mode
+        generated = function.__code__.co_filename.startswith(TANGENT)
+        self.taping = mode == "reverse" and not generated
         self.captures = Captures(function)
         self.relied: set[Any] = set()
         self.ruled: list[Ruled] = []
