@@ -132,7 +132,9 @@ factorial = ufunc(
 
 
 def _digamma_sum(_y: Any, a: Any, d: Any) -> Any:
-    return sum((digamma(a - j / 2) for j in range(int(d))), 0 * a)
+    if d <= 0:  # SciPy's value is then one number, for arrays too
+        return rc.ZeroTangent()
+    return sum(digamma(a - j / 2) for j in range(int(d)))
 
 
 multigammaln = ufunc(_sp.multigammaln, _digamma_sum, _WHOLE.format("multigammaln", "d"))
