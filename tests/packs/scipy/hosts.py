@@ -85,7 +85,7 @@ class TorchHost(JaxHost):
     name = "torch"
 
     def back(self, x):
-        return x.detach().resolve_conj().numpy()
+        return x.detach().resolve_conj().numpy(force=True)
 
     def array(self, x):
         torch = pytest.importorskip("torch")
