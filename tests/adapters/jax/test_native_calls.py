@@ -20,6 +20,7 @@ import scipy.special
 import hatch_build
 import rules_core as rc
 from rules_core import ShapeDtype
+from rules_core.testing import check_rule
 from rules_jax._host import call as host_calls
 from rules_jax._host.native import available
 from rules_jax._host.native.library import register
@@ -266,6 +267,14 @@ def test_what_goes_by_callback_says_why(name):
     assert reason in line
     if name != "objects":  # which NumPy makes of them, and nobody asked for
         np.testing.assert_allclose(jax.jit(f)(*args), f.fun(*args), rtol=1e-6)
+
+
+@pytest.mark.full
+def test_check_rule_finds_native_code_that_computes_something_else():
+    f = rc.primitive(plain, host=True, elementwise=True, native=np.exp2)
+    rc.scalar_rule(f, lambda y, x: (y,))
+    with pytest.raises(AssertionError, match="jax: jit  y: "):
+        check_rule(f, 0.3, level="full")
 
 
 def test_explain_names_the_loop():

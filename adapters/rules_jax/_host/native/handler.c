@@ -9,7 +9,6 @@
    XLA's structs are declared here as its C API 0.3 has them; the sizes that XLA writes
    into them are checked at each call. */
 
-#include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -241,14 +240,26 @@ static int run_row(const Call *call, ssz row, ssz start, ssz count) {
 }
 
 /* XLA flushes subnormal numbers to zero; the loop gets the floating-point state of a
-   program in C, as NumPy gives it. */
-static void plain_floats(fenv_t *saved) {
+   program in C, as NumPy gives it. On x86 that is one register, which is faster. */
+#ifdef __x86_64__
+typedef unsigned FloatState;
+static void plain_floats(FloatState *saved) {
+  *saved = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(0x1f80);
+}
+static void restore_floats(const FloatState *saved) { __builtin_ia32_ldmxcsr(*saved); }
+#else
+#include <fenv.h>
+typedef fenv_t FloatState;
+static void plain_floats(FloatState *saved) {
   fegetenv(saved);
   fesetenv(FE_DFL_ENV);
 }
+static void restore_floats(const FloatState *saved) { fesetenv(saved); }
+#endif
 
 static int run_units(Call *call, ssz unit, ssz first, ssz last) {
-  fenv_t saved;
+  FloatState saved;
   int status = 0;
   ssz parts = (call->dims[0] + unit - 1) / unit;
   enter_thread();
@@ -258,7 +269,7 @@ static int run_units(Call *call, ssz unit, ssz first, ssz last) {
     ssz start = i % parts * unit, left = call->dims[0] - start;
     status = run_row(call, i / parts, start, left < unit ? left : unit);
   }
-  fesetenv(&saved);
+  restore_floats(&saved);
   if (!before && raised()) {
     take_exception(call->text, TEXT);
     return 1;
