@@ -23,7 +23,10 @@ from .subject import CommandError, find_function, find_module, read_arguments
 __all__ = ["main"]
 
 # Modules with functions of the installed packs, for `coverage` without a module.
-COVERED = ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special")
+COVERED = (
+    "math", "numpy", "numpy.linalg", "numpy.fft",
+    "scipy.special", "scipy.linalg", "scipy.fft",
+)  # fmt: skip
 COLUMNS = ("function", "reverse", "forward", "rules of", "calls")
 
 
