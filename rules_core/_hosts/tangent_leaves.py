@@ -116,7 +116,7 @@ def read(
 
     >>> from rules_core.extend import Opener, flatten, read_tangent
     >>> layout = flatten({"w": 1.0, "b": (2.0, 3.0)}, [], Opener(float))
-    >>> read_tangent(layout, {"b": [0.5, None]}, [True] * 3, "p")
+    >>> read_tangent(layout, {"w": None, "b": [0.5, None]}, [True] * 3, "p")
     [None, 0.5, None]
     """
     named = path if what is None else what

@@ -382,7 +382,7 @@ def _unregistered(fun: Any, flags: dict[str, Any]) -> Primitive:
 
 def check_flags(handle: Primitive[P, R], given: dict[str, Any]) -> Primitive[P, R]:
     for name, value in given.items():
-        if getattr(handle, name) != value:
+        if value not in (handle.flags[name], getattr(handle, name)):
             message = (
                 f"primitive {describe(handle.fun)} was made with "
                 f"{name}={getattr(handle, name)!r}, but is now asked for with "
