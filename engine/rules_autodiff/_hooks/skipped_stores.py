@@ -105,9 +105,8 @@ def is_last_point(run: Hooks, x: Any, compared: list[Any]) -> bool:
 
 def results_in(x: Any, points: list[Any], compared: list[Any]) -> Iterator[Any]:
     """The numbers that stand beside the last point."""
-    if any(x is p for p in points) and not (
-        isinstance(x, CONTAINERS) and not near_any(x, compared)
-    ):
+    whole = near_any(x, compared) or not isinstance(x, CONTAINERS)
+    if whole and any(x is p for p in points):
         return
     yield from (
         leaf for leaf in leaves(x) if is_real(leaf) and not near_any(leaf, compared)
