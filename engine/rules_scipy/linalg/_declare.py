@@ -220,7 +220,7 @@ class _Rules:
             p: dx for p, dx in found.items() if not isinstance(dx, rc.AbstractZero)
         }
         options = tangents[1 + len(call.args) :]
-        if not all(isinstance(dx, rc.AbstractZero) for dx in options):
+        if not all(isinstance(dx, rc.AbstractZero) or _is_zero(dx) for dx in options):
             return y, self.unknown()
         if not moving:
             return y, rc.ZeroTangent()
@@ -335,6 +335,11 @@ def _cotangent(x: Any, i: int, cotangents: dict[Place, Any]) -> Any:
 
 def _made(part: Any) -> Any:
     return part() if callable(part) else part
+
+
+def _is_zero(dx: Any) -> bool:
+    """Frameworks give an option, which is constant there, a zero."""
+    return isinstance(dx, (int, float)) and dx == 0
 
 
 def _moves(x: Any) -> bool:

@@ -6,10 +6,8 @@ from typing import Any
 
 import scipy.linalg as _sp
 
-import rules_core as rc
-
 from ._declare import At, declare
-from ._matrices import adjoint
+from ._matrices import adjoint, solved
 from ._shapes import like
 
 __all__ = [
@@ -99,13 +97,9 @@ def _even(q: Any) -> Any:
     return (q + adjoint(q)) / 2
 
 
-def _solved(m: Any, right: Any) -> Any:
-    return rc.array_namespace(m).linalg.solve(m, right)
-
-
 def _feedback_continuous(x: Any, b: Any, r: Any, e: Any, s: Any) -> Any:
     cross = adjoint(b) @ (x if e is None else x @ e)
-    return _solved(r, cross if s is None else cross + adjoint(s))
+    return solved(r, cross if s is None else cross + adjoint(s))
 
 
 def _care_residual(
@@ -129,12 +123,12 @@ def _care_loop(at: At) -> tuple[Any, Any]:
 
 def _descriptor_left(e: Any, m: Any) -> Any:
     """e⁻¹ m."""
-    return m if e is None else _solved(e, m)
+    return m if e is None else solved(e, m)
 
 
 def _descriptor_right(e: Any, m: Any) -> Any:
     """m e⁻¹."""
-    return m if e is None else adjoint(_solved(adjoint(e), adjoint(m)))
+    return m if e is None else adjoint(solved(adjoint(e), adjoint(m)))
 
 
 def _care_again(at: At, r: Any) -> Any:
@@ -163,7 +157,7 @@ solve_continuous_are = declare(
 
 def _feedback_discrete(x: Any, a: Any, b: Any, r: Any, s: Any) -> Any:
     cross = adjoint(b) @ x @ a
-    return _solved(r + adjoint(b) @ x @ b, cross if s is None else cross + adjoint(s))
+    return solved(r + adjoint(b) @ x @ b, cross if s is None else cross + adjoint(s))
 
 
 def _dare_residual(

@@ -20,6 +20,7 @@ from ._matrices import (
     joined,
     lower_part,
     real,
+    solved,
     triangle,
 )
 from ._shapes import Shape, dtype_of, like, shaped
@@ -114,11 +115,9 @@ cholesky_banded = declare(_sp.cholesky_banded, _cholesky_band_step, out=like())
 
 def _lu_of(l: Any, u: Any, a: Any) -> tuple[Any, Any]:
     """The derivative of the factors l u = a, linear in `a`."""
-    xp = rc.array_namespace(a)
-    k = u.shape[-2] if u.shape[-2] < l.shape[-2] else l.shape[-1]
     k = min(l.shape[-2], u.shape[-1])
     l1, u1 = l[..., :k, :], u[..., :, :k]
-    inner = xp.linalg.solve(l1, a[..., :k, :k])
+    inner = solved(l1, a[..., :k, :k])
     inner = _over(inner, u1)
     below, above = lower_part(inner), triangle(inner, lower=False)
     dl, du = l1 @ below, above @ u1
@@ -127,13 +126,13 @@ def _lu_of(l: Any, u: Any, a: Any) -> tuple[Any, Any]:
         dl = joined([dl, _over(rest, u1)], -2)
     if u.shape[-1] > k:
         rest = a[..., :, k:] - dl @ u[..., :, k:]
-        du = joined([du, xp.linalg.solve(l1, rest)], -1)
+        du = joined([du, solved(l1, rest)], -1)
     return dl, du
 
 
 def _over(m: Any, u: Any) -> Any:
     """m u⁻¹."""
-    return adjoint(rc.array_namespace(u).linalg.solve(adjoint(u), adjoint(m)))
+    return adjoint(solved(adjoint(u), adjoint(m)))
 
 
 def _lu_factor_step(at: At, a: Any) -> Any:
@@ -356,7 +355,7 @@ def _rq_step(at: At, a: Any, mode: Any) -> Any:
         raise rc.UnsupportedError(message)
     if mode == "r":
         r0 = at.y[..., :, -m:]
-        q0 = xp.linalg.solve(r0, at.args[0])
+        q0 = solved(r0, at.args[0])
     else:
         q0 = at.y[1][..., -m:, :]
     own, r = _reduced_qr(_turned(a), _turned(q0))

@@ -16,10 +16,10 @@ from rules_numpy.linalg.equal_values import equal_groups
 from ._bands import constant_like
 from ._declare import At, declare
 from ._gauge import distinct, nan_if, one_phase, phases, share
-from ._matrices import adjoint, conjugate, diagonal_of, is_complex, real
+from ._matrices import adjoint, conjugate, diagonal_of, is_complex, real, solved
 from ._shapes import Shape, complex_of, dtype_of, real_of
 
-__all__ = ["eig", "eigvals", "funm", "independent", "over_gaps"]
+__all__ = ["eig", "eigvals", "funm", "independent", "complexified", "over_gaps"]
 
 
 def independent(f: str, v: Any) -> Any:
@@ -39,7 +39,7 @@ def independent(f: str, v: Any) -> Any:
 def _basis(f: str, at: At) -> tuple[Any, Any, Any]:
     """Values, vectors and their inverse, for `at.extra`."""
     w, v = eig(*at.args)
-    v = _complex(v)
+    v = complexified(v)
     return w, v, independent(f, v)
 
 
@@ -47,13 +47,12 @@ def _in_basis(at: At, a: Any, b: Any) -> Any:
     """V⁻¹ dA V, or V⁻¹ B⁻¹ (dA V - dB V w) of a pair."""
     w, v, left = at.extra
     if b is None:
-        return left @ _complex(a) @ v
-    moved = _complex(a) @ v - (_complex(b) @ v) * w[..., None, :]
-    xp = rc.array_namespace(moved)
-    return left @ xp.linalg.solve(_complex(at.args[1]), moved)
+        return left @ complexified(a) @ v
+    moved = complexified(a) @ v - (complexified(b) @ v) * w[..., None, :]
+    return left @ solved(complexified(at.args[1]), moved)
 
 
-def _complex(x: Any) -> Any:
+def complexified(x: Any) -> Any:
     xp = rc.array_namespace(x)
     return xp.astype(x, xp.result_type(x.dtype, xp.complex64))
 
@@ -109,7 +108,7 @@ def _eig_step(
     def left_vectors() -> Any:
         y = at.y[1]
         own = _moved("eig", v, w, m)
-        own = own if b is None else _complex(b) @ own
+        own = own if b is None else complexified(b) @ own
         xp = rc.array_namespace(own)
         return _narrowed(_normal(adjoint(xp.linalg.inv(own)), y), y)
 
@@ -196,7 +195,7 @@ eigvals = declare(
 def _funm_basis(at: At, func: Any) -> Any:
     """The basis of the vectors, and divided differences of the function."""
     w, v = eig(at.args[0])
-    v = _complex(v)
+    v = complexified(v)
     xp = rc.array_namespace(w)
     values, slopes = rc.jvp(func, (w,), (xp.ones_like(w),))
     same = equal_groups("funm", rc.ignore_derivatives(w))
@@ -210,7 +209,7 @@ def _funm_basis(at: At, func: Any) -> Any:
 def _funm_step(at: At, A: Any, disp: Any) -> Any:
     """V (F ∘ V⁻¹ dA V) V⁻¹ with the divided differences F of the function."""
     v, left, factors = at.extra
-    y = v @ (factors * (left @ _complex(A) @ v)) @ left
+    y = v @ (factors * (left @ complexified(A) @ v)) @ left
     y = _narrowed(y, at.y if disp else at.y[0])
     return y if disp else (y, None)
 

@@ -16,6 +16,7 @@ from ._matrices import (
     adjoint,
     hermitian,
     joined,
+    solved,
 )
 from ._shapes import Shape, dtype_of, real_of
 
@@ -39,14 +40,14 @@ def _standard(a: Any, b: Any, kind: Any) -> tuple[Any, Callable[[Any], Any]]:
     xp = rc.array_namespace(b)
     low = xp.linalg.cholesky(b)
     if kind == 1:
-        half = xp.linalg.solve(low, a)
-        inner = adjoint(xp.linalg.solve(low, adjoint(half)))
+        half = solved(low, a)
+        inner = adjoint(solved(low, adjoint(half)))
     else:
         inner = adjoint(low) @ a @ low
     inner = (inner + adjoint(inner)) / 2
     if kind == 3:
         return inner, lambda u: low @ u
-    return inner, lambda u: xp.linalg.solve(adjoint(low), u)
+    return inner, lambda u: solved(adjoint(low), u)
 
 
 def _same(x: Any) -> Any:

@@ -11,7 +11,7 @@ import rules_core as rc
 
 from ._declare import At, declare
 from ._gauge import nan_if, refuse_phase
-from ._general import eig, independent, over_gaps
+from ._general import complexified, eig, independent, over_gaps
 from ._matrices import (
     adjoint,
     diagonal_of,
@@ -20,6 +20,7 @@ from ._matrices import (
     is_complex,
     lower_part,
     real,
+    solved,
     symmetric,
     transposed,
     triangle,
@@ -36,6 +37,7 @@ def _schur_basis(at: At) -> tuple[Any, Any, Any]:
     """Values, vectors and their inverse of the triangle, in its order."""
     t = at.y[0]
     w, v = eig(t)
+    v = complexified(v)
     xp = rc.array_namespace(t)
     gap = xp.max(xp.abs(rc.ignore_derivatives(w - diagonal_of(t))))
     size = xp.max(xp.abs(rc.ignore_derivatives(t)))
@@ -57,16 +59,12 @@ def _schur_step(at: At, a: Any) -> Any:
     """
     (t, z), (w, v, left) = at.y[:2], at.extra
     m = adjoint(z) @ a @ z
-    inner = lower_part(over_gaps("schur", w, left @ _as(m, v) @ v))
+    inner = lower_part(over_gaps("schur", w, left @ complexified(m) @ v))
     low = lower_part(v @ inner @ left)
     low = low if is_complex(t) else real(low)
     turn = low - adjoint(low)
     dt = triangle(m + t @ turn - turn @ t, lower=False)
     return (lambda: dt), (lambda: z @ turn), None
-
-
-def _as(m: Any, v: Any) -> Any:
-    return rc.array_namespace(m).astype(m, v.dtype) if is_complex(v) else m
 
 
 def _schur_check(at: At, dy: Any, wanted: Any) -> Any:
@@ -122,14 +120,14 @@ def _ldl_step(at: At, A: Any, lower: Any, hermitian: Any) -> Any:
     xp = rc.array_namespace(low)
     turned = adjoint if hermitian else transposed
     read = _read(A, lower, hermitian)
-    half = xp.linalg.solve(low, read)
-    m = turned(xp.linalg.solve(low, turned(half)))
+    half = solved(low, read)
+    m = turned(solved(low, turned(half)))
     fixed = rc.ignore_derivatives(d)
     inside = (fixed != 0) | (identity(fixed, d.shape[-1]) != 0)
     zero = xp.zeros_like(m)
     side = lower_part(m) if lower else transposed(lower_part(transposed(m)))
     beside = xp.where(inside, zero, side)
-    k = transposed(xp.linalg.solve(transposed(d), transposed(beside)))
+    k = transposed(solved(transposed(d), transposed(beside)))
     return low @ k, xp.where(inside, m, zero), None
 
 

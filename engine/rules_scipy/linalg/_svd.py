@@ -8,10 +8,20 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_numpy.linalg.solves import cofactor
 
 from ._declare import At, declare
 from ._gauge import distinct, nan_if, phases, refuse_phase, share
-from ._matrices import adjoint, conjugate, hermitian, is_complex, joined, real
+from ._matrices import (
+    adjoint,
+    conjugate,
+    hermitian,
+    identity,
+    is_complex,
+    joined,
+    real,
+    solved,
+)
 from ._shapes import Shape, dtype_of, real_of, shaped
 
 __all__ = [
@@ -135,15 +145,26 @@ svdvals = declare(_sp.svdvals, _svdvals_step, out=_svdvals_shape)
 # Determinants, pseudo-inverses, least squares
 
 
+def _cofactors(at: At) -> Any:
+    """Of singular matrices too; a framework needs a regular one, else there is NaN."""
+    (a,) = at.args
+    if isinstance(a, np.ndarray):
+        return cofactor(a)
+    xp = rc.array_namespace(a)
+    unit = identity(a, a.shape[-1])
+    return at.y[..., None, None] * xp.matrix_transpose(solved(a, unit + 0 * a))
+
+
 def _det_step(at: At, a: Any) -> Any:
-    return rc.array_namespace(a).linalg.det(a)
+    """Σ C dA with the cofactors C."""
+    return rc.array_namespace(a).sum(at.extra * a, axis=(-2, -1))
 
 
 def _det_shape(a: Any, *_args: Any, **_kw: Any) -> Any:
     return shaped(a.shape[:-2], a)
 
 
-det = declare(_sp.det, _det_step, out=_det_shape)
+det = declare(_sp.det, _det_step, out=_det_shape, prepare=_cofactors)
 
 
 def _cut(a: Any, atol: Any, rtol: Any) -> Any:

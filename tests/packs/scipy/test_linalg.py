@@ -411,3 +411,27 @@ def test_lists_and_numbers(name):
 def test_the_root_of_a_singular_matrix_has_no_slope():
     _, pullback = rc.rrule(sl.sqrtm, np.zeros((2, 2)))
     assert np.isnan(pullback(np.ones((2, 2)))[1]).all()
+
+
+NESTED = {
+    "lu_factor": lambda a: linalg.lu_factor(a)[0],
+    "det": linalg.det,
+    "eigvalsh": lambda a: linalg.eigvalsh(a, a @ a.T),
+    "schur": lambda a: linalg.schur(a @ a.T)[0] ** 2,
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.parametrize("modes", ["ff", "fr"])
+def test_a_forward_mode_differentiated_in_torch(name, modes):
+    """PyTorch's own rules of `solve` and `det` are wrong there."""
+    own, moves = Torch(), directions([REAL.far])
+
+    def program(a):
+        return (NESTED[name](a) ** 2).sum() / 1e3
+
+    known = differences(lambda a: float(program(a)), [REAL.far], moves)[1]
+    along = program
+    for mode in modes:
+        along = (own.forward if mode == "f" else own.reverse)(along, moves)
+    assert np.isclose(own.run(along, [REAL.far]), known, rtol=1e-4)
