@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._hooks import access, calls
+from rules_autodiff._hooks import access, calls, skipped_stores
 from rules_autodiff._hooks.calls import Transform, is_opaque_class
 from rules_autodiff._hooks.run import Run
 from rules_autodiff._python.errors import UnsupportedProgram
@@ -57,6 +57,15 @@ def called(run: Any, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
+def decided(
+    run: Any, test: Any, reads: Any, if_true: Any, if_false: Any, *, depth: int = 1
+) -> bool:
+    truth = skipped_stores.decided(run, test, reads, if_true, if_false, depth=depth + 1)
+    if run.skipped:
+        stop("may read results of an earlier call")
+    return truth
+
+
 class QuietRun(FastRun):
     """A run that stops before a call that may have an effect.
 
@@ -64,7 +73,7 @@ class QuietRun(FastRun):
         streams: Iterators that the run has made; others would be used up.
     """
 
-    iter, call = iterated, called
+    iter, call, decided = iterated, called, decided
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,9 +89,6 @@ class QuietRun(FastRun):
         if not is_known(f):
             stop(f"calls {f!r}")
         return super().call_opaque(f, args, kwargs)
-
-    def note_skipped(self, values: list[Any]) -> None:
-        stop(f"may read {len(values)} results of an earlier call")
 
     def getitem(self, owner: Any, key: Any) -> Any:
         if isinstance(owner, dict) and type(owner) is not dict:

@@ -71,9 +71,6 @@ class Hooks(Protocol):
     def truth(self, x: Any) -> Any:
         """What a test looks at in place of `x`."""
 
-    def note_skipped(self, values: list[Any]) -> None:
-        """Refuse to read these values from now on."""
-
     # calls
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:

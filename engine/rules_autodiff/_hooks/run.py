@@ -99,7 +99,7 @@ class Run:
     comparison, inplace = comparison, inplace
     is_same = identity.is_same
     truth = special_methods.truth
-    decided, note_skipped = skipped_stores.decided, skipped_stores.note
+    decided = skipped_stores.decided
     either, both_of = special_methods.either, special_methods.both_of
 
     # Literals.

@@ -26,19 +26,21 @@ from rules_autodiff._refusals import refused
 from .interface import Hooks
 from .stored_places import CONTAINERS, Variables, held, value_of
 
-__all__ = ["decided", "note"]
+__all__ = ["decided"]
 
 NEAR = 1e-3  # relative; tests of caches allow less
 SHORT = 8  # entries of a list that is a record, not a log
 LOOKED_AT = 32  # entries of each container: logs of numbers grow long
 
 
-def decided(run: Hooks, test: Any, reads: Any, if_true: Any, if_false: Any) -> bool:
+def decided(
+    run: Hooks, test: Any, reads: Any, if_true: Any, if_false: Any, *, depth: int = 1
+) -> bool:
     """The truth of a test; notes what may be cached where a branch is skipped."""
     truth = bool(test)
     places = if_true if truth else if_false
     if places:
-        frame = sys._getframe(1)  # noqa: SLF001  (the variables of the program)
+        frame = sys._getframe(depth)  # noqa: SLF001  (the variables of the program)
         look(run, frame.f_locals, frame.f_globals, reads, places)
     return truth
 
@@ -60,7 +62,7 @@ def look(
     results = [leaf for x in stored for leaf in results_in(x, points, compared)]
     if not results:
         return
-    run.note_skipped([*results, *(x for x in stored if holds_any(x, results))])
+    note(run, [*results, *(x for x in stored if holds_any(x, results))])
     for name, value in variables.items():
         if id(value) in run.skipped:
             refused("skipped", name)

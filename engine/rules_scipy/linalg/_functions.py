@@ -96,7 +96,7 @@ def _slope_shape(a: Any, e: Any, *_options: Any) -> Any:
 
 
 def _adjoint_slope(slope: Any, a: Any, w: Any, options: tuple[Any, ...]) -> Any:
-    """The adjoint of L(A, ·); without a word about f(conj z)."""
+    """The adjoint of L(A, ·), where f(conj z) = conj f(z)."""
     return conjugate(slope(transposed(a), conjugate(w), *options))
 
 
