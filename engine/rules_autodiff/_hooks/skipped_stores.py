@@ -30,6 +30,7 @@ __all__ = ["decided"]
 
 NEAR = 1e-3  # relative; tests of caches allow less
 SHORT = 8  # entries of a list that is a record, not a log
+MANY = 64  # entries of an array of which each is looked at
 LOOKED_AT = 32  # entries of each container: logs of numbers grow long
 
 
@@ -76,10 +77,12 @@ def may_be_pair(stored: list[Any]) -> bool:
     if len(stored) != 1:
         return len(stored) > 1
     (x,) = stored
+    if is_number(x) or isinstance(x, np.ndarray):
+        return not is_number(x) and 1 < x.size <= MANY
     if not isinstance(x, CONTAINERS):
-        return False
-    last = next(reversed(x.values() if isinstance(x, dict) else x), None)
-    return 1 < len(x) <= SHORT or isinstance(last, CONTAINERS)
+        return True
+    last = next(iter(latest(x)), None)
+    return 1 < len(x) <= SHORT or not isinstance(last, float)
 
 
 def active_leaves(
@@ -107,24 +110,34 @@ def is_last_point(run: Hooks, x: Any, compared: list[Any]) -> bool:
 
 def results_in(x: Any, points: list[Any], compared: list[Any]) -> Iterator[Any]:
     """The numbers that stand beside the last point."""
-    whole = near_any(x, compared) or not isinstance(x, CONTAINERS)
-    if whole and any(x is p for p in points):
-        return
+    if any(x is p for p in points):
+        if near_any(x, compared):
+            return
+        if isinstance(x, np.ndarray):
+            yield x  # a point, and results, in one array
+            return
     yield from (
         leaf for leaf in leaves(x) if is_real(leaf) and not near_any(leaf, compared)
     )
 
 
 def parts(x: Any) -> Iterator[Any]:
-    """What a container holds last, containers inside too; else the value itself."""
-    if not isinstance(x, CONTAINERS):
-        yield x
-        return
-    inside = reversed(x.values() if isinstance(x, dict) else x)
-    for part in islice(inside, LOOKED_AT):
-        yield part
-        if isinstance(part, CONTAINERS):
-            yield from parts(part)
+    """What a container, a record or an array holds last; else the value itself."""
+    if isinstance(x, np.ndarray):
+        small = is_float_array(x) and x.size <= MANY
+        yield from x[x != 0] if small else (x,)  # zeros are yet to be filled
+    elif not isinstance(x, CONTAINERS):
+        yield from leaves(x) or (x,)
+    else:
+        for part in islice(latest(x), LOOKED_AT):
+            yield part
+            if isinstance(part, CONTAINERS):
+                yield from parts(part)
+
+
+def latest(x: Any) -> Iterator[Any]:
+    """The entries of a container, the last one first."""
+    return reversed(dict.values(x) if isinstance(x, dict) else x)
 
 
 def is_real(x: Any) -> bool:
@@ -132,27 +145,43 @@ def is_real(x: Any) -> bool:
 
 
 def near_any(x: Any, compared: list[Any]) -> bool:
-    return any(near(x, y) for y in compared)
+    """Whether something is nearly one of the numbers, or a part of an array."""
+    return any(near(x, y) or is_part(x, y) for y in compared)
 
 
 def near(x: Any, y: Any) -> bool:
     """Whether two values, or a list and an array, are nearly the same numbers."""
     if isinstance(x, float | int) and isinstance(y, float):
         return abs(x - y) <= NEAR * abs(y)
-    shape = np.shape(y)
+    found = as_numbers(x)
+    if found is None or found.shape != np.shape(y) or 0 in found.shape:
+        return False
+    with np.errstate(all="ignore"):
+        return bool((abs(found - y) <= NEAR * np.max(abs(y))).all())
+
+
+def is_part(x: Any, y: Any) -> bool:
+    """Whether each of some numbers, not zero, is nearly an entry of an array."""
+    found = as_numbers(x) if np.ndim(y) else None
+    if found is None or not 0 < found.size <= MANY or np.size(y) > MANY:
+        return False
+    flat = found.reshape(-1, 1)
+    with np.errstate(all="ignore"):
+        close = abs(flat - np.ravel(y)) <= NEAR * abs(flat)
+    return bool(close.any(axis=1).all() and flat.any())
+
+
+def as_numbers(x: Any) -> Any:
+    """A number, an array or a list of numbers as an array; None for others."""
     if isinstance(x, list | tuple):
-        if not shape or len(x) != shape[0]:
-            return False
         try:
             x = np.asarray(x)
         except ValueError:  # a ragged list
-            return False
+            return None
     elif not (is_number(x) or is_float_array(x)):
-        return False
-    if np.shape(x) != shape or 0 in shape or np.asarray(x).dtype.kind not in "fciu":
-        return False
-    with np.errstate(all="ignore"):
-        return bool((abs(x - y) <= NEAR * np.max(abs(y))).all())
+        return None
+    found = np.asarray(x)
+    return found if found.dtype.kind in "fciu" else None
 
 
 def holds_any(x: Any, results: list[Any]) -> bool:
@@ -174,7 +203,7 @@ def note(run: Hooks, values: list[Any]) -> None:
 
 def read(run: Hooks, hook: Callable[..., Any], owner: Any, key: Any) -> Any:
     value = hook(owner, key)
-    if id(value) in run.skipped:
+    if id(value) in run.skipped or id(owner) in run.skipped:
         place = f".{key}" if isinstance(key, str) else f"[{key!r}]"
         refused("skipped", f"{type(owner).__name__}{place}")
     return value

@@ -167,11 +167,12 @@ def attribute(owner: Any, name: str) -> Any:
 
 def item(owner: Any, key: Any) -> Any:
     """An item of a container; of an array, the whole."""
-    if type(owner) in CONTAINERS:
-        try:
-            return owner[key]
-        except (LookupError, TypeError):
-            return MISSING
+    for cls in CONTAINERS:  # not by a method of a subclass
+        if isinstance(owner, cls):
+            try:
+                return cls.__getitem__(owner, key)
+            except (LookupError, TypeError):
+                return MISSING
     return owner if isinstance(owner, np.ndarray) else MISSING
 
 

@@ -51,6 +51,8 @@ class SkippedStores:
         """Look at statements and at what is inside of them."""
         for number, node in enumerate(body):
             rest = body[number + 1 :] + after
+            if isinstance(node, ast.While):
+                self.note(node, node.test, (), self.places(node.body))
             if isinstance(node, ast.If):
                 taken = self.way(node.body, node.orelse, rest)
                 other = self.way(node.orelse, node.body, rest)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 __all__ = ["PLAIN", "Plain", "boxed", "live"]
 
@@ -56,7 +57,10 @@ class Plain:
         return boxed(x)
 
     def copied(self, x: Any, order: Any = "K") -> Any:
+        """A copy; with None, of the same strides."""
         if isinstance(x, np.ndarray):
+            if order is None:
+                return as_laid_out(x)
             return np.array(x, order=order, subok=True)
         return boxed(x)
 
@@ -71,6 +75,18 @@ for _name in OPERATORS:
     setattr(Plain, _name, staticmethod(getattr(operator, _name)))
 
 PLAIN = Plain()
+
+
+def as_laid_out(x: Any) -> Any:
+    """A copy with the strides of an argument, on which a program may depend."""
+    low, high = byte_bounds(x)
+    if x.flags.forc or type(x) is not np.ndarray or high - low < x.nbytes:
+        return np.array(x, order="K", subok=True)  # without gaps, or overlapping
+    memory = np.zeros(high - low, np.uint8)
+    start = x.__array_interface__["data"][0] - low
+    own: Any = np.ndarray(x.shape, x.dtype, memory, start, x.strides)
+    own[...] = x
+    return np.asarray(memoryview(own))  # the owner of its memory, as `alias` makes one
 
 
 def live(level: Any) -> Any:
