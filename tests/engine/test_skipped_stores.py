@@ -1,5 +1,6 @@
 """Caches that are asked in any way: results of earlier calls are not read as new."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,40 @@ class Last:
             self.update(x)
         return self.value + np.sum(x)
 
+    def by_an_entry(self, x):
+        if self.x is None or abs(self.x - x[0]) > 1e-9:
+            self.x, self.value = x[0], x[0] ** 3
+        return self.value + np.sum(x)
+
+    def by_a_slice(self, x):
+        if self.x is None or not np.allclose(self.x, x[:2]):
+            self.x, self.value = x[:2].copy(), cube(x[:2])
+        return self.value + np.sum(x)
+
+    def by_a_loop(self, x):
+        while not self.knows(x):
+            self.update(x)
+        return self.value + np.sum(x)
+
+    def in_an_object(self, x):
+        if self.pair is None or not np.allclose(self.pair.x, x):
+            self.pair = Record(x.copy(), cube(x))
+        return self.pair.value + np.sum(x)
+
+    def in_an_array(self, x):
+        if self.pair is None:
+            self.pair = np.full(4, np.inf)
+        if not np.allclose(self.pair[:3], x):
+            self.pair[:3], self.pair[3] = x, cube(x)
+        return self.pair[3] + np.sum(x)
+
+    def in_a_dict_of_a_class(self, x):
+        if self.pair is None:
+            self.pair = Table(x=x + 1.0, value=0.0)
+        if not np.allclose(self.pair["x"], x):
+            self.pair["x"], self.pair["value"] = x.copy(), cube(x)
+        return self.pair["value"] + np.sum(x)
+
     def in_a_tuple(self, x):
         if self.pair is None or not np.allclose(self.pair[0], x):
             self.pair = x.copy(), cube(x)
@@ -97,6 +132,16 @@ class Last:
             return value + np.sum(x)
         self.x, self.value = x.copy(), cube(x)
         return self.value + np.sum(x)
+
+
+@dataclass
+class Record:
+    x: Any
+    value: Any
+
+
+class Table(dict):
+    """Of the user's."""
 
 
 STATE: dict[str, Any] = {}
@@ -205,6 +250,20 @@ class Best:
         return f
 
 
+class Points:
+    """Logs the values at new points; nothing reads the log but its length."""
+
+    def __init__(self):
+        self.x, self.log = None, []
+
+    def __call__(self, x):
+        f = cube(x)
+        if self.x is None or not np.allclose(self.x, x):
+            self.x = x.copy()
+            self.log.append(float(f))
+        return f + 0.0 * len(self.log)
+
+
 class Grid:
     """Makes its grid when it is first needed."""
 
@@ -257,12 +316,13 @@ def scaled(x):
     ("f", "expected"),
     [
         (Best(), 3 * X**2),
+        (Points(), 3 * X**2),
         (Grid(), 3 * np.linspace(1.0, 2.0, 3) * X**2),
         (walk, [1.0, 0.5, 1.5]),
         (repel, [0.0, 14 / 9, -14 / 9]),
         (scaled, np.full(3, cube(X))),
     ],
-    ids=["best", "grid", "walk", "repel", "scaled"],
+    ids=["best", "points", "grid", "walk", "repel", "scaled"],
 )
 def test_state_that_is_no_cache_is_allowed(f, expected):
     f(X)

@@ -63,9 +63,9 @@ def look(
     results = [leaf for x in stored for leaf in results_in(x, points, compared)]
     if not results:
         return
-    note(run, [*results, *(x for x in stored if holds_any(x, results))])
+    note(run, [*results, *(x for x in points if holds_any(x, results))])
     for name, value in variables.items():
-        if id(value) in run.skipped:
+        if id(value) in run.skipped and not isinstance(value, CONTAINERS):
             refused("skipped", name)
     for place in places:
         if place[0] == "name" and id(outside.get(place[1])) in run.skipped:
