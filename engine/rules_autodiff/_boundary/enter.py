@@ -136,7 +136,7 @@ class Entrance:
         if x.dtype.kind not in "fc":
             return x
         shared = self.below is PLAIN and not self.apart
-        inner = alias(x) if shared else self.below.copied(x, None)
+        inner = alias(x) if shared else self.below.copied(x, "strides")
         if not x.flags.writeable:
             inner.flags.writeable = False
         owner = x if x.base is None else owner_of(x)

@@ -57,9 +57,9 @@ class Plain:
         return boxed(x)
 
     def copied(self, x: Any, order: Any = "K") -> Any:
-        """A copy; with None, of the same strides."""
+        """A copy in an order of NumPy, or with the same "strides"."""
         if isinstance(x, np.ndarray):
-            if order is None:
+            if order == "strides":
                 return as_laid_out(x)
             return np.array(x, order=order, subok=True)
         return boxed(x)
