@@ -48,7 +48,7 @@ def check_pack(name: str, /) -> Report:
       passed  pack.locations
       passed  pack.ambiguities
       passed  pack.pickles
-      passed  pack.side-rules
+      passed  pack.side-rules   ...
     """
     if not _is_name(name):
         message = (

@@ -8,7 +8,7 @@ import numpy as np
 from rules_autodiff._boundary.enter import without_const
 from rules_autodiff.straight._tier.arguments import check_flat
 from rules_autodiff.straight._tier.forward import Push
-from rules_autodiff.straight._tier.tier import Left
+from rules_autodiff.straight._tier.signatures import Left, leave
 
 __all__ = ["written_blocks", "written_hessian"]
 
@@ -37,6 +37,8 @@ def written_blocks(
     xs = [args[i] for i in order]
     check_flat(xs)
     sizes = [x.size if type(x) is np.ndarray else 1 for x in xs]
+    if 0 in sizes:
+        leave("an argument is empty")
     out, tangents = columns(f, args, kwargs, order, sizes, chunk_size, now=now)
     found, start = {}, 0
     for i, x, size in zip(order, xs, sizes, strict=True):
@@ -85,6 +87,8 @@ def written_hessian(
     xs = [args[i] for i in order]
     check_flat(xs)
     sizes = [x.size if type(x) is np.ndarray else 1 for x in xs]
+    if 0 in sizes:
+        leave("an argument is empty")
     push = Push(f, args, kwargs, order, now=now, writing=False)
     found = [push.gradient(dots) for dots in one_by_one(xs, sizes, sum(sizes))]
     rows = [np.stack(parts, -1) for parts in zip(*found, strict=True)]

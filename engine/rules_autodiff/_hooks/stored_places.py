@@ -169,8 +169,9 @@ def item(owner: Any, key: Any) -> Any:
     """An item of a container; of an array, the whole."""
     for cls in CONTAINERS:  # not by a method of a subclass
         if isinstance(owner, cls):
+            read: Any = cls.__getitem__
             try:
-                return cls.__getitem__(owner, key)
+                return read(owner, key)
             except (LookupError, TypeError):
                 return MISSING
     return owner if isinstance(owner, np.ndarray) else MISSING

@@ -29,7 +29,7 @@ class Plain:
     depth = 0
     over = False
 
-    def call(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def call(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)
 
     def store_item(self, value: Any, owner: Any, key: Any) -> None:

@@ -100,9 +100,14 @@ def _adjoint_slope(slope: Any, a: Any, w: Any, options: tuple[Any, ...]) -> Any:
     return conjugate(slope(transposed(a), conjugate(w), *options))
 
 
+class Slope:
+    """The derivatives of the functions, where `pickle` finds them."""
+
+
 def _slope_primitive(function: Callable[..., Any], name: str) -> rc.Primitive:
     """L(A, E) as a primitive: the same block once more is its derivative."""
-    function.__name__ = function.__qualname__ = f"slope_of_{name}"
+    function.__name__, function.__qualname__ = f"slope_of_{name}", f"Slope.{name}"
+    setattr(Slope, name, staticmethod(function))
     slope = rc.primitive(function, host=True, out=_slope_shape)
 
     def slope_frule(tangents: Any, a: Any, e: Any, *options: Any) -> Any:
