@@ -1,5 +1,6 @@
 """Caches that outlive a call, and other ways in which one call reaches the next."""
 
+import collections
 import functools
 from typing import Any
 
@@ -267,3 +268,42 @@ def test_constants_from_generators_of_outside():
         return total + sum(b * x for b, _ in zip(source, range(3), strict=False))
 
     assert grad(f)(1.0) == 12.0
+
+
+def by_default(table):
+    def f(x):
+        row = table[x]
+        if "value" not in row:
+            row["value"] = x * x
+        return row["value"]
+
+    return f
+
+
+def by_setting_default(table):
+    def f(x):
+        row = table.setdefault(x, {})
+        if "value" not in row:
+            row["value"] = x * x
+        return row["value"]
+
+    return f
+
+
+def in_rows(table):
+    def f(x):
+        if x not in table:
+            table[x] = {"value": x * x}
+        return table[x]["value"]
+
+    return f
+
+
+@pytest.mark.parametrize("make", [by_default, by_setting_default, in_rows])
+def test_rows_of_an_earlier_call_are_refused(make):
+    f = make(collections.defaultdict(dict))
+    assert grad(f)(2.0) == 4.0
+    f(3.0)
+    for _ in range(3):
+        with pytest.raises(UnsupportedProgram, match="stored in the same call"):
+            grad(f)(3.0)

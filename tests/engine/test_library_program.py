@@ -28,6 +28,25 @@ KNOWN = {
     "copy(reversed(v))": "an array is iterated by a generator, which has no copies",
     "copy(iter(v))": "an array is iterated by a generator, which has no copies",
     "o.conjugate(x)": "an `out` by position",
+    **dict.fromkeys(
+        (
+            "linalg.cho_factor(a, v",
+            "linalg.cho_factor(2, v",
+            "linalg.det(a, v",
+            "linalg.inv(a, v",
+        ),
+        "a list in place of a flag",
+    ),
+    **dict.fromkeys(
+        (
+            "linalg.cholesky_banded(v",
+            "linalg.lu_factor(v",
+            "linalg.solve(2, v",
+            "linalg.solve_discrete_lyapunov(a, v",
+            "linalg.sqrtm(2, v",
+        ),
+        "a number or a vector in place of a matrix: an error of the rule",
+    ),
     "scipy.special.factorial(2, v)": "a list in place of a flag",
     "scipy.special.zeta(v, w, v)": "an `out` by position",
     "o.__divmod__": "of an array and what is no number: two operations for one",

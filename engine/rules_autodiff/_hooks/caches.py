@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler
+from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.values import is_float_array
 from rules_autodiff._refusals import refused, where
 
@@ -49,12 +50,17 @@ def check_memo(run: Hooks, table: Any, key: Any, value: Any) -> Any:
     """What a dict holds under a key; refused if it was cached by another call."""
     if type(key) in TEXTS and not run.keys:
         return value
-    if not holds_numbers(value) or not is_own_key(run, key):
+    if not (holds_numbers(value) or holds_records(value)) or not is_own_key(run, key):
         return value
     known = hash(key) in run.stored.get(id(table), (None, ()))[1]
     if not known and not run.is_active(value):
         refused("memo")
     return value
+
+
+def holds_records(x: Any) -> bool:
+    """Whether a value is a dict or an instance with numbers."""
+    return not isinstance(x, list | tuple) and bool(leaves(x))
 
 
 def equal_numbers(run: Hooks, x: Any, y: Any) -> None:

@@ -22,7 +22,7 @@ __all__ = ["DECLARED", "At", "constant", "declare"]
 DECLARED: dict[Any, str] = {}
 
 Step = Callable[..., Any]
-_CONVERTED = (list, float, complex)
+_CONVERTED = (list, int, float, complex)
 # An argument, or an entry of an argument that is a tuple.
 Place = tuple[int, int | None]
 

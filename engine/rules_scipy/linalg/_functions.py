@@ -149,7 +149,7 @@ def _define(made: rc.Primitive, name: str, frule: Any, rrule: Any) -> None:
 
 def _given(a: Any, f: Any) -> Any:
     """A list as SciPy reads it."""
-    return array_of(a, f) if isinstance(a, list) else a
+    return array_of(a, f) if isinstance(a, list | int | float) else a
 
 
 def primary(

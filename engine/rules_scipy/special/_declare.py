@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import scipy.special
 
 import rules_core as rc
 from rules_core.extend import signed
@@ -22,6 +23,7 @@ __all__ = [
     "elementwise",
     "is_complex",
     "is_integer",
+    "name_of",
     "no_derivative",
     "on_doubles",
     "scalar_rule",
@@ -96,7 +98,7 @@ def ufunc(f: Any, *partials: Any, holomorphic: bool = False) -> rc.Primitive:
         ]
         return _transposed(columns, len(y)) if isinstance(y, tuple) else tuple(columns)
 
-    _pretend(ufunc_partials, partials, f.__name__, isinstance(f, np.ufunc))
+    _pretend(ufunc_partials, partials, name_of(f), isinstance(f, np.ufunc))
     scalar_rule(made, ufunc_partials, holomorphic=holomorphic)
     return made
 
@@ -292,11 +294,18 @@ def strong(partial: Any, dx: Any) -> Any:
     return xp.where(~xp.isfinite(partial) & (dx == 0), 0 * dx, partial) * dx
 
 
+def name_of(f: Any) -> str:
+    """The name of a function; those of several ufuncs have none before SciPy 1.17."""
+    own = getattr(f, "__name__", None)
+    public = vars(scipy.special).items()
+    return own or next(name for name, value in public if value is f)
+
+
 def give_rules(
     made: rc.Primitive, stem: str, frule: Any, rrule: Any, shape: Any, batch: Any
 ) -> rc.Primitive:
     """A primitive with these rules, under its function's name in place of the stem."""
-    own = made.fun.__name__
+    own = name_of(made.fun)
     kinds: tuple[Any, ...] = rc.frule, rc.rrule, rc.shape_rule, rc.batch_rule
     for kind, rule in zip(kinds, (frule, rrule, shape, batch), strict=True):
         rule.__qualname__ = rule.__name__ = rule.__name__.replace(stem, own)

@@ -10,7 +10,14 @@ import scipy.special
 import rules_core as rc
 
 from ._arrays import exp, sign, sin, sqrt, where
-from ._declare import DECLARED, complex_valued, give_rules, is_complex, ufunc
+from ._declare import (
+    DECLARED,
+    complex_valued,
+    give_rules,
+    is_complex,
+    name_of,
+    ufunc,
+)
 from ._differences import Difference
 
 __all__ = ["lpmv"]
@@ -43,7 +50,7 @@ def _stacked(f: Any, orders: int, lengths: int) -> rc.Primitive:
     def slopes(args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         highest = kw.get("diff_n", 0)
         if highest > 1:
-            return rc.not_implemented(f"derivative of {f.__name__} beyond the second")
+            return rc.not_implemented(f"derivative of {name_of(f)} beyond the second")
         return made(*args, **{**kw, "diff_n": highest + 1})[1:]
 
     def stacked_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
