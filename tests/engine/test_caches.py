@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rules_autodiff import grad, jvp
+from rules_autodiff import UnsupportedProgram, grad, jvp
 from tests.engine.refusing import assert_refused
 
 X = np.array([0.5, -1.0, 2.0])

@@ -296,7 +296,7 @@ def strong(partial: Any, dx: Any) -> Any:
 
 def name_of(f: Any) -> str:
     """The name of a function; those of several ufuncs have none before SciPy 1.17."""
-    own = getattr(f, "__name__", None)
+    own: str | None = getattr(f, "__name__", None)
     public = vars(scipy.special).items()
     return own or next(name for name, value in public if value is f)
 
