@@ -98,8 +98,6 @@ from ._svd import (
     det as det,
     lstsq as lstsq,
     norm as norm,
-    null_space as null_space,
-    orth as orth,
     pinv as pinv,
     pinvh as pinvh,
     subspace_angles as subspace_angles,

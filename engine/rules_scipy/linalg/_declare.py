@@ -69,6 +69,7 @@ def declare(
     solve: Step | None = None,
     adjoint: Step | None = None,
     check: Step | None = None,
+    limit: Step | None = None,
     prepare: Step | None = None,
     reads: tuple[str, ...] = (),
     fixed: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
@@ -90,6 +91,8 @@ def declare(
         adjoint: `adjoint(at, w, **options)` is (∂r/∂y)⁻ᴴ w.
         check: `check(at, dy, wanted, **options)` returns the cotangents of the wanted
             results, or raises an error if the derivative does not exist for them.
+        limit: `limit(at, dy, wanted)` returns the tangents of the wanted results, those
+            that are not determined as NaN.
         prepare: `prepare(at, **options)` makes what the step reads as `at.extra`,
             before it is differentiated.
         reads: Options that the step reads besides those that it names.
@@ -101,7 +104,7 @@ def declare(
     made = rc.primitive(f, host=True, out=out, static_argnames=names)
     equation = _Equation(solve, adjoint) if solve and adjoint else None
     reads = (*reads, *_signature(step).parameters)
-    rules = _Rules(made, step, count, equation, check, prepare, reads, fixed)
+    rules = _Rules(made, step, count, equation, check, limit, prepare, reads, fixed)
     rc.frule.define(made)(rules.named(rules.forward, "frule"))
     rc.rrule.define(made, symbolic_zeros=True)(rules.named(rules.backward, "rrule"))
     return made
@@ -142,12 +145,14 @@ class _Rules:
         count: int | None,
         equation: _Equation | None,
         check: Step | None,
+        limit: Step | None,
         prepare: Step | None,
         reads: tuple[str, ...],
         fixed: tuple[int, ...] | Callable[..., tuple[int, ...]],
     ) -> None:
         self.made, self.step, self.count = made, step, count
         self.equation, self.check, self.prepare = equation, check, prepare
+        self.limit = limit
         self.reads, self.fixed = reads, fixed
         parameters = _signature(made.fun).parameters.values()
         self.defaults = {p.name: p.default for p in parameters}
@@ -220,7 +225,8 @@ class _Rules:
             p: dx for p, dx in found.items() if not isinstance(dx, rc.AbstractZero)
         }
         options = tangents[1 + len(call.args) :]
-        if not all(isinstance(dx, rc.AbstractZero) or _is_zero(dx) for dx in options):
+        pairs = zip(args[len(call.given) :], options, strict=False)
+        if not all(_is_zero(x, dx) for x, dx in pairs):
             return y, self.unknown()
         if not moving:
             return y, rc.ZeroTangent()
@@ -234,6 +240,7 @@ class _Rules:
             return y, self.equation.solve(at, -dy, **options)
         if wanted is None:
             return y, dy
+        dy = dy if self.limit is None else self.limit(at, dy, wanted)
         parts = dict(zip(wanted, dy, strict=True))
         none = [rc.ZeroTangent() if _moves(part) else rc.NoTangent() for part in y]
         dys = [parts.get(i, zero) for i, zero in enumerate(none)]
@@ -337,9 +344,13 @@ def _made(part: Any) -> Any:
     return part() if callable(part) else part
 
 
-def _is_zero(dx: Any) -> bool:
-    """Frameworks give an option, which is constant there, a zero."""
-    return isinstance(dx, (int, float)) and dx == 0
+def _is_zero(x: Any, dx: Any) -> bool:
+    """Frameworks give an option, a number that is constant there, an array of zero."""
+    if isinstance(dx, rc.AbstractZero):
+        return True
+    if isinstance(dx, (int, float)):
+        return dx == 0
+    return isinstance(x, (int, float))
 
 
 def _moves(x: Any) -> bool:

@@ -12,7 +12,7 @@ import rules_core as rc
 from ._bands import band_of, full_of_band
 from ._declare import At, declare
 from ._equations import solve_sylvester
-from ._gauge import phases
+from ._gauge import is_singular, nan_if, phases
 from ._matrices import (
     adjoint,
     diagonal_of,
@@ -267,12 +267,20 @@ _QR = (
 )
 
 
+_LOW_RANK = (
+    "the derivative of scipy.linalg.qr must be taken where the first columns are "
+    "independent, but got dependent ones, whose factors are not determined."
+)
+
+
 def _reduced_qr(a: Any, q: Any) -> tuple[Any, Any]:
     """Q and R of LAPACK's signs, those of the first columns of `q`."""
     xp = rc.array_namespace(a)
     m, n = a.shape[-2:]
     k = min(m, n)
-    own, r = xp.linalg.qr(a[..., :, :k])
+    first = a[..., :, :k]
+    first = nan_if(is_singular(first), first, _LOW_RANK)
+    own, r = xp.linalg.qr(first)
     factor = phases(own, q[..., :, :k])
     own, r = own * factor, rc.array_namespace(factor).conj(factor[..., 0, :, None]) * r
     if n > k:
@@ -391,10 +399,17 @@ rq = declare(_sp.rq, _rq_step, out=_rq_shape)
 # Polar
 
 
+_RANK = (
+    "the derivative of scipy.linalg.{} must be taken at a matrix of full rank, but got "
+    "one of lower rank, whose factors are not determined."
+)
+
+
 def _polar_step(at: At, a: Any, side: Any) -> Any:
     """dU = U W + (1 - U Uᴴ) dA P⁻¹, where P W + W P is the skew part of Uᴴ dA."""
     u, p = at.y
     m, n = a.shape
+    a = nan_if(is_singular(at.args[0]), a, _RANK.format("polar"))
     if m < n:
         own = p if side == "left" else u @ p @ adjoint(u)
         turned, change = _polar_right(adjoint(u), own, adjoint(a))

@@ -16,6 +16,7 @@ import rules_core as rc
 from rules_numpy._declare.arguments import array_of, restore, tangent_array
 
 from ._declare import DECLARED, At, declare
+from ._gauge import is_singular, nan_if
 from ._matrices import conjugate, joined, real, transposed
 from ._shapes import like, shaped
 
@@ -60,6 +61,28 @@ def _slope_by_blocks(f: Callable[..., Any]) -> Callable[..., Any]:
     return slope
 
 
+def _off_the_cut(slope: Callable[..., Any]) -> Callable[..., Any]:
+    """NaN for eigenvalues zero or negative, around which the function jumps."""
+
+    def checked(a: Any, e: Any, *options: Any) -> Any:
+        whole = bool(options) and float(options[0]).is_integer() and options[0] >= 0
+        if whole or not _is_on_cut(a):
+            return slope(a, e, *options)
+        shape = np.broadcast_shapes(a.shape, e.shape)
+        return np.full(shape, np.nan, np.result_type(a, e))
+
+    return checked
+
+
+def _is_on_cut(a: Any) -> bool:
+    """Whether an eigenvalue is zero or negative, up to rounding."""
+    w = np.linalg.eigvals(a)
+    size = np.max(np.abs(w), axis=-1, keepdims=True, initial=0.0)
+    slack = 1e3 * np.finfo(w.dtype).eps
+    near = (np.abs(w.imag) <= slack * np.abs(w)) & (w.real <= 0)
+    return bool(np.any(near | (np.abs(w) <= slack * size)))
+
+
 def _real_if_rounding(y: Any) -> Any:
     """Real, if the imaginary parts are rounding errors of a real result."""
     limit = 1e3 * np.finfo(y.dtype).eps * np.max(np.abs(y), initial=0.0)
@@ -75,6 +98,8 @@ def _slope_of_expm(a: Any, e: Any) -> Any:
 def _slope_of_sqrtm(a: Any, e: Any) -> Any:
     """X L + L X = E."""
     root = _sp.sqrtm(a)
+    if np.iscomplexobj(a) and _is_on_cut(a):
+        return np.full(np.broadcast_shapes(a.shape, e.shape), np.nan, root.dtype)
     if a.ndim == 2:
         return _slope_at_root(root, e)
     stacks = np.broadcast_arrays(root, e)
@@ -185,7 +210,7 @@ def primary(
 
 
 expm, slope_of_expm = primary(_sp.expm, _slope_of_expm)
-logm, _ = primary(_sp.logm)
+logm, _ = primary(_sp.logm, _off_the_cut(_slope_by_blocks(_sp.logm)))
 sqrtm, _ = primary(_sp.sqrtm, _slope_of_sqrtm)
 cosm, _ = primary(_sp.cosm)
 sinm, _ = primary(_sp.sinm)
@@ -218,7 +243,8 @@ fractional_matrix_power = rc.primitive(
     _sp.fractional_matrix_power, host=True, out=like(of=1)
 )
 slope_of_power = _slope_primitive(
-    _slope_by_blocks(_sp.fractional_matrix_power), "fractional_matrix_power"
+    _off_the_cut(_slope_by_blocks(_sp.fractional_matrix_power)),
+    "fractional_matrix_power",
 )
 
 
@@ -251,10 +277,16 @@ def power_rrule(a: Any, t: Any) -> Any:
     return y, power_pullback
 
 
+_SINGULAR = (
+    "the derivative of scipy.linalg.{} must be taken at a regular matrix, but got a "
+    "singular one, where the function jumps."
+)
+
+
 def _sign_step(at: At, a: Any) -> Any:
     """N L + L N = E - S E S with N = S A."""
     s, (a0,) = at.y, at.args
-    n = s @ a0
+    n = nan_if(is_singular(a0), s @ a0, _SINGULAR.format("signm"))
     from ._equations import solve_sylvester
 
     return solve_sylvester(n, n, a - s @ a @ s)

@@ -19,6 +19,7 @@ from ._matrices import conjugate, is_complex
 
 __all__ = [
     "distinct",
+    "is_singular",
     "nan_if",
     "one_phase",
     "phases",
@@ -28,13 +29,27 @@ __all__ = [
 
 
 def nan_if(wrong: Any, x: Any, message: str) -> Any:
-    """An error where arrays can be read; in traced code NaN in place of `x`."""
+    """An error where arrays can be read; in traced code NaN in place of `x`.
+
+    A product, because the derivative of a `where` would be zero.
+    """
     if isinstance(wrong, (np.ndarray, np.generic, bool)):
         if wrong:
             raise rc.UnsupportedError(message)
         return x
     xp = rc.array_namespace(x)
-    return xp.where(wrong, xp.full_like(x, float("nan")), x)
+    one = xp.ones_like(xp.real(x) if is_complex(x) else x)
+    return x * xp.where(wrong, float("nan") * one, one)
+
+
+def is_singular(a: Any) -> Any:
+    """Whether the smallest singular value is zero up to rounding."""
+    if 0 in a.shape:
+        return False
+    xp = rc.array_namespace(a)
+    s = rc.ignore_derivatives(xp.linalg.svdvals(rc.ignore_derivatives(a)))
+    slack = 10.0 * max(a.shape[-2:]) * float(xp.finfo(a.dtype).eps)
+    return xp.any(s[..., -1] <= slack * s[..., 0])
 
 
 def share(f: str, w: Any, x: Any) -> Any:

@@ -28,8 +28,6 @@ __all__ = [
     "det",
     "lstsq",
     "norm",
-    "null_space",
-    "orth",
     "pinv",
     "pinvh",
     "subspace_angles",
@@ -93,8 +91,51 @@ def _completed(own: Any, whole: Any) -> Any:
     return joined([own, more - first @ (adjoint(own) @ more)], -1)
 
 
+_FURTHER = (
+    "the derivative of scipy.linalg.svd must be wanted of vectors that the matrix "
+    "determines, but got several further ones of a full decomposition, which are "
+    "determined up to a rotation. Use full_matrices=False."
+)
+
+
+def _further(v: Any, i: int, k: int) -> Any:
+    """The columns of U, or the rows of Vᴴ, after the first k; None if it is but one."""
+    rest = v[..., :, k:] if i == 0 else v[..., k:, :]
+    return rest if rest.shape[-1 if i == 0 else -2] > 1 else None
+
+
+def _svd_limit(at: At, dy: Any, wanted: Any) -> Any:
+    k = at.y[1].shape[-1]
+    return tuple(_limited(d, i, k) for i, d in zip(wanted, dy, strict=True))
+
+
+def _limited(d: Any, i: int, k: int) -> Any:
+    """The tangent of a result, NaN for the further vectors."""
+    rest = None if i == 1 else _further(d, i, k)
+    if rest is None:
+        return d
+    first = d[..., :, :k] if i == 0 else d[..., :k, :]
+    return joined([first, rest * float("nan")], -1 if i == 0 else -2)
+
+
+def _refuse_further(at: At, dy: Any, wanted: Any) -> Any:
+    k = at.y[1].shape[-1]
+    return tuple(_unlimited(d, i, k) for i, d in zip(wanted, dy, strict=True))
+
+
+def _unlimited(d: Any, i: int, k: int) -> Any:
+    """The cotangent of a result, if that of the further vectors is zero."""
+    rest = None if i == 1 else _further(d, i, k)
+    if rest is None:
+        return d
+    seen = rc.ignore_derivatives(rest)
+    return nan_if(rc.array_namespace(d).any(seen != 0), d, _FURTHER)
+
+
 def _svd_check(at: At, dy: Any, wanted: Any) -> Any:
     """A phase turns a left vector and its right one together."""
+    if wanted is not None:
+        dy = _refuse_further(at, dy, wanted)
     if wanted is None or not is_complex(at.y[0]) or not {0, 2} & set(wanted):
         return dy
     cotangents, turn, size = dict(zip(wanted, dy, strict=True)), 0.0, 0.0
@@ -128,7 +169,7 @@ def _svd_shape(
     return Shape((*loop, m, rows), dtype), s, Shape((*loop, columns, n), dtype)
 
 
-svd = declare(_sp.svd, _svd_step, out=_svd_shape, check=_svd_check)
+svd = declare(_sp.svd, _svd_step, out=_svd_shape, check=_svd_check, limit=_svd_limit)
 
 
 def _svdvals_step(at: At, a: Any) -> Any:
@@ -179,12 +220,30 @@ def _cut(a: Any, atol: Any, rtol: Any) -> Any:
     return rtol + atol / xp.max(xp.linalg.svdvals(a), axis=-1)
 
 
-def _pinv(a: Any, cut: Any) -> Any:
-    return rc.array_namespace(a).linalg.pinv(a, rtol=cut)
+_CUT = (
+    "the derivative of scipy.linalg.{} must be taken where all singular values that "
+    "are left out are zero, but got larger ones below the cutoff. Use svd, and leave "
+    "out its parts."
+)
+
+
+def _pinv(a: Any, cut: Any, f: str) -> Any:
+    xp = rc.array_namespace(a)
+    s = rc.ignore_derivatives(xp.linalg.svdvals(rc.ignore_derivatives(a)))
+    largest = s[..., :1]
+    zero = 10.0 * max(a.shape[-2:]) * float(xp.finfo(a.dtype).eps) * largest
+    if rc.is_array(cut) and cut.ndim:
+        cut = cut[..., None]
+    wrong = xp.any((s > zero) & (s <= cut * largest))
+    return xp.linalg.pinv(nan_if(wrong, a, _CUT.format(f)), rtol=_number(cut))
+
+
+def _number(cut: Any) -> Any:
+    return cut[..., 0] if rc.is_array(cut) and cut.ndim else cut
 
 
 def _pinv_step(at: At, a: Any, atol: Any, rtol: Any, return_rank: Any) -> Any:
-    y = _pinv(a, _cut(a, atol, rtol))
+    y = _pinv(a, _cut(a, atol, rtol), "pinv")
     return (y, None) if return_rank else y
 
 
@@ -201,7 +260,7 @@ def _pinvh_step(
     at: At, a: Any, atol: Any, rtol: Any, lower: Any, return_rank: Any
 ) -> Any:
     m = hermitian(a, lower=lower)
-    y = _pinv(m, _cut(m, atol, rtol))
+    y = _pinv(m, _cut(m, atol, rtol), "pinvh")
     return (y, None) if return_rank else y
 
 
@@ -226,7 +285,7 @@ def _lstsq_step(at: At, a: Any, b: Any, cond: Any) -> Any:
     columns = b[..., None] if b.ndim == 1 else b
 
     def solution() -> Any:
-        x = _pinv(a, eps if cond is None else cond) @ columns
+        x = _pinv(a, eps if cond is None else cond, "lstsq") @ columns
         return x[..., 0] if b.ndim == 1 else x
 
     def residue() -> Any:
@@ -311,75 +370,6 @@ def _norm_shape(
 
 
 norm = declare(_sp.norm, _norm_step, out=_norm_shape)
-
-
-# Subspaces: any orthonormal basis of them is as good.
-
-
-def _basis_check(f: str, basis: Any, dy: Any) -> Any:
-    """The cotangent, if it does not depend on the choice of the basis."""
-    xp = rc.array_namespace(basis)
-    inner = adjoint(basis) @ dy
-    skew = rc.ignore_derivatives(inner - adjoint(inner))
-    size = rc.ignore_derivatives(dy)
-    slack = float(xp.finfo(inner.dtype).eps) ** 0.5
-    wrong = xp.any(xp.abs(skew) > slack * (1.0 + _largest(xp, size)))
-    message = (
-        f"the derivative of scipy.linalg.{f} must be wanted for a function of the "
-        "subspace, but got one that depends on the choice of its basis. Use the "
-        "projector q @ q.conj().T, or another function of it."
-    )
-    return nan_if(wrong, dy, message)
-
-
-def _largest(xp: Any, x: Any) -> Any:
-    return xp.max(xp.abs(x)) if 0 not in x.shape else 0.0
-
-
-def _null_step(at: At, A: Any) -> Any:
-    """-A⁺ dA N."""
-    (a0,) = at.args
-    return -_pinv(a0, _rank_cut(a0, a0.shape[-1] - at.y.shape[-1])) @ (A @ at.y)
-
-
-def _rank_cut(a: Any, rank: int) -> Any:
-    """A relative size between the singular values that count and those that do not."""
-    xp = rc.array_namespace(a)
-    s = rc.ignore_derivatives(xp.linalg.svdvals(rc.ignore_derivatives(a)))
-    if rank == s.shape[-1] or rank == 0:
-        return float(xp.finfo(a.dtype).eps)
-    return (s[..., rank - 1] + s[..., rank]) / (2 * s[..., 0])
-
-
-def _null_check(at: At, dy: Any, wanted: Any) -> Any:
-    return _basis_check("null_space", at.y, dy)
-
-
-def _null_shape(A: Any, *_args: Any, **_kw: Any) -> Any:
-    m, n = A.shape[-2:]
-    return shaped((n, max(n - m, 0)), A)
-
-
-null_space = declare(_sp.null_space, _null_step, out=_null_shape, check=_null_check)
-
-
-def _orth_step(at: At, A: Any) -> Any:
-    """(1 - Q Qᴴ) dA A⁺ Q."""
-    (a0,), q = at.args, at.y
-    moved = A @ (_pinv(a0, _rank_cut(a0, q.shape[-1])) @ q)
-    return moved - q @ (adjoint(q) @ moved)
-
-
-def _orth_check(at: At, dy: Any, wanted: Any) -> Any:
-    return _basis_check("orth", at.y, dy)
-
-
-def _orth_shape(A: Any, rcond: Any = None) -> Any:
-    m, n = A.shape[-2:]
-    return shaped((m, min(m, n)), A)
-
-
-orth = declare(_sp.orth, _orth_step, out=_orth_shape, check=_orth_check)
 
 
 def _angles_step(at: At, A: Any, B: Any) -> Any:

@@ -29,6 +29,8 @@ MISSING = {
     "cossin": "has vectors of several decompositions at once: use svd of the blocks",
     "expm_cond": "is a norm of a Kronecker product: use expm_frechet",
     "hessenberg": _REFLECTORS,
+    "null_space": "is determined up to a rotation: use 1 - pinv(a) @ a",
+    "orth": "is determined up to a rotation: use a @ pinv(a), or svd",
     "ordqz": "sorts a generalised Schur form: use eig with b",
     "qr_delete": _UPDATE,
     "qr_insert": _UPDATE,

@@ -1,5 +1,6 @@
 """scipy.linalg: the tester, every framework at first and second order, and edges."""
 
+import jax
 import numpy as np
 import pytest
 import scipy.linalg as sl
@@ -245,8 +246,6 @@ def projector(q):
 
 
 SUBSPACES = {
-    "null_space": lambda a: projector(linalg.null_space(a[:2])),
-    "orth": lambda a: projector(linalg.orth(a[:, :2])),
     "eigh": lambda a: projector(linalg.eigh(a + np.conj(a).T)[1][:, 1:]),
     "svd": lambda a: projector(linalg.svd(a)[0][:, :2]),
     "eig": lambda a: np.sum(np.abs(linalg.eig(a)[1]) ** 2 * WEIGHTS),
@@ -267,8 +266,6 @@ def test_what_the_choice_leaves_alone(name, matrices):
 
 
 CHOICES = {
-    "null_space": lambda a: linalg.null_space(a[:1])[0, 0].real,
-    "orth": lambda a: linalg.orth(a[:, :2])[0, 0].real,
     "eigh": lambda a: linalg.eigh(a + np.conj(a).T)[1][1, 0].real,
     "svd": lambda a: linalg.svd(a)[0][0, 0].real,
     "schur": lambda a: linalg.schur(a, output="complex")[1][0, 0].real,
@@ -435,3 +432,38 @@ def test_a_forward_mode_differentiated_in_torch(name, modes):
     for mode in modes:
         along = (own.forward if mode == "f" else own.reverse)(along, moves)
     assert np.isclose(own.run(along, [REAL.far]), known, rtol=1e-4)
+
+
+RANK_ONE = np.outer([1.0, 2.0, 3.0], [2.0, 1.0, 1.0])
+ON_CUT = np.diag([1.0, -2.0, 3.0]) + 0.1
+CUT = np.array([[1.0, 0.3, 0.0], [0.0, 2.0, 0.0], [0.05, 0.0, 0.1]])
+TALL = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.1], [0.3, 0.7]])
+UNDETERMINED = {
+    "vectors of equal values": (lambda x: linalg.svd(x)[0][0, 0], RANK_ONE),
+    "equal eigenvalues": (lambda x: linalg.eigh(x)[1][0, 0], np.eye(3)),
+    "further vectors": (lambda x: linalg.svd(x)[0][0, 2], TALL),
+    "cutoff": (lambda x: linalg.pinv(x, rtol=0.2)[0, 0], CUT),
+    "cutoff of lstsq": (lambda x: linalg.lstsq(x, x[0], cond=0.2)[0][0], CUT),
+    "polar": (lambda x: linalg.polar(x)[0][0, 0], RANK_ONE),
+    "qr": (lambda x: linalg.qr(x)[1][0, 1], RANK_ONE),
+    "power": (lambda x: linalg.fractional_matrix_power(x, 0.5)[0, 0].real, RANK_ONE),
+    "logarithm": (lambda x: linalg.logm(x + 0j)[0, 0].real, ON_CUT),
+}
+
+
+@pytest.mark.parametrize("name", UNDETERMINED)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_undetermined_derivatives_are_no_numbers(name):
+    """NaN in code that a framework traces: never zero, which a `where` would give."""
+    f, x = UNDETERMINED[name]
+    slope = jax.jit(jax.grad(f))(x)
+    assert np.isnan(slope).any()
+
+
+def test_options_that_are_numbers_are_constants():
+    """Their tangents, zeros of the framework's own, are no derivatives."""
+    d, e = np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.25])
+    _, dw = jax.jvp(linalg.eigvalsh_tridiagonal, (d, e), (np.ones(3), np.zeros(2)))
+    np.testing.assert_allclose(dw, np.ones(3))
+    x = np.array([1.0, 3.0])
+    assert jax.jvp(lambda x: linalg.norm(x, np.inf), (x,), (x,))[1] == 3.0
