@@ -7,17 +7,17 @@ from rules_autodiff import show
 from rules_core.testing import Report
 
 
-def cube(x):
+def shown_cube(x):
     return x**3
 
 
 def define():
-    rc.scalar_rule(cube, lambda y, x: (3 * x**2,))
+    rc.scalar_rule(shown_cube, lambda y, x: (3 * x**2,))
 
 
 def test_explain_and_show_are_texts_that_show_themselves():
     define()
-    for text in (rc.explain(cube, 1.0), show(cube)):
+    for text in (rc.explain(shown_cube, 1.0), show(shown_cube)):
         assert isinstance(text, str)
         assert repr(text) == str(text)
         assert "\n" in repr(text)
@@ -26,9 +26,9 @@ def test_explain_and_show_are_texts_that_show_themselves():
 
 def test_a_text_is_escaped_in_a_notebook():
     define()
-    assert "<lambda>" in rc.explain(cube, 1.0)
-    shown = rc.explain(cube, 1.0)._repr_html_()
-    assert shown.startswith("<pre>rrule for cube(float): define.&lt;locals&gt;")
+    assert "<lambda>" in rc.explain(shown_cube, 1.0)
+    shown = rc.explain(shown_cube, 1.0)._repr_html_()
+    assert shown.startswith("<pre>rrule for shown_cube(float): define.&lt;locals&gt;")
 
 
 def test_rules_are_a_table_and_a_list():
@@ -36,10 +36,10 @@ def test_rules_are_a_table_and_a_list():
     found = rc.rules()
     assert isinstance(found, list)
     lines = repr(found).splitlines()
-    own = [line for line in lines if line.split()[1] == "cube"]
+    own = [line for line in lines if line.split()[1] == "shown_cube"]
     assert [line.split()[:3] for line in own] == [
-        ["frule", "cube", "any"],
-        ["rrule", "cube", "any"],
+        ["frule", "shown_cube", "any"],
+        ["rrule", "shown_cube", "any"],
     ]
     assert all("test_shown, test_shown.py:" in line for line in own)
     assert lines[-1] == f"{len(found)} rules"
@@ -47,9 +47,9 @@ def test_rules_are_a_table_and_a_list():
 
 
 def test_an_opt_out_is_told_from_a_rule():
-    rc.opt_out(rc.rrule, cube, str)
-    (row,) = [row for row in rc.rules().rows() if row[1] == "cube"]
-    assert row[:3] == ("opt-out (rrule)", "cube", "str")
+    rc.opt_out(rc.rrule, shown_cube, str)
+    (row,) = [row for row in rc.rules().rows() if row[1] == "shown_cube"]
+    assert row[:3] == ("opt-out (rrule)", "shown_cube", "str")
 
 
 def test_a_report_is_its_table():

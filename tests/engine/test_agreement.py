@@ -13,6 +13,7 @@ from rules_autodiff import EngineError, grad
 from rules_autodiff._front import jacobians
 from rules_autodiff._transforms import linear_map
 from rules_autodiff.straight._tier import tier
+from rules_autodiff.straight._tier.signatures import Left
 from rules_autodiff.testing._vectors import copy_of
 from rules_core import NoTangent, frule, rrule
 from rules_core.testing import isolated_rules
@@ -135,6 +136,10 @@ def test_it_sees_a_second_run_on_what_the_first_has_written(monkeypatch):
     def together(*args, apart, **kwargs):
         return forward(*args, **kwargs)
 
+    def left(*_args, **_kwargs):
+        raise Left
+
+    monkeypatch.setattr(jacobians, "written_blocks", left)
     monkeypatch.setattr(jacobians, "forward_blocks", one_by_one)
     monkeypatch.setattr(jacobians, "forward", together)
     caught("forward", scaled_in_place)

@@ -44,6 +44,7 @@ KNOWN = {
             "linalg.solve(2, v",
             "linalg.solve_discrete_lyapunov(a, v",
             "linalg.sqrtm(2, v",
+            "linalg.solve_circulant(x, y",
         ),
         "a number or a vector in place of a matrix: an error of the rule",
     ),

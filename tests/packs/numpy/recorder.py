@@ -52,6 +52,8 @@ def recorded(level: str, marks: str = "") -> Recorder:
     recorder = Recorder(level)
     options = ["-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
     options += ["-m", marks]
+    # This process has imported the package of pytest's plugin already.
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     folder = Path(__file__).parent
     code = pytest.main([str(folder), *options], plugins=[recorder])
     if code != pytest.ExitCode.OK:

@@ -20,7 +20,6 @@ import_module("autograd.scipy.integrate")
 # What autograd differentiates of SciPy and this project does not, and why.
 NO_RULE = {
     "scipy.stats": "densities are compositions of special functions: write them so",
-    "scipy.linalg": "no pack yet: numpy.linalg has solve, inv and eigh",
     "scipy.integrate": "an adjoint solver is a program, not a rule",
 }
 

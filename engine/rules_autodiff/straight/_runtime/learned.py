@@ -69,8 +69,10 @@ class Learned:
     def note(self, found: Any, y: Any) -> None:
         """Record the kind of a call's result."""
         self.left -= 1
-        if found.kwargs or found.bound or len(self.kinds) >= SORTS:
+        if found.kwargs or found.bound:
             return
+        if len(self.kinds) >= SORTS:
+            self.kinds.clear()  # programs in use are learned again
         key = found.rule, tuple(map(sort_of, found.args))
         kind = kind_of(y) or SEVERAL
         self.kinds[key] = kind if self.kinds.get(key, kind) == kind else SEVERAL
