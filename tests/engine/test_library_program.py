@@ -30,8 +30,7 @@ KNOWN = {
     "o.conjugate(x)": "an `out` by position",
     **dict.fromkeys(
         (
-            "linalg.cho_factor(a, v",
-            "linalg.cho_factor(2, v",
+            "linalg.cho_factor(",
             "linalg.det(a, v",
             "linalg.inv(a, v",
         ),

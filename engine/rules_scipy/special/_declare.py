@@ -128,8 +128,14 @@ def _column(partial: Any, y: Any, args: tuple[Any, ...], position: int) -> Any:
     floating = [x for x in args if _is_floating(x)]
     _, *made = arrays(*outputs, *floating)
     outputs, floats = tuple(made[: len(outputs)]), iter(made[len(outputs) :])
-    args = tuple(next(floats) if _is_floating(x) else x for x in args)
+    args = tuple(next(floats) if _is_floating(x) else _wide(x) for x in args)
     return partial(outputs if isinstance(y, tuple) else outputs[0], *args)
+
+
+def _wide(x: Any) -> Any:
+    """Booleans and short integers as integers: NumPy's logarithm of them is short."""
+    narrow = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biu"
+    return x.astype(np.int64) if narrow and x.dtype.itemsize < 4 else x
 
 
 def _is_floating(x: Any) -> bool:

@@ -50,3 +50,12 @@ def test_an_empty_product_of_gammas_is_constant(d):
     slope = grad(lambda x: f(x + 1, d) + 0.0 * np.sum(x))(X)
     np.testing.assert_array_equal(slope, np.zeros(2))
     assert jvp(lambda x: f(x + 1, d), (X,), (X,)) == (f(X + 1, d), 0.0)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.int64])
+@pytest.mark.parametrize("f", [scipy.special.xlog1py, scipy.special.xlogy])
+def test_partials_of_short_integers_are_in_full_precision(f, dtype):
+    """NumPy's logarithm of booleans has three digits."""
+    y = np.array([1, 1], dtype)
+    slope = grad(lambda x: np.sum(f(x, y)))(X)
+    np.testing.assert_allclose(slope, f(1.0, 1.0), rtol=1e-15)
