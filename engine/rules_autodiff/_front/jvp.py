@@ -26,7 +26,7 @@ from rules_autodiff.straight._tier.tier import (
 from rules_core import NoTangent
 
 from .grad import grad
-from .vjp import VJP
+from .vjp import VJP, by_tier
 
 __all__ = ["HOOKS", "forward", "hvp", "jvp", "linearize"]
 
@@ -176,15 +176,7 @@ class Linearized(Kept):
     tier = "tape"
     passed: Push | None = None  # straight-line code, instead of a recording
 
-    def start(self, level: Any) -> Any:
-        self.passed = None
-        if self.tier != "tape":
-            try:
-                return self.start_straight(level)
-            except Left as error:
-                if self.tier == "straight":
-                    raise not_straight(self.f, error) from None
-        return self.record(level)
+    start = by_tier
 
     def start_straight(self, level: Any) -> Any:
         check_plain(level, has_aux=self.has_aux)

@@ -21,7 +21,19 @@ from rules_core import NoTangent
 
 from .grad import split_aux
 
-__all__ = ["VJP", "vjp"]
+__all__ = ["VJP", "by_tier", "vjp"]
+
+
+def by_tier(point: Any, level: Any) -> Any:
+    """The value of a program by straight-line code, or else by a recording."""
+    point.passed = None
+    if point.tier != "tape":
+        try:
+            return point.start_straight(level)
+        except Left as error:
+            if point.tier == "straight":
+                raise not_straight(point.f, error) from None
+    return point.record(level)
 
 
 class VJP(Kept):
@@ -36,15 +48,7 @@ class VJP(Kept):
     tier = "tape"
     passed: Pass | None = None  # a run of straight-line code, instead of a recording
 
-    def start(self, level: Any) -> Any:
-        self.passed = None
-        if self.tier != "tape":
-            try:
-                return self.start_straight(level)
-            except Left as error:
-                if self.tier == "straight":
-                    raise not_straight(self.f, error) from None
-        return self.record(level)
+    start = by_tier
 
     def start_straight(self, level: Any) -> Any:
         check_plain(level, has_aux=self.has_aux)

@@ -141,7 +141,7 @@ def compare(functions, args, cotangents, dy, message):
         )
 
 
-def run(seeds, make=program, least=0.7):
+def run_programs(seeds, make=program, least=0.7, check=check):
     """How often what happened; most programs must be written."""
     counts = Counter()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -155,14 +155,14 @@ def run(seeds, make=program, least=0.7):
 @pytest.mark.parametrize("first", range(0, 300, 50))
 def test_generated(first):
     """300 programs."""
-    run(range(first, first + 50))
+    run_programs(range(first, first + 50))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(1000, 11000, 1000))
 def test_generated_nightly(first):
     """10,000 programs."""
-    run(range(first, first + 1000))
+    run_programs(range(first, first + 1000))
 
 
 # Programs with parts that are left to the tape.
@@ -179,7 +179,7 @@ def _at_any_cost(monkeypatch):
 @pytest.mark.parametrize("first", range(0, 300, 100))
 def test_generated_with_parts_left(first):
     """300 programs."""
-    run(range(first, first + 100), left_program, least=0.4)
+    run_programs(range(first, first + 100), left_program, least=0.4)
 
 
 @pytest.mark.nightly
@@ -187,7 +187,7 @@ def test_generated_with_parts_left(first):
 @pytest.mark.parametrize("first", range(1000, 11000, 1000))
 def test_generated_with_parts_left_nightly(first):
     """10,000 programs."""
-    run(range(first, first + 1000), left_program, least=0.4)
+    run_programs(range(first, first + 1000), left_program, least=0.4)
 
 
 # Programs that make and change instances; second names of those are refused.
@@ -197,11 +197,11 @@ def test_generated_with_parts_left_nightly(first):
 @pytest.mark.parametrize("first", range(0, 300, 100))
 def test_generated_with_instances(first):
     """300 programs."""
-    run(range(first, first + 100), instance_program, least=0.3)
+    run_programs(range(first, first + 100), instance_program, least=0.3)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(1000, 11000, 1000))
 def test_generated_with_instances_nightly(first):
     """10,000 programs."""
-    run(range(first, first + 1000), instance_program, least=0.3)
+    run_programs(range(first, first + 1000), instance_program, least=0.3)

@@ -6,6 +6,7 @@ tangent has no excuse.
 
 import warnings
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from tests.engine.straight.test_generated_straight import (
     copied,
     difference,
     learned,
+    run_programs,
 )
 
 COLUMNS = 3
@@ -156,14 +158,7 @@ def check_second(seed, make=program):
     return "checked"
 
 
-def run_all(seeds, make=program, least=0.3):
-    """How often what happened; most programs must be written."""
-    counts = Counter()
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)
-        counts.update(check(seed, make) for seed in seeds)
-    assert counts["checked"] > least * len(seeds), counts
-    return counts
+run_all = partial(run_programs, least=0.3, check=check)
 
 
 @pytest.mark.covering(every=5)

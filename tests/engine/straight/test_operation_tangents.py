@@ -11,7 +11,7 @@ from rules_autodiff.straight._program.values import Value, dot_of
 from rules_autodiff.straight._read.tangents import Tangents
 from rules_core import NoTangent
 from tests.engine.straight.checks import directions
-from tests.engine.straight.test_operations import GROUPS
+from tests.engine.straight.test_operations import GROUPS, each_case
 from tests.engine.straight.written import (
     HELPERS,
     LIFTED,
@@ -110,9 +110,4 @@ def check_several(case, written, z, places):
 @pytest.mark.covering(every=8)
 @pytest.mark.parametrize("operation", GROUPS)
 def test_tangents(operation):
-    for case in GROUPS[operation]:
-        try:
-            check(case)
-        except Exception as error:
-            error.add_note(case.name)
-            raise
+    each_case(operation, check)

@@ -15,15 +15,19 @@ for _case in CASES:
     GROUPS.setdefault(_case.operation, []).append(_case)
 
 
-@pytest.mark.covering(every=8)
-@pytest.mark.parametrize("operation", GROUPS)
-def test_cotangents(operation):
+def each_case(operation, check):
     for case in GROUPS[operation]:
         try:
             check(case)
         except Exception as error:
             error.add_note(case.name)
             raise
+
+
+@pytest.mark.covering(every=8)
+@pytest.mark.parametrize("operation", GROUPS)
+def test_cotangents(operation):
+    each_case(operation, check)
 
 
 def test_every_operation_has_a_case():
