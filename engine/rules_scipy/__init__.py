@@ -13,12 +13,30 @@ tensors. The rules apply to SciPy's own functions too.
 True
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+
 from rules_core.extend import name_extra as _name_extra
 
+if _TYPE_CHECKING:
+    from . import fft as fft, linalg as linalg, special as special
+
 try:
-    from . import fft, linalg, special
+    import scipy as _scipy  # noqa: F401
 except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
 __all__ = ["fft", "linalg", "special"]
+
+
+def __getattr__(name: str) -> _Any:
+    """A module at its first use: each imports its part of SciPy."""
+    if name in __all__:
+        return _import_module(f"{__name__}.{name}")
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

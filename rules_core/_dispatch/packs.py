@@ -1,8 +1,9 @@
 """Rule packs: imported at the first look-up that needs them.
 
-A pack is an entry point of the group `rules_core.packs`, named by the top-level module
-of its functions. `RULES_CORE_PACKS` selects: unset, all packs; `none`, none;
-`numpy,scipy`, these only; `-scipy`, all but this one.
+A pack is an entry point of the group `rules_core.packs`, named by the module of its
+functions: `numpy`, or `scipy.linalg`, which is imported for that module alone.
+`RULES_CORE_PACKS` selects: unset, all packs; `none`, none; `numpy,scipy`, these only,
+with all their modules; `-scipy`, all but this one.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import os
 import sys
 from _thread import RLock, get_ident  # without importing threading
+from itertools import accumulate
 from typing import Any
 
 from rules_core._base.errors import PackImportError
 
-from .rule_key import module_root
+from .rule_key import owner_of
 
 __all__ = ["Packs", "allowed_packs"]
 
@@ -34,15 +36,21 @@ def allowed_packs(setting: str | None, names: set[str]) -> set[str]:
     off = {w[1:] for w in words if w.startswith("-")}
     on = {w for w in words if not w.startswith("-")}
     if on or not words:
-        names = names & on
-    return names - off
+        names = {name for name in names if on & {*_ancestors(name)}}
+    return {name for name in names if not off & {*_ancestors(name)}}
+
+
+def _ancestors(module: str) -> list[str]:
+    """A module's name and those of the packages that contain it, outermost first."""
+    return list(accumulate(module.split("."), "{}.{}".format))
 
 
 def _can_be_imported(name: str) -> bool:
     """Whether a library is installed; without it, its pack is not needed."""
     from importlib.util import find_spec
 
-    return name in sys.modules or find_spec(name) is not None
+    root = name.partition(".")[0]
+    return root in sys.modules or find_spec(root) is not None
 
 
 class Packs:
@@ -69,15 +77,20 @@ class Packs:
             return self._points
 
     def names(self) -> list[str]:
-        """Names of the installed packs that are switched on."""
-        return list(self._installed())
+        """Libraries with an installed pack that is switched on."""
+        return sorted({name.partition(".")[0] for name in self._installed()})
 
     def modules(self, name: str) -> list[str]:
-        """Modules of the packs of one name."""
-        return [point.module for point in self._installed().get(name, ())]
+        """Modules of the packs of a library, or of one of its modules."""
+        points = self._installed()
+        return [p.module for own in self._below(name) for p in points[own]]
+
+    def _below(self, name: str) -> list[str]:
+        """The packs of a module and of its submodules."""
+        return [own for own in self._installed() if name in _ancestors(own)]
 
     def ensure(self, key: Any) -> None:
-        """Import the packs for `key`: its module's packs, or all if it has no module.
+        """Import the packs for `key`: those of its module.
 
         Raises:
             PackImportError: A pack cannot be imported.
@@ -85,11 +98,32 @@ class Packs:
         module = getattr(key, "__module__", None)
         if module in self._settled:
             return
-        root = module_root(key)
-        for name in self.names() if root is None else (root,):
-            self.load(name)
-        if root in self._done and isinstance(module, str):
+        names = self._serving(owner_of(key))
+        for name in names:
+            self._load(name)
+        if isinstance(module, str) and self._done.issuperset(names):
             self._settled.add(module)
+
+    def ensure_module(self, module: str) -> None:
+        """Import the packs that serve functions of a module."""
+        for name in _ancestors(module):
+            if name in self._installed():
+                self._load(name)
+
+    def _serving(self, owner: Any) -> list[str]:
+        """The packs for a function or class.
+
+        A ufunc of SciPy does not say where it is from: it is looked for in the modules
+        that have packs and are imported. If it is in none, all of these may serve it.
+        """
+        points = self._installed()
+        module = getattr(owner, "__module__", None)
+        if isinstance(module, str) and module:
+            return [name for name in _ancestors(module) if name in points]
+        name = getattr(owner, "__name__", "")
+        imported = [own for own in points if own in sys.modules]
+        holding = [o for o in imported if vars(sys.modules[o]).get(name) is owner]
+        return holding or imported
 
     @property
     def is_importing(self) -> bool:
@@ -98,7 +132,11 @@ class Packs:
         return any(busy == thread for busy, _ in tuple(self._busy))
 
     def load(self, name: str) -> None:
-        """Import the packs of one name, once."""
+        """Import the packs of a library, or of one of its modules, once."""
+        for own in self._below(name):
+            self._load(own)
+
+    def _load(self, name: str) -> None:
         mark = get_ident(), name
         if name in self._done or mark in self._busy:
             return

@@ -28,7 +28,7 @@ __all__ = [
     "is_method_key",
     "is_ufunc",
     "is_ufunc_method",
-    "module_root",
+    "owner_of",
     "target_of",
 ]
 
@@ -137,15 +137,11 @@ def is_fleeting(key: Any) -> bool:
     return made.startswith(("partialmethod.", "singledispatchmethod."))
 
 
-def module_root(key: Any) -> str | None:
-    """Top-level module of a key, or None if unknown (scipy.special.jv)."""
-    owner = getattr(key, "__objclass__", key)  # method descriptors name their class
+def owner_of(key: Any) -> Any:
+    """What knows the module of a key: the class of a method, the ufunc of `reduce`."""
     if is_ufunc_method(key):
-        owner = key.__self__
-    name = getattr(owner, "__module__", None)
-    if isinstance(name, str) and name:
-        return name.partition(".")[0]
-    return None
+        return key.__self__
+    return getattr(key, "__objclass__", key)
 
 
 def describe(f: Any) -> str:

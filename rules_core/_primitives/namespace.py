@@ -50,7 +50,7 @@ def with_rules(module: M, /, *, host: bool = True) -> M:
     key = module.__name__, host
     found = _NAMESPACES.get(key)
     if found is None or vars(found)[_OWN] is not module:
-        PACKS.load(module.__name__.partition(".")[0])
+        PACKS.ensure_module(module.__name__)
         found = _NAMESPACES[key] = Namespace(module, host=host)
     return cast("M", found)
 

@@ -4,6 +4,7 @@ import importlib
 import sys
 import threading
 import types
+from functools import partial
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -23,18 +24,23 @@ from rules_core._dispatch.registry import isolated_rules
         ("numpy, scipy", {"numpy", "scipy"}),
         ("-scipy", {"numpy"}),
         ("-scipy,-numpy", set()),
+        ("scipy.linalg", {"scipy.linalg"}),
+        ("scipy,-scipy.linalg", {"scipy", "scipy.fft"}),
     ],
     ids=lambda x: str(sorted(x) if isinstance(x, set) else x),
 )
 def test_the_environment_variable(setting, expected):
-    assert allowed_packs(setting, {"numpy", "scipy"}) == expected
+    names = {"numpy", "scipy"}
+    if "." in (setting or ""):
+        names |= {"scipy.linalg", "scipy.fft"}
+    assert allowed_packs(setting, names) == expected
 
 
 class Point:
     """An entry point."""
 
     def __init__(self, name, value, load):
-        self.name, self.value, self.load = name, value, load
+        self.name, self.value, self.module, self.load = name, value, value, load
 
 
 def packs_of(*points):
@@ -63,15 +69,45 @@ def test_a_pack_is_imported_at_the_first_look_up_and_once():
     assert loaded == [1]
 
 
-def test_a_key_without_module_brings_in_all_packs():
+def loading(*names):
+    """Packs for modules, and the names of those that are imported."""
     loaded = []
-    packs = packs_of(
-        Point("a", "pack_a", lambda: loaded.append("a")),
-        Point("b", "pack_b", lambda: loaded.append("b")),
-    )
+    points = [Point(n, f"pack_{n}", partial(loaded.append, n)) for n in names]
+    return packs_of(*points), loaded
+
+
+def test_a_key_without_module_brings_in_the_packs_of_imported_modules():
+    packs, loaded = loading("math", "email.no_such_module", "cmath")
     packs.ensure(key_of(None))
     packs.ensure(key_of(None))
-    assert loaded == ["a", "b"]
+    assert loaded == ["math", "cmath"]
+
+
+def test_a_key_without_module_is_looked_for_in_the_modules(monkeypatch):
+    packs, loaded = loading("math", "cmath")
+    key = key_of(None)
+    monkeypatch.setattr("cmath.key", key, raising=False)
+    packs.ensure(key)
+    assert loaded == ["cmath"]
+
+
+def test_a_pack_of_a_submodule_waits_for_its_functions():
+    packs, loaded = loading("lib", "lib.one", "lib.two.three")
+    packs.ensure(key_of("lib.zero"))
+    assert loaded == ["lib"]
+    packs.ensure(key_of("lib.one._private"))
+    packs.ensure(key_of("lib.two"))
+    assert loaded == ["lib", "lib.one"]
+    packs.ensure_module("lib.two.three")
+    assert loaded == ["lib", "lib.one", "lib.two.three"]
+
+
+def test_a_library_s_packs_are_those_of_its_modules():
+    packs, loaded = loading("lib.one", "lib.two", "library")
+    assert packs.names() == ["lib", "library"]
+    assert packs.modules("lib") == ["pack_lib.one", "pack_lib.two"]
+    packs.load("lib")
+    assert loaded == ["lib.one", "lib.two"]
 
 
 def test_two_packs_may_serve_one_module():
