@@ -9,6 +9,7 @@
 # make coverage  the full tests, and what they did not run
 # make lint   style, types and the direction of imports
 # make docs   the documentation, into docs/_build/html
+# make release-check  what must hold before a release: archives, metadata, each extra
 #
 # Each makes .venv first if needed, from the first Python below that can.
 
@@ -34,7 +35,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full test-nightly test-slice versions coverage lint docs clean
+.PHONY: demo test test-full test-nightly test-slice versions coverage lint docs release-check clean
 .DEFAULT_GOAL := test
 
 demo: $(STAMP)
@@ -70,8 +71,12 @@ lint: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+release-check: $(STAMP)
+	$(BIN)/python -m pip install -q --group release
+	$(BIN)/python .ci/release_check.py $(ARGS)
+
 # The stamp is written last, so that an interrupted installation starts again.
-$(STAMP): pyproject.toml constraints.txt hatch_build.py $(HANDLER)
+$(STAMP): pyproject.toml constraints.txt hatch_build.py hatch_readme.py $(HANDLER)
 	@test -n "$(PYTHON)" || { echo "needs Python 3.11 or later with venv"; exit 1; }
 	@echo "Installing into $(VENV), a minute or two"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
