@@ -69,8 +69,8 @@ def _is_fresh(array: Any) -> bool:
     base = array.base
     while base is not None:
         # One more reference is that of the view.
-        if not hasattr(base, "strides") or getrefcount(base) > ALONE + 1:
-            return False
+        if not hasattr(base, "base") or getrefcount(base) > ALONE + 1:
+            return False  # a buffer of another library, such as a memoryview
         array, base = base, base.base
     return bool(array.flags.owndata)
 

@@ -186,8 +186,10 @@ def _lu_step(at: At, a: Any, permute_l: Any, p_indices: Any) -> Any:
         dl, du = _lu_of(p @ low, u, p @ a)
         return rc.array_namespace(p).matrix_transpose(p) @ dl, du
     p, low, u = at.y
-    m = _chosen_rows(p, low) if p_indices else rc.ignore_derivatives(p)
-    dl, du = _lu_of(low, u, rc.array_namespace(m).matrix_transpose(m) @ a)
+    xp = rc.array_namespace(p)
+    m = _chosen_rows(p, low) if p_indices else xp.astype(p, low.dtype)
+    m = rc.ignore_derivatives(m)
+    dl, du = _lu_of(low, u, xp.matrix_transpose(m) @ a)
     return None, dl, du
 
 

@@ -78,6 +78,32 @@ def test_functions_that_ask_for_writable_memory_get_copies(body, rules):
             assert slope.tolist() == [2, 2, 2]
 
 
+def buffers_of_other_libraries():
+    memory = bytearray(np.array([2.0, 3.0]).tobytes())
+    return {
+        "memoryview": np.asarray(memoryview(memory).cast("d")),
+        "view of one": np.asarray(memoryview(memory).cast("d"))[:1],
+        "bytearray": np.frombuffer(memory),
+        "ctypes": np.ctypeslib.as_array((ctypes.c_double * 2)(2.0, 3.0)),
+        "interface": np.asarray(WithInterface()),
+    }
+
+
+class WithInterface:
+    def __init__(self):
+        self.kept = np.array([2.0, 3.0])
+        self.__array_interface__ = self.kept.__array_interface__
+
+
+@pytest.mark.parametrize("name", buffers_of_other_libraries())
+def test_a_result_in_another_library_s_memory_is_copied(name):
+    kept = buffers_of_other_libraries()[name]
+    f = rc.primitive(lambda x: kept[:], host=True)
+    rc.non_differentiable(f)
+    f(torch.ones(2, dtype=torch.float64)).add_(1)
+    assert kept[0] == 2
+
+
 def test_a_result_that_shares_memory_with_an_argument_is_copied():
     f = rc.primitive(lambda x: x[::1], host=True)
     x = torch.ones(3)

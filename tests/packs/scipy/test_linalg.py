@@ -163,6 +163,7 @@ HOSTS = {"jax": Jax, "torch": Torch, "engine": Engine}
 PLACES = [(n, h, m) for n in CASES for h in HOSTS for m in ("f", "r", "rr", "fr", "rf")]
 
 
+@pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")
 @pytest.mark.covering(every=260, start=17)
 @pytest.mark.parametrize(("name", "host", "modes"), PLACES)
 def test_in_frameworks(name, host, modes):
