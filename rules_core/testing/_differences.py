@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeAlias, final
 
 import numpy as np
@@ -82,13 +83,13 @@ def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
     ([1.0, 0.5], 'both')
     """
     guarded = _guarded(curve)
-    centre = guarded(0.0)
-    if centre is None:
-        return _failed(1, "none")
-    side = _side(guarded)
-    if side == "none":
-        return _failed(centre.size, side)
     with np.errstate(all="ignore"):
+        centre = guarded(0.0)
+        if centre is None:
+            return _failed(1, "none")
+        side = _side(guarded)
+        if side == "none":
+            return _failed(centre.size, side)
         noise = _noise(guarded, centre, side, eps)
         rungs = _quotients(guarded, centre, side, noise, eps)
         value, error = _extrapolated(rungs, centre, side)
@@ -120,15 +121,15 @@ def _largest(vector: Vector) -> float:
 
 
 def _guarded(curve: Curve) -> Callable[[float], Vector | None]:
-    """The curve, or None outside its domain."""
+    """The curve, or None outside its domain; each point is computed once."""
 
+    @cache
     def guarded(t: float) -> Vector | None:
         try:
-            with np.errstate(all="ignore"):
-                point = np.asarray(curve(t), dtype=np.float64)
+            point = np.asarray(curve(t), dtype=np.float64)
         except OUTSIDE:
             return None
-        return point if np.all(np.isfinite(point)) else None
+        return point if np.isfinite(point).all() else None
 
     return guarded
 
@@ -189,9 +190,12 @@ def _wobble(curve: Callable[[float], Vector | None], side: Side, step: float) ->
 def _grid(
     curve: Callable[[float], Vector | None], centre: Vector, side: Side, eps: float
 ) -> Vector:
-    """The least amount by which each component moves; NaN if it does not."""
-    amount = np.full(centre.shape, np.nan)
-    first = START * np.sqrt(eps) * (-1.0 if side == "left" else 1.0)
+    """The least amount by which each component moves; zero if it never does."""
+    sign = -1.0 if side == "left" else 1.0
+    far = [curve(sign * START / k) for k in (1, 2)]
+    moves = [True if point is None else point != centre for point in far]
+    amount = np.where(np.any(np.broadcast_arrays(centre, *moves)[1:], 0), np.nan, 0.0)
+    first = sign * START * np.sqrt(eps)
     for k in range(3, 26):
         point = curve(first * 2.0**k)
         if point is None:

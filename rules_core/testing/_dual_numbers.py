@@ -153,7 +153,7 @@ def apply(f: Callable[..., Any], args: Any, kw: Any) -> Any:
     if kw.get("out") is not None:
         message = "an array is written to (out=)"
         raise LeavesArrayCode(message)
-    value = f(*_moved(args, 0.0), **_moved(kw, 0.0))
+    value = _displaced(f, args, kw, 0.0)
     if value is None:  # `np.add.at`, `np.copyto`, `np.fill_diagonal` and similar
         message = "an array is written to"
         raise LeavesArrayCode(message)
@@ -170,7 +170,7 @@ def apply(f: Callable[..., Any], args: Any, kw: Any) -> Any:
 
     def along(t: float) -> Vector:
         step = t / steepness
-        return space.values(f(*_moved(args, step), **_moved(kw, step)))
+        return space.values(_displaced(f, args, kw, step))
 
     slope = differentiate_along(along, speed / steepness)
     return dual_point(space, np.broadcast_to(slope.value, space.dim) * steepness)
@@ -182,8 +182,14 @@ def _space(value: Any) -> Space | None:
     return space if space.dim else None
 
 
+def _displaced(f: Callable[..., Any], args: Any, kw: Any, step: float) -> Any:
+    """`f` with every dual displaced along its tangent."""
+    moved = {name: _moved(x, step) for name, x in kw.items()}
+    return f(*[_moved(x, step) for x in args], **moved)
+
+
 def _moved(x: Any, step: float) -> Any:
-    """Arguments with every dual displaced along its tangent."""
+    """An argument with every dual displaced along its tangent."""
     return replaced(x, lambda d: d.primal + step * d.tangent if step else d.primal)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -112,7 +113,7 @@ class Leaf:
     @property
     def dim(self) -> int:
         """Number of real coordinates."""
-        return int(np.prod(self.shape, dtype=int)) * (1 + self.is_complex)
+        return math.prod(self.shape) * (1 + self.is_complex)
 
     @property
     def eps(self) -> float:

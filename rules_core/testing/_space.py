@@ -188,4 +188,5 @@ def _copied(static: Any) -> Any:
 
 
 def _joined(pieces: Iterable[Vector]) -> Vector:
-    return np.concatenate([np.zeros(0), *pieces])
+    parts = list(pieces)
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
