@@ -41,12 +41,14 @@ from rules_core._hosts.tangent_leaves import (
     build as build_tangent,
     read as read_tangent,
 )
+from rules_core._primitives.find_host import find_adapter
 from rules_core._primitives.ignore_derivatives import without_captured
 from rules_core._primitives.primitive import FLAGS
 from rules_core._primitives.result_shapes import declared_shapes
 from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
 from rules_core._rules.named_cotangents import ordered_cotangents
+from rules_core._rules.numpy_functions import numpy_function
 from rules_core._tangents.broadcast_shapes import same_without_ones, summed_axes
 from rules_core._tangents.leaves import signed
 from rules_core._tangents.project import entries_given, entries_of
@@ -75,6 +77,7 @@ __all__ = [
     "entries_given",
     "entries_of",
     "explained",
+    "find_adapter",
     "find_table",
     "flatten",
     "form_of",
@@ -84,6 +87,7 @@ __all__ = [
     "leaf_paths",
     "name_extra",
     "note_rule",
+    "numpy_function",
     "ordered_cotangents",
     "read_tangent",
     "read_types",

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import jax
 
+from rules_jax._host.numpy_programs import numpy_function
 from rules_jax._values.strong_zero import strong_product
 
 from ._call import call_primitive, refuse_captured
@@ -58,6 +59,10 @@ class JaxAdapter:
     def strong_product(self, p: Any, dx: Any) -> Any:
         """`p · dx`, zero where `dx` is and `p` is infinite or NaN; transposable."""
         return strong_product(p, dx)
+
+    def numpy_function(self, f: Any, *examples: Any) -> Any:
+        """A function that a callback may run, and the arrays that it captures."""
+        return numpy_function(f, *examples)
 
     def cells(self, level: str) -> Iterable[Any]:
         """The combinations of transformations that `check_rule` runs."""

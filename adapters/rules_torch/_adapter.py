@@ -10,6 +10,7 @@ from torch import Tensor
 
 import rules_core as rc
 from rules_torch._compile.trace import call_traced
+from rules_torch._host.numpy_programs import numpy_function
 from rules_torch._rules.cuts import watched
 from rules_torch._rules.outside_tensors import refuse_in_body
 from rules_torch._values.leaves import SymbolError
@@ -56,6 +57,10 @@ class TorchAdapter:
     def stop_gradient(self, x: Any) -> Any:
         """`x` without its derivative, in reverse and in forward mode."""
         return x.detach()
+
+    def numpy_function(self, f: Any, *examples: Any) -> Any:
+        """A function that runs outside of all transforms, and the tensors it has."""
+        return numpy_function(f, *examples)
 
     def cells(self, level: str) -> Iterable[Any]:
         """The host matrix of the tester."""

@@ -1,7 +1,7 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special`, `linalg` and `fft` contain primitives with the names that
-functions have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch
+`rules_scipy.special`, `linalg`, `fft` and `optimize` contain functions with the names
+that they have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch
 tensors. The rules apply to SciPy's own functions too.
 
 >>> import numpy as np
@@ -27,7 +27,7 @@ except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
-__all__ = ["fft", "linalg", "special"]
+__all__ = ["fft", "linalg", "optimize", "special"]
 
 
 def __getattr__(name: str) -> _Any:

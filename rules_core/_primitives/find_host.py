@@ -21,7 +21,8 @@ class Adapter(Protocol):
     """Interface of a framework's package through which primitives run there.
 
     It may have an attribute `config`, the configuration of its AD system, for `vjp` and
-    `jvp`.
+    `jvp`, and a method `numpy_function(f, *examples)`, which takes functions apart for
+    solvers, as `rules_core.extend.numpy_function` describes.
     """
 
     name: str

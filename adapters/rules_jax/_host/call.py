@@ -29,7 +29,7 @@ from rules_jax._values.taylor import support_taylor
 from .lent_arrays import call_lent
 from .native.loops import Undeclared
 
-__all__ = ["HostFunction", "host_call", "host_call_p", "result_types"]
+__all__ = ["HostFunction", "host_call", "host_call_p", "result_types", "run_host"]
 
 
 @_compat.held_weakly
@@ -153,7 +153,7 @@ def _promised(
     ]
 
 
-def _run(
+def run_host(
     host: HostFunction, size: int | None, batched: Sequence[bool], arrays: list[Any]
 ) -> Sequence[Any]:
     """The function itself, over the whole batch where there is one."""
@@ -214,7 +214,7 @@ def _checked(
     host: HostFunction, size: Any, batched: Any, avals: Sequence[Any], arrays: Any
 ) -> list[Any]:
     given = [np.asarray(x) for x in arrays]
-    return host.check(_run(host, size, batched, given), avals)
+    return host.check(run_host(host, size, batched, given), avals)
 
 
 @kept_by_owner

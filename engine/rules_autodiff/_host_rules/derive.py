@@ -22,7 +22,10 @@ from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._lift.lift import lifted
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.opaque import is_opaque
+from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._tape.fast.run import reverse_run
 from rules_core import AbstractZero, NoTangent, Primitive, Pullback
 
 from .pull_and_push import Form, Held, pull_of, push_of
@@ -146,6 +149,13 @@ class EngineDeriver:
         """The function of the derived rule."""
         make = derived_rrule if kind == "rrule" else derived_frule
         return make(primitive)
+
+    def numpy_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """A function without the run that it was made in, for C code that calls it."""
+        function = inner_function(f)
+        if not isinstance(function, FunctionType) or not is_lifted(function):
+            return f
+        return functools.partial(reverse_run(PLAIN).call, f)
 
 
 deriver = EngineDeriver()

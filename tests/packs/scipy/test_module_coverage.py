@@ -8,10 +8,12 @@ import scipy
 import rules_core as rc
 import rules_scipy.fft.coverage
 import rules_scipy.linalg.coverage
+import rules_scipy.optimize.coverage
 
 COVERED = {
     "fft": rules_scipy.fft.coverage.COVERAGE,
     "linalg": rules_scipy.linalg.coverage.COVERAGE,
+    "optimize": rules_scipy.optimize.coverage.COVERAGE,
 }
 ROOT = Path(__file__).parents[3]
 PINS = (ROOT / "constraints.txt").read_text(encoding="utf-8")

@@ -1,0 +1,179 @@
+"""Functions that are arguments of a solver: how SciPy calls them in each framework.
+
+A solver of this pack is a generic primitive. On NumPy arrays SciPy calls the user's
+function as it is. On arrays of a framework the function is taken apart into the arrays
+that it captures and a function of NumPy arrays (`rules_core.extend.numpy_function`);
+SciPy runs in one host call, whose operands are these arrays. Its derivative is a
+theorem about the result, which calls back into the AD system that is running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+
+import rules_core as rc
+from rules_core.extend import find_adapter, numpy_function
+
+__all__ = ["Function", "Run", "arrays_in", "if_converged", "like", "solve", "stacked"]
+
+Function = Callable[..., Any]
+
+
+def solve(
+    run: Function,
+    functions: Sequence[Function | None],
+    args: tuple[Any, ...],
+    start: tuple[Any, ...],
+    example: Any,
+) -> Any:
+    """What `run(functions, *start)` returns, with functions and arrays of NumPy.
+
+    Args:
+        run: Calls SciPy. It returns `(y, success, counts, others)`: an array like
+            `example`, whether it is a solution, integers, and a dict of what SciPy
+            returns besides, which exists in NumPy alone.
+        functions: The user's; each is called as `f(x, *args)`.
+        args: Their arguments after the first.
+        start: Arrays or numbers.
+        example: An array of the shape and dtype of `x`, which is also that of `y`.
+    """
+    host = find_adapter((functions, args, start), {})
+    if host is None:
+        own = [f and _bound(numpy_function(f)[0](()), args) for f in functions]
+        y, *rest = run(own, *start)
+        return np.array(y) if np.ndim(y) else y, *rest
+    pairs = [
+        (None, ()) if f is None else numpy_function(_bound(f, args), example, host=host)
+        for f in functions
+    ]
+    calls, arrays = zip(*pairs, strict=True)
+    found = _solve_on_host(run, calls, arrays, tuple(start), example)
+    return *found, {}
+
+
+def _bound(f: Function, args: tuple[Any, ...]) -> Function:
+    def bound(x: Any) -> Any:
+        return f(x, *args)
+
+    bound.__qualname__ = getattr(f, "__qualname__", repr(f))
+    return bound
+
+
+def _on_host(run: Any, calls: Any, arrays: Any, start: Any, _: Any) -> Any:
+    pairs = zip(calls, arrays, strict=True)
+    functions = [call and call(own) for call, own in pairs]
+    y, success, counts, _ = run(functions, *start)
+    return y, np.asarray(success, np.int32), np.asarray(counts, np.int32)
+
+
+def _promised(run: Any, calls: Any, arrays: Any, start: Any, example: Any) -> Any:
+    dtype = np.dtype(str(example.dtype).rpartition(".")[2])
+    return (
+        rc.ShapeDtype(tuple(example.shape), dtype),
+        rc.ShapeDtype((), np.int32),
+        rc.ShapeDtype((run.counts,), np.int32),
+    )
+
+
+_solve_on_host: rc.Primitive = rc.primitive(
+    _on_host, host=True, out=_promised, static_argnames=("run", "calls")
+)
+
+
+@final
+class Run:
+    """A call of SciPy with its settings, which are constants in every framework.
+
+    Args:
+        f: `f(settings, functions, *start)`, as `solve` calls it.
+        counts: The number of integers that it counts.
+        **settings: Options of SciPy.
+    """
+
+    def __init__(self, f: Function, counts: int, **settings: Any) -> None:
+        self.f, self.counts, self.settings = f, counts, settings
+
+    def __call__(self, functions: Sequence[Any], *start: Any) -> Any:
+        return self.f(self.settings, functions, *start)
+
+
+# arrays of any framework
+
+
+def arrays_in(value: Any) -> Iterator[Any]:
+    """Arrays of a framework in containers, and those that functions capture."""
+    yield from _arrays_in(value, set())
+
+
+def _arrays_in(value: Any, seen: set[int]) -> Iterator[Any]:
+    if rc.is_array(value):
+        yield value
+        return
+    level = None if id(value) in seen else rc.structure(value)
+    if level is None:
+        return
+    seen.add(id(value))
+    for child in level.values:
+        yield from _arrays_in(child, seen)
+
+
+def like(x: Any, *others: Any) -> Any:
+    """`x` as a floating array of the framework, and in the precision, of the others."""
+    arrays = [a for a in arrays_in((x, *others)) if not isinstance(a, np.ndarray)]
+    if not arrays:
+        return np.asarray(x, dtype=float)
+    xp = rc.array_namespace(*arrays)
+    found = stacked(xp, x)
+    floats = [a for a in arrays if xp.isdtype(a.dtype, "real floating")]
+    if not floats:
+        return found * 1.0
+    return xp.astype(found, xp.result_type(*floats))
+
+
+def stacked(xp: Any, x: Any) -> Any:
+    """A list of arrays or numbers as an array."""
+    if isinstance(x, list | tuple):
+        return xp.stack([stacked(xp, entry) for entry in x])
+    return xp.asarray(x)
+
+
+# results
+
+
+@rc.primitive
+def if_converged(y: Any, success: Any, solver: str) -> Any:
+    """`y`, whose derivative is an error, or NaN in traced code, without success."""
+    return y
+
+
+@rc.frule.define(if_converged)
+def if_converged_frule(tangents: Any, y: Any, success: Any, solver: str) -> Any:
+    return y, _known(tangents[1], success, solver)
+
+
+@rc.rrule.define(if_converged)
+def if_converged_rrule(y: Any, success: Any, solver: str) -> Any:
+    def if_converged_pullback(dy: Any) -> Any:
+        dy = _known(dy, success, solver)
+        return rc.NoTangent(), dy, rc.NoTangent(), rc.NoTangent()
+
+    return y, if_converged_pullback
+
+
+def _known(dy: Any, success: Any, solver: str) -> Any:
+    try:
+        solved = bool(success)
+    except (TypeError, RuntimeError):  # of a tracer, which has no value yet
+        xp = rc.array_namespace(dy)
+        return xp.where(success > 0, dy, xp.full_like(dy, float("nan")))
+    if not solved:
+        message = (
+            f"{solver} did not converge, so that its result has no derivative. Look at "
+            "the fields success and message, begin nearer to the solution, or allow "
+            "more iterations."
+        )
+        raise rc.UnsupportedError(message)
+    return dy

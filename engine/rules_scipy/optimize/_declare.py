@@ -1,0 +1,81 @@
+"""Rules of SciPy's own functions: those of the functions of this pack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import scipy.optimize
+
+import rules_core as rc
+from rules_core import (
+    HasForwardsMode,
+    HasReverseMode,
+    RuleConfig,
+    frule_via_ad,
+    rrule_via_ad,
+)
+
+__all__ = ["DECLARED", "constant", "declare"]
+
+# Functions of SciPy, each "covered" or "constant".
+DECLARED: dict[Any, str] = {}
+_FORWARD, _REVERSE = RuleConfig[HasForwardsMode], RuleConfig[HasReverseMode]
+_field = scipy.optimize.OptimizeResult.__getattr__
+
+
+def constant(*functions: Any) -> None:
+    """Declare functions without derivative."""
+    for function in functions:
+        DECLARED[function] = "constant"
+        rc.non_differentiable(function)
+
+
+def declare(f: Any, own: Any) -> None:
+    """Give SciPy's `f` the derivative of `own`, which calls primitives of this pack.
+
+    The AD system that runs the rule differentiates `own`, which has the signature and
+    the results of `f`.
+    """
+    DECLARED[f] = "covered"
+
+    @rc.rrule.define(f, config=_REVERSE)
+    def solver_rrule(config: Any, *args: Any, **kw: Any) -> Any:
+        y, pullback = rrule_via_ad(config, own, *args, **kw)
+
+        def solver_pullback(dy: Any) -> Any:
+            return rc.NoTangent(), *pullback(dy)[1:]
+
+        return y, solver_pullback
+
+    @rc.frule.define(f, config=_FORWARD)
+    def solver_frule(config: Any, tangents: Any, *args: Any, **kw: Any) -> Any:
+        given = rc.NoTangent(), *tangents[1:]
+        return frule_via_ad(config, given, own, *args, **kw)
+
+
+# A field of a result is an entry of a dict.
+
+
+def field(result: Any, name: str) -> Any:
+    """A field as SciPy's results have it."""
+    if name not in result:
+        raise AttributeError(name)
+    return result[name]
+
+
+@rc.rrule.define(_field, config=_REVERSE)
+def field_rrule(config: Any, result: Any, name: str) -> Any:
+    """For a method, the instance comes first."""
+    x, pullback = rrule_via_ad(config, field, result, name)
+
+    def field_pullback(dx: Any) -> Any:
+        return pullback(dx)[1:]
+
+    return x, field_pullback
+
+
+@rc.frule.define(_field, config=_FORWARD)
+def field_frule(config: Any, tangents: Any, result: Any, name: str) -> Any:
+    """For a method, the instance's tangent comes first."""
+    _, dx = frule_via_ad(config, (rc.NoTangent(), *tangents), field, result, name)
+    return result[name], dx

@@ -1,0 +1,278 @@
+"""SciPy's root finders, differentiated by the equation that the root satisfies."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.optimize as _sp
+
+from rules_scipy._functions import Function, Run, if_converged
+
+from ._declare import constant, declare
+from ._equations import equation_root, value_of
+
+__all__ = [
+    "bisect", "brenth", "brentq", "fixed_point", "fsolve", "newton", "ridder", "root",
+    "root_scalar", "toms748",
+]  # fmt: skip
+
+
+def _tuple(args: Any) -> tuple[Any, ...]:
+    return args if isinstance(args, tuple) else (args,)
+
+
+def _parts(fun: Function, jac: Any) -> tuple[Function, Function | None]:
+    """The function and its Jacobian, where `jac=True` says that it returns both."""
+    if jac is not True:
+        return fun, jac if callable(jac) else None
+    return (lambda x, *args: fun(x, *args)[0]), (lambda x, *args: fun(x, *args)[1])
+
+
+# systems of equations
+
+
+def root(
+    fun: Function,
+    x0: Any,
+    args: Any = (),
+    method: str = "hybr",
+    jac: Any = None,
+    tol: float | None = None,
+    callback: Any = None,
+    options: Any = None,
+) -> Any:
+    """`scipy.optimize.root`; `x` and `fun` of its result have derivatives."""
+    args, functions = _tuple(args), _parts(fun, jac)
+    settings = {"method": method, "tol": tol, "callback": callback, "options": options}
+    run = Run(_run_root, 2, **settings)
+    x, success, counts, others = equation_root(functions, args, (x0,), run, "flat")
+    x = if_converged(x, success, f"root(method={method!r})")
+    own = {"success": success == 1, "status": counts[0], "nfev": counts[1]}
+    return _sp.OptimizeResult(
+        {**own, **others, "x": x, "fun": value_of(functions[0](x, *args), x)}
+    )
+
+
+def _run_root(settings: Any, functions: Any, x0: Any) -> Any:
+    fun, jac = functions
+    found = _sp.root(fun, x0, jac=jac, **settings)
+    counts = (int(found.get("status", 0)), int(found.get("nfev", -1)))
+    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    return found.x, int(found.success), counts, others
+
+
+def fsolve(
+    func: Function,
+    x0: Any,
+    args: Any = (),
+    fprime: Any = None,
+    full_output: Any = 0,
+    col_deriv: Any = 0,
+    xtol: float = 1.49012e-08,
+    maxfev: int = 0,
+    band: Any = None,
+    epsfcn: float | None = None,
+    factor: float = 100,
+    diag: Any = None,
+) -> Any:
+    """`scipy.optimize.fsolve`."""
+    args = _tuple(args)
+    run = Run(
+        _run_fsolve, 2, col_deriv=col_deriv, xtol=xtol, maxfev=maxfev, band=band,
+        epsfcn=epsfcn, factor=factor, diag=diag, warn=not full_output,
+    )  # fmt: skip
+    functions = func, fprime
+    x, success, counts, others = equation_root(functions, args, (x0,), run, "flat")
+    x = if_converged(x, success, "fsolve")
+    if not full_output:
+        return x
+    info = {"nfev": counts[1], **others.get("info", {}), "fvec": func(x, *args)}
+    return x, info, counts[0], others.get("message", "")
+
+
+def _run_fsolve(settings: Any, functions: Any, x0: Any) -> Any:
+    fun, jac = functions
+    warn = settings["warn"]
+    given = {k: v for k, v in settings.items() if k != "warn"}
+    x, info, status, text = _sp.fsolve(fun, x0, fprime=jac, full_output=1, **given)
+    if warn and status != 1:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    info = {k: v for k, v in info.items() if k != "fvec"}
+    return x, status == 1, (status, info["nfev"]), {"info": info, "message": text}
+
+
+def fixed_point(
+    func: Function,
+    x0: Any,
+    args: Any = (),
+    xtol: float = 1e-08,
+    maxiter: int = 500,
+    method: str = "del2",
+) -> Any:
+    """`scipy.optimize.fixed_point`: x with `func(x, *args) == x`."""
+    run = Run(_run_fixed_point, 0, xtol=xtol, maxiter=maxiter, method=method)
+    start = (x0,)
+    return equation_root((func,), _tuple(args), start, run, "fixed point")[0]
+
+
+def _run_fixed_point(settings: Any, functions: Any, x0: Any) -> Any:
+    # SciPy raises an error where it does not converge.
+    return _sp.fixed_point(functions[0], x0, **settings), 1, (), {}
+
+
+# one equation
+
+
+def _scalar(f: Any, start: Any, args: Any, solver: str, run: Run, report: Any) -> Any:
+    """The root and, if asked for, SciPy's report with the root in it."""
+    functions = f if isinstance(f, tuple) else (f,)
+    x, success, counts, others = equation_root(functions, args, start, run, "scalar")
+    x = if_converged(x, success, solver)
+    if not report:
+        return x
+    found = others.get("report")
+    method = getattr(found, "method", solver)
+    result = _sp.RootResults(x, counts[0], counts[1], _FLAGS[0], method)
+    result["converged"] = success == 1
+    result["flag"] = getattr(found, "flag", "see converged")
+    return (x, result) if report == "both" else result
+
+
+_FLAGS = (0,)
+
+
+def _report_of(found: Any) -> Any:
+    """A report in the form of `equation_root`."""
+    counts = int(found.iterations), int(found.function_calls)
+    shown = found if np.ndim(found.root) == 0 else None
+    return found.root, int(np.all(found.converged)), counts, {"report": shown}
+
+
+def _bracketing(solver: Any) -> Any:
+    def run_bracketing(settings: Any, functions: Any, a: Any, b: Any) -> Any:
+        found = solver(functions[0], float(a), float(b), full_output=True, **settings)
+        return _report_of(found[1])
+
+    return run_bracketing
+
+
+_RUN_BISECT, _RUN_BRENTH = _bracketing(_sp.bisect), _bracketing(_sp.brenth)
+_RUN_BRENTQ, _RUN_RIDDER = _bracketing(_sp.brentq), _bracketing(_sp.ridder)
+_RUN_TOMS748 = _bracketing(_sp.toms748)
+_XTOL, _RTOL = 2e-12, 4 * float(np.finfo(float).eps)
+
+
+def bisect(
+    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
+    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
+    disp: bool = True,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.bisect`."""
+    run = Run(_RUN_BISECT, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+    report = "both" if full_output else ""
+    return _scalar(f, (a, b), _tuple(args), "bisect", run, report)
+
+
+def brenth(
+    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
+    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
+    disp: bool = True,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.brenth`."""
+    run = Run(_RUN_BRENTH, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+    report = "both" if full_output else ""
+    return _scalar(f, (a, b), _tuple(args), "brenth", run, report)
+
+
+def brentq(
+    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
+    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
+    disp: bool = True,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.brentq`."""
+    run = Run(_RUN_BRENTQ, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+    report = "both" if full_output else ""
+    return _scalar(f, (a, b), _tuple(args), "brentq", run, report)
+
+
+def ridder(
+    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
+    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
+    disp: bool = True,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.ridder`."""
+    run = Run(_RUN_RIDDER, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+    report = "both" if full_output else ""
+    return _scalar(f, (a, b), _tuple(args), "ridder", run, report)
+
+
+def toms748(
+    f: Function, a: Any, b: Any, args: Any = (), k: int = 1, xtol: float = _XTOL,
+    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
+    disp: bool = True,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.toms748`."""
+    run = Run(_RUN_TOMS748, 2, k=k, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+    report = "both" if full_output else ""
+    return _scalar(f, (a, b), _tuple(args), "toms748", run, report)
+
+
+def newton(
+    func: Function, x0: Any, fprime: Any = None, args: Any = (), tol: float = 1.48e-08,
+    maxiter: int = 50, fprime2: Any = None, x1: Any = None, rtol: float = 0.0,
+    full_output: bool = False, disp: bool = True,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.newton`: one equation, or an array of independent ones."""
+    run = Run(_run_newton, 2, tol=tol, maxiter=maxiter, rtol=rtol, disp=disp)
+    functions = func, fprime, fprime2
+    start = (x0,) if x1 is None else (x0, x1)
+    report = "both" if full_output else ""
+    return _scalar(functions, start, _tuple(args), "newton", run, report)
+
+
+def _run_newton(settings: Any, functions: Any, x0: Any, x1: Any = None) -> Any:
+    fun, slope, curvature = functions
+    given = {"fprime": slope, "fprime2": curvature, **settings}
+    if np.ndim(x0):
+        found = _sp.newton(fun, x0, x1=x1, full_output=True, **given)
+        return found[0], int(np.all(found.converged)), (-1, -1), {}
+    x1 = None if x1 is None else float(x1)
+    return _report_of(_sp.newton(fun, float(x0), x1=x1, full_output=True, **given)[1])
+
+
+def root_scalar(
+    f: Function, args: Any = (), method: Any = None, bracket: Any = None,
+    fprime: Any = None, fprime2: Any = None, x0: Any = None, x1: Any = None,
+    xtol: Any = None, rtol: Any = None, maxiter: Any = None, options: Any = None,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.root_scalar`; `root` of its result has derivatives."""
+    given = {"bracket": bracket, "x0": x0, "x1": x1}
+    names = [name for name, x in given.items() if x is not None]
+    start = tuple(given[name] for name in names)
+    if bracket is not None:
+        start = (*start[0], *start[1:])
+    settings = {"method": method, "xtol": xtol, "rtol": rtol, "maxiter": maxiter,
+                "options": options}  # fmt: skip
+    run = Run(_run_root_scalar, 2, names=names, **settings)
+    functions = (*_parts(f, fprime), fprime2)
+    return _scalar(functions, start, _tuple(args), method or "root_scalar", run, "own")
+
+
+def _run_root_scalar(settings: Any, functions: Any, *start: Any) -> Any:
+    fun, slope, curvature = functions
+    given = {k: v for k, v in settings.items() if k != "names"}
+    numbers = list(map(float, start))
+    for name in settings["names"]:
+        bracket = name == "bracket"
+        given[name] = (numbers.pop(0), numbers.pop(0)) if bracket else numbers.pop(0)
+    found = _sp.root_scalar(fun, fprime=slope, fprime2=curvature, **given)
+    return _report_of(found)
+
+
+for _own in (root, fsolve, fixed_point, bisect, brenth, brentq, ridder, toms748,
+             newton, root_scalar):  # fmt: skip
+    declare(getattr(_sp, _own.__name__), _own)
+
+constant(_sp.show_options, _sp.linprog_verbose_callback)

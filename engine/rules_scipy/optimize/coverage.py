@@ -1,0 +1,94 @@
+"""Coverage of `scipy.optimize`; `python -m rules_scipy.optimize.coverage` prints it."""
+
+from __future__ import annotations
+
+import sys
+
+import scipy.optimize
+
+from rules_scipy._module_coverage import ModuleCoverage
+
+from ._declare import DECLARED
+
+__all__ = ["COVERAGE"]
+
+_HEAD = """# The SciPy pack: roots and optima
+
+<!-- Made by `python -m rules_scipy.optimize.coverage`; do not edit. -->
+
+Of the {total} public functions of `scipy.optimize`, {covered} have rules, {constant}
+have no derivative, and {missing} have no rule, for the reasons below: each raises an
+error where its derivative is asked for, also in what a function only captures.
+`rules_scipy.optimize` contains them for NumPy, JAX and PyTorch:
+
+```python
+>>> import jax, jax.numpy as jnp
+>>> from rules_scipy import optimize
+>>> def balance(theta):
+...     return optimize.brentq(lambda x: x + theta * jnp.sin(x) - 1.0, 0.0, 3.0)
+>>> slope = jax.jit(jax.grad(balance))
+>>> round(float(slope(0.5)), 3), round(float(jax.grad(slope)(0.5)), 3)
+(-0.455, 0.556)
+```
+
+The derivative is that of the equation at the solution (the implicit function theorem),
+in `args` and in what functions capture, in forward and reverse mode, at every order. In
+the start, the bracket and options it is zero. Fields of results that have no formula,
+such as `fjac`, raise an error where their derivative is asked for.
+[](../how-to/solvers-in-jax-and-torch.md) says how to use them.
+
+## Functions with rules
+"""
+
+_CHOICE = "its result is the best of several local ones; differentiate a local solver"
+_ROOT = "use root(method={!r}), which it is"
+_MINIMUM = "use rules_core.implicit with the gradient of the objective as the residual"
+_PROGRAM = "the solution of a program jumps between vertices; so far without a rule"
+
+COVERAGE = ModuleCoverage(
+    scipy.optimize,
+    DECLARED,
+    {
+        **{
+            name: _ROOT.format(name)
+            for name in (
+                "anderson", "broyden1", "broyden2", "diagbroyden", "excitingmixing",
+                "linearmixing",
+            )
+        },
+        **dict.fromkeys(
+            (
+                "basinhopping", "brute", "differential_evolution", "direct",
+                "dual_annealing", "shgo",
+            ),
+            _CHOICE,
+        ),
+        **dict.fromkeys(
+            (
+                "brent", "curve_fit", "fmin", "fmin_bfgs", "fmin_cg", "fmin_cobyla",
+                "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell", "fmin_slsqp", "fmin_tnc",
+                "fminbound", "golden", "isotonic_regression", "least_squares",
+                "leastsq", "lsq_linear", "minimize", "minimize_scalar", "nnls",
+            ),
+            _MINIMUM,
+        ),
+        **dict.fromkeys(
+            ("linear_sum_assignment", "linprog", "milp", "quadratic_assignment"),
+            _PROGRAM,
+        ),
+        "approx_fprime": "is a finite difference: differentiate the function itself",
+        "bracket": "is a choice of three points: its derivative is not wanted",
+        "check_grad": "is an error of a gradient: its derivative is not wanted",
+        "line_search": "is a step of a minimiser: differentiate the minimum",
+        "newton_krylov": _ROOT.format("krylov"),
+        "rosen": "is one line of NumPy: write it with array_namespace",
+        "rosen_der": "is the gradient of rosen: differentiate your own line",
+        "rosen_hess": "is the Hessian of rosen: differentiate your own line",
+        "rosen_hess_prod": "is a product with the Hessian of rosen: as rosen_hess",
+    },
+    _HEAD,
+    "Printing.",
+)  # fmt: skip
+
+if __name__ == "__main__":
+    sys.stdout.write(COVERAGE.page())
