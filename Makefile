@@ -9,6 +9,9 @@
 # make coverage  the full tests, and what they did not run
 # make lint   style, types and the direction of imports
 # make docs   the documentation, into docs/_build/html
+# make pictures   the pictures of the examples, into docs/pictures
+# make notebooks  the outputs of the notebooks, into docs/notebooks
+# make coverage-page   docs/reference/coverage.md
 # make release-check  what must hold before a release: archives, metadata, each extra
 #
 # Each makes .venv first if needed, from the first Python below that can.
@@ -27,6 +30,7 @@ WORKERS ?= 2
 SLICE ?= 0/6
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile
 DEMO ?= co2
+EXAMPLES := $(patsubst examples/%/__main__.py,%,$(wildcard examples/*/__main__.py))
 
 # Two test processes on two cores: more threads inside each only get in each other's way.
 export OMP_NUM_THREADS ?= 1
@@ -35,7 +39,8 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full test-nightly test-slice versions coverage lint docs release-check clean
+.PHONY: demo test test-full test-nightly test-slice versions coverage lint docs pictures notebooks \
+	coverage-page release-check clean
 .DEFAULT_GOAL := test
 
 demo: $(STAMP)
@@ -70,6 +75,18 @@ lint: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+pictures: $(STAMP)
+	$(BIN)/python docs/pictures/one_rule.py
+	for example in $(EXAMPLES); do \
+		$(BIN)/python -m examples.$$example --output docs/pictures || exit 1; done
+
+notebooks: $(STAMP)
+	$(BIN)/python docs/notebooks/run.py
+
+coverage-page: $(STAMP)
+	$(BIN)/python docs/coverage_page.py > docs/reference/coverage.md.new
+	mv docs/reference/coverage.md.new docs/reference/coverage.md
 
 release-check: $(STAMP)
 	$(BIN)/python -m pip install -q --group release

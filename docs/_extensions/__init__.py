@@ -1,0 +1,1 @@
+"""What Sphinx does for these pages beyond its own extensions."""
