@@ -1,8 +1,8 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special`, `linalg`, `fft` and `optimize` contain functions with the names
-that they have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch
-tensors. The rules apply to SciPy's own functions too.
+`rules_scipy.special`, `linalg`, `fft`, `optimize` and `signal` contain functions with
+the names that they have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or
+torch tensors. The rules apply to SciPy's own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 from rules_core.extend import name_extra as _name_extra
 
 if _TYPE_CHECKING:
-    from . import fft as fft, linalg as linalg, special as special
+    from . import (
+        fft as fft,
+        linalg as linalg,
+        optimize as optimize,
+        signal as signal,
+        special as special,
+    )
 
 try:
     import scipy as _scipy  # noqa: F401
@@ -27,7 +33,7 @@ except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
-__all__ = ["fft", "linalg", "optimize", "special"]
+__all__ = ["fft", "linalg", "optimize", "signal", "special"]
 
 
 def __getattr__(name: str) -> _Any:

@@ -65,6 +65,7 @@ def declare(
     step: Step,
     *,
     count: int | None = 1,
+    of: tuple[str, ...] = (),
     out: Any,
     solve: Step | None = None,
     adjoint: Step | None = None,
@@ -73,6 +74,7 @@ def declare(
     prepare: Step | None = None,
     reads: tuple[str, ...] = (),
     fixed: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
+    copy_out: bool | None = None,
 ) -> rc.Primitive:
     """The primitive of `f`, with rules from one step.
 
@@ -85,6 +87,7 @@ def declare(
             for one that is made only if it is wanted. It names the options that it
             reads.
         count: How many of the first arguments are differentiated, None for all.
+        of: The names of those, if they are not the first.
         out: The shape rule, as in `rc.primitive`.
         solve: For a step r(y, x) that is zero at the solution: `solve(at, r,
             **options)` is (∂r/∂y)⁻¹ r.
@@ -98,13 +101,18 @@ def declare(
         reads: Options that the step reads besides those that it names.
         fixed: Results that are constant nearby, as a permutation, or a function of
             the result.
+        copy_out: As in `rc.primitive`, for results that share memory.
     """
     DECLARED[f] = "covered"
-    names = () if count is None else tuple(_signature(f).parameters)[count:]
-    made = rc.primitive(f, host=True, out=out, static_argnames=names)
+    names = tuple(_signature(f).parameters)
+    of = of if of or count is None else names[:count]
+    static = () if count is None else tuple([n for n in names if n not in of])
+    made = rc.primitive(
+        f, host=True, out=out, static_argnames=static, copy_out=copy_out
+    )
     equation = _Equation(solve, adjoint) if solve and adjoint else None
     reads = (*reads, *_signature(step).parameters)
-    rules = _Rules(made, step, count, equation, check, limit, prepare, reads, fixed)
+    rules = _Rules(made, step, of, equation, check, limit, prepare, reads, fixed)
     rc.frule.define(made)(rules.named(rules.forward, "frule"))
     rc.rrule.define(made, symbolic_zeros=True)(rules.named(rules.backward, "rrule"))
     return made
@@ -142,7 +150,7 @@ class _Rules:
         self,
         made: rc.Primitive,
         step: Step,
-        count: int | None,
+        of: tuple[str, ...],
         equation: _Equation | None,
         check: Step | None,
         limit: Step | None,
@@ -150,12 +158,14 @@ class _Rules:
         reads: tuple[str, ...],
         fixed: tuple[int, ...] | Callable[..., tuple[int, ...]],
     ) -> None:
-        self.made, self.step, self.count = made, step, count
+        self.made, self.step, self.of = made, step, of
         self.equation, self.check, self.prepare = equation, check, prepare
         self.limit = limit
         self.reads, self.fixed = reads, fixed
         parameters = _signature(made.fun).parameters.values()
         self.defaults = {p.name: p.default for p in parameters}
+        order = {name: i for i, name in enumerate(self.defaults)}
+        self.places = [order[name] for name in of]
 
     def named(self, rule: Callable[..., Any], kind: str) -> Callable[..., Any]:
         def call(*args: Any, **kw: Any) -> Any:
@@ -166,13 +176,11 @@ class _Rules:
         return call
 
     def bind(self, args: Sequence[Any], kw: dict[str, Any]) -> _Call:
-        if self.count is None:
+        if not self.of:
             return _Call(tuple([self.array(x) for x in args]), {}, tuple(args))
         items = {**self.defaults, **dict(zip(self.defaults, args, strict=False)), **kw}
-        values = list(items.items())
-        given = tuple([x for _, x in values[: self.count]])
-        first = tuple([self.array(x) for x in given])
-        return _Call(first, dict(values[self.count :]), given)
+        given = tuple([items.pop(name) for name in self.of])
+        return _Call(tuple([self.array(x) for x in given]), items, given)
 
     def array(self, x: Any) -> Any:
         """Lists and numbers as SciPy reads them."""
@@ -180,14 +188,14 @@ class _Rules:
 
     def value(self, call: _Call) -> Any:
         """The result, without `overwrite_a` and similar flags: arguments are kept."""
-        if self.count is None:
+        if not self.of:
             return self.made(*call.args)
         kept = {
             name: x
             for name, x in call.options.items()
             if x is not self.defaults[name] and not name.startswith("overwrite")
         }
-        return self.made(*call.args, **kept)
+        return self.made(**dict(zip(self.of, call.args, strict=True)), **kept)
 
     def at(self, y: Any, call: _Call) -> At:
         """The place where the step is differentiated."""
@@ -217,16 +225,15 @@ class _Rules:
         call = self.bind(args, kw)
         y = self.value(call)
         at = self.at(y, call)
-        found = {p: _entry(tangents[1:], p) for p in _places(call.args)}
+        own, rest = self.split(tangents[1:], len(call.args))
+        found = {p: _entry(own, p) for p in _places(call.args)}
         for (i, k), dx in found.items():
             if isinstance(call.given[i], _CONVERTED):
                 found[i, k] = tangent_array(call.given[i], dx)
         moving = {
             p: dx for p, dx in found.items() if not isinstance(dx, rc.AbstractZero)
         }
-        options = tangents[1 + len(call.args) :]
-        pairs = zip(args[len(call.given) :], options, strict=False)
-        if not all(_is_zero(x, dx) for x, dx in pairs):
+        if not all(_is_zero(args[i], dx) for i, dx in rest):
             return y, self.unknown()
         if not moving:
             return y, rc.ZeroTangent()
@@ -243,17 +250,26 @@ class _Rules:
         dy = dy if self.limit is None else self.limit(at, dy, wanted)
         parts = dict(zip(wanted, dy, strict=True))
         none = [rc.ZeroTangent() if _moves(part) else rc.NoTangent() for part in y]
-        dys = [parts.get(i, zero) for i, zero in enumerate(none)]
+        still = {i for i, part in parts.items() if isinstance(part, rc.AbstractZero)}
+        dys = [none[i] if i in still else parts.get(i, none[i]) for i in range(len(y))]
         return y, rc.Tangent(type(y), *dys)
+
+    def split(self, tangents: Sequence[Any], count: int) -> tuple[Any, Any]:
+        """Tangents of the differentiable arguments, and of others by their place."""
+        given = dict(enumerate(tangents))
+        none = rc.NoTangent()
+        own = [given.pop(i, none) for i in self.places or range(count)]
+        return own, list(given.items())
 
     def of_option(self, x: Any) -> Any:
         """The cotangent of an argument that is an option: an error if it is needed."""
         return self.unknown() if _moves(x) else rc.NoTangent()
 
     def unknown(self) -> Any:
-        name = self.made.fun.__name__
+        fun = self.made.fun
+        module = ".".join(fun.__module__.split(".")[:2])
         return rc.not_implemented(
-            f"derivative of scipy.linalg.{name} in an option; pass it as a constant"
+            f"derivative of {module}.{fun.__name__} in an option; pass it as a constant"
         )
 
     def moving(self, y: tuple[Any, ...]) -> tuple[int, ...]:
@@ -295,8 +311,11 @@ class _Rules:
                 _restored(x, _cotangent(x, i, cotangents))
                 for i, x in enumerate(call.given)
             ]
-            rest = [self.of_option(x) for x in args[len(own) :]]
-            return (rc.NoTangent(), *own[: len(args)], *rest)
+            dxs = dict(zip(self.places or range(len(own)), own, strict=True))
+            every = [
+                dxs[i] if i in dxs else self.of_option(x) for i, x in enumerate(args)
+            ]
+            return (rc.NoTangent(), *every)
 
         return y, pullback
 

@@ -1,0 +1,70 @@
+"""`scipy.signal` for every framework: primitives with the names of its functions.
+
+Values are SciPy's. Convolutions are linear in each factor, a filter is linear in its
+signal and state, and both are differentiated in their coefficients too; other functions
+are compositions of these. `windows` has those of `scipy.signal.windows`.
+
+>>> import numpy as np
+>>> import rules_core as rc
+>>> from rules_scipy import signal
+>>> y, pullback = rc.rrule(
+...     signal.lfilter, np.ones(1), np.asarray([1.0, -0.5]), np.asarray([1.0, 0.0, 0.0])
+... )
+>>> y, pullback(np.asarray([0.0, 0.0, 1.0]))[3]
+(array([1.  , 0.5 , 0.25]), array([0.25, 0.5 , 1.  ]))
+"""
+
+from . import _constants as _constants, windows as windows
+from ._convolution import (
+    convolve as convolve,
+    convolve2d as convolve2d,
+    correlate as correlate,
+    correlate2d as correlate2d,
+    fftconvolve as fftconvolve,
+    oaconvolve as oaconvolve,
+)
+from ._designs import (
+    firwin as firwin,
+    iirnotch as iirnotch,
+    iirpeak as iirpeak,
+    kaiser_atten as kaiser_atten,
+    kaiser_beta as kaiser_beta,
+)
+from ._filters import (
+    deconvolve as deconvolve,
+    filtfilt as filtfilt,
+    lfilter as lfilter,
+    lfilter_zi as lfilter_zi,
+    lfiltic as lfiltic,
+    sosfilt as sosfilt,
+    sosfilt_zi as sosfilt_zi,
+    sosfiltfilt as sosfiltfilt,
+)
+from ._resampling import (
+    decimate as decimate,
+    resample as resample,
+    resample_poly as resample_poly,
+    upfirdn as upfirdn,
+)
+from ._smoothing import (
+    detrend as detrend,
+    envelope as envelope,
+    hilbert as hilbert,
+    hilbert2 as hilbert2,
+    medfilt as medfilt,
+    medfilt2d as medfilt2d,
+    order_filter as order_filter,
+    savgol_filter as savgol_filter,
+    wiener as wiener,
+)
+from ._spectra import (
+    coherence as coherence,
+    csd as csd,
+    istft as istft,
+    periodogram as periodogram,
+    spectrogram as spectrogram,
+    stft as stft,
+    vectorstrength as vectorstrength,
+    welch as welch,
+)
+from ._windows import get_window as get_window

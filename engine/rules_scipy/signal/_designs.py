@@ -1,0 +1,126 @@
+"""Filters designed from their frequencies and ripples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.signal as _sp
+
+import rules_core as rc
+from rules_scipy.linalg._matrices import joined
+
+from ._axis import fixed, together, vector
+from ._declare import At, declared
+from ._windows import window_of
+
+__all__ = ["firwin", "iirnotch", "iirpeak", "kaiser_atten", "kaiser_beta"]
+
+
+# Finite responses
+
+
+def _sinc(x: Any) -> Any:
+    """sin(πx) / πx; at zero the beginning of its series, for its derivatives."""
+    xp = rc.array_namespace(x)
+    small, z = xp.abs(x) < 1e-3, np.pi * x
+    square, safe = z * z, xp.where(small, xp.ones_like(z), z)
+    series = 1 - square / 6 * (1 - square / 20 * (1 - square / 42))
+    return xp.where(small, series, xp.sin(safe) / safe)
+
+
+def _bands(cutoff: Any, pass_zero: Any) -> tuple[Any, bool, bool]:
+    """Edges of the bands that pass, and whether they reach zero and the end."""
+    from_zero = pass_zero in ("bandstop", "lowpass") or pass_zero is True
+    to_end = (cutoff.shape[0] % 2 == 0) == from_zero
+    first = [fixed(np.zeros(1), cutoff)] if from_zero else []
+    last = [fixed(np.ones(1), cutoff)] if to_end else []
+    return joined([*first, cutoff, *last], 0), from_zero, to_end
+
+
+def designed(
+    cutoff: Any, window: Any, numtaps: int, pass_zero: Any, *, scale: Any = True
+) -> Any:
+    """A filter by the window method; frequencies in units of half the rate."""
+    edges, from_zero, to_end = _bands(cutoff, pass_zero)
+    xp, centred = rc.array_namespace(edges), np.arange(numtaps) - (numtaps - 1) / 2
+    m, h = fixed(centred, edges), 0.0
+    for i in range(0, edges.shape[0], 2):
+        left, right = edges[i], edges[i + 1]
+        h = h + right * _sinc(right * m) - left * _sinc(left * m)
+    h, w = together(h, window_of(window, numtaps, edges, fftbins=False))
+    h = h * w
+    if not scale:
+        return h
+    middle = 0.5 * (edges[0] + edges[1])
+    if from_zero:
+        middle = 0 * middle
+    elif to_end and edges.shape[0] == 2:
+        middle = 0 * middle + 1
+    h, m, middle = together(h, m, middle)
+    xp = rc.array_namespace(h)
+    return h / xp.sum(h * rc.array_namespace(m).cos(np.pi * m * middle))
+
+
+def _firwin_step(
+    at: At,
+    cutoff: Any,
+    numtaps: Any,
+    width: Any,
+    window: Any,
+    pass_zero: Any,
+    scale: Any,
+    fs: Any,
+) -> Any:
+    half = 1.0 if fs is None else fs / 2
+    if width is not None:
+        beta = kaiser_beta(kaiser_atten(numtaps, width / half))
+        window = ("kaiser", float(rc.ignore_derivatives(beta)))
+    cutoff = vector(cutoff) / half
+    return designed(cutoff, window, numtaps, pass_zero, scale=scale)
+
+
+firwin = declared(_sp.firwin, _firwin_step, "cutoff")
+
+
+def _kaiser_beta_step(at: At, a: Any) -> Any:
+    xp = rc.array_namespace(a)
+    above = xp.where(a > 21, a - 21, xp.ones_like(a))
+    middle = 0.5842 * above**0.4 + 0.07886 * above
+    low = xp.where(a > 21, middle, 0 * a)
+    return xp.where(a > 50, 0.1102 * (a - 8.7), low)
+
+
+def _kaiser_atten_step(at: At, width: Any, numtaps: Any) -> Any:
+    return 2.285 * (numtaps - 1) * np.pi * width + 7.95
+
+
+kaiser_beta = declared(_sp.kaiser_beta, _kaiser_beta_step, "a")
+kaiser_atten = declared(_sp.kaiser_atten, _kaiser_atten_step, "width")
+
+
+# Notches and peaks
+
+
+def _second_order(w0: Any, Q: Any, fs: Any, kind: str) -> tuple[Any, Any]:
+    w0, Q = together(w0, Q)
+    xp = rc.array_namespace(w0, Q)
+    w0 = 2 * np.pi * w0 / fs
+    gain = 1 / (1 + xp.tan(w0 / Q / 2))
+    turn, one = -2 * xp.cos(w0), xp.ones_like(w0)
+    b = gain * xp.stack([one, turn, one])
+    if kind == "peak":
+        b = (1 - gain) * xp.stack([one, 0 * one, -one])
+    return b, xp.stack([one, gain * turn, 2 * gain - 1])
+
+
+def _iirnotch_step(at: At, w0: Any, Q: Any, fs: Any) -> Any:
+    return _second_order(w0, Q, fs, "notch")
+
+
+def _iirpeak_step(at: At, w0: Any, Q: Any, fs: Any) -> Any:
+    return _second_order(w0, Q, fs, "peak")
+
+
+iirnotch = declared(_sp.iirnotch, _iirnotch_step, "w0", "Q")
+iirpeak = declared(_sp.iirpeak, _iirpeak_step, "w0", "Q")

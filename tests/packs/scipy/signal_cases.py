@@ -1,0 +1,345 @@
+"""Calls of `scipy.signal` with options: functions, arguments that vary, options."""
+
+from inspect import signature
+
+import numpy as np
+import scipy.signal as sp
+
+RNG = np.random.default_rng(11)
+
+
+def real(*shape):
+    return RNG.normal(size=shape)
+
+
+def cplx(*shape):
+    return real(*shape) + 1j * real(*shape)
+
+
+B, A = np.array([0.5, 0.2, 0.1]), np.array([1.5, -0.4, 0.2, 0.05])
+X, H, XS = real(12), real(4), real(3, 9, 2)
+SOS = sp.butter(3, 0.3, output="sos")
+LONG = real(40)
+
+
+def positional(f, args, options):
+    """Arrays among the options as arguments, so that they vary."""
+    if not any(isinstance(x, tuple | np.ndarray) for x in options.values()):
+        return args, options
+    known = signature(f).parameters
+    moved = [n for n, p in known.items() if p.kind is not p.KEYWORD_ONLY]
+    given = dict(zip(known, args, strict=False)) | options
+    last = max(moved.index(n) for n in given if n in moved)
+    first = [given.pop(n, known[n].default) for n in moved[: last + 1]]
+    return tuple(first), given
+
+
+def calls(group):
+    return [(f, *positional(f, args, kw)) for f, args, kw in group()]
+
+
+def convolution():
+    for mode in ("full", "same", "valid"):
+        for x, h in [
+            (X, H),
+            (H, X),
+            (cplx(7), cplx(3)),
+            (X, cplx(3)),
+            (real(6), real(6)),
+            (real(4, 5), real(2, 3)),
+            (real(2, 3), cplx(4, 5)),
+        ]:
+            for method in ("auto", "direct", "fft"):
+                yield sp.convolve, (x, h), {"mode": mode, "method": method}
+                yield sp.correlate, (x, h), {"mode": mode, "method": method}
+            for f in (sp.fftconvolve, sp.oaconvolve):
+                yield f, (x, h), {"mode": mode}
+            if x.ndim == 2:
+                for boundary in ("fill", "wrap", "symm"):
+                    for fill in (0, 1.5) if boundary == "fill" else (0,):
+                        kw = {"mode": mode, "boundary": boundary, "fillvalue": fill}
+                        yield sp.convolve2d, (x, h), kw
+                        yield sp.correlate2d, (x, h), kw
+        for f in (sp.fftconvolve, sp.oaconvolve):
+            yield f, (real(3, 6), cplx(1, 4)), {"mode": mode, "axes": 1}
+            yield f, (real(3, 1, 6), real(2, 5, 4)), {"mode": mode, "axes": (0, 2)}
+    yield sp.convolve, (np.array(2.0), np.array(3.0)), {}
+    yield sp.deconvolve, (X, H), {}
+    yield sp.deconvolve, (cplx(6), cplx(3)), {}
+    yield sp.deconvolve, (H, X), {}
+
+
+def filters():
+    for b, a in [
+        (B, A),
+        (A, B),
+        (B, np.array([2.0])),
+        (B + 1j, A),
+        (B[:1], A),
+        (np.asarray(2.0), A),
+    ]:
+        order = max(np.size(b), np.size(a)) - 1
+        for x, axis in [(X, -1), (XS, 1), (cplx(8), 0), (real(2), -1)]:
+            yield sp.lfilter, (b, a, x), {"axis": axis}
+            shape = list(x.shape)
+            shape[axis] = order
+            yield sp.lfilter, (b, a, x), {"axis": axis, "zi": real(*shape)}
+        yield sp.lfilter_zi, (b, a), {}
+        yield sp.lfiltic, (b, a, real(4)), {}
+        yield sp.lfiltic, (b, a, real(4), real(1)), {}
+    zi = real(1, 3, 1)
+    yield sp.lfilter, (B, A, XS), {"axis": 1, "zi": zi}
+    for padtype, padlen in [
+        ("odd", None),
+        ("even", 3),
+        ("constant", 4),
+        (None, None),
+        ("odd", 0),
+    ]:
+        kw = {"padtype": padtype, "padlen": padlen}
+        for b, a in [(B, A), (A, B), (B, np.array([2.0])), (np.asarray(2.0), A)]:
+            yield sp.filtfilt, (b, a, real(16)), kw
+            yield sp.filtfilt, (b, a, real(2, 17, 2)), kw | {"axis": 1}
+
+
+def sections():
+    for sos in (
+        SOS,
+        sp.butter(2, 0.3, output="sos"),
+        sp.butter(3, 0.2, "high", output="sos"),
+    ):
+        n = len(sos)
+        for x, axis in [(X, -1), (XS, 1), (cplx(8), 0)]:
+            yield sp.sosfilt, (sos, x), {"axis": axis}
+            shape = list(x.shape)
+            shape[axis] = 2
+            yield sp.sosfilt, (sos, x), {"axis": axis, "zi": real(n, *shape)}
+        yield sp.sosfilt_zi, (sos,), {}
+        for padtype, padlen in [
+            ("odd", None),
+            ("even", 3),
+            ("constant", 4),
+            (None, None),
+        ]:
+            kw = {"padtype": padtype, "padlen": padlen}
+            yield sp.sosfiltfilt, (sos, real(16)), kw
+            yield sp.sosfiltfilt, (sos, real(2, 17)), kw
+
+
+def smoothing():
+    for x, axis in [(X, -1), (XS, 1), (XS, 0)]:
+        for kind in ("linear", "constant"):
+            yield sp.detrend, (x,), {"axis": axis, "type": kind}
+        for n in (None, 5, 8, 15):
+            yield sp.hilbert, (x,), {"axis": axis, "N": n}
+    yield sp.detrend, (X,), {"bp": [4, 7]}
+    yield sp.detrend, (cplx(9),), {"bp": 3}
+    for n in (None, 5, (4, 7)):
+        yield sp.hilbert2, (real(5, 6),), {"N": n}
+    yield sp.hilbert2, (real(4, 2, 3),), {"axes": (0, 2)}
+    for mode in ("mirror", "constant", "nearest", "wrap", "interp"):
+        for deriv in (0, 1, 2):
+            for size, order in [(5, 2), (6, 3), (3, 1)]:
+                kw = {"mode": mode, "deriv": deriv, "delta": 0.5}
+                yield sp.savgol_filter, (X, size, order), kw
+        yield sp.savgol_filter, (XS, 5, 3), {"mode": mode, "axis": 1}
+    for x, n in [(X, 3), (X, 5), (real(5, 6), 3), (real(5, 6), [3, 1])]:
+        yield sp.medfilt, (x, n), {}
+        yield sp.wiener, (x, None if np.ndim(n) == 0 else n), {}
+        yield sp.wiener, (x, None, np.asarray(0.4)), {}
+    yield sp.medfilt2d, (real(5, 6), 3), {}
+    yield (
+        sp.order_filter,
+        (real(5, 6), np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]), 1),
+        {},
+    )
+    for z in (X, real(13), cplx(12), cplx(13), real(2, 12)):
+        for bp in [(1, None), (None, None), (0, 4), (2, 5)]:
+            for n_out in (None, 7, 20):
+                for residual in ("lowpass", "all", None):
+                    yield (
+                        sp.envelope,
+                        (z, bp),
+                        {"n_out": n_out, "residual": residual, "squared": True},
+                    )
+    yield sp.envelope, (X,), {}
+
+
+def resampling():
+    t = np.linspace(1.0, 2.0, 12)
+    for x, axis in [(X, 0), (XS, 1), (cplx(12), 0), (cplx(9), 0)]:
+        for num in (6, 7, 12, 15, 20, 5):
+            for window in (None, "hamming", ("kaiser", np.asarray(4.0))):
+                yield sp.resample, (x, num), {"axis": axis, "window": window}
+    for num in (6, 7, 20):
+        yield sp.resample, (X, num), {"t": t}
+        yield sp.resample, (cplx(9), num), {"domain": "freq"}
+        yield sp.resample, (X, num), {"window": real(12)}
+    for h, x in [(H, X), (real(9), XS), (cplx(4), X), (H, cplx(5)), (real(2), real(3))]:
+        for up, down in [(1, 1), (2, 1), (1, 3), (3, 2), (2, 5)]:
+            for mode in ("constant", "symmetric", "reflect", "wrap", "edge"):
+                kw = {"up": up, "down": down, "mode": mode}
+                yield sp.upfirdn, (h, x), kw | ({"axis": 1} if x.ndim > 1 else {})
+            yield sp.upfirdn, (h, x, up, down), {"cval": 0.7}
+    for x, axis in [(X, 0), (XS, 1), (cplx(10), 0)]:
+        for up, down in [(2, 1), (1, 3), (3, 2), (4, 6), (2, 2)]:
+            yield sp.resample_poly, (x, up, down), {"axis": axis}
+            yield sp.resample_poly, (x, up, down), {"axis": axis, "window": real(5)}
+    for padtype in (
+        "mean",
+        "median",
+        "minimum",
+        "maximum",
+        "symmetric",
+        "wrap",
+        "edge",
+    ):
+        yield sp.resample_poly, (X, 3, 2), {"padtype": padtype}
+    yield sp.resample_poly, (X, 3, 2), {"cval": 0.5}
+    for zero_phase in (True, False):
+        for ftype, n in [("iir", 2), ("fir", None), ("fir", 7)]:
+            yield (
+                sp.decimate,
+                (LONG, 2),
+                {"ftype": ftype, "n": n, "zero_phase": zero_phase},
+            )
+            yield (
+                sp.decimate,
+                (real(2, 41, 2), 3),
+                {"ftype": ftype, "n": n, "axis": 1, "zero_phase": zero_phase},
+            )
+
+
+def windows():
+    w = sp.windows
+    for f, parameters in [
+        (w.kaiser, (np.asarray(2.5),)),
+        (w.gaussian, (np.asarray(1.7),)),
+        (w.tukey, (np.asarray(0.6),)),
+        (w.tukey, (np.asarray(0.3),)),
+        (w.general_gaussian, (np.asarray(1.4), np.asarray(2.0))),
+        (w.chebwin, (np.asarray(50.0),)),
+        (w.general_hamming, (np.asarray(0.6),)),
+        (w.exponential, (None, np.asarray(2.0))),
+        (w.general_cosine, (np.array([0.5, 0.3, 0.2]),)),
+    ]:
+        for n in (1, 7, 8):
+            for sym in (True, False):
+                yield f, (n, *parameters), {"sym": sym}
+        yield sp.get_window, ((f.__name__, *parameters), 9), {}
+    yield w.exponential, (8, np.asarray(2.2), np.asarray(1.5)), {"sym": False}
+    yield w.kaiser_bessel_derived, (8, np.asarray(3.0)), {}
+    for norm in (True, False):
+        yield w.taylor, (9, 4, np.asarray(30.0), norm), {}
+        yield w.taylor, (8, 3, np.asarray(35.0), norm), {"sym": False}
+    yield sp.get_window, (np.asarray(4.0), 9), {}
+
+
+def designs():
+    for cutoff, zero in [
+        (np.asarray(0.3), True),
+        (np.asarray(0.3), "highpass"),
+        (np.array([0.2, 0.6]), False),
+        (np.array([0.2, 0.6]), "bandstop"),
+    ]:
+        for kw in (
+            {},
+            {"scale": False},
+            {"window": ("kaiser", 3.0)},
+            {"fs": 3.0},
+            {"width": 0.1},
+        ):
+            yield sp.firwin, (7, cutoff), {"pass_zero": zero} | kw
+    yield sp.firwin, (8, np.asarray(0.3)), {}
+    for a in (10.0, 30.0, 60.0):
+        yield sp.kaiser_beta, (np.asarray(a),), {}
+    yield sp.kaiser_atten, (9, np.asarray(0.2)), {}
+    yield sp.iirnotch, (np.asarray(0.3), np.asarray(2.0)), {}
+    yield sp.iirpeak, (np.asarray(0.3), np.asarray(2.0)), {"fs": 3.0}
+
+
+def spectra():
+    z = cplx(40)
+    for detrend in ("constant", "linear", False):
+        for scaling in ("density", "spectrum"):
+            kw = {"detrend": detrend, "scaling": scaling}
+            for x in (LONG, z, real(2, 40)):
+                yield sp.periodogram, (x,), kw
+                yield sp.welch, (x,), kw | {"nperseg": 12}
+                yield sp.spectrogram, (x,), kw | {"nperseg": 12}
+                yield sp.csd, (x, real(40)), kw | {"nperseg": 9, "fs": 2.0, "nfft": 11}
+    for nfft in (50, 20):
+        yield sp.periodogram, (LONG, 1.5, "hann", nfft), {}
+    yield sp.periodogram, (LONG,), {"window": real(40), "return_onesided": False}
+    yield (
+        sp.welch,
+        (LONG,),
+        {"window": ("kaiser", np.asarray(2.0)), "nperseg": 10, "average": "median"},
+    )
+    yield sp.csd, (LONG, real(30)), {"window": real(10), "average": "median"}
+    yield sp.csd, (z, cplx(40)), {"nperseg": 12, "axis": 0}
+    yield sp.welch, (real(2, 30, 2),), {"nperseg": 8, "axis": 1, "noverlap": 3}
+    yield sp.coherence, (LONG, real(40)), {"nperseg": 10}
+    for mode in ("psd", "complex", "magnitude", "angle", "phase"):
+        yield (
+            sp.spectrogram,
+            (LONG,),
+            {"nperseg": 9, "mode": mode, "window": ("tukey", np.asarray(0.3))},
+        )
+        if mode != "phase":  # it jumps
+            yield (
+                sp.spectrogram,
+                (real(2, 30, 2),),
+                {"nperseg": 9, "mode": mode, "axis": 1},
+            )
+    for boundary in ("zeros", "even", "odd", "constant", None):
+        for padded in (True, False):
+            for scaling in ("spectrum", "psd"):
+                kw = {
+                    "boundary": boundary,
+                    "padded": padded,
+                    "scaling": scaling,
+                    "nperseg": 9,
+                }
+                yield sp.stft, (LONG,), kw
+                yield (
+                    sp.stft,
+                    (real(2, 30, 2),),
+                    kw | {"axis": 1, "noverlap": 5, "nfft": 12},
+                )
+    yield sp.stft, (z,), {"nperseg": 8, "return_onesided": False}
+    yield sp.stft, (LONG,), {"nperseg": 8, "window": ("gaussian", np.asarray(2.0))}
+    for scaling in ("spectrum", "psd"):
+        for boundary in (True, False):
+            kw = {"scaling": scaling, "boundary": boundary, "window": "hamming"}
+            yield sp.istft, (cplx(6, 7),), kw
+            yield sp.istft, (cplx(6, 7),), kw | {"noverlap": 7}
+            yield sp.istft, (cplx(7, 6, 2),), kw | {"time_axis": 0, "freq_axis": 1}
+            yield sp.istft, (cplx(8, 7),), kw | {"input_onesided": False}
+            yield (
+                sp.istft,
+                (cplx(6, 7),),
+                kw | {"nperseg": 11, "window": ("kaiser", np.asarray(2.0))},
+            )
+    yield sp.vectorstrength, (real(6), np.asarray(2.2)), {}
+    yield sp.vectorstrength, (real(6), np.array([2.2, 1.1])), {}
+
+
+GROUPS = {
+    f.__name__: f
+    for f in (
+        convolution,
+        filters,
+        sections,
+        smoothing,
+        resampling,
+        windows,
+        designs,
+        spectra,
+    )
+}
+CASES = {
+    f"{f.__name__}-{i}": (f, args, options)
+    for group in GROUPS.values()
+    for i, (f, args, options) in enumerate(calls(group))
+}
