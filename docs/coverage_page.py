@@ -34,6 +34,10 @@ GROUP = "rules_core.packs"
 # Their functions are known by other names, or are no functions.
 LEFT_OUT = {"_operator", "_random", "array_api_compat", "builtins", "random"}
 INSIDE = {"numpy": ("numpy", "numpy.linalg", "numpy.fft")}
+# Transforms, of lengths, axes and options.
+LINEAR_IN_FIRST = "scipy.fft"
+# Declared with their options as static arguments.
+ALL_OR_STATIC = "scipy.linalg"
 COLUMNS = (
     "function", "argument", "derivative", "NumPy", "JAX", "PyTorch",
     "error, orders 1 and 2", "rule",
@@ -54,10 +58,13 @@ have installed.
 
 MEANINGS = {
     "derivative": "*formula*; *difference*: of order twelve, where there is no "
-    "formula; *constant*: it has none; *none*: asking for it raises an error; "
-    "*program*: the engine differentiates the call itself. Options have no row",
+    "formula; *rule*: the page of the module says in which arguments; *constant*: it "
+    "has none; *none*: asking for it raises an error; *program*: the engine "
+    "differentiates the call itself. Options have no row",
     "NumPy, JAX, PyTorch": "how a call is reached, and the order up to which it may be "
-    "differentiated; blank for functions of numbers, which frameworks do not call",
+    "differentiated; in JAX and PyTorch call the function of the pack, such as "
+    "`rules_scipy.special.kv`; blank for functions of numbers, which frameworks do "
+    "not call",
     "traced": "the framework's own operations",
     "native": "compiled JAX programs on a CPU call the compiled loop, without Python",
     "callback, operator": "NumPy computes it, called from JAX's or PyTorch's program",
@@ -124,6 +131,7 @@ def rows_of(module: ModuleType, pack: str) -> Iterator[Row]:
     why, measured = reasons(pack), {}
     if pack == "rules_scipy.special":
         measured = accuracy()
+    own = import_module(pack)
     for entry in coverage(module):
         name, f = entry["name"], getattr(module, entry["name"])
         if name == "test":
@@ -134,7 +142,7 @@ def rows_of(module: ModuleType, pack: str) -> Iterator[Row]:
         elif "rule" not in state:
             yield Row(name, "all", "constant", rule=_written(f))
         else:
-            yield from _with_rules(name, f, measured.get(name, ""))
+            yield from _with_rules(name, f, own, measured.get(name, ""))
 
 
 def _without(name: str, why: dict[str, str]) -> Row:
@@ -143,12 +151,12 @@ def _without(name: str, why: dict[str, str]) -> Row:
     return Row(name, "all", "none", rule=why.get(name, ""))
 
 
-def _with_rules(name: str, f: Any, error: str) -> Iterator[Row]:
-    reached, written = _reached(f), _written(f)
+def _with_rules(name: str, f: Any, own: Any, error: str) -> Iterator[Row]:
+    reached, written = _reached(f, getattr(own, name, None)), _written(f)
     for argument, derivative in _arguments(f):
         if derivative == "option":
             continue
-        found = reached if derivative in ("formula", "difference") else ("",) * 3
+        found = reached if derivative in DERIVED else ("",) * 3
         yield Row(name, argument, derivative, *found, error, written)
 
 
@@ -177,18 +185,15 @@ def _arguments(f: Any) -> list[tuple[str, str]]:
             (n, "formula" if active is None or i in active else "option")
             for i, n in enumerate(names)
         ]
-    constant = handle.static_argnames if handle else ()
-    constant = constant or _with_plain_defaults(f)
-    return [(n, "option" if n in constant else "formula") for n in names]
-
-
-def _with_plain_defaults(f: Any) -> set[str]:
-    """Arguments whose default is no number with a derivative."""
-    if isinstance(_key(f), np.ufunc):
-        return set()
-    parameters = inspect.signature(_key(f)).parameters.values()
-    plain = (int, str, type(None))  # bool is an int
-    return {p.name for p in parameters if isinstance(p.default, plain)}
+    if handle and handle.static_argnames:
+        constant = handle.static_argnames
+        return [(n, "option" if n in constant else "formula") for n in names]
+    module = getattr(_key(f), "__module__", None) or ""
+    if handle and module.startswith(LINEAR_IN_FIRST):
+        return [(names[0], "formula")]
+    if handle and (len(names) == 1 or module.startswith(ALL_OR_STATIC)):
+        return [(n, "formula") for n in names]
+    return [("", "rule")]
 
 
 def _kind(partial: Any) -> str:
@@ -215,14 +220,16 @@ def _as_many(names: list[str], count: int) -> list[str]:
     return [names[i] if i < len(names) else f"x{i + 1}" for i in range(count)]
 
 
-def _reached(f: Any) -> tuple[str, str, str]:
-    """How NumPy, JAX and PyTorch reach a function, and the orders."""
+def _reached(f: Any, own: Any) -> tuple[str, str, str]:
+    """How NumPy, JAX and PyTorch reach a function, or our own, and the orders."""
     handle = find_table(_key(f)).primitive
     rules = (*find_table(_key(f)).rrule.rules, *find_table(_key(f)).frule.rules)
     first = all(rule.host for rule in rules) and _key(f) not in IN_HOSTS
     order = "order 1" if first else "every order"
     if getattr(_key(f), "__module__", None) in ("math", "cmath"):
         return "direct, every order", "", ""
+    if handle is None and callable(own):
+        return "direct, every order", "by the pack's function", "by the pack's function"
     if handle is None:
         return "direct, every order", f"by `to_jax`, {order}", f"by `to_torch`, {order}"
     if not handle.host:
@@ -234,9 +241,13 @@ def _reached(f: Any) -> tuple[str, str, str]:
 def table(rows: list[Row]) -> str:
     """A table that can be filtered."""
     lines = [COLUMNS, ("---",) * len(COLUMNS)]
-    lines += [(f"`{r.function}`", f"`{r.argument}`", *r[2:]) for r in rows]
+    lines += [(f"`{r.function}`", _code(r.argument), *r[2:]) for r in rows]
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f":::{{div}} searchable\n{text}\n:::\n"
+
+
+def _code(name: str) -> str:
+    return f"`{name}`" if name else ""
 
 
 def section(module: str, pack: str) -> str:
@@ -248,12 +259,13 @@ def section(module: str, pack: str) -> str:
     return f"## {module}\n\n{len(state)} functions: {words}.\n\n{table(rows)}"
 
 
+DERIVED = {"formula", "difference", "rule"}
 STATES = "with rules", "constant", "followed by the engine", "without a rule"
 
 
 def _state(row: Row, rows: list[Row]) -> str:
     kinds = {r.derivative for r in rows if r.function == row.function}
-    if kinds & {"formula", "difference"}:
+    if kinds & DERIVED:
         return "with rules"
     if "constant" in kinds:
         return "constant"
