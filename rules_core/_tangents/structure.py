@@ -153,6 +153,8 @@ def structure(x: Any) -> Structure | None:
         return _from_optree(x, entry)
     if hasattr(cls, "__dataclass_fields__"):
         return _from_dataclass(x)
+    if is_sparse(x):
+        return _from_sparse(x)
     return None if _opaque(x) else _from_instance(x)
 
 
@@ -307,6 +309,14 @@ def _from_instance(x: Any) -> Structure | None:
     return Structure(type(x), "field", names, values, _filler(names), lambda: _shell(x))
 
 
+def _from_sparse(x: Any) -> Structure | None:
+    """The stored numbers of a sparse matrix; None for formats of Python lists."""
+    data = getattr(x, "data", None)
+    if not is_array_type(type(data)) or data.dtype.kind not in "fc":
+        return None
+    return Structure(type(x), "field", ("data",), (data,), _filler(("data",)), lambda: _shell(x))
+
+
 _BY_BASE: tuple[tuple[Any, Callable[[Any], Structure | None]], ...] = (
     (tuple, _from_tuple),
     (list, _from_list),
@@ -383,7 +393,7 @@ def _opaque(x: Any) -> bool:
     """Whether an instance is never a container of numbers."""
     root = type(x).__module__.partition(".")[0]
     standard = root in sys.stdlib_module_names and root != "collections"
-    return standard or _is_enumeration(x) or is_sparse(x)
+    return standard or _is_enumeration(x)
 
 
 def _is_enumeration(x: Any) -> bool:

@@ -1,0 +1,30 @@
+"""Functions of `scipy.sparse.linalg` with rules, for every framework.
+
+Their matrices are `SparseArray`, SciPy's, JAX's `BCOO` or PyTorch's sparse tensors.
+"""
+
+from . import _direct, _iterative
+from ._direct import (
+    Factored as Factored,
+    factorized as factorized,
+    splu as splu,
+    spsolve as spsolve,
+    spsolve_triangular as spsolve_triangular,
+)
+from ._iterative import (
+    NotConverged as NotConverged,
+    bicg as bicg,
+    bicgstab as bicgstab,
+    cg as cg,
+    cgs as cgs,
+    gcrotmk as gcrotmk,
+    gmres as gmres,
+    lgmres as lgmres,
+    minres as minres,
+    qmr as qmr,
+    tfqmr as tfqmr,
+)
+
+__all__: list[str] = []
+__all__ += _direct.__all__
+__all__ += _iterative.__all__

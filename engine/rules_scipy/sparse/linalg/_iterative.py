@@ -1,0 +1,228 @@
+"""Solutions by iterations: differentiated by the equation, not by the iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse.linalg as _sp
+
+import rules_core as rc
+from rules_scipy.sparse._array import as_sparse
+from rules_scipy.sparse._pattern import Pattern
+from rules_scipy.sparse._products import conjugate, product, sampled, together
+
+__all__ = [
+    "NotConverged",
+    "bicg",
+    "bicgstab",
+    "cg",
+    "cgs",
+    "gcrotmk",
+    "gmres",
+    "lgmres",
+    "minres",
+    "qmr",
+    "tfqmr",
+]
+
+
+class NotConverged(rc.RulesCoreError, ArithmeticError):
+    """The derivative of a solution to which an iteration did not converge."""
+
+
+class _Method(NamedTuple):
+    """A method of SciPy with its options; a constant of a program.
+
+    Attributes:
+        name: The function of `scipy.sparse.linalg`.
+        options: Keywords, sorted.
+        preconditioners: `M`, or `M1` and `M2`: their keywords and operators.
+    """
+
+    name: str
+    options: tuple[tuple[str, Any], ...]
+    preconditioners: tuple[tuple[str, Any], ...]
+
+    def __tangent_structure__(self) -> None:
+        """Options have no derivative."""
+
+    def again(self, turned: bool) -> _Method:
+        """For another right-hand side, and for the adjoint matrix if `turned`."""
+        dropped = ("atol", "callback", "callback_type", "show", "check")
+        options = tuple([(k, v) for k, v in self.options if k not in dropped])
+        own = self.preconditioners
+        if turned:
+            own = tuple([(k, _sp.aslinearoperator(m).H) for k, m in own])
+        return _Method(self.name, options, own)
+
+
+def _iterated_shape(data: Any, b: Any, *_args: Any, **_kw: Any) -> Any:
+    kind = np.result_type(np.dtype(data.dtype), np.dtype(b.dtype), np.float32)
+    return rc.ShapeDtype(tuple(b.shape), kind), rc.ShapeDtype((), np.dtype(int))
+
+
+@rc.primitive(host=True, out=_iterated_shape, static_argnames=("pattern", "method"))
+def iterated(data: Any, b: Any, x0: Any, pattern: Pattern, method: _Method) -> Any:
+    """`(x, info)` of a method of SciPy."""
+    kind = np.result_type(data, b, np.float32)
+    options = {**dict(method.options), **dict(method.preconditioners)}
+    start = None if x0 is None else np.array(x0)
+    matrix = pattern.csr(np.asarray(data).astype(kind))
+    x, info = getattr(_sp, method.name)(matrix, np.array(b), start, **options)
+    return np.asarray(x, kind), np.asarray(int(info))
+
+
+def _again_shape(data: Any, b: Any, *_args: Any, **_kw: Any) -> Any:
+    return _iterated_shape(data, b)[0]
+
+
+@rc.primitive(
+    host=True, out=_again_shape, static_argnames=("pattern", "method", "adjoint")
+)
+def solved_again(
+    data: Any, b: Any, info: Any, pattern: Pattern, method: _Method, adjoint: bool
+) -> Any:
+    """The solution for another right-hand side; an error where `info` is not zero."""
+    if np.any(np.asarray(info) != 0):
+        raise _not_converged(method, info, "")
+    if not np.any(b):
+        return np.zeros(b.shape, np.result_type(data, b, np.float32))
+    turned = conjugate(data) if adjoint else data
+    where = pattern.transposed if adjoint else pattern
+    x, found = iterated.fun(turned, b, None, where, method.again(adjoint))
+    if found != 0:
+        raise _not_converged(method, found, " of the derivative's equation")
+    return x
+
+
+def _not_converged(method: _Method, info: Any, what: str) -> Exception:
+    message = (
+        f"{method.name}: a solution{what} that did not converge (info = {info}) has no "
+        "derivative. Raise maxiter, loosen rtol, give a preconditioner M, or use "
+        "spsolve."
+    )
+    return NotConverged(message)
+
+
+@rc.frule.define(iterated)
+def iterated_frule(
+    tangents: Any, data: Any, b: Any, x0: Any, pattern: Any, method: Any
+) -> Any:
+    """`dx = A⁻¹ (db - dA x)`, by the same method."""
+    _, ddata, db, *_ = tangents
+    x, info = iterated(data, b, x0, pattern, method)
+    step = db - product(ddata, x, pattern)
+    dx = solved_again(data, step, info, pattern, method, False)
+    return (x, info), rc.Tangent(tuple, dx, rc.NoTangent())
+
+
+@rc.rrule.define(iterated)
+def iterated_rrule(
+    data: Any, b: Any, x0: Any, pattern: Any, method: Any, *, needs: Any
+) -> Any:
+    """`db = A⁻ᴴ dx` by the same method, and `-db xᴴ` at the stored places."""
+    x, info = iterated(data, b, x0, pattern, method)
+
+    def iterated_pullback(dy: Any) -> Any:
+        none, dx = rc.NoTangent(), dy[0]
+        db = solved_again(data, dx, info, pattern, method, True)
+        ddata = -sampled(db, conjugate(x), pattern) if needs[0] else none
+        start = none if x0 is None else rc.ZeroTangent()
+        return none, ddata, db, start, none, none
+
+    return (x, info), iterated_pullback
+
+
+@rc.frule.define(solved_again)
+def solved_again_frule(
+    tangents: Any,
+    data: Any,
+    b: Any,
+    info: Any,
+    pattern: Any,
+    method: Any,
+    adjoint: Any,
+) -> Any:
+    """As of `iterated`, with A or its adjoint."""
+    _, ddata, db, *_ = tangents
+    x = solved_again(data, b, info, pattern, method, adjoint)
+    moved = (
+        product(conjugate(ddata), x, pattern.transposed)
+        if adjoint
+        else product(ddata, x, pattern)
+    )
+    return x, solved_again(data, db - moved, info, pattern, method, adjoint)
+
+
+@rc.rrule.define(solved_again)
+def solved_again_rrule(
+    data: Any,
+    b: Any,
+    info: Any,
+    pattern: Any,
+    method: Any,
+    adjoint: Any,
+    *,
+    needs: Any,
+) -> Any:
+    """As of `iterated`, with A or its adjoint."""
+    x = solved_again(data, b, info, pattern, method, adjoint)
+
+    def solved_again_pullback(dx: Any) -> Any:
+        none = rc.NoTangent()
+        db = solved_again(data, dx, info, pattern, method, not adjoint)
+        u, v = (x, conjugate(db)) if adjoint else (db, conjugate(x))
+        ddata = -sampled(u, v, pattern) if needs[0] else none
+        return none, ddata, db, none, none, none, none
+
+    return x, solved_again_pullback
+
+
+def _checked(value: Any) -> Any:
+    """A preconditioner: constant, so of NumPy's or SciPy's arrays."""
+    return _sp.aslinearoperator(value)
+
+
+def _iteration(name: str, preconditioners: tuple[str, ...]) -> Callable[..., Any]:
+    def solve(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
+        a = as_sparse(A)
+        data, b = together(a.data, b)
+        if b.ndim == 2:
+            b = b[:, 0]
+        own = [
+            (key, _checked(options.pop(key)))
+            for key in preconditioners
+            if options.get(key) is not None
+        ]
+        kept = [(k, v) for k, v in options.items() if v is not None]
+        method = _Method(name, tuple(sorted(kept)), tuple(own))
+        return iterated(data, b, x0, a.pattern, method)
+
+    solve.__name__ = solve.__qualname__ = name
+    solve.__doc__ = f"""`(x, info)` with `A x = b`, as `scipy.sparse.linalg.{name}`.
+
+    The derivatives are those of the exact solution; each costs a further solve by
+    `{name}`, to the same `rtol`, and is an error where one did not converge.
+
+    Args:
+        A: The matrix: whatever `as_sparse` accepts.
+        b: The right-hand side, `(n,)`.
+        x0: The start, on which the solution does not depend.
+        **options: As in SciPy: `rtol`, `atol`, `maxiter`, `M` and others; constants.
+    """
+    return solve
+
+
+_M = ("M",)
+bicg = _iteration("bicg", _M)
+bicgstab = _iteration("bicgstab", _M)
+cg = _iteration("cg", _M)
+cgs = _iteration("cgs", _M)
+gcrotmk = _iteration("gcrotmk", _M)
+gmres = _iteration("gmres", _M)
+lgmres = _iteration("lgmres", _M)
+minres = _iteration("minres", _M)
+qmr = _iteration("qmr", ("M1", "M2"))
+tfqmr = _iteration("tfqmr", _M)
