@@ -24,6 +24,7 @@ from rules_core._dispatch.fitting import reasons
 from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_signature import read_types
+from rules_core._dispatch.stand_ins import stand_in, stand_in_of
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
 from rules_core._hosts.flat_call import FlatCall
 from rules_core._hosts.layouts import (
@@ -52,7 +53,7 @@ from rules_core._rules.numpy_functions import numpy_function
 from rules_core._tangents.broadcast_shapes import same_without_ones, summed_axes
 from rules_core._tangents.leaves import signed
 from rules_core._tangents.project import entries_given, entries_of
-from rules_core._tangents.sparse import is_sparse
+from rules_core._tangents.sparse import is_sparse, is_sparse_class
 from rules_core._tangents.structure import slots_of
 
 __all__ = [
@@ -82,6 +83,7 @@ __all__ = [
     "flatten",
     "form_of",
     "is_sparse",
+    "is_sparse_class",
     "is_watching",
     "keyed_of",
     "leaf_paths",
@@ -97,6 +99,8 @@ __all__ = [
     "same_without_ones",
     "signed",
     "slots_of",
+    "stand_in",
+    "stand_in_of",
     "statics",
     "summed_axes",
     "unflatten",

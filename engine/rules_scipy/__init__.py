@@ -1,7 +1,7 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special`, `linalg`, `fft`, `optimize` and `signal` contain functions with
-the names that they have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or
+`rules_scipy.special`, `linalg`, `fft`, `optimize`, `signal` and `sparse` contain
+functions with the names that they have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or
 torch tensors. The rules apply to SciPy's own functions too.
 
 >>> import numpy as np
@@ -24,6 +24,7 @@ if _TYPE_CHECKING:
         linalg as linalg,
         optimize as optimize,
         signal as signal,
+        sparse as sparse,
         special as special,
     )
 
@@ -33,7 +34,7 @@ except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
-__all__ = ["fft", "linalg", "optimize", "signal", "special"]
+__all__ = ["fft", "linalg", "optimize", "signal", "sparse", "special"]
 
 
 def __getattr__(name: str) -> _Any:

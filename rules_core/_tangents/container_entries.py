@@ -98,6 +98,9 @@ def backing(tangent: Entries) -> dict[Any, Any]:
     >>> backing(Tangent(tuple, 1.0, 2.0))
     {0: 1.0, 1: 2.0}
     """
+    given: Any = tangent
+    if not isinstance(given, Entries):
+        return {"data": given.data}  # a sparse matrix, which is the tangent of one
     items: dict[Any, Any] = _ITEMS(tangent)
     return items
 

@@ -161,7 +161,7 @@ class SparseSpace:
     def __init__(self, x: Any) -> None:
         self.pattern = Pattern(x)
         numpy = sys.modules["numpy"]
-        self.values = ArraySpace(numpy.zeros(len(self.pattern.rows), x.dtype))
+        self.values = ArraySpace(numpy.zeros(self.pattern.size, x.dtype))
 
     def project(self, dx: Any, path: str) -> Any:
         """The sparse matrix with the entries of `dx` at the stored places."""
@@ -185,7 +185,7 @@ class SparseSpace:
         return dx if dx.shape == shape else _fit_shape(numpy, dx, shape, path)
 
     def __repr__(self) -> str:
-        return f"{self.pattern.cls.__name__}({self.values!r})"
+        return f"{type(self.pattern.empty).__name__}({self.values!r})"
 
 
 def has_own_form(dx: Any) -> bool:

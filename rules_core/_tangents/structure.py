@@ -311,10 +311,13 @@ def _from_instance(x: Any) -> Structure | None:
 
 def _from_sparse(x: Any) -> Structure | None:
     """The stored numbers of a sparse matrix; None for formats of Python lists."""
-    data = getattr(x, "data", None)
+    data: Any = getattr(x, "data", None)
     if not is_array_type(type(data)) or data.dtype.kind not in "fc":
         return None
-    return Structure(type(x), "field", ("data",), (data,), _filler(("data",)), lambda: _shell(x))
+    names = ("data",)
+    return Structure(
+        type(x), "field", names, (data,), _filler(names), lambda: _shell(x)
+    )
 
 
 _BY_BASE: tuple[tuple[Any, Callable[[Any], Structure | None]], ...] = (

@@ -311,10 +311,19 @@ def test_arrays_of_every_library_are_leaves(backend):
     assert structure(backend.array([1.0, 2.0])) is None
 
 
-def test_array_subclasses_and_sparse_matrices_are_leaves():
-    sparse = pytest.importorskip("scipy.sparse")
+def test_array_subclasses_are_leaves():
     assert structure(np.ma.masked_array([1.0, 2.0])) is None
-    assert structure(sparse.csr_array(np.eye(2))) is None
+
+
+def test_sparse_matrices_contain_their_numbers():
+    sparse = pytest.importorskip("scipy.sparse")
+    x = sparse.csr_array(np.eye(2))
+    level = structure(x)
+    assert (level.names, level.values[0] is x.data) == (("data",), True)
+    assert level.rebuild([np.ones(2) * 3]).diagonal().tolist() == [3.0, 3.0]
+    assert x.data.tolist() == [1.0, 1.0]
+    assert structure(sparse.lil_array(np.eye(2))) is None
+    assert structure(sparse.csr_array(np.eye(2, dtype=int))) is None
 
 
 def test_traced_arrays_are_leaves():

@@ -1,4 +1,4 @@
-"""Sparse matrices whose numbers carry a derivative: right, or refused in words."""
+"""Numbers written into a sparse matrix carry their derivative."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,6 @@ USES = {
     "transposed": lambda m: np.sum(m.T @ ONES),
     "diagonal": lambda m: np.sum(m.diagonal()),
     "sum": lambda m: m.sum(),
-    "numpy.sum": lambda m: np.sum(m),
     "scaled": lambda m: (2.0 * m).sum(),
     "negative": lambda m: (-m).sum(),
     "added": lambda m: (m + m).sum(),
@@ -47,16 +46,12 @@ USES = {
 
 
 def compare(f):
-    """Whether a program is right in both modes; False where one refuses it."""
+    """Compare a program with differences, in both modes."""
     want = (f(X + 1e-6 * DX) - f(X - 1e-6 * DX)) / 2e-6
-    try:
-        value, pullback = vjp(f, X)
-        slopes = pullback(1.0)[0] @ DX, jvp(f, (X,), (DX,))[1]
-    except UnsupportedProgram:
-        return False
+    value, pullback = vjp(f, X)
+    slopes = pullback(1.0)[0] @ DX, jvp(f, (X,), (DX,))[1]
     np.testing.assert_allclose(value, f(X))
     np.testing.assert_allclose(slopes, want, rtol=1e-5)
-    return True
 
 
 @pytest.mark.covering(strength=1)
@@ -69,15 +64,27 @@ def test_numbers_written_into_a_matrix(use, format, write):
         write(m, x)
         return USES[use](m)
 
-    assert compare(f) == (use == "data")
+    compare(f)
 
 
 def test_a_matrix_of_constants_beside_values_with_derivatives():
     m = sp.eye_array(3, format="csr")
-    for f in (lambda x: np.multiply(x[0], m).sum(), lambda x: np.sum(m @ x)):
-        with pytest.raises(UnsupportedProgram):
-            vjp(f, X)
-    assert compare(lambda x: np.sum(x * m.sum()))
+    with pytest.raises(UnsupportedProgram):
+        vjp(lambda x: np.multiply(x[0], m).sum(), X)
+    compare(lambda x: np.sum(m @ x))
+    compare(lambda x: np.sum(x * m.sum()))
+
+
+def test_a_sum_by_numpy_is_refused():
+    """NumPy would ask the matrix for its own method, unseen."""
+
+    def f(x):
+        m = sp.eye_array(3, format="csr")
+        m.data = x
+        return np.sum(m)
+
+    with pytest.raises(UnsupportedProgram, match="operands of an array"):
+        vjp(f, X)
 
 
 @pytest.mark.parametrize("name", ["add", "multiply", "divide", "power", "maximum"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._python.values import INERT, is_float_array, is_number, is_sparse
 from rules_autodiff._shadows.slots import Branch, Shadow, take_from, tangent_of
 from rules_core import AbstractZero, NoTangent, StructuralTangent, backing, structure
 
@@ -26,6 +26,8 @@ def cotangent_of(primal: Any, slot: Any, below: Any, memo: dict[int, Any]) -> An
     level = structure(primal)
     if level is None:
         return NoTangent()
+    if is_sparse(primal):
+        return level.rebuild([cotangent_of(primal.data, slot.parts[0], below, memo)])
     parts: list[Any] = [NoTangent() for _ in level.values]
     result: Any = None
     if level.mutable:  # it may contain itself
@@ -79,6 +81,9 @@ def as_given(
     memo = {} if memo is None else memo
     if id(primal) in memo:
         return memo[id(primal)]
+    if is_sparse(primal):
+        given = None if zero else backing(tangent)["data"]
+        return level.rebuild([as_given(primal.data, given, below, memo)])
     result: Any = None
     if level.mutable:  # it may occur twice, or contain itself
         result = tangent_of(level, [NoTangent() for _ in level.values])
@@ -107,6 +112,9 @@ def detached(tangent: Any, below: Any) -> Any:
     """A structural tangent whose arrays are copies: buffers may change later."""
     if isinstance(tangent, np.ndarray):
         return below.copied(tangent)
+    if is_sparse(tangent):
+        level: Any = structure(tangent)
+        return level.rebuild([detached(tangent.data, below)])
     if isinstance(tangent, StructuralTangent):
         entries = backing(tangent)
         for name, value in entries.items():

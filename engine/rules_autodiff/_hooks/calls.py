@@ -58,7 +58,7 @@ from rules_core import (
     no_frule,
     no_rrule,
 )
-from rules_core.extend import PACKS, find_table
+from rules_core.extend import PACKS, find_table, stand_in_of
 
 from .buffers import check_foreign, check_lent
 from .bytes import check_read
@@ -331,7 +331,10 @@ def initialise(run: Hooks, made: Any, args: Any, kwargs: Any) -> None:
 
 
 def look_up(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
-    """The result by a rule of the registry, or NotImplemented."""
+    """The result by a stand-in or a rule of the registry, or NotImplemented."""
+    body = stand_in_of(f)
+    if body is not None and carries(run, f, args, kwargs):
+        return run.call(body, *args, **kwargs)
     try:
         return ruled(run, f, args, kwargs)
     except Exception as error:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_core.extend import is_sparse
+from rules_core.extend import is_sparse, is_sparse_class
 
 __all__ = [
     "INERT",
@@ -20,6 +20,7 @@ __all__ = [
     "is_number",
     "is_numeric",
     "is_sparse",
+    "is_sparse_class",
 ]
 
 # Classes that never have a derivative; tested first.

@@ -12,7 +12,7 @@ import numpy as np
 
 from rules_autodiff._own_rules.own_rule import Space, fit, space_of
 from rules_autodiff._python.plain_level import PLAIN
-from rules_autodiff._python.values import is_numeric
+from rules_autodiff._python.values import is_numeric, is_sparse_class
 from rules_core import (
     AbstractThunk,
     AbstractZero,
@@ -259,6 +259,9 @@ def symbolic_zero(x: Any) -> Any:
 
 def tangent_of(level: Any, entries: list[Any]) -> Any:
     """The tangent of one container, without those inside it."""
+    if is_sparse_class(level.primal):
+        (data,) = entries
+        return data if isinstance(data, AbstractZero) else level.rebuild(entries)
     named = dict(zip(level.names, entries, strict=True))
     if level.keyed == "key":
         return Tangent(level.primal, named)

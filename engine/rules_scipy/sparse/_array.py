@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-import scipy.sparse
 
 import rules_core as rc
 from rules_core.extend import is_sparse
@@ -29,6 +28,7 @@ class SparseArray:
         pattern: Where they stand.
 
     >>> import jax
+    >>> import scipy.sparse
     >>> from rules_scipy.sparse import SparseArray
     >>> A = SparseArray.from_scipy(scipy.sparse.eye_array(2, format="csr"))
     >>> x = jax.numpy.asarray([3.0, 4.0])
@@ -94,12 +94,12 @@ class SparseArray:
         return self.pattern.nnz
 
     @property
-    def T(self) -> SparseArray:  # noqa: N802 - NumPy's name
+    def T(self) -> SparseArray:
         """The transpose."""
         return SparseArray(self.data, self.pattern.transposed)
 
     @property
-    def H(self) -> SparseArray:  # noqa: N802 - SciPy's name
+    def H(self) -> SparseArray:
         """The conjugate transpose."""
         return SparseArray(conjugate(self.data), self.pattern.transposed)
 
@@ -152,10 +152,10 @@ class SparseArray:
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> SparseArray:
+    def __sub__(self, other: Any) -> Any:
         return self + (-other)
 
-    def __rsub__(self, other: Any) -> SparseArray:
+    def __rsub__(self, other: Any) -> Any:
         return (-self) + other
 
     def __mul__(self, other: Any) -> SparseArray:
@@ -172,7 +172,7 @@ class SparseArray:
     __rmul__ = __mul__
     multiply = __mul__
 
-    def __truediv__(self, other: Any) -> SparseArray:
+    def __truediv__(self, other: Any) -> Any:
         return self * (1.0 / other)
 
     def __matmul__(self, other: Any) -> Any:

@@ -118,7 +118,7 @@ def places_of(x: Any) -> Pattern:
     return Pattern(rows, columns, x.shape)
 
 
-def _coordinates(x: Any) -> tuple[Any, Any]:
+def _coordinates(x: Any) -> Any:
     if x.format == "coo":
         return x.coords
     if x.format in ("csr", "csc"):

@@ -156,8 +156,7 @@ def summed(x: Any, index: Any, count: int) -> Any:
 def _gathered(x: Any, places: Places, count: int) -> Any:
     if not places.gaps:
         return _rows(x, places.index)
-    found = _rows(_padded(x), np.where(places.index < 0, count, places.index))
-    return found
+    return _rows(_padded(x), np.where(places.index < 0, count, places.index))
 
 
 def _padded(x: Any) -> Any:

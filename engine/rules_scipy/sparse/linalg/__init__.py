@@ -3,7 +3,7 @@
 Their matrices are `SparseArray`, SciPy's, JAX's `BCOO` or PyTorch's sparse tensors.
 """
 
-from . import _direct, _iterative
+from . import _direct, _iterative, _programs as _programs
 from ._direct import (
     Factored as Factored,
     factorized as factorized,

@@ -29,7 +29,7 @@ _LOCK = threading.Lock()
 
 def _factor(data: Any, pattern: Pattern) -> Any:
     """SciPy's factorisation; None for a singular matrix."""
-    key = hashlib.blake2b(np.ascontiguousarray(data)).digest(), str(data.dtype), pattern
+    key = hashlib.blake2b(np.asarray(data).tobytes()).digest(), str(data.dtype), pattern
     with _LOCK:
         if key in _FACTORS:
             _FACTORS.move_to_end(key)
@@ -88,9 +88,7 @@ def _read(adjoint: bool, data: Any, x: Any, pattern: Pattern) -> Any:
 
 
 @rc.rrule.define(solved)
-def solved_rrule(
-    data: Any, b: Any, pattern: Any, adjoint: Any, *, needs: Any
-) -> Any:
+def solved_rrule(data: Any, b: Any, pattern: Any, adjoint: Any, *, needs: Any) -> Any:
     """`db = A⁻ᴴ dx`, and `-db xᴴ` at the stored places."""
     x = solved(data, b, pattern, adjoint)
 
@@ -143,8 +141,8 @@ class Factored:
         raise AttributeError(message)
 
 
-def _square(a: Any, name: str) -> SparseArray:
-    a = as_sparse(a)
+def _square(x: Any, name: str) -> SparseArray:
+    a = as_sparse(x)
     if a.shape[0] != a.shape[1]:
         message = f"{name}: the matrix must be square, but has the shape {a.shape}."
         raise ValueError(message)
@@ -223,7 +221,7 @@ def spsolve_triangular(
     return spsolve(_with_unit_diagonal(a) if unit_diagonal else a, b)
 
 
-def _with_unit_diagonal(a: SparseArray) -> SparseArray:
+def _with_unit_diagonal(a: SparseArray) -> Any:
     diagonal = a.pattern.rows == a.pattern.columns
     xp = rc.array_namespace(a.data)
     n = a.shape[0]

@@ -1,0 +1,467 @@
+"""Bodies for functions and methods of `scipy.sparse` in programs for NumPy."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+import rules_core as rc
+from rules_core.extend import is_sparse, stand_in
+
+from ._array import SparseArray, as_sparse
+from ._moves import asked, assembled, moved, to_scipy, without_repeats
+from ._pattern import Pattern
+
+__all__ = ["DECLARED", "constant", "covers"]
+
+# Functions of SciPy: "covered" or "constant".
+DECLARED: dict[Any, str] = {}
+
+_FORMATS = ("csr", "csc", "coo", "dia", "bsr")
+_KINDS = ("array", "matrix")
+CLASSES = [getattr(scipy.sparse, f"{f}_{k}") for f in _FORMATS for k in _KINDS]
+
+
+def covers(*functions: Any) -> Callable[[Any], Any]:
+    """Define a body that stands in for functions of SciPy."""
+    for f in functions:
+        DECLARED[f] = "covered"
+    return stand_in(*functions)
+
+
+def constant(*functions: Any) -> None:
+    """Declare functions without derivative."""
+    for f in functions:
+        DECLARED[f] = "constant"
+        rc.non_differentiable(f)
+
+
+def _methods(name: str, classes: Any = CLASSES) -> list[Any]:
+    """The functions that classes have under a name."""
+    found = [inspect.getattr_static(cls, name, None) for cls in classes]
+    plain = [getattr(f, "fget", f) for f in found if f is not None]
+    return list(dict.fromkeys(plain))
+
+
+def covers_method(*names: str) -> Callable[[Any], Any]:
+    """Define a body for methods of every class."""
+
+    def define(body: Any) -> Any:
+        for name in names:
+            covers(*_methods(name))(body)
+        return body
+
+    return define
+
+
+# what only moves numbers
+
+
+def _moving(f: Any) -> None:
+    def body(*args: Any, **kwargs: Any) -> Any:
+        return moved(f, _without_lists(f, args), kwargs)
+
+    covers(f)(body)
+
+
+def _without_lists(f: Any, args: Any) -> Any:
+    """A constructor's list of lists as an array."""
+    if f in CLASSES and args and type(args[0]) is list:
+        return (np.array(args[0]), *args[1:])
+    return args
+
+
+_MOVING_METHODS = (
+    "__getitem__ asformat copy diagonal getcol getrow reshape sorted_indices toarray "
+    "tobsr tocoo tocsc tocsr todense todia transpose"
+).split()
+_MOVING_FUNCTIONS = (
+    "block_array block_diag bmat diags diags_array expand_dims find hstack "
+    "permute_dims spdiags swapaxes tril triu vstack"
+).split()
+
+for _name in _MOVING_METHODS:
+    for _method in _methods(_name):
+        _moving(_method)
+for _name in _MOVING_FUNCTIONS:
+    if hasattr(scipy.sparse, _name):
+        _moving(getattr(scipy.sparse, _name))
+for _class in CLASSES:
+    _moving(_class)
+
+
+@covers_method("T")
+def transposed(a: Any) -> Any:
+    """`A.T`."""
+    return a.transpose()
+
+
+# entry by entry
+
+_UNARY = (
+    "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign "
+    "sin sinh sqrt tan tanh trunc"
+).split()
+
+
+def _like(a: Any, data: Any) -> Any:
+    """A matrix at the places of `a` with other numbers."""
+    return assembled(_empty(a), data)
+
+
+def _empty(a: Any) -> Any:
+    found = a.copy()
+    found.data = np.zeros(0)
+    return found
+
+
+rc.non_differentiable(_empty)
+
+
+def _by_entry(name: str) -> None:
+    f = getattr(np, name)
+
+    def body(a: Any) -> Any:
+        a = without_repeats(a)
+        return _like(a, f(a.data))
+
+    covers_method(name)(body)
+
+
+for _name in _UNARY:
+    _by_entry(_name)
+
+
+@covers_method("__neg__")
+def negative(a: Any) -> Any:
+    """`-A`."""
+    return _like(a, -a.data)
+
+
+@covers_method("__abs__")
+def absolute(a: Any) -> Any:
+    """`abs(A)`."""
+    a = without_repeats(a)
+    return _like(a, np.abs(a.data))
+
+
+@covers_method("conj", "conjugate")
+def conjugated(a: Any, copy: bool = True) -> Any:
+    """`A.conj()`."""
+    return _like(a, np.conj(a.data))
+
+
+@covers_method("getH")
+def adjoint(a: Any) -> Any:
+    """`A.getH()`."""
+    return a.conj().transpose()
+
+
+@covers_method("real", "_real")
+def real(a: Any) -> Any:
+    """`A.real`."""
+    return _like(a, np.real(a.data))
+
+
+@covers_method("imag", "_imag")
+def imag(a: Any) -> Any:
+    """`A.imag`."""
+    return _like(a, np.imag(a.data))
+
+
+@covers_method("astype")
+def astype(a: Any, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
+    """`A.astype(dtype)`."""
+    return _like(a, a.data.astype(dtype, casting=casting))
+
+
+@covers_method("asfptype")
+def asfptype(a: Any) -> Any:
+    """`A.asfptype()`: floating numbers are kept."""
+    return a
+
+
+@covers_method("power")
+def power(a: Any, n: Any, dtype: Any = None) -> Any:
+    """`A.power(n)`, entry by entry."""
+    _check_number("power", n)
+    a = without_repeats(a)
+    data = a.data**n
+    return _like(a, data if dtype is None else data.astype(dtype))
+
+
+def _check_number(name: str, n: Any) -> None:
+    if not np.isscalar(n) or n == 0 or np.real(n) < 0:
+        message = (
+            f"A.{name}(n) has derivatives for a positive number n only: other powers "
+            "of the entries that are not stored are not zero."
+        )
+        raise rc.UnsupportedError(message)
+
+
+# sums
+
+
+@covers_method("sum")
+def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """`A.sum(axis)`."""
+    _check_plain("sum", a, axis, out)
+    if axis is None:
+        return _cast(np.sum(_inside(a)), dtype)
+    return _cast(SparseArray.from_scipy(a.tocoo()).sum(_axis(axis)), dtype)
+
+
+def _inside(a: Any) -> Any:
+    """The stored numbers; diagonals have some outside of the matrix."""
+    return a.tocoo().data if a.format == "dia" else a.data
+
+
+def _axis(axis: Any) -> int:
+    return operator.index(axis)
+
+
+def _check_plain(name: str, a: Any, axis: Any, out: Any) -> None:
+    if out is not None:
+        message = f"A.{name}: out= cannot receive numbers with a derivative."
+        raise rc.UnsupportedError(message)
+    if axis is None:
+        return
+    if isinstance(axis, tuple) or a.ndim != 2:
+        message = f"A.{name}(axis) has derivatives for a matrix and one axis only."
+        raise rc.UnsupportedError(message)
+    if isinstance(a, scipy.sparse.spmatrix):
+        message = (
+            f"A.{name}(axis) of a sparse matrix is a numpy.matrix, which has no "
+            "derivatives. Use a sparse array: csr_array(A)."
+        )
+        raise rc.UnsupportedError(message)
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    return x if dtype is None else x.astype(dtype)
+
+
+@covers_method("mean")
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """`A.mean(axis)`."""
+    _check_plain("mean", a, axis, out)
+    m, n = a.shape
+    count = m * n if axis is None else (m, n)[_axis(axis)]
+    return _cast(a.sum(axis) / count, dtype)
+
+
+@covers_method("trace")
+def trace(a: Any, offset: int = 0) -> Any:
+    """`A.trace(offset)`."""
+    return np.sum(a.diagonal(offset))
+
+
+# arithmetic
+
+
+def _class_of(f: Any, *args: Any) -> Any:
+    """The class of SciPy's result."""
+    return type(asked(f, args, {}))
+
+
+rc.non_differentiable(_class_of)
+
+
+def _is_number(x: Any) -> bool:
+    return np.ndim(x) == 0 and not is_sparse(x)
+
+
+@covers_method("__add__", "__radd__")
+def plus(a: Any, b: Any) -> Any:
+    """`A + B`: sparse for a sparse `B`."""
+    if is_sparse(b):
+        return to_scipy(as_sparse(a) + as_sparse(b), _class_of(operator.add, a, b))
+    if _is_number(b):
+        return _shifted(a, b)
+    return a.toarray() + b
+
+
+@covers_method("__sub__")
+def minus(a: Any, b: Any) -> Any:
+    """`A - B`."""
+    if is_sparse(b):
+        return to_scipy(as_sparse(a) - as_sparse(b), _class_of(operator.sub, a, b))
+    return _shifted(a, b) if _is_number(b) else a.toarray() - b
+
+
+@covers_method("__rsub__")
+def subtracted(a: Any, b: Any) -> Any:
+    """`B - A`."""
+    return -(a - b)
+
+
+def _shifted(a: Any, b: Any) -> Any:
+    if isinstance(b, int | float) and b == 0:
+        return a.copy()
+    message = "adding a nonzero scalar to a sparse array is not supported"
+    raise NotImplementedError(message)
+
+
+@covers_method("__iadd__", "__isub__")
+def in_place(a: Any, b: Any) -> Any:
+    """As SciPy: `A += B` makes a new matrix."""
+    return NotImplemented
+
+
+@covers_method("__imul__")
+def times_in_place(a: Any, b: Any) -> Any:
+    """`A *= b` for a number."""
+    if not _is_number(b):
+        return NotImplemented
+    a.data *= b
+    return a
+
+
+@covers_method("__itruediv__")
+def divided_in_place(a: Any, b: Any) -> Any:
+    """`A /= b` for a number."""
+    if not _is_number(b):
+        return NotImplemented
+    a.data *= 1.0 / b
+    return a
+
+
+@covers_method("multiply")
+def multiplied(a: Any, b: Any) -> Any:
+    """`A.multiply(B)`, entry by entry."""
+    if _is_number(b):
+        return _like(a, a.data * b)
+    if not is_sparse(b):
+        b = np.asarray(b)
+    if a.ndim != 2 or (is_sparse(b) and b.shape != a.shape):
+        message = "A.multiply(B) has derivatives for matrices of one shape."
+        raise rc.UnsupportedError(message)
+    return to_scipy(as_sparse(a) * b, _class_of(type(a).multiply, a, b))
+
+
+@covers(*_methods("__mul__", CLASSES[::2]), *_methods("__rmul__", CLASSES[::2]))
+def times(a: Any, b: Any) -> Any:
+    """`A * B` of sparse arrays: entry by entry."""
+    return a.multiply(b)
+
+
+@covers(*_methods("__mul__", CLASSES[1::2]))
+def times_matrix(a: Any, b: Any) -> Any:
+    """`A * B` of sparse matrices: their product."""
+    return _like(a, a.data * b) if _is_number(b) else a @ b
+
+
+@covers(*_methods("__rmul__", CLASSES[1::2]))
+def times_matrix_reflected(a: Any, b: Any) -> Any:
+    """`B * A` of sparse matrices."""
+    return _like(a, a.data * b) if _is_number(b) else b @ a
+
+
+@covers_method("__truediv__")
+def divided(a: Any, b: Any) -> Any:
+    """`A / b` for a number, or entry by entry by a dense matrix."""
+    if is_sparse(b):
+        message = (
+            "A / B of sparse matrices is not a number where both store nothing, and "
+            "has no rule. Divide A by B.toarray(), or divide their data."
+        )
+        raise rc.UnsupportedError(message)
+    return a.multiply(1.0 / b)
+
+
+@covers(*_methods("__pow__", CLASSES[::2]))
+def raised(a: Any, n: Any) -> Any:
+    """`A ** n` of sparse arrays: entry by entry."""
+    return a.power(n)
+
+
+@covers(*_methods("__pow__", CLASSES[1::2]), scipy.sparse.linalg.matrix_power)
+def matrix_power(a: Any, n: Any) -> Any:
+    """The product of `n` factors `A`."""
+    if operator.index(n) < 1:
+        message = "matrix_power(A, n) has derivatives for n > 0."
+        raise rc.UnsupportedError(message)
+    result = a
+    for _ in range(n - 1):
+        result = result @ a
+    return result
+
+
+@covers_method("__matmul__", "dot")
+def matmul(a: Any, b: Any) -> Any:
+    """`A @ B`."""
+    if is_sparse(b):
+        return to_scipy(as_sparse(a) @ as_sparse(b), _class_of(operator.matmul, a, b))
+    if _is_number(b):
+        return a * b
+    return as_sparse(a) @ np.asarray(b)
+
+
+@covers_method("__rmatmul__")
+def matmul_reflected(a: Any, b: Any) -> Any:
+    """`B @ A`."""
+    return np.asarray(b) @ as_sparse(a)
+
+
+@covers(scipy.sparse.kron)
+def kron(A: Any, B: Any, format: Any = None) -> Any:
+    """The Kronecker product."""
+    a, b = as_sparse(A), as_sparse(B)
+    i, j = _all_pairs(a.nnz, b.nnz)
+    rows = a.pattern.rows[i] * b.shape[0] + b.pattern.rows[j]
+    columns = a.pattern.columns[i] * b.shape[1] + b.pattern.columns[j]
+    shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
+    data = a.data[i] * b.data[j]
+    made = SparseArray(data, Pattern(rows, columns, shape))
+    return to_scipy(made, _class_of(scipy.sparse.kron, A, B, format))
+
+
+def _all_pairs(m: int, n: int) -> Any:
+    return np.divmod(np.arange(m * n), max(n, 1))
+
+
+rc.non_differentiable(_all_pairs)
+
+
+@covers(scipy.sparse.kronsum)
+def kronsum(A: Any, B: Any, format: Any = None) -> Any:
+    """`kron(I, A) + kron(B, I)`."""
+    one = scipy.sparse.kron(scipy.sparse.eye_array(B.shape[0]), A, format)
+    other = scipy.sparse.kron(B, scipy.sparse.eye_array(A.shape[0]), format)
+    return (one + other).asformat(format)
+
+
+# without derivative
+
+_FACTS = (
+    "blocksize col dtype format get_shape getformat getmaxprint getnnz "
+    "has_canonical_format has_sorted_indices ndim nnz row shape size"
+).split()
+for _name in _FACTS:
+    constant(*_methods(_name))
+
+
+def _question(f: Any) -> None:
+    def body(*args: Any, **kwargs: Any) -> Any:
+        return asked(f, args, kwargs)
+
+    covers(f)(body)
+    DECLARED[f] = "constant"
+
+
+for _name in ("argmax", "argmin", "check_format", "count_nonzero", "nonzero"):
+    for _method in _methods(_name):
+        _question(_method)
+_CONSTANTS = (
+    "eye eye_array get_index_dtype identity issparse isspmatrix isspmatrix_bsr "
+    "isspmatrix_coo isspmatrix_csc isspmatrix_csr isspmatrix_dia isspmatrix_dok "
+    "isspmatrix_lil rand random random_array safely_cast_index_arrays"
+).split()
+for _name in _CONSTANTS:
+    if hasattr(scipy.sparse, _name):
+        constant(getattr(scipy.sparse, _name))

@@ -1,0 +1,52 @@
+"""Bodies that AD systems differentiate in place of functions they cannot look into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .registry import PACKS
+from .table import CHANGES
+
+__all__ = ["stand_in", "stand_in_of"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+_BODIES: dict[Any, Callable[..., Any]] = {}
+
+
+def stand_in(*functions: Any) -> Callable[[F], F]:
+    """Define a body that an AD system differentiates in place of functions.
+
+    For a library whose functions cannot be looked into, or write to memory, but can be
+    computed by differentiable code: one body serves both modes and all orders. It takes
+    the arguments of the function, and is used only where one of them has a derivative.
+
+    Args:
+        *functions: Functions or classes.
+
+    >>> from rules_core.extend import stand_in, stand_in_of
+    >>> def opaque_square(x):
+    ...     return eval("x * x")
+    >>> @stand_in(opaque_square)
+    ... def square_body(x):
+    ...     return x * x
+    >>> stand_in_of(opaque_square) is square_body
+    True
+    """
+
+    def define(body: F) -> F:
+        for f in functions:
+            _BODIES[f] = body
+        CHANGES.note()
+        return body
+
+    return define
+
+
+def stand_in_of(f: Any) -> Callable[..., Any] | None:
+    """The body that stands in for a function; None if there is none."""
+    PACKS.ensure(f)
+    try:
+        return _BODIES.get(f)
+    except TypeError:  # unhashable
+        return None
