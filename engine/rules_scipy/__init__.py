@@ -1,8 +1,8 @@
 """Derivative rules for SciPy, for every framework.
 
 `rules_scipy.special`, `linalg`, `fft`, `optimize`, `signal` and `sparse` contain
-functions with the names that they have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or
-torch tensors. The rules apply to SciPy's own functions too.
+functions with the names that they have in SciPy: call them on NumPy arrays, JAX arrays
+and tracers, or torch tensors. The rules apply to SciPy's own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
