@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 from rules_autodiff._python.errors import SourceNotFound
+from rules_autodiff._python.lifted_code import ByIdentity
 from rules_autodiff._python.names import mangle
 
 from .compile import PARSING, is_text_of
@@ -45,12 +46,24 @@ class Definition:
     imports: frozenset[str] | None
 
 
+FOUND = ByIdentity()  # of code, its definition
+
+
 def definition(code: CodeType) -> Definition:
-    """The syntax tree of ``code``.
+    """The syntax tree of ``code``, which callers leave as it is.
 
     Raises:
         SourceNotFound: There is no source, or it does not match the code.
     """
+    found: Definition | None = FOUND.get(code)
+    if found is None:
+        found = in_source(code)
+        FOUND.put(code, found)
+    return found
+
+
+def in_source(code: CodeType) -> Definition:
+    """The definition in the file of ``code``, or in its cached lines."""
     definitions = matching(code, example_lines(code) or source_lines(code))
     if not definitions:  # the cache may be older than the code
         linecache.checkcache(file_of(code))
