@@ -23,6 +23,7 @@ DECLARED: dict[Any, str] = {}
 
 Step = Callable[..., Any]
 _CONVERTED = (list, int, float, complex)
+_SEVERAL = (tuple, list)  # of a stack, SciPy returns some results in a list
 # An argument, or an entry of an argument that is a tuple.
 Place = tuple[int, int | None]
 
@@ -239,7 +240,7 @@ class _Rules:
             return y, rc.ZeroTangent()
         places = tuple(moving)
         xs = tuple([_entry(call.args, p) for p in places])
-        wanted = self.moving(y) if isinstance(y, tuple) else None
+        wanted = self.moving(y) if isinstance(y, _SEVERAL) else None
         step = self.along(at, call, places, wanted)
         _, dy = rc.jvp(step, xs, tuple(moving.values()))
         if self.equation is not None:
@@ -272,7 +273,7 @@ class _Rules:
             f"derivative of {module}.{fun.__name__} in an option; pass it as a constant"
         )
 
-    def moving(self, y: tuple[Any, ...]) -> tuple[int, ...]:
+    def moving(self, y: Sequence[Any]) -> tuple[int, ...]:
         """The results with a derivative."""
         found = [i for i, part in enumerate(y) if _moves(part)]
         fixed = self.fixed(y) if callable(self.fixed) else self.fixed
@@ -287,7 +288,7 @@ class _Rules:
             if isinstance(dy, rc.AbstractZero):
                 return (rc.NoTangent(), *[rc.ZeroTangent()] * len(args))
             wanted = None
-            if isinstance(y, tuple):
+            if isinstance(y, _SEVERAL):
                 entries = {i: dy[i] for i in self.moving(y)}
                 seen = {
                     i: d

@@ -410,7 +410,7 @@ _RANK = (
 def _polar_step(at: At, a: Any, side: Any) -> Any:
     """dU = U W + (1 - U Uᴴ) dA P⁻¹, where P W + W P is the skew part of Uᴴ dA."""
     u, p = at.y
-    m, n = a.shape
+    m, n = a.shape[-2:]
     a = nan_if(is_singular(at.args[0]), a, _RANK.format("polar"))
     if m < n:
         own = p if side == "left" else u @ p @ adjoint(u)
@@ -434,9 +434,9 @@ def _polar_right(u: Any, p: Any, a: Any) -> tuple[Any, Any]:
 
 
 def _polar_shape(a: Any, side: Any = "right") -> Any:
-    m, n = a.shape
+    *batch, m, n = a.shape
     k = n if side == "right" else m
-    return shaped((m, n), a), shaped((k, k), a)
+    return shaped((*batch, m, n), a), shaped((*batch, k, k), a)
 
 
 polar = declare(_sp.polar, _polar_step, out=_polar_shape)

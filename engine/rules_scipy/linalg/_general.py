@@ -197,13 +197,18 @@ def _funm_basis(at: At, func: Any) -> Any:
     w, v = eig(at.args[0])
     v = complexified(v)
     xp = rc.array_namespace(w)
-    values, slopes = rc.jvp(func, (w,), (xp.ones_like(w),))
+    values, slopes = rc.jvp(_generic(func), (w,), (xp.ones_like(w),))
     same = equal_groups("funm", rc.ignore_derivatives(w))
     gap = w[..., None, :] - w[..., :, None]
     gap = xp.where(same, xp.ones_like(gap), gap)
     rise = values[..., None, :] - values[..., :, None]
     mean = (slopes[..., None, :] + slopes[..., :, None]) / 2
     return v, independent("funm", v), xp.where(same, mean, rise / gap)
+
+
+def _generic(func: Any) -> Any:
+    """A ufunc as a primitive: arrays of every framework come to it."""
+    return rc.as_primitive(func, host=True) if isinstance(func, np.ufunc) else func
 
 
 def _funm_step(at: At, A: Any, disp: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 import rules_core as rc
 
-__all__ = ["Shape", "complex_of", "dtype_of", "like", "real_of", "shaped"]
+__all__ = ["Shape", "batch_of", "complex_of", "dtype_of", "like", "real_of", "shaped"]
 
 Shape = rc.ShapeDtype
 
@@ -40,10 +40,17 @@ def shaped(shape: Any, *xs: Any) -> rc.ShapeDtype:
     return Shape(tuple(shape), dtype_of(*xs))
 
 
+def batch_of(*xs: Any) -> tuple[int, ...]:
+    """The shape of a stack: the arguments' first dimensions, broadcast."""
+    found = [tuple(x.shape[:-2]) for x in _leaves(xs) if hasattr(x, "shape")]
+    return np.broadcast_shapes(*found)
+
+
 def like(position: int = 0, *, of: int | None = None) -> Callable[..., Any]:
     """The result has the shape of one argument and the dtype of the first `of`."""
 
     def like_shape(*args: Any, **_kw: Any) -> Any:
-        return shaped(args[position].shape, *args[:of])
+        own = args[position].shape[-2:]
+        return shaped((*batch_of(*args[:of]), *own), *args[:of])
 
     return like_shape

@@ -13,7 +13,7 @@ import rules_core as rc
 from ._bands import constant_like
 from ._declare import At, constant, declare
 from ._matrices import conjugate, joined, real
-from ._shapes import Shape, dtype_of, real_of, shaped
+from ._shapes import Shape, batch_of, dtype_of, real_of, shaped
 
 __all__ = [
     "block_diag",
@@ -312,12 +312,13 @@ fiedler = declare(_sp.fiedler, _fiedler_step, out=_fiedler_shape)
 
 def _khatri_rao_step(at: At, a: Any, b: Any) -> Any:
     xp = rc.array_namespace(a, b)
-    product = a[:, None, :] * b[None, :, :]
-    return xp.reshape(product, (a.shape[0] * b.shape[0], a.shape[1]))
+    product = a[..., :, None, :] * b[..., None, :, :]
+    *batch, m, n, k = product.shape
+    return xp.reshape(product, (*batch, m * n, k))
 
 
 def _khatri_rao_shape(a: Any, b: Any) -> Any:
-    return shaped((a.shape[0] * b.shape[0], a.shape[1]), a, b)
+    return shaped((*batch_of(a, b), a.shape[-2] * b.shape[-2], a.shape[-1]), a, b)
 
 
 khatri_rao = declare(_sp.khatri_rao, _khatri_rao_step, count=2, out=_khatri_rao_shape)

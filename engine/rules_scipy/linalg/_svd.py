@@ -22,7 +22,7 @@ from ._matrices import (
     real,
     solved,
 )
-from ._shapes import Shape, dtype_of, real_of, shaped
+from ._shapes import Shape, batch_of, dtype_of, real_of, shaped
 
 __all__ = [
     "det",
@@ -289,8 +289,10 @@ def _lstsq_step(at: At, a: Any, b: Any, cond: Any) -> Any:
         return x[..., 0] if b.ndim == 1 else x
 
     def residue() -> Any:
-        gap = b - a @ x0  # the solution makes it stationary
-        return xp.sum(real(conjugate(gap) * gap), axis=0)
+        x = x0[..., None] if b.ndim == 1 else x0
+        gap = columns - a @ x  # the solution makes it stationary
+        total = xp.sum(real(conjugate(gap) * gap), axis=-2)
+        return total[..., 0] if b.ndim == 1 else total
 
     if 0 in residues.shape:
         residue_or_none: Any = lambda: 0 * residues  # noqa: E731
@@ -299,14 +301,25 @@ def _lstsq_step(at: At, a: Any, b: Any, cond: Any) -> Any:
     return solution, residue_or_none, None, lambda: _shared_values("lstsq", a)
 
 
-def _lstsq_shape(a: Any, b: Any, *_args: Any, **_kw: Any) -> Any:
+def _lstsq_shape(
+    a: Any,
+    b: Any,
+    cond: Any = None,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    lapack_driver: Any = None,
+) -> Any:
     m, n = a.shape[-2:]
     dtype = dtype_of(a, b)
-    several = (0,) if m <= n else tuple(b.shape[1:])
-    values = Shape((min(m, n),), real_of(dtype))
-    rank = Shape((), np.dtype(int))
+    columns = tuple(b.shape[-1:]) if b.ndim > 1 else ()
+    batch = batch_of(a, b)
+    several = (*batch, 0) if m <= n else (*batch, *columns)
     residues = Shape(several, dtype if m <= n else real_of(dtype))
-    return Shape((n, *b.shape[1:]), dtype), residues, rank, values
+    rank = Shape(batch, np.dtype(int))
+    driver = lapack_driver or _sp.lstsq.default_lapack_driver
+    values = Shape((*batch, min(m, n)), real_of(dtype)) if driver != "gelsy" else None
+    return Shape((*batch, n, *columns), dtype), residues, rank, values
 
 
 lstsq = declare(_sp.lstsq, _lstsq_step, count=2, out=_lstsq_shape, fixed=(2,))

@@ -32,7 +32,7 @@ def loss_of(f, form, options, array):
 
     def loss(*xs):
         y, total = f(*form(xs), **options), 0.0
-        for i, result in enumerate(y if isinstance(y, tuple) else (y,)):
+        for i, result in enumerate(y if isinstance(y, tuple | list) else (y,)):
             part = array(result) if isinstance(result, float) else result
             if not rc.is_array(part) or "int" in str(part.dtype):
                 continue

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+import scipy
 import scipy.linalg as sl
 
 import rules_core as rc
@@ -13,6 +14,7 @@ from .frameworks import HOSTS, Engine, Torch, differences, directions, loss_of, 
 from .linalg_cases import Matrices, cases
 
 CASES = cases()
+TAKES_STACKS = np.lib.NumpyVersion(scipy.__version__) >= "1.17.0"
 # The frameworks' cells test second order; a real matrix may have real vectors of eig.
 SKIP = {"rrule.second-order", "frule.second-order", "rrule.slope-at-zero"}
 REAL, COMPLEX = Matrices("real"), Matrices("complex")
@@ -223,16 +225,59 @@ def test_batches():
 
     got = jax.jit(jax.vmap(slope))(stack)
     assert np.allclose(got, [slope(a) for a in stack])
-    if np.lib.NumpyVersion(sl_version()) >= "1.17.0":
+    if TAKES_STACKS:
         _, pullback = rc.rrule(sl.inv, stack)
         single = [rc.rrule(sl.inv, a)[1](np.ones((3, 3)))[1] for a in stack]
         assert np.allclose(pullback(np.ones_like(stack))[1], single)
 
 
-def sl_version():
-    import scipy
+STACKED = {
+    "lstsq": lambda a: linalg.lstsq(a, a[..., :2]),
+    "lstsq, a vector": lambda a: linalg.lstsq(a[..., :2], a[0, :, 2]),
+    "lstsq, one right side": lambda a: linalg.lstsq(a[..., :2], a[0]),
+    "polar": linalg.polar,
+    "polar, left": lambda a: linalg.polar(a[..., :2], side="left"),
+    "khatri_rao": lambda a: linalg.khatri_rao(a, a[0]),
+    "lu": lambda a: linalg.lu(a)[1:],
+    "qr": linalg.qr,
+    "cholesky": lambda a: linalg.cholesky(a @ a.mT),
+    "ldl": lambda a: linalg.ldl(a + a.mT)[:2],
+    "funm": lambda a: linalg.funm(a, np.exp),
+    "expm": linalg.expm,
+    "solve": lambda a: linalg.solve(a, a[0]),
+    "solve_sylvester": lambda a: linalg.solve_sylvester(a, a, a[0]),
+}
 
-    return scipy.__version__
+
+@pytest.mark.skipif(not TAKES_STACKS, reason="SciPy takes stacks since 1.17")
+@pytest.mark.covering
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("name", STACKED)
+def test_stacks_of_matrices(name, host):
+    """Of a stack the derivative is that of SciPy's values."""
+    stack, own = np.stack([REAL.far, REAL.positive + np.eye(3)]), HOSTS[host]()
+    moves = directions([stack])
+
+    def loss(array):
+        return loss_of(lambda xs: STACKED[name](xs), lambda xs: xs, {}, array)
+
+    known = differences(lambda a: loss(np.asarray)(a), [stack], moves)[0]
+    assert known
+    along = own.reverse(loss(own.array), moves)
+    assert np.isclose(own.run(along, [stack]), known, rtol=2e-4)
+
+
+def test_the_driver_of_lstsq_that_returns_no_singular_values():
+    jax = pytest.importorskip("jax")
+
+    def size(a):
+        x, *_, values = linalg.lstsq(a, a[:, :1], lapack_driver="gelsy")
+        assert values is None
+        return (x**2).sum() + a.sum()
+
+    expected = jax.grad(lambda a: (linalg.lstsq(a, a[:, :1])[0] ** 2).sum() + a.sum())
+    for grad in (jax.grad(size), jax.jit(jax.grad(size))):
+        assert np.allclose(grad(REAL.far), expected(REAL.far))
 
 
 def test_a_complex_result_of_a_real_matrix_is_an_error_in_frameworks():
