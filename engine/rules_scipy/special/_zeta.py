@@ -89,14 +89,25 @@ def _riemann_slope(s: Any) -> Any:
     return where(left, factor * (outer - sin(angle) * right), right)
 
 
-def _zeta_exponent(_y: Any, x: Any, q: Any, out: None) -> Any:
+def _check_out(out: Any) -> None:
+    if out is not None:
+        message = (
+            "the derivative of zeta must be taken without a third argument, but got an "
+            "array to write to. Pass it by name, as out=."
+        )
+        raise rc.UnsupportedError(message)
+
+
+def _zeta_exponent(_y: Any, x: Any, q: Any, out: Any) -> Any:
+    _check_out(out)
     if is_complex(x):
         return rc.not_implemented("derivative of zeta at complex x: pass a real one")
     return _riemann_slope(x) if q is None else zeta_slope(1, x, q)
 
 
-def _zeta_start(_y: Any, x: Any, q: Any, out: None) -> Any:
+def _zeta_start(_y: Any, x: Any, q: Any, out: Any) -> Any:
     """DLMF 25.11.17."""
+    _check_out(out)
     if is_complex(x):
         return rc.not_implemented("derivative of zeta at complex x: pass a real one")
     return rc.NoTangent() if q is None else -x * zeta(x + 1, q)

@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 
 import rules_core as rc
-from rules_autodiff import grad, jvp
+from rules_autodiff import grad, jacfwd, jvp
 from rules_scipy import special
 
 X = np.array([0.3, 0.7])
@@ -33,6 +33,25 @@ def test_a_choice_of_entries_is_refused():
 def test_a_result_by_argument():
     slope = grad(lambda x: np.sum(special.j0(x, out=X.copy())))(X)
     np.testing.assert_allclose(slope, -scipy.special.j1(X))
+
+
+def written(x, q, by_name):
+    """zeta(x + 2, q), in an array that is given."""
+    y = np.zeros(2)
+    if by_name:
+        scipy.special.zeta(x + 2, q, out=y)
+    else:
+        scipy.special.zeta(x + 2, q, y)
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("transform", [grad, jacfwd])
+def test_zeta_of_two_arguments_writes_to_an_array_by_name(transform):
+    slope = transform(lambda x: written(x, 2.0, by_name=True))(X)
+    expected = transform(lambda x: np.sum(scipy.special.zeta(x + 2, 2.0)))(X)
+    np.testing.assert_allclose(slope, expected)
+    with pytest.raises(rc.UnsupportedError, match="Pass it by name, as out="):
+        transform(lambda x: written(x, 2.0, by_name=False))(X)
 
 
 @pytest.mark.parametrize("n", [0, 0.5, -1, X], ids=str)
