@@ -68,5 +68,7 @@ def is_error(cls):
 
 
 def described(name):
-    found = re.search(rf"^### `{name}`\n(.*?)(?=^##)", ERRORS, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^### `{name}`\n(.*?)(?=^##|\Z)", ERRORS, re.MULTILINE | re.DOTALL
+    )
     return found and f"{name}: " in found[1] and "*Cure:*" in found[1]
