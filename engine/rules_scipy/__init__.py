@@ -1,8 +1,8 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special`, `linalg`, `fft`, `optimize`, `signal` and `sparse` contain
-functions with the names that they have in SciPy: call them on NumPy arrays, JAX arrays
-and tracers, or torch tensors. The rules apply to SciPy's own functions too.
+`rules_scipy.special`, `linalg`, `fft`, `ndimage`, `optimize`, `signal` and `sparse`
+contain functions with the names that they have in SciPy: call them on NumPy arrays, JAX
+arrays and tracers, or torch tensors. The rules apply to SciPy's own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
@@ -22,6 +22,7 @@ if _TYPE_CHECKING:
     from . import (
         fft as fft,
         linalg as linalg,
+        ndimage as ndimage,
         optimize as optimize,
         signal as signal,
         sparse as sparse,
@@ -34,7 +35,7 @@ except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
-__all__ = ["fft", "linalg", "optimize", "signal", "sparse", "special"]
+__all__ = ["fft", "linalg", "ndimage", "optimize", "signal", "sparse", "special"]
 
 
 def __getattr__(name: str) -> _Any:

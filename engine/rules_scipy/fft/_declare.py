@@ -6,22 +6,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import rules_core as rc
+from rules_scipy._lists import dtype_of, entries_like, shape_of
+from rules_scipy._steps import DECLARED
 
 __all__ = [
-    "DECLARED",
     "Axes",
-    "constant",
     "edges",
-    "entries_like",
     "resized",
     "transform",
 ]
-
-# Declared functions: "covered" or "constant".
-DECLARED: dict[Any, str] = {}
 
 
 class Axes(NamedTuple):
@@ -40,13 +34,6 @@ class Axes(NamedTuple):
     norm: str | None
     kind: int | None = None
     orthogonalize: bool | None = None
-
-
-def constant(*functions: Any) -> None:
-    """Declare functions without derivative."""
-    for function in functions:
-        DECLARED[function] = "constant"
-        rc.non_differentiable(function)
 
 
 def transform(
@@ -80,7 +67,7 @@ def transform(
         if axes.places:
             last = axes.places[-1]
             shape[last] = length(own[last], axes.lengths[-1])
-        return rc.ShapeDtype(tuple(shape), dtype(_dtype_of(x)))
+        return rc.ShapeDtype(tuple(shape), dtype(dtype_of(x)))
 
     def transform_batch(
         _size: int, in_batched: Any, x: Any, *options: Any, **plan: Any
@@ -133,29 +120,6 @@ def _past_the_batch(
     s = given["s"]
     s = (s,) if isinstance(s, int) else s
     return tuple((given | {"axes": places, "s": s}).values())
-
-
-# lists of numbers, in place of arrays
-
-
-def shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of an array, or of a list as an array."""
-    if not isinstance(x, list | tuple):
-        return tuple(getattr(x, "shape", ()))
-    return (len(x), *(shape_of(x[0]) if len(x) else ()))
-
-
-def _dtype_of(x: Any) -> Any:
-    if isinstance(x, list | tuple):
-        return np.result_type(*map(_dtype_of, x))
-    return np.dtype(x.dtype) if hasattr(x, "dtype") else np.asarray(x).dtype
-
-
-def entries_like(x: Any, dx: Any) -> Any:
-    """The cotangent of a list as a list."""
-    if not isinstance(x, list | tuple):
-        return dx
-    return type(x)([entries_like(entry, dx[i]) for i, entry in enumerate(x)])
 
 
 # pieces of adjoints

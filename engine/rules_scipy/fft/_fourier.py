@@ -8,8 +8,10 @@ import numpy as np
 import scipy.fft as _sp
 
 import rules_core as rc
+from rules_scipy._lists import entries_like
+from rules_scipy._steps import DECLARED, constant
 
-from ._declare import DECLARED, Axes, constant, edges, entries_like, resized, transform
+from ._declare import Axes, edges, resized, transform
 
 __all__ = [
     "fft", "fft2", "fftn", "fftshift", "fht", "hfft", "hfft2", "hfftn", "ifft", "ifft2",

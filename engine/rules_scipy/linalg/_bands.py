@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._lists import constant_like
 
 from ._matrices import conjugate, joined, real
 
@@ -14,7 +15,6 @@ __all__ = [
     "adjoint_band",
     "band_of",
     "band_times",
-    "constant_like",
     "full_of_band",
     "hermitian_band_times",
 ]
@@ -86,10 +86,3 @@ def band_of(a: Any, above: int, rows: int) -> Any:
     flat = xp.take(xp.reshape(a, (-1,)), constant_like(index.ravel(), a), axis=0)
     band = xp.reshape(flat, (rows, n))
     return xp.where(constant_like(stored, a), band, xp.zeros_like(band))
-
-
-def constant_like(x: Any, like: Any) -> Any:
-    """A NumPy array as one of another library."""
-    from array_api_compat import device
-
-    return rc.array_namespace(like).asarray(x, device=device(like))

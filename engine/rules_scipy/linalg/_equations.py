@@ -6,7 +6,8 @@ from typing import Any
 
 import scipy.linalg as _sp
 
-from ._declare import At, declare
+from rules_scipy._steps import At, declare
+
 from ._matrices import adjoint, solved
 from ._shapes import like
 

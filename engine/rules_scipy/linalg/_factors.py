@@ -8,9 +8,9 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._steps import At, declare
 
 from ._bands import band_of, full_of_band
-from ._declare import At, declare
 from ._equations import solve_sylvester
 from ._gauge import is_singular, nan_if, phases
 from ._matrices import (

@@ -14,8 +14,8 @@ import scipy.linalg as _sp
 
 import rules_core as rc
 from rules_numpy._declare.arguments import array_of, restore, tangent_array
+from rules_scipy._steps import DECLARED, At, declare
 
-from ._declare import DECLARED, At, declare
 from ._gauge import is_singular, nan_if
 from ._matrices import conjugate, joined, real, transposed
 from ._shapes import like, shaped

@@ -13,8 +13,8 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy.linalg.equal_values import equal_groups
+from rules_scipy._steps import At
 
-from ._declare import At
 from ._matrices import conjugate, is_complex
 
 __all__ = [

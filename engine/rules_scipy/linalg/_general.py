@@ -12,9 +12,9 @@ import scipy.linalg as _sp
 
 import rules_core as rc
 from rules_numpy.linalg.equal_values import equal_groups
+from rules_scipy._lists import constant_like
+from rules_scipy._steps import At, declare
 
-from ._bands import constant_like
-from ._declare import At, declare
 from ._gauge import distinct, nan_if, one_phase, phases, share
 from ._matrices import adjoint, conjugate, diagonal_of, is_complex, real, solved
 from ._shapes import Shape, complex_of, dtype_of, real_of

@@ -8,9 +8,9 @@ from typing import Any
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._steps import At, declare
 
 from ._bands import full_of_band
-from ._declare import At, declare
 from ._gauge import distinct, one_phase, phases, share
 from ._matrices import (
     adjoint,

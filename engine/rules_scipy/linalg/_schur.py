@@ -8,8 +8,8 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._steps import At, declare
 
-from ._declare import At, declare
 from ._gauge import nan_if, refuse_phase
 from ._general import complexified, eig, independent, over_gaps
 from ._matrices import (

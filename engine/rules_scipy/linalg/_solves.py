@@ -8,9 +8,9 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._steps import At, declare
 
 from ._bands import adjoint_band, band_times, hermitian_band_times
-from ._declare import At, declare
 from ._matrices import (
     adjoint,
     conjugate,

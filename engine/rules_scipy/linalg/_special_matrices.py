@@ -9,9 +9,9 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._lists import constant_like
+from rules_scipy._steps import At, constant, declare
 
-from ._bands import constant_like
-from ._declare import At, constant, declare
 from ._matrices import conjugate, joined, real
 from ._shapes import Shape, batch_of, dtype_of, real_of, shaped
 

@@ -9,8 +9,8 @@ import scipy.linalg as _sp
 
 import rules_core as rc
 from rules_numpy.linalg.solves import cofactor
+from rules_scipy._steps import At, declare
 
-from ._declare import At, declare
 from ._gauge import distinct, nan_if, phases, refuse_phase, share
 from ._matrices import (
     adjoint,

@@ -10,8 +10,7 @@ import sys
 import scipy.linalg
 
 from rules_scipy._module_coverage import ModuleCoverage
-
-from ._declare import DECLARED
+from rules_scipy._steps import DECLARED
 
 __all__ = ["COVERAGE", "MISSING"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_scipy.linalg._declare import DECLARED, At, constant, declare
+from rules_scipy._steps import DECLARED, At, constant, declare
 
 __all__ = ["DECLARED", "At", "constant", "declared", "trial"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
-from rules_scipy.linalg._declare import declare
+from rules_scipy._steps import declare
 from rules_scipy.linalg._matrices import conjugate, joined
 
 from ._axis import column, flipped, padded, part, positions, selected, together, vector

@@ -8,6 +8,7 @@ import scipy
 import rules_core as rc
 import rules_scipy.fft.coverage
 import rules_scipy.linalg.coverage
+import rules_scipy.ndimage.coverage
 import rules_scipy.optimize.coverage
 import rules_scipy.signal.coverage
 
@@ -16,6 +17,7 @@ COVERED = {
     "linalg": rules_scipy.linalg.coverage.COVERAGE,
     "optimize": rules_scipy.optimize.coverage.COVERAGE,
     "signal": rules_scipy.signal.coverage.COVERAGE,
+    "ndimage": rules_scipy.ndimage.coverage.COVERAGE,
 }
 ROOT = Path(__file__).parents[3]
 PINS = (ROOT / "constraints.txt").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Declaring the functions of this pack.
+"""Declaring functions of SciPy by the derivative that they have.
 
 A declaration gives the derivative by a *step*: array-API code with the derivative of
 the function where results and arguments are held fixed. The framework differentiates
@@ -22,7 +22,8 @@ __all__ = ["DECLARED", "At", "constant", "declare"]
 DECLARED: dict[Any, str] = {}
 
 Step = Callable[..., Any]
-_CONVERTED = (list, int, float, complex)
+_NUMBERS = (int, float, complex)
+_CONVERTED = (list, *_NUMBERS)
 _SEVERAL = (tuple, list)  # of a stack, SciPy returns some results in a list
 # An argument, or an entry of an argument that is a tuple.
 Place = tuple[int, int | None]
@@ -105,7 +106,8 @@ def declare(
         copy_out: As in `rc.primitive`, for results that share memory.
     """
     DECLARED[f] = "covered"
-    names = tuple(_signature(f).parameters)
+    parameters = _signature(f).parameters.values()
+    names = tuple([p.name for p in parameters if p.kind is not p.VAR_KEYWORD])
     of = of if of or count is None else names[:count]
     static = () if count is None else tuple([n for n in names if n not in of])
     made = rc.primitive(
@@ -181,7 +183,16 @@ class _Rules:
             return _Call(tuple([self.array(x) for x in args]), {}, tuple(args))
         items = {**self.defaults, **dict(zip(self.defaults, args, strict=False)), **kw}
         given = tuple([items.pop(name) for name in self.of])
-        return _Call(tuple([self.array(x) for x in given]), items, given)
+        _refuse_to_write(self.made.fun, items.get("output"))
+        kept = [
+            x if self.is_key(name, x) else self.array(x)
+            for name, x in zip(self.of, given, strict=True)
+        ]
+        return _Call(tuple(kept), items, given)
+
+    def is_key(self, name: str, x: Any) -> bool:
+        """Whether a whole number stands for itself, as a label, and for no array."""
+        return isinstance(x, int) and self.defaults[name] is None
 
     def array(self, x: Any) -> Any:
         """Lists and numbers as SciPy reads them."""
@@ -191,12 +202,18 @@ class _Rules:
         """The result, without `overwrite_a` and similar flags: arguments are kept."""
         if not self.of:
             return self.made(*call.args)
-        kept = {
-            name: x
-            for name, x in call.options.items()
-            if x is not self.defaults[name] and not name.startswith("overwrite")
-        }
-        return self.made(**dict(zip(self.of, call.args, strict=True)), **kept)
+        own = [
+            given if isinstance(given, _NUMBERS) and i else x
+            for i, (given, x) in enumerate(zip(call.given, call.args, strict=True))
+        ]
+        items = {**dict(zip(self.of, own, strict=True)), **call.options}
+        return self.made(
+            **{
+                name: x
+                for name, x in items.items()
+                if x is not self.defaults.get(name) and not name.startswith("overwrite")
+            }
+        )
 
     def at(self, y: Any, call: _Call) -> At:
         """The place where the step is differentiated."""
@@ -236,6 +253,8 @@ class _Rules:
         }
         if not all(_is_zero(args[i], dx) for i, dx in rest):
             return y, self.unknown()
+        if not isinstance(y, _SEVERAL) and not _moves(y):
+            return y, rc.NoTangent()
         if not moving:
             return y, rc.ZeroTangent()
         places = tuple(moving)
@@ -282,7 +301,12 @@ class _Rules:
     def backward(self, *args: Any, **kw: Any) -> Any:
         call = self.bind(args, kw)
         y = self.value(call)
-        places = [p for p in _places(call.args) if _moves(_entry(call.args, p))]
+        given = set(self.places) <= set(range(len(args)))
+        places = [
+            p
+            for p in _places(call.args)
+            if (given or self.places[p[0]] < len(args)) and _moves(_entry(call.args, p))
+        ]
 
         def pullback(dy: Any) -> Any:
             if isinstance(dy, rc.AbstractZero):
@@ -319,6 +343,17 @@ class _Rules:
             return (rc.NoTangent(), *every)
 
         return y, pullback
+
+
+def _refuse_to_write(f: Any, output: Any) -> None:
+    if rc.is_array(output):
+        module = ".".join(f.__module__.split(".")[:2])
+        message = (
+            f"{module}.{f.__name__} writes its result into the array given as output, "
+            "which its derivative cannot follow. Leave output out, or give a dtype, "
+            "and use the result."
+        )
+        raise rc.UnsupportedError(message)
 
 
 def _restored(x: Any, dx: Any) -> Any:
@@ -370,6 +405,8 @@ def _is_zero(x: Any, dx: Any) -> bool:
         return True
     if isinstance(dx, (int, float)):
         return dx == 0
+    if isinstance(x, (list, tuple)):
+        return all(map(_is_zero, x, dx))
     return isinstance(x, (int, float))
 
 
