@@ -91,7 +91,8 @@ def output_dtype(output: Any, *dtypes: Any) -> np.dtype[Any]:
 def dtype_named(output: Any) -> np.dtype[Any]:
     """The dtype of `output`, which is one, its name, or an array."""
     is_name = isinstance(output, type | str | np.dtype)
-    return np.dtype(output if is_name else output.dtype)
+    found: np.dtype[Any] = np.dtype(output if is_name else output.dtype)
+    return found
 
 
 def image_shape(f: Any, *complex_by: str) -> Callable[..., Any]:
