@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from rules_core._command.coverage import coverage
 from rules_core.extend import find_table
 from rules_numpy._declare.derivative import DECLARED
 from rules_numpy._declare.partials_in_hosts import IN_HOSTS
+from rules_scipy._module_coverage import ModuleCoverage
 from rules_scipy.special._declare import PARTIALS
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ PAGE = ROOT / "docs" / "reference" / "coverage.md"
 GROUP = "rules_core.packs"
 # Their functions are known by other names, or are no functions.
 LEFT_OUT = {"_operator", "_random", "array_api_compat", "builtins", "random"}
-INSIDE = {"numpy": ("numpy", "numpy.linalg", "numpy.fft")}
+INSIDE = {"numpy": ("numpy.linalg", "numpy.fft")}
 # Transforms, of lengths, axes and options.
 LINEAR_IN_FIRST = "scipy.fft"
 # Declared with their options as static arguments.
@@ -92,12 +92,30 @@ class Row(NamedTuple):
 def modules() -> dict[str, str]:
     """Modules of libraries, and the packs of ours that serve them."""
     points = metadata.distribution("rules-core").entry_points.select(group=GROUP)
-    served = {p.name: p.value for p in points if p.name not in LEFT_OUT}
+    served = {
+        p.name: p.value for p in points if p.name not in LEFT_OUT and "._" not in p.name
+    }
     return {
         module: pack
         for name, pack in sorted(served.items(), key=lambda item: _place(item[0]))
-        for module in INSIDE.get(name, (name,))
+        for module in (name, *_below(name, pack))
     }
+
+
+def _below(name: str, pack: str) -> tuple[str, ...]:
+    """The modules inside a module that its pack serves too."""
+    known = (known.module.__name__ for known in _known(pack))
+    return INSIDE.get(name) or tuple(n for n in known if n.startswith(f"{name}."))
+
+
+def _known(pack: str) -> tuple[ModuleCoverage, ...]:
+    """What a pack of SciPy says of its modules."""
+    try:
+        found = import_module(f"{pack}.coverage")
+    except ModuleNotFoundError:
+        return ()
+    known = getattr(found, "COVERAGE", ())
+    return (known,) if isinstance(known, ModuleCoverage) else known
 
 
 def _place(name: str) -> tuple[bool, str]:
@@ -106,17 +124,14 @@ def _place(name: str) -> tuple[bool, str]:
 
 def reasons(pack: str) -> dict[str, str]:
     """Functions without a rule, by their names alone, and why."""
-    known = {
+    older = {
         "rules_numpy": rules_numpy.coverage.MISSING,
         "rules_scipy.special": rules_scipy.coverage.MISSING,
     }
-    if pack not in known:
-        try:
-            found = import_module(f"{pack}.coverage")
-        except ModuleNotFoundError:
-            return {}
-        known[pack] = found.COVERAGE.missing
-    return {name.rpartition(".")[2]: why for name, why in known[pack].items()}
+    tables = [older.get(pack, {}), *(known.missing for known in _known(pack))]
+    return {
+        name.rpartition(".")[2]: why for table in tables for name, why in table.items()
+    }
 
 
 def accuracy() -> dict[str, str]:
@@ -126,23 +141,36 @@ def accuracy() -> dict[str, str]:
     return {name: f"{first}, {second}" for name, first, second in rows}
 
 
-def rows_of(module: ModuleType, pack: str) -> Iterator[Row]:
+def rows_of(module: str, pack: str) -> Iterator[Row]:
     """The rows of a module."""
-    why, measured = reasons(pack), {}
-    if pack == "rules_scipy.special":
-        measured = accuracy()
-    own = import_module(pack)
-    for entry in coverage(module):
-        name, f = entry["name"], getattr(module, entry["name"])
-        if name == "test":
-            continue
-        state = {entry["reverse"], entry["forward"]}
-        if state <= {None, "no"}:
-            yield _without(name, why)
-        elif "rule" not in state:
+    own, why = import_module(pack), reasons(pack)
+    measured = accuracy() if pack == "rules_scipy.special" else {}
+    for name, f, state in _states(module, pack):
+        if state == "constant":
             yield Row(name, "all", "constant", rule=_written(f))
+        elif state != "covered":
+            yield _without(name, why)
+        elif find_table(_key(f)) is None:
+            through = "by the pack's function"
+            place = f"`{pack}.{name}`" if hasattr(own, name) else f"`{pack}`"
+            yield Row(name, "", "rule", through, through, through, rule=place)
         else:
             yield from _with_rules(name, f, own, measured.get(name, ""))
+
+
+def _states(module: str, pack: str) -> Iterator[tuple[str, Any, str]]:
+    """Each function of a module, and whether it is covered, constant or missing."""
+    for known in _known(pack):
+        if known.module.__name__ == module:
+            for name, f in sorted(known.public_functions().items()):
+                yield name, f, known.state_of(name, f) or "missing"
+            return
+    owner = import_module(module)
+    for entry in coverage(owner):
+        found = {entry["reverse"], entry["forward"]} - {None, "no"}
+        state = "covered" if "rule" in found else "constant" if found else "missing"
+        if entry["name"] != "test":
+            yield entry["name"], getattr(owner, entry["name"]), state
 
 
 def _without(name: str, why: dict[str, str]) -> Row:
@@ -252,7 +280,7 @@ def _code(name: str) -> str:
 
 def section(module: str, pack: str) -> str:
     """The numbers of a module, and its table."""
-    rows = list(rows_of(import_module(module), pack))
+    rows = list(rows_of(module, pack))
     state = {row.function: _state(row, rows) for row in rows}
     count = Counter(state.values())
     words = ", ".join(f"{count[s]} {s}" for s in STATES if count[s])
