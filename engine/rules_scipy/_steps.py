@@ -76,7 +76,7 @@ def declare(
     prepare: Step | None = None,
     reads: tuple[str, ...] = (),
     fixed: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
-    copy_out: bool | None = None,
+    **flags: Any,
 ) -> rc.Primitive:
     """The primitive of `f`, with rules from one step.
 
@@ -103,16 +103,14 @@ def declare(
         reads: Options that the step reads besides those that it names.
         fixed: Results that are constant nearby, as a permutation, or a function of
             the result.
-        copy_out: As in `rc.primitive`, for results that share memory.
+        flags: Further ones of `rc.primitive`, as `copy_out` for results in one memory.
     """
     DECLARED[f] = "covered"
     parameters = _signature(f).parameters.values()
     names = tuple([p.name for p in parameters if p.kind is not p.VAR_KEYWORD])
     of = of if of or count is None else names[:count]
     static = () if count is None else tuple([n for n in names if n not in of])
-    made = rc.primitive(
-        f, host=True, out=out, static_argnames=static, copy_out=copy_out
-    )
+    made = rc.primitive(f, host=True, out=out, static_argnames=static, **flags)
     equation = _Equation(solve, adjoint) if solve and adjoint else None
     reads = (*reads, *_signature(step).parameters)
     rules = _Rules(made, step, of, equation, check, limit, prepare, reads, fixed)

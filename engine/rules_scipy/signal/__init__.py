@@ -40,11 +40,39 @@ from ._filters import (
     sosfilt_zi as sosfilt_zi,
     sosfiltfilt as sosfiltfilt,
 )
+from ._iir import (
+    bessel as bessel,
+    butter as butter,
+    cheb1ap as cheb1ap,
+    cheb2ap as cheb2ap,
+    cheby1 as cheby1,
+    cheby2 as cheby2,
+    ellip as ellip,
+    iirfilter as iirfilter,
+)
 from ._resampling import (
     decimate as decimate,
     resample as resample,
     resample_poly as resample_poly,
     upfirdn as upfirdn,
+)
+from ._responses import (
+    freqs as freqs,
+    freqs_zpk as freqs_zpk,
+    freqz as freqz,
+    freqz_sos as freqz_sos,
+    freqz_zpk as freqz_zpk,
+    group_delay as group_delay,
+)
+from ._roots import (
+    bilinear_zpk as bilinear_zpk,
+    lp2bp_zpk as lp2bp_zpk,
+    lp2bs_zpk as lp2bs_zpk,
+    lp2hp_zpk as lp2hp_zpk,
+    lp2lp_zpk as lp2lp_zpk,
+    tf2zpk as tf2zpk,
+    zpk2sos as zpk2sos,
+    zpk2tf as zpk2tf,
 )
 from ._smoothing import (
     detrend as detrend,
@@ -66,5 +94,27 @@ from ._spectra import (
     stft as stft,
     vectorstrength as vectorstrength,
     welch as welch,
+)
+from ._systems import (
+    bilinear as bilinear,
+    cont2discrete as cont2discrete,
+    dlsim as dlsim,
+    lp2bp as lp2bp,
+    lp2bs as lp2bs,
+    lp2hp as lp2hp,
+    lp2lp as lp2lp,
+    lsim as lsim,
+    normalize as normalize,
+    sos2tf as sos2tf,
+    ss2tf as ss2tf,
+    tf2ss as tf2ss,
+    zpk2ss as zpk2ss,
+)
+from ._waveforms import (
+    chirp as chirp,
+    gausspulse as gausspulse,
+    sawtooth as sawtooth,
+    square as square,
+    sweep_poly as sweep_poly,
 )
 from ._windows import get_window as get_window

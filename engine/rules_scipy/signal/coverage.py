@@ -45,6 +45,12 @@ derivative in one is an error.
 | `upfirdn`, `resample_poly` | is an error in the modes `smooth`, `line`, `antisymmetric` and `antireflect` |
 | spectra | are in the signals and in the window: an array, or a tuple such as `("kaiser", beta)` with its parameters. A function for `detrend` is an error |
 | `medfilt`, `order_filter` | is that of the entry which is selected |
+| frequency responses | is taken at fixed frequencies, also where `freqs` chooses them |
+| `tf2zpk` | is NaN at a multiple root. In traced code roots, and polynomials of complex roots, are complex |
+| `zpk2sos`, `butter` and other designs with `output="sos"` | is taken at a fixed order and pairing of the roots |
+| `ellip` | is in the frequencies; the ripples are constants |
+| `lsim`, `dlsim`, `cont2discrete` | is in tuples of arrays, not in objects; times are constants |
+| `sawtooth`, `square` | is that between the jumps |
 | `wiener` | is taken where the variance stays above, or below, the noise |
 
 The classes `ShortTimeFFT`, `CZT`, `ZoomFFT`, `lti`, `dlti`, `StateSpace`,
@@ -57,35 +63,41 @@ _ROOTS = "orders and pairs roots, which is not continuous"
 _ORDER = "chooses a whole number, and frequencies that suit it"
 _OPTIMUM = "is found by a search: its derivative is not that of the steps"
 _YET = "has no rule yet"
+_FREQUENCIES = "takes systems as objects: use freqs, freqs_zpk, freqz or freqz_zpk"
+_TIMES = "chooses times, or takes systems as objects: use lsim or dlsim"
 
 
 def _reasons(**groups: str) -> dict[str, str]:
-    texts = {"roots": _ROOTS, "order": _ORDER, "optimum": _OPTIMUM, "yet": _YET}
+    texts = {
+        "roots": _ROOTS, "order": _ORDER, "optimum": _OPTIMUM, "yet": _YET,
+        "frequencies": _FREQUENCIES, "times": _TIMES,
+    }  # fmt: skip
     return {n: texts[key] for key, names in groups.items() for n in names.split()}
 
 
-# Functions without a rule so far.
 _LATER = (
-    "abcd_normalize bessel bilinear bilinear_zpk bode butter cheb1ap cheb2ap cheby1 "
-    "cheby2 chirp cont2discrete cspline1d cspline1d_eval cspline2d czt czt_points "
-    "dbode dfreqresp dimpulse dlsim dstep ellip ellipap firwin2 firwin_2d freqresp "
-    "freqs freqs_zpk freqz freqz_sos freqz_zpk gammatone gauss_spline gausspulse "
-    "group_delay iircomb iirfilter impulse lombscargle lp2bp lp2bp_zpk lp2bs "
-    "lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk lsim minimum_phase normalize "
-    "peak_prominences peak_widths qspline1d qspline1d_eval qspline2d savgol_coeffs "
-    "sawtooth sepfir2d sos2tf sos2zpk spline_filter square ss2tf ss2zpk step "
-    "sweep_poly symiirorder1 symiirorder2 tf2ss tf2zpk zoom_fft zpk2ss zpk2tf "
+    "cspline1d cspline1d_eval cspline2d czt czt_points firwin2 firwin_2d gammatone "
+    "gauss_spline iircomb lombscargle minimum_phase peak_prominences peak_widths "
+    "qspline1d qspline1d_eval qspline2d savgol_coeffs sepfir2d spline_filter "
+    "symiirorder1 symiirorder2 zoom_fft"
 )
 
 MISSING = _reasons(
     yet=_LATER,
-    roots="tf2sos zpk2sos unique_roots residue residuez invres invresz",
+    roots="unique_roots residue residuez invres invresz",
     order="buttord cheb1ord cheb2ord ellipord kaiserord iirdesign findfreqs",
     optimum="remez place_poles firls band_stop_obj closest_STFT_dual_window",
+    frequencies="freqresp bode dfreqresp dbode",
+    times="impulse step dimpulse dstep",
 ) | {
+    "abcd_normalize": "fills in matrices that are not given: give all four",
     "dpss": "are eigenvectors of a matrix: compute them once, as a constant",
+    "ellipap": "is made of elliptic functions of the ripples, without a rule yet",
     "find_peaks": "finds positions: take the signal there for the heights",
     "sosfreqz": "is another name of freqz_sos: call that",
+    "sos2zpk": "has as many roots as its coefficients allow: use tf2zpk of each section",
+    "ss2zpk": "has as many zeros as its matrices allow: use ss2tf and tf2zpk",
+    "tf2sos": "orders roots of its own: use tf2zpk and zpk2sos",
 }
 
 

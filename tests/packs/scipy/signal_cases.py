@@ -325,6 +325,131 @@ def spectra():
     yield sp.vectorstrength, (real(6), np.array([2.2, 1.1])), {}
 
 
+Z, P, K = (
+    np.array([0.5, -0.3]),
+    np.array([0.2 + 0.4j, 0.2 - 0.4j, 0.7]),
+    np.asarray(1.3),
+)
+PAIR = np.array([0.1 + 0.9j, 0.1 - 0.9j])
+
+
+def at(x):
+    return np.asarray(x)
+
+
+def responses():
+    for n in (8, 7, [0.3, 1.1, 2.0]):
+        for b, a in [(B, A), (B, at(2.0)), (cplx(3), A), (A, B)]:
+            for whole in (True, False):
+                yield sp.freqz, (b, a), {"worN": n, "whole": whole}
+        yield sp.freqz_sos, (SOS,), {"worN": n}
+        for z in (Z, PAIR):
+            yield sp.freqz_zpk, (z, P, K), {"worN": n, "fs": 7.0}
+        yield sp.group_delay, ((B, A),), {"w": n}
+    w = [0.3, 1.1, 2.0]
+    yield sp.freqz, (real(3, 4, 1), real(2, 4, 1)), {"worN": w}
+    yield sp.freqs, (B, A), {"worN": w}
+    yield sp.freqs_zpk, (Z, P, K), {"worN": w}
+
+
+def conversions():
+    for z in (Z, PAIR, Z[:1]):
+        yield sp.zpk2tf, (z, P, K), {}
+        yield sp.bilinear_zpk, (z, P, K, 1.5), {}
+        yield sp.lp2lp_zpk, (z, P, K, at(1.5)), {}
+        yield sp.lp2hp_zpk, (z, P, K, at(1.5)), {}
+        yield sp.lp2bp_zpk, (z, P[:2], K, at(1.5), at(0.7)), {}
+        yield sp.lp2bs_zpk, (z, P[:2], K, at(1.5), at(0.7)), {}
+    for b, a in [(B, A), (A, B), (B, B + 1), (A, cplx(3))]:
+        if b is B:
+            yield sp.tf2zpk, (b, a), {}
+        yield sp.normalize, (b, a), {}
+    for b, a in [(B, A), (A, B), (B, B + 1), (B[:1], A)]:
+        yield sp.bilinear, (b, a, 1.5), {}
+        yield sp.lp2lp, (b, a, at(1.5)), {}
+        yield sp.lp2hp, (b, a, at(1.5)), {}
+        yield sp.lp2bp, (b, a, at(1.5), at(0.7)), {}
+        yield sp.lp2bs, (b, a, at(1.5), at(0.7)), {}
+        if len(b) <= len(a):
+            yield sp.tf2ss, (b, a), {}
+    yield sp.tf2ss, (real(2, 3), A), {}
+    yield sp.zpk2ss, (Z, P[2:].real.repeat(3) * [1, 2, 3], K), {}
+    yield sp.sos2tf, (SOS,), {}
+    yield sp.ss2tf, (real(3, 3), real(3, 2), real(2, 3), real(2, 2)), {"input": 1}
+    for method in (
+        "zoh",
+        "foh",
+        "impulse",
+        "bilinear",
+        "euler",
+        "backward_diff",
+        "gbt",
+    ):
+        kw = {"method": method, "alpha": 0.3}
+        d = np.zeros((2, 2)) if method == "impulse" else real(2, 2)
+        if method != "impulse":
+            yield (
+                sp.cont2discrete,
+                ((real(3, 3), real(3, 2), real(2, 3), d), at(0.3)),
+                kw,
+            )
+            yield sp.cont2discrete, ((B, A), at(0.3)), kw
+
+
+def systems():
+    t, t1 = np.linspace(0, 2, 6).tolist(), np.linspace(1, 2, 6).tolist()
+    space = (real(3, 3), real(3, 2), real(2, 3), real(2, 2))
+    for interp in (True, False):
+        for times in (t, t1):
+            yield sp.lsim, (space, real(6, 2), times), {"X0": real(3), "interp": interp}
+            yield sp.lsim, ((B, A), real(6), times), {"interp": interp}
+        yield (
+            sp.lsim,
+            ((Z, np.array([-1.0, -2.0, -0.5]), K), real(6), t),
+            {"interp": interp},
+        )
+    yield sp.lsim, (space, None, t), {"X0": real(3)}
+    yield sp.dlsim, ((*space, 0.1), real(6, 2)), {}
+    yield sp.dlsim, ((*space, 0.1), real(6, 2), None, real(3)), {}
+    yield sp.dlsim, ((B, A, 0.1), real(6)), {}
+
+
+def recursive_designs():
+    band = np.array([0.2, 0.5])
+    for output in ("ba", "zpk", "sos"):
+        for n in (3, 4):
+            for btype in ("low", "high", "band", "bandstop"):
+                w = at(0.3) if btype in ("low", "high") else band
+                kw = {"btype": btype, "output": output}
+                yield sp.butter, (n, w), kw
+                yield sp.cheby1, (n, at(1.5), w), kw
+                yield sp.cheby2, (n, at(30.0), w), kw
+                yield sp.ellip, (n, 1.0, 40.0, w), kw
+                yield sp.bessel, (n, w), kw | {"norm": "mag"}
+                yield sp.iirfilter, (n, w), kw | {"fs": 3.0}
+        if output != "sos":
+            yield sp.butter, (3, at(0.3)), {"output": output, "analog": True}
+    for n in (3, 4):
+        yield sp.cheb1ap, (n, at(1.5)), {}
+        yield sp.cheb2ap, (n, at(30.0)), {}
+
+
+def waveforms():
+    t = np.array([0.1, 0.35, 0.9, 1.7])
+    for method in ("linear", "quadratic", "logarithmic", "hyperbolic"):
+        for f1 in (2.5, 1.0):
+            for kw in ({}, {"vertex_zero": False}, {"complex": True}):
+                yield sp.chirp, (t, at(1.0), at(2.0), at(f1), method, at(30.0)), kw
+    for retquad in (True, False):
+        for retenv in (True, False):
+            kw = {"retquad": retquad, "retenv": retenv}
+            yield sp.gausspulse, (t, at(2.0), at(0.5), at(-6.0), at(-60.0)), kw
+    yield sp.gausspulse, ("cutoff", at(2.0), at(0.5), at(-6.0), at(-60.0)), {}
+    yield sp.sawtooth, (7 * t, at(0.6)), {}
+    yield sp.square, (7 * t, at(0.6)), {}
+    yield sp.sweep_poly, (t, real(3), 20.0), {}
+
+
 GROUPS = {
     f.__name__: f
     for f in (

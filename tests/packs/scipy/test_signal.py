@@ -27,7 +27,7 @@ def ours(f):
 def moves_of(f, arrays):
     """Directions in which SciPy accepts sections: coefficients that are fixed stay."""
     moves = directions(arrays)
-    if f in (sp.sosfilt, sp.sosfiltfilt):
+    if f in (sp.sosfilt, sp.sosfiltfilt, sp.freqz_sos):
         moves[0] = moves[0] * (arrays[0] != 0) * (np.arange(6) != 3)
     return moves
 
