@@ -26,14 +26,22 @@ def declared(f: Any, step: Callable[..., Any], *of: str, **more: Any) -> rc.Prim
     return declare(f, step, of=of, **({"out": trial(f)} | more))
 
 
-def trial(f: Any) -> Callable[..., Any]:
-    """The shape rule of a function whose shapes do not depend on values: it is run."""
+def trial(f: Any, *, sections: bool = False) -> Callable[..., Any]:
+    """The shape rule of a function whose shapes do not depend on values: it is run.
+
+    Args:
+        f: The function.
+        sections: Its first argument has a column that must be one.
+    """
 
     def trial_shape(*args: Any, **kw: Any) -> Any:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             options = {name: _sample(x) for name, x in kw.items()}
-            return _shapes(f(*map(_sample, args), **options))
+            given = [_sample(x) for x in args]
+            if sections:
+                given[0][:, 3] = 1
+            return _shapes(f(*given, **options))
 
     trial_shape.__qualname__ = f"{f.__name__}_shape"
     return trial_shape

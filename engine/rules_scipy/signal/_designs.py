@@ -75,7 +75,7 @@ def _firwin_step(
     half = 1.0 if fs is None else fs / 2
     if width is not None:
         beta = kaiser_beta(kaiser_atten(numtaps, width / half))
-        window = ("kaiser", float(rc.ignore_derivatives(beta)))
+        window = ("kaiser", beta)
     cutoff = vector(cutoff) / half
     return designed(cutoff, window, numtaps, pass_zero, scale=scale)
 

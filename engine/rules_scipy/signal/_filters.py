@@ -17,7 +17,7 @@ from rules_scipy.linalg._matrices import conjugate, joined
 
 from ._axis import column, flipped, padded, part, positions, selected, together, vector
 from ._convolution import filtered, product
-from ._declare import At, declared
+from ._declare import At, declared, trial
 
 __all__ = [
     "deconvolve",
@@ -130,7 +130,9 @@ def _sosfilt_step(at: At, sos: Any, x: Any, zi: Any, axis: Any) -> Any:
     return y if zi is None else (y, zf)
 
 
-sosfilt = declared(_sp.sosfilt, _sosfilt_step, "sos", "x", "zi")
+sosfilt = declared(
+    _sp.sosfilt, _sosfilt_step, "sos", "x", "zi", out=trial(_sp.sosfilt, sections=True)
+)
 
 
 # States
@@ -274,7 +276,13 @@ def _sosfiltfilt_step(
     return _both_ways(x, axis, edge, room, padtype, run)
 
 
-sosfiltfilt = declared(_sp.sosfiltfilt, _sosfiltfilt_step, "sos", "x")
+sosfiltfilt = declared(
+    _sp.sosfiltfilt,
+    _sosfiltfilt_step,
+    "sos",
+    "x",
+    out=trial(_sp.sosfiltfilt, sections=True),
+)
 
 
 # The inverse of a convolution

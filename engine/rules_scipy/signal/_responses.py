@@ -12,7 +12,7 @@ from rules_scipy.linalg._matrices import conjugate
 
 from ._axis import flipped, positions, together, vector
 from ._convolution import product
-from ._declare import At, declared
+from ._declare import At, declared, trial
 
 __all__ = [
     "freqs",
@@ -79,7 +79,9 @@ def _freqs_zpk_step(at: At, z: Any, p: Any, k: Any) -> Any:
 
 
 freqz = declared(_sp.freqz, _freqz_step, "b", "a")
-freqz_sos = declared(_sp.freqz_sos, _freqz_sos_step, "sos")
+freqz_sos = declared(
+    _sp.freqz_sos, _freqz_sos_step, "sos", out=trial(_sp.freqz_sos, sections=True)
+)
 freqz_zpk = declared(_sp.freqz_zpk, _freqz_zpk_step, "z", "p", "k")
 freqs = declared(_sp.freqs, _freqs_step, "b", "a")
 freqs_zpk = declared(_sp.freqs_zpk, _freqs_zpk_step, "z", "p", "k")

@@ -190,27 +190,31 @@ def _edge_values(x: Any, axis: int, weights: Any) -> Any:
     return xp.moveaxis(y, 0, axis)
 
 
-def _polynomial_edge(n: int, order: int, deriv: int, delta: float, where: Any) -> Any:
+def _polynomial_edge(n: int, order: int, deriv: int, where: Any) -> Any:
     """The matrix from a window's values to derivatives of its polynomial."""
     fit = np.linalg.pinv(np.vander(np.arange(n), order + 1))
     rows = [np.polyval(np.polyder(fit[:, j], deriv), where) for j in range(n)]
-    return np.stack(rows, axis=1) / delta**deriv
+    return np.stack(rows, axis=1)
 
 
-def _savgol_weights(
-    at: At, window_length: Any, polyorder: Any, deriv: Any, delta: Any
-) -> Any:
-    """The weights of the convolution, and matrices for the two edges."""
+def _savgol_weights(at: At, window_length: Any, polyorder: Any, deriv: Any) -> Any:
+    """The weights of the convolution, and matrices for the two edges, at spacing 1."""
     n, half = window_length, window_length // 2
     edges = [
-        _polynomial_edge(n, polyorder, deriv, delta, where)
+        _polynomial_edge(n, polyorder, deriv, where)
         for where in (np.arange(half), np.arange(n - half, n))
     ]
-    return _sp.savgol_coeffs(n, polyorder, deriv, delta), *edges
+    return _sp.savgol_coeffs(n, polyorder, deriv), *edges
 
 
 def _savgol_step(
-    at: At, x: Any, window_length: Any, axis: Any, mode: Any, cval: Any
+    at: At,
+    x: Any,
+    window_length: Any,
+    deriv: Any,
+    delta: Any,
+    axis: Any,
+    mode: Any,
 ) -> Any:
     """A convolution; in the mode "interp" polynomials at the edges."""
     axis, n, size = axis % x.ndim, x.shape[axis], window_length
@@ -222,16 +226,13 @@ def _savgol_step(
         wide = padded(x, axis, before, after)
     y = filtered(fixed(weights, x), wide, axis)
     y = part(y, axis, size - 1, size - 1 + n)
-    if mode != "interp":
-        return y
-    return joined(
-        [
+    if mode == "interp":
+        edges = [
             _edge_values(part(x, axis, 0, size), axis, first),
-            part(y, axis, half, n - half),
             _edge_values(part(x, axis, n - size, n), axis, last),
-        ],
-        axis,
-    )
+        ]
+        y = joined([edges[0], part(y, axis, half, n - half), edges[1]], axis)
+    return y / delta**deriv
 
 
 savgol_filter = declared(_sp.savgol_filter, _savgol_step, "x", prepare=_savgol_weights)
@@ -243,15 +244,15 @@ savgol_filter = declared(_sp.savgol_filter, _savgol_step, "x", prepare=_savgol_w
 def _ranked(x: Any, domain: Any, rank: int) -> Any:
     """The entry of a rank among the neighbours, zeros beyond the edges."""
     xp, wide = rc.array_namespace(x), x
-    margins = [n // 2 for n in domain.shape]
-    for axis, margin in enumerate(margins):
-        wide = padded(wide, axis, margin, margin)
+    for axis, n in enumerate(domain.shape):
+        wide = padded(wide, axis, n // 2, n // 2)
     shifted = []
     for start in _product(*map(range, domain.shape)):
-        if domain[start]:
-            pairs = zip(start, x.shape, strict=True)
-            shifted.append(wide[tuple([slice(i, i + n) for i, n in pairs])])
-    return xp.sort(xp.stack(shifted, axis=-1), axis=-1)[..., rank]
+        pairs = zip(start, x.shape, strict=True)
+        shifted.append(wide[tuple([slice(i, i + n) for i, n in pairs])])
+    every = xp.stack(shifted, axis=-1)
+    inside = together(xp.reshape(domain, (-1,)) != 0, every)[0]
+    return xp.sort(xp.where(inside, every, xp.inf), axis=-1)[..., rank]
 
 
 def _kernel(size: Any, ndim: int) -> Any:
@@ -262,7 +263,7 @@ def _kernel(size: Any, ndim: int) -> Any:
 
 def _median(x: Any, size: Any) -> Any:
     domain = _kernel(size, x.ndim)
-    return _ranked(x, domain, domain.size // 2)
+    return _ranked(x, fixed(domain, x), domain.size // 2)
 
 
 def _medfilt_step(at: At, volume: Any, kernel_size: Any) -> Any:
@@ -274,7 +275,8 @@ def _medfilt2d_step(at: At, input: Any, kernel_size: Any) -> Any:
 
 
 def _order_filter_step(at: At, a: Any, domain: Any, rank: Any) -> Any:
-    return _ranked(a, np.asarray(domain) != 0, rank)
+    domain = np.asarray(domain) if isinstance(domain, list) else domain
+    return _ranked(a, together(domain, a)[0], rank)
 
 
 medfilt = declared(_sp.medfilt, _medfilt_step, "volume")
