@@ -86,8 +86,8 @@ def primitive(
         vectorized: `f` accepts further leading axes in any of its arrays, which
             broadcast, and computes each example by itself, as `np.linalg.det` does.
             Supplies the batch rule: a whole batch is one call.
-        static_argnames: Constant arguments, besides ints, strings, None, functions and
-            dtypes, which always are.
+        static_argnames: Arguments to treat as constants. Ints, strings, None, functions
+            and dtypes always are.
         pure: Whether a framework may repeat or drop calls; False for effects or
             randomness.
         copy_in: Give `f` its own writable copies of its arrays, with plain NumPy too.

@@ -1,8 +1,7 @@
 """Whether a rule returns what its function returns.
 
-That a rule does is not checked at every call, for the function would have to run as
-well. It is where something had to be bent to fit, where a compiler traces, and in
-debug mode; the function then runs without data.
+Checked only when a cotangent had to be reshaped, when a compiler traces, and in debug
+mode; the function runs on fake tensors.
 """
 
 from __future__ import annotations

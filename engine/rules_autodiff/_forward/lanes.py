@@ -1,4 +1,7 @@
-"""Rules that are run once for each of several tangents: all must see one call."""
+"""`jacfwd` runs a rule once per tangent: the runs must agree.
+
+They see the same random state, and their results are compared.
+"""
 
 import random
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Text and bytes: written freely, but no way for a derivative to travel.
 
-A text holds no derivative, so a number that is read back from one would have lost it
-without a word. The numbers that went into texts are noted, and a text (or a file) that
-gives one of them back is refused.
+A text holds no derivative, so a number that is read back from one would silently lose
+it. The numbers that went into texts are noted; reading one of them back from a text, or
+from a file, raises an error.
 """
 
 import builtins

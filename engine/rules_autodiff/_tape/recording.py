@@ -217,7 +217,7 @@ class Recording:
 
 
 class Turn:
-    """A pullback that another level called: what it had noted before that call."""
+    """Saves a pullback's state before an outer derivative calls it, to undo the call."""
 
     def __init__(self, recording: Recording):
         self.recording = recording

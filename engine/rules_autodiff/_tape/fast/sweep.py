@@ -1,10 +1,9 @@
 """The reverse pass where entries are lists and tuples, as the fast path writes them.
 
-Zeros are strong: 0 · ∞ = 0. On plain values that is not asked at each product. One
-that lacked it is not a number, and what linear maps compute from that is none either,
-or does not depend on it. So the quick pass multiplies as NumPy does and hands nothing
-but finite numbers to rules; where a derivative is not finite in the end, the pass is
-made once more, by maps that ask.
+Zeros are strong: 0 · ∞ = 0. The fast pass skips the check. A product that needed it is
+NaN, and NaN reaches every cotangent that depends on it; so checking the results at the
+end is enough. Rules get finite numbers only; if a derivative is not finite in the end,
+the pass is made once more, by maps that check each product.
 """
 
 from collections.abc import Iterator
