@@ -9,8 +9,8 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._steps import declare
 from rules_scipy.linalg import expm
-from rules_scipy.linalg._declare import declare
 from rules_scipy.linalg._matrices import adjoint, identity, joined, solved, transposed
 
 from ._axis import fixed, flipped, padded, together, vector
