@@ -26,6 +26,10 @@ from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_signature import read_types
 from rules_core._dispatch.stand_ins import stand_in, stand_in_of
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
+from rules_core._hosts.constant_numbers import (
+    cotangent_of_constant,
+    refuse_moving_constant,
+)
 from rules_core._hosts.flat_call import FlatCall
 from rules_core._hosts.layouts import (
     LEAF,
@@ -73,6 +77,7 @@ __all__ = [
     "RuleSet",
     "ShownText",
     "build_tangent",
+    "cotangent_of_constant",
     "count_leaves",
     "declared_shapes",
     "entries_given",
@@ -94,6 +99,7 @@ __all__ = [
     "read_tangent",
     "read_types",
     "reasons",
+    "refuse_moving_constant",
     "refuse_unknown",
     "register_framework",
     "same_without_ones",

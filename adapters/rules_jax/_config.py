@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 import rules_core as rc
+from rules_core.extend import cotangent_of_constant, refuse_moving_constant
 from rules_jax._values.callables import convert_callables
 from rules_jax._values.leaves import Template, has_tangent, split
 from rules_jax._values.project import project
@@ -65,7 +66,8 @@ class _Flat:
     """A call as a function of those leaves that have a tangent."""
 
     def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        parts = [split(x) for x in convert_callables((f, *args))]
+        self.given = (f, *args)
+        parts = [split(x) for x in convert_callables(self.given)]
         self.templates = [template for _, template in parts]
         self.leaves = [x for leaves, _ in parts for x in leaves]
         self.kwargs = kwargs
@@ -96,7 +98,9 @@ class _Flat:
     def tangents(self, tangents: Sequence[Any]) -> list[Any]:
         found: list[Any] = []
         what = "the tangent given to frule_via_ad"
-        for template, tangent in zip(self.templates, tangents, strict=True):
+        values = zip(self.given, self.templates, tangents, strict=True)
+        for x, template, tangent in values:
+            refuse_moving_constant(x, tangent, "JAX")
             leaves = self.leaves[len(found) : len(found) + template.count]
             wanted = [has_tangent(jax.typeof(x)) for x in leaves]
             found += read(template, tangent, wanted, what)
@@ -117,6 +121,8 @@ class _Back:
         self.form, self.avals = flat.out, avals
         self.templates, self.where = flat.templates, flat.where
         self.count = len(flat.leaves)
+        none = rc.NoTangent()
+        self.constants = [cotangent_of_constant(x, none, "JAX") for x in flat.given]
 
     def __call__(self, transposed: Any, dy: Any) -> tuple[Any, ...]:
         wanted = [has_tangent(aval) for aval in self.avals]
@@ -127,14 +133,11 @@ class _Back:
         for i, x in zip(self.where, found, strict=True):
             flat[i] = jnp.conj(x) if jnp.iscomplexobj(x) else x
         built, start = [], 0
-        for template in self.templates:
-            built.append(_build(template, flat[start : start + template.count]))
+        for template, none in zip(self.templates, self.constants, strict=True):
+            leaves = flat[start : start + template.count]
+            built.append(build(template, leaves) if leaves else none)
             start += template.count
         return tuple(built)
-
-
-def _build(template: Template, leaves: Sequence[Any]) -> Any:
-    return build(template, leaves) if template.count else rc.NoTangent()
 
 
 def _canonical(values: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:

@@ -13,8 +13,10 @@ from torch import Tensor
 import rules_core as rc
 from rules_core.extend import (
     build_tangent,
+    cotangent_of_constant,
     count_leaves,
     read_tangent,
+    refuse_moving_constant,
     unflatten,
 )
 from rules_torch._closures.parts import reaches_tensor
@@ -83,6 +85,8 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
         self, tangents: Any, f: Any, args: tuple[Any, ...], kw: dict[str, Any]
     ) -> tuple[Any, Any]:
         run = _Flat(f, args, kw)
+        for x, dx in zip((f, *args), tangents, strict=True):
+            refuse_moving_constant(x, dx, "PyTorch")
         given = rc.Tangent(tuple, *tangents)
         seeds = _leaves(run.layout[3][0], given, "the tangents")
         chosen = run.chosen()
@@ -178,10 +182,11 @@ def _array_types() -> tuple[type, ...]:
 
 def _tensors(value: Any) -> Any:
     """A value with tensors for its NumPy arrays."""
+    import numpy as np
 
     def tensor(array: Any) -> Tensor:
         found: list[Tensor] = []
-        flatten(array, found)
+        flatten(np.asarray(array), found)
         return found[0]
 
     return _mapped(tensor, _array_types(), value)
@@ -224,7 +229,9 @@ def _pull_back(f: Any, args: tuple[Any, ...], kw: dict[str, Any], dy: Any) -> An
     for i, dx in zip(chosen, cotangents, strict=True):
         found[i] = rc.ZeroTangent() if dx is None else dx
     leaves = iter(found)
-    return tuple(build_tangent(part, leaves) for part in run.layout[3][0][3])
+    built = [build_tangent(part, leaves) for part in run.layout[3][0][3]]
+    pairs = zip((f, *args), built, strict=True)
+    return tuple(cotangent_of_constant(x, dx, "PyTorch") for x, dx in pairs)
 
 
 def _is_tracked(value: Any) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
+import rules_jax
 from rules_core import NoTangent, ShapeDtype, frule, rrule
 
 X = jnp.asarray([0.3, -0.7])
@@ -330,3 +331,17 @@ def rebuilt(value: Any) -> Any:
     if isinstance(value, tuple):
         return type(value)(*value) if isinstance(value, Pair) else tuple(iter(value))
     return frozenset(list(value)) if isinstance(value, frozenset) else value
+
+
+@pytest.mark.parametrize("x", [2.0, 2.0 + 1.0j])
+def test_a_python_number_given_to_ad_is_a_constant_whose_derivative_is_an_error(x):
+    config, a = rules_jax.JaxConfig(), jnp.ones(3)
+    _, pullback = rc.rrule_via_ad(config, lambda x, a: jnp.real(x * a.sum()), x, a)
+    dx, da = pullback(jnp.asarray(1.0))[1:]
+    np.testing.assert_allclose(da, np.full(3, np.real(x)))
+    with pytest.raises(rc.DerivativeNotImplemented, match="a constant in JAX"):
+        dx.throw("a rule needs it")
+    with pytest.raises(rc.UnsupportedError, match="give frule_via_ad an array"):
+        rc.frule_via_ad(config, (None, 1.0, a), lambda x, a: x * a, x, a)
+    _, dy = rc.frule_via_ad(config, (None, 0.0, a), lambda x, a: x * a, x, a)
+    np.testing.assert_allclose(dy, x * np.ones(3))

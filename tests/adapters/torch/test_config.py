@@ -177,3 +177,27 @@ def test_a_function_that_needs_numpy_is_named_where_torch_differentiates_it():
     _, pullback = rc.rrule_via_ad(TorchConfig(), lambda x: np.sin(x), np.ones(2))
     with pytest.raises(NotGenericError, match="lambda>, which rrule_via_ad"):
         pullback(np.ones(2))
+
+
+def test_a_python_number_is_a_constant_whose_derivative_is_an_error():
+    """PyTorch has no tensor for it: zero would be wrong in silence."""
+    x = 2.0
+    y, pullback = rc.rrule_via_ad(TorchConfig(), lambda x, a: x * x * a.sum(), x, A)
+    dx, da = pullback(torch.ones_like(y))[1:]
+    torch.testing.assert_close(da, torch.full_like(da, x * x))
+    with pytest.raises(rc.DerivativeNotImplemented, match="a constant in PyTorch"):
+        dx.throw("a rule needs it")
+    moved = (None, 1.0, torch.ones_like(A))
+    with pytest.raises(rc.UnsupportedError, match="give frule_via_ad an array"):
+        rc.frule_via_ad(TorchConfig(), moved, lambda x, a: x * a, x, A)
+    _, dy = rc.frule_via_ad(
+        TorchConfig(), (None, 0.0, moved[2]), lambda x, a: x * a, x, A
+    )
+    torch.testing.assert_close(dy, x * torch.ones_like(A))
+
+
+def test_a_numpy_number_has_a_derivative():
+    y, pullback = rc.rrule_via_ad(TorchConfig(), lambda x: x * x, np.float64(3.0))
+    assert (y, pullback(1.0)[1]) == (9.0, 6.0)
+    two = rc.frule_via_ad(TorchConfig(), (None, 1.0), lambda x: x * x, np.float64(3.0))
+    assert two == (9.0, 6.0)
