@@ -217,7 +217,7 @@ class Recording:
 
 
 class Turn:
-    """Saves a pullback's state before an outer derivative calls it, to undo the call."""
+    """Saves a pullback's state before an outer derivative calls it."""
 
     def __init__(self, recording: Recording):
         self.recording = recording
