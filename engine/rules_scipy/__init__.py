@@ -1,8 +1,9 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special`, `linalg`, `fft`, `ndimage`, `optimize`, `signal` and `sparse`
-contain functions with the names that they have in SciPy: call them on NumPy arrays, JAX
-arrays and tracers, or torch tensors. The rules apply to SciPy's own functions too.
+`rules_scipy.special`, `linalg`, `fft`, `integrate`, `ndimage`, `optimize`, `signal` and
+`sparse` contain functions with the names that they have in SciPy: call them on NumPy
+arrays, JAX arrays and tracers, or torch tensors. The rules apply to SciPy's own
+functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
@@ -35,7 +36,9 @@ except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_scipy")
     raise
 
-__all__ = ["fft", "linalg", "ndimage", "optimize", "signal", "sparse", "special"]
+__all__ = [
+    "fft", "integrate", "linalg", "ndimage", "optimize", "signal", "sparse", "special",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:

@@ -28,17 +28,19 @@ def solve(
     args: tuple[Any, ...],
     start: tuple[Any, ...],
     example: Any,
+    result: Any = None,
 ) -> Any:
     """What `run(functions, *start)` returns, with functions and arrays of NumPy.
 
     Args:
-        run: Calls SciPy. It returns `(y, success, counts, others)`: an array like
-            `example`, whether it is a solution, integers, and a dict of what SciPy
-            returns besides, which exists in NumPy alone.
+        run: Calls SciPy. It returns `(y, success, counts, others)`: an array, whether
+            it is a solution, numbers, and a dict of what SciPy returns besides, which
+            exists in NumPy alone.
         functions: The user's; each is called as `f(x, *args)`.
         args: Their arguments after the first.
         start: Arrays or numbers.
-        example: An array of the shape and dtype of `x`, which is also that of `y`.
+        example: An array of the shape and dtype of `x`.
+        result: One of those of `y`, if `y` is not like `x`.
     """
     host = find_adapter((functions, args, start), {})
     if host is None:
@@ -50,7 +52,8 @@ def solve(
         for f in functions
     ]
     calls, arrays = zip(*pairs, strict=True)
-    found = _solve_on_host(run, calls, arrays, tuple(start), example)
+    result = example if result is None else result
+    found = _solve_on_host(run, calls, arrays, tuple(start), result)
     return *found, {}
 
 
@@ -66,15 +69,15 @@ def _on_host(run: Any, calls: Any, arrays: Any, start: Any, _: Any) -> Any:
     pairs = zip(calls, arrays, strict=True)
     functions = [call and call(own) for call, own in pairs]
     y, success, counts, _ = run(functions, *start)
-    return y, np.asarray(success, np.int32), np.asarray(counts, np.int32)
+    return y, np.asarray(success, np.int32), np.asarray(counts, run.dtype)
 
 
-def _promised(run: Any, calls: Any, arrays: Any, start: Any, example: Any) -> Any:
-    dtype = np.dtype(str(example.dtype).rpartition(".")[2])
+def _promised(run: Any, calls: Any, arrays: Any, start: Any, result: Any) -> Any:
+    dtype = np.dtype(str(result.dtype).rpartition(".")[2])
     return (
-        rc.ShapeDtype(tuple(example.shape), dtype),
+        rc.ShapeDtype(tuple(result.shape), dtype),
         rc.ShapeDtype((), np.int32),
-        rc.ShapeDtype((run.counts,), np.int32),
+        rc.ShapeDtype((run.counts,), np.dtype(run.dtype or dtype)),
     )
 
 
@@ -89,12 +92,18 @@ class Run:
 
     Args:
         f: `f(settings, functions, *start)`, as `solve` calls it.
-        counts: The number of integers that it counts.
+        counts: How many numbers besides the result there are.
+        dtype: Of these numbers; None is that of the result.
         **settings: Options of SciPy.
     """
 
-    def __init__(self, f: Function, counts: int, **settings: Any) -> None:
-        self.f, self.counts, self.settings = f, counts, settings
+    def __init__(
+        self, f: Function, counts: int, dtype: Any = np.int32, **settings: Any
+    ) -> None:
+        self.f, self.counts, self.dtype, self.settings = f, counts, dtype, settings
+
+    def __tangent_structure__(self) -> None:
+        """A constant."""
 
     def __call__(self, functions: Sequence[Any], *start: Any) -> Any:
         return self.f(self.settings, functions, *start)
@@ -137,7 +146,8 @@ def stacked(xp: Any, x: Any) -> Any:
     """A list of arrays or numbers as an array."""
     if isinstance(x, list | tuple):
         return xp.stack([stacked(xp, entry) for entry in x])
-    return xp.asarray(x)
+    # PyTorch warns of a tensor that is made of a tensor.
+    return x if rc.is_array(x) and not isinstance(x, np.ndarray) else xp.asarray(x)
 
 
 # results

@@ -9,14 +9,16 @@ import numpy as np
 import scipy.optimize as _sp
 
 from rules_scipy._functions import Function, Run, if_converged
+from rules_scipy._solvers import Declared
 
-from ._declare import constant, declare
 from ._equations import equation_root, value_of
 
 __all__ = [
-    "bisect", "brenth", "brentq", "fixed_point", "fsolve", "newton", "ridder", "root",
-    "root_scalar", "toms748",
+    "DECLARED", "bisect", "brenth", "brentq", "fixed_point", "fsolve", "newton",
+    "ridder", "root", "root_scalar", "toms748",
 ]  # fmt: skip
+
+DECLARED = Declared()
 
 
 def _tuple(args: Any) -> tuple[Any, ...]:
@@ -273,6 +275,6 @@ def _run_root_scalar(settings: Any, functions: Any, *start: Any) -> Any:
 
 for _own in (root, fsolve, fixed_point, bisect, brenth, brentq, ridder, toms748,
              newton, root_scalar):  # fmt: skip
-    declare(getattr(_sp, _own.__name__), _own)
+    DECLARED.cover(getattr(_sp, _own.__name__), _own)
 
-constant(_sp.show_options, _sp.linprog_verbose_callback)
+DECLARED.constant(_sp.show_options, _sp.linprog_verbose_callback)

@@ -8,7 +8,7 @@ import scipy.optimize
 
 from rules_scipy._module_coverage import ModuleCoverage
 
-from ._declare import DECLARED
+from ._roots import DECLARED
 
 __all__ = ["COVERAGE"]
 

@@ -1,4 +1,4 @@
-"""Rules of SciPy's own functions: those of the functions of this pack."""
+"""Rules of SciPy's own solvers: those of the functions with their names here."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ from rules_core import (
     rrule_via_ad,
 )
 
-__all__ = ["DECLARED", "constant", "declare"]
+__all__ = ["Declared"]
 
-# Functions of SciPy, each "covered" or "constant".
-DECLARED: dict[Any, str] = {}
 _FORWARD, _REVERSE = RuleConfig[HasForwardsMode], RuleConfig[HasReverseMode]
 _field = scipy.optimize.OptimizeResult.__getattr__
 
 
-def constant(*functions: Any) -> None:
-    """Declare functions without derivative."""
-    for function in functions:
-        DECLARED[function] = "constant"
-        rc.non_differentiable(function)
+class Declared(dict[Any, str]):
+    """Functions of a module of SciPy, each `"covered"` or `"constant"`."""
+
+    def constant(self, *functions: Any) -> None:
+        """Declare functions without derivative."""
+        for function in functions:
+            self[function] = "constant"
+            rc.non_differentiable(function)
+
+    def cover(self, f: Any, own: Any) -> None:
+        """Give SciPy's `f` the derivative of `own`, which calls primitives.
+
+        The AD system that runs the rule differentiates `own`, which has the signature
+        and the results of `f`.
+        """
+        self[f] = "covered"
+        _define(f, own)
 
 
-def declare(f: Any, own: Any) -> None:
-    """Give SciPy's `f` the derivative of `own`, which calls primitives of this pack.
-
-    The AD system that runs the rule differentiates `own`, which has the signature and
-    the results of `f`.
-    """
-    DECLARED[f] = "covered"
-
+def _define(f: Any, own: Any) -> None:
     @rc.rrule.define(f, config=_REVERSE)
     def solver_rrule(config: Any, *args: Any, **kw: Any) -> Any:
         y, pullback = rrule_via_ad(config, own, *args, **kw)

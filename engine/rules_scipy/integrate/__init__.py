@@ -1,0 +1,25 @@
+"""`scipy.integrate` for every framework: integrals with the names that they have there.
+
+An integral's derivative is Leibniz's, in the arguments that functions take, in what
+they capture, and in the limits.
+
+>>> import numpy as np
+>>> from rules_autodiff import grad
+>>> from rules_scipy import integrate
+>>> def area(a, end):
+...     return integrate.quad(lambda x: np.exp(-a * x), 0.0, end)[0]
+>>> round(grad(area)(2.0, np.inf), 6), round(grad(area, 1)(2.0, 0.0), 6)
+(-0.25, 1.0)
+"""
+
+from ._quadrature import (
+    dblquad as dblquad,
+    quad as quad,
+    tplquad as tplquad,
+)
+from ._samples import (
+    cumulative_trapezoid as cumulative_trapezoid,
+    romb as romb,
+    simpson as simpson,
+    trapezoid as trapezoid,
+)

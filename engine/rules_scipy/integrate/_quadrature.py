@@ -1,0 +1,90 @@
+"""SciPy's integrals of functions, differentiated by Leibniz's rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import scipy.integrate as _sp
+
+import rules_core as rc
+from rules_scipy._functions import Function, if_converged
+from rules_scipy._solvers import Declared
+
+from ._integrals import integral, scalar_run
+
+__all__ = ["DECLARED", "dblquad", "quad", "refuse", "tplquad"]
+
+DECLARED = Declared()
+
+
+def quad(
+    func: Function, a: Any, b: Any, args: Any = (), full_output: Any = 0,
+    epsabs: float = 1.49e-08, epsrel: float = 1.49e-08, limit: int = 50,
+    points: Any = None, weight: Any = None, wvar: Any = None, wopts: Any = None,
+    maxp1: int = 50, limlst: int = 50, complex_func: bool = False,
+) -> Any:  # fmt: skip
+    """`scipy.integrate.quad`; its error estimate has derivative zero."""
+    refuse("quad", weight=weight, wvar=wvar, wopts=wopts, complex_func=complex_func)
+    args = args if isinstance(args, tuple) else (args,)
+    run = scalar_run(
+        epsabs=epsabs, epsrel=epsrel, limit=limit, points=points,
+        full_output=full_output, limlst=limlst, maxp1=maxp1,
+    )  # fmt: skip
+    y, success, error, others = integral(func, args, a, b, run, None)
+    y = if_converged(y, success, "quad")
+    return y, error[0], *others.get("rest", ())
+
+
+def refuse(solver: str, **options: Any) -> None:
+    """Raise an error for options without a rule."""
+    for name, value in options.items():
+        if value:
+            message = (
+                f"{solver}({name}=…) has no rule: differentiate it without this "
+                "option, with the weight as a factor of the function."
+            )
+            raise rc.UnsupportedError(message)
+
+
+def dblquad(
+    func: Function, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (),
+    epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
+) -> Any:  # fmt: skip
+    """`scipy.integrate.dblquad`: `func(y, x, *args)`, its limits too.
+
+    The error is that of the outer integral.
+    """
+    args = args if isinstance(args, tuple) else (args,)
+    options: dict[str, Any] = {"epsabs": epsabs, "epsrel": epsrel}
+
+    def inner(x: Any, *args: Any) -> Any:
+        low, high = _limit(gfun, x), _limit(hfun, x)
+        return quad(func, low, high, (x, *args), **options)[0]
+
+    return quad(inner, a, b, args, **options)
+
+
+def tplquad(
+    func: Function, a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any,
+    args: Any = (), epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
+) -> Any:  # fmt: skip
+    """`scipy.integrate.tplquad`: `func(z, y, x, *args)`, its limits too.
+
+    The error is that of the outermost integral.
+    """
+    args = args if isinstance(args, tuple) else (args,)
+    options: dict[str, Any] = {"epsabs": epsabs, "epsrel": epsrel}
+
+    def innermost(y: Any, x: Any, *args: Any) -> Any:
+        low, high = _limit(qfun, x, y), _limit(rfun, x, y)
+        return quad(func, low, high, (y, x, *args), **options)[0]
+
+    return dblquad(innermost, a, b, gfun, hfun, args, **options)
+
+
+def _limit(end: Any, *x: Any) -> Any:
+    return end(*x) if callable(end) else end
+
+
+for _own in (quad, dblquad, tplquad):
+    DECLARED.cover(getattr(_sp, _own.__name__), _own)
