@@ -42,7 +42,7 @@ FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 # What each optional library carries is left out of collection where it is missing; what
 # is shown to readers uses all of them.
 DEMOS = ["tests/interop/test_co2*", "tests/interop/test_river*"]
-SHOWN = ["docs/*", "examples/*", *DEMOS, "README.md"]
+SHOWN = ["docs/*", "examples/*", "tests/pages/*", *DEMOS, "README.md"]
 CARRIED = {
     "numpy": ["engine/*", "adapters/*", "tests/*", *SHOWN],
     "scipy": ["engine/rules_scipy*", "tests/packs/*scipy*", *SHOWN],
