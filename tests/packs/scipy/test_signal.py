@@ -1,14 +1,20 @@
 """scipy.signal: every function over its options, in every framework and order."""
 
+import jax
+import jax.numpy as jnp
+import jax.scipy.signal
 import numpy as np
 import pytest
 import scipy.signal as sp
+import torch
 
 import rules_core as rc
+from rules_autodiff import grad
+from rules_core.testing import check_rule
 from rules_scipy import signal
 
 from .frameworks import HOSTS, differences, directions, loss_of, opened
-from .signal_cases import CASES
+from .signal_cases import CASES, LONG, SOS, A, B, X
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This window is not suitable"),
@@ -44,7 +50,7 @@ def compare(f, args, options, host, modes):
     assert np.isclose(got, known, rtol=2e-4, atol=2e-5 * (1 + abs(known)))
 
 
-@pytest.mark.covering(every=40)
+@pytest.mark.covering(every=60)
 @pytest.mark.parametrize("mode", ["f", "r"])
 @pytest.mark.parametrize("name", CASES)
 def test_options(name, mode):
@@ -62,7 +68,7 @@ def test_in_frameworks(name, host, modes):
     compare(*ONE[name], host, modes)
 
 
-@pytest.mark.covering(every=8)
+@pytest.mark.covering(every=20)
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_scipys(name):
     """Also where a derivative is computed."""
@@ -72,3 +78,100 @@ def test_values_are_scipys(name):
     pairs = zip(y, known, strict=True) if isinstance(known, tuple) else [(y, known)]
     for got, expected in pairs:
         np.testing.assert_array_equal(got, expected)
+
+
+# The tester, on a call of each kind
+
+TESTED = {
+    "convolve": (signal.convolve, X[:4], X[4:7]),
+    "correlate": (signal.correlate, X[:4] + 1j, X[4:7], "same"),
+    "lfilter": (signal.lfilter, B, A, X[:5], -1, X[:3]),
+    "resample": (signal.resample, X[:5], 7),
+    "savgol_filter": (signal.savgol_filter, X, 5, 2),
+    "hilbert": (signal.hilbert, X[:5]),
+    "kaiser": (signal.windows.kaiser, 5, np.asarray(2.5)),
+    "freqz": (signal.freqz, B, A, 4),
+}
+
+
+@pytest.mark.covering(every=4)
+@pytest.mark.parametrize("name", TESTED)
+def test_rules_pass_the_tester(name):
+    f, *args = TESTED[name]
+    check_rule(f, *args, hosts=(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("name", ["convolve", "correlate", "fftconvolve"])
+def test_as_jax_has_it(name, mode):
+    """Gradients, jitted, and of a batch."""
+    f, theirs = getattr(signal, name), getattr(jax.scipy.signal, name)
+
+    def slope(f):
+        return jax.grad(lambda x, h: (f(x, h, mode) ** 3).sum(), (0, 1))
+
+    found, expected = jax.jit(slope(f))(X, B), slope(theirs)(X, B)
+    for got, known in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got, known, rtol=1e-9, atol=1e-11)
+    batch = np.stack([X, 2 * X])
+    got = jax.vmap(lambda x: f(x, B, mode))(batch)
+    known = jax.vmap(lambda x: theirs(x, jnp.asarray(B), mode))(batch)
+    np.testing.assert_allclose(got, known, rtol=1e-9, atol=1e-11)
+
+
+def test_a_compiled_filter():
+    f = torch.compile(
+        lambda a, x: (signal.lfilter(B, a, x) ** 2).sum(),
+        backend="aot_eager",
+        fullgraph=True,
+    )
+    a = torch.tensor(A, requires_grad=True)
+    f(a, torch.tensor(X)).backward()
+    slope = grad(lambda a: np.sum(sp.lfilter(B, a, X) ** 2))(A)
+    np.testing.assert_allclose(a.grad, slope, rtol=1e-9)
+
+
+def test_coefficients_of_batches():
+    """Also where only the coefficients are batched."""
+    batch = np.stack([A, 2 * A + 0.1])
+    loss = jax.grad(lambda a: (signal.lfilter(B, a, X) ** 2).sum())
+    found = jax.jit(jax.vmap(loss))(batch)
+    expected = np.stack([loss(a) for a in batch])
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("f", [jax.jit, lambda f: f])
+def test_edges_that_depend_on_zeros(f):
+    """The default edges of sosfiltfilt count them, in traced code too."""
+    got = f(jax.grad(lambda x: (signal.sosfiltfilt(SOS, x) ** 2).sum()))(LONG)
+    expected = grad(lambda x: np.sum(sp.sosfiltfilt(SOS, x) ** 2))(LONG)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:(invalid|divide)")
+def test_a_multiple_root_has_no_derivative():
+    slope = grad(lambda b: np.sum(np.real(sp.tf2zpk(b, A)[0]) ** 2))
+    assert np.isnan(slope(np.array([1.0, 2.0, 1.0]))).all()
+
+
+REFUSED = {
+    "gust": lambda x: sp.filtfilt(B, A, x, method="gust"),
+    "smooth": lambda x: sp.upfirdn(B, x, mode="smooth"),
+    "detrend": lambda x: sp.welch(x, nperseg=8, detrend=lambda y: y - 1)[1],
+    "iirfilter": lambda x: sp.iirfilter(2, x[0] ** 2 / 9, 1, 40, "low", ftype="ellip")[
+        0
+    ],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_derivative_is_refused(name):
+    with pytest.raises(rc.UnsupportedError, match="derivative of"):
+        grad(lambda x: np.sum(REFUSED[name](x)))(LONG)
+
+
+def test_options_are_refused():
+    with pytest.raises(
+        rc.DerivativeNotImplemented, match="scipy.signal.welch in an opt"
+    ):
+        grad(lambda fs: np.sum(sp.welch(LONG, fs, nperseg=8)[1]))(2.0)
