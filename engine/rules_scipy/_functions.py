@@ -17,7 +17,16 @@ import numpy as np
 import rules_core as rc
 from rules_core.extend import find_adapter, numpy_function
 
-__all__ = ["Function", "Run", "arrays_in", "if_converged", "like", "solve", "stacked"]
+__all__ = [
+    "Function",
+    "Run",
+    "arrays_in",
+    "if_converged",
+    "known",
+    "like",
+    "solve",
+    "stacked",
+]
 
 Function = Callable[..., Any]
 
@@ -161,29 +170,34 @@ def if_converged(y: Any, success: Any, solver: str) -> Any:
 
 @rc.frule.define(if_converged)
 def if_converged_frule(tangents: Any, y: Any, success: Any, solver: str) -> Any:
-    return y, _known(tangents[1], success, solver)
+    return y, known(tangents[1], success, _FAILED, solver)
 
 
 @rc.rrule.define(if_converged)
 def if_converged_rrule(y: Any, success: Any, solver: str) -> Any:
     def if_converged_pullback(dy: Any) -> Any:
-        dy = _known(dy, success, solver)
+        dy = known(dy, success, _FAILED, solver)
         return rc.NoTangent(), dy, rc.NoTangent(), rc.NoTangent()
 
     return y, if_converged_pullback
 
 
-def _known(dy: Any, success: Any, solver: str) -> Any:
+_FAILED = (
+    "did not converge, so that its result has no derivative. Look at the fields "
+    "success and message, begin nearer to the solution, or allow more iterations"
+)
+
+
+def known(dy: Any, success: Any, reason: str, solver: str) -> Any:
+    """A derivative where there is one: else an error, or NaN in traced code."""
+    if isinstance(dy, rc.AbstractZero):
+        return dy
     try:
         solved = bool(success)
     except (TypeError, RuntimeError):  # of a tracer, which has no value yet
         xp = rc.array_namespace(dy)
         return xp.where(success > 0, dy, xp.full_like(dy, float("nan")))
     if not solved:
-        message = (
-            f"{solver} did not converge, so that its result has no derivative. Look at "
-            "the fields success and message, begin nearer to the solution, or allow "
-            "more iterations."
-        )
+        message = f"{solver} {reason}."
         raise rc.UnsupportedError(message)
     return dy

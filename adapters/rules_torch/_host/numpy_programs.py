@@ -34,21 +34,22 @@ def numpy_function(
         UnsupportedError: Something that it captures cannot be taken apart.
     """
     plan, tensors = convert(f)
+    name = getattr(f, "__qualname__", repr(f))
     if plan[2] is not None:
-        name = getattr(f, "__qualname__", repr(f))
         message = (
             f"{name} runs in NumPy while a solver calls it, so its tensors must be "
             f"found, but it captures {plan[2]}. Pass the tensors in args."
         )
         raise rc.UnsupportedError(message)
-    return Unbound(plan), tuple(tensors)
+    return Unbound(name, plan), tuple(tensors)
 
 
 @final
 class Unbound:
     """A function of tensors without those that it captures."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, name: str, plan: Plan) -> None:
+        self.name = name
         _PLANS[self] = plan
 
     def __tangent_structure__(self) -> None:
@@ -59,12 +60,24 @@ class Unbound:
         f = rebuild(_PLANS[self], _tensors(arrays))
 
         def bound(*args: Any) -> Any:
-            with torch.inference_mode(mode=False), torch.no_grad():
+            with torch.inference_mode(mode=False), torch.enable_grad():
                 found: list[Tensor] = []
                 layout = flatten(f(*_tensors(args)), found, _TENSORS)
+                _refuse_outside(self.name, found)
                 return unflatten(layout, [x.numpy(force=True) for x in found])
 
         return bound
+
+
+def _refuse_outside(name: str, found: Iterable[Tensor]) -> None:
+    """Raise an error for a global tensor that is differentiated: no rule sees it."""
+    if any(x.requires_grad for x in found):
+        message = (
+            f"{name} reads a tensor that requires a gradient, as a global or from an "
+            "object, where the solver's rule does not find it, so that its derivative "
+            "would be lost. Pass it in args, or capture it in a closure."
+        )
+        raise rc.UnsupportedError(message)
 
 
 def _tensors(arrays: Iterable[Any]) -> list[Tensor]:

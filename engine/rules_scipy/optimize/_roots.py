@@ -11,7 +11,7 @@ import scipy.optimize as _sp
 from rules_scipy._functions import Function, Run, if_converged
 from rules_scipy._solvers import Declared
 
-from ._equations import equation_root, value_of
+from ._equations import equation_root, if_simple, value_of
 
 __all__ = [
     "DECLARED", "bisect", "brenth", "brentq", "fixed_point", "fsolve", "newton",
@@ -132,6 +132,8 @@ def _scalar(f: Any, start: Any, args: Any, solver: str, run: Run, report: Any) -
     functions = f if isinstance(f, tuple) else (f,)
     x, success, counts, others = equation_root(functions, args, start, run, "scalar")
     x = if_converged(x, success, solver)
+    if not getattr(x, "shape", ()):
+        x = if_simple(x, functions, args, solver)
     if not report:
         return x
     found = others.get("report")

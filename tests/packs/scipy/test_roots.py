@@ -252,6 +252,26 @@ def test_no_solution_has_no_derivative():
     assert np.isnan(jax.jit(jax.grad(lambda a: failing(optimize, a)))(1.0))
 
 
+def test_a_double_root_has_no_derivative():
+    def f(a, module=optimize):
+        return module.newton(lambda x: x * x - a, 1.0, maxiter=200)
+
+    with pytest.raises(rc.UnsupportedError, match="double root"):
+        grad(lambda a: f(a, scipy.optimize))(0.0)
+    with pytest.raises(rc.UnsupportedError, match="double root"):
+        jvp(f, (0.0,), (1.0,))
+    with jax.enable_x64(True):
+        assert np.isnan(jax.jit(jax.grad(f))(0.0))
+
+
+def test_a_tensor_that_no_rule_sees_is_an_error():
+    hidden = {"a": torch.ones(1, requires_grad=True)}
+    names = {"hidden": hidden}
+    f = eval("lambda x: x - hidden['a']", names)  # a global
+    with pytest.raises(rc.UnsupportedError, match="requires a gradient"):
+        optimize.root(f, torch.ones(1))
+
+
 def test_solvers_raise_and_warn_as_scipy_does():
     with pytest.raises(ValueError, match="different signs"):
         grad(lambda a: scipy.optimize.brentq(lambda x: x**2 + a, 0, 1))(1.0)
