@@ -197,7 +197,7 @@ def _polynomial_edge(n: int, order: int, deriv: int, where: Any) -> Any:
     return np.stack(rows, axis=1)
 
 
-def _savgol_weights(at: At, window_length: Any, polyorder: Any, deriv: Any) -> Any:
+def _savgol_weights(window_length: int, polyorder: int, deriv: int) -> Any:
     """The weights of the convolution, and matrices for the two edges, at spacing 1."""
     n, half = window_length, window_length // 2
     edges = [
@@ -211,6 +211,7 @@ def _savgol_step(
     at: At,
     x: Any,
     window_length: Any,
+    polyorder: Any,
     deriv: Any,
     delta: Any,
     axis: Any,
@@ -218,7 +219,8 @@ def _savgol_step(
 ) -> Any:
     """A convolution; in the mode "interp" polynomials at the edges."""
     axis, n, size = axis % x.ndim, x.shape[axis], window_length
-    half, (weights, first, last) = size // 2, at.extra
+    half, made = size // 2, _savgol_weights(size, polyorder, deriv)
+    weights, first, last = made
     before, after = size - 1 - half, half
     if mode in _PADDING:
         wide = selected(x, axis, beyond(n, before, after, _PADDING[mode]))
@@ -235,7 +237,7 @@ def _savgol_step(
     return y / delta**deriv
 
 
-savgol_filter = declared(_sp.savgol_filter, _savgol_step, "x", prepare=_savgol_weights)
+savgol_filter = declared(_sp.savgol_filter, _savgol_step, "x")
 
 
 # Filters by rank
