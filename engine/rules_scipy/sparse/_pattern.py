@@ -72,6 +72,14 @@ class Pattern:
         return Pattern(rows, columns, self.shape), place.reshape(-1)
 
     @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether the transpose has entries in the same places."""
+        own, other = self.flat, self.transposed.flat
+        return self.shape[0] == self.shape[1] and np.array_equal(
+            np.unique(own), np.unique(other)
+        )
+
+    @cached_property
     def _compressed(self) -> tuple[Any, Any, Any]:
         order = np.argsort(self.rows, kind="stable")
         counts = np.bincount(self.rows, minlength=self.shape[0])
