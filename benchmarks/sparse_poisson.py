@@ -76,7 +76,6 @@ def assembled(difference):
     matrix.sort_indices()
     n = matrix.shape[0]
     places = np.repeat(np.arange(n), np.diff(matrix.indptr)) * n + matrix.indices
-    numbers = difference.tocsc()
     rows, edges, values = [], [], []
     by_edge = difference.tocsr()
     for shift in range(4):  # an edge has at most two ends: four products
@@ -87,7 +86,6 @@ def assembled(difference):
         rows.append(np.searchsorted(places, i.astype(np.int64) * n + j))
         edges.append(np.flatnonzero(has))
         values.append(by_edge.data[start + first] * by_edge.data[start + second])
-    del numbers
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(edges))
     shape = (matrix.nnz, difference.shape[0])
     return sp.coo_array(entries, shape=shape).tocsr(), as_sparse(matrix)
@@ -113,12 +111,12 @@ def main(side="300", host="numpy", method="lu", what=None):
         print(*measured(int(side), host, method, what))
         return
     found = {}
-    for what in ("value", "gradient"):
-        command = [sys.executable, __file__, side, host, method, what]
+    for each in ("value", "gradient"):
+        command = [sys.executable, __file__, side, host, method, each]
         lines = subprocess.run(command, check=True, capture_output=True, text=True)
         seconds, memory = map(float, lines.stdout.split())
-        found[what] = seconds, memory
-        print(f"{what:9} {seconds:8.2f} s {memory:8.0f} MB")
+        found[each] = seconds, memory
+        print(f"{each:9} {seconds:8.2f} s {memory:8.0f} MB")
     ratios = np.divide(found["gradient"], found["value"])
     print(f"ratio     {ratios[0]:8.2f}   {ratios[1]:8.2f}")
 

@@ -27,8 +27,6 @@ _MISSING = {
 }
 _MISSING_LINALG = {
     "aslinearoperator": "makes an object of functions: use the matrix",
-    "eigs": "has no rule yet: use scipy.linalg.eig of toarray()",
-    "eigsh": "has no rule yet: use scipy.linalg.eigh of toarray()",
     "expm": _DENSE.format("scipy.linalg.expm of toarray()"),
     "expm_multiply": "has no rule yet: use scipy.linalg.expm of toarray()",
     "funm_multiply_krylov": "has no rule yet: use scipy.linalg.funm of toarray()",
@@ -36,10 +34,8 @@ _MISSING_LINALG = {
     "lobpcg": _ITERATES.format("scipy.linalg.eigh of toarray()"),
     "lsmr": _ITERATES.format("spsolve of the normal equations"),
     "lsqr": _ITERATES.format("spsolve of the normal equations"),
-    "norm": "has no rule yet: use numpy.linalg.norm of the numbers, or of toarray()",
     "onenormest": "estimates: use abs(A).sum(0).max()",
     "spilu": "is a preconditioner: pass one of constants",
-    "svds": "has no rule yet: use scipy.linalg.svd of toarray()",
 }
 # Methods that raise an error for numbers with a derivative, and the reason.
 METHODS_MISSING = {

@@ -107,18 +107,7 @@ def curvature(host, f, *args):
 HOSTS = ("numpy", "jax", "jit", "torch")
 
 
-SAMPLE = (
-    ("products", "torch"), ("spsolve", "jit"), ("cg", "numpy"), ("gmres", "jax")
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "host"), SAMPLE)
-def test_gradients(name, host):
-    f, g, *args = PAIRS[name]
-    found = gradients(host, f, *args)
-    want = jax.grad(g, argnums=(0, 1))(*args)
-    for one, other in zip(found, want, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+SAMPLE = (("spsolve", "torch"), ("gmres", "jax"), ("cg", "numpy"))
 
 
 @pytest.mark.full
@@ -153,6 +142,7 @@ def test_rules(name):
     check_rule(*RULES[name])
 
 
+@pytest.mark.covering(every=5)
 @pytest.mark.parametrize("name", RULES)
 def test_rules_quickly(name):
     check_rule(*RULES[name], level="quick", hosts=())
@@ -188,6 +178,7 @@ def test_a_tensor_of_torch_receives_a_gradient():
     np.testing.assert_allclose(A.grad.coalesce().values().numpy(), want)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128, np.complex64])
 def test_dtypes_are_kept(dtype):
     A, b = SYSTEM.with_data(SYSTEM.data.astype(dtype)), X.astype(dtype)
@@ -198,6 +189,7 @@ def test_dtypes_are_kept(dtype):
     assert pullback(y)[0].dtype == y.dtype == dtype
 
 
+@pytest.mark.full
 def test_iterations_that_do_not_converge():
     def f(data):
         return linalg.cg(SYSTEM.with_data(data), X, maxiter=1)[0].sum()

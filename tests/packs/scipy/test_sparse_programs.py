@@ -138,13 +138,14 @@ def compare(f, x, rtol=1e-6):
     np.testing.assert_allclose(jvp(f, (x,), (dx,))[1], want, rtol=rtol, atol=1e-7)
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=16)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", METHODS)
 def test_methods(name, format):
     compare(lambda x: weighted(METHODS[name](matrix(x, format))), X)
 
 
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("name", MAKERS)
 def test_constructors(name):
     compare(lambda x: weighted(MAKERS[name](x)), X)
@@ -160,6 +161,7 @@ def test_second_order():
     np.testing.assert_allclose(hessian(f)(X), want, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_matrix_as_argument(format):
     """Its gradient and its directions are matrices of its pattern."""
@@ -206,6 +208,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_rule_is_an_error(name):
     errors = (UnsupportedProgram, RulesCoreError, TypeError, AttributeError)

@@ -3,14 +3,16 @@
 Their matrices are `SparseArray`, SciPy's, JAX's `BCOO` or PyTorch's sparse tensors.
 """
 
-from . import _direct, _iterative, _programs as _programs
+from . import _direct, _eigen, _iterative, _norms, _programs as _programs
 from ._direct import (
     Factored as Factored,
+    factor as factor,
     factorized as factorized,
     splu as splu,
     spsolve as spsolve,
     spsolve_triangular as spsolve_triangular,
 )
+from ._eigen import eigs as eigs, eigsh as eigsh, svds as svds
 from ._iterative import (
     NotConverged as NotConverged,
     bicg as bicg,
@@ -24,7 +26,10 @@ from ._iterative import (
     qmr as qmr,
     tfqmr as tfqmr,
 )
+from ._norms import norm as norm
 
 __all__: list[str] = []
 __all__ += _direct.__all__
+__all__ += _eigen.__all__
 __all__ += _iterative.__all__
+__all__ += _norms.__all__

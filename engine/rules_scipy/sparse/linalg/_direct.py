@@ -18,7 +18,7 @@ from rules_scipy.sparse._array import SparseArray, as_sparse
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled, together
 
-__all__ = ["Factored", "factorized", "splu", "spsolve", "spsolve_triangular"]
+__all__ = ["Factored", "factor", "factorized", "splu", "spsolve", "spsolve_triangular"]
 
 # A factor may be much larger than its matrix: the backward pass finds that of the
 # forward pass, and no more are kept.
@@ -27,8 +27,8 @@ _FACTORS: OrderedDict[Any, Any] = OrderedDict()
 _LOCK = threading.Lock()
 
 
-def _factor(data: Any, pattern: Pattern) -> Any:
-    """SciPy's factorisation; None for a singular matrix."""
+def factor(data: Any, pattern: Pattern) -> Any:
+    """SciPy's factorisation of NumPy's numbers; None for a singular matrix."""
     key = hashlib.blake2b(np.asarray(data).tobytes()).digest(), str(data.dtype), pattern
     with _LOCK:
         if key in _FACTORS:
@@ -68,9 +68,11 @@ def _solution_shape(data: Any, b: Any, _pattern: Any, _adjoint: Any) -> Any:
 def solved(data: Any, b: Any, pattern: Pattern, adjoint: bool) -> Any:
     """The solution of `A x = b`, or of `Aᴴ x = b`; NaN for a singular matrix."""
     kind = np.result_type(data, b, np.float32)
-    lu = _factor(np.asarray(data).astype(kind), pattern)
+    lu = factor(np.asarray(data).astype(kind), pattern)
     if lu is None:
-        warnings.warn("Matrix is exactly singular", _sp.MatrixRankWarning, stacklevel=2)
+        if not np.any(np.isnan(data)):
+            message = "Matrix is exactly singular"
+            warnings.warn(message, _sp.MatrixRankWarning, stacklevel=2)
         return np.full(b.shape, np.nan, kind)
     return lu.solve(np.asarray(b).astype(kind), "H" if adjoint else "N")
 
