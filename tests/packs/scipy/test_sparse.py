@@ -110,6 +110,15 @@ HOSTS = ("numpy", "jax", "jit", "torch")
 SAMPLE = (("spsolve", "torch"), ("gmres", "jax"), ("cg", "numpy"))
 
 
+@pytest.mark.parametrize(("name", "host"), SAMPLE)
+def test_gradients(name, host):
+    f, g, *args = PAIRS[name]
+    found = gradients(host, f, *args)
+    want = jax.grad(g, argnums=(0, 1))(*args)
+    for one, other in zip(found, want, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("name", PAIRS)
