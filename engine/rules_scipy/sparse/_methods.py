@@ -296,8 +296,8 @@ def minus(a: Any, b: Any) -> Any:
 
 @covers_method("__rsub__")
 def subtracted(a: Any, b: Any) -> Any:
-    """`B - A`."""
-    return -(a - b)
+    """`B - A` of a dense `B`."""
+    return NotImplemented if is_sparse(b) else -(a - b)
 
 
 def _shifted(a: Any, b: Any) -> Any:
