@@ -57,13 +57,20 @@ def called(run: Any, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def decided(
-    run: Any, test: Any, reads: Any, if_true: Any, if_false: Any, *, depth: int = 1
-) -> bool:
-    truth = skipped_stores.decided(run, test, reads, if_true, if_false, depth=depth + 1)
+def decided(run: Any, test: Any, *skips: Any, depth: int = 1) -> bool:
+    truth = skipped_stores.decided(run, test, *skips, depth=depth + 1)
+    check_skipped(run)
+    return truth
+
+
+def passing(run: Any, *skips: Any, depth: int = 1) -> None:
+    skipped_stores.passing(run, *skips, depth=depth + 1)
+    check_skipped(run)
+
+
+def check_skipped(run: Any) -> None:
     if run.skipped:
         stop("may read results of an earlier call")
-    return truth
 
 
 class QuietRun(FastRun):
@@ -73,7 +80,8 @@ class QuietRun(FastRun):
         streams: Iterators that the run has made; others would be used up.
     """
 
-    iter, call, decided = iterated, called, decided
+    iter, call = iterated, called
+    decided, passing = decided, passing
 
     def __init__(self) -> None:
         super().__init__()

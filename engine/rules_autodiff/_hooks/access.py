@@ -27,6 +27,7 @@ from .attributes import FLAGS
 from .buffers import check_buffer, check_foreign
 from .bytes import check_found, check_read, item_of_bytes
 from .caches import check_memo, note_key
+from .close_calls import found_key
 from .flat_iterators import flat_getitem, flat_items, flat_setitem
 from .generators import is_followed, outer_items
 from .identity import flag_of, known_key, original
@@ -176,7 +177,10 @@ def contains(run: Hooks, item: Any, container: Any) -> bool:
     """`item in container`, where a user's class has a say in it."""
     cls = type(container)
     if cls is dict or cls is set or cls is str:
-        return known_key(run, check_key(run, item), container) in container
+        found = known_key(run, check_key(run, item), container) in container
+        if found and not run.close:
+            check_known(run, item, container)
+        return found
     method = python_method(cls, "__contains__")
     if method is not None:
         return bool(run.call(method, container, item))
@@ -186,10 +190,19 @@ def contains(run: Hooks, item: Any, container: Any) -> bool:
             return True
     if python_method(cls, "__iter__") is None and not compares(item, container):
         found = item in container
+        if found and not run.close:
+            check_known(run, item, container)
         if found and run.made and isinstance(container, list | tuple | deque):
             check_found(run, item, container)
         return found
     return any(same(run, e, item) for e in run.iter(container))
+
+
+def check_known(run: Hooks, item: Any, container: Any) -> None:
+    """Note that a container holds a key of an earlier call."""
+    stored = run.stored.get(id(container), (None, ()))[1]
+    if not stored or hash(item) not in stored:
+        found_key(run, item, container)
 
 
 def compares(item: Any, container: Any) -> bool:

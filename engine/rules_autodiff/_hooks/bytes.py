@@ -67,6 +67,7 @@ def joined(run: Hooks, result: Any, *operands: Any) -> Any:
 
 def rounded(run: Hooks, x: Any) -> Any:
     """Note rounded numbers: they have no derivative, but may be keys of a cache."""
+    run.whole = True
     if isinstance(x, np.ndarray):
         run.keys.update(x.ravel()[:NOTED].tolist())
         run.made[id(x)] = x

@@ -16,9 +16,11 @@ from rules_autodiff._python.values import is_float_array
 from rules_autodiff._refusals import refused, where
 
 from .bytes import equal_keys
+from .close_calls import found_key, meet
 from .identity import known_key
 from .interface import Hooks
 from .own_keys import TEXTS, is_own_key
+from .skipped_stores import check_read
 from .special_methods import check_key
 from .texts import holds_numbers
 
@@ -34,7 +36,7 @@ __all__ = [
 
 def note_key(run: Hooks, table: Any, key: Any) -> None:
     """Called when an entry is stored."""
-    if type(key) not in TEXTS or run.keys:
+    if type(key) not in TEXTS or run.keys or run.whole:
         kept = run.stored.setdefault(id(table), (table, set()))
         kept[1].add(hash(key))
 
@@ -48,11 +50,13 @@ def display(run: Hooks, table: Any) -> Any:
 
 def check_memo(run: Hooks, table: Any, key: Any, value: Any) -> Any:
     """What a dict holds under a key; refused if it was cached by another call."""
-    if type(key) in TEXTS and not run.keys:
-        return value
-    if not (holds_numbers(value) or holds_records(value)) or not is_own_key(run, key):
+    if type(key) in TEXTS and not (run.keys or run.whole):
         return value
     known = hash(key) in run.stored.get(id(table), (None, ()))[1]
+    if not known:
+        found_key(run, key, table)
+    if not (holds_numbers(value) or holds_records(value)) or not is_own_key(run, key):
+        return value
     if not known and not run.is_active(value):
         refused("memo")
     return value
@@ -69,7 +73,6 @@ def equal_numbers(run: Hooks, x: Any, y: Any) -> None:
         equal_keys(run, x, y)
     if x is not y and (run.slot(x) is None) != (run.slot(y) is None):
         run.met = run.met or where()
-        run.equal = y if run.slot(y) is None else x
 
 
 def equal_arrays(run: Hooks, x: Any, y: Any) -> None:
@@ -85,6 +88,9 @@ def equal_arrays(run: Hooks, x: Any, y: Any) -> None:
 
 def check_result(run: Hooks, y: Any) -> Any:
     """Refuse a constant that was found by comparing, as caches find theirs."""
+    if run.skipped:
+        for leaf in leaves(y):
+            check_read(run, leaf, "the result")
     if run.met and holds_numbers(y) and not run.is_active(y):
         refused("cached", f"the number compared at {run.met}")
     return y
@@ -104,6 +110,8 @@ HANDLERS[dict.get] = asked
 def handle_array_equal(run: Any, a: Any, b: Any, equal_nan: bool = False) -> bool:
     found = np.array_equal(a, b, equal_nan)
     if found:
+        if run.whole or run.is_active(a) or run.is_active(b):
+            meet(run)
         equal_arrays(run, a, b)
     return found
 

@@ -13,6 +13,7 @@ from rules_autodiff._python.handlers import handler
 from rules_autodiff._python.values import INERT
 from rules_autodiff._refusals import refused
 
+from .close_calls import meet
 from .interface import Hooks
 
 __all__ = ["base_of", "flag_of", "is_same", "known_key", "original"]
@@ -36,7 +37,10 @@ def is_same(run: Hooks, x: Any, y: Any) -> bool:
         return True
     if type(x) in INERT or type(y) in INERT or not run.entered:
         return False
-    return original(run, x) is original(run, y)
+    same = original(run, x) is original(run, y)
+    if same and (run.is_active(x) or run.is_active(y)):
+        meet(run)
+    return same
 
 
 @handler(operator.is_)

@@ -18,8 +18,13 @@ class Hooks(Protocol):
     failure: Exception | None
     debug: bool
     met: str
-    equal: Any
+    close: str
+    whole: bool
+    read_early: str
+    older: Any
+    program: Any
     skipped: dict[int, Any]
+    holders: dict[int, Any]
     rebinds: bool
     read_ids: dict[Any, set[int]]
     texts: set[Any]

@@ -15,6 +15,7 @@ from rules_autodiff._python.values import is_arithmetic, is_number
 from rules_autodiff._refusals import refused
 from rules_core import AbstractTangent
 
+from . import close_calls
 from .bytes import equal_keys
 from .caches import equal_arrays, equal_numbers
 from .identity import is_same
@@ -146,6 +147,7 @@ def unary(run: Hooks, name: str, x: Any) -> Any:
 def comparison(run: Hooks, name: str, x: Any, y: Any) -> Any:
     if is_arithmetic(x) and is_arithmetic(y):
         result = getattr(operator, name)(x, y)
+        close_calls.compared(run, x, y, result)
         asked = name in ("eq", "ne") and isinstance(result, np.ndarray)
         if asked and np.all(result == (name == "eq")):
             equal_arrays(run, x, y)
@@ -161,7 +163,16 @@ def comparison(run: Hooks, name: str, x: Any, y: Any) -> Any:
             return equal_dicts(run, x, y) == (name == "eq")
     if name in ("eq", "ne") and compared_by_identity(x) and compared_by_identity(y):
         return is_same(run, x, y) == (name == "eq")
-    return getattr(operator, name)(x, y)
+    result = getattr(operator, name)(x, y)
+    if name in ("eq", "ne") and result is (name == "eq"):
+        equal_objects(run, x, y)
+    return result
+
+
+def equal_objects(run: Hooks, x: Any, y: Any) -> None:
+    """Called for lists, texts and their like that were found equal."""
+    if not run.close and (run.whole or run.is_active(x) or run.is_active(y)):
+        close_calls.meet(run)
 
 
 def compared_by_identity(x: Any) -> bool:
@@ -315,7 +326,10 @@ def _comparison(name: str) -> Callable[..., Any]:
 
     def hook(run: Hooks, x: Any, y: Any) -> Any:
         if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
-            return compare(x, y)
+            result = compare(x, y)
+            if not run.close:
+                close_calls.compared(run, x, y, result)
+            return result
         return run.comparison(name, x, y)
 
     return hook
@@ -328,6 +342,8 @@ def _equality(name: str) -> Callable[..., Any]:
     def hook(run: Hooks, x: Any, y: Any) -> Any:
         if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
             result = compare(x, y)
+            if not run.close:
+                close_calls.compared(run, x, y, result == wanted)
             if result == wanted:
                 equal_numbers(run, x, y)
             return result
@@ -357,6 +373,12 @@ def _inplace(name: str) -> Callable[..., Any]:
 PLAIN_NUMBERS = frozenset({float, int, np.float64, bool})
 
 
+def floor_division(run: Hooks, x: Any, y: Any) -> Any:
+    """`x // y`, which rounds."""
+    close_calls.whole(run, x)
+    return run.binary("floordiv", x, y)
+
+
 def made(maker: Callable[[str], Any], names: Any, prefix: str = "") -> dict[str, Any]:
     """Hooks by their names."""
     pairs = [(prefix + n.strip("_") if prefix else n, maker(n)) for n in names]
@@ -371,4 +393,5 @@ OPERATORS = {
     **made(_comparison, ("eq", "ne"), "literal_"),
     **made(_equality, ("eq", "ne")),
     **made(_inplace, BINARY, "i"),
+    "floordiv": floor_division,
 }

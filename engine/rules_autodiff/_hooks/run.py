@@ -52,8 +52,13 @@ class Run:
         texts: The numbers with derivatives that went into texts and files.
         stored: Dicts and the hashes of the keys that were stored in this run.
         met: Where a constant was found that is equal to an active value.
-        equal: That constant.
-        skipped: By identity, what the program must not read: results of earlier calls.
+        close: Where an argument was found to be nearly what the program knows.
+        whole: Whether a value with a derivative was rounded.
+        skipped: By identity, results of earlier calls, which must not be read then.
+        holders: By identity, containers of such results.
+        read_early: Where one was read before the argument was found.
+        program: The function that is differentiated, and its arguments.
+        older: By identity, what is older than the run; None until it is asked.
         exported: By the id of an owner, the owner and what its memory was given to.
         outside: Owners with derivatives whose memory belongs to no array.
         copies: The results of rules that were copied.
@@ -72,7 +77,11 @@ class Run:
     over = False
     failure: Exception | None = None
     met = ""
-    equal: Any = None
+    close = ""
+    whole = False
+    read_early = ""
+    older: Any = None
+    program: Any = ()
     rebinds = False
 
     # Calls.
@@ -99,7 +108,10 @@ class Run:
     comparison, inplace = comparison, inplace
     is_same = identity.is_same
     truth = special_methods.truth
-    decided = skipped_stores.decided
+    decided, passing = skipped_stores.decided, skipped_stores.passing
+    attribute_for_test = skipped_stores.attribute_for_test
+    item_for_test = skipped_stores.item_for_test
+    outer = skipped_stores.outer
     either, both_of = special_methods.either, special_methods.both_of
 
     # Literals.
@@ -118,6 +130,7 @@ class Run:
         self.raw: dict[int, Any] = {}
         self.made: dict[int, Any] = {}
         self.skipped: dict[int, Any] = {}
+        self.holders: dict[int, Any] = {}
         self.stored: dict[int, tuple[Any, set[int]]] = {}
         self.exported: dict[int, tuple[Any, str]] = {}
         self.outside: list[Any] = []

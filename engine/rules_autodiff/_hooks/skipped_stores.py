@@ -4,206 +4,223 @@
         self.x, self.value = x.copy(), f(x)
     return self.value
 
-The skipped branch stores the last point and what was computed there. If one of the
-places that it would have stored to holds nearly the numbers that its test depends on,
-then the other places hold results for them: plain numbers where the derivative should
-be. To read them is refused. What is stored under keys of a dict, or found by comparing
-whole arrays for equality, is refused elsewhere (`caches`).
+The skipped branch stores the last point and what was computed there: plain numbers
+where the derivative should be. To read them is refused where three things come
+together: the branch would have stored what depends on an argument, the run found the
+argument to be one that the program knows (`close_calls`), and the numbers stand in
+something that is older than the run (`carried`). What is stored under keys of a dict,
+or found by comparing whole arrays for equality, is refused elsewhere (`caches`).
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from itertools import islice
+from types import MethodType
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._python.leaves import leaves
+from rules_autodiff._python.outside_reads import reads_active
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_autodiff._refusals import refused
+from rules_autodiff._shadows.memory import owner_of
 
+from .carried import is_carried
 from .interface import Hooks
-from .stored_places import CONTAINERS, Variables, held, value_of
+from .stored_places import CONTAINERS, Variables, called, held, value_of
 
-__all__ = ["decided"]
+__all__ = [
+    "attribute_for_test",
+    "check_read",
+    "decided",
+    "item_for_test",
+    "outer",
+    "passing",
+]
 
-NEAR = 1e-3  # relative; tests of caches allow less
-SHORT = 8  # entries of a list that is a record, not a log
-MANY = 64  # entries of an array of which each is looked at
-LOOKED_AT = 32  # entries of each container: logs of numbers grow long
+# Methods of containers and functions that give none of the entries.
+QUIET = frozenset({
+    "append", "appendleft", "add", "extend", "insert", "update", "clear", "index",
+    "keys", "count", "__len__", "__contains__",
+})  # fmt: skip
+COUNTING = frozenset({len, isinstance, type, bool, id, hasattr, repr, str})
 
 
 def decided(
-    run: Hooks, test: Any, reads: Any, if_true: Any, if_false: Any, *, depth: int = 1
+    run: Hooks,
+    test: Any,
+    if_true: Any,
+    if_false: Any,
+    sources: Any,
+    names: Any,
+    *,
+    depth: int = 1,
 ) -> bool:
     """The truth of a test; notes what may be cached where a branch is skipped."""
     truth = bool(test)
     places = if_true if truth else if_false
-    if places:
+    if places and run.close:
         frame = sys._getframe(depth)  # noqa: SLF001  (the variables of the program)
-        look(run, frame.f_locals, frame.f_globals, reads, places)
+        look(run, frame, places, sources, names)
     return truth
 
 
-def look(
-    run: Hooks, variables: Variables, outside: Variables, reads: Any, places: Any
+def passing(
+    run: Hooks, places: Any, sources: Any, names: Any, *, depth: int = 1
 ) -> None:
-    """Note, and refuse to read, what the skipped branch has stored in earlier calls."""
-    stored = [x for x in held(variables, outside, places) if type(x) not in INERT]
-    if not may_be_pair(stored):
-        return
-    compared = list(active_leaves(run, variables, outside, reads))
-    if not compared:
-        return
-    stored = [x for x in stored if not run.is_active(x)]
-    points = [x for x in stored if is_last_point(run, x, compared)]
-    if not points:
-        return
-    results = [leaf for x in stored for leaf in results_in(x, points, compared)]
-    if not results:
-        return
-    note(run, [*results, *(x for x in points if holds_any(x, results))])
-    for name, value in variables.items():
-        if id(value) in run.skipped and not isinstance(value, CONTAINERS):
-            refused("skipped", name)
-    for place in places:
-        if place[0] == "name" and id(outside.get(place[1])) in run.skipped:
-            refused("skipped", place[1])
+    """Note what may be cached before a statement that may end anywhere."""
+    frame = sys._getframe(depth)  # noqa: SLF001  (the variables of the program)
+    look(run, frame, places, sources, names)
 
 
-def may_be_pair(stored: list[Any]) -> bool:
-    """Whether there is room for a point and a result; a log of numbers has none."""
-    if len(stored) != 1:
-        return len(stored) > 1
-    (x,) = stored
-    if is_number(x) or isinstance(x, np.ndarray):
-        return not is_number(x) and 1 < x.size <= MANY
-    if not isinstance(x, CONTAINERS):
-        return True
-    last = next(iter(latest(x)), None)
-    return 1 < len(x) <= SHORT or not isinstance(last, float)
+def look(run: Hooks, frame: Any, places: Any, sources: Any, names: Any) -> None:
+    """Note what the skipped statements have stored in earlier calls."""
+    variables, outside = frame.f_locals, frame.f_globals
+    found = [
+        (owner, value)
+        for owner, value in held(variables, outside, places)
+        if type(value) not in INERT
+    ]
+    if not found or not depends(run, variables, outside, places, sources):
+        return
+    for owner, value in found:
+        note(run, owner, value)
+    for name, value in variables.items() if run.close else ():
+        used = name in names or not name.isidentifier() or name.startswith("_ad")
+        if used and id(value) in run.skipped:
+            check_read(run, value, name)
 
 
-def active_leaves(
-    run: Hooks, variables: Variables, outside: Variables, reads: Any
-) -> Iterator[Any]:
-    """The numbers and arrays with derivatives that a test depends on."""
-    for chain in reads:
+def depends(
+    run: Hooks, variables: Variables, outside: Variables, places: Any, sources: Any
+) -> bool:
+    """Whether what would be stored may depend on an argument."""
+    for chain in sources:
         value = value_of(variables, outside, chain)
         if is_number(value) or isinstance(value, np.ndarray):
             if run.slot(value) is not None:
-                yield value
-        elif type(value) not in INERT:
-            yield from (x for x in leaves(value) if run.slot(x) is not None)
+                return True
+        elif type(value) not in INERT and any(
+            run.slot(x) is not None for x in leaves(value)
+        ):
+            return True
+    calls = (place[1] for place in places if place[0] == "call")
+    for *owner_chain, name in calls:
+        owner = value_of(variables, outside, owner_chain) if owner_chain else None
+        f = called(variables, outside, owner, name)
+        if f is not None and reads_active(run, f):
+            return True
+    return False
 
 
-# what is a point, and what a result
-
-
-def is_last_point(run: Hooks, x: Any, compared: list[Any]) -> bool:
-    """Whether something holds the numbers that a test depends on, or nearly."""
-    return near_any(x, compared) or any(
-        leaf is run.equal or near_any(leaf, compared) for leaf in parts(x)
-    )
-
-
-def results_in(x: Any, points: list[Any], compared: list[Any]) -> Iterator[Any]:
-    """The numbers that stand beside the last point."""
-    if any(x is p for p in points):
-        if near_any(x, compared):
-            return
+def note(run: Hooks, owner: Any, value: Any) -> None:
+    """Refuse to read numbers of a value from now on, where they are constants."""
+    numbers = [x for x in leaves(value) if is_real(x) and run.slot(x) is None]
+    if not numbers:
+        return
+    if not run.skipped:
+        hooks = {name: getattr(run, name) for name in READERS}
+        vars(run).update({n: partial(READERS[n], run, h) for n, h in hooks.items()})
+    for x in numbers:
+        run.skipped[id(x)] = x, owner
         if isinstance(x, np.ndarray):
-            yield x  # a point, and results, in one array
-            return
-    yield from (
-        leaf for leaf in leaves(x) if is_real(leaf) and not near_any(leaf, compared)
-    )
-
-
-def parts(x: Any) -> Iterator[Any]:
-    """What a container, a record or an array holds last; else the value itself."""
-    if isinstance(x, np.ndarray):
-        small = is_float_array(x) and x.size <= MANY
-        yield from x[x != 0] if small else (x,)  # zeros are yet to be filled
-    elif not isinstance(x, CONTAINERS):
-        yield from leaves(x) or (x,)
-    else:
-        for part in islice(latest(x), LOOKED_AT):
-            yield part
-            if isinstance(part, CONTAINERS):
-                yield from parts(part)
-
-
-def latest(x: Any) -> Iterator[Any]:
-    """The entries of a container, the last one first."""
-    return reversed(dict.values(x) if isinstance(x, dict) else x)
+            run.skipped[id(owner_of(x))] = owner_of(x), owner
+    if not (is_number(value) or isinstance(value, np.ndarray)):
+        run.holders[id(value)] = value, owner
 
 
 def is_real(x: Any) -> bool:
     return is_float_array(x) or isinstance(x, float | complex | np.inexact)
 
 
-def near_any(x: Any, compared: list[Any]) -> bool:
-    """Whether something is nearly one of the numbers, or a part of an array."""
-    return any(near(x, y) or is_part(x, y) for y in compared)
-
-
-def near(x: Any, y: Any) -> bool:
-    """Whether two values, or a list and an array, are nearly the same numbers."""
-    if isinstance(x, float | int) and isinstance(y, float):
-        return abs(x - y) <= NEAR * abs(y)
-    found = as_numbers(x)
-    if found is None or found.shape != np.shape(y) or 0 in found.shape:
-        return False
-    with np.errstate(all="ignore"):
-        return bool((abs(found - y) <= NEAR * np.max(abs(y))).all())
-
-
-def is_part(x: Any, y: Any) -> bool:
-    """Whether each of some numbers, not zero, is nearly an entry of an array."""
-    found = as_numbers(x) if np.ndim(y) else None
-    if found is None or not 0 < found.size <= MANY or np.size(y) > MANY:
-        return False
-    flat = found.reshape(-1, 1)
-    with np.errstate(all="ignore"):
-        close = abs(flat - np.ravel(y)) <= NEAR * abs(flat)
-    return bool(close.any(axis=1).all() and flat.any())
-
-
-def as_numbers(x: Any) -> Any:
-    """A number, an array or a list of numbers as an array; None for others."""
-    if isinstance(x, list | tuple):
-        try:
-            x = np.asarray(x)
-        except ValueError:  # a ragged list
-            return None
-    elif not (is_number(x) or is_float_array(x)):
-        return None
-    found = np.asarray(x)
-    return found if found.dtype.kind in "fciu" else None
-
-
-def holds_any(x: Any, results: list[Any]) -> bool:
-    return isinstance(x, CONTAINERS) and any(
-        leaf is result for leaf in leaves(x) for result in results
-    )
-
-
 # reading a result
 
 
-def note(run: Hooks, values: list[Any]) -> None:
-    """Refuse to read these values from now on."""
-    if not run.skipped:
-        hooks = {"getattr": run.getattr, "getitem": run.getitem}
-        vars(run).update({n: partial(read, run, hook) for n, hook in hooks.items()})
-    run.skipped |= {id(x): x for x in values}
-
-
-def read(run: Hooks, hook: Callable[..., Any], owner: Any, key: Any) -> Any:
-    value = hook(owner, key)
-    if id(value) in run.skipped or id(owner) in run.skipped:
-        place = f".{key}" if isinstance(key, str) else f"[{key!r}]"
-        refused("skipped", f"{type(owner).__name__}{place}")
+def check_read(run: Hooks, value: Any, place: Any) -> Any:
+    """A value that is read; refused if it is a result of an earlier call."""
+    key = id(owner_of(value) if isinstance(value, np.ndarray) else value)
+    entry = run.skipped.get(key)
+    if entry is not None and run.slot(value) is None:
+        check_owner(run, entry, place)
     return value
+
+
+def check_owner(run: Hooks, entry: Any, place: Any) -> None:
+    value, owner = entry
+    if not is_carried(run, owner):
+        return
+    name = place if isinstance(place, str) else repr(place)
+    if run.close:
+        refused("skipped", name)
+    run.read_early = run.read_early or name
+
+
+def check_kept(run: Hooks, x: Any, place: str) -> None:
+    """Refuse to hand out a whole container with results in it."""
+    entry = run.holders.get(id(x))
+    if entry is not None:
+        check_owner(run, entry, place)
+
+
+def read_attribute(run: Hooks, hook: Callable[..., Any], owner: Any, name: str) -> Any:
+    value = hook(owner, name)
+    return check_read(run, value, f"{type(owner).__name__}.{name}")
+
+
+def read_item(run: Hooks, hook: Callable[..., Any], owner: Any, key: Any) -> Any:
+    value = hook(owner, key)
+    place = f"{type(owner).__name__}[{key!r}]"
+    if isinstance(owner, np.ndarray):
+        check_read(run, owner, place)
+    return check_read(run, value, place)
+
+
+def read_items(run: Hooks, hook: Callable[..., Any], x: Any, *pattern: Any) -> Any:
+    check_kept(run, x, f"the items of a {type(x).__name__}")
+    if isinstance(x, np.ndarray):
+        check_read(run, x, "the items of an array")
+    return hook(x, *pattern)
+
+
+def read_by_call(
+    run: Hooks, hook: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any
+) -> Any:
+    owner = getattr(f, "__self__", None)
+    name = getattr(f, "__name__", "")
+    if isinstance(owner, CONTAINERS) and name not in QUIET and id(owner) in run.holders:
+        result = hook(f, *args, **kwargs)
+        if is_number(result) or isinstance(result, np.ndarray):
+            return check_read(run, result, f"{type(owner).__name__}.{name}")
+        if type(result) not in INERT and id(result) not in run.holders:
+            check_kept(run, owner, f"{type(owner).__name__}.{name}")
+        return result
+    native = not isinstance(f, MethodType) and not hasattr(f, "__code__")
+    for x in args if native and f not in COUNTING else ():
+        check_kept(run, x, f"an argument of {name}")
+    return hook(f, *args, **kwargs)
+
+
+READERS: dict[str, Any] = {
+    "getattr": read_attribute,
+    "getitem": read_item,
+    "iter": read_items,
+    "starred": read_items,
+    "unpack": read_items,
+    "call": read_by_call,
+}
+
+
+def outer(run: Hooks, value: Any, name: str) -> Any:
+    """A global or captured variable that some function stores to."""
+    return check_read(run, value, name) if run.skipped else value
+
+
+def attribute_for_test(run: Hooks, owner: Any, name: str) -> Any:
+    """`owner.name` where it is compared: that tells no derivative."""
+    return type(run).getattr(run, owner, name)
+
+
+def item_for_test(run: Hooks, owner: Any, key: Any) -> Any:
+    """`owner[key]` where it is compared."""
+    return type(run).getitem(run, owner, key)

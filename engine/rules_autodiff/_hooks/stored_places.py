@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.methods import class_attribute
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._python.values import is_float_array, is_number
-from rules_autodiff._shadows.saved_state import read_attribute
+from rules_autodiff._shadows.saved_state import own_dict, read_attribute
 
-__all__ = ["CONTAINERS", "Variables", "held", "may_store", "value_of"]
+__all__ = ["CONTAINERS", "Variables", "called", "held", "may_store", "stores_of", "value_of"]
 
 DEPTH = 3  # of functions that call functions that store
 CONTAINERS = (list, tuple, dict, deque)
@@ -30,36 +30,51 @@ Variables = Mapping[str, Any]
 
 def held(
     variables: Variables, outside: Variables, places: Any, depth: int = DEPTH
-) -> Iterator[Any]:
-    """What stands at places now (`_lift/skipped_stores` says what a place is)."""
+) -> Iterator[tuple[Any, Any]]:
+    """What stands at places now, with its owner (None: it is an outer variable).
+
+    `_lift/skipped_stores` says what a place is.
+    """
     for kind, *place in places:
         if kind == "call":
             yield from held_by_call(variables, outside, place, depth)
         elif kind == "name":
             value = variables.get(place[0], outside.get(place[0], MISSING))
-            yield from () if value is MISSING else (value,)
+            yield from () if value is MISSING else ((None, value),)
         else:
-            value = at_place(value_of(variables, outside, place[0]), kind, place)
-            yield from () if value is MISSING else (value,)
+            owner = value_of(variables, outside, place[0])
+            value = at_place(owner, kind, place)
+            yield from () if value is MISSING else ((owner, value),)
 
 
 def at_place(owner: Any, kind: str, place: Any) -> Any:
     if owner is MISSING or kind == "items":
-        return owner
-    return attribute(owner, place[1]) if kind == "attribute" else item(owner, place[1])
+        return entries(owner)
+    if kind == "attribute":
+        return attribute(owner, place[1], stored=True)
+    value = item(owner, place[1])
+    known = isinstance(owner, (*CONTAINERS, np.ndarray))
+    return entries(owner) if value is MISSING and not known else value
+
+
+def entries(x: Any) -> Any:
+    """A container; of one that refers to its values weakly, the values."""
+    return list(x.values()) if isinstance(x, WeakValueDictionary) else x
 
 
 def held_by_call(
     variables: Variables, outside: Variables, place: Any, depth: int
-) -> Iterator[Any]:
+) -> Iterator[tuple[Any, Any]]:
     """What stands at the places that a called function stores to."""
     (*owner_chain, name), chains = place
     owner = value_of(variables, outside, owner_chain) if owner_chain else None
     if isinstance(owner, CONTAINERS):
-        yield from (owner,) if name in ADDING else ()
+        yield from ((owner, owner),) if name in ADDING else ()
         return
     f = called(variables, outside, owner, name)
-    if depth == 0 or f is None:
+    if f is None or depth == 0:
+        if owner is not None and name in ADDING:
+            yield owner, entries(owner)
         return
     own = [owner] if takes_owner(owner, name) else []
     args = [c and value_of(variables, outside, c) for c in chains]
@@ -154,14 +169,27 @@ def value_of(variables: Variables, outside: Variables, chain: Any) -> Any:
     return value
 
 
-def attribute(owner: Any, name: str) -> Any:
-    """What an object, its class or a module holds under a name; no property."""
+def attribute(owner: Any, name: str, *, stored: bool = False) -> Any:
+    """What an object, its class or a module holds under a name; no property.
+
+    Args:
+        owner: The object.
+        name: The name.
+        stored: Whether it is stored to: what a property stores is the whole object.
+    """
+    if name in ("__class__", "__dict__"):
+        return type(owner) if name == "__class__" else own_dict(owner)
     if isinstance(owner, ModuleType):
         return vars(owner).get(name, MISSING)
+    if isinstance(owner, type):
+        found = class_attribute(owner, name)
+        return MISSING if found is None else found
     value = read_attribute(owner, name)
     if value is MISSING:
         of_class = class_attribute(type(owner), name)
-        return of_class if holds_numbers(of_class) else MISSING
+        if holds_numbers(of_class):
+            return of_class
+        return owner if stored and hasattr(type(of_class), "__set__") else MISSING
     return value
 
 

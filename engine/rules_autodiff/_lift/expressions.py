@@ -6,6 +6,8 @@ from typing import Any, Never
 
 from rules_autodiff._python.errors import UnsupportedProgram
 
+from .decisions import decides
+
 __all__ = ["ExpressionLifter", "names_only", "pattern"]
 
 BINARY = {
@@ -27,20 +29,33 @@ FRAME_READERS = {"locals", "vars", "eval", "exec", "dir"}
 class ExpressionLifter:
     """Replaces each operation of an expression by a call of the hook with its name."""
 
-    def __init__(self, code: CodeType, hooks: str, modules: set[str], opaque: set[str]):
+    def __init__(
+        self,
+        code: CodeType,
+        hooks: str,
+        modules: set[str],
+        opaque: set[str],
+        stored: frozenset[str] = frozenset(),
+    ):
         self.code = code
         self.hooks = hooks
         self.modules = modules
         self.opaque = opaque  # of these modules, those that are not lifted
+        self.stored = stored  # variables that some function of the file stores to
         self.skips: dict[ast.AST, tuple[Any, ...]] = {}
         self.first_argument: list[str | None] = []  # for super(), innermost last
         self.temporaries = 0
         self.in_iterable = 0  # where Python forbids a walrus
+        self.deciding_for = 0  # how many expressions whose values only decide
 
     def visit(self, node: Any) -> Any:
         """Lift one node: by the method for its class, otherwise its children."""
         method = getattr(self, f"visit_{type(node).__name__}", None)
-        return self.visit_parts(node) if method is None else method(node)
+        inner = decides(node)
+        self.deciding_for += inner
+        lifted = self.visit_parts(node) if method is None else method(node)
+        self.deciding_for -= inner
+        return lifted
 
     def visit_parts(self, node: Any) -> Any:
         """Lift the children of a node that stays unchanged."""
@@ -147,23 +162,33 @@ class ExpressionLifter:
     def test(self, node: Any) -> Any:
         """An expression of which only the truth value is used."""
         if isinstance(node, ast.BoolOp):
-            node.values = [self.test(value) for value in node.values]
+            node.values = [self.skipping(v, self.test(v)) for v in node.values]
             return node
+        truth = gives_truth(node)
+        self.deciding_for += 1
         lifted = self.visit(node)
-        return lifted if gives_truth(node) else self.hook("truth", node, lifted)
+        self.deciding_for -= 1
+        return lifted if truth else self.hook("truth", node, lifted)
+
+    def skipping(self, node: Any, test: Any) -> Any:
+        """A test that decides; the hook knows what it leaves out."""
+        if node not in self.skips:
+            return test
+        return self.hook("decided", node, test, *map(ast.Constant, self.skips[node]))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """``a or b`` gives one of its operands: ``t if truth(t := a) else b``."""
-        values = [(gives_truth(v), self.visit(v)) for v in node.values]
-        result = values.pop()[1]
-        for boolean, value in reversed(values):
+        values = [(v, gives_truth(v), self.visit(v)) for v in node.values]
+        result = values.pop()[2]
+        for operand, boolean, value in reversed(values):
             if boolean:
+                value = self.skipping(operand, value)
                 result = place(ast.BoolOp(node.op, [value, result]), node)
             else:
-                result = self.decided(node, value, result)
+                result = self.decided(node, operand, value, result)
         return result
 
-    def decided(self, node: ast.BoolOp, value: Any, other: Any) -> Any:
+    def decided(self, node: ast.BoolOp, operand: Any, value: Any, other: Any) -> Any:
         """One ``and`` or ``or`` whose left operand decides by its own truth."""
         stops = isinstance(node.op, ast.Or)
         if self.in_iterable and not isinstance(value, ast.Name):
@@ -173,15 +198,13 @@ class ExpressionLifter:
         if not isinstance(value, ast.Name):
             value = ast.NamedExpr(ast.Name(name, ast.Store()), value)
         test, again = self.hook("truth", node, value), ast.Name(name, ast.Load())
+        test = self.skipping(operand, test)
         parts = (again, other) if stops else (other, again)
         return place(ast.IfExp(test, *parts), node)
 
     def deciding(self, node: Any) -> Any:
         """The test of a branch; the hook knows what the other branch would store."""
-        test = self.test(node.test)
-        if node not in self.skips:
-            return test
-        return self.hook("decided", node, test, *map(ast.Constant, self.skips[node]))
+        return self.skipping(node, self.test(node.test))
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         node.test = self.deciding(node)
@@ -194,12 +217,26 @@ class ExpressionLifter:
         if isinstance(node.value, ast.Name) and node.value.id in self.modules:
             return node
         owner = self.visit(node.value)
-        return self.hook("getattr", node, owner, ast.Constant(node.attr))
+        name = "attribute_for_test" if self.deciding_for else "getattr"
+        return self.hook(name, node, owner, ast.Constant(node.attr))
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        return self.hook(
-            "getitem", node, self.visit(node.value), self.visit(node.slice)
-        )
+        name = "item_for_test" if self.deciding_for else "getitem"
+        return self.hook(name, node, self.visit(node.value), self.visit(node.slice))
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        """Its variable may be used for more than the test that it stands in."""
+        outer, self.deciding_for = self.deciding_for, 0
+        lifted = self.visit_parts(node)
+        self.deciding_for = outer
+        return lifted
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        """Variables that some function stores to as global or nonlocal ones."""
+        stored = isinstance(node.ctx, ast.Load) and node.id in self.stored
+        if not stored or self.deciding_for:
+            return node
+        return self.hook("outer", node, node, ast.Constant(node.id))
 
     def visit_Slice(self, node: ast.Slice) -> Any:
         bounds = (node.lower, node.upper, node.step)
@@ -280,9 +317,10 @@ class ExpressionLifter:
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         self.visit_defaults(node.args)
         self.first_argument.append(first_name(node.args))
-        outer, self.in_iterable = self.in_iterable, 0
+        outer = self.in_iterable, self.deciding_for
+        self.in_iterable = self.deciding_for = 0
         node.body = self.visit(node.body)
-        self.in_iterable = outer
+        self.in_iterable, self.deciding_for = outer
         self.first_argument.pop()
         return node
 

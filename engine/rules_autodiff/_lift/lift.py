@@ -119,11 +119,12 @@ def like(
 
 def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode, str]:
     """Find the source of ``code`` and lift it; also return the name of the hooks."""
-    tree = own_tree(definition(code))
+    found = definition(code)
+    tree = own_tree(found)
     hooks = free_name(HOOKS, code)
     modules = module_names(code, namespace)
     opaque = {m for m in modules if is_opaque_module(namespace[m].__name__)}
-    tree = Lifter(code, hooks, modules, opaque).lift_function(tree)
+    tree = Lifter(code, hooks, modules, opaque, found.stored).lift_function(tree)
     tree.args = without_defaults(tree.args)
     return tree, hooks
 

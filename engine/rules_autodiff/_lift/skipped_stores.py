@@ -1,50 +1,76 @@
-"""What an `if` stores on the way that is not taken, read from the program's text.
+"""What a branch stores on the way that is not taken, read from the program's text.
 
     if not np.allclose(self.x, x):
         self.x, self.value = x.copy(), f(x)
     return self.value
 
-Where the test depends on an argument and the branch is skipped, `self.value` may be the
-result of an earlier call. Which places a branch would have stored to, and what its test
-reads, stands in the lifted code as constants:
+Where the branch is skipped, `self.value` may be the result of an earlier call. Which
+places a branch would have stored to, and what the values depend on, stands in the
+lifted code as constants:
 
 - a *chain* is a name and the steps from there: ``("self", "cache", (0,))`` is
   ``self.cache[0]``;
 - a *place* is ``("attribute", chain, name)``, ``("item", chain, key)``, ``("items",
   chain)`` for an item that is not known here, ``("name", name)`` for a global or
-  nonlocal variable that the function also reads, or ``("call", chain, chains of the
-  arguments)`` for a function that may store.
+  captured variable, or ``("call", chain, chains of the arguments)`` for a function
+  that may store.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
+from .decisions import EXACT, names_used
 from .source import Definition, own_tree
 
-__all__ = ["SkippedStores", "places_in", "places_of"]
+__all__ = ["Skips", "SkippedStores", "places_in", "places_of"]
 
 Chain = tuple[Any, ...]
 Place = tuple[Any, ...]
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 EXITS = ast.Return | ast.Raise | ast.Continue | ast.Break
+LOOPS = ast.For | ast.While
+SETTERS = frozenset({"setattr", "__setattr__"})
 
 # What a value is asked for without its numbers.
 FACTS = frozenset({"shape", "size", "ndim", "dtype"})
-FACT_FUNCTIONS = frozenset({
+FACT_FUNCTIONS = EXACT | {
     "len", "isinstance", "hasattr", "type", "callable", "id", "stop_gradient",
-})  # fmt: skip
+}  # fmt: skip
+
+
+class Skips(NamedTuple):
+    """What a decision may skip.
+
+    Attributes:
+        if_true: The places that are not stored to if the test is true.
+        if_false: Those that are not if it is false.
+        sources: What the stored values are computed from.
+        names: The local variables that are used for more than decisions.
+    """
+
+    if_true: tuple[Place, ...]
+    if_false: tuple[Place, ...]
+    sources: tuple[Chain, ...]
+    names: frozenset[str]
 
 
 class SkippedStores:
-    """The stores that each `if` of a function leaves out, on either way."""
+    """The stores that each decision of a function leaves out, on either way.
 
-    def __init__(self, tree: Any, quiet: Iterable[str]):
+    Args:
+        tree: The function.
+        quiet: Modules whose functions store nothing.
+        outer: Captured variables of the outermost function.
+    """
+
+    def __init__(self, tree: Any, quiet: Iterable[str], outer: Iterable[str] = ()):
         body = body_of(tree)
-        self.outer = outer_names(body)
-        self.quiet = frozenset(quiet)  # modules whose functions store nothing
+        self.outer = outer_names(body, frozenset(outer))
+        self.quiet = frozenset(quiet)
         self.sources = sources(body)
-        self.found: dict[ast.AST, tuple[Any, ...]] = {}
+        self.names = names_used(body)
+        self.found: dict[ast.AST, Skips] = {}
         self.block(body, [])
 
     def block(self, body: list[ast.stmt], after: list[ast.stmt]) -> None:
@@ -52,42 +78,54 @@ class SkippedStores:
         for number, node in enumerate(body):
             rest = body[number + 1 :] + after
             if isinstance(node, ast.While):
-                self.note(node, node.test, (), self.places(node.body))
-            if isinstance(node, ast.If):
+                self.note(node, [], node.body)
+            elif isinstance(node, ast.If):
                 taken = self.way(node.body, node.orelse, rest)
-                other = self.way(node.orelse, node.body, rest)
-                self.note(node, node.test, taken, other)
-            if isinstance(node, SCOPES):
+                self.note(node, taken, self.way(node.orelse, node.body, rest))
+            elif isinstance(node, ast.Try | ast.With | ast.Match):
+                self.note(node, self.inside(node, rest), [])
+            elif isinstance(node, SCOPES):
                 continue
             for part in own_expressions(node):
                 self.expression(part)
+            later = node.orelse if isinstance(node, LOOPS | ast.Try) else []
             for inner in blocks(node):
-                self.block(inner, rest)
+                self.block(inner, [*later, *rest])
 
-    def way(
-        self, nodes: list[Any], others: list[Any], rest: list[Any]
-    ) -> tuple[Place, ...]:
-        """What is not stored on the way through `nodes`."""
+    def way(self, nodes: list[Any], others: list[Any], rest: list[Any]) -> list[Any]:
+        """What is not run on the way through `nodes`."""
         ends = bool(nodes) and isinstance(nodes[-1], EXITS)
-        return self.places([*others, *rest] if ends else others)
+        return [*others, *rest] if ends else others
+
+    def inside(self, node: Any, rest: list[Any]) -> list[Any]:
+        """What a statement that ends where it will may leave out."""
+        leaves = any(isinstance(part, EXITS) for part in walk(node))
+        parts = getattr(node, "handlers", ()), getattr(node, "cases", ())
+        return [*parts[0], *parts[1], *(rest if leaves else ())]
 
     def expression(self, node: ast.AST) -> None:
         for part in walk(node):
             if isinstance(part, ast.IfExp):
-                taken, other = self.places([part.orelse]), self.places([part.body])
-                self.note(part, part.test, taken, other)
+                self.note(part, [part.orelse], [part.body])
+            elif isinstance(part, ast.BoolOp):
+                for number, value in enumerate(part.values[:-1], 1):
+                    later = part.values[number:]
+                    ends = isinstance(part.op, ast.Or)
+                    self.note(value, later if ends else [], [] if ends else later)
 
-    def places(self, nodes: list[Any]) -> tuple[Place, ...]:
-        return tuple(dict.fromkeys(places_in(nodes, self.outer, self.quiet)))
+    def note(self, node: ast.AST, taken: list[Any], other: list[Any]) -> None:
+        """Note what is not run if a test is true, and what is not if it is false."""
+        ways = [
+            tuple(dict.fromkeys(places_in(nodes, self.outer, self.quiet)))
+            for nodes in (taken, other)
+        ]
+        if any(ways):
+            chains = self.closed(used_in([*taken, *other]))
+            self.found[node] = Skips(*ways, chains, self.names)
 
-    def note(self, node: ast.AST, test: ast.expr, taken: Any, other: Any) -> None:
-        reads = self.reads(test)
-        if reads and (taken or other):
-            self.found[node] = (reads, taken, other)
-
-    def reads(self, test: ast.expr) -> tuple[Chain, ...]:
-        """What a test depends on, also by way of local variables."""
-        found = dict.fromkeys(chains_read(test))
+    def closed(self, chains: Iterable[Chain]) -> tuple[Chain, ...]:
+        """Chains, and those that their local variables are computed from."""
+        found = dict.fromkeys(chains)
         ends = list(found)
         while ends:
             for chain in self.sources.get(ends.pop()[0], ()):
@@ -95,6 +133,19 @@ class SkippedStores:
                     found[chain] = None
                     ends.append(chain)
         return tuple(found)
+
+
+def used_in(nodes: list[Any]) -> Iterator[Chain]:
+    """The chains that assignments and calls in statements depend on."""
+    for part in (part for node in nodes for part in walk(node)):
+        value = getattr(part, "iter", None) or getattr(part, "value", None)
+        if isinstance(part, ast.Call):
+            yield from chains_read(part)
+        elif isinstance(part, ASSIGNMENTS) and value is not None:
+            yield from chains_read(value)
+
+
+ASSIGNMENTS = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr | ast.For
 
 
 def body_of(tree: Any) -> list[Any]:
@@ -122,7 +173,9 @@ def places_in(
                     yield stored_place(part, owner)
             elif isinstance(part, ast.Call):
                 called = chain_of(part.func)
-                if called is not None and called[0] not in quiet:
+                if called is not None and called[-1] in SETTERS and part.args:
+                    yield "items", chain_of(part.args[0]) or called
+                elif called is not None and called[0] not in quiet:
                     yield "call", called, tuple(map(chain_of, part.args))
 
 
@@ -138,6 +191,10 @@ def chain_of(node: ast.AST) -> Chain | None:
     """A name and the attributes and constant items that are read of it."""
     if isinstance(node, ast.Name):
         return (node.id,)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        owner = chain_of(node.args[0]) if len(node.args) == 1 else None
+        step = OF_OBJECT.get(node.func.id)
+        return owner and step and (*owner, step)
     if not isinstance(node, ast.Attribute | ast.Subscript):
         return None
     owner = chain_of(node.value)
@@ -147,6 +204,9 @@ def chain_of(node: ast.AST) -> Chain | None:
         return (*owner, node.attr)
     constant = isinstance(node.slice, ast.Constant)
     return (*owner, (node.slice.value,)) if constant else owner  # type: ignore[attr-defined]
+
+
+OF_OBJECT = {"type": "__class__", "vars": "__dict__"}
 
 
 def chains_read(node: ast.AST) -> Iterator[Chain]:
@@ -196,11 +256,14 @@ def sources(body: list[Any]) -> dict[str, list[Chain]]:
     return found
 
 
-def outer_names(body: list[Any]) -> frozenset[str]:
-    """Global and nonlocal variables that a function assigns."""
+def outer_names(
+    body: list[Any], captured: frozenset[str] | None = None
+) -> frozenset[str]:
+    """Global variables that a function assigns, and captured ones, all if None."""
     parts = [part for statement in body for part in walk(statement)]
-    kinds = ast.Global | ast.Nonlocal
-    return frozenset(n for p in parts if isinstance(p, kinds) for n in p.names)
+    found = {n for p in parts if isinstance(p, ast.Global) for n in p.names}
+    inner = {n for p in parts if isinstance(p, ast.Nonlocal) for n in p.names}
+    return frozenset(found | (inner if captured is None else inner & captured))
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:

@@ -39,11 +39,14 @@ class Definition:
         node: Its tree.
         owner: The enclosing class, or None.
         imports: The names that its file imports; None for a part of a document.
+        stored: The variables that functions of its file store to as global or
+            nonlocal ones.
     """
 
     node: FunctionNode
     owner: str | None
     imports: frozenset[str] | None
+    stored: frozenset[str] = frozenset()
 
 
 FOUND = ByIdentity()  # of code, its definition
@@ -115,7 +118,8 @@ class Index:
         self.lines = lines
         self.table: dict[Key, list[Definition]] = {}
         tree = ast.parse("".join(lines))
-        for entry in functions(tree, None, frozenset(imported(tree))):
+        names = frozenset(imported(tree)), stored_names(tree)
+        for entry in functions(tree, None, *names):
             self.table.setdefault(key(entry.node), []).append(entry)
 
 
@@ -154,15 +158,26 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield from imported(child)
 
 
+def stored_names(tree: ast.AST) -> frozenset[str]:
+    """The variables that functions store to as global or nonlocal ones."""
+    kinds = ast.Global | ast.Nonlocal
+    return frozenset(
+        name for p in ast.walk(tree) if isinstance(p, kinds) for name in p.names
+    )
+
+
 def functions(
-    tree: ast.AST, owner: str | None, imports: frozenset[str] | None
+    tree: ast.AST,
+    owner: str | None,
+    imports: frozenset[str] | None,
+    stored: frozenset[str],
 ) -> Iterator[Definition]:
     """Every function below ``tree``, with the class that mangles its names."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, FunctionNode):
-            yield Definition(child, owner, imports)
+            yield Definition(child, owner, imports, stored)
         inside = child.name if isinstance(child, ast.ClassDef) else owner
-        yield from functions(child, inside, imports)
+        yield from functions(child, inside, imports, stored)
 
 
 def key(node: FunctionNode) -> Key:
@@ -184,7 +199,8 @@ def fragment(code: CodeType, lines: list[str]) -> list[Definition]:
             continue
         ast.increment_lineno(tree, first - 1)
         position = (code.co_name, first)
-        return [d for d in functions(tree, None, None) if key(d.node) == position]
+        found = functions(tree, None, None, stored_names(tree))
+        return [d for d in found if key(d.node) == position]
     return []
 
 

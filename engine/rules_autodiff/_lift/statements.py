@@ -29,7 +29,7 @@ class Lifter(ExpressionLifter):
     def lift_function(self, node: Any) -> Any:
         """The definition itself; its context handles decorators and defaults."""
         self.first_argument.append(first_name(node.args))
-        self.skips |= SkippedStores(node, self.opaque).found
+        self.skips |= SkippedStores(node, self.opaque, self.code.co_freevars).found
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         elif isinstance(node, ast.AsyncFunctionDef):
@@ -151,8 +151,19 @@ class Lifter(ExpressionLifter):
         node.msg = node.msg and self.visit(node.msg)
         return node
 
+    def visit_Try(self, node: ast.Try) -> Any:
+        return [*self.passing(node), self.visit_parts(node)]
+
+    def passing(self, node: ast.stmt) -> Statements:
+        """The hook before a statement that may end where it will."""
+        if node not in self.skips:
+            return []
+        places, _, *others = map(ast.Constant, self.skips[node])
+        return [self.effect("passing", node, places, *others)]
+
     def visit_With(self, node: ast.With) -> Any:
         opening: Statements = []
+        before = self.passing(node)
         for item in node.items:
             manager = self.visit(item.context_expr)
             item.context_expr = self.hook("context", item.context_expr, manager)
@@ -162,7 +173,7 @@ class Lifter(ExpressionLifter):
                 opening += self.assign(target, load(name), node)
                 item.optional_vars = place(ast.Name(name, ast.Store()), target)
         node.body = opening + self.block(node.body)
-        return node
+        return [*before, node]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         self.visit_defaults(node.args)
@@ -181,7 +192,7 @@ class Lifter(ExpressionLifter):
             for part in ast.walk(node)
             if isinstance(part, ast.MatchClass) and (part.kwd_attrs or part.patterns)
         ]
-        return [*checks, self.visit_parts(node)]
+        return [*self.passing(node), *checks, self.visit_parts(node)]
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
         """Patterns stay unchanged: they only read attributes and items."""

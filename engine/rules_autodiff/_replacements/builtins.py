@@ -13,6 +13,7 @@ import numpy as np
 
 import rules_core
 from rules_autodiff._hooks.bytes import rounded
+from rules_autodiff._hooks.close_calls import whole
 from rules_autodiff._hooks.calls import call_in_c, construct
 from rules_autodiff._hooks.numpy_protocols import as_real
 from rules_autodiff._hooks.operators import BINARY, COMPARISONS, method_of
@@ -353,6 +354,7 @@ def handle_round(run: Any, x: Any, ndigits: Any = None) -> Any:
     method = python_method(type(x), "__round__")
     if method is not None:
         return run.call(method, x) if ndigits is None else run.call(method, x, ndigits)
+    whole(run, x)
     if ndigits is None:
         check_digits(run, round, x)
     value = round(x) if ndigits is None else round(x, ndigits)

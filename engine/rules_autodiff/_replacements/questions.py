@@ -11,6 +11,7 @@ import numpy as np
 from rules_autodiff._hooks.access import as_index
 from rules_autodiff._hooks.calls import construct
 from rules_autodiff._hooks.numpy_protocols import says
+from rules_autodiff._hooks.close_calls import whole as note_whole
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import users_method
 from rules_autodiff._python.values import is_number
@@ -148,6 +149,7 @@ def whole(f: Any, handle: Callable[..., Any]) -> Callable[..., Any]:
     def handle_checked(run: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1:
             check_digits(run, f, args[0])
+            note_whole(run, args[0])
         return handle(run, *args, **kwargs)
 
     return handle_checked

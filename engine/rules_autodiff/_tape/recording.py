@@ -253,6 +253,7 @@ def guarded(run: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
     An error that is not the program's own comes out even if the program caught it.
     """
+    run.program = f, args, kwargs
     try:
         y = check_result(run, run.call(f, *args, **kwargs))
     except RecursionError as error:

@@ -2,12 +2,13 @@
 
 import ast
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rules_autodiff._hooks.stored_places import may_store
+from rules_autodiff._hooks.stored_places import may_store, stores_of
 from rules_autodiff._lift.skipped_stores import places_in
 from rules_autodiff.straight._program.blocks import Step
 from rules_autodiff.straight._program.kinds import NONE, Kind
@@ -149,6 +150,8 @@ class Statements(Part):
         """`try`, whose body succeeds: where it raises, the tape runs the program."""
         if node.finalbody and any(isinstance(n, LEAVING) for n in ast.walk(node)):
             refuse("a try statement with finally is left early", node)
+        if self.may_store(stores_of(self.reader.function.__code__)):
+            refuse("a try statement in a function that stores", node)
         goes_on = self.body(node.body) and self.body(node.orelse)
         return goes_on and self.body(node.finalbody)
 
@@ -374,12 +377,14 @@ class Statements(Part):
 
     def stores(self, nodes: list[ast.stmt]) -> bool:
         """Whether statements may store to what outlives the call."""
-        function = self.reader.function
-        code = function.__code__
+        code = self.reader.function.__code__
         outer = frozenset((*code.co_names, *code.co_freevars))
+        return self.may_store(places_in(nodes, outer))
+
+    def may_store(self, places: Iterable[Any]) -> bool:
+        """Whether places outlive the call."""
         own = {("items", (name,)) for name in self.reader.owned}
-        places = (p for p in places_in(nodes, outer) if p[:2] not in own)
-        return may_store(function, places)
+        return may_store(self.reader.function, [p for p in places if p[:2] not in own])
 
     def meet(self, states: list[Any]) -> bool:
         found = joined(states)

@@ -1,0 +1,122 @@
+"""Tests of arguments that hold here, but not everywhere near.
+
+A program that keeps results finds out whether they belong to the present argument: it
+compares the two, or looks up a key made of the argument. The answer is yes at one
+point, or nearly there, and says nothing of the slope. From then on the run does not
+read what a skipped branch has stored in an earlier call (`skipped_stores`).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._refusals import refused, where
+
+from .interface import Hooks
+from .own_keys import is_own_key
+
+__all__ = ["compared", "found_key", "meet", "whole"]
+
+NEAR = 1e-2  # relative, and absolute for differences
+WHOLE = (int, np.integer, float, bytes, tuple, frozenset)  # keys of rounded numbers
+REAL = frozenset({float, np.float64})
+
+
+def meet(run: Hooks) -> None:
+    """Note that the argument was found to be what the program knows."""
+    if not run.close:
+        run.close = where()
+        if run.read_early:
+            refused("skipped", run.read_early)
+
+
+def compared(run: Hooks, x: Any, y: Any, result: Any) -> None:
+    """Called for numbers and arrays that were compared in any way."""
+    if run.close:
+        return
+    one, other = run.slot(x) is not None, run.slot(y) is not None
+    if not (one or other):
+        if run.whole and is_all(result) and not (x is y):
+            meet(run)
+    elif near(x, y) or (one and near(x, 0)) or (other and near(y, 0)):
+        meet(run)
+
+
+def is_all(result: Any) -> bool:
+    return bool(np.all(result)) and np.size(result) > 0
+
+
+def near(x: Any, y: Any) -> bool:
+    """Whether two values are nearly the same numbers."""
+    if type(x) in REAL and type(y) in REAL:
+        return bool(abs(x - y) <= NEAR * abs(y) or (y == 0 and abs(x) <= NEAR))
+    try:
+        scale = np.max(np.abs(y), initial=0.0) or 1.0
+        with np.errstate(all="ignore"):
+            return bool(np.all(np.abs(np.subtract(x, y)) <= NEAR * scale))
+    except (TypeError, ValueError, OverflowError):  # objects, other shapes
+        return False
+
+
+def is_real(x: Any) -> bool:
+    return is_number(x) or is_float_array(x)
+
+
+# keys
+
+
+def found_key(run: Hooks, key: Any, table: Any) -> None:
+    """Called for a key that a container holds."""
+    if run.close or type(key) is str and not run.keys and not run.texts:
+        return
+    rounded = run.whole and isinstance(key, WHOLE)
+    if rounded or (type(key) not in INERT and run.is_active(key)):
+        meet(run)
+    elif is_own_key(run, key):
+        meet(run)
+
+
+def whole(run: Hooks, x: Any) -> None:
+    """Called for a value that is made a whole number, or rounded."""
+    if not run.whole and type(x) not in INERT and run.is_active(x):
+        run.whole = True
+
+
+def rounding(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose results may be keys of a cache."""
+
+    def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        whole(run, x)
+        return run.call_opaque(f, (x, *args), kwargs)
+
+    return handle
+
+
+for _round in (np.floor, np.ceil, np.rint, np.trunc, np.fix, np.floor_divide, np.sign):
+    HANDLERS[_round] = rounding(_round)
+
+
+# functions that compare
+
+
+def comparing(f: Callable[..., Any], *, wanted: bool) -> Callable[..., Any]:
+    """A function that says whether an array is another, or is zero."""
+
+    def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
+        result = run.call_opaque(f, args, kwargs)
+        if not run.close and bool(np.all(result)) is wanted:
+            if any(run.is_active(x) for x in args) or run.whole:
+                meet(run)
+        return result
+
+    return handle
+
+
+for _compare in (np.allclose, np.isclose, np.array_equiv, math.isclose):
+    HANDLERS[_compare] = comparing(_compare, wanted=True)
+for _ask in (np.any, np.count_nonzero):
+    HANDLERS[_ask] = comparing(_ask, wanted=False)
