@@ -68,6 +68,11 @@ def passing(run: Any, *skips: Any, depth: int = 1) -> None:
     check_skipped(run)
 
 
+def passed(run: Any, *skips: Any, depth: int = 1) -> None:
+    if run.close:
+        passing(run, *skips, depth=depth + 1)
+
+
 def check_skipped(run: Any) -> None:
     if run.skipped:
         stop("may read results of an earlier call")
@@ -81,7 +86,7 @@ class QuietRun(FastRun):
     """
 
     iter, call = iterated, called
-    decided, passing = decided, passing
+    decided, passing, passed = decided, passing, passed
 
     def __init__(self) -> None:
         super().__init__()

@@ -62,6 +62,7 @@ from rules_core.extend import PACKS, find_table, stand_in_of
 
 from .buffers import check_foreign, check_lent
 from .bytes import check_read
+from .close_calls import whole
 from .given_values import check_given
 from .interface import Hooks
 from .numpy_protocols import as_entry, by_protocol
@@ -252,6 +253,8 @@ def call_primitive(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
 def call_class(run: Hooks, cls: Any, args: Any, kwargs: Any) -> Any:
     if cls.__module__ == "numpy":
         args = tuple([as_entry(run, x) for x in args])
+        if args and issubclass(cls, np.integer):
+            whole(run, args[0])
         if not carries(run, cls, args, kwargs):
             return run.from_text(run.below.call(cls, *args, **kwargs), cls, args)
     result = look_up(run, cls, args, kwargs)

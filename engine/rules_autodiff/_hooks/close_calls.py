@@ -22,7 +22,15 @@ from .own_keys import is_own_key
 __all__ = ["compared", "found_key", "meet", "whole"]
 
 NEAR = 1e-2  # relative, and absolute for differences
-WHOLE = (int, np.integer, float, bytes, tuple, frozenset)  # keys of rounded numbers
+WHOLE = (
+    int,
+    np.integer,
+    float,
+    str,
+    bytes,
+    tuple,
+    frozenset,
+)  # keys of rounded numbers
 REAL = frozenset({float, np.float64})
 
 
@@ -40,7 +48,7 @@ def compared(run: Hooks, x: Any, y: Any, result: Any) -> None:
         return
     one, other = run.slot(x) is not None, run.slot(y) is not None
     if not (one or other):
-        if run.whole and is_all(result) and not (x is y):
+        if run.whole and is_all(result) and x is not y:
             meet(run)
     elif near(x, y) or (one and near(x, 0)) or (other and near(y, 0)):
         meet(run)
@@ -71,12 +79,10 @@ def is_real(x: Any) -> bool:
 
 def found_key(run: Hooks, key: Any, table: Any) -> None:
     """Called for a key that a container holds."""
-    if run.close or type(key) is str and not run.keys and not run.texts:
+    if run.close:
         return
     rounded = run.whole and isinstance(key, WHOLE)
-    if rounded or (type(key) not in INERT and run.is_active(key)):
-        meet(run)
-    elif is_own_key(run, key):
+    if rounded or (type(key) not in INERT and run.is_active(key)) or is_own_key(run, key):
         meet(run)
 
 
@@ -96,6 +102,20 @@ def rounding(f: Callable[..., Any]) -> Callable[..., Any]:
     return handle
 
 
+def converted(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`x.astype(int)`."""
+
+    def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        result = run.call_opaque(f, (x, *args), kwargs)
+        if getattr(result, "dtype", np.dtype(float)).kind in "iu":
+            whole(run, x)
+        return result
+
+    return handle
+
+
+for _convert in (np.ndarray.astype, np.generic.astype):
+    HANDLERS[_convert] = converted(_convert)
 for _round in (np.floor, np.ceil, np.rint, np.trunc, np.fix, np.floor_divide, np.sign):
     HANDLERS[_round] = rounding(_round)
 

@@ -108,7 +108,8 @@ class Run:
     comparison, inplace = comparison, inplace
     is_same = identity.is_same
     truth = special_methods.truth
-    decided, passing = skipped_stores.decided, skipped_stores.passing
+    decided = skipped_stores.decided
+    passing, passed = skipped_stores.passing, skipped_stores.passed
     attribute_for_test = skipped_stores.attribute_for_test
     item_for_test = skipped_stores.item_for_test
     outer = skipped_stores.outer

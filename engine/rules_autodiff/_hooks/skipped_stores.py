@@ -35,7 +35,9 @@ __all__ = [
     "check_read",
     "decided",
     "item_for_test",
+    "kept_instead",
     "outer",
+    "passed",
     "passing",
 ]
 
@@ -74,6 +76,14 @@ def passing(
     look(run, frame, places, sources, names)
 
 
+def passed(
+    run: Hooks, places: Any, sources: Any, names: Any, *, depth: int = 1
+) -> None:
+    """Note what may be cached after a loop that may have had no turns."""
+    if run.close:
+        passing(run, places, sources, names, depth=depth + 1)
+
+
 def look(run: Hooks, frame: Any, places: Any, sources: Any, names: Any) -> None:
     """Note what the skipped statements have stored in earlier calls."""
     variables, outside = frame.f_locals, frame.f_globals
@@ -105,11 +115,11 @@ def depends(
             run.slot(x) is not None for x in leaves(value)
         ):
             return True
-    calls = (place[1] for place in places if place[0] == "call")
-    for *owner_chain, name in calls:
+    calls = (place[1:] for place in places if place[0] == "call")
+    for (*owner_chain, name), args in calls:
         owner = value_of(variables, outside, owner_chain) if owner_chain else None
         f = called(variables, outside, owner, name)
-        if f is not None and reads_active(run, f):
+        if f is not None and (args is None or reads_active(run, f)):
             return True
     return False
 
@@ -209,6 +219,14 @@ READERS: dict[str, Any] = {
     "unpack": read_items,
     "call": read_by_call,
 }
+
+
+def kept_instead(run: Hooks, owner: Any, found: Any, default: Any) -> Any:
+    """What a container holds in place of a new value, as `setdefault` gives it."""
+    if run.is_active(default):
+        note(run, owner, found)
+        check_read(run, found, f"{type(owner).__name__}.setdefault")
+    return found
 
 
 def outer(run: Hooks, value: Any, name: str) -> Any:

@@ -16,6 +16,7 @@ from rules_autodiff._python.outside_reads import code_reached
 from rules_autodiff._python.values import INERT, is_numeric
 from rules_autodiff._refusals import refused
 
+from .close_calls import compared
 from .interface import Hooks
 
 __all__ = [
@@ -44,6 +45,8 @@ COMPARING = ("__eq__", "__lt__", "__gt__", "__le__", "__ge__", "__ne__")
 def truth(run: Hooks, x: Any) -> Any:
     """What a test looks at: `x` itself, or the answer of a user's method."""
     if type(x) in PLAIN_TRUTH:
+        if type(x) not in INERT and not run.close and is_numeric(x):
+            compared(run, x, 0.0, result=False)  # zero where two are equal
         return x
     method = users_method(x, "__bool__", "__len__")
     if method is None:

@@ -18,7 +18,15 @@ from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._python.values import is_float_array, is_number
 from rules_autodiff._shadows.saved_state import own_dict, read_attribute
 
-__all__ = ["CONTAINERS", "Variables", "called", "held", "may_store", "stores_of", "value_of"]
+__all__ = [
+    "CONTAINERS",
+    "Variables",
+    "called",
+    "held",
+    "may_store",
+    "stores_of",
+    "value_of",
+]
 
 DEPTH = 3  # of functions that call functions that store
 CONTAINERS = (list, tuple, dict, deque)
@@ -77,7 +85,7 @@ def held_by_call(
             yield owner, entries(owner)
         return
     own = [owner] if takes_owner(owner, name) else []
-    args = [c and value_of(variables, outside, c) for c in chains]
+    args = [c and value_of(variables, outside, c) for c in chains or ()]
     inner = dict(zip(f.__code__.co_varnames, [*own, *args], strict=False))
     places = stores_of(f.__code__)
     yield from held(inner | captured(f), f.__globals__, places, depth - 1)
@@ -137,19 +145,19 @@ def stores_of(code: CodeType) -> tuple[Any, ...]:
 def may_store(f: FunctionType, places: Any, depth: int = DEPTH) -> bool:
     """Whether places in a function's text may be stored to, its calls followed."""
     return any(
-        kind != "call" or call_stores(captured(f), f.__globals__, place[0], depth)
+        kind != "call" or call_stores(captured(f), f.__globals__, *place, depth)
         for kind, *place in places
     )
 
 
 def call_stores(
-    variables: Variables, outside: Variables, chain: Any, depth: int
+    variables: Variables, outside: Variables, chain: Any, args: Any, depth: int
 ) -> bool:
     """Whether a call may store: by a method of something unknown, or by its text."""
     *owner_chain, name = chain
     owner = value_of(variables, outside, owner_chain) if owner_chain else None
     if owner is MISSING:
-        return True
+        return args is not None
     if isinstance(owner, CONTAINERS):
         return name in ADDING
     f = called(variables, outside, owner, name)

@@ -13,7 +13,7 @@ lifted code as constants:
 - a *place* is ``("attribute", chain, name)``, ``("item", chain, key)``, ``("items",
   chain)`` for an item that is not known here, ``("name", name)`` for a global or
   captured variable, or ``("call", chain, chains of the arguments)`` for a function
-  that may store.
+  that may store; for one that is called elsewhere, None in place of the arguments.
 """
 
 import ast
@@ -29,6 +29,7 @@ Chain = tuple[Any, ...]
 Place = tuple[Any, ...]
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 EXITS = ast.Return | ast.Raise | ast.Continue | ast.Break
+REPEATED = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Dict
 LOOPS = ast.For | ast.While
 SETTERS = frozenset({"setattr", "__setattr__"})
 
@@ -86,6 +87,10 @@ class SkippedStores:
                 self.note(node, self.inside(node, rest), [])
             elif isinstance(node, SCOPES):
                 continue
+            elif isinstance(node, ast.For):
+                self.note(node, node.body, [])
+            elif hidden := [p for p in walk(node) if isinstance(p, REPEATED)]:
+                self.note(node, hidden, [])
             for part in own_expressions(node):
                 self.expression(part)
             later = node.orelse if isinstance(node, LOOPS | ast.Try) else []
@@ -106,7 +111,8 @@ class SkippedStores:
     def expression(self, node: ast.AST) -> None:
         for part in walk(node):
             if isinstance(part, ast.IfExp):
-                self.note(part, [part.orelse], [part.body])
+                taken, other = ([ast.Return(x)] for x in (part.orelse, part.body))
+                self.note(part, taken, other)
             elif isinstance(part, ast.BoolOp):
                 for number, value in enumerate(part.values[:-1], 1):
                     later = part.values[number:]
@@ -177,6 +183,24 @@ def places_in(
                     yield "items", chain_of(part.args[0]) or called
                 elif called is not None and called[0] not in quiet:
                     yield "call", called, tuple(map(chain_of, part.args))
+            for reference in references(part):
+                if reference[0] not in quiet:
+                    yield "call", reference, None
+
+
+def references(node: ast.AST) -> Iterator[Chain]:
+    """The chains in an expression that may name a function to be called elsewhere."""
+    values: list[Any] = []
+    if isinstance(node, ast.Assign) or isinstance(node, ast.Return):
+        values = [node.value]
+    elif isinstance(node, ast.IfExp):
+        values = [node.body, node.orelse]
+    elif isinstance(node, ast.Dict):
+        values = node.values
+    for value in values:
+        chain = chain_of(value) if isinstance(value, ast.Name | ast.Attribute) else None
+        if chain is not None:
+            yield chain
 
 
 def stored_place(node: ast.Attribute | ast.Subscript, owner: Chain) -> Place:

@@ -20,6 +20,7 @@ INPLACE = {
     ast.MatMult: "imatmul", ast.LShift: "ilshift", ast.RShift: "irshift",
     ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
 }  # fmt: skip
+SIMPLE = ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return
 Statements = list[ast.stmt]
 
 
@@ -39,6 +40,14 @@ class Lifter(ExpressionLifter):
             node.body = self.block(node.body)
         self.first_argument.pop()
         return node
+
+    def visit(self, node: Any) -> Any:
+        """Lift one node; the hook comes before a statement that may skip parts."""
+        before = self.passing(node) if isinstance(node, SIMPLE) else []
+        lifted = super().visit(node)
+        if not before:
+            return lifted
+        return [*before, *(lifted if isinstance(lifted, list) else [lifted])]
 
     # assignment
 
@@ -134,7 +143,7 @@ class Lifter(ExpressionLifter):
             node.target = place(ast.Name(name, ast.Store()), node.target)
         node.iter = self.iteration(iterable, node.target)
         node.body = opening + self.block(node.body)
-        node.orelse = self.block(node.orelse)
+        node.orelse = [*self.passing(node, "passed"), *self.block(node.orelse)]
         return node
 
     def visit_If(self, node: Any) -> Any:
@@ -154,12 +163,12 @@ class Lifter(ExpressionLifter):
     def visit_Try(self, node: ast.Try) -> Any:
         return [*self.passing(node), self.visit_parts(node)]
 
-    def passing(self, node: ast.stmt) -> Statements:
-        """The hook before a statement that may end where it will."""
+    def passing(self, node: ast.stmt, name: str = "passing") -> Statements:
+        """The hook before a statement that may end where it will, or after it."""
         if node not in self.skips:
             return []
         places, _, *others = map(ast.Constant, self.skips[node])
-        return [self.effect("passing", node, places, *others)]
+        return [self.effect(name, node, places, *others)]
 
     def visit_With(self, node: ast.With) -> Any:
         opening: Statements = []

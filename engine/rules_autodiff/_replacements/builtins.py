@@ -13,8 +13,8 @@ import numpy as np
 
 import rules_core
 from rules_autodiff._hooks.bytes import rounded
-from rules_autodiff._hooks.close_calls import whole
 from rules_autodiff._hooks.calls import call_in_c, construct
+from rules_autodiff._hooks.close_calls import whole
 from rules_autodiff._hooks.numpy_protocols import as_real
 from rules_autodiff._hooks.operators import BINARY, COMPARISONS, method_of
 from rules_autodiff._hooks.sequence_operators import asks_python

@@ -10,6 +10,7 @@ from typing import Any
 
 from rules_autodiff._hooks.calls import entries_of, is_opaque_class, iter_array
 from rules_autodiff._hooks.sequence_operators import foreign
+from rules_autodiff._hooks.skipped_stores import kept_instead
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import python_method
 
@@ -98,7 +99,7 @@ def handle_ordered_update(run: Any, owner: Any, *args: Any, **kwargs: Any) -> No
 @handler(OrderedDict.setdefault)
 def handle_ordered_default(run: Any, owner: Any, key: Any, default: Any = None) -> Any:
     if run.contains(key, owner):
-        return run.getitem(owner, key)
+        return kept_instead(run, owner, run.getitem(owner, key), default)
     run.store_item(default, owner, key)
     return default
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from rules_autodiff._hooks.access import entry_of
 from rules_autodiff._hooks.caches import check_memo, note_key
+from rules_autodiff._hooks.skipped_stores import kept_instead
 from rules_autodiff._hooks.special_methods import check_key
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler
 from rules_autodiff._python.methods import users_method
@@ -234,7 +235,8 @@ def handle_dict_setitem(run: Any, owner: Any, key: Any, value: Any) -> None:
 @handler(dict.setdefault)
 def handle_setdefault(run: Any, owner: Any, key: Any, default: Any = None) -> Any:
     if dict.__contains__(owner, check_key(run, key)):
-        return check_memo(run, owner, key, dict.__getitem__(owner, key))
+        found = check_memo(run, owner, key, dict.__getitem__(owner, key))
+        return kept_instead(run, owner, found, default)
     handle_dict_setitem(run, owner, key, default)
     return default
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rules_autodiff._hooks.access import as_index, compares
+from rules_autodiff._hooks.close_calls import found_key
 from rules_autodiff._hooks.special_methods import Ordered, is_asked, is_less, same
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule, given
 from rules_autodiff._python.handlers import HANDLERS, handler
@@ -241,7 +242,9 @@ def handle_index(
     run: Any, owner: Any, item: Any, start: int = 0, stop: int = sys.maxsize
 ) -> int:
     if not compares(item, owner):
-        return int(type(owner).index(owner, item, start, stop))
+        place = int(type(owner).index(owner, item, start, stop))
+        found_key(run, item, owner)
+        return place
     for place in range(*slice(start, stop).indices(len(owner))):
         if same(run, owner[place], item):
             return place

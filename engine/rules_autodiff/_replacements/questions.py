@@ -10,8 +10,8 @@ import numpy as np
 
 from rules_autodiff._hooks.access import as_index
 from rules_autodiff._hooks.calls import construct
-from rules_autodiff._hooks.numpy_protocols import says
 from rules_autodiff._hooks.close_calls import whole as note_whole
+from rules_autodiff._hooks.numpy_protocols import says
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import users_method
 from rules_autodiff._python.values import is_number
