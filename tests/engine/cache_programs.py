@@ -55,6 +55,11 @@ STORES = {
     "setattr": "setattr(OBJ, 'k', k_); setattr(OBJ, 'v', v_)",
 }
 
+KNOWN = {
+    "pair": "OBJ.p is not None", "record": "OBJ.p is not None",
+    "vars": "'k' in vars(OBJ)",
+}  # fmt: skip
+
 # Tests: the point that is kept, whether it is the argument, what is kept.
 CUBE, FIRST = "np.sum(x**3)", "x[0] ** 3"
 TESTS = {
@@ -302,7 +307,7 @@ FORMS = {
     "read first": """
         def program(x):
             {g}
-            v = {v}
+            v = {v} if {known} else None
             if not same(x):
                 v = compute(x)
             return v + np.sum(x)
@@ -370,10 +375,8 @@ def compared(place: str, test: str, form: str) -> Program:
         "g": declared or "pass", "k": k, "v": v, "f": f, "point": point, "value": value,
         "same": same.replace("{k}", k),
         "store": STORES.get(place, f"{k} = k_; {v} = v_"),
-        "known": "OBJ.p is not None" if place in ("pair", "record") else f"{k} is not None",
+        "known": KNOWN.get(place, f"{k} is not None"),
     }  # fmt: skip
-    if place == "vars":
-        parts["known"] = "'k' in vars(OBJ)"
     form_text = textwrap.dedent(FORMS[form])
     if form == "inline":
         form_text = form_text.replace("{k} is None", "not ({known})")

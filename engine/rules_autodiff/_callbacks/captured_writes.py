@@ -68,8 +68,8 @@ def outside_of(ran: list[Any]) -> set[int]:
     for f in ran:
         if isinstance(f, FunctionType):
             for value in values_outside(f, seen, captured=False):
-                reached.add(id(value))
                 reach(value, reached)
+                reached.add(id(value))
     return reached
 
 

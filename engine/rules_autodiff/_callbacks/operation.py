@@ -69,8 +69,8 @@ def passing(run: Any, *skips: Any, depth: int = 1) -> None:
 
 
 def passed(run: Any, *skips: Any, depth: int = 1) -> None:
-    if run.close:
-        passing(run, *skips, depth=depth + 1)
+    skipped_stores.passed(run, *skips, depth=depth + 1)
+    check_skipped(run)
 
 
 def check_skipped(run: Any) -> None:

@@ -50,8 +50,10 @@ def compared(run: Hooks, x: Any, y: Any, result: Any) -> None:
     if not (one or other):
         if run.whole and is_all(result) and x is not y:
             meet(run)
-    elif near(x, y) or (one and near(x, 0)) or (other and near(y, 0)):
+    elif near(x, y):
         meet(run)
+    elif (not one or near(x, 0.0)) and (not other or near(y, 0.0)):
+        meet(run)  # a difference, and a tolerance
 
 
 def is_all(result: Any) -> bool:
@@ -82,7 +84,11 @@ def found_key(run: Hooks, key: Any, table: Any) -> None:
     if run.close:
         return
     rounded = run.whole and isinstance(key, WHOLE)
-    if rounded or (type(key) not in INERT and run.is_active(key)) or is_own_key(run, key):
+    if (
+        rounded
+        or (type(key) not in INERT and run.is_active(key))
+        or is_own_key(run, key)
+    ):
         meet(run)
 
 
@@ -116,7 +122,9 @@ def converted(f: Callable[..., Any]) -> Callable[..., Any]:
 
 for _convert in (np.ndarray.astype, np.generic.astype):
     HANDLERS[_convert] = converted(_convert)
-for _round in (np.floor, np.ceil, np.rint, np.trunc, np.fix, np.floor_divide, np.sign):
+for _round in (
+    np.floor, np.ceil, np.rint, np.trunc, np.fix, np.floor_divide, np.sign,
+):  # fmt: skip
     HANDLERS[_round] = rounding(_round)
 
 
@@ -128,9 +136,9 @@ def comparing(f: Callable[..., Any], *, wanted: bool) -> Callable[..., Any]:
 
     def handle(run: Any, *args: Any, **kwargs: Any) -> Any:
         result = run.call_opaque(f, args, kwargs)
-        if not run.close and bool(np.all(result)) is wanted:
-            if any(run.is_active(x) for x in args) or run.whole:
-                meet(run)
+        told = not run.close and bool(np.all(result)) is wanted
+        if told and (run.whole or any(map(run.is_active, args))):
+            meet(run)
         return result
 
     return handle

@@ -49,39 +49,34 @@ QUIET = frozenset({
 COUNTING = frozenset({len, isinstance, type, bool, id, hasattr, repr, str})
 
 
-def decided(
-    run: Hooks,
-    test: Any,
-    if_true: Any,
-    if_false: Any,
-    sources: Any,
-    names: Any,
-    *,
-    depth: int = 1,
-) -> bool:
-    """The truth of a test; notes what may be cached where a branch is skipped."""
+def decided(run: Hooks, test: Any, *skips: Any, depth: int = 1) -> bool:
+    """The truth of a test; notes what may be cached where a branch is skipped.
+
+    Args:
+        run: The run.
+        test: The test.
+        *skips: As `_lift/skipped_stores.Skips` has them.
+        depth: How far the frame of the program is from this one.
+    """
+    if_true, if_false, *rest = skips
     truth = bool(test)
     places = if_true if truth else if_false
     if places and run.close:
         frame = sys._getframe(depth)  # noqa: SLF001  (the variables of the program)
-        look(run, frame, places, sources, names)
+        look(run, frame, places, *rest)
     return truth
 
 
-def passing(
-    run: Hooks, places: Any, sources: Any, names: Any, *, depth: int = 1
-) -> None:
+def passing(run: Hooks, *skips: Any, depth: int = 1) -> None:
     """Note what may be cached before a statement that may end anywhere."""
     frame = sys._getframe(depth)  # noqa: SLF001  (the variables of the program)
-    look(run, frame, places, sources, names)
+    look(run, frame, *skips)
 
 
-def passed(
-    run: Hooks, places: Any, sources: Any, names: Any, *, depth: int = 1
-) -> None:
+def passed(run: Hooks, *skips: Any, depth: int = 1) -> None:
     """Note what may be cached after a loop that may have had no turns."""
     if run.close:
-        passing(run, places, sources, names, depth=depth + 1)
+        passing(run, *skips, depth=depth + 1)
 
 
 def look(run: Hooks, frame: Any, places: Any, sources: Any, names: Any) -> None:
@@ -157,7 +152,7 @@ def check_read(run: Hooks, value: Any, place: Any) -> Any:
 
 
 def check_owner(run: Hooks, entry: Any, place: Any) -> None:
-    value, owner = entry
+    owner = entry[1]
     if not is_carried(run, owner):
         return
     name = place if isinstance(place, str) else repr(place)

@@ -145,16 +145,16 @@ def stores_of(code: CodeType) -> tuple[Any, ...]:
 def may_store(f: FunctionType, places: Any, depth: int = DEPTH) -> bool:
     """Whether places in a function's text may be stored to, its calls followed."""
     return any(
-        kind != "call" or call_stores(captured(f), f.__globals__, *place, depth)
+        kind != "call" or call_stores(captured(f), f.__globals__, place, depth)
         for kind, *place in places
     )
 
 
 def call_stores(
-    variables: Variables, outside: Variables, chain: Any, args: Any, depth: int
+    variables: Variables, outside: Variables, place: Any, depth: int
 ) -> bool:
     """Whether a call may store: by a method of something unknown, or by its text."""
-    *owner_chain, name = chain
+    (*owner_chain, name), args = place
     owner = value_of(variables, outside, owner_chain) if owner_chain else None
     if owner is MISSING:
         return args is not None

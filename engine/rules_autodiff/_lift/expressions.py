@@ -182,8 +182,8 @@ class ExpressionLifter:
         result = values.pop()[2]
         for operand, boolean, value in reversed(values):
             if boolean:
-                value = self.skipping(operand, value)
-                result = place(ast.BoolOp(node.op, [value, result]), node)
+                parts = [self.skipping(operand, value), result]
+                result = place(ast.BoolOp(node.op, parts), node)
             else:
                 result = self.decided(node, operand, value, result)
         return result

@@ -121,13 +121,13 @@ class SkippedStores:
 
     def note(self, node: ast.AST, taken: list[Any], other: list[Any]) -> None:
         """Note what is not run if a test is true, and what is not if it is false."""
-        ways = [
-            tuple(dict.fromkeys(places_in(nodes, self.outer, self.quiet)))
-            for nodes in (taken, other)
-        ]
-        if any(ways):
+        if_true, if_false = self.places(taken), self.places(other)
+        if if_true or if_false:
             chains = self.closed(used_in([*taken, *other]))
-            self.found[node] = Skips(*ways, chains, self.names)
+            self.found[node] = Skips(if_true, if_false, chains, self.names)
+
+    def places(self, nodes: list[Any]) -> tuple[Place, ...]:
+        return tuple(dict.fromkeys(places_in(nodes, self.outer, self.quiet)))
 
     def closed(self, chains: Iterable[Chain]) -> tuple[Chain, ...]:
         """Chains, and those that their local variables are computed from."""
@@ -191,7 +191,7 @@ def places_in(
 def references(node: ast.AST) -> Iterator[Chain]:
     """The chains in an expression that may name a function to be called elsewhere."""
     values: list[Any] = []
-    if isinstance(node, ast.Assign) or isinstance(node, ast.Return):
+    if isinstance(node, ast.Assign | ast.Return):
         values = [node.value]
     elif isinstance(node, ast.IfExp):
         values = [node.body, node.orelse]
@@ -218,7 +218,7 @@ def chain_of(node: ast.AST) -> Chain | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         owner = chain_of(node.args[0]) if len(node.args) == 1 else None
         step = OF_OBJECT.get(node.func.id)
-        return owner and step and (*owner, step)
+        return (*owner, step) if owner and step else None
     if not isinstance(node, ast.Attribute | ast.Subscript):
         return None
     owner = chain_of(node.value)

@@ -1,7 +1,7 @@
 """Saving and loading the state of everything that a program may change."""
 
 import array
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import MISSING
 from types import FunctionType, ModuleType
 from typing import Any
@@ -45,9 +45,10 @@ def save_dict(x: Any) -> Any:
 
 
 def load_dict(x: Any, state: Any) -> None:
-    dict.clear(x)
+    base = OrderedDict if isinstance(x, OrderedDict) else dict  # keeps its own order
+    base.clear(x)
     for key, value in state:
-        dict.__setitem__(x, key, value)
+        base.__setitem__(x, key, value)
 
 
 def save_set(x: Any) -> Any:
