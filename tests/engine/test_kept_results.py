@@ -6,6 +6,7 @@ modes, and the whole product.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -56,7 +57,7 @@ def curvature(f: Callable[[Any], Any]) -> Any:
 # What a mode gives for a function whose state `warm` brings about, and what is right.
 MODES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "grad": (lambda f, warm: (warm(), grad(f)(X))[1], slopes),
-    "second call": (lambda f, warm: (tried(f, warm), warm(), grad(f)(X))[2], slopes),
+    "second call": (lambda f, warm: second_call(f, warm), slopes),
     "jvp": (
         lambda f, warm: (warm(), jvp(f, (X,), (ALL,))[1])[1],
         lambda f: np.sum(slopes(f)),
@@ -66,14 +67,13 @@ MODES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def tried(f: Any, warm: Any) -> None:
-    """A first call, for the tape; from the second on code is written."""
-    for _ in range(2):
-        warm()
-        try:
-            grad(f)(X)
-        except UnsupportedProgram:
-            return
+def second_call(f: Any, warm: Any) -> Any:
+    """The gradient after one by the tape: from then on code is written."""
+    warm()
+    with suppress(UnsupportedProgram):
+        grad(f)(X)
+    warm()
+    return grad(f)(X)
 
 
 def is_refused(program: Program, mode: str, start: Any) -> bool:

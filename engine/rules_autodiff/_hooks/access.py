@@ -202,7 +202,7 @@ def check_known(run: Hooks, item: Any, container: Any) -> None:
     """Note that a container holds a key of an earlier call."""
     stored = run.stored.get(id(container), (None, ()))[1]
     if not stored or hash(item) not in stored:
-        found_key(run, item, container)
+        found_key(run, item)
 
 
 def compares(item: Any, container: Any) -> bool:

@@ -54,7 +54,7 @@ def check_memo(run: Hooks, table: Any, key: Any, value: Any) -> Any:
         return value
     known = hash(key) in run.stored.get(id(table), (None, ()))[1]
     if not known:
-        found_key(run, key, table)
+        found_key(run, key)
     if not (holds_numbers(value) or holds_records(value)) or not is_own_key(run, key):
         return value
     if not known and not run.is_active(value):

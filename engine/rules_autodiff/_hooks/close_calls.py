@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.handlers import HANDLERS
-from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._python.values import INERT
 from rules_autodiff._refusals import refused, where
 
 from .interface import Hooks
@@ -22,15 +22,8 @@ from .own_keys import is_own_key
 __all__ = ["compared", "found_key", "meet", "whole"]
 
 NEAR = 1e-2  # relative, and absolute for differences
-WHOLE = (
-    int,
-    np.integer,
-    float,
-    str,
-    bytes,
-    tuple,
-    frozenset,
-)  # keys of rounded numbers
+# Classes of keys that may be made of rounded numbers.
+WHOLE = (int, np.integer, float, str, bytes, tuple, frozenset)
 REAL = frozenset({float, np.float64})
 
 
@@ -42,13 +35,20 @@ def meet(run: Hooks) -> None:
             refused("skipped", run.read_early)
 
 
-def compared(run: Hooks, x: Any, y: Any, result: Any) -> None:
-    """Called for numbers and arrays that were compared in any way."""
-    if run.close:
+def compared(run: Hooks, x: Any, y: Any, *, equal: bool) -> None:
+    """Called for numbers and arrays that were compared in any way.
+
+    Args:
+        run: The run.
+        x: One operand.
+        y: The other one.
+        equal: Whether the answer was that they are equal.
+    """
+    if run.close or (type(x) in REAL and type(y) in REAL and apart(x, y)):
         return
     one, other = run.slot(x) is not None, run.slot(y) is not None
     if not (one or other):
-        if run.whole and is_all(result) and x is not y:
+        if run.whole and (equal or (type(x) is int is type(y) and 0 in (x, y))):
             meet(run)
     elif near(x, y):
         meet(run)
@@ -56,14 +56,15 @@ def compared(run: Hooks, x: Any, y: Any, result: Any) -> None:
         meet(run)  # a difference, and a tolerance
 
 
-def is_all(result: Any) -> bool:
-    return bool(np.all(result)) and np.size(result) > 0
+def apart(x: float, y: float) -> bool:
+    """Whether two numbers are far from each other and from zero."""
+    return abs(x - y) > NEAR * abs(y) and abs(x) > NEAR < abs(y)
 
 
 def near(x: Any, y: Any) -> bool:
     """Whether two values are nearly the same numbers."""
     if type(x) in REAL and type(y) in REAL:
-        return bool(abs(x - y) <= NEAR * abs(y) or (y == 0 and abs(x) <= NEAR))
+        return bool(abs(x - y) <= (NEAR * abs(y) or NEAR))
     try:
         scale = np.max(np.abs(y), initial=0.0) or 1.0
         with np.errstate(all="ignore"):
@@ -72,23 +73,16 @@ def near(x: Any, y: Any) -> bool:
         return False
 
 
-def is_real(x: Any) -> bool:
-    return is_number(x) or is_float_array(x)
-
-
 # keys
 
 
-def found_key(run: Hooks, key: Any, table: Any) -> None:
+def found_key(run: Hooks, key: Any) -> None:
     """Called for a key that a container holds."""
     if run.close:
         return
     rounded = run.whole and isinstance(key, WHOLE)
-    if (
-        rounded
-        or (type(key) not in INERT and run.is_active(key))
-        or is_own_key(run, key)
-    ):
+    active = type(key) not in INERT and run.is_active(key)
+    if rounded or active or is_own_key(run, key):
         meet(run)
 
 

@@ -147,9 +147,9 @@ def unary(run: Hooks, name: str, x: Any) -> Any:
 def comparison(run: Hooks, name: str, x: Any, y: Any) -> Any:
     if is_arithmetic(x) and is_arithmetic(y):
         result = getattr(operator, name)(x, y)
-        close_calls.compared(run, x, y, result)
-        asked = name in ("eq", "ne") and isinstance(result, np.ndarray)
-        if asked and np.all(result == (name == "eq")):
+        equal = name in ("eq", "ne") and bool(np.all(result == (name == "eq")))
+        close_calls.compared(run, x, y, equal=equal)
+        if equal and isinstance(result, np.ndarray):
             equal_arrays(run, x, y)
         return result
     result = compared(run, name, x, y)
@@ -322,13 +322,13 @@ def _unary(name: str) -> Callable[..., Any]:
 
 
 def _comparison(name: str) -> Callable[..., Any]:
-    compare = getattr(operator, name)
+    compare, wanted = getattr(operator, name), {"eq": True, "ne": False}.get(name)
 
     def hook(run: Hooks, x: Any, y: Any) -> Any:
         if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
             result = compare(x, y)
             if not run.close:
-                close_calls.compared(run, x, y, result)
+                close_calls.compared(run, x, y, equal=bool(result) is wanted)
             return result
         return run.comparison(name, x, y)
 
@@ -343,7 +343,7 @@ def _equality(name: str) -> Callable[..., Any]:
         if type(x) in PLAIN_NUMBERS and type(y) in PLAIN_NUMBERS:
             result = compare(x, y)
             if not run.close:
-                close_calls.compared(run, x, y, result == wanted)
+                close_calls.compared(run, x, y, equal=result == wanted)
             if result == wanted:
                 equal_numbers(run, x, y)
             return result

@@ -46,7 +46,7 @@ def truth(run: Hooks, x: Any) -> Any:
     """What a test looks at: `x` itself, or the answer of a user's method."""
     if type(x) in PLAIN_TRUTH:
         if type(x) not in INERT and not run.close and is_numeric(x):
-            compared(run, x, 0.0, result=False)  # zero where two are equal
+            compared(run, x, 0.0, equal=False)  # zero where two are equal
         return x
     method = users_method(x, "__bool__", "__len__")
     if method is None:

@@ -243,7 +243,7 @@ def handle_index(
 ) -> int:
     if not compares(item, owner):
         place = int(type(owner).index(owner, item, start, stop))
-        found_key(run, item, owner)
+        found_key(run, item)
         return place
     for place in range(*slice(start, stop).indices(len(owner))):
         if same(run, owner[place], item):
