@@ -21,6 +21,7 @@ from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Thing
 from rules_core import Primitive
 
+from .class_entries import MISSING, computes, entry, overrides
 from .trust import is_answered
 
 __all__ = ["ROOT", "Captures", "Method", "Place"]
@@ -42,7 +43,6 @@ class Place:
 
 
 ROOT = Place(None, "f")
-MISSING = object()
 # Python's own attribute look-ups.
 USUAL: tuple[Any, ...] = (object.__getattribute__, SimpleNamespace.__getattribute__)
 CONTAINERS = (tuple, list, dict, set, frozenset, np.ndarray, str, float, int, complex)
@@ -80,10 +80,10 @@ def is_computed(x: Any, name: str) -> bool:
     metaclasses: Any = cls.__mro__[:-2]  # type: ignore[index]  # of a metaclass
     if not own or any(name in vars(c) for c in metaclasses):
         return True
-    entry = next((vars(c)[name] for c in x.__mro__ if name in vars(c)), MISSING)
-    if entry is MISSING:
+    raw = entry(x, name)
+    if raw is MISSING:
         return hasattr(cls, "__getattr__")
-    return isinstance(getattr(type(entry), "__get__", None), FunctionType)
+    return isinstance(getattr(type(raw), "__get__", None), FunctionType)
 
 
 class Captures:
@@ -94,13 +94,15 @@ class Captures:
         self.functions: dict[Any, Place] = {function: ROOT}
         self.lines: list[str] = []
         self.same: set[Place] = set()
+        self.entries: set[tuple[str, str]] = set()  # of classes
         self.values: dict[Place, tuple[int, Kind]] = {}
         self.held: dict[Place, int | str] = {}  # what may be pinned
         self.builtins = ""
         self.namespace: dict[str, Any] = {
             "ndarray": np.ndarray, "float64": np.float64, "double": np.dtype(float),
             "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
-            "is_answered": is_answered,
+            "is_answered": is_answered, "entry": entry, "overrides": overrides,
+            "computes": computes,
         }  # fmt: skip
 
     def state(self) -> dict[str, Any]:
@@ -139,9 +141,8 @@ class Captures:
     def of_object(self, thing: Thing, name: str) -> Any:
         """An attribute of an object: a result of `found`, a `Method`, or a property."""
         cls, attributes = type(thing.value), vars(thing.value)
-        raw = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
-        owner = Place(thing.place, "type({})")
-        self.expect_held(thing, name, raw is MISSING, name in attributes)
+        raw, owner = entry(cls, name), Place(thing.place, "type({})")
+        self.expect_held(thing, name, raw, name in attributes)
         if type(raw) is property:
             return Method(self.found(raw.fget, Place(owner, f"{{}}.{name}.fget")), True)
         if raw is not MISSING and hasattr(type(raw), "__set__"):
@@ -241,13 +242,27 @@ class Captures:
         self.lines.append(f"if type({name}) is not {own} or {changed}:")
         self.lines.append("    return None")
 
-    def expect_held(self, thing: Thing, name: str, alone: bool, held: bool) -> None:
+    def expect_held(self, thing: Thing, name: str, raw: Any, held: bool) -> None:
         """Require that an attribute stays in its place: the object, or its class."""
         own = self.name_of(thing.place)
         if not held:
             self.forbid(f"{name!r} in {own}.__dict__")
-        elif alone:
+            self.expect_entry(f"type({own})", name, raw)
+        elif raw is MISSING:
             self.forbid(f"hasattr(type({own}), {name!r})")
+        else:
+            self.forbid(f"overrides(type({own}), {name!r})")
+
+    def expect_entry(self, cls: str, name: str, raw: Any) -> None:
+        """Require that a class answers for an attribute by the same code, or none."""
+        if (cls, name) in self.entries:
+            return
+        self.entries.add((cls, name))
+        if hasattr(type(raw), "__get__"):
+            expected = self.constant("entry", raw)
+            self.forbid(f"entry({cls}, {name!r}) is not {expected}")
+        else:
+            self.forbid(f"computes({cls}, {name!r})")
 
     def forbid(self, test: str) -> None:
         line = f"if {test}:"

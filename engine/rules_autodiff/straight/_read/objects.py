@@ -14,6 +14,7 @@ from rules_autodiff._lift.source import definition
 from rules_autodiff._python.errors import SourceNotFound
 from rules_autodiff._python.opaque import is_opaque, is_opaque_module
 from rules_autodiff.straight._guard.captures import Method, Place
+from rules_autodiff.straight._guard.class_entries import MISSING, entry
 from rules_autodiff.straight._program.kinds import Kind
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import (
@@ -30,7 +31,6 @@ from .rule_calls import has_rules
 
 __all__ = ["Objects", "changes_itself"]
 
-MISSING = object()
 USUAL = ("__new__", "__setattr__", "__getattribute__", "__delattr__")
 UNUSUAL = ("__getattr__", "__del__")
 
@@ -113,7 +113,8 @@ class Objects(Part):
     def of_class(self, cls: Known, name: str, node: ast.AST) -> Any:
         """An attribute of the class: a method, or a result of `Captures.found`."""
         captures = self.reader.captures
-        raw = raw_attribute(cls.value, name)
+        raw = entry(cls.value, name)
+        captures.expect_entry(captures.name_of(cls.place), name, raw)
         if type(raw) is property and type(raw.fget) is FunctionType:
             place = Place(cls.place, f"{{}}.{name}.fget")
             return Method(captures.found(raw.fget, place), True)
@@ -144,14 +145,14 @@ class Objects(Part):
 
     def check_stored(self, cls: Known, name: str, node: ast.AST) -> None:
         """See that an attribute is stored in the instance, now and later."""
-        captures, raw = self.reader.captures, raw_attribute(cls.value, name)
+        captures, raw = self.reader.captures, entry(cls.value, name)
         if hasattr(type(raw), "__set__") or hasattr(type(raw), "__get__"):
             refuse(f"the attribute {name} is computed", node)
         own = captures.name_of(cls.place)
         if raw is MISSING:
             captures.forbid(f"hasattr({own}, {name!r})")
         else:
-            captures.forbid(f"hasattr({own}.{name}, '__get__')")
+            captures.expect_entry(own, name, raw)
 
     def own(self, name: str, node: ast.AST) -> None:
         """See that an instance is known by one name, as it changes."""
@@ -223,6 +224,11 @@ class Objects(Part):
             return Value("None", Kind("none"), constant=None, atom=True)
         if type(raw) is not FunctionType:
             refuse(f"the attribute {f.attr} of super()", node)
+        classes = reader.captures.constant("order", order)
+        own = reader.captures.name_of(kind.tag.cls.place)
+        reader.captures.forbid(f"{own}.__mro__ != {classes}")
+        for i in range(start, places[0]):
+            reader.captures.forbid(f"{f.attr!r} in {own}.__mro__[{i}].__dict__")
         access = f"{{}}.__mro__[{places[0]}].__dict__[{f.attr!r}]"
         known = reader.captures.found(raw, Place(kind.tag.cls.place, access))
         if changes_itself(kind.tag.cls.value, raw):
@@ -235,11 +241,6 @@ class Objects(Part):
     def check_unchanging(self, owner: Value, f: Known, node: ast.AST) -> None:
         if changes_itself(owner.kind.tag.cls.value, f.value):
             refuse("a property changes its instance", node)
-
-
-def raw_attribute(cls: type, name: str) -> Any:
-    """What stands in a class or its bases by a name."""
-    return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
 
 
 def is_static(raw: Any) -> bool:
