@@ -12,12 +12,14 @@ from weakref import ref
 import numpy as np
 
 from rules_autodiff._python.opaque import OWN, is_opaque_module
+from rules_autodiff._python.outside_reads import values_outside
 from rules_autodiff._shadows.memory import owner_of
 
 from .interface import Hooks
 
 __all__ = ["is_carried"]
 
+CLOSED = (ModuleType, CodeType, FrameType, str, int, float)
 MANY = 200_000  # objects; of what reaches more, each is taken to be older
 
 
@@ -37,13 +39,16 @@ def is_carried(run: Hooks, x: Any) -> bool:
 
 
 def roots(run: Hooks) -> Iterator[Any]:
-    """The program of a run, its arguments and the functions that it called."""
+    """The program of a run, its arguments, and what the called functions read."""
     yield from run.program
-    for f in run.functions:
-        yield from (f, getattr(f, "__globals__", None))
     for entered in run.entered:
         for given, inner, *_ in entered:
             yield from (given, inner)
+    seen: dict[int, Any] = {}
+    for f in run.functions:
+        yield f
+        if isinstance(f, FunctionType):
+            yield from values_outside(f, seen)
 
 
 def reached(ends: Iterable[Any]) -> dict[int, Any]:
@@ -57,22 +62,28 @@ def reached(ends: Iterable[Any]) -> dict[int, Any]:
         found[id(x)] = x
         if len(found) > MANY:
             return {}
-        if isinstance(x, ref):
-            waiting.append(x())
-        if isinstance(x, np.ndarray):
-            waiting.append(owner_of(x))
-        waiting.extend(gc.get_referents(x))
+        waiting.extend(inside(x))
     return found
+
+
+def inside(x: Any) -> Iterable[Any]:
+    """What an object refers to; a function, without the names that it does not read."""
+    if isinstance(x, FunctionType):
+        return x.__closure__, x.__defaults__, x.__kwdefaults__, x.__dict__
+    if isinstance(x, ref):
+        return (x(),)
+    if isinstance(x, np.ndarray):
+        return owner_of(x), *gc.get_referents(x)
+    return gc.get_referents(x)
 
 
 def is_closed(x: Any) -> bool:
     """Whether an object leads to no state of a program."""
-    if x is None or isinstance(x, CodeType | FrameType | str | int | float):
+    if x is None or isinstance(
+        x, ModuleType | CodeType | FrameType | str | int | float
+    ):
         return True
-    if isinstance(x, ModuleType):
-        name = x.__name__
-    elif isinstance(x, type | FunctionType):
-        name = str(x.__module__)
-    else:
+    if not isinstance(x, type | FunctionType):
         return False
+    name = str(x.__module__)
     return name.partition(".")[0] in OWN or is_opaque_module(name)

@@ -44,21 +44,28 @@ def compared(run: Hooks, x: Any, y: Any, *, equal: bool) -> None:
         y: The other one.
         equal: Whether the answer was that they are equal.
     """
-    if run.close or (type(x) in REAL and type(y) in REAL and apart(x, y)):
+    if run.close or (not equal and apart(first(x), first(y))):
         return
     one, other = run.slot(x) is not None, run.slot(y) is not None
     if not (one or other):
         if run.whole and (equal or (type(x) is int is type(y) and 0 in (x, y))):
             meet(run)
-    elif near(x, y):
+    elif equal or near(x, y):
         meet(run)
     elif (not one or near(x, 0.0)) and (not other or near(y, 0.0)):
         meet(run)  # a difference, and a tolerance
 
 
-def apart(x: float, y: float) -> bool:
+def first(x: Any) -> Any:
+    """A number, or the first entry of an array: seldom are the others asked."""
+    return x.item(0) if type(x) is np.ndarray and x.size else x
+
+
+def apart(x: Any, y: Any) -> bool:
     """Whether two numbers are far from each other and from zero."""
-    return abs(x - y) > NEAR * abs(y) and abs(x) > NEAR < abs(y)
+    if not (type(x) in REAL and type(y) in REAL):
+        return False
+    return bool(abs(x - y) > NEAR * abs(y) and abs(x) > NEAR < abs(y))
 
 
 def near(x: Any, y: Any) -> bool:
