@@ -11,6 +11,7 @@ from weakref import ref
 
 import numpy as np
 
+from rules_autodiff._python.names import codes
 from rules_autodiff._python.opaque import OWN, is_opaque_module
 from rules_autodiff._python.outside_reads import values_outside
 from rules_autodiff._shadows.memory import owner_of
@@ -49,6 +50,15 @@ def roots(run: Hooks) -> Iterator[Any]:
         yield f
         if isinstance(f, FunctionType):
             yield from values_outside(f, seen)
+            yield from named_functions(f)
+
+
+def named_functions(f: FunctionType) -> Iterator[Any]:
+    """The functions that a function names, which may have attributes."""
+    named = (
+        f.__globals__.get(name) for code in codes(f.__code__) for name in code.co_names
+    )
+    return (x for x in named if isinstance(x, FunctionType))
 
 
 def reached(ends: Iterable[Any]) -> dict[int, Any]:
