@@ -98,7 +98,9 @@ METHODS = {
     "cg": lambda a: la.cg(square(a), np.ones(3), rtol=1e-12)[0],
     "gmres": lambda a: la.gmres(square(a), np.ones(3), rtol=1e-12)[0],
     "minres": lambda a: la.minres(square(a), np.ones(3), rtol=1e-12)[0],
-    "after argmax": lambda a: a.argmax() * a.sum() + a.nonzero()[0].sum() * a.sum(),
+    "after argmax": lambda a: (
+        a.tocoo().argmax() * a.sum() + a.nonzero()[0].sum() * a.sum()
+    ),
     "questions": lambda a: a.sum() * a.nnz * a.shape[0] * (a.format != "none"),
 }
 MAKERS = {
