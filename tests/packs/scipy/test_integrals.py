@@ -59,6 +59,7 @@ def test_second_order_in_the_engine(f):
     assert jvp(grad(area), (R, E), (1.0, 0.0))[1] == pytest.approx(DD_RATE)
 
 
+@pytest.mark.covering(every=2)
 @HOW
 def test_in_jax(f):
     with jax.enable_x64(True):
@@ -80,6 +81,7 @@ def test_transforms_of_jax(f):
         np.testing.assert_allclose(found, E * np.exp(-np.asarray(rates) * E))
 
 
+@pytest.mark.covering(every=2)
 @HOW
 def test_in_torch(f):
     rate = torch.tensor(R, dtype=torch.float64, requires_grad=True)

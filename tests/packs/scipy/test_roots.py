@@ -61,7 +61,7 @@ def total(f):
     return lambda a: f(a).sum()
 
 
-@pytest.mark.covering
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("how", EVERY)
 @pytest.mark.parametrize("name", SCALAR)
 @pytest.mark.parametrize("module", [optimize, scipy.optimize], ids=["ours", "scipy"])
@@ -73,7 +73,7 @@ def test_one_equation_in_the_engine(name, how, module):
     assert grad(grad(f))(A) == pytest.approx(CURVES[0], rel=1e-6)
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=6)
 @pytest.mark.parametrize("how", EVERY)
 @pytest.mark.parametrize("name", SCALAR)
 def test_one_equation_in_jax(name, how):
@@ -84,7 +84,7 @@ def test_one_equation_in_jax(name, how):
         np.testing.assert_allclose(found, [0.5, 0.25], rtol=1e-6)
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=6)
 @pytest.mark.parametrize("how", EVERY)
 @pytest.mark.parametrize("name", SCALAR)
 def test_one_equation_in_torch(name, how):
@@ -98,6 +98,7 @@ def test_one_equation_in_torch(name, how):
 METHODS = ("hybr", "lm", "broyden1", "krylov", "df-sane")
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_of_root(method):
     def f(a):
@@ -121,7 +122,7 @@ def test_systems_in_the_engine(how):
     np.testing.assert_allclose(hessian(total(f))(A), CURVES.sum())
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("how", EVERY)
 @pytest.mark.parametrize("order", ["jit", "forward", "second", "batch"])
 def test_systems_in_jax(how, order):
@@ -140,6 +141,7 @@ def test_systems_in_jax(how, order):
             np.testing.assert_allclose(found, [SLOPES, SLOPES])
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("how", EVERY)
 def test_systems_in_torch(how):
     def f(a):
