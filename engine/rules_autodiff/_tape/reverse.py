@@ -184,8 +184,12 @@ class ReverseRun(Run):
         return branch if any(part is not None for part in branch.parts) else None
 
     def watch_array(self, a: Any) -> Any:
+        """The slot of an array; one shadow for all results in one memory."""
         owner = a if a.base is None else owner_of(a)
-        shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK).pinned()
+        shadow = self.shadows.get(id(owner))
+        if shadow is None or shadow() is not owner:
+            shadow = self.shadows[id(owner)] = Shadow(owner, CALLBACK)
+        shadow.pinned()
         return shadow if owner is a else Window(shadow, a)
 
     derive = derived
