@@ -46,9 +46,10 @@ def index(site):
 
 
 def pages_with(index, word):
-    found = index["terms"].get(word, [])
-    numbers = [found] if isinstance(found, int) else found
-    return {index["docnames"][number] for number in numbers}
+    """The pages whose text or headings have a word; headings are listed apart."""
+    found = [index[kind].get(word, []) for kind in ("terms", "titleterms")]
+    lists = [[one] if isinstance(one, int) else one for one in found]
+    return {index["docnames"][number] for numbers in lists for number in numbers}
 
 
 @pytest.mark.nightly
