@@ -9,6 +9,7 @@ read what a skipped branch has stored in an earlier call (`skipped_stores`).
 import math
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -91,6 +92,22 @@ def found_key(run: Hooks, key: Any) -> None:
     active = type(key) not in INERT and run.is_active(key)
     if rounded or active or is_own_key(run, key):
         meet(run)
+
+
+def looking_up(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A look-up in a dict that refers to its values weakly."""
+
+    def handle(run: Any, owner: Any, key: Any, *default: Any) -> Any:
+        if not run.close and key in owner:
+            found_key(run, key)
+        return run.call_opaque(f, (owner, key, *default), {})
+
+    return handle
+
+
+for _name in ("get", "__getitem__", "__contains__", "setdefault"):
+    _look_up = vars(WeakValueDictionary)[_name]
+    HANDLERS[_look_up] = looking_up(_look_up)
 
 
 def whole(run: Hooks, x: Any) -> None:

@@ -22,7 +22,12 @@ import numpy as np
 
 from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.outside_reads import reads_active
-from rules_autodiff._python.values import INERT, is_float_array, is_number
+from rules_autodiff._python.values import (
+    INERT,
+    has_fields,
+    is_float_array,
+    is_number,
+)
 from rules_autodiff._refusals import refused
 from rules_autodiff._shadows.memory import owner_of
 
@@ -121,7 +126,8 @@ def depends(
 
 def note(run: Hooks, owner: Any, value: Any) -> None:
     """Refuse to read numbers of a value from now on, where they are constants."""
-    numbers = [x for x in leaves(value) if is_real(x) and run.slot(x) is None]
+    found = [value] if is_array_of_records(value) else leaves(value)
+    numbers = [x for x in found if is_real(x) and run.slot(x) is None]
     if not numbers:
         return
     if not run.skipped:
@@ -136,7 +142,12 @@ def note(run: Hooks, owner: Any, value: Any) -> None:
 
 
 def is_real(x: Any) -> bool:
-    return is_float_array(x) or isinstance(x, float | complex | np.inexact)
+    records = is_array_of_records(x)
+    return records or is_float_array(x) or isinstance(x, float | complex | np.inexact)
+
+
+def is_array_of_records(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and has_fields(x.dtype)
 
 
 # reading a result
