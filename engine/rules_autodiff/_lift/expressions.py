@@ -8,7 +8,7 @@ from rules_autodiff._python.errors import UnsupportedProgram
 
 from .decisions import decides
 
-__all__ = ["ExpressionLifter", "names_only", "pattern"]
+__all__ = ["ExpressionLifter", "names_only", "pattern", "skipping"]
 
 BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv",
@@ -162,7 +162,7 @@ class ExpressionLifter:
     def test(self, node: Any) -> Any:
         """An expression of which only the truth value is used."""
         if isinstance(node, ast.BoolOp):
-            node.values = [self.skipping(v, self.test(v)) for v in node.values]
+            node.values = [skipping(self, v, self.test(v)) for v in node.values]
             return node
         truth = gives_truth(node)
         self.deciding_for += 1
@@ -170,19 +170,13 @@ class ExpressionLifter:
         self.deciding_for -= 1
         return lifted if truth else self.hook("truth", node, lifted)
 
-    def skipping(self, node: Any, test: Any) -> Any:
-        """A test that decides; the hook knows what it leaves out."""
-        if node not in self.skips:
-            return test
-        return self.hook("decided", node, test, *map(ast.Constant, self.skips[node]))
-
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """``a or b`` gives one of its operands: ``t if truth(t := a) else b``."""
         values = [(v, gives_truth(v), self.visit(v)) for v in node.values]
         result = values.pop()[2]
         for operand, boolean, value in reversed(values):
             if boolean:
-                parts = [self.skipping(operand, value), result]
+                parts = [skipping(self, operand, value), result]
                 result = place(ast.BoolOp(node.op, parts), node)
             else:
                 result = self.decided(node, operand, value, result)
@@ -198,16 +192,12 @@ class ExpressionLifter:
         if not isinstance(value, ast.Name):
             value = ast.NamedExpr(ast.Name(name, ast.Store()), value)
         test, again = self.hook("truth", node, value), ast.Name(name, ast.Load())
-        test = self.skipping(operand, test)
+        test = skipping(self, operand, test)
         parts = (again, other) if stops else (other, again)
         return place(ast.IfExp(test, *parts), node)
 
-    def deciding(self, node: Any) -> Any:
-        """The test of a branch; the hook knows what the other branch would store."""
-        return self.skipping(node, self.test(node.test))
-
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        node.test = self.deciding(node)
+        node.test = skipping(self, node, self.test(node.test))
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
 
@@ -368,6 +358,13 @@ class ExpressionLifter:
 
     def visit_Await(self, node: ast.Await) -> Any:
         self.unsupported(node, "await")
+
+
+def skipping(lifter: ExpressionLifter, node: Any, test: Any) -> Any:
+    """A test that decides; the hook knows what it leaves out."""
+    if node not in lifter.skips:
+        return test
+    return lifter.hook("decided", node, test, *map(ast.Constant, lifter.skips[node]))
 
 
 def place(node: Any, at: ast.AST) -> Any:

@@ -9,6 +9,7 @@ from .expressions import (
     names_only,
     pattern,
     place,
+    skipping,
 )
 from .skipped_stores import SkippedStores
 
@@ -20,7 +21,11 @@ INPLACE = {
     ast.MatMult: "imatmul", ast.LShift: "ilshift", ast.RShift: "irshift",
     ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
 }  # fmt: skip
-SIMPLE = ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return
+# Statements that may end before their end, or leave parts of an expression out.
+ENDING = (
+    ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return | ast.Try
+    | ast.With | ast.Match
+)  # fmt: skip
 Statements = list[ast.stmt]
 
 
@@ -43,7 +48,7 @@ class Lifter(ExpressionLifter):
 
     def visit(self, node: Any) -> Any:
         """Lift one node; the hook comes before a statement that may skip parts."""
-        before = self.passing(node) if isinstance(node, SIMPLE) else []
+        before = passing(self, node) if isinstance(node, ENDING) else []
         lifted = super().visit(node)
         if not before:
             return lifted
@@ -143,36 +148,24 @@ class Lifter(ExpressionLifter):
             node.target = place(ast.Name(name, ast.Store()), node.target)
         node.iter = self.iteration(iterable, node.target)
         node.body = opening + self.block(node.body)
-        node.orelse = [*self.passing(node, "passed"), *self.block(node.orelse)]
+        node.orelse = [*passing(self, node, "passed"), *self.block(node.orelse)]
         return node
 
     def visit_If(self, node: Any) -> Any:
         """``if`` and ``while``: tests, which may call a ``__bool__``."""
-        node.test = self.deciding(node)
+        node.test = skipping(self, node, self.test(node.test))
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> Any:
-        return self.visit_If(node)
+    visit_While = visit_If  # noqa: N815  (the name is of Python)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         node.test = self.test(node.test)
         node.msg = node.msg and self.visit(node.msg)
         return node
 
-    def visit_Try(self, node: ast.Try) -> Any:
-        return [*self.passing(node), self.visit_parts(node)]
-
-    def passing(self, node: ast.stmt, name: str = "passing") -> Statements:
-        """The hook before a statement that may end where it will, or after it."""
-        if node not in self.skips:
-            return []
-        places, _, *others = map(ast.Constant, self.skips[node])
-        return [self.effect(name, node, places, *others)]
-
     def visit_With(self, node: ast.With) -> Any:
         opening: Statements = []
-        before = self.passing(node)
         for item in node.items:
             manager = self.visit(item.context_expr)
             item.context_expr = self.hook("context", item.context_expr, manager)
@@ -182,7 +175,7 @@ class Lifter(ExpressionLifter):
                 opening += self.assign(target, load(name), node)
                 item.optional_vars = place(ast.Name(name, ast.Store()), target)
         node.body = opening + self.block(node.body)
-        return [*before, node]
+        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         self.visit_defaults(node.args)
@@ -201,7 +194,7 @@ class Lifter(ExpressionLifter):
             for part in ast.walk(node)
             if isinstance(part, ast.MatchClass) and (part.kwd_attrs or part.patterns)
         ]
-        return [*self.passing(node), *checks, self.visit_parts(node)]
+        return [*checks, self.visit_parts(node)]
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
         """Patterns stay unchanged: they only read attributes and items."""
@@ -230,6 +223,14 @@ class Lifter(ExpressionLifter):
     def effect(self, name: str, at: ast.AST, *args: ast.expr) -> Any:
         """A hook call as a statement."""
         return place(ast.Expr(self.hook(name, at, *args)), at)
+
+
+def passing(lifter: Lifter, node: ast.stmt, name: str = "passing") -> Statements:
+    """The hook before a statement that may end where it will, or after a loop."""
+    if node not in lifter.skips:
+        return []
+    places, _, *others = map(ast.Constant, lifter.skips[node])
+    return [lifter.effect(name, node, places, *others)]
 
 
 def pattern_names(part: ast.MatchClass) -> list[ast.expr]:
