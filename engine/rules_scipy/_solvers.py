@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
+import numpy as np
 import scipy.optimize
 
 import rules_core as rc
@@ -15,7 +17,7 @@ from rules_core import (
     rrule_via_ad,
 )
 
-__all__ = ["Declared"]
+__all__ = ["Declared", "is_zero"]
 
 _FORWARD, _REVERSE = RuleConfig[HasForwardsMode], RuleConfig[HasReverseMode]
 _field = scipy.optimize.OptimizeResult.__getattr__
@@ -30,30 +32,56 @@ class Declared(dict[Any, str]):
             self[function] = "constant"
             rc.non_differentiable(function)
 
-    def cover(self, f: Any, own: Any) -> None:
+    def cover(self, f: Any, own: Any, **missing: str) -> None:
         """Give SciPy's `f` the derivative of `own`, which calls primitives.
 
         The AD system that runs the rule differentiates `own`, which has the signature
         and the results of `f`.
+
+        Args:
+            f: The function of SciPy.
+            own: That of this pack.
+            **missing: By the name of an argument in which `own` takes no derivative
+                although there is one, what is missing and the remedy.
         """
         self[f] = "covered"
-        _define(f, own)
+        names = list(inspect.signature(own).parameters)
+        _define(f, own, {names.index(name): text for name, text in missing.items()})
 
 
-def _define(f: Any, own: Any) -> None:
+def _define(f: Any, own: Any, missing: dict[int, str]) -> None:
+    def unknown(args: Any) -> dict[int, Any]:
+        """The tangents of arguments in which the derivative is missing."""
+        given = [i for i in missing if i < len(args) and args[i] is not None]
+        return {i: rc.not_implemented(missing[i]) for i in given}
+
     @rc.rrule.define(f, config=_REVERSE)
     def solver_rrule(config: Any, *args: Any, **kw: Any) -> Any:
         y, pullback = rrule_via_ad(config, own, *args, **kw)
 
         def solver_pullback(dy: Any) -> Any:
-            return rc.NoTangent(), *pullback(dy)[1:]
+            cotangents = dict(enumerate(pullback(dy)[1:]))
+            return rc.NoTangent(), *(cotangents | unknown(args)).values()
 
         return y, solver_pullback
 
     @rc.frule.define(f, config=_FORWARD)
     def solver_frule(config: Any, tangents: Any, *args: Any, **kw: Any) -> Any:
         given = rc.NoTangent(), *tangents[1:]
-        return frule_via_ad(config, given, own, *args, **kw)
+        y, dy = frule_via_ad(config, given, own, *args, **kw)
+        for i, tangent in unknown(args).items():
+            if not is_zero(tangents[1 + i]):
+                return y, tangent
+        return y, dy
+
+
+def is_zero(tangent: Any) -> bool:
+    """Whether a tangent is zero, or one of a container with zeros."""
+    if isinstance(tangent, rc.StructuralTangent):
+        entries = rc.backing(tangent)
+        values = entries.values() if isinstance(entries, dict) else entries
+        return all(map(is_zero, values))
+    return isinstance(tangent, rc.AbstractZero) or not np.any(tangent)
 
 
 # A field of a result is an entry of a dict.

@@ -8,13 +8,38 @@ import scipy.integrate as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Function, if_converged
-from rules_scipy._solvers import Declared
+from rules_scipy._solvers import Declared, is_zero
 
 from ._integrals import integral, scalar_run
 
 __all__ = ["DECLARED", "dblquad", "quad", "refuse", "tplquad"]
 
 DECLARED = Declared()
+
+
+_JUMPS = (
+    "derivative of scipy.integrate.quad in points=, where the function may jump: split "
+    "the integral there, whose limits have derivatives"
+)
+
+
+@rc.primitive
+def _at_fixed(y: Any, points: Any) -> Any:
+    """An integral, whose derivative is an error where the points move."""
+    return y
+
+
+@rc.frule.define(_at_fixed)
+def at_fixed_frule(tangents: Any, y: Any, points: Any) -> Any:
+    """The tangent of the integral."""
+    moves = not is_zero(tangents[2])
+    return y, rc.not_implemented(_JUMPS) if moves else tangents[1]
+
+
+@rc.rrule.define(_at_fixed)
+def at_fixed_rrule(y: Any, points: Any) -> Any:
+    """As forwards."""
+    return y, lambda dy: (rc.NoTangent(), dy, rc.not_implemented(_JUMPS))
 
 
 def quad(
@@ -24,10 +49,25 @@ def quad(
     maxp1: int = 50, limlst: int = 50, complex_func: bool = False,
 ) -> Any:  # fmt: skip
     """`scipy.integrate.quad`; its error estimate has derivative zero."""
+    y, *rest = _quad(
+        func, a, b, args, full_output, epsabs, epsrel, limit, points, weight, wvar,
+        wopts, maxp1, limlst, complex_func,
+    )  # fmt: skip
+    return (y if points is None else _at_fixed(y, points)), *rest
+
+
+def _quad(
+    func: Function, a: Any, b: Any, args: Any = (), full_output: Any = 0,
+    epsabs: float = 1.49e-08, epsrel: float = 1.49e-08, limit: int = 50,
+    points: Any = None, weight: Any = None, wvar: Any = None, wopts: Any = None,
+    maxp1: int = 50, limlst: int = 50, complex_func: bool = False,
+) -> Any:  # fmt: skip
+    """`quad` at fixed points."""
     refuse("quad", weight=weight, wvar=wvar, wopts=wopts, complex_func=complex_func)
     args = args if isinstance(args, tuple) else (args,)
     run = scalar_run(
-        epsabs=epsabs, epsrel=epsrel, limit=limit, points=points,
+        epsabs=epsabs, epsrel=epsrel, limit=limit,
+        points=rc.ignore_derivatives(points),
         full_output=full_output, limlst=limlst, maxp1=maxp1,
     )  # fmt: skip
     y, success, error, others = integral(func, args, a, b, run, None)
@@ -86,5 +126,6 @@ def _limit(end: Any, *x: Any) -> Any:
     return end(*x) if callable(end) else end
 
 
-for _own in (quad, dblquad, tplquad):
+DECLARED.cover(_sp.quad, _quad, points=_JUMPS)
+for _own in (dblquad, tplquad):
     DECLARED.cover(getattr(_sp, _own.__name__), _own)

@@ -8,7 +8,7 @@ import scipy.integrate
 import torch
 
 import rules_core as rc
-from rules_autodiff import UnsupportedProgram, grad, jvp
+from rules_autodiff import UnsupportedProgram, grad, jacfwd, jvp
 from rules_scipy import integrate
 
 R, E = 2.0, 1.5  # rate, end
@@ -225,3 +225,26 @@ def test_samples_in_jax():
                 found = jax.jit(lambda y, f=f, rest=args[1:]: f(y, *rest))(args[0])
                 own = getattr(scipy.integrate, name)(*args)
                 np.testing.assert_allclose(found, own, rtol=1e-12)
+
+    """An integral of a function with a jump that quad is told of."""
+    step = lambda x: np.where(x < jump, 1.0, 3.0) * x
+    return scipy.integrate.quad(step, 0.0, t, points=[jump])[0]
+
+
+@pytest.mark.parametrize("transform", [grad, jacfwd])
+def test_points_that_move_are_refused_and_others_are_constants(transform):
+    slope = transform(lambda t: stepped(t, 0.5))(0.8)
+    np.testing.assert_allclose(slope, 2.4)
+    with pytest.raises(rc.DerivativeNotImplemented, match="split the integral there"):
+        transform(lambda t: stepped(1.0, t))(0.4)
+
+
+def test_points_that_move_are_refused_in_jax():
+    step = lambda x: jnp.where(x < 0.5, 1.0, 3.0) * x
+
+    def to(t, jump):
+        return integrate.quad(step, 0.0, t, points=[jump])[0]
+
+    np.testing.assert_allclose(jax.grad(to)(0.8, 0.5), 2.4, rtol=1e-6)
+    with pytest.raises(rc.DerivativeNotImplemented, match="split the integral there"):
+        jax.grad(to, 1)(0.8, 0.5)
