@@ -226,6 +226,8 @@ def test_samples_in_jax():
                 own = getattr(scipy.integrate, name)(*args)
                 np.testing.assert_allclose(found, own, rtol=1e-12)
 
+
+def stepped(t, jump):
     """An integral of a function with a jump that quad is told of."""
     step = lambda x: np.where(x < jump, 1.0, 3.0) * x
     return scipy.integrate.quad(step, 0.0, t, points=[jump])[0]
