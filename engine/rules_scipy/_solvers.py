@@ -78,9 +78,7 @@ def _define(f: Any, own: Any, missing: dict[int, str]) -> None:
 def is_zero(tangent: Any) -> bool:
     """Whether a tangent is zero, or one of a container with zeros."""
     if isinstance(tangent, rc.StructuralTangent):
-        entries = rc.backing(tangent)
-        values = entries.values() if isinstance(entries, dict) else entries
-        return all(map(is_zero, values))
+        return all(map(is_zero, rc.backing(tangent).values()))
     return isinstance(tangent, rc.AbstractZero) or not np.any(tangent)
 
 
