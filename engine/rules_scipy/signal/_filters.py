@@ -102,8 +102,7 @@ def _lfilter_step(at: At, b: Any, a: Any, x: Any, zi: Any, axis: Any) -> Any:
     return y if zi is None else (y, zf)
 
 
-# A response and a state of a finite filter are parts of one array.
-lfilter = declared(_sp.lfilter, _lfilter_step, "b", "a", "x", "zi", copy_out=True)
+lfilter = declared(_sp.lfilter, _lfilter_step, "b", "a", "x", "zi")
 
 
 def _sections(sos: Any) -> list[tuple[Any, Any]]:
