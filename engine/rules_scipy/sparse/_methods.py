@@ -152,8 +152,10 @@ def absolute(a: Any) -> Any:
 
 @covers_method("conj", "conjugate")
 def conjugated(a: Any, copy: bool = True) -> Any:
-    """`A.conj()`."""
-    return _like(a, np.conj(a.data))
+    """`A.conj()`; without `copy` a real matrix itself."""
+    if a.dtype.kind == "c":
+        return _like(a, np.conj(a.data))
+    return a.copy() if copy else a
 
 
 @covers_method("getH")
@@ -176,7 +178,9 @@ def imag(a: Any) -> Any:
 
 @covers_method("astype")
 def astype(a: Any, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
-    """`A.astype(dtype)`."""
+    """`A.astype(dtype)`; without `copy` a matrix of this dtype itself."""
+    if not copy and a.dtype == np.dtype(dtype):
+        return a
     return _like(a, a.data.astype(dtype, casting=casting))
 
 

@@ -118,7 +118,8 @@ class Factored:
     """
 
     def __init__(self, matrix: SparseArray) -> None:
-        self.matrix = matrix
+        # A copy: the matrix may be written to before a solution is asked for.
+        self.matrix = matrix.with_data(1 * matrix.data)
 
     @property
     def shape(self) -> tuple[int, int]:

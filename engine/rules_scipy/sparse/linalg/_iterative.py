@@ -28,6 +28,12 @@ __all__ = [
 ]
 
 
+# A solution with a larger residual, relative to b, has no derivative.
+_RESIDUAL = 1e-3
+# In place of SciPy's `info`, for such a solution.
+_FAR = -(2**31) + 1
+
+
 class NotConverged(rc.RulesCoreError, ArithmeticError):
     """The derivative of a solution to which an iteration did not converge."""
 
@@ -74,6 +80,26 @@ def iterated(data: Any, b: Any, x0: Any, pattern: Pattern, method: _Method) -> A
     return np.asarray(x, kind), np.asarray(int(info))
 
 
+@rc.primitive(
+    host=True,
+    out=lambda *_a, **_k: rc.ShapeDtype((), np.dtype(int)),
+    static_argnames="pattern",
+)
+def _state(data: Any, b: Any, x: Any, info: Any, pattern: Pattern) -> Any:
+    """`info`, or `_FAR` where `x` met a loose tolerance without being a solution."""
+    if np.any(np.asarray(info) != 0) or _solves(data, b, x, pattern):
+        return np.asarray(info)
+    return np.asarray(_FAR)
+
+
+rc.non_differentiable(_state)
+
+
+def _solves(data: Any, b: Any, x: Any, pattern: Pattern) -> bool:
+    residual = np.asarray(b) - pattern.csr(np.asarray(data)) @ np.asarray(x)
+    return bool(np.linalg.norm(residual) <= _RESIDUAL * np.linalg.norm(b))
+
+
 def _again_shape(data: Any, b: Any, *_args: Any, **_kw: Any) -> Any:
     return _iterated_shape(data, b)[0]
 
@@ -92,12 +118,19 @@ def solved_again(
     turned = conjugate(data) if adjoint else data
     where = pattern.transposed if adjoint else pattern
     x, found = iterated.fun(turned, b, None, where, method.again(adjoint))
+    found = _state.fun(turned, b, x, found, where)
     if found != 0:
         raise _not_converged(method, found, " of the derivative's equation")
     return x
 
 
 def _not_converged(method: _Method, info: Any, what: str) -> Exception:
+    if info == _FAR:
+        message = (
+            f"{method.name}: a solution{what} whose residual is more than {_RESIDUAL} "
+            "of b has no derivative. Give a smaller rtol and atol, or use spsolve."
+        )
+        return NotConverged(message)
     message = (
         f"{method.name}: a solution{what} that did not converge (info = {info}) has no "
         "derivative. Raise maxiter, loosen rtol, give a preconditioner M, or use "
@@ -114,7 +147,8 @@ def iterated_frule(
     _, ddata, db, *_ = tangents
     x, info = iterated(data, b, x0, pattern, method)
     step = db - product(ddata, x, pattern)
-    dx = solved_again(data, step, info, pattern, method, False)
+    state = _state(data, b, x, info, pattern)
+    dx = solved_again(data, step, state, pattern, method, False)
     return (x, info), rc.Tangent(tuple, dx, rc.NoTangent())
 
 
@@ -127,7 +161,8 @@ def iterated_rrule(
 
     def iterated_pullback(dy: Any) -> Any:
         none, dx = rc.NoTangent(), dy[0]
-        db = solved_again(data, dx, info, pattern, method, True)
+        state = _state(data, b, x, info, pattern)
+        db = solved_again(data, dx, state, pattern, method, True)
         ddata = -sampled(db, conjugate(x), pattern) if needs[0] else none
         start = none if x0 is None else rc.ZeroTangent()
         return none, ddata, db, start, none, none
@@ -185,8 +220,20 @@ def _checked(value: Any) -> Any:
     return _sp.aslinearoperator(value)
 
 
+def _check_outputs(name: str, options: dict[str, Any]) -> None:
+    for key in ("callback", "outer_v", "CU"):
+        if options.get(key) is not None:
+            message = (
+                f"{name}: {key}= receives vectors of the iterations, which have no "
+                f"derivative. Leave {key} out, or solve for them outside of the "
+                "function to be differentiated."
+            )
+            raise rc.UnsupportedError(message)
+
+
 def _iteration(name: str, preconditioners: tuple[str, ...]) -> Callable[..., Any]:
     def solve(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
+        _check_outputs(name, options)
         a = as_sparse(A)
         data, b = together(a.data, b)
         if b.ndim == 2:
