@@ -246,7 +246,7 @@ def _unseeded(
 
 
 def _short(x: Any) -> str:
-    if isinstance(x, np.ndarray) or hasattr(x, "__array_namespace__"):
+    if is_array(x):
         return f"{x.dtype}[{', '.join(map(str, x.shape))}]"
     text = repr(x)
     return text if len(text) <= 24 else type(x).__name__

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 import rules_core as rc
 from rules_scipy._lists import constant_like, dtype_of, shape_of
+from rules_scipy._steps import At, declare
 
 __all__ = [
     "as_array",
@@ -19,6 +21,7 @@ __all__ = [
     "extended",
     "image_shape",
     "is_complex",
+    "linear",
     "output_dtype",
     "per_axis",
     "places_of",
@@ -113,6 +116,32 @@ def image_shape(f: Any, *complex_by: str) -> Callable[..., Any]:
 
     filter_shape.__qualname__ = f"{f.__name__}_shape"
     return filter_shape
+
+
+# Declarations
+
+
+def linear(f: Any, adjoint: Callable[..., Any], out: Callable[..., Any]) -> Any:
+    """The primitive of a function that is linear in the image, its first argument.
+
+    Args:
+        f: The function of SciPy.
+        adjoint: `adjoint(dy, input, …)` with all arguments of `f`.
+        out: The shape rule.
+    """
+
+    @wraps(f)
+    def filtered(*args: Any, **kw: Any) -> Any:
+        return f(*args, **kw)
+
+    options = tuple(inspect.signature(f).parameters)[1:]
+    own = rc.primitive(filtered, host=True, out=out, static_argnames=options)
+    rc.linear_rule(own, adjoint, 0)
+
+    def linear_step(at: At, input: Any, **options: Any) -> Any:
+        return own(input, **{k: rc.ignore_derivatives(v) for k, v in options.items()})
+
+    return declare(f, linear_step, out=out, reads=options)
 
 
 # Borders

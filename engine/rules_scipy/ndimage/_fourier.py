@@ -10,9 +10,9 @@ import scipy.ndimage as _sp
 
 import rules_core as rc
 from rules_scipy._lists import constant_like, dtype_of, entries_like, shape_of
-from rules_scipy._steps import DECLARED, At, declare
+from rules_scipy._steps import At, declare
 
-from ._arrays import as_array, cast, dtype_named
+from ._arrays import as_array, cast, dtype_named, linear
 from ._linear import floating
 
 __all__ = [
@@ -105,11 +105,6 @@ def _ellipsoid_adjoint(
     return entries_like(input, cast(fourier_ellipsoid(dy, size, n, axis), input))
 
 
-DECLARED[_sp.fourier_ellipsoid] = "covered"
-fourier_ellipsoid: rc.Primitive = rc.primitive(
-    _sp.fourier_ellipsoid,
-    host=True,
-    out=_shape(_sp.fourier_ellipsoid, "float"),
-    static_argnames=("size", "output"),
+fourier_ellipsoid: rc.Primitive = linear(
+    _sp.fourier_ellipsoid, _ellipsoid_adjoint, _shape(_sp.fourier_ellipsoid, "float")
 )
-rc.linear_rule(fourier_ellipsoid, _ellipsoid_adjoint, 0)

@@ -16,9 +16,8 @@ import scipy.ndimage as _sp
 
 import rules_core as rc
 from rules_scipy._lists import constant_like, entries_like
-from rules_scipy._steps import DECLARED
 
-from ._arrays import cast, image_shape, is_complex
+from ._arrays import cast, image_shape, is_complex, linear
 
 __all__ = ["sampled", "spline_filter", "spline_filter1d", "spread"]
 
@@ -100,17 +99,12 @@ def _all_axes(dy: Any, input: Any, order: Any, output: Any, mode: Any) -> Any:
     return entries_like(input, cast(dy, input))
 
 
-def _linear(f: Any, adjoint: Any) -> rc.Primitive:
-    DECLARED[f] = "covered"
-    made: rc.Primitive = rc.primitive(
-        f, host=True, out=image_shape(f), static_argnames=("output",)
-    )
-    rc.linear_rule(made, adjoint, 0)
-    return made
-
-
-spline_filter1d = _linear(_sp.spline_filter1d, _one_axis)
-spline_filter = _linear(_sp.spline_filter, _all_axes)
+spline_filter1d: rc.Primitive = linear(
+    _sp.spline_filter1d, _one_axis, image_shape(_sp.spline_filter1d)
+)
+spline_filter: rc.Primitive = linear(
+    _sp.spline_filter, _all_axes, image_shape(_sp.spline_filter)
+)
 
 
 # Places and weights
