@@ -40,8 +40,9 @@ def straight(f):
 def difference(f, case):
     single = "float32" in case
     step = 2.0**-7 if single else 1e-6
-    rise = f(HERE + step * DIRECTION) - f(HERE - step * DIRECTION)
-    return rise / (2 * step), 5e-3 if single else 1e-3
+    ends = f(HERE + step * DIRECTION), f(HERE - step * DIRECTION)
+    rounding = 2.0**-23 * abs(ends[0]) / step if single else 0.0
+    return (ends[0] - ends[1]) / (2 * step), (5e-3 if single else 1e-3) + rounding
 
 
 def outcome(f):

@@ -277,7 +277,17 @@ rc.non_differentiable(_class_of)
 
 
 def _is_number(x: Any) -> bool:
-    return np.ndim(x) == 0 and not is_sparse(x)
+    return np.isscalar(x) or (isinstance(x, np.ndarray) and x.ndim == 0)
+
+
+def _answers_itself(x: Any) -> bool:
+    """Whether Python asks the other operand, which NumPy does not know as an array."""
+    if _is_number(x) or is_sparse(x) or isinstance(x, np.ndarray | list | tuple):
+        return False
+    return np.asanyarray(x).dtype == object
+
+
+rc.non_differentiable(_answers_itself)
 
 
 @covers_method("__add__", "__radd__")
@@ -287,7 +297,7 @@ def plus(a: Any, b: Any) -> Any:
         return to_scipy(as_sparse(a) + as_sparse(b), _class_of(operator.add, a, b))
     if _is_number(b):
         return _shifted(a, b)
-    return a.toarray() + b
+    return a.toarray() + b if isinstance(b, np.ndarray) else NotImplemented
 
 
 @covers_method("__sub__")
@@ -295,13 +305,16 @@ def minus(a: Any, b: Any) -> Any:
     """`A - B`."""
     if is_sparse(b):
         return to_scipy(as_sparse(a) - as_sparse(b), _class_of(operator.sub, a, b))
-    return _shifted(a, b) if _is_number(b) else a.toarray() - b
+    if _is_number(b):
+        return _shifted(a, b)
+    return a.toarray() - b if isinstance(b, np.ndarray) else NotImplemented
 
 
 @covers_method("__rsub__")
 def subtracted(a: Any, b: Any) -> Any:
     """`B - A` of a dense `B`."""
-    return NotImplemented if is_sparse(b) else -(a - b)
+    is_dense = _is_number(b) or isinstance(b, np.ndarray)
+    return -(a - b) if is_dense else NotImplemented
 
 
 def _shifted(a: Any, b: Any) -> Any:
@@ -340,6 +353,8 @@ def multiplied(a: Any, b: Any) -> Any:
     """`A.multiply(B)`, entry by entry."""
     if _is_number(b):
         return _like(a, a.data * b)
+    if _answers_itself(b):
+        return NotImplemented
     if not is_sparse(b):
         b = np.asarray(b)
     if a.ndim != 2 or (is_sparse(b) and b.shape != a.shape):
@@ -375,7 +390,9 @@ def divided(a: Any, b: Any) -> Any:
             "has no rule. Divide A by B.toarray(), or divide their data."
         )
         raise rc.UnsupportedError(message)
-    return a.multiply(1.0 / b)
+    if _answers_itself(b):
+        return NotImplemented
+    return a.multiply(1.0 / (b if _is_number(b) else np.asarray(b)))
 
 
 @covers(*_methods("__pow__", CLASSES[::2]))
@@ -396,9 +413,22 @@ def matrix_power(a: Any, n: Any) -> Any:
     return result
 
 
-@covers_method("__matmul__", "dot")
+@covers_method("__matmul__")
 def matmul(a: Any, b: Any) -> Any:
     """`A @ B`."""
+    _check_no_number(b)
+    return NotImplemented if _answers_itself(b) else a.dot(b)
+
+
+def _check_no_number(b: Any) -> None:
+    if _is_number(b):
+        message = "Scalar operands are not allowed, use '*' instead"
+        raise ValueError(message)
+
+
+@covers_method("dot")
+def dot(a: Any, b: Any) -> Any:
+    """`A.dot(B)`."""
     if is_sparse(b):
         return to_scipy(as_sparse(a) @ as_sparse(b), _class_of(operator.matmul, a, b))
     if _is_number(b):
@@ -409,6 +439,9 @@ def matmul(a: Any, b: Any) -> Any:
 @covers_method("__rmatmul__")
 def matmul_reflected(a: Any, b: Any) -> Any:
     """`B @ A`."""
+    _check_no_number(b)
+    if _answers_itself(b):
+        return NotImplemented
     return np.asarray(b) @ as_sparse(a)
 
 
@@ -446,8 +479,6 @@ _FACTS = (
     "blocksize col dtype format get_shape getformat getmaxprint getnnz "
     "has_canonical_format has_sorted_indices ndim nnz row shape size"
 ).split()
-for _name in _FACTS:
-    constant(*_methods(_name))
 
 
 def _question(f: Any) -> None:
@@ -458,6 +489,10 @@ def _question(f: Any) -> None:
     DECLARED[f] = "constant"
 
 
+# The function of a property has no name by which a rule of it could be pickled.
+for _name in _FACTS:
+    for _method in _methods(_name):
+        _question(_method)
 for _name in ("argmax", "argmin", "check_format", "count_nonzero", "nonzero"):
     for _method in _methods(_name):
         _question(_method)

@@ -77,9 +77,20 @@ def product(data: Any, x: Any, pattern: Pattern) -> Any:
 def product_frule(tangents: Any, data: Any, x: Any, pattern: Any) -> Any:
     """By the product rule."""
     _, ddata, dx, _ = tangents
-    return product(data, x, pattern), product(ddata, x, pattern) + product(
-        data, dx, pattern
+    return product(data, x, pattern), _bilinear(
+        product, (data, x), (ddata, dx), pattern
     )
+
+
+def _bilinear(f: Any, at: Any, along: Any, pattern: Any) -> Any:
+    """f(da, b) + f(a, db); whole numbers have no tangent."""
+    (a, b), (da, db) = at, along
+    parts = [
+        f(*pair, pattern)
+        for pair in ((da, b), (a, db))
+        if not any(isinstance(x, rc.AbstractZero) for x in pair)
+    ]
+    return sum(parts[1:], parts[0]) if parts else rc.ZeroTangent()
 
 
 @rc.rrule.define(product)
@@ -107,7 +118,7 @@ def sampled(u: Any, v: Any, pattern: Pattern) -> Any:
 def sampled_frule(tangents: Any, u: Any, v: Any, pattern: Any) -> Any:
     """By the product rule."""
     _, du, dv, _ = tangents
-    return sampled(u, v, pattern), sampled(du, v, pattern) + sampled(u, dv, pattern)
+    return sampled(u, v, pattern), _bilinear(sampled, (u, v), (du, dv), pattern)
 
 
 @rc.rrule.define(sampled)
