@@ -277,14 +277,14 @@ rc.non_differentiable(_class_of)
 
 
 def _is_number(x: Any) -> bool:
-    return np.isscalar(x) or (isinstance(x, np.ndarray) and x.ndim == 0)
+    return bool(np.isscalar(x)) or (isinstance(x, np.ndarray) and x.ndim == 0)
 
 
 def _answers_itself(x: Any) -> bool:
     """Whether Python asks the other operand, which NumPy does not know as an array."""
     if _is_number(x) or is_sparse(x) or isinstance(x, np.ndarray | list | tuple):
         return False
-    return np.asanyarray(x).dtype == object
+    return bool(np.asanyarray(x).dtype == object)
 
 
 rc.non_differentiable(_answers_itself)
