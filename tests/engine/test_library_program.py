@@ -47,6 +47,10 @@ KNOWN = {
         ),
         "a number or a vector in place of a matrix: an error of the rule",
     ),
+    **dict.fromkeys(
+        ("scipy.signal.csd(v", "scipy.signal.welch(v"),
+        "of a list, which SciPy fails at and the rule takes for an array",
+    ),
     "scipy.special.factorial(2, v)": "a list in place of a flag",
     "scipy.special.zeta(v, w, v)": "an `out` by position",
     "o.__divmod__": "of an array and what is no number: two operations for one",
