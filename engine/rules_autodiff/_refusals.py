@@ -358,6 +358,17 @@ REFUSALS = {
         "Pass the value as an argument of the function and of its rules, or capture "
         "stop_gradient(value) if it is meant as a constant.",
     ),
+    "apart": (
+        "A function that a solver calls must take a value with a derivative as an "
+        "argument or capture it, but {} reads one from an iterator, an attribute of a "
+        "function, or a global",
+        "Pass the value by args=, or capture the number or array.",
+    ),
+    "written apart": (
+        "A function that a solver calls must not write to its arguments, to what it "
+        "captures, or to globals, but {} does: what it writes has no derivative",
+        "Let it write into copies, and compute such values outside.",
+    ),
     "concealed": (
         "A value that carries a derivative must be an argument, or an entry of a list, "
         "a dict or an instance, but argument {} of {}{}, a {}, holds one that has no "

@@ -63,6 +63,7 @@ from rules_core.extend import PACKS, find_table, stand_in_of
 from .buffers import check_foreign, check_lent
 from .bytes import check_read
 from .close_calls import whole
+from .constant_callbacks import watched
 from .given_values import check_given
 from .interface import Hooks
 from .numpy_protocols import as_entry, by_protocol
@@ -394,6 +395,7 @@ def call_opaque(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     if not carries(run, f, args, kwargs):
         if type(f) is FunctionType:
             check_reads(run, f)
+        args = watched(run, f, args)
         return run.from_text(call_unseen(run, f, args, kwargs), f, args)
     if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
         refused("structured")

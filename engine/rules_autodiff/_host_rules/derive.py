@@ -18,14 +18,13 @@ from rules_autodiff._boundary.array_places import (
     each_assembled,
     leaves_of,
 )
+from rules_autodiff._callbacks.apart import Apart
 from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._lift.lift import lifted
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS
 from rules_autodiff._python.lifted_code import is_lifted
-from rules_autodiff._python.opaque import is_opaque
-from rules_autodiff._python.plain_level import PLAIN
-from rules_autodiff._tape.fast.run import reverse_run
+from rules_autodiff._python.opaque import OWN, is_opaque, root_of
 from rules_core import AbstractZero, NoTangent, Primitive, Pullback
 
 from .pull_and_push import Form, Held, pull_of, push_of
@@ -124,6 +123,11 @@ def answers(f: Any) -> bool:
     )
 
 
+def is_rule_code(f: FunctionType) -> bool:
+    """Whether a rule made a function, which calls those of the user by the engine."""
+    return root_of(f) in OWN
+
+
 def check_readable(f: Any) -> None:
     """Raise the engine's error for a program that it cannot lift, before it runs."""
     function = inner_function(f)
@@ -151,11 +155,15 @@ class EngineDeriver:
         return make(primitive)
 
     def numpy_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """A function without the run that it was made in, for C code that calls it."""
+        """A function without the runs that wait for it, for C code that calls it."""
         function = inner_function(f)
-        if not isinstance(function, FunctionType) or not is_lifted(function):
+        if not isinstance(function, FunctionType):
             return f
-        return functools.partial(reverse_run(PLAIN).call, f)
+        if not is_lifted(function) and (
+            answers(function) or is_opaque(function) or is_rule_code(function)
+        ):
+            return f
+        return Apart(f)
 
 
 deriver = EngineDeriver()

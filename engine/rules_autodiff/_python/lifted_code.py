@@ -13,6 +13,7 @@ __all__ = [
     "is_lifted",
     "is_lifted_code",
     "note_failure",
+    "runs_under_way",
 ]
 
 

@@ -1,0 +1,158 @@
+"""Functions that C code calls apart from the tape, as a solver does.
+
+The derivative of the solver's result is a theorem, which knows what the function takes
+and captures. Nothing else may carry a derivative into the call, or out of it: neither
+an iterator, an attribute of a function or an entry of a global dict, nor a write.
+"""
+
+from collections.abc import Iterator
+from types import FunctionType, MethodType
+from typing import Any, final
+
+import numpy as np
+
+from rules_autodiff._hooks import access, attributes
+from rules_autodiff._python.lifted_code import runs_under_way
+from rules_autodiff._python.read_places import rebinds
+from rules_autodiff._python.values import is_number
+from rules_autodiff._refusals import name_of, refused
+from rules_autodiff._shadows.memory import owner_of
+from rules_autodiff._shadows.saved_state import own_dict, written_to
+from rules_autodiff._tape.fast.run import FastRun
+from rules_core import structure
+
+from .captured_writes import outside_of
+
+__all__ = ["Apart"]
+
+
+# What takes an iterator on: its items are met where it is used.
+PASSING = (FunctionType, MethodType)
+
+
+@final
+class Apart:
+    """A function without the runs that wait for its result.
+
+    Attributes:
+        f: The function.
+        outer: These runs.
+        inside: By their ids, all values that it captures; None until it is asked.
+    """
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.outer = list({id(run): run for run in runs_under_way()}.values())
+        self.inside: dict[int, Any] | None = None
+
+    def __tangent_structure__(self) -> None:
+        """Nothing to differentiate: C code calls it."""
+
+    def __call__(self, *args: Any) -> Any:
+        run = ApartRun(self, args)
+        y = run.call(self.f, *args)
+        self.check_written(run, args)
+        return y
+
+    def captured(self) -> dict[int, Any]:
+        """All values that the function captures, by their ids."""
+        if self.inside is None:
+            self.inside = reached((self.f,))
+        return self.inside
+
+    def check_written(self, run: Any, args: Any) -> None:
+        """Refuse a write to what was not made in the call."""
+        captured = self.captured()
+        if any(type(g) is FunctionType and rebinds(g) for g in captured.values()):
+            refused("written apart", name_of(self.f))
+        if run.changes:
+            given = (*captured.values(), *reached(args).values())
+            seen = {i for x in given for i in ids_of(x)}
+            seen |= outside_of([self.f, *run.functions])
+            if seen & written_to(run.changes):
+                refused("written apart", name_of(self.f))
+
+
+class ApartRun(FastRun):
+    """A run that meets only constants, and arguments and captured values.
+
+    Attributes:
+        apart: The function, and the runs that wait for it.
+        given: Its arguments.
+        known: By their ids, all values in these; None until it is asked.
+    """
+
+    def __init__(self, apart: Apart, given: Any) -> None:
+        super().__init__()
+        self.apart, self.given = apart, given
+        self.known: dict[int, Any] | None = None
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if type(f) not in PASSING and f is not next and any(map(self.is_foreign, args)):
+            refused("apart", name_of(self.apart.f))
+        return self.seen(super().call(f, *args, **kwargs))
+
+    def iter(self, iterable: Any) -> Any:
+        found = access.iterated(self, iterable)
+        return map(self.seen, found) if self.is_foreign(iterable) else found
+
+    def getitem(self, owner: Any, key: Any) -> Any:
+        return self.seen(super().getitem(owner, key))
+
+    def getattr(self, owner: Any, name: str) -> Any:
+        return self.seen(attributes.get_attribute(self, owner, name))
+
+    def is_foreign(self, x: Any) -> bool:
+        """Whether a value is an iterator that was made outside."""
+        if not hasattr(type(x), "__next__"):
+            return False
+        return self.is_given(x) or id(x) in outside_of([self.apart.f])
+
+    def seen(self, x: Any) -> Any:
+        """A value that the function reads, unless a run that waits follows it."""
+        number = is_number(x) or isinstance(x, np.ndarray)
+        if not number or not self.apart.outer or self.is_known(x):
+            return x
+        if any(run.slot(x) is not None for run in self.apart.outer):
+            refused("apart", name_of(self.apart.f))
+        return x
+
+    def is_known(self, x: Any) -> bool:
+        if self.is_given(x) or not isinstance(x, np.ndarray):
+            return self.is_given(x)
+        given = (*(self.known or {}).values(), *self.apart.captured().values())
+        arrays = (y for y in given if isinstance(y, np.ndarray))
+        return any(np.may_share_memory(x, y) for y in arrays)
+
+    def is_given(self, x: Any) -> bool:
+        """Whether the function takes or captures this very object."""
+        if self.known is None:
+            self.known = reached(self.given)
+        return id(x) in self.known or id(x) in self.apart.captured()
+
+
+def reached(roots: Any) -> dict[int, Any]:
+    """By their ids, all values inside of others, and the owners of arrays."""
+    found: dict[int, Any] = {}
+    ends = list(roots)
+    while ends:
+        x = ends.pop()
+        if id(x) not in found:
+            found[id(x)] = x
+            if isinstance(x, np.ndarray):
+                owner = owner_of(x)
+                found[id(owner)] = owner
+                continue
+            level = None if is_number(x) else structure(x)
+            ends.extend(() if level is None else level.values)
+    return found
+
+
+def ids_of(x: Any) -> Iterator[int]:
+    """The ids under which writes to a value are noted."""
+    yield id(x)
+    if isinstance(x, FunctionType):
+        yield id(x.__dict__)
+        yield from map(id, x.__closure__ or ())
+    elif not isinstance(x, dict):
+        yield id(own_dict(x))
