@@ -48,8 +48,8 @@ class SparseArray:
         """The matrix of SciPy, with its numbers in the order of its `data`."""
         if x.format in ("csr", "csc", "coo"):
             return cls(x.data[: x.nnz], places_of(x))
-        compressed = x.tocsr()
-        return cls(compressed.data, places_of(compressed))
+        index, pattern = _listed(x)
+        return cls(gathered(x.data.reshape(-1), index), pattern)
 
     @classmethod
     def from_dense(cls, x: Any) -> SparseArray:
@@ -195,6 +195,17 @@ class SparseArray:
         return f"SparseArray({self.data!r}, {self.pattern!r})"
 
 
+def _listed(x: Any) -> tuple[Any, Pattern]:
+    """Which numbers of blocks or diagonals stand inside of the matrix, and where.
+
+    SciPy's own conversions drop diagonals' zeros; numbered entries are not zero.
+    """
+    numbered = x.copy()
+    numbered.data = np.arange(x.data.size).reshape(x.data.shape) + 1.0
+    found = numbered.tocoo()
+    return found.data.astype(np.int64) - 1, places_of(found)
+
+
 def as_sparse(x: Any) -> SparseArray:
     """A matrix of SciPy or JAX, a sparse tensor, or a dense matrix, as `SparseArray`.
 
@@ -281,4 +292,4 @@ def _pairs(a: Any, b: Any, count: int) -> tuple[Any, Any]:
     return one, order[starts[a][one] + within] if len(one) else one
 
 
-rc.non_differentiable([_pairs, places_of])
+rc.non_differentiable([_listed, _pairs, places_of])

@@ -14,7 +14,7 @@ import rules_core as rc
 from rules_core.extend import is_sparse, stand_in
 
 from ._array import SparseArray, as_sparse
-from ._moves import asked, assembled, moved, to_scipy, without_repeats
+from ._moves import asked, assembled, laid_out, moved, of_nonzeros, without_repeats
 from ._pattern import Pattern
 
 __all__ = ["DECLARED", "constant", "covers"]
@@ -217,12 +217,12 @@ def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     _check_plain("sum", a, axis, out)
     if axis is None:
         return _cast(np.sum(_inside(a)), dtype)
-    return _cast(SparseArray.from_scipy(a.tocoo()).sum(_axis(axis)), dtype)
+    return _cast(SparseArray.from_scipy(a).sum(_axis(axis)), dtype)
 
 
 def _inside(a: Any) -> Any:
     """The stored numbers; diagonals have some outside of the matrix."""
-    return a.tocoo().data if a.format == "dia" else a.data
+    return SparseArray.from_scipy(a).data if a.format == "dia" else a.data
 
 
 def _axis(axis: Any) -> int:
@@ -268,14 +268,6 @@ def trace(a: Any, offset: int = 0) -> Any:
 # arithmetic
 
 
-def _class_of(f: Any, *args: Any) -> Any:
-    """The class of SciPy's result."""
-    return type(asked(f, args, {}))
-
-
-rc.non_differentiable(_class_of)
-
-
 def _is_number(x: Any) -> bool:
     return bool(np.isscalar(x)) or (isinstance(x, np.ndarray) and x.ndim == 0)
 
@@ -294,7 +286,7 @@ rc.non_differentiable(_answers_itself)
 def plus(a: Any, b: Any) -> Any:
     """`A + B`: sparse for a sparse `B`."""
     if is_sparse(b):
-        return to_scipy(as_sparse(a) + as_sparse(b), _class_of(operator.add, a, b))
+        return laid_out(as_sparse(a) + as_sparse(b), operator.add, a, b)
     if _is_number(b):
         return _shifted(a, b)
     return a.toarray() + b if isinstance(b, np.ndarray) else NotImplemented
@@ -304,7 +296,7 @@ def plus(a: Any, b: Any) -> Any:
 def minus(a: Any, b: Any) -> Any:
     """`A - B`."""
     if is_sparse(b):
-        return to_scipy(as_sparse(a) - as_sparse(b), _class_of(operator.sub, a, b))
+        return laid_out(as_sparse(a) - as_sparse(b), operator.sub, a, b)
     if _is_number(b):
         return _shifted(a, b)
     return a.toarray() - b if isinstance(b, np.ndarray) else NotImplemented
@@ -360,7 +352,7 @@ def multiplied(a: Any, b: Any) -> Any:
     if a.ndim != 2 or (is_sparse(b) and b.shape != a.shape):
         message = "A.multiply(B) has derivatives for matrices of one shape."
         raise rc.UnsupportedError(message)
-    return to_scipy(as_sparse(a) * b, _class_of(type(a).multiply, a, b))
+    return laid_out(as_sparse(a) * b, type(a).multiply, a, b)
 
 
 @covers(*_methods("__mul__", CLASSES[::2]), *_methods("__rmul__", CLASSES[::2]))
@@ -430,7 +422,7 @@ def _check_no_number(b: Any) -> None:
 def dot(a: Any, b: Any) -> Any:
     """`A.dot(B)`."""
     if is_sparse(b):
-        return to_scipy(as_sparse(a) @ as_sparse(b), _class_of(operator.matmul, a, b))
+        return laid_out(as_sparse(a) @ as_sparse(b), operator.matmul, a, b)
     if _is_number(b):
         return a * b
     return as_sparse(a) @ np.asarray(b)
@@ -448,14 +440,14 @@ def matmul_reflected(a: Any, b: Any) -> Any:
 @covers(scipy.sparse.kron)
 def kron(A: Any, B: Any, format: Any = None) -> Any:
     """The Kronecker product."""
-    a, b = as_sparse(A), as_sparse(B)
+    a, b = as_sparse(of_nonzeros(A)), as_sparse(of_nonzeros(B))
     i, j = _all_pairs(a.nnz, b.nnz)
     rows = a.pattern.rows[i] * b.shape[0] + b.pattern.rows[j]
     columns = a.pattern.columns[i] * b.shape[1] + b.pattern.columns[j]
     shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
     data = a.data[i] * b.data[j]
     made = SparseArray(data, Pattern(rows, columns, shape))
-    return to_scipy(made, _class_of(scipy.sparse.kron, A, B, format))
+    return laid_out(made, scipy.sparse.kron, A, B, format)
 
 
 def _all_pairs(m: int, n: int) -> Any:
@@ -468,9 +460,10 @@ rc.non_differentiable(_all_pairs)
 @covers(scipy.sparse.kronsum)
 def kronsum(A: Any, B: Any, format: Any = None) -> Any:
     """`kron(I, A) + kron(B, I)`."""
-    one = scipy.sparse.kron(scipy.sparse.eye_array(B.shape[0]), A, format)
-    other = scipy.sparse.kron(B, scipy.sparse.eye_array(A.shape[0]), format)
-    return (one + other).asformat(format)
+    one = scipy.sparse.kron(scipy.sparse.eye_array(B.shape[0]), A, "coo")
+    other = scipy.sparse.kron(B, scipy.sparse.eye_array(A.shape[0]), "coo")
+    made = as_sparse(one) + as_sparse(other)
+    return laid_out(made, scipy.sparse.kronsum, A, B, format)
 
 
 # without derivative

@@ -19,7 +19,15 @@ from ._array import SparseArray
 from ._pattern import Pattern
 from ._products import gathered
 
-__all__ = ["asked", "assembled", "moved", "to_scipy", "without_repeats"]
+__all__ = [
+    "asked",
+    "assembled",
+    "laid_out",
+    "moved",
+    "of_nonzeros",
+    "to_scipy",
+    "without_repeats",
+]
 
 _NUMBERS = (float, complex, np.inexact)
 _SORTED_FORMATS = ("csr", "csc", "coo")
@@ -34,6 +42,7 @@ class Move(NamedTuple):
         dtype: The dtype of the result.
         shared: Which array of numbers the result shares memory with, or None.
         same: Whether the result is the first argument itself.
+        drops: Whether SciPy leaves out numbers that are zero.
     """
 
     result: Any
@@ -41,14 +50,25 @@ class Move(NamedTuple):
     dtype: Any
     shared: int | None = None
     same: bool = False
+    drops: bool = False
 
     def __tangent_structure__(self) -> None:
         """Places have no derivative."""
 
 
 def moved(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`f(*args, **kwargs)`, by moving the numbers."""
+    """`f(*args, **kwargs)`, by moving the numbers.
+
+    Where SciPy leaves out zeros, dense arguments give their other entries, and numbers
+    of sparse ones are an error.
+    """
     plan = planned(f, args, kwargs)
+    if _drops(plan):
+        args = tuple([of_nonzeros(x) for x in args])
+        kwargs = {name: of_nonzeros(x) for name, x in kwargs.items()}
+        plan = planned(f, args, kwargs)
+        if _drops(plan):
+            raise _dropped(f)
     if plan is None:
         args = _merged_arguments(args, kwargs)
         plan = planned(f, args, kwargs)
@@ -80,6 +100,87 @@ def assembled(template: Any, data: Any) -> Any:
     """A new matrix with these numbers at the places of the template."""
     template.data = data
     return template
+
+
+def _drops(plan: Any) -> bool:
+    """Whether SciPy leaves out numbers that are zero."""
+    if type(plan) is tuple:
+        return any(map(_drops, plan))
+    return plan is not None and plan.drops
+
+
+def _dropped(f: Any) -> Exception:
+    message = (
+        f"{getattr(f, '__qualname__', f)} drops numbers that are zero, and with them "
+        "their derivative. Give the places: csr_array((values, (rows, columns)), "
+        "shape=...) keeps zeros, diags_array(values, format='dia') too; or use dense "
+        "arrays, as by toarray()."
+    )
+    return rc.UnsupportedError(message)
+
+
+def of_nonzeros(x: Any) -> Any:
+    """A dense array with zeros as SciPy stores it; an error if it has a derivative."""
+    if type(x) in (list, tuple):
+        return type(x)([of_nonzeros(entry) for entry in x])
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc" or not _has_zeros(x):
+        return x
+    return assembled(_places_of_nonzeros(x), _nonzeros(x))
+
+
+def _has_zeros(x: Any) -> bool:
+    return x.ndim == 2 and not np.all(x)
+
+
+def _places_of_nonzeros(x: Any) -> Any:
+    return scipy.sparse.coo_matrix(x)
+
+
+_DENSE = "A sparse matrix of a dense one"
+
+
+@rc.primitive
+def _nonzeros(x: Any) -> Any:
+    return x[np.nonzero(x)]
+
+
+@rc.frule.define(_nonzeros)
+def _nonzeros_frule(tangents: Any, x: Any) -> Any:
+    raise _dropped(_DENSE)
+
+
+@rc.rrule.define(_nonzeros)
+def _nonzeros_rrule(x: Any) -> Any:
+    raise _dropped(_DENSE)
+
+
+def laid_out(x: SparseArray, f: Any, *args: Any) -> Any:
+    """`x`, the value of `f(*args)`, with its numbers in SciPy's order."""
+    found = asked(f, args, {})
+    x = x.merged()
+    index, lost = _order(found, x.pattern)
+    if lost:
+        raise _dropped(f)
+    if index is None:
+        return to_scipy(x, type(found))
+    data = np.reshape(gathered(x.data, index), found.data.shape)
+    return assembled(found, data)
+
+
+def _order(found: Any, pattern: Pattern) -> tuple[Any, bool]:
+    """Which entry each number is (None if some are one), and whether any has none."""
+    count = found.data.size
+    numbers = np.arange(count).reshape(found.data.shape) + 1.0
+    listed = _with_data(found, numbers).tocoo()
+    flat = listed.row.astype(np.int64) * found.shape[1] + listed.col
+    if len(np.unique(flat)) < len(flat):
+        return None, False
+    _, entry, number = np.intersect1d(
+        pattern.flat, flat, assume_unique=True, return_indices=True
+    )
+    index = np.full(count, -1)
+    index[listed.data[number].astype(np.int64) - 1] = entry
+    return index, len(entry) < pattern.nnz
 
 
 def to_scipy(x: SparseArray, cls: Any) -> Any:
@@ -119,7 +220,7 @@ def _repeats(x: Any) -> bool:
 
 def _merged_arguments(args: Any, kwargs: Any) -> Any:
     """The arguments with one number for each place, so that none are added up."""
-    first = args[0]
+    first = args[0] if args else None
     if type(first) is tuple and len(first) == 2 and type(first[1]) is tuple:
         shape = kwargs.get("shape", args[1] if len(args) > 1 else None)
         made = _listed(first[1], shape)
@@ -153,7 +254,7 @@ def planned(f: Any, args: Any, kwargs: Any) -> Any:
     found = f(*given, **numbers.replace(kept))
     ones = _Numbers(distinct=False)
     counted = f(*ones.replace(args), **ones.replace(kept))
-    if found is given[0]:
+    if given and found is given[0]:
         return Move(None, None, None, same=True)
     return _compared(f, true, found, counted, numbers.made)
 
@@ -188,7 +289,8 @@ def _compared(f: Any, true: Any, found: Any, counted: Any, made: Any) -> Any:
     if not _is_moving(places, counts):
         message = f"{f.__qualname__} changes the numbers of a sparse matrix."
         raise rc.UnsupportedError(message)
-    dtype = np.asarray(_numbers_of(true)).dtype
+    numbers = np.asarray(_numbers_of(true))
+    dtype, drops = numbers.dtype, numbers.shape != np.shape(places)
     if dtype.kind not in "fc":
         message = (
             f"{f.__qualname__} makes a matrix of dtype {dtype}, which would cut off "
@@ -196,7 +298,8 @@ def _compared(f: Any, true: Any, found: Any, counted: Any, made: Any) -> Any:
         )
         raise rc.UnsupportedError(message)
     index = np.asarray(places).astype(np.int64) - 1
-    return Move(found, index, dtype, _shared(places, index, dtype, made))
+    shared = _shared(places, index, dtype, made)
+    return Move(found, index, dtype, shared, drops=drops)
 
 
 def _is_moving(places: Any, counts: Any) -> bool:
@@ -286,4 +389,16 @@ def _with_data(x: Any, data: Any) -> Any:
     return made
 
 
-rc.non_differentiable([asked, planned, _repeats, _listed, _template])
+rc.non_differentiable(
+    [
+        _drops,
+        _has_zeros,
+        _listed,
+        _order,
+        _places_of_nonzeros,
+        _repeats,
+        _template,
+        asked,
+        planned,
+    ]
+)
