@@ -181,7 +181,7 @@ class _Rules:
             return _Call(tuple([self.array(x) for x in args]), {}, tuple(args))
         items = {**self.defaults, **dict(zip(self.defaults, args, strict=False)), **kw}
         given = tuple([items.pop(name) for name in self.of])
-        _refuse_to_write(self.made.fun, items.get("output"))
+        _refuse_to_write(self.made.fun, items)
         kept = [
             x if self.is_key(name, x) else self.array(x)
             for name, x in zip(self.of, given, strict=True)
@@ -193,7 +193,9 @@ class _Rules:
         return isinstance(x, int) and self.defaults[name] is None
 
     def array(self, x: Any) -> Any:
-        """Lists and numbers as SciPy reads them."""
+        """Lists and numbers as SciPy reads them, also lists in a tuple."""
+        if isinstance(x, tuple):
+            return tuple([self.array(e) if isinstance(e, list) else e for e in x])
         return array_of(x, self.made.fun) if isinstance(x, _CONVERTED) else x
 
     def value(self, call: _Call) -> Any:
@@ -243,9 +245,9 @@ class _Rules:
         at = self.at(y, call)
         own, rest = self.split(tangents[1:], len(call.args))
         found = {p: _entry(own, p) for p in _places(call.args)}
-        for (i, k), dx in found.items():
-            if isinstance(call.given[i], _CONVERTED):
-                found[i, k] = tangent_array(call.given[i], dx)
+        for p, dx in found.items():
+            if _is_converted(given := _entry(call.given, p), p):
+                found[p] = tangent_array(given, dx)
         moving = {
             p: dx for p, dx in found.items() if not isinstance(dx, rc.AbstractZero)
         }
@@ -343,20 +345,39 @@ class _Rules:
         return y, pullback
 
 
-def _refuse_to_write(f: Any, output: Any) -> None:
-    if rc.is_array(output):
-        module = ".".join(f.__module__.split(".")[:2])
-        message = (
-            f"{module}.{f.__name__} writes its result into the array given as output, "
+def _refuse_to_write(f: Any, items: dict[str, Any]) -> None:
+    """Of `overwrite_a` and others SciPy leaves open what is written."""
+    reason = ""
+    if rc.is_array(items.get("output")):
+        reason = (
+            "writes its result into the array given as output, "
             "which its derivative cannot follow. Leave output out, or give a dtype, "
             "and use the result."
         )
+    elif items.get("overwrite_data"):
+        reason = (
+            "writes its result into its argument with overwrite_data=True, "
+            "which its derivative cannot follow. Leave it out, and use the result."
+        )
+    if reason:
+        module = ".".join(f.__module__.split(".")[:2])
+        message = f"{module}.{f.__name__} {reason}"
         raise rc.UnsupportedError(message)
 
 
 def _restored(x: Any, dx: Any) -> Any:
-    """The cotangent of an argument that was converted."""
+    """The cotangent of an argument that was converted, or had lists in it."""
+    if isinstance(x, tuple) and isinstance(dx, rc.Tangent):
+        parts = [
+            restore(e, dx[k]) if isinstance(e, list) else dx[k] for k, e in enumerate(x)
+        ]
+        return rc.Tangent(tuple, *parts)
     return restore(x, dx) if isinstance(x, _CONVERTED) else dx
+
+
+def _is_converted(x: Any, place: Place) -> bool:
+    """Whether an argument became an array; of the entries of a tuple lists do."""
+    return isinstance(x, _CONVERTED if place[1] is None else list)
 
 
 def _places(args: tuple[Any, ...]) -> list[Place]:

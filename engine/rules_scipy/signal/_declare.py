@@ -40,6 +40,7 @@ def trial(f: Any, *, sections: bool = False) -> Callable[..., Any]:
             options = {name: _sample(x) for name, x in kw.items()}
             given = [_sample(x) for x in args]
             if sections:
+                given[0] = np.array(given[0])
                 given[0][:, 3] = 1
             return _shapes(f(*given, **options))
 

@@ -136,6 +136,7 @@ def _iirfilter_step(
     at: At, Wn: Any, rp: Any, rs: Any, N: Any, btype: Any, analog: Any, ftype: Any,
     output: Any, fs: Any,
 ) -> Any:  # fmt: skip
+    rp, rs = [fixed(float(r), Wn) if isinstance(r, int) else r for r in (rp, rs)]
     return _designed(at, N, Wn, rp, rs, btype, analog, ftype, output, fs)
 
 

@@ -9,7 +9,7 @@ import scipy.signal as sp
 import torch
 
 import rules_core as rc
-from rules_autodiff import grad
+from rules_autodiff import grad, jvp
 from rules_core.testing import check_rule
 from rules_scipy import signal
 
@@ -175,3 +175,64 @@ def test_options_are_refused():
         rc.DerivativeNotImplemented, match="scipy.signal.welch in an opt"
     ):
         grad(lambda fs: np.sum(sp.welch(LONG, fs, nperseg=8)[1]))(2.0)
+
+
+@pytest.mark.parametrize("kind", ["linear", "constant"])
+def test_a_signal_to_be_overwritten_is_refused(kind):
+    """It is read again after the call."""
+
+    def f(x):
+        y = 1.0 * x
+        sp.detrend(y, type=kind, overwrite_data=True)
+        return np.sum(y)
+
+    for derivative in (grad(f), lambda x: jvp(f, (x,), (x,))):
+        with pytest.raises(rc.UnsupportedError, match="overwrite_data"):
+            derivative(X)
+
+
+@pytest.mark.parametrize("ripples", [(1, 40), (1.0, 40.0)])
+@pytest.mark.parametrize("kind", ["cheby1", "cheby2"])
+def test_ripples_may_be_whole_numbers(kind, ripples):
+    def loss(w, module):
+        return (module.iirfilter(2, w, *ripples, "low", ftype=kind)[0] ** 2).sum()
+
+    known = (loss(0.3 + 1e-6, sp) - loss(0.3 - 1e-6, sp)) / 2e-6
+    w = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    loss(w, signal).backward()
+    for found in (grad(loss)(0.3, sp), jax.grad(loss)(0.3, signal), w.grad):
+        np.testing.assert_allclose(found, known, rtol=1e-6)
+
+
+LISTS = {
+    "cont2discrete": (sp.cont2discrete, lambda b, a: (((b, a), 0.4), 1)),
+    "lsim": (sp.lsim, lambda b, a: (((b, a), np.ones(5), np.arange(5.0)), 1)),
+    "dlsim": (sp.dlsim, lambda b, a: (((b, a, 0.4), np.ones(5)), 1)),
+    "group_delay": (sp.group_delay, lambda b, a: (((b, a), 4), 1)),
+}
+
+
+@pytest.mark.parametrize("moved", [0, 1])
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_in_a_system(name, moved):
+    """As arrays: what is constant, and what moves in a list."""
+    f, arguments = LISTS[name]
+
+    def loss(x, read):
+        parts = [read([0.4, 0.2]), read([1.0, 0.5, 0.2])]
+        parts[moved] = read([x, 0.3, 0.2 * x])
+        args, place = arguments(*parts)
+        return np.sum(f(*args)[place] ** 2)
+
+    known = grad(lambda x: loss(x, np.array))(0.9)
+    np.testing.assert_allclose(grad(lambda x: loss(x, list))(0.9), known, rtol=1e-9)
+    if name != "lsim":  # forward mode refuses its array of times
+        _, dy = jvp(lambda x: loss(x, list), (0.9,), (1.0,))
+        np.testing.assert_allclose(dy, known, rtol=1e-9)
+
+
+def test_sections_in_a_list():
+    sections = [[1.0, 0.0, 0.0, 1.0, 0.2, 0.1]]
+    found = jax.grad(lambda x: (signal.sosfilt(sections, x) ** 2).sum())(X)
+    known = grad(lambda x: np.sum(sp.sosfilt(sections, x) ** 2))(X)
+    np.testing.assert_allclose(found, known, rtol=1e-9)
