@@ -91,8 +91,8 @@ def if_simple_frule(
 
 
 _DOUBLE = (
-    "found a double root, where the derivative is infinite or not determined. Solve "
-    "an equation with a simple root"
+    "found a double root, or a point that is not isolated, where the derivative is "
+    "infinite or not determined. Solve an equation with a simple root"
 )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.optimize as _sp
 
-from rules_scipy._functions import Function, Run, if_converged
+import rules_core as rc
+from rules_scipy._functions import Function, Run, if_converged, like
 from rules_scipy._solvers import Declared
 
 from ._equations import equation_root, if_simple, value_of
@@ -115,8 +116,20 @@ def fixed_point(
 ) -> Any:
     """`scipy.optimize.fixed_point`: x with `func(x, *args) == x`."""
     run = Run(_run_fixed_point, 0, xtol=xtol, maxiter=maxiter, method=method)
-    start = (x0,)
-    return equation_root((func,), _tuple(args), start, run, "fixed point")[0]
+
+    # The start has derivative zero, but where the point is not isolated: there the
+    # equation is singular.
+    def residual(x: Any, *args: Any) -> Any:
+        return value_of(func(x, *args), x) - x
+
+    def started(x: Any, *args: Any) -> Any:
+        return value_of(func(x, *args), x) + 0.0 * like(x0, x)
+
+    args = _tuple(args)
+    if isinstance(x0, list | tuple) or getattr(x0, "shape", ()):
+        return equation_root((started,), args, (x0,), run, "fixed point")[0]
+    x = equation_root((func,), args, (x0,), run, "fixed point")[0]
+    return if_simple(x + 0.0 * x0, (residual,), args, "fixed_point")
 
 
 def _run_fixed_point(settings: Any, functions: Any, x0: Any) -> Any:
@@ -260,6 +273,12 @@ def root_scalar(
     settings = {"method": method, "xtol": xtol, "rtol": rtol, "maxiter": maxiter,
                 "options": options}  # fmt: skip
     run = Run(_run_root_scalar, 2, names=names, **settings)
+    if fprime2 is True:
+        message = (
+            "root_scalar(fprime2=True) has no rule: give fprime and fprime2 as "
+            "functions of their own."
+        )
+        raise rc.UnsupportedError(message)
     functions = (*_parts(f, fprime), fprime2)
     return _scalar(functions, start, _tuple(args), method or "root_scalar", run, "own")
 

@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.optimize import brentq, fixed_point, root
+from scipy.optimize import brentq, fixed_point, root, root_scalar
 
 from rules_autodiff import UnsupportedProgram, grad, jvp
+from rules_core import UnsupportedError
 
 A, STEP = 0.7, 1e-5
 SOLVERS = {
@@ -251,3 +252,20 @@ def test_constants_entries_and_own_objects_are_followed(program, mode, name):
 
     slope = (f(A + STEP) - f(A - STEP)) / (2 * STEP)
     np.testing.assert_allclose(MODES[mode](f), slope, rtol=1e-4)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+def test_a_fixed_point_that_is_not_isolated_has_no_derivative(mode):
+    with pytest.raises(UnsupportedError, match="not isolated"):
+        MODES[mode](lambda a: fixed_point(lambda x: x * 1.0, a))
+
+
+def test_two_functions_in_one_second_derivative_are_refused_in_words():
+    def f(a):
+        return root_scalar(
+            lambda x: (x * x - a, 2 * x, 2.0), x0=1.0, fprime=True, fprime2=True
+        ).root
+
+    with pytest.raises(UnsupportedError, match="functions of their own"):
+        grad(f)(A)
