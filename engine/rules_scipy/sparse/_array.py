@@ -222,6 +222,12 @@ def as_sparse(x: Any) -> SparseArray:
         return _from_bcoo(x)
     if hasattr(x, "layout") and "sparse" in str(x.layout):
         return _from_torch(x)
+    if hasattr(x, "matvec"):
+        message = (
+            "A LinearOperator is a function, whose numbers are not known: derivatives "
+            "of solutions need the matrix itself, sparse or dense."
+        )
+        raise rc.UnsupportedError(message)
     if getattr(x, "ndim", 0) == 2:
         return SparseArray.from_dense(x)
     message = f"A sparse matrix must have two dimensions, but got {type(x).__name__}."

@@ -466,6 +466,19 @@ def kronsum(A: Any, B: Any, format: Any = None) -> Any:
     return laid_out(made, scipy.sparse.kronsum, A, B, format)
 
 
+# refused in words
+
+
+@stand_in(scipy.sparse.linalg.LinearOperator)
+def linear_operator(*_args: Any, **_kwargs: Any) -> Any:
+    """A function, whose numbers are not known."""
+    message = (
+        "A LinearOperator cannot have numbers with a derivative: give solvers the "
+        "matrix itself, sparse or dense."
+    )
+    raise rc.UnsupportedError(message)
+
+
 # without derivative
 
 _FACTS = (
