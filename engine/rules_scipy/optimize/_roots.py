@@ -126,7 +126,8 @@ def fixed_point(
         return value_of(func(x, *args), x) + 0.0 * like(x0, x)
 
     args = _tuple(args)
-    if isinstance(x0, list | tuple) or getattr(x0, "shape", ()):
+    shape: Any = getattr(x0, "shape", ())
+    if shape or isinstance(x0, list | tuple):
         return equation_root((started,), args, (x0,), run, "fixed point")[0]
     x = equation_root((func,), args, (x0,), run, "fixed point")[0]
     return if_simple(x + 0.0 * x0, (residual,), args, "fixed_point")
