@@ -99,7 +99,7 @@ def _designed(
     xp = rc.array_namespace(Wn)
     edges = Wn if analog else 4 * xp.tan(np.pi * Wn * (1 if fs is None else 2 / fs) / 2)
     made = at.extra or _prototype(ftype, n, rp, rs, edges)
-    z, p, k = together(*[fixed(x, edges) if at.extra else x for x in made])
+    z, p, k = together(*[_known(x, edges) if at.extra else x for x in made])
     z, p, k, edges = together(z, p, k, edges)
     change: Any
     kind = _KINDS.get(btype.lower(), btype.lower())
@@ -114,6 +114,14 @@ def _designed(
     if not analog:
         z, p, k = _roots.bilinear(z, p, k, 2.0)
     return _output(at, z, p, k, output, analog)
+
+
+def _known(constant: Any, like: Any) -> Any:
+    """A constant of the prototype; PyTorch makes tensors of those that a step reads."""
+    if not rc.is_array(constant) or isinstance(constant, np.ndarray | np.generic):
+        return fixed(constant, like)
+    single = fixed(np.zeros(0, complex if is_complex(constant) else float), like)
+    return rc.array_namespace(constant).astype(constant, single.dtype)
 
 
 def _output(at: At, z: Any, p: Any, k: Any, output: str, analog: Any) -> Any:

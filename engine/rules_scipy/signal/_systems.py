@@ -346,18 +346,27 @@ def _input(u: Any, n: int, count: int, like: Any) -> Any:
     return u[:, None] if u.ndim == 1 else u
 
 
-def _lsim_step(at: At, system: Any, U: Any, X0: Any, T: Any, interp: Any) -> Any:
-    A, B, C, D = _space(system, "lsim")
+def _times(at: At, T: Any) -> tuple[int, float, float]:
+    """How many, the first, and the step between them."""
     times = np.atleast_1d(np.asarray(T, float))
-    xp, n = rc.array_namespace(A, B, C, D), times.size
+    return (
+        times.size,
+        float(times[0]),
+        float(times[1] - times[0]) if times[1:].size else 0.0,
+    )
+
+
+def _lsim_step(at: At, system: Any, U: Any, X0: Any, interp: Any) -> Any:
+    A, B, C, D = _space(system, "lsim")
+    n, first, dt = at.extra
+    xp = rc.array_namespace(A, B, C, D)
     u = _input(U, n, B.shape[1], A)
     x = _zeros(A, A.shape[0]) if X0 is None else together(X0, A)[0]
-    if times[0] > 0:
-        x = expm(A * float(times[0])) @ x
+    if first > 0:
+        x = expm(A * first) @ x
     u, x, A, B, C, D = together(u, x, A, B, C, D)
     xs = x[None, :]
     if n > 1:
-        dt = float(times[1] - times[0])
         if interp:
             Ad, start, end = _sloped(A, B, dt)
             drive = u[:-1] @ transposed(start) + u[1:] @ transposed(end)
@@ -369,7 +378,7 @@ def _lsim_step(at: At, system: Any, U: Any, X0: Any, T: Any, interp: Any) -> Any
     return None, xp.reshape(y, at.y[1].shape), xp.reshape(xs, at.y[2].shape)
 
 
-lsim = declared(_sp.lsim, _lsim_step, "system", "U", "X0")
+lsim = declared(_sp.lsim, _lsim_step, "system", "U", "X0", prepare=_times)
 
 
 def _dlsim_step(at: At, system: Any, u: Any, x0: Any, t: Any) -> Any:

@@ -236,3 +236,21 @@ def test_sections_in_a_list():
     found = jax.grad(lambda x: (signal.sosfilt(sections, x) ** 2).sum())(X)
     known = grad(lambda x: np.sum(sp.sosfilt(sections, x) ** 2))(X)
     np.testing.assert_allclose(found, known, rtol=1e-9)
+
+
+CONSTANTS = {
+    "ellip": lambda module, x: module.ellip(2, 1.0, 40.0, x[0] / 9 + 0.2)[0],
+    "savgol_filter": lambda module, x: module.savgol_filter(x, 5, 2),
+    "lsim": lambda module, x: module.lsim((x[:2], x[:3]), X, 0.5 * np.arange(X.size))[
+        1
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_arrays_of_constants_in_torch(name):
+    """Reverse mode, where a rule computes with constants of its own."""
+    x = torch.tensor(X, requires_grad=True)
+    (CONSTANTS[name](signal, x) ** 2).sum().backward()
+    known = grad(lambda x: np.sum(CONSTANTS[name](sp, x) ** 2))(X)
+    np.testing.assert_allclose(x.grad, known, rtol=1e-8)
