@@ -10,7 +10,7 @@ import scipy.fft
 import torch
 
 import rules_core as rc
-from rules_autodiff import grad, hessian
+from rules_autodiff import grad, hessian, jvp
 from rules_core.testing import check_rule
 from rules_scipy import fft
 
@@ -182,3 +182,26 @@ def test_an_overwritten_argument():
 def test_parameters_of_hankel_transforms_are_refused():
     with pytest.raises(rc.DerivativeNotImplemented, match="fht"):
         grad(lambda mu: np.sum(scipy.fft.fht(REAL[0, 0], 0.1, mu)))(0.5)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "dct", "dst", "rfft"])
+def test_an_argument_that_may_be_overwritten_is_kept_and_so_is_its_tangent(name):
+    """SciPy may destroy it; here it stays, in both modes."""
+    f = getattr(scipy.fft, name)
+
+    def program(x):
+        y = x * 2.0
+        z = f(y, overwrite_x=True)
+        return np.sum(np.real(z) ** 2) + np.sum(y)
+
+    def kept(x):
+        return np.sum(np.real(f(2.0 * x)) ** 2) + 2.0 * np.sum(x)
+
+    x, v = np.array([1.0, 2.0, 4.0, -3.0]), np.ones(4)
+    expected = grad(kept)(x)
+    np.testing.assert_allclose(grad(program)(x), expected)
+    np.testing.assert_allclose(jvp(program, (x,), (v,))[1], expected.sum())
+    np.testing.assert_array_equal(v, np.ones(4))
+    t = np.ones(4)
+    rc.frule((None, t), f, x.copy(), overwrite_x=True)
+    np.testing.assert_array_equal(t, np.ones(4))
