@@ -24,6 +24,8 @@ __all__ = ["TangentWriter"]
 RESULT = frozenset({"z", "sz"})  # fields of what a step assigns
 # Texts that may be another tangent itself, which the program changes in place.
 SHARED = re.compile(r"\w+|wide(_lanes)?\(\w+, .*\)")
+# In lanes the tangent of an entry is a row of that of its array, which may be written to.
+ENTRY = re.compile(r"\w+\[.*\]")
 
 
 @dataclass
@@ -108,6 +110,10 @@ class TangentWriter:
             made = text.partition(" = ")[2]
             if SHARED.fullmatch(made):
                 text = f"{{out}} = ({made}).copy()"
+        if self.lanes and not (is_array or step.changes):
+            made = text.partition(" = ")[2]
+            if ENTRY.fullmatch(made):
+                text = f"{{out}} = {made}.copy()"
         return filled(text, {"out": out, "z": z, "sz": f"{z}.shape"})
 
 
