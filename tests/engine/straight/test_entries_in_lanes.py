@@ -1,4 +1,4 @@
-"""All columns at once: a number read from an array keeps its tangent when that changes."""
+"""All columns at once: a number keeps its tangent when the array that held it changes."""
 
 import numpy as np
 import pytest

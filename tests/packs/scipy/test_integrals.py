@@ -250,3 +250,16 @@ def test_points_that_move_are_refused_in_jax():
     np.testing.assert_allclose(jax.grad(to)(0.8, 0.5), 2.4, rtol=1e-6)
     with pytest.raises(rc.DerivativeNotImplemented, match="split the integral there"):
         jax.grad(to, 1)(0.8, 0.5)
+
+
+def test_numbers_in_scipys_report_have_no_derivative_in_silence():
+    def whole(a):
+        return scipy.integrate.quad(lambda t: a * t, 0.0, 1.0, full_output=1)
+
+    assert grad(lambda a: whole(a)[0] * whole(a)[2]["last"])(2.0) == pytest.approx(0.5)
+    assert jvp(lambda a: whole(a)[0] * whole(a)[2]["last"], (2.0,), (1.0,))[1] == 0.5
+    with pytest.raises(
+        rc.DerivativeNotImplemented, match="a field of what full_output"
+    ):
+        grad(lambda a: whole(a)[2]["rlist"][0])(2.0)
+    assert np.isnan(jvp(lambda a: whole(a)[2]["rlist"][0], (2.0,), (1.0,))[1])

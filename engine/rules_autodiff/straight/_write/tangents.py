@@ -24,7 +24,7 @@ __all__ = ["TangentWriter"]
 RESULT = frozenset({"z", "sz"})  # fields of what a step assigns
 # Texts that may be another tangent itself, which the program changes in place.
 SHARED = re.compile(r"\w+|wide(_lanes)?\(\w+, .*\)")
-# In lanes the tangent of an entry is a row of that of its array, which may be written to.
+# In lanes the tangent of an entry is a row of its array's, which may be written to.
 ENTRY = re.compile(r"\w+\[.*\]")
 
 
