@@ -98,13 +98,13 @@ def _reported(x: Any, y: Any) -> Any:
 
 @rc.frule.define(_reported)
 def reported_frule(tangents: Any, x: Any, y: Any) -> Any:
-    """NaN: an error would come for a report that nobody reads, too."""
+    """NaN; an error would also come for reports that are not read."""
     return x, x * float("nan")
 
 
 @rc.rrule.define(_reported)
 def reported_rrule(x: Any, y: Any) -> Any:
-    """An error where it is needed."""
+    """Not implemented for a cotangent other than zero."""
 
     def reported_pullback(dx: Any) -> Any:
         zero = rc.ZeroTangent()

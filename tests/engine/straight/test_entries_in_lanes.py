@@ -1,4 +1,4 @@
-"""All columns at once: a number keeps its tangent when the array that held it changes."""
+"""All columns at once: a number keeps its tangent when its array is written to."""
 
 import numpy as np
 import pytest
