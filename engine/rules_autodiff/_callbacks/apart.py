@@ -73,6 +73,65 @@ class Apart:
                 refused("written apart", name_of(self.f))
 
 
+# What this run does otherwise, and what it asks.
+
+
+def call_apart(run: Any, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Refuse an iterator from outside that C code would read."""
+    foreign = any(is_foreign(run, x) for x in args)
+    if type(f) not in PASSING and f is not next and foreign:
+        refused("apart", name_of(run.apart.f))
+    return seen(run, FastRun.call(run, f, *args, **kwargs))
+
+
+def iterated_apart(run: Any, iterable: Any) -> Any:
+    """Look at each item of an iterator from outside."""
+    found = access.iterated(run, iterable)
+    return (seen(run, x) for x in found) if is_foreign(run, iterable) else found
+
+
+def item_apart(run: Any, owner: Any, key: Any) -> Any:
+    """Look at what a container holds."""
+    return seen(run, FastRun.getitem(run, owner, key))
+
+
+def attribute_apart(run: Any, owner: Any, name: str) -> Any:
+    """Look at what an object holds."""
+    return seen(run, attributes.get_attribute(run, owner, name))
+
+
+def is_foreign(run: Any, x: Any) -> bool:
+    """Whether a value is an iterator that was made outside."""
+    if not hasattr(type(x), "__next__"):
+        return False
+    return is_given(run, x) or id(x) in outside_of([run.apart.f])
+
+
+def seen(run: Any, x: Any) -> Any:
+    """A value that the function reads, unless a run that waits follows it."""
+    number = is_number(x) or isinstance(x, np.ndarray)
+    if not number or not run.apart.outer or is_known(run, x):
+        return x
+    if any(outer.slot(x) is not None for outer in run.apart.outer):
+        refused("apart", name_of(run.apart.f))
+    return x
+
+
+def is_known(run: Any, x: Any) -> bool:
+    if is_given(run, x) or not isinstance(x, np.ndarray):
+        return is_given(run, x)
+    given = (*(run.known or {}).values(), *run.apart.captured().values())
+    arrays = (y for y in given if isinstance(y, np.ndarray))
+    return any(np.may_share_memory(x, y) for y in arrays)
+
+
+def is_given(run: Any, x: Any) -> bool:
+    """Whether the function takes or captures this very object."""
+    if run.known is None:
+        run.known = reached(run.given)
+    return id(x) in run.known or id(x) in run.apart.captured()
+
+
 class ApartRun(FastRun):
     """A run that meets only constants, and arguments and captured values.
 
@@ -87,48 +146,10 @@ class ApartRun(FastRun):
         self.apart, self.given = apart, given
         self.known: dict[int, Any] | None = None
 
-    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if type(f) not in PASSING and f is not next and any(map(self.is_foreign, args)):
-            refused("apart", name_of(self.apart.f))
-        return self.seen(super().call(f, *args, **kwargs))
-
-    def iter(self, iterable: Any) -> Any:
-        found = access.iterated(self, iterable)
-        return map(self.seen, found) if self.is_foreign(iterable) else found
-
-    def getitem(self, owner: Any, key: Any) -> Any:
-        return self.seen(super().getitem(owner, key))
-
-    def getattr(self, owner: Any, name: str) -> Any:
-        return self.seen(attributes.get_attribute(self, owner, name))
-
-    def is_foreign(self, x: Any) -> bool:
-        """Whether a value is an iterator that was made outside."""
-        if not hasattr(type(x), "__next__"):
-            return False
-        return self.is_given(x) or id(x) in outside_of([self.apart.f])
-
-    def seen(self, x: Any) -> Any:
-        """A value that the function reads, unless a run that waits follows it."""
-        number = is_number(x) or isinstance(x, np.ndarray)
-        if not number or not self.apart.outer or self.is_known(x):
-            return x
-        if any(run.slot(x) is not None for run in self.apart.outer):
-            refused("apart", name_of(self.apart.f))
-        return x
-
-    def is_known(self, x: Any) -> bool:
-        if self.is_given(x) or not isinstance(x, np.ndarray):
-            return self.is_given(x)
-        given = (*(self.known or {}).values(), *self.apart.captured().values())
-        arrays = (y for y in given if isinstance(y, np.ndarray))
-        return any(np.may_share_memory(x, y) for y in arrays)
-
-    def is_given(self, x: Any) -> bool:
-        """Whether the function takes or captures this very object."""
-        if self.known is None:
-            self.known = reached(self.given)
-        return id(x) in self.known or id(x) in self.apart.captured()
+    call = call_apart
+    iter = iterated_apart
+    getitem = item_apart
+    getattr = attribute_apart
 
 
 def reached(roots: Any) -> dict[int, Any]:

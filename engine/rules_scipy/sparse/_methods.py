@@ -14,10 +14,10 @@ import rules_core as rc
 from rules_core.extend import is_sparse, stand_in
 
 from ._array import SparseArray, as_sparse
-from ._moves import asked, assembled, laid_out, moved, of_nonzeros, without_repeats
+from ._moves import assembled, laid_out, moved, of_nonzeros, without_repeats
 from ._pattern import Pattern
 
-__all__ = ["DECLARED", "constant", "covers"]
+__all__ = ["DECLARED", "constant", "covers", "methods_of"]
 
 # Functions of SciPy: "covered" or "constant".
 DECLARED: dict[Any, str] = {}
@@ -41,7 +41,7 @@ def constant(*functions: Any) -> None:
         rc.non_differentiable(f)
 
 
-def _methods(name: str, classes: Any = CLASSES) -> list[Any]:
+def methods_of(name: str, classes: Any = CLASSES) -> list[Any]:
     """The functions that classes have under a name."""
     found = [inspect.getattr_static(cls, name, None) for cls in classes]
     plain = [getattr(f, "fget", f) for f in found if f is not None]
@@ -53,7 +53,7 @@ def covers_method(*names: str) -> Callable[[Any], Any]:
 
     def define(body: Any) -> Any:
         for name in names:
-            covers(*_methods(name))(body)
+            covers(*methods_of(name))(body)
         return body
 
     return define
@@ -86,7 +86,7 @@ _MOVING_FUNCTIONS = (
 ).split()
 
 for _name in _MOVING_METHODS:
-    for _method in _methods(_name):
+    for _method in methods_of(_name):
         _moving(_method)
 for _name in _MOVING_FUNCTIONS:
     if hasattr(scipy.sparse, _name):
@@ -355,19 +355,19 @@ def multiplied(a: Any, b: Any) -> Any:
     return laid_out(as_sparse(a) * b, type(a).multiply, a, b)
 
 
-@covers(*_methods("__mul__", CLASSES[::2]), *_methods("__rmul__", CLASSES[::2]))
+@covers(*methods_of("__mul__", CLASSES[::2]), *methods_of("__rmul__", CLASSES[::2]))
 def times(a: Any, b: Any) -> Any:
     """`A * B` of sparse arrays: entry by entry."""
     return a.multiply(b)
 
 
-@covers(*_methods("__mul__", CLASSES[1::2]))
+@covers(*methods_of("__mul__", CLASSES[1::2]))
 def times_matrix(a: Any, b: Any) -> Any:
     """`A * B` of sparse matrices: their product."""
     return _like(a, a.data * b) if _is_number(b) else a @ b
 
 
-@covers(*_methods("__rmul__", CLASSES[1::2]))
+@covers(*methods_of("__rmul__", CLASSES[1::2]))
 def times_matrix_reflected(a: Any, b: Any) -> Any:
     """`B * A` of sparse matrices."""
     return _like(a, a.data * b) if _is_number(b) else b @ a
@@ -387,13 +387,13 @@ def divided(a: Any, b: Any) -> Any:
     return a.multiply(1.0 / (b if _is_number(b) else np.asarray(b)))
 
 
-@covers(*_methods("__pow__", CLASSES[::2]))
+@covers(*methods_of("__pow__", CLASSES[::2]))
 def raised(a: Any, n: Any) -> Any:
     """`A ** n` of sparse arrays: entry by entry."""
     return a.power(n)
 
 
-@covers(*_methods("__pow__", CLASSES[1::2]), scipy.sparse.linalg.matrix_power)
+@covers(*methods_of("__pow__", CLASSES[1::2]), scipy.sparse.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Any:
     """The product of `n` factors `A`."""
     if operator.index(n) < 1:
@@ -477,36 +477,3 @@ def linear_operator(*_args: Any, **_kwargs: Any) -> Any:
         "matrix itself, sparse or dense."
     )
     raise rc.UnsupportedError(message)
-
-
-# without derivative
-
-_FACTS = (
-    "blocksize col dtype format get_shape getformat getmaxprint getnnz "
-    "has_canonical_format has_sorted_indices ndim nnz row shape size"
-).split()
-
-
-def _question(f: Any) -> None:
-    def body(*args: Any, **kwargs: Any) -> Any:
-        return asked(f, args, kwargs)
-
-    covers(f)(body)
-    DECLARED[f] = "constant"
-
-
-# The function of a property has no name by which a rule of it could be pickled.
-for _name in _FACTS:
-    for _method in _methods(_name):
-        _question(_method)
-for _name in ("argmax", "argmin", "check_format", "count_nonzero", "nonzero"):
-    for _method in _methods(_name):
-        _question(_method)
-_CONSTANTS = (
-    "eye eye_array get_index_dtype identity issparse isspmatrix isspmatrix_bsr "
-    "isspmatrix_coo isspmatrix_csc isspmatrix_csr isspmatrix_dia isspmatrix_dok "
-    "isspmatrix_lil rand random random_array safely_cast_index_arrays"
-).split()
-for _name in _CONSTANTS:
-    if hasattr(scipy.sparse, _name):
-        constant(getattr(scipy.sparse, _name))
