@@ -67,6 +67,8 @@ class Packs:
         self._done: set[str] = set()
         # Full names of modules whose packs are imported.
         self._settled: set[str] = set()
+        # By identity, functions that do not say their module, and were found in one.
+        self._found: dict[int, Any] = {}
         # Packs that a thread is importing: this thread must not import them again.
         self._busy: set[tuple[int, str]] = set()
 
@@ -95,14 +97,21 @@ class Packs:
         Raises:
             PackImportError: A pack cannot be imported.
         """
-        module = getattr(key, "__module__", None)
-        if module in self._settled:
+        if getattr(key, "__module__", None) in self._settled:
             return
-        names = self._serving(owner_of(key))
+        owner = owner_of(key)
+        module = getattr(owner, "__module__", None)
+        if module in self._settled or id(owner) in self._found:
+            return
+        names = self._serving(owner, module)
         for name in names:
             self._load(name)
-        if isinstance(module, str) and self._done.issuperset(names):
+        if not self._done.issuperset(names):
+            return
+        if isinstance(module, str):
             self._settled.add(module)
+        elif _holders(owner, names):  # which keep it alive
+            self._found[id(owner)] = owner
 
     def ensure_module(self, module: str) -> None:
         """Import the packs that serve functions of a module."""
@@ -110,20 +119,17 @@ class Packs:
             if name in self._installed():
                 self._load(name)
 
-    def _serving(self, owner: Any) -> list[str]:
+    def _serving(self, owner: Any, module: Any) -> list[str]:
         """The packs for a function or class.
 
         A ufunc of SciPy does not say where it is from: it is looked for in the modules
         that have packs and are imported. If it is in none, all of these may serve it.
         """
         points = self._installed()
-        module = getattr(owner, "__module__", None)
         if isinstance(module, str) and module:
             return [name for name in _ancestors(module) if name in points]
-        name = getattr(owner, "__name__", "")
         imported = [own for own in points if own in sys.modules]
-        holding = [o for o in imported if vars(sys.modules[o]).get(name) is owner]
-        return holding or imported
+        return _holders(owner, imported) or imported
 
     @property
     def is_importing(self) -> bool:
@@ -147,6 +153,12 @@ class Packs:
         finally:
             self._busy.discard(mark)
         self._done.add(name)
+
+
+def _holders(owner: Any, modules: list[str]) -> list[str]:
+    """Those of some imported modules that have a function under its name."""
+    name = getattr(owner, "__name__", "")
+    return [m for m in modules if vars(sys.modules[m]).get(name) is owner]
 
 
 def _discover() -> dict[str, list[Any]]:

@@ -111,7 +111,7 @@ class Primitive(Generic[P, R]):
         vectorized: bool = False,
         static_argnames: str | Iterable[str] = (),
         pure: bool = True,
-        copy_in: bool = False,
+        copy_in: bool | str = False,
         copy_out: bool = False,
         native: Any = None,
     ) -> None:

@@ -91,6 +91,23 @@ def test_a_key_without_module_is_looked_for_in_the_modules(monkeypatch):
     assert loaded == ["cmath"]
 
 
+def test_a_function_that_was_found_is_not_looked_for_again(monkeypatch):
+    packs, _ = loading("math")
+    key = key_of(None)
+    monkeypatch.setattr("math.key", key, raising=False)
+    packs.ensure(key)
+    monkeypatch.setattr(packs, "_serving", lambda *_: pytest.fail("looked for again"))
+    packs.ensure(key)
+
+
+def test_a_function_that_no_module_holds_is_not_kept():
+    packs, _ = loading("math")
+    key = key_of(None)
+    count = sys.getrefcount(key)
+    packs.ensure(key)
+    assert sys.getrefcount(key) == count
+
+
 def test_a_pack_of_a_submodule_waits_for_its_functions():
     packs, loaded = loading("lib", "lib.one", "lib.two.three")
     packs.ensure(key_of("lib.zero"))

@@ -1,5 +1,6 @@
 """`primitive(out=…)`: each form, and what is said of one that does not fit."""
 
+import functools
 import pickle
 from collections import namedtuple
 from dataclasses import dataclass
@@ -181,3 +182,38 @@ def test_copies():
     assert not any(
         np.shares_memory(mine, theirs) for mine in (x, p, y) for theirs in seen
     )
+
+
+def overwriting(x, n=2, *, flag=False):
+    if flag:
+        x *= n
+    return x * 1.0
+
+
+def named(x, n=2, flag=False):
+    return overwriting(x, n, flag=flag)
+
+
+@pytest.mark.parametrize("f", [overwriting, named])
+def test_copies_for_calls_with_an_option_alone(f):
+    with isolated_rules():
+        seen = []
+
+        @functools.wraps(f)
+        def noting(x, *args, **kwargs):
+            seen.append(x)
+            return f(x, *args, **kwargs)
+
+        run = primitive(noting, host=True, copy_in="flag")
+        x = np.ones(2)
+        assert run(x).tolist() == [1, 1]
+        assert seen[-1] is x
+        assert run(x, flag=True).tolist() == [2, 2]
+        if f is named:
+            assert run(x, 3, True).tolist() == [3, 3]
+        assert x.tolist() == [1, 1]
+
+
+def test_an_option_that_a_function_does_not_have_is_refused():
+    with isolated_rules(), pytest.raises(rc.RuleDefinitionError, match="has no 'flog'"):
+        primitive(lambda x: x, host=True, copy_in="flog")

@@ -38,12 +38,14 @@ class Apart:
         f: The function.
         outer: These runs.
         inside: By their ids, all values that it captures; None until it is asked.
+        rebinds: Whether one of these is a function that rebinds a name.
     """
 
     def __init__(self, f: Any) -> None:
         self.f = f
         self.outer = list({id(run): run for run in runs_under_way()}.values())
         self.inside: dict[int, Any] | None = None
+        self.rebinds = False
 
     def __tangent_structure__(self) -> None:
         """Nothing to differentiate: C code calls it."""
@@ -58,12 +60,14 @@ class Apart:
         """All values that the function captures, by their ids."""
         if self.inside is None:
             self.inside = reached((self.f,))
+            functions = (g for g in self.inside.values() if type(g) is FunctionType)
+            self.rebinds = any(map(rebinds, functions))
         return self.inside
 
     def check_written(self, run: Any, args: Any) -> None:
         """Refuse a write to what was not made in the call."""
         captured = self.captured()
-        if any(type(g) is FunctionType and rebinds(g) for g in captured.values()):
+        if self.rebinds:
             refused("written apart", name_of(self.f))
         if run.changes:
             given = (*captured.values(), *reached(args).values())

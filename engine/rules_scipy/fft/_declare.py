@@ -53,7 +53,7 @@ def transform(
         dtype: `dtype(dtype of x)` is that of the result.
     """
     DECLARED[f] = "covered"
-    made: rc.Primitive = rc.primitive(f, host=True, copy_in=True)
+    made: rc.Primitive = rc.primitive(f, host=True, copy_in="overwrite_x")
     names = tuple(inspect.signature(f).parameters)[1:]
 
     def axes_of(shape: Any, options: tuple[Any, ...], plan: dict[str, Any]) -> Axes:

@@ -108,19 +108,13 @@ def _widths(
     return _Widths(places, moving, fixed, truncate, radius)
 
 
-def _one_axis(
-    at: At, input: Any, sigma: Any, cval: Any, axis: Any, order: Any, mode: Any,
-    truncate: Any, radius: Any,
+def _smoothed(
+    at: At, input: Any, sigma: Any, cval: Any, order: Any, mode: Any,
+    truncate: Any, radius: Any, axis: Any = None, axes: Any = None,
 ) -> Any:  # fmt: skip
-    widths = _widths(at, input, sigma, axis, truncate, radius)
-    return cast(widths.filtered(floating(input), order, mode, cval), at.y)
-
-
-def _several_axes(
-    at: At, input: Any, sigma: Any, cval: Any, order: Any, mode: Any, axes: Any,
-    truncate: Any, radius: Any,
-) -> Any:  # fmt: skip
-    widths = _widths(at, input, sigma, axes, truncate, radius)
+    """Along one axis, or along several."""
+    places = axes if axis is None else axis
+    widths = _widths(at, input, sigma, places, truncate, radius)
     return cast(widths.filtered(floating(input), order, mode, cval), at.y)
 
 
@@ -180,7 +174,7 @@ def _smooth(f: Any, step: Any) -> rc.Primitive:
     )
 
 
-gaussian_filter1d = _smooth(_sp.gaussian_filter1d, _one_axis)
-gaussian_filter = _smooth(_sp.gaussian_filter, _several_axes)
+gaussian_filter1d = _smooth(_sp.gaussian_filter1d, _smoothed)
+gaussian_filter = _smooth(_sp.gaussian_filter, _smoothed)
 gaussian_laplace = _smooth(_sp.gaussian_laplace, _laplace)
 gaussian_gradient_magnitude = _smooth(_sp.gaussian_gradient_magnitude, _magnitude)

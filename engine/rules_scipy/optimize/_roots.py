@@ -168,7 +168,7 @@ def _report_of(found: Any) -> Any:
     return found.root, int(np.all(found.converged)), counts, {"report": shown}
 
 
-def _bracketing(solver: Any) -> Any:
+def _run_bracketing(solver: Any) -> Any:
     def run_bracketing(settings: Any, functions: Any, a: Any, b: Any) -> Any:
         found = solver(functions[0], float(a), float(b), full_output=True, **settings)
         return _report_of(found[1])
@@ -176,54 +176,30 @@ def _bracketing(solver: Any) -> Any:
     return run_bracketing
 
 
-_RUN_BISECT, _RUN_BRENTH = _bracketing(_sp.bisect), _bracketing(_sp.brenth)
-_RUN_BRENTQ, _RUN_RIDDER = _bracketing(_sp.brentq), _bracketing(_sp.ridder)
-_RUN_TOMS748 = _bracketing(_sp.toms748)
 _XTOL, _RTOL = 2e-12, 4 * float(np.finfo(float).eps)
 
 
-def bisect(
-    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
-    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
-    disp: bool = True,
-) -> Any:  # fmt: skip
-    """`scipy.optimize.bisect`."""
-    run = Run(_RUN_BISECT, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
-    report = "both" if full_output else ""
-    return _scalar(f, (a, b), _tuple(args), "bisect", run, report)
+def _bracketing(solver: Any) -> Any:
+    """A solver of SciPy that halves a bracket."""
+    name, run_solver = solver.__name__, _run_bracketing(solver)
+
+    def bracketing(
+        f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
+        rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
+        disp: bool = True,
+    ) -> Any:  # fmt: skip
+        run = Run(run_solver, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+        report = "both" if full_output else ""
+        return _scalar(f, (a, b), _tuple(args), name, run, report)
+
+    bracketing.__name__ = bracketing.__qualname__ = name
+    bracketing.__doc__ = f"`scipy.optimize.{name}`."
+    return bracketing
 
 
-def brenth(
-    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
-    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
-    disp: bool = True,
-) -> Any:  # fmt: skip
-    """`scipy.optimize.brenth`."""
-    run = Run(_RUN_BRENTH, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
-    report = "both" if full_output else ""
-    return _scalar(f, (a, b), _tuple(args), "brenth", run, report)
-
-
-def brentq(
-    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
-    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
-    disp: bool = True,
-) -> Any:  # fmt: skip
-    """`scipy.optimize.brentq`."""
-    run = Run(_RUN_BRENTQ, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
-    report = "both" if full_output else ""
-    return _scalar(f, (a, b), _tuple(args), "brentq", run, report)
-
-
-def ridder(
-    f: Function, a: Any, b: Any, args: Any = (), xtol: float = _XTOL,
-    rtol: float = _RTOL, maxiter: int = 100, full_output: bool = False,
-    disp: bool = True,
-) -> Any:  # fmt: skip
-    """`scipy.optimize.ridder`."""
-    run = Run(_RUN_RIDDER, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
-    report = "both" if full_output else ""
-    return _scalar(f, (a, b), _tuple(args), "ridder", run, report)
+bisect, brenth = _bracketing(_sp.bisect), _bracketing(_sp.brenth)
+brentq, ridder = _bracketing(_sp.brentq), _bracketing(_sp.ridder)
+_RUN_TOMS748 = _run_bracketing(_sp.toms748)
 
 
 def toms748(
