@@ -38,6 +38,7 @@ def solve(
     start: tuple[Any, ...],
     example: Any,
     result: Any = None,
+    second: dict[int, Any] | None = None,
 ) -> Any:
     """What `run(functions, *start)` returns, with functions and arrays of NumPy.
 
@@ -50,15 +51,20 @@ def solve(
         start: Arrays or numbers.
         example: An array of the shape and dtype of `x`.
         result: One of those of `y`, if `y` is not like `x`.
+        second: By the place of a function that is called as `f(x, z, *args)`, an array
+            like `z`.
     """
     host = find_adapter((functions, args, start), {})
     if host is None:
         own = [f and _bound(numpy_function(f)[0](()), args) for f in functions]
         y, *rest = run(own, *start)
         return np.array(y) if np.ndim(y) else y, *rest
+    more = {i: (z,) for i, z in (second or {}).items()}
     pairs = [
-        (None, ()) if f is None else numpy_function(_bound(f, args), example, host=host)
-        for f in functions
+        (None, ())
+        if f is None
+        else numpy_function(_bound(f, args), example, *more.get(i, ()), host=host)
+        for i, f in enumerate(functions)
     ]
     calls, arrays = zip(*pairs, strict=True)
     result = example if result is None else result
@@ -67,8 +73,8 @@ def solve(
 
 
 def _bound(f: Function, args: tuple[Any, ...]) -> Function:
-    def bound(x: Any) -> Any:
-        return f(x, *args)
+    def bound(*xs: Any) -> Any:
+        return f(*xs, *args)
 
     bound.__qualname__ = getattr(f, "__qualname__", repr(f))
     return bound

@@ -16,8 +16,9 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
+from rules_core.extend import Opener, build_tangent, flatten
 
-__all__ = ["Declared", "is_zero"]
+__all__ = ["Declared", "is_zero", "without_formula"]
 
 _FORWARD, _REVERSE = RuleConfig[HasForwardsMode], RuleConfig[HasReverseMode]
 _field = scipy.optimize.OptimizeResult.__getattr__
@@ -80,6 +81,67 @@ def is_zero(tangent: Any) -> bool:
     if isinstance(tangent, rc.StructuralTangent):
         return all(map(is_zero, rc.backing(tangent).values()))
     return isinstance(tangent, rc.AbstractZero) or not np.any(tangent)
+
+
+# What SciPy reports besides: numbers that depend on what the solver does.
+
+
+def without_formula(value: Any, y: Any, reason: str) -> Any:
+    """A value whose numbers have no derivative in what the result `y` depends on."""
+    if isinstance(value, dict):
+        items = value.items()
+        return type(value)({k: without_formula(x, y, reason) for k, x in items})
+    if type(value) in (list, tuple):
+        return type(value)([without_formula(x, y, reason) for x in value])
+    return _reported(value, y, reason) if _has_numbers(value) else value
+
+
+def _is_moving(x: Any) -> Any:
+    is_float = isinstance(x, np.ndarray | np.generic) and x.dtype.kind == "f"
+    return x if is_float else None
+
+
+_NUMBERS = Opener((float,), _is_moving)
+
+
+def _has_numbers(value: Any) -> bool:
+    numbers: list[Any] = []
+    flatten(value, numbers, _NUMBERS)
+    return bool(numbers)
+
+
+def _not_a_number(value: Any) -> Any:
+    """A tangent of NaN."""
+    numbers: list[Any] = []
+    layout = flatten(value, numbers, _NUMBERS)
+    return build_tangent(layout, iter([n * float("nan") for n in numbers]))
+
+
+rc.non_differentiable(_has_numbers)
+rc.non_differentiable(_not_a_number)
+
+
+@rc.primitive
+def _reported(x: Any, y: Any, reason: str) -> Any:
+    return x
+
+
+@rc.frule.define(_reported)
+def reported_frule(tangents: Any, x: Any, y: Any, reason: str) -> Any:
+    """NaN; an error would also come for reports that are not read."""
+    return x, _not_a_number(x)
+
+
+@rc.rrule.define(_reported)
+def reported_rrule(x: Any, y: Any, reason: str) -> Any:
+    """Not implemented for a cotangent other than zero."""
+
+    def reported_pullback(dx: Any) -> Any:
+        zero = rc.ZeroTangent()
+        dy = zero if is_zero(dx) else rc.not_implemented(reason)
+        return rc.NoTangent(), zero, dy, rc.NoTangent()
+
+    return x, reported_pullback
 
 
 # A field of a result is an entry of a dict.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.integrate as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Function, if_converged
-from rules_scipy._solvers import Declared, is_zero
+from rules_scipy._solvers import Declared, is_zero, without_formula
 
 from ._integrals import integral, scalar_run
 
@@ -73,7 +72,7 @@ def _quad(
     )  # fmt: skip
     y, success, error, others = integral(func, args, a, b, run, None)
     y = if_converged(y, success, "quad")
-    rest = [_unknown(part, y) for part in others.get("rest", ())]
+    rest = [without_formula(part, y, _FIELD) for part in others.get("rest", ())]
     return y, error[0], *rest
 
 
@@ -81,37 +80,6 @@ _FIELD = (
     "derivative of scipy.integrate.quad in a field of what full_output returns; "
     "compute it from the integral"
 )
-
-
-def _unknown(part: Any, y: Any) -> Any:
-    """What SciPy reports besides: numbers that depend on what the integral does."""
-    if not isinstance(part, dict):
-        return part
-    numbers = {k: x for k, x in part.items() if np.asarray(x).dtype.kind == "f"}
-    return part | {name: _reported(x, y) for name, x in numbers.items()}
-
-
-@rc.primitive
-def _reported(x: Any, y: Any) -> Any:
-    return x
-
-
-@rc.frule.define(_reported)
-def reported_frule(tangents: Any, x: Any, y: Any) -> Any:
-    """NaN; an error would also come for reports that are not read."""
-    return x, x * float("nan")
-
-
-@rc.rrule.define(_reported)
-def reported_rrule(x: Any, y: Any) -> Any:
-    """Not implemented for a cotangent other than zero."""
-
-    def reported_pullback(dx: Any) -> Any:
-        zero = rc.ZeroTangent()
-        dy = zero if is_zero(dx) else rc.not_implemented(_FIELD)
-        return rc.NoTangent(), zero, dy
-
-    return x, reported_pullback
 
 
 def refuse(solver: str, **options: Any) -> None:

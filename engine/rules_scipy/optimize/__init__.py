@@ -1,7 +1,8 @@
 """`scipy.optimize` for every framework: solvers with the names that they have there.
 
 A solver's derivative is that of the equation which its result satisfies, in the
-arguments that functions take and in what they capture.
+arguments that functions take and in what they capture. A minimum satisfies the
+conditions of Karush, Kuhn and Tucker.
 
 >>> import numpy as np
 >>> from rules_autodiff import grad
@@ -12,6 +13,13 @@ arguments that functions take and in what they capture.
 (2.0, 0.25)
 """
 
+from ._fits import (
+    curve_fit as curve_fit,
+    least_squares as least_squares,
+    leastsq as leastsq,
+)
+from ._linear_fits import lsq_linear as lsq_linear, nnls as nnls
+from ._minimizers import minimize as minimize
 from ._roots import (
     bisect as bisect,
     brenth as brenth,

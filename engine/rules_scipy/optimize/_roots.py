@@ -10,28 +10,14 @@ import scipy.optimize as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Function, Run, if_converged, like
-from rules_scipy._solvers import Declared
 
+from ._arguments import DECLARED, functions_of, tuple_of
 from ._equations import equation_root, if_simple, value_of
 
 __all__ = [
-    "DECLARED", "bisect", "brenth", "brentq", "fixed_point", "fsolve", "newton",
+    "bisect", "brenth", "brentq", "fixed_point", "fsolve", "newton",
     "ridder", "root", "root_scalar", "toms748",
 ]  # fmt: skip
-
-DECLARED = Declared()
-
-
-def _tuple(args: Any) -> tuple[Any, ...]:
-    return args if isinstance(args, tuple) else (args,)
-
-
-def _parts(fun: Function, jac: Any) -> tuple[Function, Function | None]:
-    """The function and its Jacobian, where `jac=True` says that it returns both."""
-    if jac is not True:
-        return fun, jac if callable(jac) else None
-    return (lambda x, *args: fun(x, *args)[0]), (lambda x, *args: fun(x, *args)[1])
-
 
 # systems of equations
 
@@ -47,7 +33,7 @@ def root(
     options: Any = None,
 ) -> Any:
     """`scipy.optimize.root`; `x` and `fun` of its result have derivatives."""
-    args, functions = _tuple(args), _parts(fun, jac)
+    args, functions = tuple_of(args), functions_of(fun, jac)
     settings = {"method": method, "tol": tol, "callback": callback, "options": options}
     run = Run(_run_root, 2, **settings)
     x, success, counts, others = equation_root(functions, args, (x0,), run, "flat")
@@ -81,7 +67,7 @@ def fsolve(
     diag: Any = None,
 ) -> Any:
     """`scipy.optimize.fsolve`."""
-    args = _tuple(args)
+    args = tuple_of(args)
     run = Run(
         _run_fsolve, 2, col_deriv=col_deriv, xtol=xtol, maxfev=maxfev, band=band,
         epsfcn=epsfcn, factor=factor, diag=diag, warn=not full_output,
@@ -125,7 +111,7 @@ def fixed_point(
     def started(x: Any, *args: Any) -> Any:
         return value_of(func(x, *args), x) + 0.0 * like(x0, x)
 
-    args = _tuple(args)
+    args = tuple_of(args)
     shape: Any = getattr(x0, "shape", ())
     if shape or isinstance(x0, list | tuple):
         return equation_root((started,), args, (x0,), run, "fixed point")[0]
@@ -190,7 +176,7 @@ def _bracketing(solver: Any) -> Any:
     ) -> Any:  # fmt: skip
         run = Run(run_solver, 2, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
         report = "both" if full_output else ""
-        return _scalar(f, (a, b), _tuple(args), name, run, report)
+        return _scalar(f, (a, b), tuple_of(args), name, run, report)
 
     bracketing.__name__ = bracketing.__qualname__ = name
     bracketing.__doc__ = f"`scipy.optimize.{name}`."
@@ -210,7 +196,7 @@ def toms748(
     """`scipy.optimize.toms748`."""
     run = Run(_RUN_TOMS748, 2, k=k, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
     report = "both" if full_output else ""
-    return _scalar(f, (a, b), _tuple(args), "toms748", run, report)
+    return _scalar(f, (a, b), tuple_of(args), "toms748", run, report)
 
 
 def newton(
@@ -223,7 +209,7 @@ def newton(
     functions = func, fprime, fprime2
     start = (x0,) if x1 is None else (x0, x1)
     report = "both" if full_output else ""
-    return _scalar(functions, start, _tuple(args), "newton", run, report)
+    return _scalar(functions, start, tuple_of(args), "newton", run, report)
 
 
 def _run_newton(settings: Any, functions: Any, x0: Any, x1: Any = None) -> Any:
@@ -256,8 +242,10 @@ def root_scalar(
             "functions of their own."
         )
         raise rc.UnsupportedError(message)
-    functions = (*_parts(f, fprime), fprime2)
-    return _scalar(functions, start, _tuple(args), method or "root_scalar", run, "own")
+    functions = (*functions_of(f, fprime), fprime2)
+    return _scalar(
+        functions, start, tuple_of(args), method or "root_scalar", run, "own"
+    )
 
 
 def _run_root_scalar(settings: Any, functions: Any, *start: Any) -> Any:

@@ -8,7 +8,7 @@ import scipy.optimize
 
 from rules_scipy._module_coverage import ModuleCoverage
 
-from ._roots import DECLARED
+from ._arguments import DECLARED
 
 __all__ = ["COVERAGE"]
 
@@ -32,9 +32,10 @@ error where its derivative is asked for, also in what a function only captures.
 ```
 
 The derivative is that of the equation at the solution (the implicit function theorem),
-in `args` and in what functions capture, in forward and reverse mode, at every order. In
-the start, the bracket and options it is zero. Fields of results that have no formula,
-such as `fjac`, raise an error where their derivative is asked for.
+in `args` and in what functions capture, in forward and reverse mode, at every order. The
+equation of a minimum are the conditions of Karush, Kuhn and Tucker, so that limits have
+derivatives too. In the start, the bracket and options it is zero. Fields of results that
+have no formula, such as `fjac`, raise an error where their derivative is asked for.
 [](../how-to/solvers-in-jax-and-torch.md) says how to use them.
 
 ## Functions with rules
@@ -42,7 +43,7 @@ such as `fjac`, raise an error where their derivative is asked for.
 
 _CHOICE = "its result is the best of several local ones; differentiate a local solver"
 _ROOT = "use root(method={!r}), which it is"
-_MINIMUM = "use rules_core.implicit with the gradient of the objective as the residual"
+_MINIMUM = "use minimize, whose solution has derivatives"
 _PROGRAM = "the solution of a program jumps between vertices; so far without a rule"
 
 COVERAGE = ModuleCoverage(
@@ -65,10 +66,9 @@ COVERAGE = ModuleCoverage(
         ),
         **dict.fromkeys(
             (
-                "brent", "curve_fit", "fmin", "fmin_bfgs", "fmin_cg", "fmin_cobyla",
+                "brent", "fmin", "fmin_bfgs", "fmin_cg", "fmin_cobyla",
                 "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell", "fmin_slsqp", "fmin_tnc",
-                "fminbound", "golden", "isotonic_regression", "least_squares",
-                "leastsq", "lsq_linear", "minimize", "minimize_scalar", "nnls",
+                "fminbound", "golden", "isotonic_regression", "minimize_scalar",
             ),
             _MINIMUM,
         ),

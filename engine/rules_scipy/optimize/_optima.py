@@ -1,0 +1,428 @@
+r"""Optima: one equation, whose rule is the implicit function theorem.
+
+A minimum of $f(x)$ with $l \le x \le u$ and $l_c \le c(x) \le u_c$ satisfies the
+conditions of Karush, Kuhn and Tucker. With the Lagrangian $L = f - \lambda c$ they are
+
+$$ x = P(x - \nabla_x L), \qquad c = P(c - \lambda) , $$
+
+where $P$ clips to the limits. Every minimiser and fit is differentiated by them, in
+what its functions take and capture and in the limits; how it found the minimum does not
+matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from array_api_compat import device
+
+import rules_core as rc
+from rules_core import (
+    HasForwardsMode,
+    HasReverseMode,
+    RuleConfig,
+    frule_via_ad,
+    rrule_via_ad,
+)
+from rules_scipy._functions import known
+
+__all__ = ["best_value", "directions", "number", "optimum", "slope", "with_formula"]
+
+_REVERSE, _FORWARD = RuleConfig[HasReverseMode], RuleConfig[HasForwardsMode]
+
+
+# the equation
+
+
+def number(y: Any) -> Any:
+    """What an objective returns, as a number."""
+    return y.reshape(()) if getattr(y, "shape", ()) else y
+
+
+def slope(f: Any, x: Any) -> Any:
+    """The gradient of a function of one array."""
+    y, pull = rc.vjp(f, x)
+    g = pull(y * 0.0 + 1.0)[0]
+    return x * 0.0 if isinstance(g, rc.AbstractZero) else g
+
+
+def conditions(y: Any, functions: Any, args: Any, n: int) -> tuple[Any, Any]:
+    """What the limits bound, and the multipliers of the limits.
+
+    Args:
+        y: The `n` unknowns, and the multipliers of the constraints.
+        functions: The objective, and the constraints as one vector or None.
+        args: The arguments of both after the first.
+        n: How many unknowns there are.
+    """
+    objective, constraints = functions
+    multipliers = y[n:]
+
+    def lagrangian(x: Any) -> Any:
+        value = number(objective(x, *args))
+        if constraints is None:
+            return value
+        return value - (multipliers * constraints(x, *args)).sum()
+
+    g = slope(lagrangian, y[:n])
+    if constraints is None:
+        return y, g
+    xp, c = rc.array_namespace(y), value_of_call(constraints, y[:n], args)
+    return xp.concat([y[:n], c]), xp.concat([g, multipliers])
+
+
+def value_of_call(f: Any, x: Any, args: Any) -> Any:
+    """`f(x, *args)` apart from the program that made `f`, which may be running."""
+    return rc.vjp(lambda x: f(x, *args), x)[0]
+
+
+def _chosen(u: Any, v: Any, lower: Any, upper: Any, at: tuple[Any, Any, Any]) -> Any:
+    """One of three values for each entry: at its lower limit, its upper one, free."""
+    xp = rc.array_namespace(u)
+    return xp.where(u - lower < v, at[0], xp.where(u - upper > v, at[1], at[2]))
+
+
+def _misfit(u: Any, v: Any, lower: Any, upper: Any) -> Any:
+    """`u - P(u - v)`."""
+    return _chosen(u, v, lower, upper, (u - lower, u - upper, v))
+
+
+def _equation(
+    y: Any, found: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int
+) -> Any:
+    return _misfit(*conditions(y, functions, args, n), lower, upper)
+
+
+def _found(
+    found: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int
+) -> Any:
+    return found * 1.0  # another array, whose derivative is not that of `found`
+
+
+_solution: rc.Primitive = rc.implicit(_found, _equation)
+
+
+def _multipliers(
+    x: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int
+) -> Any:
+    """The multipliers of the constraints, as a smooth function of the unknowns.
+
+    They explain the gradient, where each may be the smaller the farther its limit is:
+    those of limits that are not met vanish at an optimum.
+    """
+    objective, constraints = functions
+    xp = rc.array_namespace(x)
+    g = slope(lambda x: number(objective(x, *args)), x)
+    J = _jacobian(lambda x: constraints(x, *args), x)
+    c = value_of_call(constraints, x, args)
+    free = 1.0 - 1.0 / (1.0 + _slack(x, lower[:n], upper[:n]) ** 2)
+    far = _slack(c, lower[n:], upper[n:]) ** 2
+    return xp.linalg.solve((J * free) @ J.T + _eye(xp, c) * far, (J * free) @ g)
+
+
+_FAR = 1e8
+
+
+def _slack(u: Any, lower: Any, upper: Any) -> Any:
+    """The distance to the nearer limit; one that is far for none."""
+    xp = rc.array_namespace(u)
+    below = xp.where(lower > -float("inf"), u - lower, 0.0 * u + _FAR)
+    above = xp.where(upper < float("inf"), upper - u, 0.0 * u + _FAR)
+    return xp.where(below < above, below, above)
+
+
+def _eye(xp: Any, x: Any) -> Any:
+    return xp.eye(x.shape[0], dtype=x.dtype, device=device(x))
+
+
+def _jacobian(f: Any, x: Any) -> Any:
+    """The matrix of the derivatives of a vector in a vector."""
+    y, pull = rc.vjp(f, x)
+    xp = rc.array_namespace(y)
+    unit = _eye(xp, y)
+    return xp.stack([0.0 * x + pull(unit[i])[0] for i in range(y.shape[0])])
+
+
+def directions(f: Any, x: Any) -> list[Any]:
+    """The derivatives of a vector in each entry of another, which has few."""
+    unit = _eye(rc.array_namespace(x), x)
+    return [rc.jvp(f, (x,), (unit[i],))[1] for i in range(x.shape[0])]
+
+
+# whether the equation has a derivative
+
+
+# A step of Newton's method reaches the solution but for a part of this size.
+_LEFT = 0.1
+# It may also be this small against the solution,
+_SHORT = 1e-4
+# and the gradient is zero from this part of the size that it has near the solution.
+_ZERO = 1e-6
+
+
+@rc.primitive
+def _checks(
+    y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int
+) -> tuple[Any, Any, Any]:
+    """Whether the solution is smooth, regular and no degenerate one."""
+    xp = rc.array_namespace(y)
+    u, v = conditions(y, functions, args, n)
+    A = _jacobian(lambda y: conditions(y, functions, args, n)[1], y)
+    B = _eye(xp, y)
+    if n < y.shape[0]:
+        B = _jacobian(lambda y: conditions(y, functions, args, n)[0], y)
+    of_limit = (u - lower < v) | (u - upper > v)
+    K = xp.where(of_limit[:, None], B, A)
+    K, rows, columns = _balanced(xp, K)
+    U, sizes, Vh = xp.linalg.svd(K)
+    tiny = sizes <= 100 * sizes.shape[0] * xp.finfo(y.dtype).eps
+    inverse = xp.where(tiny, 0.0 * sizes, 1.0 / xp.where(tiny, sizes * 0 + 1.0, sizes))
+    r = _misfit(u, v, lower, upper)
+    step = ((U.T @ (r / rows)) * inverse) @ Vh / columns
+    left = _equation(y - step, y, functions, args, lower, upper, n)
+    good = (_most(xp, left) <= _LEFT * _most(xp, r)) | (
+        _most(xp, left) <= xp.finfo(y.dtype).eps ** 0.5
+    )
+    settled = good | (_most(xp, step) <= _SHORT * _most(xp, y))
+    size = xp.sum(xp.abs(A) * (xp.abs(y) + 1.0), axis=1)
+    near = _is_near(xp, u, lower) | _is_near(xp, u, upper)
+    weak = (xp.abs(v) <= _ZERO * size) & near & (lower < upper)
+    return settled, ~xp.any(tiny), ~xp.any(weak)
+
+
+rc.non_differentiable(_checks)
+
+
+def _most(xp: Any, x: Any) -> Any:
+    return xp.max(xp.abs(x))
+
+
+def _is_near(xp: Any, u: Any, limit: Any) -> Any:
+    return xp.abs(u - limit) <= _ZERO * (1.0 + xp.abs(u))
+
+
+def _balanced(xp: Any, A: Any) -> tuple[Any, Any, Any]:
+    """A matrix with rows and columns of one size, and the old sizes."""
+    rows = xp.max(xp.abs(A), axis=1)
+    rows = xp.where(rows == 0, rows * 0 + 1.0, rows)
+    A = A / rows[:, None]
+    columns = xp.max(xp.abs(A), axis=0)
+    columns = xp.where(columns == 0, columns * 0 + 1.0, columns)
+    return A / columns, rows, columns
+
+
+_KINK = (
+    "found a point that is no smooth optimum: the gradient is not zero there, or "
+    "jumps, or has no slope, so that the derivative is not known. Minimize to a "
+    "smaller tolerance, or make the objective smooth"
+)
+_SINGULAR = (
+    "found an optimum that is not isolated, where the matrix of second derivatives is "
+    "singular, so that the solution has no derivative. Fix a parameter that does not "
+    "matter, leave out a constraint that follows from others, or differentiate the "
+    "value at the optimum"
+)
+_DEGENERATE = (
+    "found an optimum on a limit that does not hold it back (strict complementarity "
+    "fails), where the solution has a kink, and no derivative. Move the limit, or "
+    "leave it out"
+)
+
+
+def _checked(d: Any, checks: Any, reasons: Any, solver: str) -> Any:
+    for check, reason in zip(checks, reasons, strict=True):
+        d = known(d, check, reason, solver)
+    return d
+
+
+@rc.primitive
+def _if_regular(
+    y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int, solver: str
+) -> Any:
+    """A solution, whose derivative is an error, or NaN in traced code, without one."""
+    return y
+
+
+_REASONS = _KINK, _SINGULAR, _DEGENERATE
+
+
+@rc.rrule.define(_if_regular)
+def if_regular_rrule(
+    y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int, solver: str
+) -> Any:
+    def if_regular_pullback(dy: Any) -> Any:
+        none, zero = rc.NoTangent(), rc.ZeroTangent()
+        checks = _checks(y, functions, args, lower, upper, n)
+        dy = _checked(dy, checks, _REASONS, solver)
+        return none, dy, zero, zero, zero, zero, none, none
+
+    return y, if_regular_pullback
+
+
+@rc.frule.define(_if_regular)
+def if_regular_frule(
+    tangents: Any, y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int,
+    solver: str,
+) -> Any:  # fmt: skip
+    checks = _checks(y, functions, args, lower, upper, n)
+    return y, _checked(tangents[1], checks, _REASONS, solver)
+
+
+# the optimum
+
+
+@rc.primitive
+def optimum(
+    found: Any, functions: Any, args: Any, lower: Any, upper: Any, solver: str
+) -> Any:
+    """A minimum that a solver found, differentiated by its conditions.
+
+    Args:
+        found: The minimum, a vector; its own derivative does not matter.
+        functions: The objective and, as one vector or None, the constraints.
+        args: Their arguments after the first.
+        lower: The lower limits of the unknowns, followed by those of the constraints.
+        upper: The upper limits.
+        solver: Its name, for errors.
+    """
+    return found
+
+
+def _by_equation(
+    found: Any, functions: Any, args: Any, lower: Any, upper: Any, solver: str
+) -> Any:
+    y, n = rc.ignore_derivatives(found), found.shape[0]
+    if functions[1] is not None:
+        multipliers = _multipliers(found, functions, args, lower, upper, n)
+        xp = rc.array_namespace(y)
+        y = rc.ignore_derivatives(xp.concat([y, multipliers]))
+    y = _solution(y, functions, args, lower, upper, n)
+    return _if_regular(y, functions, args, lower, upper, n, solver)[:n]
+
+
+@rc.rrule.define(optimum, config=_REVERSE)
+def optimum_rrule(config: Any, *args: Any) -> Any:
+    """That of the solution of the conditions."""
+    return rrule_via_ad(config, _by_equation, *args)
+
+
+@rc.frule.define(optimum, config=_FORWARD)
+def optimum_frule(config: Any, tangents: Any, *args: Any) -> Any:
+    """That of the solution of the conditions."""
+    given = rc.NoTangent(), *tangents[1:]
+    return frule_via_ad(config, given, _by_equation, *args)
+
+
+# the value at the optimum
+
+
+@rc.primitive
+def best_value(
+    value: Any, x: Any, functions: Any, args: Any, lower: Any, upper: Any, solver: str
+) -> Any:
+    """The objective at an optimum, differentiated by the envelope theorem.
+
+    The derivative is that of the Lagrangian at a fixed optimum. It exists where the
+    optimum itself has none.
+    """
+    return value
+
+
+def _lagrangian(
+    x: Any, v: Any, functions: Any, args: Any, lower: Any, upper: Any
+) -> Any:
+    """The objective less the multipliers of active limits times what they bound."""
+    objective, constraints = functions
+    value, n = number(objective(x, *args)), x.shape[0]
+    u = x
+    if constraints is not None:
+        c = constraints(x, *args)
+        value = value - (v[n:] * c).sum()
+        u = rc.array_namespace(x).concat([x, c])
+    zero = u * 0.0
+    limits = _chosen(u, v, lower, upper, (lower + zero, upper + zero, zero))
+    return value + (v * limits).sum()
+
+
+def _pressures(x: Any, functions: Any, args: Any, lower: Any, upper: Any) -> Any:
+    """The multipliers of all limits, zero for those that are not met."""
+    y, n = x, x.shape[0]
+    if functions[1] is not None:
+        multipliers = _multipliers(x, functions, args, lower, upper, n)
+        y = rc.array_namespace(x).concat([x, multipliers])
+    u, v = conditions(y, functions, args, n)
+    return _chosen(u, v, lower, upper, (v, v, v * 0.0))
+
+
+@rc.rrule.define(best_value, config=_REVERSE)
+def best_value_rrule(
+    config: Any, value: Any, x: Any, functions: Any, args: Any, lower: Any, upper: Any,
+    solver: str,
+) -> Any:  # fmt: skip
+    none, zero = rc.NoTangent(), rc.ZeroTangent()
+
+    def best_value_pullback(dy: Any) -> Any:
+        dy = _if_smooth(dy, x, functions, args, lower, upper, solver)
+        v = _pressures(x, functions, args, lower, upper)
+        call = x, v, functions, args, lower, upper
+        _, pull = rrule_via_ad(config, _lagrangian, *call)
+        _, _, _, *rest = pull(dy)
+        return none, zero, zero, *rest, none
+
+    return value, best_value_pullback
+
+
+@rc.frule.define(best_value, config=_FORWARD)
+def best_value_frule(
+    config: Any, tangents: Any, value: Any, x: Any, functions: Any, args: Any,
+    lower: Any, upper: Any, solver: str,
+) -> Any:  # fmt: skip
+    none, zero = rc.NoTangent(), rc.ZeroTangent()
+    v = _pressures(x, functions, args, lower, upper)
+    call = x, v, functions, args, lower, upper
+    given = none, zero, zero, *tangents[3:7]
+    _, dy = frule_via_ad(config, given, _lagrangian, *call)
+    return value, _if_smooth(dy, x, functions, args, lower, upper, solver)
+
+
+def _if_smooth(
+    d: Any, x: Any, functions: Any, args: Any, lower: Any, upper: Any, solver: str
+) -> Any:
+    """The derivative of the value, if the optimum is no kink."""
+    y, n = x, x.shape[0]
+    if functions[1] is not None:
+        multipliers = _multipliers(x, functions, args, lower, upper, n)
+        y = rc.array_namespace(x).concat([x, multipliers])
+    settled = _checks(y, functions, args, lower, upper, n)[0]
+    return known(d, settled, _KINK, solver)
+
+
+# other results
+
+
+@rc.primitive
+def with_formula(value: Any, formula: Any, functions: Any, args: Any) -> Any:
+    """What SciPy computed, with the derivative of `formula(functions, *args)`."""
+    return value
+
+
+def _by_formula(value: Any, formula: Any, functions: Any, args: Any) -> Any:
+    return formula(functions, *args)
+
+
+@rc.rrule.define(with_formula, config=_REVERSE)
+def with_formula_rrule(
+    config: Any, value: Any, formula: Any, functions: Any, args: Any
+) -> Any:
+    def with_formula_pullback(dy: Any) -> Any:
+        _, pull = rrule_via_ad(config, _by_formula, value, formula, functions, args)
+        return pull(dy)
+
+    return value, with_formula_pullback
+
+
+@rc.frule.define(with_formula, config=_FORWARD)
+def with_formula_frule(config: Any, tangents: Any, value: Any, *args: Any) -> Any:
+    zero = rc.ZeroTangent()
+    given = rc.NoTangent(), zero, *tangents[2:]
+    return value, frule_via_ad(config, given, _by_formula, value, *args)[1]
