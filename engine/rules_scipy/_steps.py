@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import eq
 from typing import Any, NamedTuple
 
 import rules_core as rc
@@ -206,14 +207,15 @@ class _Rules:
             given if isinstance(given, _NUMBERS) and i else x
             for i, (given, x) in enumerate(zip(call.given, call.args, strict=True))
         ]
+        # The first ones by position: SciPy's wrapper for stacks errs in some names.
+        count = sum(map(eq, self.of, self.defaults))
         items = {**dict(zip(self.of, own, strict=True)), **call.options}
-        return self.made(
-            **{
-                name: x
-                for name, x in items.items()
-                if x is not self.defaults.get(name) and not name.startswith("overwrite")
-            }
-        )
+        options = {
+            name: x
+            for name, x in list(items.items())[count:]
+            if x is not self.defaults.get(name) and not name.startswith("overwrite")
+        }
+        return self.made(*own[:count], **options)
 
     def at(self, y: Any, call: _Call) -> At:
         """The place where the step is differentiated."""

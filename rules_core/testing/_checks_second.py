@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_core import UnsupportedError
+from rules_core import NoTangent, NotImplementedTangent, UnsupportedError
 
 from ._checks_linear import seeds
 from ._checks_result import tips
@@ -134,13 +134,16 @@ def _tangents(mode: Mode, raw: Any) -> Any:
     if mode.kind == "frule":
         return _rates(mode.codomain, raw)
     parts = [mode.codomain.part(i) for i in range(len(raw))]
-    return tuple(_rates(part, c) for part, c in zip(parts, raw, strict=True))
+    own = [NoTangent() if i in mode.missing else c for i, c in enumerate(raw)]
+    return tuple(_rates(part, c) for part, c in zip(parts, own, strict=True))
 
 
 def _rates(space: Space, raw: Any) -> Any:
     rates: list[Vector] = []
     for tip, value in tips(space.root, raw):
         if isinstance(tip, Tip):
+            if isinstance(value, NotImplementedTangent):
+                raise DerivativeMissing(tip.path, value)
             rate = (
                 tangent_of(value)
                 if isinstance(value, Dual)

@@ -52,8 +52,9 @@ def _refuse_changes(
 
 
 def _given(mode: Mode) -> Any:
-    seeds = {"rrule": mode.subject.cotangents, "frule": mode.subject.directions}
-    return mode.domain.tangent(seeds[mode.kind][0])
+    forward = mode.kind == "frule"
+    seeds = mode.directions() if forward else mode.subject.cotangents
+    return mode.domain.tangent(seeds[0])
 
 
 def _finished(mode: Mode, outcome: Outcome) -> Outcome:

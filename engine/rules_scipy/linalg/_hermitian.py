@@ -11,13 +11,9 @@ import rules_core as rc
 from rules_scipy._steps import At, declare
 
 from ._bands import full_of_band
-from ._gauge import distinct, one_phase, phases, share
-from ._matrices import (
-    adjoint,
-    hermitian,
-    joined,
-    solved,
-)
+from ._gauge import one_phase, phases, share
+from ._general import over_gaps
+from ._matrices import adjoint, diagonal_of, hermitian, joined, real, solved
 from ._shapes import Shape, dtype_of, real_of
 
 __all__ = [
@@ -77,12 +73,30 @@ def _values(f: str, m: Any, part: slice) -> Any:
     return share(f, w, w)[..., part]
 
 
-def _vectors(f: str, m: Any, back: Any, part: slice, scipys: Any) -> Any:
-    """The framework's vectors with SciPy's phases."""
-    xp = rc.array_namespace(m)
-    w, u = xp.linalg.eigh(m)
-    own = back(distinct(f, w, u))[..., :, part]
-    return own * phases(own, scipys)
+def _pairs(f: str, at: At, m: Any, back: Any, part: slice) -> tuple[Any, Any]:
+    """Values and vectors of `m` as functions of it, in the basis of the vectors.
+
+    Not the framework's eigh: PyTorch's is NaN in reverse mode over forward mode.
+    """
+    w, u = at.extra
+    inner = adjoint(u) @ m @ u
+
+    def values() -> Any:
+        return share(f, w, real(diagonal_of(inner)))[..., part]
+
+    def vectors() -> Any:
+        change = over_gaps(f, w, inner - rc.ignore_derivatives(inner))
+        own = back(u + u @ change)[..., :, part]
+        return own * phases(own, at.y[1])
+
+    return values, vectors
+
+
+def _basis(at: At, m: Any, eigvals_only: Any, part: slice, *, own: bool) -> Any:
+    """Values and all vectors of `m`, if they are wanted; `own`: those of the result."""
+    if eigvals_only:
+        return None
+    return at.y if own and part == slice(None) else eigh(m)
 
 
 def _eigh_step(
@@ -96,15 +110,26 @@ def _eigh_step(
     subset_by_value: Any,
 ) -> Any:
     _refuse_by_value("eigh", subset_by_value)
-    pair = None if b is None else hermitian(b, lower=lower)
-    m, back = _standard(hermitian(a, lower=lower), pair, type)
+    m, back = _inner(a, b, lower, type)
     part = _window(a.shape[-1], subset_by_index)
     if eigvals_only:
         return _values("eigh", m, part)
-    return (
-        lambda: _values("eigh", m, part),
-        lambda: _vectors("eigh", m, back, part, at.y[1]),
-    )
+    return _pairs("eigh", at, m, back, part)
+
+
+def _inner(a: Any, b: Any, lower: Any, kind: Any) -> tuple[Any, Any]:
+    """The standard problem of the stored sides."""
+    pair = None if b is None else hermitian(b, lower=lower)
+    return _standard(hermitian(a, lower=lower), pair, kind)
+
+
+def _eigh_basis(
+    at: At, lower: Any, eigvals_only: Any, type: Any, subset_by_index: Any
+) -> Any:
+    a, b = (*at.args, None)[:2]
+    part = _window(a.shape[-1], subset_by_index)
+    m, _ = _inner(a, b, lower, type)
+    return _basis(at, m, eigvals_only, part, own=b is None)
 
 
 def _eigh_check(at: At, dy: Any, wanted: Any) -> Any:
@@ -133,7 +158,14 @@ def _eigh_shape(
     return w if eigvals_only else (w, Shape((*loop, n, count), dtype))
 
 
-eigh = declare(_sp.eigh, _eigh_step, count=2, out=_eigh_shape, check=_eigh_check)
+eigh = declare(
+    _sp.eigh,
+    _eigh_step,
+    count=2,
+    out=_eigh_shape,
+    check=_eigh_check,
+    prepare=_eigh_basis,
+)
 
 
 def _eigvalsh_step(
@@ -146,8 +178,7 @@ def _eigvalsh_step(
     subset_by_value: Any,
 ) -> Any:
     _refuse_by_value("eigvalsh", subset_by_value)
-    pair = None if b is None else hermitian(b, lower=lower)
-    m, _ = _standard(hermitian(a, lower=lower), pair, type)
+    m, _ = _inner(a, b, lower, type)
     return _values("eigvalsh", m, _window(a.shape[-1], subset_by_index))
 
 
@@ -185,10 +216,15 @@ def _eig_banded_step(
     part = _selected("eig_banded", m.shape[-1], select, select_range)
     if eigvals_only:
         return _values("eig_banded", m, part)
-    return (
-        lambda: _values("eig_banded", m, part),
-        lambda: _vectors("eig_banded", m, _same, part, at.y[1]),
-    )
+    return _pairs("eig_banded", at, m, _same, part)
+
+
+def _eig_banded_basis(
+    at: At, lower: Any, eigvals_only: Any, select: Any, select_range: Any
+) -> Any:
+    m = _banded(at.args[0], lower)
+    part = _selected("eig_banded", m.shape[-1], select, select_range)
+    return _basis(at, m, eigvals_only, part, own=True)
 
 
 def _eig_banded_check(at: At, dy: Any, wanted: Any) -> Any:
@@ -217,7 +253,11 @@ def _eig_banded_shape(
 
 
 eig_banded = declare(
-    _sp.eig_banded, _eig_banded_step, out=_eig_banded_shape, check=_eig_banded_check
+    _sp.eig_banded,
+    _eig_banded_step,
+    out=_eig_banded_shape,
+    check=_eig_banded_check,
+    prepare=_eig_banded_basis,
 )
 
 
@@ -260,10 +300,15 @@ def _tridiagonal_step(
     part = _selected("eigh_tridiagonal", m.shape[-1], select, select_range)
     if eigvals_only:
         return _values("eigh_tridiagonal", m, part)
-    return (
-        lambda: _values("eigh_tridiagonal", m, part),
-        lambda: _vectors("eigh_tridiagonal", m, _same, part, at.y[1]),
-    )
+    return _pairs("eigh_tridiagonal", at, m, _same, part)
+
+
+def _tridiagonal_basis(
+    at: At, eigvals_only: Any, select: Any, select_range: Any
+) -> Any:
+    m = _tridiagonal(*at.args)
+    part = _selected("eigh_tridiagonal", m.shape[-1], select, select_range)
+    return _basis(at, m, eigvals_only, part, own=True)
 
 
 def _tridiagonal_shape(
@@ -281,7 +326,11 @@ def _tridiagonal_shape(
 
 
 eigh_tridiagonal = declare(
-    _sp.eigh_tridiagonal, _tridiagonal_step, count=2, out=_tridiagonal_shape
+    _sp.eigh_tridiagonal,
+    _tridiagonal_step,
+    count=2,
+    out=_tridiagonal_shape,
+    prepare=_tridiagonal_basis,
 )
 
 

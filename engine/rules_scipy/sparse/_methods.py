@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -193,6 +194,7 @@ def asfptype(a: Any) -> Any:
 @covers_method("power")
 def power(a: Any, n: Any, dtype: Any = None) -> Any:
     """`A.power(n)`, entry by entry."""
+    _refuse_classes(a, n)
     _check_number("power", n)
     a = without_repeats(a)
     data = a.data**n
@@ -269,7 +271,43 @@ def trace(a: Any, offset: int = 0) -> Any:
 
 
 def _is_number(x: Any) -> bool:
-    return bool(np.isscalar(x)) or (isinstance(x, np.ndarray) and x.ndim == 0)
+    if isinstance(x, np.ndarray):
+        return x.ndim == 0
+    return bool(np.isscalar(x))
+
+
+def _refuse_classes(a: Any, b: Any) -> None:
+    """Of an operand SciPy or its class chooses what the result is."""
+    if isinstance(b, memoryview) or (
+        isinstance(b, np.ndarray) and type(b) is not np.ndarray
+    ):
+        message = (
+            f"an operation of a sparse matrix and a {type(b).__name__} has no rule, "
+            "for its result has another class. Give numpy.asarray(…)."
+        )
+        raise rc.UnsupportedError(message)
+    if isinstance(b, numbers.Number) and not isinstance(b, _NUMBERS):
+        message = (
+            f"an operation of a sparse matrix and a {type(b).__name__} has no rule. "
+            "Give float(…)."
+        )
+        raise rc.UnsupportedError(message)
+
+
+_NUMBERS = (int, float, complex, np.generic)
+
+
+def _refuse_matrix(a: Any, b: Any) -> None:
+    """`A + x` of a sparse matrix and an array."""
+    if isinstance(a, scipy.sparse.spmatrix) and not (is_sparse(b) or _is_number(b)):
+        message = (
+            "the sum of a sparse matrix and an array is a numpy.matrix, which has no "
+            "derivatives. Use a sparse array: csr_array(A)."
+        )
+        raise rc.UnsupportedError(message)
+
+
+rc.non_differentiable([_refuse_classes, _refuse_matrix])
 
 
 def _answers_itself(x: Any) -> bool:
@@ -285,21 +323,29 @@ rc.non_differentiable(_answers_itself)
 @covers_method("__add__", "__radd__")
 def plus(a: Any, b: Any) -> Any:
     """`A + B`: sparse for a sparse `B`."""
+    _refuse_classes(a, b)
     if is_sparse(b):
         return laid_out(as_sparse(a) + as_sparse(b), operator.add, a, b)
     if _is_number(b):
         return _shifted(a, b)
-    return a.toarray() + b if isinstance(b, np.ndarray) else NotImplemented
+    if not isinstance(b, np.ndarray):
+        return NotImplemented
+    _refuse_matrix(a, b)
+    return a.toarray() + b
 
 
 @covers_method("__sub__")
 def minus(a: Any, b: Any) -> Any:
     """`A - B`."""
+    _refuse_classes(a, b)
     if is_sparse(b):
         return laid_out(as_sparse(a) - as_sparse(b), operator.sub, a, b)
     if _is_number(b):
         return _shifted(a, b)
-    return a.toarray() - b if isinstance(b, np.ndarray) else NotImplemented
+    if not isinstance(b, np.ndarray):
+        return NotImplemented
+    _refuse_matrix(a, b)
+    return a.toarray() - b
 
 
 @covers_method("__rsub__")
@@ -325,6 +371,7 @@ def in_place(a: Any, b: Any) -> Any:
 @covers_method("__imul__")
 def times_in_place(a: Any, b: Any) -> Any:
     """`A *= b` for a number."""
+    _refuse_classes(a, b)
     if not _is_number(b):
         return NotImplemented
     a.data *= b
@@ -334,6 +381,7 @@ def times_in_place(a: Any, b: Any) -> Any:
 @covers_method("__itruediv__")
 def divided_in_place(a: Any, b: Any) -> Any:
     """`A /= b` for a number."""
+    _refuse_classes(a, b)
     if not _is_number(b):
         return NotImplemented
     a.data *= 1.0 / b
@@ -343,6 +391,7 @@ def divided_in_place(a: Any, b: Any) -> Any:
 @covers_method("multiply")
 def multiplied(a: Any, b: Any) -> Any:
     """`A.multiply(B)`, entry by entry."""
+    _refuse_classes(a, b)
     if _is_number(b):
         return _like(a, a.data * b)
     if _answers_itself(b):
@@ -364,12 +413,14 @@ def times(a: Any, b: Any) -> Any:
 @covers(*methods_of("__mul__", CLASSES[1::2]))
 def times_matrix(a: Any, b: Any) -> Any:
     """`A * B` of sparse matrices: their product."""
+    _refuse_classes(a, b)
     return _like(a, a.data * b) if _is_number(b) else a @ b
 
 
 @covers(*methods_of("__rmul__", CLASSES[1::2]))
 def times_matrix_reflected(a: Any, b: Any) -> Any:
     """`B * A` of sparse matrices."""
+    _refuse_classes(a, b)
     return _like(a, a.data * b) if _is_number(b) else b @ a
 
 
@@ -382,6 +433,7 @@ def divided(a: Any, b: Any) -> Any:
             "has no rule. Divide A by B.toarray(), or divide their data."
         )
         raise rc.UnsupportedError(message)
+    _refuse_classes(a, b)
     if _answers_itself(b):
         return NotImplemented
     return a.multiply(1.0 / (b if _is_number(b) else np.asarray(b)))
@@ -408,6 +460,7 @@ def matrix_power(a: Any, n: Any) -> Any:
 @covers_method("__matmul__")
 def matmul(a: Any, b: Any) -> Any:
     """`A @ B`."""
+    _refuse_classes(a, b)
     _check_no_number(b)
     return NotImplemented if _answers_itself(b) else a.dot(b)
 
@@ -421,6 +474,7 @@ def _check_no_number(b: Any) -> None:
 @covers_method("dot")
 def dot(a: Any, b: Any) -> Any:
     """`A.dot(B)`."""
+    _refuse_classes(a, b)
     if is_sparse(b):
         return laid_out(as_sparse(a) @ as_sparse(b), operator.matmul, a, b)
     if _is_number(b):
@@ -431,6 +485,7 @@ def dot(a: Any, b: Any) -> Any:
 @covers_method("__rmatmul__")
 def matmul_reflected(a: Any, b: Any) -> Any:
     """`B @ A`."""
+    _refuse_classes(a, b)
     _check_no_number(b)
     if _answers_itself(b):
         return NotImplemented
