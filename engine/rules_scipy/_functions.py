@@ -38,7 +38,6 @@ def solve(
     start: tuple[Any, ...],
     example: Any,
     result: Any = None,
-    second: dict[int, Any] | None = None,
 ) -> Any:
     """What `run(functions, *start)` returns, with functions and arrays of NumPy.
 
@@ -49,22 +48,19 @@ def solve(
         functions: The user's; each is called as `f(x, *args)`.
         args: Their arguments after the first.
         start: Arrays or numbers.
-        example: An array of the shape and dtype of `x`.
+        example: An array of the shape and dtype of `x`; a list for functions that are
+            called as `f(*xs, *args)`, with such arrays `xs` for each function.
         result: One of those of `y`, if `y` is not like `x`.
-        second: By the place of a function that is called as `f(x, z, *args)`, an array
-            like `z`.
     """
     host = find_adapter((functions, args, start), {})
     if host is None:
         own = [f and _bound(numpy_function(f)[0](()), args) for f in functions]
         y, *rest = run(own, *start)
         return np.array(y) if np.ndim(y) else y, *rest
-    more = {i: (z,) for i, z in (second or {}).items()}
+    examples = example if isinstance(example, list) else [(example,)] * len(functions)
     pairs = [
-        (None, ())
-        if f is None
-        else numpy_function(_bound(f, args), example, *more.get(i, ()), host=host)
-        for i, f in enumerate(functions)
+        (None, ()) if f is None else numpy_function(_bound(f, args), *xs, host=host)
+        for f, xs in zip(functions, examples, strict=True)
     ]
     calls, arrays = zip(*pairs, strict=True)
     result = example if result is None else result
@@ -73,8 +69,8 @@ def solve(
 
 
 def _bound(f: Function, args: tuple[Any, ...]) -> Function:
-    def bound(*xs: Any) -> Any:
-        return f(*xs, *args)
+    def bound(*x: Any) -> Any:
+        return f(*x, *args)
 
     bound.__qualname__ = getattr(f, "__qualname__", repr(f))
     return bound

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -25,8 +24,9 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
-from rules_core.extend import Opener, build_tangent, flatten, read_tangent
-from rules_scipy._functions import Function, Run, like, solve, stacked
+from rules_scipy._functions import Function, Run, like, solve
+
+from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 
 __all__ = ["integral", "scalar_run", "vector_run"]
 
@@ -126,8 +126,8 @@ def _of_parameters(
     config: Any, fun: Any, args: Any, limits: Any, run: Any, size: Any, dy: Any
 ) -> Any:
     """The cotangents of `fun` and `args`: an integral of vectors."""
-    layout, sizes = _layout((fun, args))
-    if not sizes:
+    shapes = shapes_of((fun, args))
+    if not shapes:
         return rc.NoTangent(), (rc.NoTangent(),) * len(args)
     # Of a number the precision does not depend on its cotangent.
     unit, factor = (dy * 0.0 + 1.0, dy) if size is None else (dy, 1.0)
@@ -135,63 +135,12 @@ def _of_parameters(
     def cotangents(x: Any) -> Any:
         _, pullback = rrule_via_ad(config, fun, x, *args)
         dfun, _, *dargs = pullback(unit)
-        return _joined(_leaves((fun, args), (dfun, tuple(dargs))), sizes, unit)
+        return joined(leaves((fun, args), (dfun, tuple(dargs))), shapes, unit)
 
     run = vector_run(run)
-    size, (a, b) = sum(map(math.prod, sizes)), limits
+    size, (a, b) = sum(math.prod(shape) for shape, _ in shapes), limits
     total = integral(cotangents, (), a, b, run, size)[0]
-    return build_tangent(layout, iter(_split(total * factor, sizes)))
-
-
-def _joined(leaves: Sequence[Any], sizes: Sequence[Any], unit: Any) -> Any:
-    xp = rc.array_namespace(unit, *leaves)
-    zero = xp.sum(unit) * 0.0
-    parts = [
-        xp.broadcast_to(zero, (math.prod(shape),))
-        if leaf is None
-        else xp.reshape(stacked(xp, leaf), (-1,)) + zero
-        for leaf, shape in zip(leaves, sizes, strict=True)
-    ]
-    return xp.concat(parts)
-
-
-def _split(total: Any, sizes: Sequence[Any]) -> list[Any]:
-    parts, start = [], 0
-    for shape in sizes:
-        stop = start + math.prod(shape)
-        parts.append(total[start:stop].reshape(shape))
-        start = stop
-    return parts
-
-
-def _is_moving(x: Any) -> Any:
-    if not rc.is_array(x):
-        return None
-    xp = rc.array_namespace(x)
-    return x if xp.isdtype(x.dtype, "real floating") else None
-
-
-_OPENER = Opener((float,), _is_moving)
-
-
-def _layout(value: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The layout of a value, and the shapes of its leaves."""
-    leaves: list[Any] = []
-    layout = flatten(value, leaves, _OPENER)
-    return layout, tuple(tuple(getattr(x, "shape", ())) for x in leaves)
-
-
-rc.non_differentiable(_layout)
-
-
-def _leaves(value: Any, tangent: Any) -> list[Any]:
-    """The leaves of a tangent, None for one that is zero.
-
-    Frameworks find traced values in a list, but in no tangent of a function.
-    """
-    layout, sizes = _layout(value)
-    wanted = [True] * len(sizes)
-    return list(read_tangent(layout, tangent, wanted, "a tangent of an integrand"))
+    return tangent_of(fun, args, split(total * factor, shapes))
 
 
 def _at_end(fun: Any, args: Any, x: Any, dy: Any) -> Any:
@@ -218,27 +167,19 @@ def integral_frule(
     _, dfun, dargs, da, db, _, _ = tangents
     results = integral(fun, args, a, b, run, size)
     zero = rc.ZeroTangent()
-    given = dfun, _spread(dargs, args)
-    leaves = [zero if x is None else x for x in _leaves((fun, args), given)]
+    found = leaves((fun, args), (dfun, spread(dargs, args)))
 
     def along(x: Any) -> Any:
-        dfun, dargs = build_tangent(_layout((fun, args))[0], iter(leaves))
-        given = dfun, zero, *_spread(dargs, args)
+        dfun, dargs = tangent_of(fun, args, found)
+        given = dfun, zero, *spread(dargs, args)
         y, dy = frule_via_ad(config, given, fun, x, *args)
         return y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
 
-    dy = integral(along, (), a, b, run, size)[0] if leaves else 0.0
+    dy = integral(along, (), a, b, run, size)[0] if found else 0.0
     for x, dx, sign in ((a, da, -1.0), (b, db, 1.0)):
         if not isinstance(dx, rc.AbstractZero):
             dy = dy + sign * _along_end(fun, args, x, dx)
     return results, (dy, *[rc.ZeroTangent()] * (len(results) - 1))
-
-
-def _spread(dargs: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """One tangent for each argument."""
-    if isinstance(dargs, rc.AbstractZero):
-        return (rc.ZeroTangent(),) * len(args)
-    return tuple(dargs)
 
 
 def _along_end(fun: Any, args: Any, x: Any, dx: Any) -> Any:

@@ -38,12 +38,16 @@ in `args` and in what functions capture, by SciPy's adaptive rules to the precis
 is asked for, and the function at the limits; at an infinite limit it is zero. It holds
 where jumps of the function do not move with the parameters: split the integral at such
 a jump. The error estimate has derivative zero.
+
+Solutions of initial value problems have derivatives in the start, the parameters, both
+ends of the time span and the times that are asked for; so have the times and states of
+events. [](../how-to/differential-equations.md) shows it, and how accurate they are.
+
 [](../how-to/solvers-in-jax-and-torch.md) says how functions may be written.
 
 ## Functions with rules
 """
 
-_ODE = "so far without sensitivities: integrate with the framework's own solver"
 _NEST = "nest calls of quad, or call dblquad or tplquad"
 
 COVERAGE = ModuleCoverage(
@@ -55,11 +59,9 @@ COVERAGE = ModuleCoverage(
         "fixed_quad": "is a sum: write it with scipy.special.roots_legendre",
         "nquad": _NEST,
         "nsum": "its terms are chosen by their size: sum them in a loop",
-        "odeint": _ODE,
         "qmc_quad": "is random: draw the points before, and take the mean",
         "quad_vec": "call quad for each entry",
         "solve_bvp": "use rules_core.implicit with the collocation equations",
-        "solve_ivp": _ODE,
         "tanhsinh": "call quad, or substitute and call trapezoid",
     },
     _HEAD,

@@ -26,12 +26,15 @@ def search(
         start: The start, a vector, and other arrays that SciPy takes.
         run: Calls SciPy; its `y` is the vector of the solution and of other numbers.
         size: The length of this vector.
-        second: As for `solve`.
+        second: By the place of a function that is called as `f(x, z, *args)`, an array
+            like `z`.
     """
     first = start[0]
     xp = rc.array_namespace(first)
     result = xp.zeros((size,), dtype=first.dtype)
-    return solve(run, functions, args, start, first, result, second)
+    more = {i: (first, z) for i, z in (second or {}).items()}
+    examples = [more.get(i, (first,)) for i in range(len(functions))]
+    return solve(run, functions, args, start, examples, result)
 
 
 rc.non_differentiable(search)

@@ -165,7 +165,9 @@ def test_what_has_no_rule_is_an_error():
             )(1.0)  # fmt: skip
 
     def solved(rate):
-        found = scipy.integrate.solve_ivp(lambda t, y: -rate * y, (0, 1), [1.0])
+        found = scipy.integrate.solve_bvp(
+            lambda x, y: -rate * y, lambda a, b: a - 1.0, [0.0, 1.0], np.ones((1, 2))
+        )
         return found.y[0, -1]
 
     with pytest.raises(UnsupportedProgram, match="must have a rule"):

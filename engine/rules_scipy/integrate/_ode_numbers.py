@@ -1,0 +1,178 @@
+"""Derivatives of initial value problems in numbers: what SciPy solves, and how exactly.
+
+Both modes solve a linear equation along the solution. Neither its scale nor that of its
+parameters is known before, so that the tolerances of the call do not suit it: `atol` of
+each component follows from how large that component becomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.integrate as _sp
+
+from rules_scipy._functions import Run
+
+__all__ = ["Method", "adjoint_run", "states_run"]
+
+# Of the tolerances that a call asks for, in the equations of its derivatives: SciPy
+# bounds errors of single steps, which add up.
+_TIGHTER = 0.1
+# Of the largest number of a component: below it errors are absolute.
+_SMALL = 1e-3
+# Four nodes of Gauss in each step: of order 8, as the most exact method.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
+
+
+class Method(NamedTuple):
+    """How the equations of the derivatives are solved.
+
+    Attributes:
+        name: Of a method of `solve_ivp`, or a class like them.
+        rtol: That of the call.
+        atol: That of the call: a number or an array.
+        options: Of the call, as far as they suit other equations.
+    """
+
+    name: Any
+    rtol: Any
+    atol: Any
+    options: dict[str, Any]
+
+    def solve(self, f: Any, span: Any, y0: Any, atol: Any = None, **given: Any) -> Any:
+        """`scipy.integrate.solve_ivp` with tighter tolerances."""
+        rtol = np.maximum(_TIGHTER * np.asarray(self.rtol), 100 * np.finfo(float).eps)
+        atol = _TIGHTER * np.asarray(self.atol) if atol is None else atol
+        return _sp.solve_ivp(
+            f, span, y0, method=self.name, rtol=rtol, atol=atol, **self.options, **given
+        )
+
+    def below(self, largest: Any) -> Any:
+        """The absolute tolerance of linear equations, from their largest numbers."""
+        rtol = _TIGHTER * float(np.min(self.rtol))
+        return np.maximum(_SMALL * rtol * largest, np.finfo(float).tiny)
+
+
+def states_run(method: Method, size: int) -> Run:
+    """Solves an equation at given times, in any order.
+
+    Args:
+        method: How.
+        size: Of the state; derivatives follow in a longer vector.
+    """
+    return Run(_states, 0, method=method, size=size)
+
+
+def adjoint_run(method: Method) -> Run:
+    """Solves the adjoint equation, and integrates it."""
+    return Run(_adjoint, 0, method=method)
+
+
+def _states(settings: Any, functions: Any, y0: Any, t0: Any, times: Any) -> Any:
+    method, size, t0 = settings["method"], settings["size"], float(t0)
+    rows = np.full((len(times), len(y0)), np.nan, y0.dtype)
+    rows[times == t0] = y0
+    later = np.isfinite(times) & (times != t0)
+    at, place = np.unique(times[later], return_inverse=True)
+    if not len(at):
+        return rows, 1, (), {}
+    sign = 1 if at[-1] > t0 else -1
+    at = at[::sign]
+    span = t0, at[-1]
+    atol = _absolute(method, size, functions[0], span, y0)
+    found = method.solve(functions[0], span, y0, atol, t_eval=at)
+    if found.success:
+        rows[later] = found.y.T[::sign][place]
+    return rows, int(found.success), (), {}
+
+
+def _absolute(method: Method, size: int, f: Any, span: Any, y0: Any) -> Any:
+    """Absolute tolerances of a state and its derivatives.
+
+    A first solution, whose steps do not depend on the derivatives, says how large they
+    become.
+    """
+    own = np.broadcast_to(_TIGHTER * np.asarray(method.atol), size)
+    if len(y0) == size:
+        return own
+    free = np.full(len(y0) - size, _FREE)
+    found = method.solve(f, span, y0, np.concatenate([own, free]))
+    largest = np.max(np.abs(found.y[size:]), axis=1)
+    return np.concatenate([own, method.below(largest)])
+
+
+# An absolute tolerance that no error exceeds.
+_FREE = 1e100
+
+
+# the adjoint equation
+
+
+def _adjoint(
+    settings: Any, functions: Any, y0: Any, t0: Any, times: Any, known: Any, dy: Any
+) -> Any:
+    """The cotangents of the start, and of all parameters.
+
+    From the last time with a cotangent back to the one before: in each such segment the
+    state is solved again forwards, from the value that is known, so that it stays right
+    where the equation is stable in this direction alone.
+    """
+    fun, back = functions
+    method, t0, size = settings["method"], float(t0), len(y0)
+    costate, total = np.zeros(size, dy.dtype), 0.0
+    scale = float(np.max(np.abs(dy), initial=0.0))
+    for start, end in _segments(t0, times, dy):
+        costate = costate + dy[times == end].sum(axis=0)
+        nearest = y0 if start == t0 else known[times == start][0]
+        found = _segment(method, fun, back, (start, end), nearest, costate, scale)
+        if found is None:
+            return np.nan * back(t0, np.concatenate([y0, costate])), 0, (), {}
+        costate, part = found
+        total = total + part
+    costate = costate + dy[times == t0].sum(axis=0)
+    if np.ndim(total) == 0:
+        total = 0.0 * back(t0, np.concatenate([y0, costate]))[size:]
+    return np.concatenate([costate, total]), 1, (), {}
+
+
+def _segments(t0: float, times: Any, dy: Any) -> list[tuple[float, float]]:
+    """Between the start and times with a cotangent, the last first."""
+    wanted = np.unique(times[np.any(dy != 0, axis=1) & np.isfinite(times)])
+    ordered = wanted[::-1] if len(wanted) and wanted[0] < t0 else wanted
+    return list(pairwise([t0, *ordered[ordered != t0]]))[::-1]
+
+
+def _segment(
+    method: Method, fun: Any, back: Any, span: Any, y: Any, costate: Any, scale: float
+) -> Any:
+    """The costate at the begin of a segment, and the integral over it."""
+    size, (start, end) = len(y), span
+    path = method.solve(fun, span, y, dense_output=True)
+    if not path.success:
+        return None
+
+    def rate(t: float, costate: Any) -> Any:
+        return -back(t, np.concatenate([path.sol(t), costate]))[:size]
+
+    atol = method.below(scale)
+    found = method.solve(rate, (end, start), costate, atol, dense_output=True)
+    if not found.success:
+        return None
+
+    def density(t: float) -> Any:
+        return back(t, np.concatenate([path.sol(t), found.sol(t)]))[size:]
+
+    return found.y[:, -1], _integral(density, [*path.t, *found.t], start, end)
+
+
+def _integral(f: Callable[[float], Any], steps: Any, start: float, end: float) -> Any:
+    """The integral over both solutions' steps, where the integrand is smooth."""
+    total, ends = 0.0, np.unique(steps)
+    for low, high in pairwise(ends):
+        half = 0.5 * (high - low)
+        for x, weight in zip(_NODES, _WEIGHTS, strict=True):
+            total = total + half * weight * f(low + half * (1.0 + x))
+    return total if end > start else -total

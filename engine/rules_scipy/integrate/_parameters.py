@@ -1,0 +1,103 @@
+"""What functions take and capture, as one vector of numbers and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import rules_core as rc
+from rules_core.extend import Opener, build_tangent, flatten, read_tangent
+from rules_scipy._functions import stacked
+
+__all__ = ["joined", "leaves", "shapes_of", "split", "spread", "tangent_of"]
+
+
+def _is_moving(x: Any) -> Any:
+    if not rc.is_array(x):
+        return None
+    xp = rc.array_namespace(x)
+    return x if xp.isdtype(x.dtype, ("real floating", "complex floating")) else None
+
+
+_OPENER = Opener((float, complex), _is_moving)
+
+
+def _layout(value: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The layout of a value, and the shape of each leaf with whether it is complex."""
+    found: list[Any] = []
+    layout = flatten(value, found, _OPENER)
+    return layout, tuple(
+        (tuple(getattr(x, "shape", ())), _is_complex(x)) for x in found
+    )
+
+
+rc.non_differentiable(_layout)
+
+
+def _is_complex(x: Any) -> bool:
+    if not rc.is_array(x):
+        return isinstance(x, complex)
+    return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
+
+
+def shapes_of(value: Any) -> tuple[Any, ...]:
+    """Of each leaf of a value its shape, and whether it is complex."""
+    shapes: tuple[Any, ...] = _layout(value)[1]
+    return shapes
+
+
+def leaves(value: Any, tangent: Any) -> list[Any]:
+    """The leaves of a tangent, None for one that is zero.
+
+    Frameworks find traced values in a list, but in no tangent of a function.
+    """
+    layout, sizes = _layout(value)
+    wanted = [True] * len(sizes)
+    return list(read_tangent(layout, tangent, wanted, "a tangent of an integrand"))
+
+
+def tangent_of(fun: Any, args: Any, found: Sequence[Any]) -> tuple[Any, Any]:
+    """The tangents of a function and its arguments that have these leaves.
+
+    None is a zero.
+    """
+    zero = rc.ZeroTangent()
+    if not found:
+        return zero, zero
+    given = iter([zero if x is None else x for x in found])
+    dfun, dargs = build_tangent(_layout((fun, args))[0], given)
+    return dfun, dargs
+
+
+def joined(found: Sequence[Any], shapes: Sequence[Any], unit: Any) -> Any:
+    """One vector of leaves, in the dtype of `unit`."""
+    if not found:
+        return unit[:0]
+    xp = rc.array_namespace(unit, *[x for x in found if x is not None])
+    zero = xp.sum(unit) * 0.0
+    parts = [
+        xp.broadcast_to(zero, (math.prod(shape),))
+        if leaf is None
+        else xp.reshape(stacked(xp, leaf), (-1,)) + zero
+        for leaf, (shape, _) in zip(found, shapes, strict=True)
+    ]
+    return xp.concat(parts)
+
+
+def split(total: Any, shapes: Sequence[Any]) -> list[Any]:
+    """The leaves of a vector."""
+    parts, start = [], 0
+    for shape, is_complex in shapes:
+        stop = start + math.prod(shape)
+        part = total[start:stop].reshape(shape)
+        parts.append(part if is_complex or not _is_complex(total) else part.real)
+        start = stop
+    return parts
+
+
+def spread(dargs: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """One tangent for each argument."""
+    if isinstance(dargs, rc.AbstractZero):
+        return (rc.ZeroTangent(),) * len(args)
+    return tuple(dargs)
