@@ -18,8 +18,25 @@ from ._fits import (
     least_squares as least_squares,
     leastsq as leastsq,
 )
+from ._global import (
+    basinhopping as basinhopping,
+    brute as brute,
+    differential_evolution as differential_evolution,
+    direct as direct,
+    dual_annealing as dual_annealing,
+    shgo as shgo,
+)
 from ._linear_fits import lsq_linear as lsq_linear, nnls as nnls
 from ._minimizers import minimize as minimize
+from ._named_minimizers import (
+    fmin as fmin,
+    fmin_bfgs as fmin_bfgs,
+    fmin_cg as fmin_cg,
+    fmin_l_bfgs_b as fmin_l_bfgs_b,
+    fmin_ncg as fmin_ncg,
+    fmin_powell as fmin_powell,
+    fmin_tnc as fmin_tnc,
+)
 from ._roots import (
     bisect as bisect,
     brenth as brenth,
@@ -31,4 +48,10 @@ from ._roots import (
     root as root,
     root_scalar as root_scalar,
     toms748 as toms748,
+)
+from ._scalar_minimizers import (
+    brent as brent,
+    fminbound as fminbound,
+    golden as golden,
+    minimize_scalar as minimize_scalar,
 )

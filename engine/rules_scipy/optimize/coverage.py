@@ -32,18 +32,18 @@ error where its derivative is asked for, also in what a function only captures.
 ```
 
 The derivative is that of the equation at the solution (the implicit function theorem),
-in `args` and in what functions capture, in forward and reverse mode, at every order. The
-equation of a minimum are the conditions of Karush, Kuhn and Tucker, so that limits have
-derivatives too. In the start, the bracket and options it is zero. Fields of results that
-have no formula, such as `fjac`, raise an error where their derivative is asked for.
+in `args` and in what functions capture, in forward and reverse mode, at every order. A
+minimum is differentiated by the conditions of Karush, Kuhn and Tucker, so that limits
+have derivatives too; the result of a global minimiser as a local minimum. In the start,
+the bracket and options it is zero. Fields of results that have no formula, such as
+`fjac`, raise an error where their derivative is asked for.
 [](../how-to/solvers-in-jax-and-torch.md) says how to use them.
 
 ## Functions with rules
 """
 
-_CHOICE = "its result is the best of several local ones; differentiate a local solver"
 _ROOT = "use root(method={!r}), which it is"
-_MINIMUM = "use minimize, whose solution has derivatives"
+_METHOD = "use minimize(method={!r}), which it is"
 _PROGRAM = "the solution of a program jumps between vertices; so far without a rule"
 
 COVERAGE = ModuleCoverage(
@@ -58,24 +58,12 @@ COVERAGE = ModuleCoverage(
             )
         },
         **dict.fromkeys(
-            (
-                "basinhopping", "brute", "differential_evolution", "direct",
-                "dual_annealing", "shgo",
-            ),
-            _CHOICE,
-        ),
-        **dict.fromkeys(
-            (
-                "brent", "fmin", "fmin_bfgs", "fmin_cg", "fmin_cobyla",
-                "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell", "fmin_slsqp", "fmin_tnc",
-                "fminbound", "golden", "isotonic_regression", "minimize_scalar",
-            ),
-            _MINIMUM,
-        ),
-        **dict.fromkeys(
             ("linear_sum_assignment", "linprog", "milp", "quadratic_assignment"),
             _PROGRAM,
         ),
+        "fmin_cobyla": _METHOD.format("COBYLA"),
+        "fmin_slsqp": _METHOD.format("SLSQP"),
+        "isotonic_regression": "is a mean of each of its blocks: take these means",
         "approx_fprime": "is a finite difference: differentiate the function itself",
         "bracket": "is a choice of three points: its derivative is not wanted",
         "check_grad": "is an error of a gradient: its derivative is not wanted",
