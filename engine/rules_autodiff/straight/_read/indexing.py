@@ -50,7 +50,10 @@ class Indexing(Part):
             return reader.lists.entry_of_list(owner, key)
         if owner.kind.name != "array":
             refuse("a subscript of such a value is not known", node)
-        return self.part(owner, self.key(node.slice, owner.kind.ndim))
+        key = self.key(node.slice, owner.kind.ndim)
+        if key.ndim == 0 and "..." in key.text:
+            refuse("a view without axes, to which may be written", node)
+        return self.part(owner, key)
 
     def part(self, owner: Value, key: Key) -> Value:
         """A part of an array."""
