@@ -144,6 +144,21 @@ def reported_rrule(x: Any, y: Any, reason: str) -> Any:
     return x, reported_pullback
 
 
+# A rule may not call a captured function itself: the AD system that runs the rule knows
+# what the function captures.
+
+
+def value_forwards(config: Any, f: Any, *args: Any) -> Any:
+    """`f(*args)` in a rule of forward mode."""
+    none = (rc.ZeroTangent(),) * len(args)
+    return frule_via_ad(config, (rc.NoTangent(), *none), f, *args)[0]
+
+
+def value_backwards(config: Any, f: Any, *args: Any) -> Any:
+    """`f(*args)` in a rule of reverse mode."""
+    return rrule_via_ad(config, f, *args)[0]
+
+
 # A field of a result is an entry of a dict.
 
 

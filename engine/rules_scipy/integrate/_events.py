@@ -18,6 +18,7 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, known
+from rules_scipy._solvers import value_forwards
 
 from ._trajectories import Problem, rate, trajectory
 
@@ -67,7 +68,8 @@ def _slopes(config: Any, event: Any, fun: Any, args: Any, times: Any, rows: Any)
     found = []
     for i in range(rows.shape[0]):
         t, y = times[i], rows[i]
-        given = none, t * 0.0 + 1.0, rate(fun, args, t, y)
+        moved = value_forwards(config, rate, fun, args, t, y)
+        given = none, t * 0.0 + 1.0, moved
         _, slope = frule_via_ad(config, given, gap, t, y)
         found.append(t * 0.0 if isinstance(slope, rc.AbstractZero) else slope)
     xp, zero = rc.array_namespace(rows), times[0] * 0.0

@@ -56,6 +56,9 @@ def solve_ivp(
     """
     args = () if args is None else tuple(args)
     start = as_state(y0, fun, args, t_span, t_eval)
+    if len(start.shape) != 1:
+        message = "`y0` must be 1-dimensional."
+        raise ValueError(message)
     t0, t1 = as_time(t_span[0], start), as_time(t_span[1], start)
     at = None if t_eval is None else as_time(t_eval, start)
     events, jac = _listed(events), options.get("jac")
@@ -79,7 +82,7 @@ def solve_ivp(
         last = _last(times, stops, t_events) if events and int(counts[0]) == 1 else t1
         times = carried(times, _with_ends(times, t0, last))
     else:
-        times = at[: times.shape[0]]
+        times = carried(times, at[: times.shape[0]])
     rows = if_converged(trajectory(*case, times, rows, problem), success, solver)
     numbers = dict(zip(_COUNTS, counts, strict=False))
     sol = Interpolant(case, problem, others.get("sol")) if dense_output else None

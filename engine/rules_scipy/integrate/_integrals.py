@@ -25,6 +25,7 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, Run, like, solve
+from rules_scipy._solvers import value_backwards, value_forwards
 
 from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 
@@ -115,8 +116,8 @@ def integral_rrule(
             return none, zero, zero, zero, zero, none, none
         dy = d[0]
         dfun, dargs = _of_parameters(config, fun, args, (a, b), run, size, dy)
-        da = rc.thunk(lambda: _at_end(fun, args, a, -dy))
-        db = rc.thunk(lambda: _at_end(fun, args, b, dy))
+        da = rc.thunk(lambda: _at_end(config, fun, args, a, -dy))
+        db = rc.thunk(lambda: _at_end(config, fun, args, b, dy))
         return none, dfun, dargs, da, db, none, none
 
     return results, integral_pullback
@@ -143,15 +144,20 @@ def _of_parameters(
     return tangent_of(fun, args, split(total * factor, shapes))
 
 
-def _at_end(fun: Any, args: Any, x: Any, dy: Any) -> Any:
+def _at_end(config: Any, fun: Any, args: Any, x: Any, dy: Any) -> Any:
     """The cotangent of a limit, zero at infinity."""
     if isinstance(x, int):
         return rc.NoTangent()
     if isinstance(x, float):
-        return rc.ZeroTangent() if math.isinf(x) else _inner(dy, fun(x, *args))
+        return (
+            rc.ZeroTangent()
+            if math.isinf(x)
+            else _inner(dy, value_backwards(config, fun, x, *args))
+        )
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
-    found = _inner(dy, fun(xp.where(finite, x, xp.zeros_like(x)), *args))
+    inside = xp.where(finite, x, xp.zeros_like(x))
+    found = _inner(dy, value_backwards(config, fun, inside, *args))
     return xp.where(finite, found, xp.zeros_like(found))
 
 
@@ -178,14 +184,15 @@ def integral_frule(
     dy = integral(along, (), a, b, run, size)[0] if found else 0.0
     for x, dx, sign in ((a, da, -1.0), (b, db, 1.0)):
         if not isinstance(dx, rc.AbstractZero):
-            dy = dy + sign * _along_end(fun, args, x, dx)
+            dy = dy + sign * _along_end(config, fun, args, x, dx)
     return results, (dy, *[rc.ZeroTangent()] * (len(results) - 1))
 
 
-def _along_end(fun: Any, args: Any, x: Any, dx: Any) -> Any:
+def _along_end(config: Any, fun: Any, args: Any, x: Any, dx: Any) -> Any:
     if isinstance(x, float):
-        return 0.0 if math.isinf(x) else fun(x, *args) * dx
+        return 0.0 if math.isinf(x) else value_forwards(config, fun, x, *args) * dx
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
-    found = fun(xp.where(finite, x, xp.zeros_like(x)), *args) * dx
+    inside = xp.where(finite, x, xp.zeros_like(x))
+    found = value_forwards(config, fun, inside, *args) * dx
     return xp.where(finite, found, xp.zeros_like(found))

@@ -41,6 +41,7 @@ def odeint(
 
     fun = func if tfirst else swapped
     start = as_state(y0, fun, args, t)
+    start = start if start.shape else start.reshape((1,))
     times = as_time(t, start)
     run = Run(
         _run_odeint, 0, full_output=full_output,

@@ -29,6 +29,7 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, known, solve, stacked
+from rules_scipy._solvers import value_backwards, value_forwards
 
 from ._ode_numbers import Method, adjoint_run, states_run
 from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
@@ -141,10 +142,12 @@ def _has_complex(xp: Any, *arrays: Any) -> bool:
     return any(xp.isdtype(x.dtype, "complex floating") for x in arrays)
 
 
-def _rates(fun: Function, args: Any, times: Any, rows: Any) -> Any:
-    xp = rc.array_namespace(rows)
-    count = rows.shape[0]
-    return xp.stack([rate(fun, args, times[i], rows[i]) for i in range(count)])
+def _rates(value: Any, config: Any, fun: Any, args: Any, times: Any, rows: Any) -> Any:
+    """The rate at each of the states; `value` is of forward or of reverse mode."""
+    found = [
+        value(config, rate, fun, args, times[i], rows[i]) for i in range(rows.shape[0])
+    ]
+    return rc.array_namespace(rows).stack(found)
 
 
 # forwards
@@ -161,7 +164,8 @@ def trajectory_frule(
     found = leaves((fun, args), (dfun, spread(dargs, args)))
     drows = _variation(config, fun, args, found, y0, dy0, t0, dt0, times, problem)
     if not isinstance(dtimes, rc.AbstractZero):
-        moved = _rates(fun, args, times, rows) * dtimes[:, None]
+        moved = _rates(value_forwards, config, fun, args, times, rows)
+        moved = moved * dtimes[:, None]
         drows = moved if isinstance(drows, rc.AbstractZero) else drows + moved
     return rows, drows
 
@@ -177,7 +181,7 @@ def _variation(
     size, zero = y0.shape[0], rc.ZeroTangent()
     start = y0 * 0.0 if zeros[0] else dy0 + y0 * 0.0
     if not zeros[1]:
-        start = start - rate(fun, args, t0, y0) * dt0
+        start = start - value_forwards(config, rate, fun, args, t0, y0) * dt0
 
     def along(t: Any, both: Any) -> Any:
         y, dy = both[:size], both[size:]
@@ -214,8 +218,14 @@ def trajectory_rrule(
         size = y0.shape[0]
         dy0 = total[:size]
         dfun, dargs = tangent_of(fun, args, split(total[size:], shapes))
-        dt0 = rc.thunk(lambda: -_dot(rate(fun, args, t0, y0), dy0))
-        dtimes = rc.thunk(lambda: _dot(_rates(fun, args, times, rows), d))
+
+        def first() -> Any:
+            return -_dot(value_backwards(config, rate, fun, args, t0, y0), dy0)
+
+        def each() -> Any:
+            return _dot(_rates(value_backwards, config, fun, args, times, rows), d)
+
+        dt0, dtimes = rc.thunk(first), rc.thunk(each)
         return none, dfun, dargs, dy0, dt0, dtimes, zero, none
 
     return rows, trajectory_pullback
@@ -350,7 +360,8 @@ def adjoint_frule(
         if isinstance(dtimes, rc.AbstractZero):
             return dy
         own = trajectory(fun, args, y0, t0, times, rc.ignore_derivatives(rows), problem)
-        moved = _rates(fun, args, times, own) * dtimes[:, None]
+        moved = _rates(value_forwards, config, fun, args, times, own)
+        moved = moved * dtimes[:, None]
         return moved if isinstance(dy, rc.AbstractZero) else dy + moved
 
     total = found[0] * 0.0

@@ -303,6 +303,33 @@ def test_a_chaotic_equation():
     assert jvp(f, (28.0,), (1.0,))[1] == pytest.approx(central, rel=1e-4)
 
 
+def test_programs_that_index_a_captured_array():
+    """In both modes, with times and a Jacobian that move."""
+
+    def f(p):
+        found = integrate.solve_ivp(
+            lambda t, y: -p[0] * y, (p[2], 5.0), [1.0], "Radau", p[1] * TIMES[1:],
+            jac=lambda t, y: np.array([[-p[0]]]), **COARSE,
+        )  # fmt: skip
+        return (found.y[0] * found.t).sum()
+
+    def exactly(p):
+        times = p[1] * TIMES[1:]
+        return (np.exp(-p[0] * (times - p[2])) * times).sum()
+
+    p = np.array([1.0, 2.0, 0.5])
+    slopes = [slope_of(lambda x, d=d: exactly(p + x * d), 0.0)[0] for d in np.eye(3)]
+    np.testing.assert_allclose(grad(f)(p), slopes, rtol=1e-3)
+    np.testing.assert_allclose(jvp(f, (p,), (p,))[1], slopes @ p, rtol=1e-3)
+
+
+def test_a_start_that_is_a_number():
+    def f(k):
+        return scipy.integrate.odeint(lambda y, t: -k * y, k, [0.0, 1.0])[1, 0]
+
+    assert grad(f)(1.0) == pytest.approx(0.0, abs=1e-6)
+
+
 # errors
 
 

@@ -125,6 +125,8 @@ def test_many_parameters():
         return scipy.integrate.quad(lambda t: p[0] + p[1] * t + p[2] * t * t, 0, 2)[0]
 
     np.testing.assert_allclose(grad(area)(np.ones(3)), [2.0, 2.0, 8 / 3])
+    moved = jvp(area, (np.ones(3),), (np.array([1.0, 0.0, 3.0]),))[1]
+    np.testing.assert_allclose(moved, 10.0)
 
 
 @pytest.mark.full
