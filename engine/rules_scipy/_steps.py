@@ -111,12 +111,16 @@ def declare(
     names = tuple([p.name for p in parameters if p.kind is not p.VAR_KEYWORD])
     of = of if of or count is None else names[:count]
     static = () if count is None else tuple([n for n in names if n not in of])
+    overwriting = tuple([n for n in names if n.startswith("overwrite")])
+    flags.setdefault("copy_in", overwriting or None)
     made = rc.primitive(f, host=True, out=out, static_argnames=static, **flags)
     equation = _Equation(solve, adjoint) if solve and adjoint else None
     reads = (*reads, *_signature(step).parameters)
     rules = _Rules(made, step, of, equation, check, limit, prepare, reads, fixed)
     rc.frule.define(made)(rules.named(rules.forward, "frule"))
     rc.rrule.define(made, symbolic_zeros=True)(rules.named(rules.backward, "rrule"))
+    if "output" in static:
+        made.table.check = rules.refuse_output
     return made
 
 
@@ -177,10 +181,18 @@ class _Rules:
         call.__module__ = self.step.__module__
         return call
 
+    def named_items(self, args: Sequence[Any], kw: dict[str, Any]) -> dict[str, Any]:
+        """All arguments by their names."""
+        return {**self.defaults, **dict(zip(self.defaults, args, strict=False)), **kw}
+
+    def refuse_output(self, args: Sequence[Any], kw: dict[str, Any]) -> None:
+        """SciPy would write into a copy of a framework's array."""
+        _refuse_output(self.made.fun, self.named_items(args, kw))
+
     def bind(self, args: Sequence[Any], kw: dict[str, Any]) -> _Call:
         if not self.of:
             return _Call(tuple([self.array(x) for x in args]), {}, tuple(args))
-        items = {**self.defaults, **dict(zip(self.defaults, args, strict=False)), **kw}
+        items = self.named_items(args, kw)
         given = tuple([items.pop(name) for name in self.of])
         _refuse_to_write(self.made.fun, items)
         kept = [
@@ -288,10 +300,9 @@ class _Rules:
         return self.unknown() if _moves(x) else rc.NoTangent()
 
     def unknown(self) -> Any:
-        fun = self.made.fun
-        module = ".".join(fun.__module__.split(".")[:2])
+        name = _full_name(self.made.fun)
         return rc.not_implemented(
-            f"derivative of {module}.{fun.__name__} in an option; pass it as a constant"
+            f"derivative of {name} in an option; pass it as a constant"
         )
 
     def moving(self, y: Sequence[Any]) -> tuple[int, ...]:
@@ -349,22 +360,29 @@ class _Rules:
 
 def _refuse_to_write(f: Any, items: dict[str, Any]) -> None:
     """Of `overwrite_a` and others SciPy leaves open what is written."""
-    reason = ""
-    if rc.is_array(items.get("output")):
-        reason = (
-            "writes its result into the array given as output, "
-            "which its derivative cannot follow. Leave output out, or give a dtype, "
+    _refuse_output(f, items)
+    if items.get("overwrite_data"):
+        message = (
+            f"{_full_name(f)} writes its result into its argument with "
+            "overwrite_data=True, which its derivative cannot follow. Leave it out, "
             "and use the result."
         )
-    elif items.get("overwrite_data"):
-        reason = (
-            "writes its result into its argument with overwrite_data=True, "
-            "which its derivative cannot follow. Leave it out, and use the result."
-        )
-    if reason:
-        module = ".".join(f.__module__.split(".")[:2])
-        message = f"{module}.{f.__name__} {reason}"
         raise rc.UnsupportedError(message)
+
+
+def _refuse_output(f: Any, items: dict[str, Any]) -> None:
+    if rc.is_array(items.get("output")):
+        message = (
+            f"{_full_name(f)} writes its result into the array given as output, which "
+            "neither its derivative nor a framework can follow. Leave output out, or "
+            "give a dtype, and use the result."
+        )
+        raise rc.UnsupportedError(message)
+
+
+def _full_name(f: Any) -> str:
+    """The name under which users know a function of SciPy."""
+    return ".".join([*f.__module__.split(".")[:2], f.__name__])
 
 
 def _restored(x: Any, dx: Any) -> Any:

@@ -313,6 +313,7 @@ class Table:
         primitive: The registered handle, if any.
         shapes: The shape rule.
         batches: The batch rule.
+        check: `check(args, kwargs)` raises an error for calls that no framework can do.
         shortcuts: Primitives whose shortcut is valid until the rules change.
         told: Calls that already had a warning that no rule applies.
     """
@@ -323,6 +324,7 @@ class Table:
         "arity",
         "batches",
         "binary",
+        "check",
         "frule",
         "key",
         "label",
@@ -348,6 +350,7 @@ class Table:
         self.primitive: Any = None
         self.shapes: Rule | None = None
         self.batches: Rule | None = None
+        self.check: Callable[[Any, Any], None] | None = None
         self.shortcuts: WeakSet[Any] = WeakSet()
         self.told: set[Any] = set()
 

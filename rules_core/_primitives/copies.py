@@ -15,16 +15,17 @@ __all__ = ["with_copies"]
 
 
 def with_copies(
-    fun: Callable[..., Any], *, copy_in: bool | str, copy_out: bool
+    fun: Callable[..., Any], *, copy_in: bool | str | tuple[str, ...], copy_out: bool
 ) -> Callable[..., Any]:
     """`fun` on copies of its arrays, with copied results; `fun` itself without both."""
     if not copy_in and not copy_out:
         return fun
-    is_asked = _flag(fun, copy_in) if isinstance(copy_in, str) else None
+    names = (copy_in,) if isinstance(copy_in, str) else copy_in
+    flags = [_flag(fun, name) for name in names] if isinstance(names, tuple) else []
 
     @wraps(fun)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if is_asked(args, kwargs) if is_asked else copy_in:
+        if any(is_set(args, kwargs) for is_set in flags) if flags else copy_in:
             args, kwargs = copied(args), copied(kwargs)
         y = fun(*args, **kwargs)
         return copied(y) if copy_out else y

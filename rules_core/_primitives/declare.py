@@ -35,7 +35,7 @@ def primitive(
     vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
-    copy_in: bool | str | None = None,
+    copy_in: bool | str | tuple[str, ...] | None = None,
     copy_out: bool | None = None,
     native: Any = None,
     out: Any = None,
@@ -50,7 +50,7 @@ def primitive(
     vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
-    copy_in: bool | str | None = None,
+    copy_in: bool | str | tuple[str, ...] | None = None,
     copy_out: bool | None = None,
     native: Any = None,
     out: Any = None,
@@ -64,7 +64,7 @@ def primitive(
     vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
-    copy_in: bool | str | None = None,
+    copy_in: bool | str | tuple[str, ...] | None = None,
     copy_out: bool | None = None,
     native: Any = None,
     out: Any = None,
@@ -91,7 +91,8 @@ def primitive(
         pure: Whether a framework may repeat or drop calls; False for effects or
             randomness.
         copy_in: Give `f` its own writable copies of its arrays, with plain NumPy too;
-            the name of an option that lets `f` overwrite them: in calls with it alone.
+            the name of an option that lets `f` overwrite them, or a tuple of such
+            names: in calls with one of them alone.
         copy_out: Copy the results, for a library that reuses its output.
         native: Compiled code that computes what `f` does, which compiled JAX programs
             call without Python: a ufunc (NumPy's, SciPy's, numba's), or a C function
@@ -162,7 +163,7 @@ def as_primitive(
     vectorized: bool | None = None,
     static_argnames: str | Iterable[str] | None = None,
     pure: bool | None = None,
-    copy_in: bool | str | None = None,
+    copy_in: bool | str | tuple[str, ...] | None = None,
     copy_out: bool | None = None,
     native: Any = None,
     **unknown: Never,

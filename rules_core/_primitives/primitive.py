@@ -111,7 +111,7 @@ class Primitive(Generic[P, R]):
         vectorized: bool = False,
         static_argnames: str | Iterable[str] = (),
         pure: bool = True,
-        copy_in: bool | str = False,
+        copy_in: bool | str | tuple[str, ...] = False,
         copy_out: bool = False,
         native: Any = None,
     ) -> None:
@@ -178,6 +178,8 @@ class Primitive(Generic[P, R]):
                 if self.cells or self.helpers:
                     check_captured(self, args, kwargs)
                 return cast("R", self.run(*args, **kwargs))
+            if self.table.check is not None:
+                self.table.check(args, kwargs)
             return cast("R", adapter.call(self, args, kwargs))
         except AttributeError as error:
             note_attribute(error)
@@ -188,6 +190,8 @@ class Primitive(Generic[P, R]):
         adapter = find_adapter(args, kwargs)
         if adapter is None:
             return self.run(*args, **kwargs)
+        if self.table.check is not None:
+            self.table.check(args, kwargs)
         return adapter.call(self, args, kwargs)
 
     traced_as(__call__, call_traced)

@@ -75,7 +75,7 @@ def transform(
         if in_batched[0]:
             axes = axes_of(x.shape[1:], options, plan)
             options = _past_the_batch(names, axes, x, options)
-        return f(x, *options, **plan), in_batched[0]
+        return made.run(x, *options, **plan), in_batched[0]
 
     def transform_adjoint(dy: Any, x: Any, *options: Any, **plan: Any) -> Any:
         shape = shape_of(x)
