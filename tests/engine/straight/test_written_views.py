@@ -1,4 +1,4 @@
-"""What is written to a view of few entries or none reaches the array it is a view of."""
+"""What is written to a view of few entries, or of none, reaches its array."""
 
 import linecache
 from itertools import product
