@@ -29,7 +29,7 @@ def is_smooth(f, args, seed):
 
 
 def check(seed):
-    """Check one program; False where it says nothing about derivatives."""
+    """What one program says: that it is right, that it is refused, or nothing."""
     f, text = program(seed)
     args = arguments(seed)
 
@@ -41,24 +41,28 @@ def check(seed):
         with np.errstate(all="raise"):
             smooth = is_smooth(f, args, seed)
     except (FloatingPointError, OverflowError):
-        return False
+        return None
     if not smooth:
-        return False
+        return None
     try:
         check_program(fresh, *args, seed=seed, rtol=1e-5, second=seed % 10 == 0)
     except UnsupportedProgram as error:
-        if "NumPy does not buffer" not in str(error):
+        if "NumPy does not buffer" in str(error):
+            return None
+        if "as a cache does" not in str(error):
             raise
-        return False
+        return "refused"  # `SCRATCH` is older than the run, and nearly kept
     except AssertionError as error:
         message = f"program {seed} is wrong: {error}\n{text}"
         raise AssertionError(message) from None
-    return True
+    return "right"
 
 
 def run(seeds):
-    said = sum(check(seed) for seed in seeds)
-    assert said > 0.6 * len(seeds)
+    """Most programs are right; at most one in fifty keeps an old `SCRATCH`."""
+    said = [check(seed) for seed in seeds]
+    assert said.count("right") > 0.6 * len(seeds)
+    assert said.count("refused") <= 0.02 * len(seeds)
 
 
 @pytest.mark.covering(every=10)

@@ -13,6 +13,7 @@ import numpy as np
 from rules_autodiff._boundary.leave import detached
 from rules_autodiff._boundary.tangent_shapes import check_tangent
 from rules_autodiff._hooks.buffers import check_class, check_exported, check_hidden
+from rules_autodiff._hooks.close_calls import asked
 from rules_autodiff._hooks.outside_values import check_reads
 from rules_autodiff._hooks.result_kinds import (
     check_kind,
@@ -279,6 +280,8 @@ class ForwardRun(Run):
         y = owned_but(self, y, found, views) if any(views) else owned(self, y, found)
         tangents = [self.canonical(y, dy, found) for dy in tangents]
         self.assign(y, tangents, views if any(views) else ())
+        if not self.close and self.slot(y) is None:
+            asked(self, found.args)
         return y
 
     def rule_tangent(self, rule: Any, x: Any, lane: int) -> Any:

@@ -187,6 +187,7 @@ def contains(run: Hooks, item: Any, container: Any) -> bool:
     if cls is list or cls is tuple:
         given = original(run, item)
         if given is not item and any(given is entry for entry in container):
+            found_key(run, item)
             return True
     if python_method(cls, "__iter__") is None and not compares(item, container):
         found = item in container

@@ -16,7 +16,7 @@ from rules_autodiff._python.values import is_float_array
 from rules_autodiff._refusals import refused, where
 
 from .bytes import equal_keys
-from .close_calls import found_key, meet
+from .close_calls import found_key, found_keys, meet
 from .identity import known_key
 from .interface import Hooks
 from .own_keys import TEXTS, is_own_key
@@ -41,8 +41,15 @@ def note_key(run: Hooks, table: Any, key: Any) -> None:
         kept[1].add(hash(key))
 
 
-def display(run: Hooks, table: Any) -> Any:
-    """A dict that the program's text spells out, with its keys noted."""
+def display(run: Hooks, table: Any, count: int = 0) -> Any:
+    """A dict that the program's text spells out, with its keys noted.
+
+    Args:
+        run: The run.
+        table: The dict.
+        count: How many keys stand there.
+    """
+    found_keys(run, count, table)
     for key in table:
         note_key(run, table, check_key(run, key))
     return table

@@ -14,15 +14,19 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from rules_autodiff._python.handlers import HANDLERS
-from rules_autodiff._python.values import INERT
+from rules_autodiff._python.values import INERT, is_arithmetic
 from rules_autodiff._refusals import refused, where
 
 from .interface import Hooks
 from .own_keys import is_own_key
 
-__all__ = ["compared", "found_key", "meet", "whole"]
+__all__ = [
+    "ALMOST", "asked", "compared", "found_key", "found_keys", "meet", "subtracted",
+    "whole",
+]  # fmt: skip
 
 NEAR = 1e-2  # relative, and absolute for differences
+ALMOST = 1e-6  # where no tolerance is seen
 # Classes of keys that may be made of rounded numbers.
 WHOLE = (int, np.integer, float, str, bytes, tuple, frozenset)
 REAL = frozenset({float, np.float64})
@@ -45,13 +49,17 @@ def compared(run: Hooks, x: Any, y: Any, *, equal: bool) -> None:
         y: The other one.
         equal: Whether the answer was that they are equal.
     """
-    if run.close or (not equal and apart(first(x), first(y))):
+    if run.close:
+        return
+    if not equal and apart(first(x), first(y)):
+        if type(x) is not type(y) and in_table(run, x, y):
+            meet(run)
         return
     one, other = run.slot(x) is not None, run.slot(y) is not None
     if not (one or other):
         if run.whole and (equal or (type(x) is int is type(y) and 0 in (x, y))):
             meet(run)
-    elif equal or near(x, y):
+    elif equal or near(x, y) or in_table(run, x, y):
         meet(run)
     elif (not one or near(x, 0.0)) and (not other or near(y, 0.0)):
         meet(run)  # a difference, and a tolerance
@@ -69,16 +77,57 @@ def apart(x: Any, y: Any) -> bool:
     return bool(abs(x - y) > NEAR * abs(y) and abs(x) > NEAR < abs(y))
 
 
-def near(x: Any, y: Any) -> bool:
+def in_table(run: Hooks, x: Any, y: Any) -> bool:
+    """Whether one operand is an active number, and an entry of the other one."""
+    number, table = (y, x) if np.ndim(x) else (x, y)
+    if np.ndim(number) or not np.ndim(table):
+        return False
+    if run.slot(number) is None or run.slot(table) is not None:
+        return False
+    return bool(np.any(np.equal(number, table)))
+
+
+def near(x: Any, y: Any, by: float = NEAR) -> bool:
     """Whether two values are nearly the same numbers."""
     if type(x) in REAL and type(y) in REAL:
-        return bool(abs(x - y) <= (NEAR * abs(y) or NEAR))
+        return bool(abs(x - y) <= (by * abs(y) or by))
     try:
         scale = np.max(np.abs(y), initial=0.0) or 1.0
         with np.errstate(all="ignore"):
-            return bool(np.all(np.abs(np.subtract(x, y)) <= NEAR * scale))
+            return bool(np.all(np.abs(np.subtract(x, y)) <= by * scale))
     except (TypeError, ValueError, OverflowError):  # objects, other shapes
         return False
+
+
+# differences, and what is told of an argument without a derivative
+
+
+def subtracted(run: Hooks, z: Any, x: Any, y: Any) -> None:
+    """Called for a difference: what becomes of a zero is told by nothing else.
+
+    It may be made a sign, a text or a whole number.
+    """
+    if run.close or abs(first(z)) > ALMOST:
+        return
+    one, other = run.slot(x) is not None, run.slot(y) is not None
+    if one and other:
+        return
+    if not (one or other):
+        if run.whole and isinstance(z, int | np.integer):
+            meet(run)
+    elif near(x, y, ALMOST):
+        meet(run)
+
+
+def asked(run: Hooks, args: Any) -> None:
+    """Called for what a function was given whose result has no derivative."""
+    parts = [v for x in args for v in (x if type(x) in (list, tuple) else (x,))]
+    parts = [x for x in parts if is_arithmetic(x)]
+    known = [x for x in parts if run.slot(x) is None]
+    own = [x for x in parts if run.slot(x) is not None]
+    pairs = ((x, y) for x in own for y in known)
+    if any(near(x, y, ALMOST) or in_table(run, x, y) for x, y in pairs):
+        meet(run)
 
 
 # keys
@@ -91,6 +140,12 @@ def found_key(run: Hooks, key: Any) -> None:
     rounded = run.whole and isinstance(key, WHOLE)
     active = type(key) not in INERT and run.is_active(key)
     if rounded or active or is_own_key(run, key):
+        meet(run)
+
+
+def found_keys(run: Hooks, keys: int, table: Any) -> None:
+    """Called for a dict spelled out, where two of its keys may be one."""
+    if len(table) < keys and not run.close:
         meet(run)
 
 
@@ -144,6 +199,29 @@ for _round in (
     np.floor, np.ceil, np.rint, np.trunc, np.fix, np.floor_divide, np.sign,
 ):  # fmt: skip
     HANDLERS[_round] = rounding(_round)
+
+
+def merging(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that leaves out what occurs twice."""
+
+    def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        if not run.close:
+            asked(run, (x,))
+        return run.call_opaque(f, (x, *args), kwargs)
+
+    return handle
+
+
+def subtracting(run: Any, x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`np.subtract`."""
+    z = run.call_opaque(np.subtract, (x, y, *args), kwargs)
+    if is_arithmetic(z) and np.size(z):
+        subtracted(run, z, x, y)
+    return z
+
+
+HANDLERS[np.unique] = merging(np.unique)
+HANDLERS[np.subtract] = subtracting
 
 
 # functions that compare

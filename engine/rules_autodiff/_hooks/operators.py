@@ -373,6 +373,14 @@ def _inplace(name: str) -> Callable[..., Any]:
 PLAIN_NUMBERS = frozenset({float, int, np.float64, bool})
 
 
+def difference(run: Hooks, x: Any, y: Any) -> Any:
+    """`x - y`."""
+    z = run.binary("sub", x, y)
+    if not run.close and is_arithmetic(z) and np.size(z):
+        close_calls.subtracted(run, z, x, y)
+    return z
+
+
 def floor_division(run: Hooks, x: Any, y: Any) -> Any:
     """`x // y`, which rounds."""
     close_calls.whole(run, x)
@@ -394,4 +402,5 @@ OPERATORS = {
     **made(_equality, ("eq", "ne")),
     **made(_inplace, BINARY, "i"),
     "floordiv": floor_division,
+    "sub": difference,
 }

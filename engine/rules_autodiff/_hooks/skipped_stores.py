@@ -51,7 +51,16 @@ QUIET = frozenset({
     "append", "appendleft", "add", "extend", "insert", "update", "clear", "index",
     "keys", "count", "__len__", "__contains__",
 })  # fmt: skip
-COUNTING = frozenset({len, isinstance, type, bool, id, hasattr, repr, str})
+COUNTING = frozenset({
+    len, isinstance, type, bool, id, hasattr, repr, str, np.allclose, np.isclose,
+    np.array_equal, np.array_equiv, np.shape, np.size, np.ndim,
+})  # fmt: skip
+# Functions and methods that write what they are given into an array.
+WRITING = frozenset({
+    "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "fill",
+    "sort", "partition", "setfield", "resize", "at", "setitem", "__setitem__",
+    "heappush", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
+})  # fmt: skip
 
 
 def decided(run: Hooks, test: Any, *skips: Any, depth: int = 1) -> bool:
@@ -98,7 +107,7 @@ def look(run: Hooks, frame: Any, places: Any, sources: Any, names: Any) -> None:
         note(run, owner, value)
     for name, value in variables.items() if run.close else ():
         used = name in names or not name.isidentifier() or name.startswith("_ad")
-        if used and id(value) in run.skipped:
+        if used and id(value) in run.skipped and not isinstance(value, np.ndarray):
             check_read(run, value, name)
 
 
@@ -181,15 +190,17 @@ def check_kept(run: Hooks, x: Any, place: str) -> None:
 
 def read_attribute(run: Hooks, hook: Callable[..., Any], owner: Any, name: str) -> Any:
     value = hook(owner, name)
+    if isinstance(value, np.ndarray):  # it may be written to, or compared
+        return value
     return check_read(run, value, f"{type(owner).__name__}.{name}")
 
 
 def read_item(run: Hooks, hook: Callable[..., Any], owner: Any, key: Any) -> Any:
     value = hook(owner, key)
     place = f"{type(owner).__name__}[{key!r}]"
-    if isinstance(owner, np.ndarray):
+    if isinstance(owner, np.ndarray) and owner_of(value) is not owner_of(owner):
         check_read(run, owner, place)
-    return check_read(run, value, place)
+    return value if isinstance(value, np.ndarray) else check_read(run, value, place)
 
 
 def read_items(run: Hooks, hook: Callable[..., Any], x: Any, *pattern: Any) -> Any:
@@ -212,12 +223,71 @@ def read_by_call(
             check_kept(run, owner, f"{type(owner).__name__}.{name}")
         return result
     native = not isinstance(f, MethodType) and not hasattr(f, "__code__")
-    for x in args if native and f not in COUNTING else ():
-        check_kept(run, x, f"an argument of {name}")
-    return hook(f, *args, **kwargs)
+    if native and f not in COUNTING and name not in WRITING:
+        for x in args:
+            check_kept(run, x, f"an argument of {name}")
+        check_operands(run, name, *args)
+        check_operands(run, name, *(x for n, x in kwargs.items() if n != "out"))
+    check_read(run, f, name)
+    result = hook(f, *args, **kwargs)
+    return result if name in WRITING else check_read(run, result, name)
 
 
+def read_by_method(
+    run: Hooks,
+    hook: Callable[..., Any],
+    owner: Any,
+    name: str,
+    /,
+    *args: Any,
+    **kw: Any,
+) -> Any:
+    """`owner.name(…)`: of an array, the whole is read."""
+    if name not in WRITING:
+        check_operands(run, name, owner, *args)
+        check_operands(run, name, *(x for n, x in kw.items() if n != "out"))
+    return hook(owner, name, *args, **kw)
+
+
+def read_to_store(
+    run: Hooks, hook: Callable[..., Any], value: Any, owner: Any, key: Any
+) -> None:
+    """`owner[key] = value`: an array is copied there."""
+    if isinstance(owner, np.ndarray):
+        check_operands(run, "=", value)
+    hook(value, owner, key)
+
+
+def check_operands(run: Hooks, name: str, *values: Any) -> None:
+    """Refuse to compute with an array of results, by whatever name it is reached."""
+    for x in values:
+        if isinstance(x, np.ndarray):
+            check_read(run, x, f"an operand of {name!r}")
+        elif type(x) in (list, tuple):
+            check_operands(run, name, *x)
+
+
+def computing(name: str) -> Callable[..., Any]:
+    """The hook of an operator."""
+
+    def compute(run: Hooks, hook: Callable[..., Any], *operands: Any) -> Any:
+        result = hook(*operands)
+        decides = name == "sub" and run.close and not np.any(result)
+        if not decides:  # it asks how far the argument is from the last one
+            check_operands(run, name, *operands[-2:])
+        return result
+
+    return compute
+
+
+OPERATIONS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos",
+    "abs", "inplace",
+)  # fmt: skip
 READERS: dict[str, Any] = {
+    **{name: computing(name) for name in OPERATIONS},
+    "method": read_by_method,
+    "store_item": read_to_store,
     "getattr": read_attribute,
     "getitem": read_item,
     "iter": read_items,

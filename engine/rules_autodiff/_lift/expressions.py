@@ -286,7 +286,8 @@ class ExpressionLifter:
         made = place(ast.Dict(keys, values), node)
         if all(key is None or isinstance(key, ast.Constant) for key in node.keys):
             return made
-        return self.hook("display", node, made)
+        count = ast.Constant(0 if None in node.keys else len(keys))
+        return self.hook("display", node, made, count)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         return self.hook("display", node, self.visit_parts(node))

@@ -13,6 +13,7 @@ import numpy as np
 
 from rules_autodiff._hooks import calls
 from rules_autodiff._hooks.buffers import check_class, check_exported, check_hidden
+from rules_autodiff._hooks.close_calls import asked
 from rules_autodiff._hooks.outside_values import check_reads
 from rules_autodiff._hooks.result_kinds import (
     check_kind,
@@ -248,6 +249,8 @@ class ReverseRun(Run):
             out = self.watch(y)
         if out is not None:
             self.tape.append(RuleEntry(found, pullback, slots, out))
+        elif not self.close:
+            asked(self, found.args)
         return y
 
     @property

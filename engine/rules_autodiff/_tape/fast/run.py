@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from rules_autodiff._hooks.calls import NATIVE
+from rules_autodiff._hooks.close_calls import ALMOST, subtracted
 from rules_autodiff._hooks.operators import castable
 from rules_autodiff._python.errors import AFTERWARDS, note_half_written
 from rules_autodiff._python.plain_level import PLAIN
@@ -114,12 +115,21 @@ class FastRun(ReverseRun):
         return self.linear(ADD, x, y)
 
     def sub(self, x: Any, y: Any) -> Any:
-        if type(x) is ndarray is type(y):
-            if x.dtype is DOUBLE is y.dtype and x.shape == y.shape != ():
-                return self.pair(x - y, x, None, None, y, minus, None)
-        elif type(x) in REAL and type(y) in REAL:
-            return self.both(x - y, x, 1.0, y, -1.0)
-        return self.linear(SUB, x, y)
+        if type(x) in REAL and type(y) in REAL:
+            z = self.both(x - y, x, 1.0, y, -1.0)
+            if -ALMOST < z < ALMOST:
+                subtracted(self, z, x, y)
+            return z
+        if type(x) is ndarray is type(y) and x.shape == y.shape != ():
+            if x.dtype is DOUBLE is y.dtype:
+                z = self.pair(x - y, x, None, None, y, minus, None)
+                if z.size and -ALMOST < z.item(0) < ALMOST:
+                    subtracted(self, z, x, y)
+                return z
+        z = self.linear(SUB, x, y)
+        if not self.close and is_arithmetic(z) and np.size(z):
+            subtracted(self, z, x, y)
+        return z
 
     def mul(self, x: Any, y: Any) -> Any:
         if type(x) is ndarray is type(y):
