@@ -129,7 +129,7 @@ def _reported(x: Any, y: Any, reason: str) -> Any:
 @rc.frule.define(_reported)
 def reported_frule(tangents: Any, x: Any, y: Any, reason: str) -> Any:
     """NaN; an error would also come for reports that are not read."""
-    return x, _not_a_number(x)
+    return _reported(x, y, reason), _not_a_number(x)
 
 
 @rc.rrule.define(_reported)
@@ -141,7 +141,7 @@ def reported_rrule(x: Any, y: Any, reason: str) -> Any:
         dy = zero if is_zero(dx) else rc.not_implemented(reason)
         return rc.NoTangent(), zero, dy, rc.NoTangent()
 
-    return x, reported_pullback
+    return _reported(x, y, reason), reported_pullback
 
 
 # A rule may not call a captured function itself: the AD system that runs the rule knows

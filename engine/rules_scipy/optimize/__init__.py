@@ -37,6 +37,11 @@ from ._named_minimizers import (
     fmin_powell as fmin_powell,
     fmin_tnc as fmin_tnc,
 )
+from ._programs import (
+    linear_sum_assignment as linear_sum_assignment,
+    linprog as linprog,
+    milp as milp,
+)
 from ._roots import (
     bisect as bisect,
     brenth as brenth,

@@ -79,7 +79,7 @@ def least_squares(
     )
     name = f"least_squares(method={method!r})"
     problem = (cost, None), args, lower, upper
-    x = if_converged(optimum(y[:n], *problem, name), success, name)
+    x = if_converged(optimum(y[:n], *problem, n, name), success, name)
     value = if_converged(best_value(y[n], x, *problem, name), success, name)
     grad = with_formula(y[n + 1 : 2 * n + 1], _gradient, (cost,), (x, args))
     r = with_formula(y[2 * n + 1 : 2 * n + 1 + m], _called, (residuals,), (x, args))
@@ -160,7 +160,7 @@ def leastsq(
     y, success, counts, rest = search(functions, args, (x0,), run, n + n * n)
     lower, upper = limits_of(None, None, x0)
     cost = cost_of(residuals, "linear", 1.0, "leastsq")
-    x = optimum(y[:n], (cost, None), args, lower, upper, "leastsq")
+    x = optimum(y[:n], (cost, None), args, lower, upper, n, "leastsq")
     x = if_converged(x, success, "leastsq")
     if not full_output:
         return x, counts[0]
@@ -236,7 +236,7 @@ def curve_fit(
     y, success, counts, rest = search(functions, args, start, run, n + n * n)
     loss, scale = kwargs.get("loss", "linear"), kwargs.get("f_scale", 1.0)
     cost = cost_of(residuals, loss, scale, "curve_fit")
-    popt = optimum(y[:n], (cost, None), args, lower, upper, "curve_fit")
+    popt = optimum(y[:n], (cost, None), args, lower, upper, n, "curve_fit")
     popt = if_converged(popt, success, "curve_fit")
     pcov = y[n:].reshape((n, n))
     formula = _inverse if absolute_sigma else _covariance

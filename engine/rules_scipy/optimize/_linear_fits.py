@@ -76,7 +76,7 @@ def lsq_linear(
     y, success, counts, rest = search((None,), (), start, run, n + 1 + m)
     name = f"lsq_linear(method={method!r})"
     problem = (_cost, None), (A, b), lower, upper
-    x = if_converged(optimum(y[:n], *problem, name), success, name)
+    x = if_converged(optimum(y[:n], *problem, n, name), success, name)
     value = if_converged(best_value(y[n], x, *problem, name), success, name)
     r = with_formula(y[n + 1 :], _called, (_misfit,), (x, (A, b)))
     counted = {"success": success == 1, "status": counts[0], "nit": counts[1],
@@ -104,7 +104,7 @@ def nnls(A: Any, b: Any, *, maxiter: Any = None, atol: Any = _DEFAULT) -> Any:
     given = {"maxiter": maxiter} | ({} if atol is _DEFAULT else {"atol": atol})
     n, run = A.shape[1], Run(_run_nnls, 0, **given)
     y, _, _, _ = search((None,), (), (x0, A, b), run, n + 1)
-    x = optimum(y[:n], (_cost, None), (A, b), lower, upper, "nnls")
+    x = optimum(y[:n], (_cost, None), (A, b), lower, upper, n, "nnls")
     return x, best_value(y[n], x, (_norm, None), (A, b), lower, upper, "nnls")
 
 

@@ -89,7 +89,7 @@ def local_minimum(
     """
     x, value, success = found
     problem = functions, args, lower, upper
-    x = if_converged(optimum(x, *problem, name), success, name)
+    x = if_converged(optimum(x, *problem, x.shape[0], name), success, name)
     value = best_value(value, x, *problem, name)
     return x, if_converged(value, success, name)
 

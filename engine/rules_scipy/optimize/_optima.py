@@ -117,7 +117,9 @@ def _multipliers(
     c = value_of_call(constraints, x, args)
     free = 1.0 - 1.0 / (1.0 + _slack(x, lower[:n], upper[:n]) ** 2)
     far = _slack(c, lower[n:], upper[n:]) ** 2
-    return xp.linalg.solve((J * free) @ J.T + _eye(xp, c) * far, (J * free) @ g)
+    matrix = (J * free) @ J.T + _eye(xp, c) * far
+    # Singular where constraints follow from one another.
+    return xp.linalg.pinv(matrix) @ ((J * free) @ g)
 
 
 _FAR = 1e8
@@ -162,10 +164,11 @@ _ZERO = 1e-6
 
 @rc.primitive
 def _checks(
-    y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int
+    found: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int
 ) -> tuple[Any, Any, Any]:
-    """Whether the solution is smooth, regular and no degenerate one."""
-    xp = rc.array_namespace(y)
+    """Whether a solution is smooth, regular and not degenerate."""
+    xp = rc.array_namespace(found)
+    y = _with_multipliers(found, functions, args, lower, upper)
     u, v = conditions(y, functions, args, n)
     A = _jacobian(lambda y: conditions(y, functions, args, n)[1], y)
     B = _eye(xp, y)
@@ -219,8 +222,7 @@ _KINK = (
 _SINGULAR = (
     "found an optimum that is not isolated, where the matrix of second derivatives is "
     "singular, so that the solution has no derivative. Fix a parameter that does not "
-    "matter, leave out a constraint that follows from others, or differentiate the "
-    "value at the optimum"
+    "matter, or leave out a constraint that follows from others"
 )
 _DEGENERATE = (
     "found an optimum on a limit that does not hold it back (strict complementarity "
@@ -229,43 +231,20 @@ _DEGENERATE = (
 )
 
 
-def _checked(d: Any, checks: Any, reasons: Any, solver: str) -> Any:
-    for check, reason in zip(checks, reasons, strict=True):
-        d = known(d, check, reason, solver)
-    return d
-
-
-@rc.primitive
-def _if_regular(
-    y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int, solver: str
-) -> Any:
-    """A solution, whose derivative is an error, or NaN in traced code, without one."""
-    return y
-
-
 _REASONS = _KINK, _SINGULAR, _DEGENERATE
 
 
-@rc.rrule.define(_if_regular)
-def if_regular_rrule(
-    y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int, solver: str
-) -> Any:
-    def if_regular_pullback(dy: Any) -> Any:
-        none, zero = rc.NoTangent(), rc.ZeroTangent()
-        checks = _checks(y, functions, args, lower, upper, n)
-        dy = _checked(dy, checks, _REASONS, solver)
-        return none, dy, zero, zero, zero, zero, none, none
-
-    return y, if_regular_pullback
-
-
-@rc.frule.define(_if_regular)
-def if_regular_frule(
-    tangents: Any, y: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int,
-    solver: str,
+def _if_regular(
+    d: Any, reasons: Any, found: Any, functions: Any, args: Any, lower: Any,
+    upper: Any, n: int, solver: str,
 ) -> Any:  # fmt: skip
-    checks = _checks(y, functions, args, lower, upper, n)
-    return y, _checked(tangents[1], checks, _REASONS, solver)
+    """A derivative, if there is one: else an error, or NaN in traced code."""
+    if isinstance(d, rc.AbstractZero):
+        return d
+    checks = _checks(found, functions, args, lower, upper, n)
+    for check, reason in zip(checks, reasons, strict=False):
+        d = known(d, check, reason, solver)
+    return d
 
 
 # the optimum
@@ -273,44 +252,58 @@ def if_regular_frule(
 
 @rc.primitive
 def optimum(
-    found: Any, functions: Any, args: Any, lower: Any, upper: Any, solver: str
+    found: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int, solver: str
 ) -> Any:
     """A minimum that a solver found, differentiated by its conditions.
 
     Args:
-        found: The minimum, a vector; its own derivative does not matter.
+        found: The minimum, a vector, and perhaps the multipliers of the constraints;
+            its own derivative does not matter.
         functions: The objective and, as one vector or None, the constraints.
         args: Their arguments after the first.
         lower: The lower limits of the unknowns, followed by those of the constraints.
         upper: The upper limits.
+        n: How many unknowns there are.
         solver: Its name, for errors.
     """
     return found
 
 
+def _with_multipliers(x: Any, functions: Any, args: Any, lower: Any, upper: Any) -> Any:
+    """The unknowns of the equation."""
+    if x.shape[0] == lower.shape[0]:
+        return x
+    multipliers = _multipliers(x, functions, args, lower, upper, x.shape[0])
+    return rc.array_namespace(x).concat([x, multipliers])
+
+
 def _by_equation(
-    found: Any, functions: Any, args: Any, lower: Any, upper: Any, solver: str
+    found: Any, functions: Any, args: Any, lower: Any, upper: Any, n: int, solver: str
 ) -> Any:
-    y, n = rc.ignore_derivatives(found), found.shape[0]
-    if functions[1] is not None:
-        multipliers = _multipliers(found, functions, args, lower, upper, n)
-        xp = rc.array_namespace(y)
-        y = rc.ignore_derivatives(xp.concat([y, multipliers]))
-    y = _solution(y, functions, args, lower, upper, n)
-    return _if_regular(y, functions, args, lower, upper, n, solver)[:n]
+    y = _with_multipliers(found, functions, args, lower, upper)
+    y = rc.ignore_derivatives(y)
+    return _solution(y, functions, args, lower, upper, n)[: found.shape[0]]
 
 
 @rc.rrule.define(optimum, config=_REVERSE)
-def optimum_rrule(config: Any, *args: Any) -> Any:
+def optimum_rrule(config: Any, found: Any, *call: Any) -> Any:
     """That of the solution of the conditions."""
-    return rrule_via_ad(config, _by_equation, *args)
+    y, pull = rrule_via_ad(config, _by_equation, found, *call)
+
+    def optimum_pullback(dy: Any) -> Any:
+        return pull(_if_regular(dy, _REASONS, found, *call))
+
+    return y, optimum_pullback
 
 
 @rc.frule.define(optimum, config=_FORWARD)
-def optimum_frule(config: Any, tangents: Any, *args: Any) -> Any:
+def optimum_frule(config: Any, tangents: Any, found: Any, *call: Any) -> Any:
     """That of the solution of the conditions."""
+    # First, since the equation of a singular solution cannot be solved.
+    factor = _if_regular(found * 0.0 + 1.0, _REASONS, found, *call)
     given = rc.NoTangent(), *tangents[1:]
-    return frule_via_ad(config, given, _by_equation, *args)
+    y, dy = frule_via_ad(config, given, _by_equation, found, *call)
+    return y, dy if isinstance(dy, rc.AbstractZero) else dy * factor
 
 
 # the value at the optimum
@@ -346,10 +339,8 @@ def _lagrangian(
 
 def _pressures(x: Any, functions: Any, args: Any, lower: Any, upper: Any) -> Any:
     """The multipliers of all limits, zero for those that are not met."""
-    y, n = x, x.shape[0]
-    if functions[1] is not None:
-        multipliers = _multipliers(x, functions, args, lower, upper, n)
-        y = rc.array_namespace(x).concat([x, multipliers])
+    n = x.shape[0]
+    y = _with_multipliers(x, functions, args, lower, upper)
     u, v = conditions(y, functions, args, n)
     return _chosen(u, v, lower, upper, (v, v, v * 0.0))
 
@@ -360,16 +351,19 @@ def best_value_rrule(
     solver: str,
 ) -> Any:  # fmt: skip
     none, zero = rc.NoTangent(), rc.ZeroTangent()
+    # The primitive again: what the rule returns is differentiated at higher orders.
+    y = best_value(value, x, functions, args, lower, upper, solver)
 
     def best_value_pullback(dy: Any) -> Any:
-        dy = _if_smooth(dy, x, functions, args, lower, upper, solver)
+        given = x, functions, args, lower, upper, x.shape[0], solver
+        dy = _if_regular(dy, _REASONS[:1], *given)
         v = _pressures(x, functions, args, lower, upper)
         call = x, v, functions, args, lower, upper
         _, pull = rrule_via_ad(config, _lagrangian, *call)
         _, _, _, *rest = pull(dy)
         return none, zero, zero, *rest, none
 
-    return value, best_value_pullback
+    return y, best_value_pullback
 
 
 @rc.frule.define(best_value, config=_FORWARD)
@@ -378,23 +372,13 @@ def best_value_frule(
     lower: Any, upper: Any, solver: str,
 ) -> Any:  # fmt: skip
     none, zero = rc.NoTangent(), rc.ZeroTangent()
+    y = best_value(value, x, functions, args, lower, upper, solver)
     v = _pressures(x, functions, args, lower, upper)
     call = x, v, functions, args, lower, upper
     given = none, zero, zero, *tangents[3:7]
     _, dy = frule_via_ad(config, given, _lagrangian, *call)
-    return value, _if_smooth(dy, x, functions, args, lower, upper, solver)
-
-
-def _if_smooth(
-    d: Any, x: Any, functions: Any, args: Any, lower: Any, upper: Any, solver: str
-) -> Any:
-    """The derivative of the value, if the optimum is no kink."""
-    y, n = x, x.shape[0]
-    if functions[1] is not None:
-        multipliers = _multipliers(x, functions, args, lower, upper, n)
-        y = rc.array_namespace(x).concat([x, multipliers])
-    settled = _checks(y, functions, args, lower, upper, n)[0]
-    return known(d, settled, _KINK, solver)
+    where = x, functions, args, lower, upper, x.shape[0], solver
+    return y, _if_regular(dy, _REASONS[:1], *where)
 
 
 # other results
@@ -415,14 +399,17 @@ def with_formula_rrule(
     config: Any, value: Any, formula: Any, functions: Any, args: Any
 ) -> Any:
     def with_formula_pullback(dy: Any) -> Any:
+        if isinstance(dy, rc.AbstractZero):
+            return rc.NoTangent(), *[rc.ZeroTangent()] * 4
         _, pull = rrule_via_ad(config, _by_formula, value, formula, functions, args)
         return pull(dy)
 
-    return value, with_formula_pullback
+    return with_formula(value, formula, functions, args), with_formula_pullback
 
 
 @rc.frule.define(with_formula, config=_FORWARD)
 def with_formula_frule(config: Any, tangents: Any, value: Any, *args: Any) -> Any:
     zero = rc.ZeroTangent()
     given = rc.NoTangent(), zero, *tangents[2:]
-    return value, frule_via_ad(config, given, _by_formula, value, *args)[1]
+    y = with_formula(value, *args)
+    return y, frule_via_ad(config, given, _by_formula, value, *args)[1]

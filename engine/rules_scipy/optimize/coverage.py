@@ -58,7 +58,7 @@ COVERAGE = ModuleCoverage(
             )
         },
         **dict.fromkeys(
-            ("linear_sum_assignment", "linprog", "milp", "quadratic_assignment"),
+            ("quadratic_assignment",),
             _PROGRAM,
         ),
         "fmin_cobyla": _METHOD.format("COBYLA"),
@@ -75,7 +75,7 @@ COVERAGE = ModuleCoverage(
         "rosen_hess_prod": "is a product with the Hessian of rosen: as rosen_hess",
     },
     _HEAD,
-    "Printing.",
+    "Printing, and the indices of an assignment.",
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ def derivative(host, program):
     return a.grad
 
 
-@pytest.mark.covering(every=18)
+@pytest.mark.covering(every=37)
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.filterwarnings("ignore:Method .* does not use")

@@ -1,0 +1,287 @@
+"""SciPy's linear programs: their solutions by the limits that hold them.
+
+The value is differentiated by the multipliers, which are those that SciPy finds; the
+solution by the conditions of every optimum, where the objective is linear.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.optimize as _sp
+
+import rules_core as rc
+from rules_scipy._functions import Run, if_converged, like
+from rules_scipy._solvers import without_formula
+
+from ._arguments import DECLARED
+from ._optima import optimum
+from ._searches import pairs_of, search
+
+__all__ = ["linear_sum_assignment", "linprog", "milp"]
+
+_FIELD = (
+    "derivative of a linear program of scipy.optimize in a field of its result other "
+    "than x, fun and the marginals of constraints; compute it from x"
+)
+
+
+def _objective(x: Any, c: Any, A: Any) -> Any:
+    return (c * x).sum()
+
+
+def _rows(x: Any, c: Any, A: Any) -> Any:
+    return A @ x
+
+
+@rc.primitive
+def linear_value(
+    value: Any, x: Any, pressures: Any, c: Any, A: Any, lower: Any, upper: Any
+) -> Any:
+    """The value of a linear program, differentiated by its multipliers.
+
+    Args:
+        value: The value.
+        x: The solution.
+        pressures: The multipliers of the limits, first of the unknowns.
+        c: The costs.
+        A: The matrix of the constraints, or None.
+        lower: The lower limits of the unknowns and constraints.
+        upper: The upper limits.
+    """
+    return value
+
+
+def _sides(pressures: Any) -> tuple[Any, Any]:
+    """Those of lower limits, which are positive, and those of upper ones."""
+    xp = rc.array_namespace(pressures)
+    zero = pressures * 0.0
+    return xp.where(pressures > 0, pressures, zero), xp.where(
+        pressures < 0, pressures, zero
+    )
+
+
+@rc.rrule.define(linear_value)
+def linear_value_rrule(
+    value: Any, x: Any, pressures: Any, c: Any, A: Any, lower: Any, upper: Any
+) -> Any:
+    def linear_value_pullback(dy: Any) -> Any:
+        zero = rc.ZeroTangent()
+        below, above = _sides(pressures)
+        rows = pressures[x.shape[0] :]
+        dA = zero if A is None else -dy * rows[:, None] * x[None, :]
+        return rc.NoTangent(), zero, zero, zero, dy * x, dA, dy * below, dy * above
+
+    return linear_value(value, x, pressures, c, A, lower, upper), linear_value_pullback
+
+
+@rc.frule.define(linear_value)
+def linear_value_frule(
+    tangents: Any, value: Any, x: Any, pressures: Any, c: Any, A: Any, lower: Any,
+    upper: Any,
+) -> Any:  # fmt: skip
+    _, _, _, _, dc, dA, dlower, dupper = tangents
+    below, above = _sides(pressures)
+    rows = pressures[x.shape[0] :]
+    parts = [
+        None if isinstance(dc, rc.AbstractZero) else (dc * x).sum(),
+        None if isinstance(dA, rc.AbstractZero) else -(rows * (dA @ x)).sum(),
+        None if isinstance(dlower, rc.AbstractZero) else (dlower * below).sum(),
+        None if isinstance(dupper, rc.AbstractZero) else (dupper * above).sum(),
+    ]
+    moving = [part for part in parts if part is not None]
+    y = linear_value(value, x, pressures, c, A, lower, upper)
+    return y, sum(moving) if moving else rc.ZeroTangent()
+
+
+def linprog(
+    c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None,
+    bounds: Any = (0, None), method: Any = "highs", callback: Any = None,
+    options: Any = None, x0: Any = None, integrality: Any = None,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.linprog`.
+
+    `x`, `fun` and the marginals of `ineqlin` and `eqlin` have derivatives.
+    """
+    _refuse(method, integrality)
+    given = c, A_ub, b_ub, A_eq, b_eq, bounds
+    c = like(c, *given).reshape((-1,))
+    xp, n = rc.array_namespace(c), c.shape[0]
+    parts = [(A_ub, b_ub), (A_eq, b_eq)]
+    blocks = [
+        (like(_dense(A), c).reshape((-1, n)), like(b, c).reshape((-1,)))
+        for A, b in parts
+        if A is not None
+    ]
+    sizes = tuple(
+        [0 if A is None else like(b, c).reshape((-1,)).shape[0] for A, b in parts]
+    )
+    lower, upper = pairs_of(_pairs(bounds, n), c)
+    start = [c, lower, upper]
+    A = xp.concat([block for block, _ in blocks]) if blocks else None
+    if A is not None:
+        b = xp.concat([right for _, right in blocks])
+        start += [A, b]
+        free = b * 0.0 - float("inf")
+        equal = xp.arange(b.shape[0]) >= sizes[0]
+        lower = xp.concat([lower, xp.where(equal, b, free)])
+        upper = xp.concat([upper, b])
+    m = sum(sizes)
+    run = Run(_run_linprog, 2, sizes=sizes, given={
+        "method": method, "callback": callback, "options": options, "x0": x0,
+    })  # fmt: skip
+    y, success, counts, rest = search((None,), (), tuple(start), run, 2 * n + m + 1)
+    functions = _objective, None if A is None else _rows
+    held = y[: n + m]
+    held = optimum(held, functions, (c, A), lower, upper, n, "linprog")
+    held = if_converged(held, success, "linprog")
+    x, multipliers = held[:n], held[n:]
+    slopes = c if A is None else c - multipliers @ A
+    # SciPy's are exactly zero where a limit is not met.
+    met = y[n + m : 2 * n + m] != 0
+    pressures = xp.where(met, slopes, slopes * 0.0)
+    if A is not None:
+        pressures = xp.concat([pressures, multipliers])
+    value = linear_value(y[2 * n + m], x, pressures, c, A, lower, upper)
+    fields = {**without_formula(rest, x, _FIELD),
+              "x": x, "fun": if_converged(value, success, "linprog")}  # fmt: skip
+    if not rest:
+        fields["success"], fields["status"] = success == 1, counts[0]
+        fields["nit"] = counts[1]
+    for name, part in (("ineqlin", multipliers[: sizes[0]]),
+                       ("eqlin", multipliers[sizes[0] :])):  # fmt: skip
+        own = {**fields.get(name, {}), "marginals": part}
+        fields[name] = _sp.OptimizeResult(own)
+    return _sp.OptimizeResult(fields)
+
+
+def _refuse(method: Any, integrality: Any) -> None:
+    if not str(method).startswith("highs"):
+        message = (
+            f"linprog(method={method!r}) has no rule: choose a method of HiGHS, such "
+            "as the default."
+        )
+        raise rc.UnsupportedError(message)
+    if integrality is not None and np.any(np.asarray(integrality)):
+        message = (
+            "linprog(integrality=…) has no rule: call milp, whose value has a "
+            "derivative in the costs."
+        )
+        raise rc.UnsupportedError(message)
+
+
+def _dense(A: Any) -> Any:
+    if hasattr(A, "toarray"):
+        message = (
+            "linprog has rules for dense matrices only, but got a sparse one. Pass "
+            "A.toarray()."
+        )
+        raise rc.UnsupportedError(message)
+    return A
+
+
+def _pairs(bounds: Any, n: int) -> Any:
+    """Limits for each unknown, of one pair for all or a sequence of pairs."""
+    if bounds is None:
+        return [(0.0, None)] * n
+    if isinstance(bounds, _sp.Bounds) or rc.is_array(bounds):
+        return bounds
+    pair = len(bounds) == 2 and not isinstance(bounds[0], list | tuple)
+    return [tuple(bounds)] * n if pair else [tuple(b) for b in bounds]
+
+
+def _run_linprog(
+    settings: Any, _: Any, c: Any, lower: Any, upper: Any, A: Any = None, b: Any = None
+) -> Any:
+    n, (inner, equal) = len(c), settings["sizes"]
+    given = dict(settings["given"])
+    if inner:
+        given.update(A_ub=A[:inner], b_ub=b[:inner])
+    if equal:
+        given.update(A_eq=A[inner:], b_eq=b[inner:])
+    bounds = np.stack([lower, upper], axis=1)
+    found = _sp.linprog(c, bounds=bounds, **given)
+    size = 2 * n + inner + equal + 1
+    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    counts = int(found.status), int(found.nit)
+    if found.x is None:
+        return np.full(size, np.nan), 0, counts, others
+    y = np.concatenate([
+        found.x, found.ineqlin.marginals[:inner], found.eqlin.marginals[:equal],
+        found.lower.marginals + found.upper.marginals, [found.fun],
+    ])  # fmt: skip
+    return y, int(found.success), counts, others
+
+
+# whole numbers
+
+
+@rc.primitive
+def costs_of(value: Any, x: Any, c: Any) -> Any:
+    """The value of a program whose solution `x` does not move with the costs `c`."""
+    return value
+
+
+@rc.rrule.define(costs_of)
+def costs_of_rrule(value: Any, x: Any, c: Any) -> Any:
+    zero = rc.ZeroTangent()
+    y = costs_of(value, x, c)
+    return y, lambda dy: (rc.NoTangent(), zero, zero, dy * x)
+
+
+@rc.frule.define(costs_of)
+def costs_of_frule(tangents: Any, value: Any, x: Any, c: Any) -> Any:
+    return costs_of(value, x, c), (tangents[3] * x).sum()
+
+
+def milp(
+    c: Any, *, integrality: Any = None, bounds: Any = None, constraints: Any = None,
+    options: Any = None,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.milp`; `fun` has a derivative in the costs, `x` is constant."""
+    c = like(c)
+    run = Run(
+        _run_milp, 1, integrality=integrality, bounds=bounds, constraints=constraints,
+        options=options,
+    )  # fmt: skip
+    n = c.shape[0]
+    y, success, counts, rest = search((None,), (), (c,), run, n + 1)
+    value = if_converged(costs_of(y[n], y[:n], c), success, "milp")
+    own = rest or {"success": success == 1, "status": counts[0]}
+    return _sp.OptimizeResult({**own, "x": y[:n], "fun": value})
+
+
+def _run_milp(settings: Any, _: Any, c: Any) -> Any:
+    found = _sp.milp(c, **settings)
+    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    if found.x is None:
+        return np.full(len(c) + 1, np.nan), 0, (int(found.status),), others
+    y = np.concatenate([found.x, [found.fun]])
+    return y, int(found.success), (int(found.status),), others
+
+
+def _assigned(cost: Any, maximize: bool) -> Any:
+    rows, columns = _sp.linear_sum_assignment(cost, maximize)
+    return rows.astype(np.int32), columns.astype(np.int32)
+
+
+def _indices(cost: Any, maximize: bool) -> Any:
+    one = rc.ShapeDtype((min(cost.shape),), np.dtype(np.int32))
+    return one, one
+
+
+_assignment: rc.Primitive = rc.primitive(
+    _assigned, host=True, out=_indices, static_argnames=("maximize",)
+)
+rc.non_differentiable(_assignment)
+
+
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
+    """`scipy.optimize.linear_sum_assignment`: whole numbers, which are constant."""
+    return _assignment(like(cost_matrix), maximize)
+
+
+for _own in (linprog, milp):
+    DECLARED.cover(getattr(_sp, _own.__name__), _own)
+DECLARED.constant(_sp.linear_sum_assignment)
