@@ -74,7 +74,8 @@ def _wofz_slope(w: Any, z: Any) -> Any:
         below = where(lower, z, 0j)  # w(z) = 2 exp(-z²) - w(-z)
         return tail - where(lower, 4 * below * exp(-below * below), 0j)
 
-    return _beyond(-2 * z * w + 1j * _HEIGHT, z, far)
+    # PyTorch's where gives a real operand beside a complex one a complex cotangent.
+    return _beyond(-2 * z * w + 1j * _HEIGHT, z + 0j, far)
 
 
 def _erfcx_slope(y: Any, x: Any) -> Any:
