@@ -21,7 +21,7 @@ from rules_scipy._functions import (
 from ._events import crossing, kind_of
 from ._ode_numbers import Method
 from ._quadrature import DECLARED
-from ._trajectories import Problem, carried, rate, solved, trajectory
+from ._trajectories import Problem, carried, in_dtype, rate, solved, trajectory
 
 __all__ = ["as_state", "as_time", "solve_ivp"]
 
@@ -66,7 +66,7 @@ def solve_ivp(
     run = Run(
         _run_solve_ivp, 5 + len(events), method=method, vectorized=vectorized,
         kinds=[kind_of(event) for event in events], dense_output=dense_output,
-        options=rc.ignore_derivatives(rest),
+        options=rc.ignore_derivatives(rest), whole=not isinstance(start, np.ndarray),
     )  # fmt: skip
     functions = (fun, jac if callable(jac) else None, *events)
     given = (start, t0, t1) if at is None else (start, t0, t1, at)
@@ -108,7 +108,8 @@ def solution(functions: Any, args: Any, given: Any, run: Run) -> Any:
         size = given[3].shape[0], start.shape[0] + 1
         table = xp.zeros(size, dtype=start.dtype)
     examples = [(given[1], start)] * len(functions)
-    return solve(run, functions, args, given, examples, table)
+    found, *rest = solve(run, functions, args, given, examples, table)
+    return in_dtype(found, start), *rest
 
 
 rc.non_differentiable(solution)
@@ -147,8 +148,11 @@ def _run_solve_ivp(
     parts = [(np.asarray(found.t), np.reshape(found.y, (len(y0), -1)).T)]
     if named:
         parts += zip(found.t_events, found.y_events, strict=True)
-    table = np.concatenate([_table(t, y, len(y0)) for t, y in parts])
     sizes = [len(t) for t, _ in parts]
+    if settings["whole"] and not named and at is not None:
+        missing = at[len(found.t) :]
+        parts.append((missing, np.full((len(missing), len(y0)), np.nan)))
+    table = np.concatenate([_table(t, y, len(y0)) for t, y in parts])
     counts = (found.status, found.nfev, found.njev, found.nlu, *sizes)
     own = ("t", "y", "t_events", "y_events", "sol")
     others = {k: x for k, x in found.items() if k not in own}

@@ -14,7 +14,7 @@ from rules_scipy._functions import Function, Run, if_converged, solve
 from ._initial_values import as_state, as_time
 from ._ode_numbers import Method
 from ._quadrature import DECLARED
-from ._trajectories import Problem, trajectory
+from ._trajectories import Problem, in_dtype, trajectory
 
 __all__ = ["odeint"]
 
@@ -69,7 +69,8 @@ def odeint_states(functions: Any, args: Any, y0: Any, times: Any, run: Run) -> A
     xp = rc.array_namespace(y0)
     rows = xp.zeros((times.shape[0], y0.shape[0]), dtype=y0.dtype)
     examples = [(times[0], y0)] * len(functions)
-    return solve(run, functions, args, (y0, times), examples, rows)
+    found, *rest = solve(run, functions, args, (y0, times), examples, rows)
+    return in_dtype(found, y0), *rest
 
 
 rc.non_differentiable(odeint_states)

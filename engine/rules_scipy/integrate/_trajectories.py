@@ -34,7 +34,7 @@ from rules_scipy._solvers import value_backwards, value_forwards
 from ._ode_numbers import Method, adjoint_run, states_run
 from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 
-__all__ = ["Problem", "carried", "rate", "solved", "trajectory"]
+__all__ = ["Problem", "carried", "in_dtype", "rate", "solved", "trajectory"]
 
 
 @final
@@ -66,6 +66,11 @@ def rate(fun: Function, args: Any, t: Any, y: Any) -> Any:
     return found.reshape(y.shape) if rc.is_array(found) else found + 0.0 * y
 
 
+def in_dtype(found: Any, example: Any) -> Any:
+    """What SciPy found, which is double, in the precision of the program."""
+    return rc.array_namespace(example).astype(found, example.dtype, copy=False)
+
+
 @rc.primitive
 def trajectory(
     fun: Function, args: Any, y0: Any, t0: Any, times: Any, states: Any, problem: Any
@@ -92,12 +97,13 @@ def carried(known: Any, moving: Any) -> Any:
 
 @rc.frule.define(carried)
 def carried_frule(tangents: Any, known: Any, moving: Any) -> Any:
-    return known, tangents[2]
+    return carried(known, moving), tangents[2]
 
 
 @rc.rrule.define(carried)
 def carried_rrule(known: Any, moving: Any) -> Any:
-    return known, lambda d: (rc.NoTangent(), rc.ZeroTangent(), d)
+    y = carried(known, moving)
+    return y, lambda d: (rc.NoTangent(), rc.ZeroTangent(), d)
 
 
 @rc.primitive
@@ -111,7 +117,8 @@ def plain_states(
     xp = rc.array_namespace(y0)
     rows = xp.zeros((times.shape[0], y0.shape[0]), dtype=y0.dtype)
     run = states_run(problem.method, size)
-    return solve(run, (fun,), (), (y0, t0, times), [(t0, y0)], rows)[:2]
+    found, success, *_ = solve(run, (fun,), (), (y0, t0, times), [(t0, y0)], rows)
+    return in_dtype(found, y0), success
 
 
 rc.non_differentiable(plain_states)
@@ -305,7 +312,8 @@ def adjoint(
     run = adjoint_run(problem.method)
     given = (y0, t0, times, rows, d)
     examples = [(t0, y0), (t0, both)]
-    return solve(run, (forth, back), (), given, examples, vector)[:2]
+    found, success, *_ = solve(run, (forth, back), (), given, examples, vector)
+    return in_dtype(found, d), success
 
 
 def _directional(
