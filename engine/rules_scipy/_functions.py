@@ -76,11 +76,15 @@ def _bound(f: Function, args: tuple[Any, ...]) -> Function:
     return bound
 
 
-def _on_host(run: Any, calls: Any, arrays: Any, start: Any, _: Any) -> Any:
+def _on_host(run: Any, calls: Any, arrays: Any, start: Any, result: Any) -> Any:
     pairs = zip(calls, arrays, strict=True)
     functions = [call and call(own) for call, own in pairs]
-    y, success, counts, _ = run(functions, *start)
-    return y, np.asarray(success, np.int32), np.asarray(counts, run.dtype)
+    # SciPy's steps and tolerances are those of double precision.
+    doubles = [np.asarray(x, np.float64) for x in start]
+    y, success, counts, _ = run(functions, *doubles)
+    dtype = result.dtype
+    numbers = np.asarray(counts, run.dtype or dtype)
+    return np.asarray(y, dtype), np.asarray(success, np.int32), numbers
 
 
 def _promised(run: Any, calls: Any, arrays: Any, start: Any, result: Any) -> Any:
