@@ -360,9 +360,10 @@ REFUSALS = {
     ),
     "apart": (
         "A function that a solver calls must take a value with a derivative as an "
-        "argument or capture it, but {} reads one from an iterator, an attribute of a "
-        "function, or a global",
-        "Pass the value by args=, or capture the number or array.",
+        "argument or capture it, but {} reads one from an iterator, a global, or an "
+        "attribute of a function or a class",
+        "Pass the value by args=, or capture the number or array, itself or as an "
+        "attribute of an instance.",
     ),
     "written apart": (
         "A function that a solver calls must not write to its arguments, to what it "

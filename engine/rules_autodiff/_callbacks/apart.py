@@ -8,9 +8,11 @@ an iterator, an attribute of a function or an entry of a global dict, nor a writ
 from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any, final
+from weakref import ref
 
 import numpy as np
 
+from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._hooks import access, attributes
 from rules_autodiff._python.lifted_code import runs_under_way
 from rules_autodiff._python.read_places import rebinds
@@ -131,9 +133,48 @@ def is_known(run: Any, x: Any) -> bool:
 
 def is_given(run: Any, x: Any) -> bool:
     """Whether the function takes or captures this very object."""
+    return has_given(run, id(x))
+
+
+def has_given(run: Any, key: int) -> bool:
     if run.known is None:
         run.known = reached(run.given)
-    return id(x) in run.known or id(x) in run.apart.captured()
+    return key in run.known or key in run.apart.captured()
+
+
+class Followed(dict[int, Any]):
+    """The slots of a run apart; those of the runs that wait are refused.
+
+    An operation asks for the slots of its operands, wherever the function has read
+    them: as a global, by a method that Python calls itself, in another function.
+    """
+
+    def __init__(self, run: Any) -> None:
+        super().__init__()
+        self.run = run
+        self.outer = [slots for outer in run.apart.outer for slots in slots_of(outer)]
+
+    def get(self, key: int, default: Any = None) -> Any:
+        """The slot of a number or of an owner of memory, by its id."""
+        for slots in self.outer:
+            if key in slots and is_uncaptured(self.run, key, slots[key]):
+                refused("apart", name_of(self.run.apart.f))
+        return super().get(key, default)
+
+
+def is_uncaptured(run: Any, key: int, slot: Any) -> bool:
+    """Whether a slot follows what the function neither takes nor captures."""
+    if isinstance(slot, ref):  # of memory
+        owner = slot()
+        return owner is not None and not is_known(run, owner)
+    return isinstance(slot, list | tuple) and not has_given(run, key)
+
+
+def slots_of(run: Any) -> Any:
+    """Where a run keeps the slots of numbers, and of owners of memory."""
+    if isinstance(run, ForwardRun):
+        return run.dots, run.flows
+    return run.nodes, run.shadows
 
 
 class ApartRun(FastRun):
@@ -149,6 +190,8 @@ class ApartRun(FastRun):
         super().__init__()
         self.apart, self.given = apart, given
         self.known: dict[int, Any] | None = None
+        self.nodes, self.shadows = Followed(self), Followed(self)
+        self.guards = self.shadows
 
     call = call_apart
     iter = iterated_apart

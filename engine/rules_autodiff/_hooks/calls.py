@@ -68,7 +68,7 @@ from .given_values import check_given
 from .interface import Hooks
 from .numpy_protocols import as_entry, by_protocol
 from .out_arguments import call_with_out, operands
-from .outside_values import check_reads
+from .outside_values import check_classes, check_reads
 from .rule_errors import explained
 from .special_methods import check_finalizer
 from .unseen_writes import call_unseen
@@ -395,7 +395,8 @@ def call_opaque(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     if not carries(run, f, args, kwargs):
         if type(f) is FunctionType:
             check_reads(run, f)
-        args = watched(run, f, args)
+            check_classes(run, f, (args, kwargs))
+        args, kwargs = watched(run, f, args, kwargs)
         return run.from_text(call_unseen(run, f, args, kwargs), f, args)
     if has_fields(kwargs.get("dtype")) or (len(args) > 1 and has_fields(args[1])):
         refused("structured")

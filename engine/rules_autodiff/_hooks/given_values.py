@@ -14,7 +14,7 @@ from rules_autodiff._refusals import keyword_error, name_of, refused
 from .captured_values import check_captured_read
 from .interface import Hooks
 from .numpy_protocols import check_own_methods
-from .outside_values import check_concealed, check_reads
+from .outside_values import check_classes, check_concealed, check_reads
 
 __all__ = ["check_given"]
 
@@ -29,10 +29,12 @@ def check_given(run: Hooks, found: Any, f: Any, args: Any) -> None:
         if type(x) not in SIMPLE:
             check_callbacks(run, args)
             check_concealed(run, f, found)
+            check_classes(run, f, found.args, rule)
             break
     if found.kwargs:
         check_keywords(run, found, f)
         check_concealed(run, f, found)
+        check_classes(run, f, found.kwargs, rule)
     if type(f) is not FunctionType:
         check_own_methods(run, f, args, rule)
     elif f.__closure__:

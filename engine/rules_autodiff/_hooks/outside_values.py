@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._python.concealed import conceals_active, holds_active
+from rules_autodiff._python.concealed import SIMPLE, conceals_active, holds_active
 from rules_autodiff._python.opaque import root_of
+from rules_autodiff._python.outside_reads import reads_active
 from rules_autodiff._python.read_places import Place, is_closed, places_read
 from rules_autodiff._python.values import INERT, is_number
 from rules_autodiff._refusals import name_of, refused, rule_of
@@ -25,7 +26,7 @@ from rules_core import structure
 
 from .interface import Hooks
 
-__all__ = ["check_concealed", "check_reads"]
+__all__ = ["check_classes", "check_concealed", "check_reads"]
 
 
 def check_reads(run: Hooks, f: Any, rule: Any = None) -> None:
@@ -66,6 +67,27 @@ def check_concealed(run: Hooks, f: Any, found: Any) -> None:
         if conceals_active(run, (x,)):
             name = repr(place) if isinstance(place, str) else place
             refused("concealed", name, name_of(f), rule_of(rule), type(x).__name__)
+
+
+def check_classes(run: Hooks, f: Any, values: Any, rule: Any = None) -> None:
+    """Refuse objects whose class holds, or reads, a value with a derivative.
+
+    A solver only calls what it is given, which is looked at there.
+    """
+    if is_closed(root_of(f)) or (rule and rule.constant):
+        return
+    for cls in {type(x) for x in parts(values)} - set(SIMPLE):
+        bases = (*cls.__mro__, *type(cls).__mro__)
+        for base in [b for b in bases if not is_closed(root_of(b))]:
+            for name, entry in vars(base).items():
+                if holds_active(run, (entry,)) or reads_active(run, getter(entry)):
+                    path = f"an attribute of the class {cls.__name__}, {name!r}"
+                    refused("read outside", name_of(f), rule_of(rule), path)
+
+
+def getter(entry: Any) -> Any:
+    """The function that Python calls where an entry of a class is read."""
+    return entry.fget if isinstance(entry, property) else getattr(entry, "func", None)
 
 
 def carries(run: Hooks, place: Place) -> bool:

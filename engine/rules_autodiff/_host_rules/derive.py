@@ -157,6 +157,8 @@ class EngineDeriver:
     def numpy_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function without the runs that wait for it, for C code that calls it."""
         function = inner_function(f)
+        if isinstance(function, type):
+            function = type(function).__call__  # a metaclass may define it
         if not isinstance(function, FunctionType):
             return f
         if not is_lifted(function) and (
