@@ -1,8 +1,8 @@
 """Solutions of differential equations: time of a gradient over that of the value.
 
 A chain of species of which each eats the next, with one rate for each (`SIZE` states
-and parameters), solved by `solve_ivp`. Value and gradient run in turns; the least of their
-times is taken. Forward mode is along one direction.
+and parameters), solved by `solve_ivp`. Value and gradient run in turns; the least
+of their times is taken. Forward mode is along one direction.
 
     python benchmarks/initial_values.py [SIZE] [METHOD]
 
