@@ -19,6 +19,7 @@ from .bytes import equal_keys
 from .close_calls import found_key, found_keys, meet
 from .identity import known_key
 from .interface import Hooks
+from .keepers import keeps_numbers
 from .own_keys import TEXTS, is_own_key
 from .skipped_stores import check_read
 from .special_methods import check_key
@@ -26,11 +27,13 @@ from .texts import holds_numbers
 
 __all__ = [
     "check_memo",
+    "check_name",
     "check_result",
     "display",
     "equal_arrays",
     "equal_numbers",
     "note_key",
+    "note_name",
 ]
 
 
@@ -62,11 +65,25 @@ def check_memo(run: Hooks, table: Any, key: Any, value: Any) -> Any:
     known = hash(key) in run.stored.get(id(table), (None, ()))[1]
     if not known:
         found_key(run, key)
-    if not (holds_numbers(value) or holds_records(value)) or not is_own_key(run, key):
+    if not (holds_numbers(value) or holds_records(value) or keeps_numbers(value)):
+        return value
+    if not is_own_key(run, key):
         return value
     if not known and not run.is_active(value):
         refused("memo")
     return value
+
+
+def check_name(run: Hooks, owner: Any, name: Any, value: Any) -> Any:
+    """An attribute by a name; refused if it was made of the argument, as a key is."""
+    own = type(name) is str and run.keys and is_own_key(run, name)
+    return check_memo(run, owner, name, value) if own else value
+
+
+def note_name(run: Hooks, owner: Any, name: Any) -> None:
+    """Called when an attribute is stored by its name."""
+    if type(name) is str and run.keys:
+        note_key(run, owner, name)
 
 
 def holds_records(x: Any) -> bool:

@@ -31,7 +31,7 @@ def is_carried(run: Hooks, x: Any) -> bool:
         run: The run.
         x: An object; None for a variable outside of the run's functions.
     """
-    if x is None:
+    if x is None or isinstance(x, ModuleType):
         return True
     if run.older is None:
         run.older = reached(roots(run))

@@ -205,11 +205,18 @@ def merging(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function that leaves out what occurs twice."""
 
     def handle(run: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        if not run.close:
-            asked(run, (x,))
+        if not run.close and run.is_active((x, *args)) and repeats(x, *args):
+            meet(run)
         return run.call_opaque(f, (x, *args), kwargs)
 
     return handle
+
+
+def repeats(*parts: Any) -> bool:
+    """Whether a number occurs twice."""
+    rows = [row for row in map(np.ravel, parts) if row.dtype.kind in "fc"]
+    entries = np.concatenate(rows) if rows else np.empty(0)
+    return np.unique(entries).size < entries.size
 
 
 def subtracting(run: Any, x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -220,7 +227,8 @@ def subtracting(run: Any, x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
     return z
 
 
-HANDLERS[np.unique] = merging(np.unique)
+for _merge in (np.unique, np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d):
+    HANDLERS[_merge] = merging(_merge)
 HANDLERS[np.subtract] = subtracting
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._lift.skipped_stores import WRITING
 from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.outside_reads import reads_active
 from rules_autodiff._python.values import (
@@ -33,6 +34,7 @@ from rules_autodiff._shadows.memory import owner_of
 
 from .carried import is_carried
 from .interface import Hooks
+from .keepers import keepers
 from .stored_places import CONTAINERS, Variables, called, held, value_of
 
 __all__ = [
@@ -54,12 +56,6 @@ QUIET = frozenset({
 COUNTING = frozenset({
     len, isinstance, type, bool, id, hasattr, repr, str, np.allclose, np.isclose,
     np.array_equal, np.array_equiv, np.shape, np.size, np.ndim,
-})  # fmt: skip
-# Functions and methods that write what they are given into an array.
-WRITING = frozenset({
-    "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "fill",
-    "sort", "partition", "setfield", "resize", "at", "setitem", "__setitem__",
-    "heappush", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
 })  # fmt: skip
 
 
@@ -137,12 +133,13 @@ def note(run: Hooks, owner: Any, value: Any) -> None:
     """Refuse to read numbers of a value from now on, where they are constants."""
     found = [value] if is_array_of_records(value) else leaves(value)
     numbers = [x for x in found if is_real(x) and run.slot(x) is None]
-    if not numbers:
+    kept = [x for x in keepers(value) if not run.is_active(x)]
+    if not (numbers or kept):
         return
     if not run.skipped:
         hooks = {name: getattr(run, name) for name in READERS}
         vars(run).update({n: partial(READERS[n], run, h) for n, h in hooks.items()})
-    for x in numbers:
+    for x in numbers + kept:
         run.skipped[id(x)] = x, owner
         if isinstance(x, np.ndarray):
             run.skipped[id(owner_of(x))] = owner_of(x), owner

@@ -2,14 +2,15 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import MISSING
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
-from rules_autodiff._lift.skipped_stores import places_of
+from rules_autodiff._lift.skipped_stores import WRITING, places_of
 from rules_autodiff._lift.source import definition
 from rules_autodiff._python.errors import SourceNotFound
 from rules_autodiff._python.lifted_code import is_lifted
@@ -17,6 +18,8 @@ from rules_autodiff._python.methods import class_attribute
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff._python.values import is_float_array, is_number
 from rules_autodiff._shadows.saved_state import own_dict, read_attribute
+
+from .keepers import behind
 
 __all__ = [
     "CONTAINERS",
@@ -28,6 +31,7 @@ __all__ = [
     "value_of",
 ]
 
+WEAK = (WeakKeyDictionary, WeakValueDictionary)
 DEPTH = 3  # of functions that call functions that store
 CONTAINERS = (list, tuple, dict, deque)
 ADDING = frozenset({
@@ -66,8 +70,8 @@ def at_place(owner: Any, kind: str, place: Any) -> Any:
 
 
 def entries(x: Any) -> Any:
-    """A container; of one that refers to its values weakly, the values."""
-    return list(x.values()) if isinstance(x, WeakValueDictionary) else x
+    """A container; of one that refers to its keys or values weakly, the values."""
+    return list(x.values()) if isinstance(x, WEAK) else x
 
 
 def held_by_call(
@@ -81,14 +85,35 @@ def held_by_call(
         return
     f = called(variables, outside, owner, name)
     if f is None or depth == 0:
-        if owner is not None and name in ADDING:
-            yield owner, entries(owner)
+        yield from kept_by(owner, name)
+        x = value_of(variables, outside, (*owner_chain, name))
+        if has_own_call(x) and depth:
+            place = ("x", "__call__"), chains
+            yield from held_by_call({**variables, "x": x}, outside, place, depth)
         return
     own = [owner] if takes_owner(owner, name) else []
     args = [c and value_of(variables, outside, c) for c in chains or ()]
     inner = dict(zip(f.__code__.co_varnames, [*own, *args], strict=False))
     places = stores_of(f.__code__)
     yield from held(inner | captured(f), f.__globals__, places, depth - 1)
+
+
+def has_own_call(x: Any) -> bool:
+    """Whether an object of the program's is called by a method of its class."""
+    known = isinstance(x, FunctionType | MethodType | type)
+    return not known and isinstance(class_attribute(type(x), "__call__"), FunctionType)
+
+
+def kept_by(owner: Any, name: str) -> Iterator[tuple[Any, Any]]:
+    """What an object of C code holds, of which a method stores something."""
+    if isinstance(owner, ContextVar):
+        yield from ((owner, owner.get(None)),) if name == "set" else ()
+    elif isinstance(owner, GeneratorType):
+        yield from ((owner, behind(owner)),) if name == "send" else ()
+    elif isinstance(owner, np.ndarray):
+        yield from ((owner, owner),) if name in WRITING else ()
+    elif owner is not None and name in ADDING:
+        yield owner, entries(owner)
 
 
 def called(
@@ -185,6 +210,10 @@ def attribute(owner: Any, name: str, *, stored: bool = False) -> Any:
         name: The name.
         stored: Whether it is stored to: what a property stores is the whole object.
     """
+    if isinstance(owner, np.ndarray):
+        return owner  # of a view, the whole
+    if isinstance(owner, FunctionType) and name in ("__defaults__", "__kwdefaults__"):
+        return owner
     if name in ("__class__", "__dict__"):
         return type(owner) if name == "__class__" else own_dict(owner)
     if isinstance(owner, ModuleType):

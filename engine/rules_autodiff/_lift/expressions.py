@@ -205,7 +205,9 @@ class ExpressionLifter:
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         if isinstance(node.value, ast.Name) and node.value.id in self.modules:
-            return node
+            if self.deciding_for or node.value.id in self.opaque:
+                return node
+            return self.hook("getattr", node, node.value, ast.Constant(node.attr))
         owner = self.visit(node.value)
         name = "attribute_for_test" if self.deciding_for else "getattr"
         return self.hook(name, node, owner, ast.Constant(node.attr))
@@ -270,7 +272,9 @@ class ExpressionLifter:
             attribute = ast.Constant(node.func.attr)
             call = self.hook("method", node, owner, attribute, *args)
         else:
-            call = self.hook("call", node, self.visit(node.func), *args)
+            known = isinstance(node.func, ast.Attribute)  # of a module
+            f = node.func if known else self.visit(node.func)
+            call = self.hook("call", node, f, *args)
         call.keywords = keywords
         return place(call, node)
 

@@ -20,10 +20,12 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from .decisions import EXACT, names_used
-from .source import Definition, own_tree
+import numpy as np
 
-__all__ = ["Skips", "SkippedStores", "places_in", "places_of"]
+from .decisions import EXACT, names_used
+from .source import Definition, global_name, own_tree
+
+__all__ = ["WRITING", "SkippedStores", "Skips", "places_in", "places_of"]
 
 Chain = tuple[Any, ...]
 Place = tuple[Any, ...]
@@ -32,6 +34,17 @@ EXITS = ast.Return | ast.Raise | ast.Continue | ast.Break
 REPEATED = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Dict
 LOOPS = ast.For | ast.While
 SETTERS = frozenset({"setattr", "__setattr__"})
+
+# Functions and methods that write into what they are given first, or belong to.
+WRITING = frozenset({
+    "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "fill",
+    "sort", "partition", "setfield", "resize", "at", "setitem", "__setitem__",
+    "heappush", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
+})  # fmt: skip
+# Methods whose results are views.
+VIEWS = frozenset({
+    "reshape", "ravel", "view", "transpose", "swapaxes", "squeeze", "diagonal",
+})  # fmt: skip
 
 # What a value is asked for without its numbers.
 FACTS = frozenset({"shape", "size", "ndim", "dtype"})
@@ -173,19 +186,50 @@ def places_in(
             stored = isinstance(getattr(part, "ctx", None), ast.Store | ast.Del)
             if isinstance(part, ast.Name) and stored and part.id in outer:
                 yield "name", part.id
+            elif stored and (name := global_name(part)):
+                yield "name", name
             elif isinstance(part, ast.Attribute | ast.Subscript) and stored:
                 owner = chain_of(part.value)
                 if owner is not None:
                     yield stored_place(part, owner)
             elif isinstance(part, ast.Call):
                 called = chain_of(part.func)
+                yield from (("items", chain) for chain in outputs(part))
                 if called is not None and called[-1] in SETTERS and part.args:
-                    yield "items", chain_of(part.args[0]) or called
+                    yield place_set(part, called)
                 elif called is not None and called[0] not in quiet:
                     yield "call", called, tuple(map(chain_of, part.args))
             for reference in references(part):
                 if reference[0] not in quiet:
                     yield "call", reference, None
+
+
+def place_set(node: ast.Call, called: Chain) -> Place:
+    """What `setattr(owner, name, value)` stores to."""
+    owner = chain_of(node.args[0]) or called
+    name = node.args[1] if len(node.args) > 1 else None
+    if isinstance(name, ast.Constant):
+        return "attribute", owner, name.value
+    return "items", owner
+
+
+def outputs(node: ast.Call) -> Iterator[Chain]:
+    """The arrays and lists that a function of C code writes into."""
+    name = name_called(node)
+    given = [k.value for k in node.keywords if k.arg == "out"]
+    if name in WRITING and node.args:
+        given.append(node.args[0])
+    ufunc = vars(np).get(name or "")
+    if isinstance(ufunc, np.ufunc):
+        given += node.args[ufunc.nin :]
+    for value in given:
+        parts = value.elts if isinstance(value, ast.Tuple) else [value]
+        yield from (chain for chain in map(chain_of, parts) if chain is not None)
+
+
+def name_called(node: ast.Call) -> str | None:
+    f = node.func
+    return f.id if isinstance(f, ast.Name) else getattr(f, "attr", None)
 
 
 def references(node: ast.AST) -> Iterator[Chain]:
@@ -215,6 +259,8 @@ def chain_of(node: ast.AST) -> Chain | None:
     """A name and the attributes and constant items that are read of it."""
     if isinstance(node, ast.Name):
         return (node.id,)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return chain_of(node.func.value) if node.func.attr in VIEWS else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         owner = chain_of(node.args[0]) if len(node.args) == 1 else None
         step = OF_OBJECT.get(node.func.id)
@@ -258,9 +304,7 @@ def is_fact(node: ast.AST) -> bool:
     if isinstance(node, ast.Compare):
         return all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
     if isinstance(node, ast.Call):
-        f = node.func
-        name = f.id if isinstance(f, ast.Name) else getattr(f, "attr", None)
-        return name in FACT_FUNCTIONS
+        return name_called(node) in FACT_FUNCTIONS
     return False
 
 

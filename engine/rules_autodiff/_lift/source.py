@@ -161,9 +161,18 @@ def imported(tree: ast.AST) -> Iterator[str]:
 def stored_names(tree: ast.AST) -> frozenset[str]:
     """The variables that functions store to as global or nonlocal ones."""
     kinds = ast.Global | ast.Nonlocal
-    return frozenset(
-        name for p in ast.walk(tree) if isinstance(p, kinds) for name in p.names
-    )
+    parts = list(ast.walk(tree))
+    named = (name for p in parts if isinstance(p, kinds) for name in p.names)
+    return frozenset([*named, *filter(None, map(global_name, parts))])
+
+
+def global_name(node: ast.AST) -> str | None:
+    """The name of `globals()["name"]`."""
+    if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call)):
+        return None
+    f, key = node.value.func, node.slice
+    named = isinstance(f, ast.Name) and f.id == "globals"
+    return str(key.value) if named and isinstance(key, ast.Constant) else None
 
 
 def functions(

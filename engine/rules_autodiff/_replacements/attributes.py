@@ -7,6 +7,7 @@ import builtins
 from typing import Any
 
 from rules_autodiff._hooks.attributes import own_delattr, own_getattr, own_store_attr
+from rules_autodiff._hooks.caches import check_name, note_name
 from rules_autodiff._python.handlers import handler
 
 __all__: list[str] = []
@@ -15,7 +16,7 @@ __all__: list[str] = []
 @handler(builtins.getattr)
 def handle_getattr(run: Any, owner: Any, name: str, *default: Any) -> Any:
     try:
-        return run.getattr(owner, name)
+        return check_name(run, owner, name, run.getattr(owner, name))
     except AttributeError:
         if not default:
             raise
@@ -24,6 +25,7 @@ def handle_getattr(run: Any, owner: Any, name: str, *default: Any) -> Any:
 
 @handler(builtins.setattr)
 def handle_setattr(run: Any, owner: Any, name: str, value: Any) -> None:
+    note_name(run, owner, name)
     run.store_attr(value, owner, name)
 
 

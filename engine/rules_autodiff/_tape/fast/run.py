@@ -120,13 +120,11 @@ class FastRun(ReverseRun):
             if -ALMOST < z < ALMOST:
                 subtracted(self, z, x, y)
             return z
-        if type(x) is ndarray is type(y) and x.shape == y.shape != ():
-            if x.dtype is DOUBLE is y.dtype:
-                z = self.pair(x - y, x, None, None, y, minus, None)
-                if z.size and -ALMOST < z.item(0) < ALMOST:
-                    subtracted(self, z, x, y)
-                return z
-        z = self.linear(SUB, x, y)
+        alike = type(x) is ndarray is type(y) and x.shape == y.shape != ()
+        if alike and x.dtype is DOUBLE is y.dtype:
+            z = self.pair(x - y, x, None, None, y, minus, None)
+        else:
+            z = self.linear(SUB, x, y)
         if not self.close and is_arithmetic(z) and np.size(z):
             subtracted(self, z, x, y)
         return z
