@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["COMPARED", "LOOKED_UP", "Program", "made"]
+__all__ = ["ALWAYS_REFUSED", "COMPARED", "LOOKED_UP", "Program", "is_seen", "made"]
 
 
 class Program(NamedTuple):
@@ -48,11 +48,51 @@ PLACES = {
     "record": ("OBJ = Box()", "", "OBJ.p.k", "OBJ.p.v", "OBJ.f"),
     "vars": ("OBJ = Box()", "", "vars(OBJ)['k']", "vars(OBJ)['v']", "OBJ.f"),
     "setattr": ("OBJ = Box()", "", "OBJ.k", "OBJ.v", "OBJ.f"),
+    "array": ("L = [None, None]; V = np.zeros(1)", "", "L[0]", "V.sum()", "L[1]"),
+    "array by out": (
+        "L = [None, None]; V = np.zeros(1)", "", "L[0]", "V @ ONE", "L[1]"
+    ),
+    "view": ("L = [None, None]; V = np.zeros((1, 1))", "", "L[0]", "np.sum(V)", "L[1]"),
+    "copied to": (
+        "L = [None, None]; V = np.zeros(1)", "", "L[0]", "(V * 1)[0]", "L[1]"
+    ),
+    "filled": ("L = [None, None]; V = np.zeros(1)", "", "L[0]", "(-V)[0] * -1", "L[1]"),
+    "array of object": (
+        "OBJ = Box(None, np.zeros(1))", "", "OBJ.k", "OBJ.v.sum()", "OBJ.f"
+    ),
+    "module": (
+        "OBJ = ModuleType('m'); OBJ.k = OBJ.f = None", "", "OBJ.k", "OBJ.v", "OBJ.f"
+    ),
+    "named class": ("", "", "Box.k", "Box.v", "Box.f"),
+    "heap": ("L = [None, None]; H = []", "", "L[0]", "H[0]", "L[1]"),
+    "context": ("L = [None, None]; C = ContextVar('c')", "", "L[0]", "C.get()", "L[1]"),
+    "default": (
+        "L = [None, None]\ndef kept_value(v=0.0): return v",
+        "", "L[0]", "kept_value()", "L[1]",
+    ),
+    "function": ("L = [None, None, None]", "", "L[0]", "L[1]()", "L[2]"),
+    "partial": ("L = [None, None, None]", "", "L[0]", "L[1](1.0)", "L[2]"),
+    "bound method": ("L = [None, None, None]", "", "L[0]", "L[1]()", "L[2]"),
+    "iterator": ("L = [None, None, None]", "", "L[0]", "next(L[1])", "L[2]"),
 }  # fmt: skip
 STORES = {
     "pair": "OBJ.p = (k_, v_)",
     "record": "OBJ.p = Box(k_, v_)",
     "setattr": "setattr(OBJ, 'k', k_); setattr(OBJ, 'v', v_)",
+    "array": "L[0] = k_; V[:] = v_",
+    "array by out": "L[0] = k_; np.multiply(v_, 1.0, out=V)",
+    "view": "L[0] = k_; V.reshape(-1)[:] = v_",
+    "copied to": "L[0] = k_; np.copyto(V, v_)",
+    "filled": "L[0] = k_; V.fill(v_)",
+    "array of object": "OBJ.k = k_; np.multiply(v_, 1.0, out=OBJ.v)",
+    "named class": "setattr(Box, 'k', k_); setattr(Box, 'v', v_)",
+    "heap": "L[0] = k_; H.clear(); heapq.heappush(H, v_)",
+    "context": "L[0] = k_; C.set(v_)",
+    "default": "L[0] = k_; kept_value.__defaults__ = (v_,)",
+    "function": "L[0] = k_; L[1] = lambda: v_",
+    "partial": "L[0] = k_; L[1] = partial(np.multiply, v_)",
+    "bound method": "L[0] = k_; L[1] = Box(k_, v_).value",
+    "iterator": "L[0] = k_; L[1] = repeat(v_)",
 }
 
 KNOWN = {
@@ -80,6 +120,28 @@ TESTS = {
     "between": ("x[0]", "{k} <= x[0] <= {k}", FIRST),
     "math.isclose": ("x[0]", "math.isclose({k}, x[0])", FIRST),
     "truth": ("x[0]", "not (x[0] - {k})", FIRST),
+    "bool": ("x[0]", "not bool(x[0] - {k})", FIRST),
+    "equal": ("x[0]", "np.equal(x[0], {k})", FIRST),
+    "not_equal": ("x[0]", "not np.not_equal(x[0], {k})", FIRST),
+    "logical_not": ("x[0]", "np.logical_not(x[0] - {k})", FIRST),
+    "isin": ("x[0]", "np.isin(x[0], [9.0, {k}])", FIRST),
+    "unique": ("x[0]", "np.unique([x[0], {k}]).size == 1", FIRST),
+    "spelled out": ("x[0]", "len({x[0]: 0, {k}: 1}) == 1", FIRST),
+    "copysign": ("x[0]", "math.copysign(1, abs(x[0] - {k}) - 1e-14) < 0", FIRST),
+    "signbit": ("x[0]", "np.signbit(abs(x[0] - {k}) - 1e-14)", FIRST),
+    "heaviside": ("x[0]", "np.heaviside(abs(x[0] - {k}), 0.0) == 0", FIRST),
+    "whole difference": ("x[0]", "int(abs(x[0] - {k}) * 1e9) == 0", FIRST),
+    "text of difference": ("x[0]", "f\"{x[0] - {k}:.1e}\" == '0.0e+00'", FIRST),
+    "largest difference of nothing": ("x.copy()", "np.max(np.abs({k} - x)) == 0", CUBE),
+    "rounded difference": ("x.copy()", "not np.rint((x - {k}) * 1e9).any()", CUBE),
+    "nowhere": ("x.copy()", "np.flatnonzero(x - {k}).size == 0", CUBE),
+    "positions": ("x.copy()", "len(np.nonzero(x - {k})[0]) == 0", CUBE),
+    "set of arrays": ("x.copy()", "np.setdiff1d(x, {k}).size == 0", CUBE),
+    "lists": ("x.copy()", "list(x) == list({k})", CUBE),
+    "table": ("np.array([7.0, x[0]])", "({k} == x[0]).any()", FIRST),
+    "position in a table": (
+        "np.array([7.0, x[0]])", "np.flatnonzero({k} == x[0]).size", FIRST
+    ),
     "list": ("x.tolist()", "x.tolist() == {k}", CUBE),
     "tuple": ("tuple(x)", "tuple(x) == {k}", CUBE),
     "bytes": ("x.tobytes()", "x.tobytes() == {k}", CUBE),
@@ -314,16 +376,24 @@ FORMS = {
         """,
 }
 HEAD = """
+import heapq
 import math
+from functools import partial
+from itertools import repeat
+from contextvars import ContextVar
+from types import ModuleType
 from collections import OrderedDict, UserDict, defaultdict
 from contextlib import suppress
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 class Box:
     k = v = f = p = None
     def __init__(self, k=None, v=None):
-        if k is not None:
+        if v is not None:
             self.k, self.v = k, v
+    def value(self):
+        return self.v
+ONE = np.ones(1)
 class Slots:
     __slots__ = ("k", "v", "f")
     def __init__(self):
@@ -417,6 +487,39 @@ KEYS = {
     "named": ("('cube', x[0])", FIRST),
 }
 LOOKUPS = {
+    "function": """
+        def program(x):
+            {g}
+            key = {key}
+            if key not in {d}:
+                {d}[key] = lambda: {value}
+            return {d}[key]() + np.sum(x)
+        """,
+    "partial": """
+        def program(x):
+            {g}
+            key = {key}
+            if key not in {d}:
+                {d}[key] = partial(np.multiply, {value})
+            return {d}[key](1.0) + np.sum(x)
+        """,
+    "attribute": """
+        def program(x):
+            {g}
+            name = 'v' + str({key})
+            if not hasattr(Slots, name):
+                setattr(Slots, name, {value})
+            return getattr(Slots, name) + np.sum(x)
+        """,
+    "weak keys": """
+        NAMES, KEPT = {{}}, WeakKeyDictionary()
+        def program(x):
+            {g}
+            name = NAMES.setdefault({key}, Box())
+            if name not in KEPT:
+                KEPT[name] = {value}
+            return KEPT[name] + np.sum(x)
+        """,
     "in": """
         def program(x):
             {g}
@@ -545,6 +648,21 @@ def looked_up(home: str, key: str, lookup: str) -> Program:
     parts = {"g": declared, "d": d, "key": text, "value": value}
     body = textwrap.dedent(LOOKUPS[lookup]).format(**parts)
     return Program(f"{HEAD}\n{preamble}\n{body}", value)
+
+
+# Parts that are refused at any point: their stores have no rule, sets hold constants,
+# and arrays of other points share an entry.
+ALWAYS_REFUSED = {"context", "weak keys", "in a set", "kernel", "set of arrays"}
+# Places whose value is computed when it is read.
+COMPUTED = {
+    "array", "array by out", "view", "copied to", "filled", "array of object",
+    "function", "partial", "bound method", "default", "iterator",
+}  # fmt: skip
+
+
+def is_seen(place: str, _test: str, form: str) -> bool:
+    """Whether a kept result is seen: not what is computed of it before the test."""
+    return not (place in COMPUTED and form == "read first")
 
 
 COMPARED = dict.fromkeys(product(PLACES, TESTS, FORMS), compared)

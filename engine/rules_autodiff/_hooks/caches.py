@@ -20,7 +20,7 @@ from .close_calls import found_key, found_keys, meet
 from .identity import known_key
 from .interface import Hooks
 from .keepers import keeps_numbers
-from .own_keys import TEXTS, is_own_key
+from .own_keys import NUMBER, TEXTS, is_own_key
 from .skipped_stores import check_read
 from .special_methods import check_key
 from .texts import holds_numbers
@@ -32,6 +32,7 @@ __all__ = [
     "display",
     "equal_arrays",
     "equal_numbers",
+    "found_name",
     "note_key",
     "note_name",
 ]
@@ -76,8 +77,18 @@ def check_memo(run: Hooks, table: Any, key: Any, value: Any) -> Any:
 
 def check_name(run: Hooks, owner: Any, name: Any, value: Any) -> Any:
     """An attribute by a name; refused if it was made of the argument, as a key is."""
+    found_name(run, name)
     own = type(name) is str and run.keys and is_own_key(run, name)
     return check_memo(run, owner, name, value) if own else value
+
+
+def found_name(run: Hooks, name: Any) -> None:
+    """Called for the name of an attribute that is there."""
+    if run.close or not (run.whole or run.keys):
+        return
+    digits = [part for part in NUMBER.findall(name) if part.lstrip("+-").isdigit()]
+    if any(run.whole or int(part) in run.keys for part in digits):
+        meet(run)
 
 
 def note_name(run: Hooks, owner: Any, name: Any) -> None:

@@ -116,6 +116,9 @@ WRITTEN = (
     FunctionType, Primitive, staticmethod, classmethod, functools.partialmethod,
 )  # fmt: skip
 
+# The hooks of lifted code that may leave out what it stores.
+DECIDING = frozenset({"decided", "passing", "passed"})
+
 # Classes whose C constructors fill an instance with what they are given.
 FILLED = (list, tuple, dict, deque)
 
@@ -238,7 +241,9 @@ def by_body(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
 def derive(run: Hooks, f: FunctionType) -> FunctionType:
     """The lifted form of a function, with its hooks bound to this run."""
     run.rebinds |= rebinds(f)
-    return lifted(f).bind(f, run)
+    form = lifted(f)
+    run.decides |= not DECIDING.isdisjoint(form.code.co_names)
+    return form.bind(f, run)
 
 
 def has_rules(run: Hooks, f: Any) -> bool:

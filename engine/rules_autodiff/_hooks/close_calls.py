@@ -36,6 +36,7 @@ def meet(run: Hooks) -> None:
     """Note that the argument was found to be what the program knows."""
     if not run.close:
         run.close = where()
+        run.found()
         if run.read_early:
             refused("skipped", run.read_early)
 

@@ -21,6 +21,8 @@ class Hooks(Protocol):
     close: str
     whole: bool
     read_early: str
+    read_since: dict[int, Any]
+    decides: bool
     older: Any
     program: Any
     skipped: dict[int, Any]
@@ -43,6 +45,9 @@ class Hooks(Protocol):
     config: ClassVar[Any]  # what a rule is given to call back into the engine
 
     # what carries a derivative
+
+    def found(self) -> None:
+        """Called when the argument was found to be what the program knows."""
 
     def slot(self, x: Any) -> Any:
         """What the mode knows of a value; None for a constant."""

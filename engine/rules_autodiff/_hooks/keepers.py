@@ -10,7 +10,7 @@ from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.methods import class_attribute
 from rules_autodiff._python.values import INERT
 
-__all__ = ["behind", "keepers", "keeps_numbers"]
+__all__ = ["behind", "is_keeper", "keepers", "keeps_numbers"]
 
 CONTAINERS = (list, tuple, dict, set)
 KEEPERS = (FunctionType, MethodType, partial, GeneratorType, BaseException)

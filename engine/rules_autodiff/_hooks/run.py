@@ -57,6 +57,8 @@ class Run:
         skipped: By identity, results of earlier calls, which must not be read then.
         holders: By identity, containers of such results.
         read_early: Where one was read before the argument was found.
+        read_since: By identity, the constant arrays that were read after that.
+        decides: Whether a function of the program may leave out what it stores.
         program: The function that is differentiated, and its arguments.
         older: By identity, what is older than the run; None until it is asked.
         exported: By the id of an owner, the owner and what its memory was given to.
@@ -80,6 +82,7 @@ class Run:
     close = ""
     whole = False
     read_early = ""
+    decides = False
     older: Any = None
     program: Any = ()
     rebinds = False
@@ -108,6 +111,7 @@ class Run:
     comparison, inplace = comparison, inplace
     is_same = identity.is_same
     truth = special_methods.truth
+    found = skipped_stores.found
     decided = skipped_stores.decided
     passing, passed = skipped_stores.passing, skipped_stores.passed
     attribute_for_test = skipped_stores.attribute_for_test
@@ -132,6 +136,7 @@ class Run:
         self.made: dict[int, Any] = {}
         self.skipped: dict[int, Any] = {}
         self.holders: dict[int, Any] = {}
+        self.read_since: dict[int, Any] = {}
         self.stored: dict[int, tuple[Any, set[int]]] = {}
         self.exported: dict[int, tuple[Any, str]] = {}
         self.outside: list[Any] = []

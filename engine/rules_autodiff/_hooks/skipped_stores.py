@@ -34,13 +34,14 @@ from rules_autodiff._shadows.memory import owner_of
 
 from .carried import is_carried
 from .interface import Hooks
-from .keepers import keepers
+from .keepers import is_keeper, keepers
 from .stored_places import CONTAINERS, Variables, called, held, value_of
 
 __all__ = [
     "attribute_for_test",
     "check_read",
     "decided",
+    "found",
     "item_for_test",
     "kept_instead",
     "outer",
@@ -136,15 +137,30 @@ def note(run: Hooks, owner: Any, value: Any) -> None:
     kept = [x for x in keepers(value) if not run.is_active(x)]
     if not (numbers or kept):
         return
-    if not run.skipped:
-        hooks = {name: getattr(run, name) for name in READERS}
-        vars(run).update({n: partial(READERS[n], run, h) for n, h in hooks.items()})
+    watch_reads(run)
     for x in numbers + kept:
         run.skipped[id(x)] = x, owner
+        read = run.read_since.get(id(owner_of(x) if isinstance(x, np.ndarray) else x))
+        if read is not None:
+            check_owner(run, (x, owner), read[1])
         if isinstance(x, np.ndarray):
             run.skipped[id(owner_of(x))] = owner_of(x), owner
     if not (is_number(value) or isinstance(value, np.ndarray)):
         run.holders[id(value)] = value, owner
+
+
+def found(run: Hooks) -> None:
+    """Called when the argument was found: what is read now may be a result."""
+    if run.decides:
+        watch_reads(run)
+
+
+def watch_reads(run: Hooks) -> None:
+    """Let the hooks that read tell what they have read, from now on."""
+    if "store_item" in vars(run):
+        return
+    hooks = {name: getattr(run, name) for name in READERS}
+    vars(run).update({n: partial(READERS[n], run, h) for n, h in hooks.items()})
 
 
 def is_real(x: Any) -> bool:
@@ -161,9 +177,12 @@ def is_array_of_records(x: Any) -> bool:
 
 def check_read(run: Hooks, value: Any, place: Any) -> Any:
     """A value that is read; refused if it is a result of an earlier call."""
-    key = id(owner_of(value) if isinstance(value, np.ndarray) else value)
-    entry = run.skipped.get(key)
-    if entry is not None and run.slot(value) is None:
+    whole = owner_of(value) if isinstance(value, np.ndarray) else value
+    entry = run.skipped.get(id(whole))
+    if entry is None:
+        if run.close and (isinstance(value, np.ndarray) or is_keeper(value)):
+            run.read_since[id(whole)] = whole, place
+    elif run.slot(value) is None:
         check_owner(run, entry, place)
     return value
 

@@ -71,6 +71,8 @@ def at_place(owner: Any, kind: str, place: Any) -> Any:
 
 def entries(x: Any) -> Any:
     """A container; of one that refers to its keys or values weakly, the values."""
+    if isinstance(x, type | ModuleType):
+        return [value for value in vars(x).values() if holds_numbers(value)]
     return list(x.values()) if isinstance(x, WEAK) else x
 
 

@@ -292,7 +292,9 @@ def chains_read(node: ast.AST) -> Iterator[Chain]:
         for part in (*node.args, *(k.value for k in node.keywords)):
             yield from chains_read(part)
         return
-    if not isinstance(node, SCOPES):
+    if isinstance(node, ast.Lambda):
+        yield from chains_read(node.body)
+    elif not isinstance(node, SCOPES):
         for child in ast.iter_child_nodes(node):
             yield from chains_read(child)
 

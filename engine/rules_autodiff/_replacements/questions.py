@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._hooks.access import as_index
+from rules_autodiff._hooks.caches import found_name
 from rules_autodiff._hooks.calls import construct
 from rules_autodiff._hooks.close_calls import whole as note_whole
 from rules_autodiff._hooks.numpy_protocols import says
@@ -89,6 +90,7 @@ def handle_hasattr(run: Any, x: Any, name: str) -> bool:
         run.getattr(x, name)
     except AttributeError:
         return False
+    found_name(run, name)
     return True
 
 
