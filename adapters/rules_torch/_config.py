@@ -19,6 +19,7 @@ from rules_core.extend import (
     refuse_moving_constant,
     unflatten,
 )
+from rules_torch._closures.kept_tensors import check_kept, emptiable
 from rules_torch._closures.parts import reaches_tensor
 from rules_torch._values.leaves import differentiable, flatten
 from rules_torch._values.numpy_arrays import to_numpy
@@ -54,7 +55,10 @@ class TorchConfig(rc.RuleConfig, rc.HasReverseMode, rc.HasForwardsMode):
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
         """`(y, pullback)`; the pullback evaluates `f` again and may be kept."""
         pull = _pull_back_arrays if _is_numpy((f, args, kw)) else _pull_back
-        return f(*args, **kw), rc.Pullback(pull, f, args, kw)
+        before = [] if torch.compiler.is_compiling() else emptiable(f, args)
+        y = f(*args, **kw)
+        check_kept(f, before)
+        return y, rc.Pullback(pull, f, args, kw)
 
     def frule_via_ad(
         self, tangents: tuple[Any, ...], f: Any, *args: Any, **kw: Any
@@ -126,7 +130,9 @@ class _Flat:
                 filled[i] = x
             (f, *args), kw = unflatten(self.layout, filled)
             self.leaves: list[Tensor] = []
+            before = [] if torch.compiler.is_compiling() else emptiable(f, tuple(args))
             self.result = flatten(f(*args, **kw), self.leaves)
+            check_kept(f, before)
             self.floating = [differentiable(y) for y in self.leaves]
             return tuple(y for y in self.leaves if differentiable(y))
 

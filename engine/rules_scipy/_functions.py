@@ -10,7 +10,7 @@ theorem about the result, which calls back into the AD system that is running.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def solve(
     """
     host = find_adapter((functions, args, start), {})
     if host is None:
-        own = [f and _bound(numpy_function(f)[0](()), args) for f in functions]
+        own = [f and _bound(_in_numpy(f, run), args) for f in functions]
         y, *rest = run(own, *start)
         return np.array(y) if np.ndim(y) else y, *rest
     examples = example if isinstance(example, list) else [(example,)] * len(functions)
@@ -66,6 +66,63 @@ def solve(
     result = example if result is None else result
     found = _solve_on_host(run, calls, arrays, tuple(start), result)
     return *found, {}
+
+
+def _in_numpy(f: Function, run: Any) -> Function:
+    """`f` as SciPy calls it, where no array of a framework is seen: it gives none."""
+    call = numpy_function(f)[0](())
+
+    def checked(*xs: Any) -> Any:
+        try:
+            y = call(*xs)
+        except (RuntimeError, TypeError) as error:  # of an array that has no numbers
+            if isinstance(error, rc.RulesCoreError) or not any(_names_outside(f)):
+                raise
+            _refuse_outside(f, run)
+        if type(y) is float or isinstance(y, np.ndarray):
+            return y
+        if any(map(_is_differentiated, arrays_in(y))):
+            _refuse_outside(f, run)
+        return y
+
+    return checked
+
+
+def _is_differentiated(x: Any) -> bool:
+    """Whether an array of a framework is traced, or requires a gradient."""
+    if find_adapter((x,), {}) is None:
+        return False
+    try:
+        np.asarray(x)
+    except Exception:  # each framework raises its own
+        return True
+    return False
+
+
+def _refuse_outside(f: Function, run: Any) -> NoReturn:
+    name = getattr(f, "__qualname__", type(f).__qualname__)
+    solver = getattr(run, "settings", {}).get("name") or run.f.__name__
+    solver = str(solver).strip("_").removeprefix("run_").removeprefix("by_")
+    read = ", ".join(_names_outside(f))
+    message = (
+        f"{solver}: the function {name} reads an array that is differentiated, or "
+        f"traced, from outside{read and f' (as {read})'}, where the solver does not "
+        "find it. Pass it in args, or capture it in a closure."
+    )
+    raise rc.UnsupportedError(message)
+
+
+def _names_outside(f: Function) -> Iterator[str]:
+    """The globals, and attributes of global classes, that are such arrays."""
+    code = getattr(getattr(f, "__func__", f), "__code__", None)
+    scope = getattr(getattr(f, "__func__", f), "__globals__", {})
+    for name in () if code is None else code.co_names:
+        value = scope.get(name)
+        if isinstance(value, type):
+            held = {f"{name}.{key}": x for key, x in vars(value).items()}
+        else:
+            held = {name: value}
+        yield from [path for path, x in held.items() if _is_differentiated(x)]
 
 
 def _bound(f: Function, args: tuple[Any, ...]) -> Function:

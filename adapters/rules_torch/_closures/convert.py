@@ -31,7 +31,15 @@ from .parts import (
     writable,
 )
 
-__all__ = ["TENSORS", "Plan", "convert", "holds_numbers", "is_bare", "rebuild"]
+__all__ = [
+    "TENSORS",
+    "Plan",
+    "convert",
+    "holds_numbers",
+    "is_bare",
+    "rebuild",
+    "rebuild_apart",
+]
 
 TENSORS = frozenset((Tensor, torch.nn.Parameter))
 
@@ -218,6 +226,13 @@ def rebuild(plan: Plan, tensors: Iterable[Tensor]) -> Any:
     return plan[1](plan[0], tensors)
 
 
+def rebuild_apart(plan: Plan, tensors: Iterable[Tensor]) -> Any:
+    """The same with containers of its own: what it puts there stays in this copy."""
+    if plan[1] is not _make_general:
+        return rebuild(plan, tensors)
+    return _Builder(tuple(tensors), apart=True).build(plan[0])
+
+
 def _make_closure(template: Any, tensors: Iterable[Tensor]) -> Any:
     head, contents = template
     values = tensors if contents is None else _filled(contents, tensors)
@@ -368,8 +383,8 @@ class _Walker:
 class _Builder:
     """Puts tensors back into a template."""
 
-    def __init__(self, tensors: tuple[Tensor, ...]) -> None:
-        self._tensors = tensors
+    def __init__(self, tensors: tuple[Tensor, ...], *, apart: bool = False) -> None:
+        self._tensors, self._apart = tensors, apart
         self._made: dict[int, Any] = {}
 
     def build(self, template: Any) -> Any:
@@ -386,7 +401,8 @@ class _Builder:
         return made
 
     def _lent(self, lent: _Lent) -> Any:
-        if not lent.assigned and not hides_tensor(lent.value, lent.leaf):
+        shared = not (lent.assigned or self._apart)
+        if shared and not hides_tensor(lent.value, lent.leaf):
             return lent.value
         return self.build(lent.node)
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 import rules_core as rc
 from rules_core.extend import Opener, flatten, unflatten
-from rules_torch._closures.convert import Plan, convert, rebuild
+from rules_torch._closures.convert import Plan, convert, rebuild_apart
 
 __all__ = ["numpy_function"]
 
@@ -57,7 +57,7 @@ class Unbound:
 
     def __call__(self, arrays: Sequence[Any]) -> Callable[..., Any]:
         """The function of NumPy arrays, in double precision."""
-        f = rebuild(_PLANS[self], _tensors(arrays))
+        f = rebuild_apart(_PLANS[self], _tensors(arrays))
 
         def bound(*args: Any) -> Any:
             with torch.inference_mode(mode=False), torch.enable_grad():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -12,6 +13,8 @@ from rules_core.extend import Opener, flatten as _flatten
 from rules_torch._closures.parts import reaches_tensor
 from rules_torch._compat import is_symbol
 from rules_torch._errors import HiddenTensorsError
+
+from .defaults import capturing_defaults, defaults_of
 
 __all__ = ["SymbolError", "TensorOpener", "as_array", "differentiable", "flatten"]
 
@@ -66,6 +69,8 @@ class TensorOpener(Opener):
             raise SymbolError(value)
         if not reaches_tensor(value):
             return None
+        if isinstance(value, FunctionType) and reaches_tensor(defaults_of(value)):
+            value = capturing_defaults(value)
         level = rc.structure(value)
         if level is None:
             raise HiddenTensorsError(type(value).__qualname__)

@@ -159,6 +159,7 @@ def _run_bracketing(solver: Any) -> Any:
         found = solver(functions[0], float(a), float(b), full_output=True, **settings)
         return _report_of(found[1])
 
+    run_bracketing.__name__ = solver.__name__  # for messages
     return run_bracketing
 
 
