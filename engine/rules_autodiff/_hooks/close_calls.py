@@ -53,7 +53,8 @@ def compared(run: Hooks, x: Any, y: Any, *, equal: bool) -> None:
     if run.close:
         return
     if not equal and apart(first(x), first(y)):
-        if type(x) is not type(y) and in_table(run, x, y):
+        table = (type(x) is np.ndarray) is not (type(y) is np.ndarray)
+        if table and in_table(run, x, y):
             meet(run)
         return
     one, other = run.slot(x) is not None, run.slot(y) is not None

@@ -25,6 +25,7 @@ from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.outside_reads import reads_active
 from rules_autodiff._python.values import (
     INERT,
+    SCALARS,
     has_fields,
     is_float_array,
     is_number,
@@ -177,10 +178,15 @@ def is_array_of_records(x: Any) -> bool:
 
 def check_read(run: Hooks, value: Any, place: Any) -> Any:
     """A value that is read; refused if it is a result of an earlier call."""
-    whole = owner_of(value) if isinstance(value, np.ndarray) else value
+    if type(value) in SCALARS:
+        whole, kept = value, False
+    elif isinstance(value, np.ndarray):
+        whole, kept = owner_of(value), True
+    else:
+        whole, kept = value, type(value) not in INERT and is_keeper(value)
     entry = run.skipped.get(id(whole))
     if entry is None:
-        if run.close and (isinstance(value, np.ndarray) or is_keeper(value)):
+        if kept and run.close:
             run.read_since[id(whole)] = whole, place
     elif run.slot(value) is None:
         check_owner(run, entry, place)
@@ -191,7 +197,7 @@ def check_owner(run: Hooks, entry: Any, place: Any) -> None:
     owner = entry[1]
     if not is_carried(run, owner):
         return
-    name = place if isinstance(place, str) else repr(place)
+    name = f"{place[0]}[{place[1]!r}]" if isinstance(place, tuple) else str(place)
     if run.close:
         refused("skipped", name)
     run.read_early = run.read_early or name
@@ -213,7 +219,7 @@ def read_attribute(run: Hooks, hook: Callable[..., Any], owner: Any, name: str) 
 
 def read_item(run: Hooks, hook: Callable[..., Any], owner: Any, key: Any) -> Any:
     value = hook(owner, key)
-    place = f"{type(owner).__name__}[{key!r}]"
+    place = type(owner).__name__, key
     if isinstance(owner, np.ndarray) and owner_of(value) is not owner_of(owner):
         check_read(run, owner, place)
     return value if isinstance(value, np.ndarray) else check_read(run, value, place)
@@ -288,10 +294,10 @@ def computing(name: str) -> Callable[..., Any]:
 
     def compute(run: Hooks, hook: Callable[..., Any], *operands: Any) -> Any:
         result = hook(*operands)
-        decides = name == "sub" and run.close and not np.any(result)
-        if not decides:  # it asks how far the argument is from the last one
-            check_operands(run, name, *operands[-2:])
-        return result
+        arrays = [x for x in operands[-2:] if isinstance(x, np.ndarray)]
+        if arrays and not (name == "sub" and run.close and not np.any(result)):
+            check_operands(run, name, *arrays)
+        return result  # a difference of nothing asks where the last point was
 
     return compute
 

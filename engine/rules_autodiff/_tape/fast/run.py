@@ -125,7 +125,9 @@ class FastRun(ReverseRun):
             z = self.pair(x - y, x, None, None, y, minus, None)
         else:
             z = self.linear(SUB, x, y)
-        if not self.close and is_arithmetic(z) and np.size(z):
+        if self.close or (type(z) is ndarray and is_far(z)):
+            return z
+        if is_arithmetic(z) and np.size(z):
             subtracted(self, z, x, y)
         return z
 
@@ -385,6 +387,11 @@ class FastRun(ReverseRun):
             raise
         self.write(x, Ellipsis, castable(value, x, name, y))
         return x
+
+
+def is_far(z: Any) -> bool:
+    """Whether a difference of float64 does not begin with nearly nothing."""
+    return z.dtype is DOUBLE and not (z.size and -ALMOST < z.item(0) < ALMOST)
 
 
 def entry(
