@@ -1,8 +1,8 @@
 """`scipy.fft` for every framework: primitives with the names of its functions.
 
 Transforms are linear; the adjoint of each is another one. Complex cotangents follow the
-convention of `rules_core` (`docs/explanation/complex-numbers`). `workers` and
-`overwrite_x` are passed on to SciPy.
+convention of `rules_core` (`docs/explanation/complex-numbers`). `workers` is passed on
+to SciPy; with `overwrite_x` it gets copies, so that no argument is overwritten.
 
 >>> import numpy as np
 >>> import rules_core as rc
