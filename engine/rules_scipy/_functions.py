@@ -219,7 +219,8 @@ def stacked(xp: Any, x: Any) -> Any:
     if isinstance(x, list | tuple):
         return xp.stack([stacked(xp, entry) for entry in x])
     # PyTorch warns of a tensor that is made of a tensor.
-    return x if rc.is_array(x) and not isinstance(x, np.ndarray) else xp.asarray(x)
+    is_numpys = isinstance(x, np.ndarray | np.generic)
+    return x if rc.is_array(x) and not is_numpys else xp.asarray(x)
 
 
 # results

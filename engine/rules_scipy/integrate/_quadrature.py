@@ -32,13 +32,14 @@ def _at_fixed(y: Any, points: Any) -> Any:
 @rc.frule.define(_at_fixed)
 def at_fixed_frule(tangents: Any, y: Any, points: Any) -> Any:
     """The tangent of the integral."""
-    moves = not is_zero(tangents[2])
+    moves, y = not is_zero(tangents[2]), _at_fixed(y, points)
     return y, rc.not_implemented(_JUMPS) if moves else tangents[1]
 
 
 @rc.rrule.define(_at_fixed)
 def at_fixed_rrule(y: Any, points: Any) -> Any:
     """As forwards."""
+    y = _at_fixed(y, points)  # what a rule returns is differentiated at higher orders
     return y, lambda dy: (rc.NoTangent(), dy, rc.not_implemented(_JUMPS))
 
 

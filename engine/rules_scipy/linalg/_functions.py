@@ -173,8 +173,15 @@ def _define(made: rc.Primitive, name: str, frule: Any, rrule: Any) -> None:
 
 
 def _given(a: Any, f: Any) -> Any:
-    """A list as SciPy reads it."""
-    return array_of(a, f) if isinstance(a, list | int | float) else a
+    """A list as SciPy reads it, which takes a number for a matrix of one entry."""
+    own = array_of(a, f) if isinstance(a, list | int | float) else a
+    if not own.shape:
+        message = (
+            f"the derivative of scipy.linalg.{f.__name__} must be taken of a matrix, "
+            "but got a number. Give a matrix of one entry."
+        )
+        raise rc.UnsupportedError(message)
+    return own
 
 
 def primary(

@@ -85,7 +85,7 @@ def in_torch(f, order):
 SYSTEMS = {"engine": in_engine, "jax": in_jax, "torch": in_torch}
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=7, start=1)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_first_order(system, method):
@@ -112,7 +112,7 @@ def test_reverse_mode_by_the_variational_equation():
         program("RK45", sensitivity="back")(W)
 
 
-@pytest.mark.covering
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("at", [None, TIMES], ids=["steps", "t_eval"])
 def test_values_are_scipys(method, at):
@@ -137,6 +137,7 @@ def left(r, t0, t1, y0, method="LSODA"):
     return solve(lambda t, y: -r * y, (t0, t1), [y0], method, **EXACT).y[0, -1]
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("place", range(4))
 def test_start_end_and_parameters(place):
     x = (0.7, 0.25, 1.5, 2.0)
@@ -147,6 +148,7 @@ def test_start_end_and_parameters(place):
     assert jvp(left, x, step)[1] == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.full
 def test_second_derivatives_in_a_time():
     def f(x):
         found = integrate.solve_ivp(

@@ -46,8 +46,8 @@ class Indexing(Part):
         if owner.kind.has_parts:
             return self.entry(owner, node)
         if owner.kind.name == "many":
-            key = reader.expressions.untraced(node.slice)
-            return reader.lists.entry_of_list(owner, key)
+            place = reader.expressions.untraced(node.slice)
+            return reader.lists.entry_of_list(owner, place)
         if owner.kind.name != "array":
             refuse("a subscript of such a value is not known", node)
         key = self.key(node.slice, owner.kind.ndim)

@@ -1,0 +1,1 @@
+"""An epidemic at a school, fitted through SciPy's solver of differential equations."""
