@@ -9,6 +9,7 @@ from typing import Any
 from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.methods import class_attribute
 from rules_autodiff._python.values import INERT
+from rules_autodiff._shadows.saved_state import own_dict
 
 __all__ = ["behind", "is_keeper", "keepers", "keeps_numbers"]
 
@@ -25,6 +26,9 @@ def keepers(x: Any) -> Iterator[Any]:
                 yield from () if isinstance(value, CONTAINERS) else keepers(value)
     elif keeps_numbers(x):
         yield x
+    elif not callable(x) and type(own := own_dict(x)) is dict:  # a table of its own
+        for value in own.values():
+            yield from keepers(value) if isinstance(value, CONTAINERS) else ()
 
 
 def keeps_numbers(x: Any) -> bool:
