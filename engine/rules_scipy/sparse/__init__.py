@@ -4,7 +4,12 @@
 `scipy.sparse.linalg`. Programs for NumPy use SciPy's own classes.
 """
 
-from . import _facts as _facts, _methods as _methods, linalg as linalg
+from . import (
+    _arithmetic as _arithmetic,
+    _facts as _facts,
+    _methods as _methods,
+    linalg as linalg,
+)
 from ._array import SparseArray as SparseArray, as_sparse as as_sparse
 from ._pattern import Pattern as Pattern
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import numbers
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,13 +11,20 @@ import numpy as np
 import scipy.sparse
 
 import rules_core as rc
-from rules_core.extend import is_sparse, stand_in
+from rules_core.extend import stand_in
 
-from ._array import SparseArray, as_sparse
-from ._moves import assembled, laid_out, moved, of_nonzeros, without_repeats
-from ._pattern import Pattern
+from ._array import SparseArray
+from ._moves import assembled, moved, without_repeats
 
-__all__ = ["DECLARED", "constant", "covers", "methods_of"]
+__all__ = [
+    "CLASSES",
+    "DECLARED",
+    "constant",
+    "covers",
+    "covers_method",
+    "like",
+    "methods_of",
+]
 
 # Functions of SciPy: "covered" or "constant".
 DECLARED: dict[Any, str] = {}
@@ -110,7 +116,7 @@ _UNARY = (
 ).split()
 
 
-def _like(a: Any, data: Any) -> Any:
+def like(a: Any, data: Any) -> Any:
     """A matrix at the places of `a` with other numbers."""
     return assembled(_empty(a), data)
 
@@ -129,7 +135,7 @@ def _by_entry(name: str) -> None:
 
     def body(a: Any) -> Any:
         a = without_repeats(a)
-        return _like(a, f(a.data))
+        return like(a, f(a.data))
 
     covers_method(name)(body)
 
@@ -141,21 +147,21 @@ for _name in _UNARY:
 @covers_method("__neg__")
 def negative(a: Any) -> Any:
     """`-A`."""
-    return _like(a, -a.data)
+    return like(a, -a.data)
 
 
 @covers_method("__abs__")
 def absolute(a: Any) -> Any:
     """`abs(A)`."""
     a = without_repeats(a)
-    return _like(a, np.abs(a.data))
+    return like(a, np.abs(a.data))
 
 
 @covers_method("conj", "conjugate")
 def conjugated(a: Any, copy: bool = True) -> Any:
     """`A.conj()`; without `copy` a real matrix itself."""
     if a.dtype.kind == "c":
-        return _like(a, np.conj(a.data))
+        return like(a, np.conj(a.data))
     return a.copy() if copy else a
 
 
@@ -168,13 +174,13 @@ def adjoint(a: Any) -> Any:
 @covers_method("real", "_real")
 def real(a: Any) -> Any:
     """`A.real`."""
-    return _like(a, np.real(a.data))
+    return like(a, np.real(a.data))
 
 
 @covers_method("imag", "_imag")
 def imag(a: Any) -> Any:
     """`A.imag`."""
-    return _like(a, np.imag(a.data))
+    return like(a, np.imag(a.data))
 
 
 @covers_method("astype")
@@ -182,32 +188,13 @@ def astype(a: Any, dtype: Any, casting: str = "unsafe", copy: bool = True) -> An
     """`A.astype(dtype)`; without `copy` a matrix of this dtype itself."""
     if not copy and a.dtype == np.dtype(dtype):
         return a
-    return _like(a, a.data.astype(dtype, casting=casting))
+    return like(a, a.data.astype(dtype, casting=casting))
 
 
 @covers_method("asfptype")
 def asfptype(a: Any) -> Any:
     """`A.asfptype()`: floating numbers are kept."""
     return a
-
-
-@covers_method("power")
-def power(a: Any, n: Any, dtype: Any = None) -> Any:
-    """`A.power(n)`, entry by entry."""
-    _refuse_classes(a, n)
-    _check_number("power", n)
-    a = without_repeats(a)
-    data = a.data**n
-    return _like(a, data if dtype is None else data.astype(dtype))
-
-
-def _check_number(name: str, n: Any) -> None:
-    if not np.isscalar(n) or n == 0 or np.real(n) < 0:
-        message = (
-            f"A.{name}(n) has derivatives for a positive number n only: other powers "
-            "of the entries that are not stored are not zero."
-        )
-        raise rc.UnsupportedError(message)
 
 
 # sums
@@ -265,260 +252,6 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
 def trace(a: Any, offset: int = 0) -> Any:
     """`A.trace(offset)`."""
     return np.sum(a.diagonal(offset))
-
-
-# arithmetic
-
-
-def _is_number(x: Any) -> bool:
-    if isinstance(x, np.ndarray):
-        return x.ndim == 0
-    return bool(np.isscalar(x))
-
-
-def _refuse_classes(a: Any, b: Any) -> None:
-    """Of an operand SciPy or its class chooses what the result is."""
-    if isinstance(b, memoryview) or (
-        isinstance(b, np.ndarray) and type(b) is not np.ndarray
-    ):
-        message = (
-            f"an operation of a sparse matrix and a {type(b).__name__} has no rule, "
-            "for its result has another class. Give numpy.asarray(…)."
-        )
-        raise rc.UnsupportedError(message)
-    if isinstance(b, numbers.Number) and not isinstance(b, _NUMBERS):
-        message = (
-            f"an operation of a sparse matrix and a {type(b).__name__} has no rule. "
-            "Give float(…)."
-        )
-        raise rc.UnsupportedError(message)
-
-
-_NUMBERS = (int, float, complex, np.generic)
-
-
-def _refuse_matrix(a: Any, b: Any) -> None:
-    """`A + x` of a sparse matrix and an array."""
-    if isinstance(a, scipy.sparse.spmatrix) and not (is_sparse(b) or _is_number(b)):
-        message = (
-            "the sum of a sparse matrix and an array is a numpy.matrix, which has no "
-            "derivatives. Use a sparse array: csr_array(A)."
-        )
-        raise rc.UnsupportedError(message)
-
-
-rc.non_differentiable([_refuse_classes, _refuse_matrix])
-
-
-def _answers_itself(x: Any) -> bool:
-    """Whether Python asks the other operand, which NumPy does not know as an array."""
-    if _is_number(x) or is_sparse(x) or isinstance(x, np.ndarray | list | tuple):
-        return False
-    return bool(np.asanyarray(x).dtype == object)
-
-
-rc.non_differentiable(_answers_itself)
-
-
-@covers_method("__add__", "__radd__")
-def plus(a: Any, b: Any) -> Any:
-    """`A + B`: sparse for a sparse `B`."""
-    _refuse_classes(a, b)
-    if is_sparse(b):
-        return laid_out(as_sparse(a) + as_sparse(b), operator.add, a, b)
-    if _is_number(b):
-        return _shifted(a, b)
-    if not isinstance(b, np.ndarray):
-        return NotImplemented
-    _refuse_matrix(a, b)
-    return a.toarray() + b
-
-
-@covers_method("__sub__")
-def minus(a: Any, b: Any) -> Any:
-    """`A - B`."""
-    _refuse_classes(a, b)
-    if is_sparse(b):
-        return laid_out(as_sparse(a) - as_sparse(b), operator.sub, a, b)
-    if _is_number(b):
-        return _shifted(a, b)
-    if not isinstance(b, np.ndarray):
-        return NotImplemented
-    _refuse_matrix(a, b)
-    return a.toarray() - b
-
-
-@covers_method("__rsub__")
-def subtracted(a: Any, b: Any) -> Any:
-    """`B - A` of a dense `B`."""
-    is_dense = _is_number(b) or isinstance(b, np.ndarray)
-    return -(a - b) if is_dense else NotImplemented
-
-
-def _shifted(a: Any, b: Any) -> Any:
-    if isinstance(b, int | float) and b == 0:
-        return a.copy()
-    message = "adding a nonzero scalar to a sparse array is not supported"
-    raise NotImplementedError(message)
-
-
-@covers_method("__iadd__", "__isub__")
-def in_place(a: Any, b: Any) -> Any:
-    """As SciPy: `A += B` makes a new matrix."""
-    return NotImplemented
-
-
-@covers_method("__imul__")
-def times_in_place(a: Any, b: Any) -> Any:
-    """`A *= b` for a number."""
-    _refuse_classes(a, b)
-    if not _is_number(b):
-        return NotImplemented
-    a.data *= b
-    return a
-
-
-@covers_method("__itruediv__")
-def divided_in_place(a: Any, b: Any) -> Any:
-    """`A /= b` for a number."""
-    _refuse_classes(a, b)
-    if not _is_number(b):
-        return NotImplemented
-    a.data *= 1.0 / b
-    return a
-
-
-@covers_method("multiply")
-def multiplied(a: Any, b: Any) -> Any:
-    """`A.multiply(B)`, entry by entry."""
-    _refuse_classes(a, b)
-    if _is_number(b):
-        return _like(a, a.data * b)
-    if _answers_itself(b):
-        return NotImplemented
-    if not is_sparse(b):
-        b = np.asarray(b)
-    if a.ndim != 2 or (is_sparse(b) and b.shape != a.shape):
-        message = "A.multiply(B) has derivatives for matrices of one shape."
-        raise rc.UnsupportedError(message)
-    return laid_out(as_sparse(a) * b, type(a).multiply, a, b)
-
-
-@covers(*methods_of("__mul__", CLASSES[::2]), *methods_of("__rmul__", CLASSES[::2]))
-def times(a: Any, b: Any) -> Any:
-    """`A * B` of sparse arrays: entry by entry."""
-    return a.multiply(b)
-
-
-@covers(*methods_of("__mul__", CLASSES[1::2]))
-def times_matrix(a: Any, b: Any) -> Any:
-    """`A * B` of sparse matrices: their product."""
-    _refuse_classes(a, b)
-    return _like(a, a.data * b) if _is_number(b) else a @ b
-
-
-@covers(*methods_of("__rmul__", CLASSES[1::2]))
-def times_matrix_reflected(a: Any, b: Any) -> Any:
-    """`B * A` of sparse matrices."""
-    _refuse_classes(a, b)
-    return _like(a, a.data * b) if _is_number(b) else b @ a
-
-
-@covers_method("__truediv__")
-def divided(a: Any, b: Any) -> Any:
-    """`A / b` for a number, or entry by entry by a dense matrix."""
-    if is_sparse(b):
-        message = (
-            "A / B of sparse matrices is not a number where both store nothing, and "
-            "has no rule. Divide A by B.toarray(), or divide their data."
-        )
-        raise rc.UnsupportedError(message)
-    _refuse_classes(a, b)
-    if _answers_itself(b):
-        return NotImplemented
-    return a.multiply(1.0 / (b if _is_number(b) else np.asarray(b)))
-
-
-@covers(*methods_of("__pow__", CLASSES[::2]))
-def raised(a: Any, n: Any) -> Any:
-    """`A ** n` of sparse arrays: entry by entry."""
-    return a.power(n)
-
-
-@covers(*methods_of("__pow__", CLASSES[1::2]), scipy.sparse.linalg.matrix_power)
-def matrix_power(a: Any, n: Any) -> Any:
-    """The product of `n` factors `A`."""
-    if operator.index(n) < 1:
-        message = "matrix_power(A, n) has derivatives for n > 0."
-        raise rc.UnsupportedError(message)
-    result = a
-    for _ in range(n - 1):
-        result = result @ a
-    return result
-
-
-@covers_method("__matmul__")
-def matmul(a: Any, b: Any) -> Any:
-    """`A @ B`."""
-    _refuse_classes(a, b)
-    _check_no_number(b)
-    return NotImplemented if _answers_itself(b) else a.dot(b)
-
-
-def _check_no_number(b: Any) -> None:
-    if _is_number(b):
-        message = "Scalar operands are not allowed, use '*' instead"
-        raise ValueError(message)
-
-
-@covers_method("dot")
-def dot(a: Any, b: Any) -> Any:
-    """`A.dot(B)`."""
-    _refuse_classes(a, b)
-    if is_sparse(b):
-        return laid_out(as_sparse(a) @ as_sparse(b), operator.matmul, a, b)
-    if _is_number(b):
-        return a * b
-    return as_sparse(a) @ np.asarray(b)
-
-
-@covers_method("__rmatmul__")
-def matmul_reflected(a: Any, b: Any) -> Any:
-    """`B @ A`."""
-    _refuse_classes(a, b)
-    _check_no_number(b)
-    if _answers_itself(b):
-        return NotImplemented
-    return np.asarray(b) @ as_sparse(a)
-
-
-@covers(scipy.sparse.kron)
-def kron(A: Any, B: Any, format: Any = None) -> Any:
-    """The Kronecker product."""
-    a, b = as_sparse(of_nonzeros(A)), as_sparse(of_nonzeros(B))
-    i, j = _all_pairs(a.nnz, b.nnz)
-    rows = a.pattern.rows[i] * b.shape[0] + b.pattern.rows[j]
-    columns = a.pattern.columns[i] * b.shape[1] + b.pattern.columns[j]
-    shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
-    data = a.data[i] * b.data[j]
-    made = SparseArray(data, Pattern(rows, columns, shape))
-    return laid_out(made, scipy.sparse.kron, A, B, format)
-
-
-def _all_pairs(m: int, n: int) -> Any:
-    return np.divmod(np.arange(m * n), max(n, 1))
-
-
-rc.non_differentiable(_all_pairs)
-
-
-@covers(scipy.sparse.kronsum)
-def kronsum(A: Any, B: Any, format: Any = None) -> Any:
-    """`kron(I, A) + kron(B, I)`."""
-    one = scipy.sparse.kron(scipy.sparse.eye_array(B.shape[0]), A, "coo")
-    other = scipy.sparse.kron(B, scipy.sparse.eye_array(A.shape[0]), "coo")
-    made = as_sparse(one) + as_sparse(other)
-    return laid_out(made, scipy.sparse.kronsum, A, B, format)
 
 
 # refused in words
