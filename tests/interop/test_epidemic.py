@@ -53,8 +53,8 @@ def test_both_hosts_find_the_same_epidemic(tmp_path, capsys):
     assert all(one.norm < 1e-6 for one in fits)
     np.testing.assert_allclose(fits[0].theta, fits[1].theta, atol=1e-7)
     contacts, recovery, _ = np.exp(fits[0].theta)
-    assert 1.6 < contacts < 1.9
-    assert 0.4 < recovery < 0.5  # about two days in bed, as the doctors reported
+    assert 1.8 < contacts < 2.05
+    assert 0.45 < recovery < 0.52  # about two days in bed, as the doctors reported
     report(fits)
     assert "reproduction number" in capsys.readouterr().out
     draw(fits[0], tmp_path / "epidemic.png")
