@@ -69,7 +69,7 @@ def compared(run: Hooks, x: Any, y: Any, *, equal: bool) -> None:
 
 def first(x: Any) -> Any:
     """A number, or the first entry of an array: seldom are the others asked."""
-    return x.item(0) if type(x) is np.ndarray and x.size else x
+    return x.item(0) if isinstance(x, np.ndarray) and x.size else x
 
 
 def apart(x: Any, y: Any) -> bool:

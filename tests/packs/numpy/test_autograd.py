@@ -9,7 +9,9 @@ from autograd.core import primitive_jvps, primitive_vjps
 
 import rules_core as rc
 import rules_numpy  # noqa: F401  its declarations are looked at
-import rules_scipy.special  # noqa: F401  its declarations are looked at
+import rules_scipy.integrate
+import rules_scipy.linalg
+import rules_scipy.special  # noqa: F401  their declarations are looked at
 from rules_numpy._declare.derivative import DECLARED, constant
 
 # autograd registers its rules where it wraps a module.
@@ -20,7 +22,6 @@ import_module("autograd.scipy.integrate")
 # What autograd differentiates of SciPy and this project does not, and why.
 NO_RULE = {
     "scipy.stats": "densities are compositions of special functions: write them so",
-    "scipy.integrate": "an adjoint solver is a program, not a rule",
 }
 
 
