@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from examples._common.minimise import Host
 
-__all__ = ["check_gradients", "picture", "row", "verdict"]
+__all__ = ["Fitted", "check_gradients", "picture", "row", "verdict"]
 
 SAME = 1e-6  # largest difference of the logarithms that are fitted
 FLAT = 1e-5  # largest entry of the gradient
 
 
-class Fitted(Protocol):
-    """What is known of every fit."""
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """What is known of every fit.
 
+    Attributes:
+        host: Name of the host.
+        theta: Logarithms of what is fitted.
+        loss: The loss at the end.
+        norm: Largest entry of the gradient at the end.
+        evaluations: Evaluations of loss and gradient by L-BFGS.
+        seconds: Seconds that the fit took.
+    """
+
+    host: str
     theta: Any
+    loss: float
     norm: float
+    evaluations: int
+    seconds: float
 
 
 def picture(program: str, about: str | None) -> Path:

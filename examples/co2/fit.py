@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from examples._common import differences, minimise
+from examples._common.report import Fitted
 from examples.co2.model import Problem, loss
 from examples.co2.record import Record
 
@@ -24,32 +25,20 @@ class Host(minimise.Host, Protocol):
         """Second derivatives of the loss."""
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fit and how it went.
+@dataclass(frozen=True, kw_only=True)
+class Fit(Fitted):
+    """A fit of the hyperparameters; `seconds` are those of L-BFGS.
 
     Attributes:
-        host: Name of the host.
-        theta: Logarithms of the hyperparameters, shape (8,).
-        spread: Their standard errors, from the Hessian.
-        loss: Negative log marginal likelihood.
-        norm: Largest entry of the gradient at the end.
-        rough: The same after L-BFGS, before Newton's steps.
-        evaluations: Evaluations of loss and gradient by L-BFGS.
+        spread: The standard errors of `theta`, from the Hessian.
+        rough: The largest entry of the gradient after L-BFGS, before Newton's steps.
         first: Seconds of the first evaluation, compilation included.
-        seconds: Seconds of L-BFGS after that.
         newton: Seconds of Newton's steps, compilation included.
     """
 
-    host: str
-    theta: Any
     spread: Any
-    loss: float
-    norm: float
     rough: float
-    evaluations: int
     first: float
-    seconds: float
     newton: float
 
 
@@ -65,10 +54,12 @@ def fit(host: Host, start: Any = START) -> Fit:
     value, gradient = host.value_and_grad(theta)
     times.append(perf_counter())
     spread = np.sqrt(np.diag(np.linalg.inv(hessian)))
-    norm = np.abs(gradient).max()
+    first, seconds, newton_seconds = np.diff(times)
     return Fit(
-        host.name, theta, spread, value, norm, rough, evaluations, *np.diff(times)
-    )
+        host=host.name, theta=theta, loss=value, norm=np.abs(gradient).max(),
+        evaluations=evaluations, seconds=seconds, spread=spread, rough=rough,
+        first=first, newton=newton_seconds,
+    )  # fmt: skip
 
 
 def newton(host: Host, theta: Any) -> tuple[Any, Any]:

@@ -9,12 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from examples._common import differences, minimise
+from examples._common.report import Fitted
 from examples.epidemic.model import residuals
 
-__all__ = ["START", "Fit", "Host", "finite_differences", "fit", "loss"]
+__all__ = ["PRECISION", "START", "Fit", "Host", "finite_differences", "fit", "loss"]
 
 # Logarithms of rates of 1 and 0.5 per day, and of one boy.
 START = np.log(np.array([1.0, 0.5, 1.0]))
+PRECISION = {"steps": 40, "flat": 1e-2, "change": 1e-12}
 STEPS, FLAT = 10, 1e-9  # of Gauss and Newton, to end with
 
 
@@ -25,29 +27,17 @@ class Host(minimise.Host, Protocol):
         """Derivatives of the residuals, one row each, by forward mode."""
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fit and how it went.
+@dataclass(frozen=True, kw_only=True)
+class Fit(Fitted):
+    """A fit of the rates and of the first cases.
 
     Attributes:
-        host: Name of the host.
-        theta: Logarithms of the rates and of the first cases, shape (3,).
         covariance: That of `theta`, as the scatter of the residuals tells.
         jacobian: Derivatives of the residuals, shape (14, 3).
-        loss: Half the sum of squares.
-        norm: Largest entry of the gradient at the end.
-        evaluations: Evaluations of loss and gradient by L-BFGS.
-        seconds: Seconds that the fit took.
     """
 
-    host: str
-    theta: Any
     covariance: Any
     jacobian: Any
-    loss: float
-    norm: float
-    evaluations: int
-    seconds: float
 
 
 def loss(theta: Any) -> Any:
@@ -65,8 +55,11 @@ def fit(host: Host, start: Any) -> Fit:
     J = host.jacobian(theta)
     scatter = 2 * value / (len(J) - len(theta))
     covariance = scatter * np.linalg.inv(J.T @ J)
-    norm, seconds = np.abs(gradient).max(), perf_counter() - begin
-    return Fit(host.name, theta, covariance, J, value, norm, evaluations, seconds)
+    return Fit(
+        host=host.name, theta=theta, loss=value, norm=np.abs(gradient).max(),
+        evaluations=evaluations, seconds=perf_counter() - begin,
+        covariance=covariance, jacobian=J,
+    )  # fmt: skip
 
 
 def polished(host: Host, theta: Any) -> Any:

@@ -9,11 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from examples._common import differences, minimise
+from examples._common.report import Fitted
 from examples.river.model import JUMP, SPREAD, prior, simulate
 from examples.river.record import Record
 
-__all__ = ["Fit", "Host", "finite_differences", "fit", "loss", "start_of"]
+__all__ = ["PRECISION", "Fit", "Host", "finite_differences", "fit", "loss", "start_of"]
 
+PRECISION = {"steps": 40, "flat": 1e-2, "change": 1e-12}
 MOST, TIGHT = 40, 1e-9  # steps of the polish, and the gradient that ends it
 
 
@@ -24,27 +26,15 @@ class Host(minimise.Host, Protocol):
         """Derivatives of the residuals, one row each, by forward mode."""
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fit and how it went.
+@dataclass(frozen=True, kw_only=True)
+class Fit(Fitted):
+    """A fit of releases and decay.
 
     Attributes:
-        host: Name of the host.
-        theta: Logarithms of releases and decay, shape (hours + 1,).
-        spread: Their standard errors.
-        loss: Minus the logarithm of the posterior.
-        norm: Largest entry of the gradient at the end.
-        evaluations: Evaluations of loss and gradient by L-BFGS.
-        seconds: Seconds that the fit took.
+        spread: The standard errors of `theta`.
     """
 
-    host: str
-    theta: Any
     spread: Any
-    loss: float
-    norm: float
-    evaluations: int
-    seconds: float
 
 
 def loss(theta: Any, record: Record) -> float:
@@ -67,9 +57,10 @@ def fit(host: Host, start: Any) -> Fit:
     curvature = precision(host, theta)
     value, gradient = host.value_and_grad(theta)
     spread = np.sqrt(np.diag(np.linalg.inv(curvature)))
-    seconds = perf_counter() - begin
-    norm = np.abs(gradient).max()
-    return Fit(host.name, theta, spread, value, norm, evaluations, seconds)
+    return Fit(
+        host=host.name, theta=theta, loss=value, norm=np.abs(gradient).max(),
+        evaluations=evaluations, seconds=perf_counter() - begin, spread=spread,
+    )  # fmt: skip
 
 
 def polished(host: Host, theta: Any, inverse: Any) -> Any:

@@ -109,7 +109,7 @@ def subtracted(run: Hooks, z: Any, x: Any, y: Any) -> None:
 
     It may be made a sign, a text or a whole number.
     """
-    if run.close or abs(first(z)) > ALMOST:
+    if run.close or not (is_arithmetic(z) and np.size(z)) or abs(first(z)) > ALMOST:
         return
     one, other = run.slot(x) is not None, run.slot(y) is not None
     if one and other:
@@ -224,8 +224,7 @@ def repeats(*parts: Any) -> bool:
 def subtracting(run: Any, x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`np.subtract`."""
     z = run.call_opaque(np.subtract, (x, y, *args), kwargs)
-    if is_arithmetic(z) and np.size(z):
-        subtracted(run, z, x, y)
+    subtracted(run, z, x, y)
     return z
 
 

@@ -376,8 +376,7 @@ PLAIN_NUMBERS = frozenset({float, int, np.float64, bool})
 def difference(run: Hooks, x: Any, y: Any) -> Any:
     """`x - y`."""
     z = run.binary("sub", x, y)
-    if not run.close and is_arithmetic(z) and np.size(z):
-        close_calls.subtracted(run, z, x, y)
+    close_calls.subtracted(run, z, x, y)
     return z
 
 

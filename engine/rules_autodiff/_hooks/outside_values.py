@@ -76,7 +76,7 @@ def check_classes(run: Hooks, f: Any, values: Any, rule: Any = None) -> None:
     """
     if is_closed(root_of(f)) or (rule and rule.constant):
         return
-    for cls in {type(x) for x in parts(values)} - set(SIMPLE):
+    for cls in {type(x) for x in parts(values)} - SIMPLE:
         bases = (*cls.__mro__, *type(cls).__mro__)
         for base in [b for b in bases if not is_closed(root_of(b))]:
             for name, entry in vars(base).items():

@@ -71,7 +71,6 @@ def solve_ivp(
     functions = (fun, jac if callable(jac) else None, *events)
     given = (start, t0, t1) if at is None else (start, t0, t1, at)
     table, success, counts, others = solution(functions, args, given, run)
-    table = if_converged(table, success, f"solve_ivp(method={method!r})")
     problem = _problem("solve_ivp", method, rest, start, sensitivity)
     solver = f"solve_ivp(method={method!r})"
     case, parts = (fun, args, start, t0), _parts(table, counts, len(events))

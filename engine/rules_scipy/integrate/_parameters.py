@@ -73,7 +73,7 @@ def tangent_of(fun: Any, args: Any, found: Sequence[Any]) -> tuple[Any, Any]:
 def joined(found: Sequence[Any], shapes: Sequence[Any], unit: Any) -> Any:
     """One vector of leaves, in the dtype of `unit`."""
     if not found:
-        return unit[:0]
+        return unit.reshape((-1,))[:0]
     xp = rc.array_namespace(unit, *[x for x in found if x is not None])
     zero = xp.sum(unit) * 0.0
     parts = [

@@ -15,7 +15,14 @@ from rules_scipy._solvers import without_formula
 
 from ._arguments import DECLARED, tuple_of
 from ._losses import cost_of
-from ._optima import best_value, directions, optimum, slope, with_formula
+from ._optima import (
+    best_value,
+    called,
+    directions,
+    gradient,
+    optimum,
+    with_formula,
+)
 from ._searches import ends_of, limits_of, search, vector
 
 __all__ = ["curve_fit", "least_squares", "leastsq"]
@@ -81,8 +88,8 @@ def least_squares(
     problem = (cost, None), args, lower, upper
     x = if_converged(optimum(y[:n], *problem, n, name), success, name)
     value = if_converged(best_value(y[n], x, *problem, name), success, name)
-    grad = with_formula(y[n + 1 : 2 * n + 1], _gradient, (cost,), (x, args))
-    r = with_formula(y[2 * n + 1 : 2 * n + 1 + m], _called, (residuals,), (x, args))
+    grad = with_formula(y[n + 1 : 2 * n + 1], gradient, (cost,), (x, args))
+    r = with_formula(y[2 * n + 1 : 2 * n + 1 + m], called, (residuals,), (x, args))
     counted = {"success": success == 1, "status": counts[0], "nfev": counts[1],
                "njev": counts[2], "active_mask": counts[3:]}  # fmt: skip
     fields = {**(without_formula(rest, x, _FIELD) or counted), "x": x, "cost": value,
@@ -103,14 +110,6 @@ def _is_feasible(bounds: Any) -> Any:
 
 def _is_dense(rest: Any) -> bool:
     return not rest or isinstance(rest["jac"], np.ndarray)
-
-
-def _gradient(functions: Any, x: Any, args: Any) -> Any:
-    return slope(lambda x: functions[0](x, *args), x)
-
-
-def _called(functions: Any, x: Any, args: Any) -> Any:
-    return functions[0](x, *args)
 
 
 def _jacobian(functions: Any, x: Any, args: Any) -> Any:

@@ -12,7 +12,7 @@ from rules_scipy._functions import Run, if_converged, like
 from rules_scipy._solvers import without_formula
 
 from ._arguments import DECLARED
-from ._optima import best_value, optimum, with_formula
+from ._optima import best_value, called, optimum, with_formula
 from ._searches import ends_of, limits_of, search
 
 __all__ = ["lsq_linear", "nnls"]
@@ -37,10 +37,6 @@ def _cost(x: Any, A: Any, b: Any) -> Any:
 def _norm(x: Any, A: Any, b: Any) -> Any:
     r = _misfit(x, A, b)
     return rc.array_namespace(r).sqrt((r * r).sum())
-
-
-def _called(functions: Any, x: Any, args: Any) -> Any:
-    return functions[0](x, *args)
 
 
 def _dense(A: Any, solver: str, *others: Any) -> Any:
@@ -78,7 +74,7 @@ def lsq_linear(
     problem = (_cost, None), (A, b), lower, upper
     x = if_converged(optimum(y[:n], *problem, n, name), success, name)
     value = if_converged(best_value(y[n], x, *problem, name), success, name)
-    r = with_formula(y[n + 1 :], _called, (_misfit,), (x, (A, b)))
+    r = with_formula(y[n + 1 :], called, (_misfit,), (x, (A, b)))
     counted = {"success": success == 1, "status": counts[0], "nit": counts[1],
                "active_mask": counts[2:]}  # fmt: skip
     fields = without_formula(rest, x, _FIELD) or counted

@@ -12,7 +12,7 @@ from rules_scipy._solvers import without_formula
 
 from ._arguments import DECLARED, functions_of, tuple_of
 from ._constraints import constraints_of, functions_in, joined, rebuilt
-from ._optima import best_value, number, optimum, slope, with_formula
+from ._optima import best_value, gradient, optimum, with_formula
 from ._searches import pairs_of, search, vector
 
 __all__ = ["minimize"]
@@ -92,11 +92,6 @@ def local_minimum(
     x = if_converged(optimum(x, *problem, x.shape[0], name), success, name)
     value = best_value(value, x, *problem, name)
     return x, if_converged(value, success, name)
-
-
-def gradient(functions: Any, x: Any, args: Any) -> Any:
-    """The gradient of the objective."""
-    return slope(lambda x: number(functions[0](x, *args)), x)
 
 
 def _name(method: Any, bounds: Any, constraints: Any) -> str:

@@ -12,8 +12,8 @@ from rules_scipy._functions import Function, Run
 from rules_scipy._solvers import without_formula
 
 from ._arguments import DECLARED, functions_of, tuple_of
-from ._minimizers import FIELD, gradient, local_minimum
-from ._optima import with_formula
+from ._minimizers import FIELD, local_minimum
+from ._optima import gradient, with_formula
 from ._searches import pairs_of, search, vector
 
 __all__ = [

@@ -26,7 +26,7 @@ from rules_core import (
 )
 from rules_scipy._functions import known
 
-__all__ = ["best_value", "directions", "number", "optimum", "slope", "with_formula"]
+__all__ = ["best_value", "called", "directions", "gradient", "optimum", "with_formula"]
 
 _REVERSE, _FORWARD = RuleConfig[HasReverseMode], RuleConfig[HasForwardsMode]
 
@@ -413,3 +413,16 @@ def with_formula_frule(config: Any, tangents: Any, value: Any, *args: Any) -> An
     given = rc.NoTangent(), zero, *tangents[2:]
     y = with_formula(value, *args)
     return y, frule_via_ad(config, given, _by_formula, value, *args)[1]
+
+
+# formulas
+
+
+def called(functions: Any, x: Any, args: Any) -> Any:
+    """The function."""
+    return functions[0](x, *args)
+
+
+def gradient(functions: Any, x: Any, args: Any) -> Any:
+    """The gradient of the function, whose result is a number."""
+    return slope(lambda x: number(functions[0](x, *args)), x)

@@ -105,55 +105,62 @@ def linprog(
     `x`, `fun` and the marginals of `ineqlin` and `eqlin` have derivatives.
     """
     _refuse(method, integrality)
-    given = c, A_ub, b_ub, A_eq, b_eq, bounds
-    c = like(c, *given).reshape((-1,))
-    xp, n = rc.array_namespace(c), c.shape[0]
-    parts = [(A_ub, b_ub), (A_eq, b_eq)]
-    blocks = [
-        (like(_dense(A), c).reshape((-1, n)), like(b, c).reshape((-1,)))
-        for A, b in parts
-        if A is not None
-    ]
-    sizes = tuple(
-        [0 if A is None else like(b, c).reshape((-1,)).shape[0] for A, b in parts]
-    )
-    lower, upper = pairs_of(_pairs(bounds, n), c)
-    start = [c, lower, upper]
-    A = xp.concat([block for block, _ in blocks]) if blocks else None
-    if A is not None:
-        b = xp.concat([right for _, right in blocks])
-        start += [A, b]
-        free = b * 0.0 - float("inf")
-        equal = xp.arange(b.shape[0]) >= sizes[0]
-        lower = xp.concat([lower, xp.where(equal, b, free)])
-        upper = xp.concat([upper, b])
-    m = sum(sizes)
-    run = Run(_run_linprog, 2, sizes=sizes, given={
-        "method": method, "callback": callback, "options": options, "x0": x0,
-    })  # fmt: skip
-    y, success, counts, rest = search((None,), (), tuple(start), run, 2 * n + m + 1)
+    c = like(c, c, A_ub, b_ub, A_eq, b_eq, bounds).reshape((-1,))
+    ends = pairs_of(_pairs(bounds, c.shape[0]), c)
+    parts = [_part(A, b, c) for A, b in ((A_ub, b_ub), (A_eq, b_eq))]
+    sizes = tuple([0 if part is None else part[1].shape[0] for part in parts])
+    A, b = _joined([part for part in parts if part is not None], c)
+    start = (c, *ends) if A is None else (c, *ends, A, b)
+    given = {"method": method, "callback": callback, "options": options, "x0": x0}
+    run = Run(_run_linprog, 2, sizes=sizes, given=given)
+    n, m = c.shape[0], sum(sizes)
+    y, success, counts, rest = search((None,), (), start, run, 2 * n + m + 1)
+    lower, upper = ends if A is None else _with_rows(*ends, b, sizes[0])
     functions = _objective, None if A is None else _rows
-    held = y[: n + m]
-    held = optimum(held, functions, (c, A), lower, upper, n, "linprog")
+    held = optimum(y[: n + m], functions, (c, A), lower, upper, n, "linprog")
     held = if_converged(held, success, "linprog")
-    x, multipliers = held[:n], held[n:]
-    slopes = c if A is None else c - multipliers @ A
-    # SciPy's are exactly zero where a limit is not met.
-    met = y[n + m : 2 * n + m] != 0
-    pressures = xp.where(met, slopes, slopes * 0.0)
-    if A is not None:
-        pressures = xp.concat([pressures, multipliers])
-    value = linear_value(y[2 * n + m], x, pressures, c, A, lower, upper)
-    fields = {**without_formula(rest, x, _FIELD),
-              "x": x, "fun": if_converged(value, success, "linprog")}  # fmt: skip
-    if not rest:
-        fields["success"], fields["status"] = success == 1, counts[0]
-        fields["nit"] = counts[1]
-    for name, part in (("ineqlin", multipliers[: sizes[0]]),
-                       ("eqlin", multipliers[sizes[0] :])):  # fmt: skip
+    pressures = _pressures(held, y[n + m : 2 * n + m] != 0, c, A)
+    value = linear_value(y[2 * n + m], held[:n], pressures, c, A, lower, upper)
+    counted = {"success": success == 1, "status": counts[0], "nit": counts[1]}
+    fields = without_formula(rest, held, _FIELD) or counted
+    marginals = {"ineqlin": held[n : n + sizes[0]], "eqlin": held[n + sizes[0] :]}
+    for name, part in marginals.items():
         own = {**fields.get(name, {}), "marginals": part}
         fields[name] = _sp.OptimizeResult(own)
-    return _sp.OptimizeResult(fields)
+    value = if_converged(value, success, "linprog")
+    return _sp.OptimizeResult({**fields, "x": held[:n], "fun": value})
+
+
+def _part(A: Any, b: Any, c: Any) -> Any:
+    """The rows of one kind of constraints and their right side; None without them."""
+    if A is None:
+        return None
+    rows = like(_dense(A), c).reshape((-1, c.shape[0]))
+    return rows, like(b, c).reshape((-1,))
+
+
+def _joined(parts: Any, c: Any) -> tuple[Any, Any]:
+    if not parts:
+        return None, None
+    xp = rc.array_namespace(c)
+    rows, right = zip(*parts, strict=True)
+    return xp.concat(list(rows)), xp.concat(list(right))
+
+
+def _with_rows(lower: Any, upper: Any, b: Any, inner: int) -> tuple[Any, Any]:
+    """The limits of the unknowns and rows, of which the first are bounded above."""
+    xp = rc.array_namespace(b)
+    equal = xp.arange(b.shape[0]) >= inner
+    below = xp.where(equal, b, b * 0.0 - float("inf"))
+    return xp.concat([lower, below]), xp.concat([upper, b])
+
+
+def _pressures(held: Any, met: Any, c: Any, A: Any) -> Any:
+    """The multipliers of all limits; SciPy's are zero for those that are not met."""
+    xp, multipliers = rc.array_namespace(held), held[c.shape[0] :]
+    slopes = c if A is None else c - multipliers @ A
+    own = xp.where(met, slopes, slopes * 0.0)
+    return own if A is None else xp.concat([own, multipliers])
 
 
 def _refuse(method: Any, integrality: Any) -> None:

@@ -71,29 +71,25 @@ rc.non_differentiable(_answers_itself)
 @covers_method("__add__", "__radd__")
 def plus(a: Any, b: Any) -> Any:
     """`A + B`: sparse for a sparse `B`."""
-    _refuse_classes(a, b)
-    if is_sparse(b):
-        return laid_out(as_sparse(a) + as_sparse(b), operator.add, a, b)
-    if _is_number(b):
-        return _shifted(a, b)
-    if not isinstance(b, np.ndarray):
-        return NotImplemented
-    _refuse_matrix(a, b)
-    return a.toarray() + b
+    return _combined(operator.add, a, b)
 
 
 @covers_method("__sub__")
 def minus(a: Any, b: Any) -> Any:
     """`A - B`."""
+    return _combined(operator.sub, a, b)
+
+
+def _combined(operation: Any, a: Any, b: Any) -> Any:
     _refuse_classes(a, b)
     if is_sparse(b):
-        return laid_out(as_sparse(a) - as_sparse(b), operator.sub, a, b)
+        return laid_out(operation(as_sparse(a), as_sparse(b)), operation, a, b)
     if _is_number(b):
         return _shifted(a, b)
     if not isinstance(b, np.ndarray):
         return NotImplemented
     _refuse_matrix(a, b)
-    return a.toarray() - b
+    return operation(a.toarray(), b)
 
 
 @covers_method("__rsub__")

@@ -142,6 +142,7 @@ def derivative(host, program):
 @pytest.mark.covering(every=37)
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("name", PROGRAMS)
+# SciPy's own: of a gradient that a method ignores, and of steps without effect.
 @pytest.mark.filterwarnings("ignore:Method .* does not use")
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0")
 def test_the_minimum_moves(name, host):

@@ -125,9 +125,7 @@ class FastRun(ReverseRun):
             z = self.pair(x - y, x, None, None, y, minus, None)
         else:
             z = self.linear(SUB, x, y)
-        if self.close or (type(z) is ndarray and is_far(z)):
-            return z
-        if is_arithmetic(z) and np.size(z):
+        if not (self.close or (type(z) is ndarray and is_far(z))):
             subtracted(self, z, x, y)
         return z
 
