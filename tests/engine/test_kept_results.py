@@ -14,21 +14,9 @@ import numpy as np
 import pytest
 
 from rules_autodiff import UnsupportedProgram, grad, hessian, jacfwd, jvp
-from tests.engine.cache_programs import (
-    ALWAYS_REFUSED,
-    FORMS,
-    HOMES,
-    KEYS,
-    LOOKUPS,
-    PLACES,
-    TESTS,
-    Program,
-    compared,
-    is_seen,
-    looked_up,
-    made,
-    pure,
-)
+from tests.engine.cache_programs import ALWAYS_REFUSED, Program, made, pure
+from tests.engine.caches_by_comparison import FORMS, PLACES, TESTS, compared, is_seen
+from tests.engine.caches_by_key import HOMES, KEYS, LOOKUPS, looked_up
 from tests.engine.honest_programs import HONEST
 
 X = np.array([0.5, -1.0, 2.0])

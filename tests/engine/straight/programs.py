@@ -91,3 +91,8 @@ def check_refused(f, *args, reason):
     with pytest.raises(UnsupportedProgram, match=reason):
         value_and_grad(f, 0, tier="straight")(*args)
     value_and_grad(f, 0)(*args)
+
+
+def alone(*rest):
+    """A function of star arguments alone."""
+    return sum(i * x for i, x in enumerate(rest))

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from rules_autodiff import Const, UnsupportedProgram, grad, value_and_grad, vjp
-from tests.engine.straight.programs import check_refused, check_written, same
+from rules_autodiff import grad, value_and_grad
+from tests.engine.straight.programs import alone, check_refused, check_written
 
 X = np.array([0.5, -1.0, 2.0])
 COUNTS, NAME = (1, 2), "area"
@@ -486,38 +486,3 @@ def test_other_members_and_names():
                     program = made_of(member, name, count)
                     found = grad(program, (0, 1))(2.0, 5.0)
                     assert found == grad(program, (0, 1), tier="tape")(2.0, 5.0)
-
-
-# star arguments
-
-
-def starred(a, *rest):
-    return a * rest[0] + np.sum(rest[1])
-
-
-def alone(*rest):
-    return sum(i * x for i, x in enumerate(rest))
-
-
-def made_of_stars(*args):
-    return Shape(*args[:2]).area() * args[2]
-
-
-@pytest.mark.parametrize("active", [(0,), (1,), (2, 0), (0, 1, 2)])
-def test_star_arguments(active):
-    args = (2.0, 3.0, X)
-    check_written(starred, *args, by=active)
-    for f, given in ((alone, (1.0, 2.0, 3.0)), (made_of_stars, (0.5, 2.0, 3.0))):
-        check_written(f, *given, by=active)
-
-
-def test_star_arguments_of_pullbacks():
-    for tier in ("tape", "straight"):
-        value, pullback = vjp(starred, 2.0, Const(3.0), X, tier=tier)
-        assert value == 6.0 + np.sum(X)
-        found = pullback(1.0)
-        assert found[0] == 3.0
-        same(found[2], np.ones(3))
-    with pytest.raises(UnsupportedProgram, match="no float"):
-        grad(alone, 1, tier="straight")(1.0, 2)
-    assert grad(alone, 0)(1.0, 2) == 0.0
