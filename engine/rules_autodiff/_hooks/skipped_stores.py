@@ -36,7 +36,14 @@ from rules_autodiff._shadows.memory import owner_of
 from .carried import is_carried
 from .interface import Hooks
 from .keepers import is_keeper, keepers
-from .stored_places import CONTAINERS, Variables, called, held, value_of
+from .stored_places import (
+    CONTAINERS,
+    Variables,
+    called,
+    held,
+    keeps_no_results,
+    value_of,
+)
 
 __all__ = [
     "attribute_for_test",
@@ -93,7 +100,10 @@ def passed(run: Hooks, *skips: Any, depth: int = 1) -> None:
 
 def look(run: Hooks, frame: Any, places: Any, sources: Any, names: Any) -> None:
     """Note what the skipped statements have stored in earlier calls."""
-    variables, outside = frame.f_locals, frame.f_globals
+    outside = frame.f_globals
+    if keeps_no_results(outside):
+        return
+    variables = frame.f_locals
     found = [
         (owner, value)
         for owner, value in held(variables, outside, places)

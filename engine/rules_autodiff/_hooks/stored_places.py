@@ -15,7 +15,7 @@ from rules_autodiff._lift.source import definition
 from rules_autodiff._python.errors import SourceNotFound
 from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.methods import class_attribute
-from rules_autodiff._python.opaque import is_opaque
+from rules_autodiff._python.opaque import OWN, is_opaque
 from rules_autodiff._python.values import is_float_array, is_number
 from rules_autodiff._shadows.saved_state import own_dict, read_attribute
 
@@ -26,6 +26,7 @@ __all__ = [
     "Variables",
     "called",
     "held",
+    "keeps_no_results",
     "may_store",
     "stores_of",
     "value_of",
@@ -132,7 +133,12 @@ def called(
     f = f.__func__ if isinstance(f, MethodType | staticmethod | classmethod) else f
     if not isinstance(f, FunctionType) or is_opaque(f) or is_lifted(f):
         return None  # a function that this run has made keeps nothing of earlier calls
-    return f
+    return None if keeps_no_results(f.__globals__) else f
+
+
+def keeps_no_results(scope: Variables) -> bool:
+    """Whether code of a module of our own keeps nothing that depends on numbers."""
+    return str(scope.get("__name__", "")).partition(".")[0] in OWN
 
 
 def takes_owner(owner: Any, name: Any) -> bool:
