@@ -15,7 +15,7 @@ import numpy as np
 
 from rules_autodiff._python.handlers import HANDLERS
 from rules_autodiff._python.values import INERT, is_arithmetic
-from rules_autodiff._refusals import refused, where
+from rules_autodiff._refusals import refused
 
 from .interface import Hooks
 from .own_keys import is_own_key
@@ -35,7 +35,7 @@ REAL = frozenset({float, np.float64})
 def meet(run: Hooks) -> None:
     """Note that the argument was found to be what the program knows."""
     if not run.close:
-        run.close = where()
+        run.close = True
         run.found()
         if run.read_early:
             refused("skipped", run.read_early)

@@ -18,7 +18,7 @@ class Hooks(Protocol):
     failure: Exception | None
     debug: bool
     met: str
-    close: str
+    close: bool
     whole: bool
     read_early: str
     read_since: dict[int, Any]

@@ -52,7 +52,7 @@ class Run:
         texts: The numbers with derivatives that went into texts and files.
         stored: Dicts and the hashes of the keys that were stored in this run.
         met: Where a constant was found that is equal to an active value.
-        close: Where an argument was found to be nearly what the program knows.
+        close: Whether an argument was found to be nearly what the program knows.
         whole: Whether a value with a derivative was rounded.
         skipped: By identity, results of earlier calls, which must not be read then.
         holders: By identity, containers of such results.
@@ -79,7 +79,7 @@ class Run:
     over = False
     failure: Exception | None = None
     met = ""
-    close = ""
+    close = False
     whole = False
     read_early = ""
     decides = False
