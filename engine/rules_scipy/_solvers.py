@@ -16,7 +16,8 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
-from rules_core.extend import Opener, build_tangent, flatten
+from rules_core.extend import Opener, build_tangent, flatten, is_sparse
+from rules_scipy.sparse._moves import like
 
 __all__ = ["Declared", "is_zero", "without_formula"]
 
@@ -93,6 +94,8 @@ def without_formula(value: Any, y: Any, reason: str) -> Any:
         return type(value)({k: without_formula(x, y, reason) for k, x in items})
     if type(value) in (list, tuple):
         return type(value)([without_formula(x, y, reason) for x in value])
+    if is_sparse(value):
+        return like(value, without_formula(value.data, y, reason))
     return _reported(value, y, reason) if _has_numbers(value) else value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,5 +123,6 @@ def rebuilt(given: Any, f: Any, jac: Any, lower: Any, upper: Any) -> Any:
         return {**given, "fun": f} | ({} if jac is None else {"jac": jac})
     if "A" in given:
         return _sp.LinearConstraint(lb=lower, ub=upper, **given)
-    own = given if jac is None else given | {"jac": jac}
+    own = deepcopy(given)  # SciPy writes to strategies such as BFGS()
+    own |= {} if jac is None else {"jac": jac}
     return _sp.NonlinearConstraint(f, lower, upper, **own)

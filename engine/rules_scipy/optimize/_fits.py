@@ -239,16 +239,28 @@ def curve_fit(
     popt = if_converged(popt, success, "curve_fit")
     pcov = y[n:].reshape((n, n))
     formula = _inverse if absolute_sigma else _covariance
-    if loss == "linear":
-        pcov = with_formula(pcov, formula, (residuals,), (popt, args))
-    else:
+    r = residuals(popt, *args)
+    if loss != "linear":
         pcov = without_formula(pcov, popt, _ROBUST)
+    elif r.shape[0] <= n and not absolute_sigma:
+        pcov = without_formula(pcov, popt, _INFINITE)
+    else:
+        pcov = with_formula(pcov, formula, (residuals,), (popt, args))
     if not full_output:
         return popt, pcov
-    info = {"nfev": counts[1], "fvec": residuals(popt, *args)}
-    return popt, pcov, {**rest.get("info", {}), **info}, rest.get("text", ""), counts[0]
+    own = without_formula(rest.get("info", {}), popt, _CURVE_FIELD)
+    info = {**own, "nfev": counts[1], "fvec": r}
+    return popt, pcov, info, rest.get("text", ""), counts[0]
 
 
+_CURVE_FIELD = (
+    "derivative of scipy.optimize.curve_fit in a field of its report other than fvec; "
+    "compute it from popt"
+)
+_INFINITE = (
+    "derivative of scipy.optimize.curve_fit in pcov without more data than parameters, "
+    "where it is infinite; pass absolute_sigma=True, or add data"
+)
 _ROBUST = (
     "derivative of scipy.optimize.curve_fit in pcov with a loss other than linear; "
     "differentiate popt alone"
@@ -299,12 +311,6 @@ def _covariance(functions: Any, p: Any, args: Any) -> Any:
     """The inverse of `JᵀJ`, scaled by the misfit."""
     r = functions[0](p, *args)
     freedom = r.shape[0] - p.shape[0]
-    if freedom <= 0:
-        message = (
-            "curve_fit has no derivative of pcov without more data than parameters: "
-            "the covariance is infinite. Pass absolute_sigma=True, or add data."
-        )
-        raise rc.UnsupportedError(message)
     return _inverse(functions, p, args) * ((r * r).sum() / freedom)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,9 @@ def _run_minimize(
     if feasible is not None:
         bounds = _sp.Bounds(lower[:n], upper[:n], feasible)
     found = _sp.minimize(
-        fun, x0, jac=jac or of_jac, hess=hess or of_hess, hessp=hessp, bounds=bounds,
+        # SciPy writes to strategies such as BFGS().
+        fun, x0, jac=jac or of_jac, hess=hess or deepcopy(of_hess), hessp=hessp,
+        bounds=bounds,
         constraints=_rebuilt(settings["rows"], rest, lower[n:], upper[n:]), **given,
     )  # fmt: skip
     slopes = np.full(n, np.nan)

@@ -158,6 +158,8 @@ def directions(f: Any, x: Any) -> list[Any]:
 _LEFT = 0.1
 # It may also be this small against the solution,
 _SHORT = 1e-4
+# but not if this part of the gradient nearby is left where the equation is singular;
+_FLAT = 1e-9
 # and the gradient is zero from this part of the size that it has near the solution.
 _ZERO = 1e-6
 
@@ -186,7 +188,11 @@ def _checks(
     good = (_most(xp, left) <= _LEFT * _most(xp, r)) | (
         _most(xp, left) <= xp.finfo(y.dtype).eps ** 0.5
     )
-    settled = good | (_most(xp, step) <= _SHORT * _most(xp, y))
+    short = _most(xp, step) <= _SHORT * _most(xp, y)
+    # What no step can mend: at a kink between straight lines, all of the gradient.
+    rest = (U @ xp.where(tiny, U.T @ (r / rows), 0.0 * sizes)) * rows
+    aside = conditions(y + _SHORT * (xp.abs(y) + 1.0), functions, args, n)[1]
+    settled = good | (short & (_most(xp, rest) <= _FLAT * _most(xp, aside)))
     size = xp.sum(xp.abs(A) * (xp.abs(y) + 1.0), axis=1)
     near = _is_near(xp, u, lower) | _is_near(xp, u, upper)
     weak = (xp.abs(v) <= _ZERO * size) & near & (lower < upper)

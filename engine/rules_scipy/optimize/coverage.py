@@ -36,7 +36,7 @@ in `args` and in what functions capture, in forward and reverse mode, at every o
 minimum is differentiated by the conditions of Karush, Kuhn and Tucker, so that limits
 have derivatives too; the result of a global minimiser as a local minimum. In the start,
 the bracket and options it is zero. Fields of results that have no formula, such as
-`fjac`, raise an error where their derivative is asked for.
+`fjac`, raise an error in reverse mode and are NaN in forward mode.
 [](../how-to/solvers-in-jax-and-torch.md) says how to use them.
 
 ## Functions with rules

@@ -14,7 +14,7 @@ import rules_core as rc
 from rules_core.extend import stand_in
 
 from ._array import SparseArray
-from ._moves import assembled, moved, without_repeats
+from ._moves import like, moved, without_repeats
 
 __all__ = [
     "CLASSES",
@@ -114,20 +114,6 @@ _UNARY = (
     "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign "
     "sin sinh sqrt tan tanh trunc"
 ).split()
-
-
-def like(a: Any, data: Any) -> Any:
-    """A matrix at the places of `a` with other numbers."""
-    return assembled(_empty(a), data)
-
-
-def _empty(a: Any) -> Any:
-    found = a.copy()
-    found.data = np.zeros(0)
-    return found
-
-
-rc.non_differentiable(_empty)
 
 
 def _by_entry(name: str) -> None:

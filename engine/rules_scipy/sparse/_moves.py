@@ -23,6 +23,7 @@ __all__ = [
     "asked",
     "assembled",
     "laid_out",
+    "like",
     "moved",
     "of_nonzeros",
     "to_scipy",
@@ -100,6 +101,11 @@ def assembled(template: Any, data: Any) -> Any:
     """A new matrix with these numbers at the places of the template."""
     template.data = data
     return template
+
+
+def like(a: Any, data: Any) -> Any:
+    """A matrix at the places of `a` with other numbers."""
+    return assembled(_with_data(a, np.zeros(0)), data)
 
 
 def _drops(plan: Any) -> bool:
@@ -398,6 +404,7 @@ rc.non_differentiable(
         _places_of_nonzeros,
         _repeats,
         _template,
+        _with_data,
         asked,
         planned,
     ]

@@ -118,6 +118,79 @@ def test_a_value_has_a_derivative_where_the_solution_has_none():
     np.testing.assert_allclose(a.grad, 2 * A, rtol=1e-6)
 
 
+# A minimum at a kink between straight lines is exact, but no gradient is zero there.
+
+DATA = np.array([0.3, 1.1, 2.0])
+
+
+def tilted(xp, x, a):
+    return (xp.abs(x - a) + 0.2 * a * x).sum()
+
+
+def median(xp, x, a):
+    return xp.abs(x - a * a * xp.asarray(DATA)).sum()
+
+
+def quantile(xp, x, a):
+    distance = x - a * xp.asarray(DATA)
+    return xp.maximum(0.3 * distance, -0.7 * distance).sum()
+
+
+KINKS = {"tilted": tilted, "median": median, "quantile": quantile}
+SEARCHES = {
+    "minimize_scalar": lambda m, f: m.minimize_scalar(f).fun,
+    "bounded": lambda m, f: m.minimize_scalar(f, bounds=(-3.0, 3.0)).fun,
+    "brent": lambda m, f: m.brent(f, full_output=True)[1],
+    "golden": lambda m, f: m.golden(f, full_output=True)[1],
+    "fminbound": lambda m, f: m.fminbound(f, -3.0, 3.0, full_output=True)[1],
+    "Nelder-Mead": lambda m, f: m.minimize(f, [0.1], method="Nelder-Mead").fun,
+    "fmin": lambda m, f: m.fmin(f, [0.1], full_output=True, disp=0)[1],
+    "dual_annealing": lambda m, f: (
+        m.dual_annealing(f, [(-3, 3)], maxiter=9, seed=1).fun
+    ),
+}
+DERIVATIVES = {
+    **MODES,
+    "jax": lambda f: jax.jit(jax.grad(lambda a: f(optimize, a)))(jnp.asarray(A)),
+    "torch": lambda f: torch.func.grad(lambda a: f(optimize, a))(
+        torch.tensor(A, dtype=torch.float64)
+    ),
+}
+
+
+@pytest.mark.covering(every=15)
+@pytest.mark.parametrize("host", DERIVATIVES)
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("kink", KINKS)
+def test_a_value_at_a_kink_has_none(kink, search, host):
+    xp = {"jax": jnp, "torch": torch}.get(host, np)
+
+    def program(module, a):
+        return SEARCHES[search](module, lambda x: KINKS[kink](xp, x, a))
+
+    with jax.enable_x64(True):
+        if host == "jax":
+            assert np.isnan(DERIVATIVES[host](program))
+            return
+        with pytest.raises(rc.UnsupportedError, match="no smooth optimum"):
+            DERIVATIVES[host](program)
+
+
+@pytest.mark.parametrize("kink", KINKS)
+def test_smooth_sides_of_a_kink_do_not_matter(kink):
+    """The minimum is far from the kinks, where the objective is smooth."""
+
+    def value(a):
+        def f(x):
+            return KINKS[kink](np, x, a) + 4.0 * (x - 9.0 * a) ** 2
+
+        return scipy.optimize.minimize_scalar(f).fun
+
+    step = 1e-4
+    expected = (value(A + step) - value(A - step)) / (2 * step)
+    np.testing.assert_allclose(grad(value)(A), expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -143,6 +216,29 @@ def test_other_fields_have_no_derivative():
 
     with pytest.raises(rc.DerivativeNotImplemented, match="compute it from x"):
         grad(simplex)(A)
+
+
+@pytest.mark.parametrize("field", ["fjac", "qtf"])
+def test_other_parts_of_a_fit_have_no_derivative(field):
+    def part(a):
+        found = scipy.optimize.curve_fit(
+            lambda x, p, q: p * x + q * a, DATA, DATA**2, full_output=True
+        )
+        return np.sum(found[2][field])
+
+    with pytest.raises(rc.DerivativeNotImplemented, match="compute it from popt"):
+        grad(part)(A)
+
+
+def test_a_covariance_that_is_infinite_has_no_derivative():
+    def spread(a):
+        with pytest.warns(scipy.optimize.OptimizeWarning):
+            found = scipy.optimize.curve_fit(lambda x, p: p * x * a, [1.0], [A])
+        return found[1].sum(), found[0].sum()
+
+    with pytest.raises(rc.DerivativeNotImplemented, match="absolute_sigma=True"):
+        grad(lambda a: spread(a)[0])(A)
+    np.testing.assert_allclose(grad(lambda a: spread(a)[1])(A), -1.0 / A)
 
 
 def test_a_moving_limit_in_an_object_is_an_error():

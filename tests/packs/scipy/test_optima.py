@@ -10,7 +10,7 @@ import scipy.optimize
 import torch
 
 import rules_core as rc
-from rules_autodiff import grad, hessian, jacfwd, jacrev, jvp
+from rules_autodiff import UnsupportedProgram, grad, hessian, jacfwd, jacrev, jvp
 from rules_scipy import optimize
 
 X = np.array([[1.0, 0.2], [0.3, 1.0], [0.5, -0.4], [1.0, 1.0]])
@@ -263,3 +263,85 @@ def test_values_are_those_of_scipy(problem):
     found, own = program(optimize, x), program(scipy.optimize, x)
     np.testing.assert_array_equal(found, own)
     np.testing.assert_allclose(found, solution(x), rtol=1e-5, atol=1e-6)
+
+
+def near(a):
+    return lambda x: ((x - a) ** 2).sum()
+
+
+def in_a_circle(a):
+    """The nearest point of the unit disc."""
+    inside = scipy.optimize.NonlinearConstraint(lambda x: (x**2).sum(), -np.inf, 1.0)
+    found = scipy.optimize.minimize(
+        near(a), [0.1, 0.1], method="SLSQP", constraints=inside, tol=1e-12
+    )
+    return found.x
+
+
+def in_a_circle_by_its_slope(a):
+    inside = scipy.optimize.NonlinearConstraint(
+        lambda x: (x**2).sum(), -np.inf, 1.0, jac=lambda x: 2.0 * x,
+        hess=scipy.optimize.SR1(),
+    )  # fmt: skip
+    found = scipy.optimize.minimize(
+        near(a), [0.1, 0.1], method="trust-constr", constraints=inside,
+        hess=scipy.optimize.BFGS(), jac=lambda x: 2.0 * (x - a), options={"gtol": 1e-9},
+    )  # fmt: skip
+    return found.x
+
+
+def in_a_box(a):
+    """Whose result has sparse matrices in its fields."""
+    found = scipy.optimize.minimize(
+        near(a), [0.1, 0.1], method="trust-constr", bounds=[(-9.0, 9.0)] * 2,
+        jac=lambda x: 2.0 * (x - a),
+    )  # fmt: skip
+    return found.x
+
+
+def on_the_circle(a):
+    return a / np.sqrt((a**2).sum())
+
+
+OBJECTS = {
+    "default": (in_a_circle, on_the_circle),
+    "chosen": (in_a_circle_by_its_slope, on_the_circle),
+    "sparse": (in_a_box, lambda a: a),
+}
+
+
+@pytest.mark.covering(every=3)
+@pytest.mark.parametrize("mode", [jacrev, jacfwd])
+@pytest.mark.parametrize("case", OBJECTS)
+# SciPy's own: steps without effect.
+@pytest.mark.filterwarnings("ignore:delta_grad == 0.0")
+def test_objects_that_solvers_write_to(case, mode):
+    """Strategies such as BFGS() keep what they find; the program's stay as given."""
+    program, solution = OBJECTS[case]
+    x = np.array([1.2, 0.7])
+    known = differences(solution, x, 1e-6)
+    np.testing.assert_allclose(mode(program)(x), known, rtol=1e-4, atol=1e-4)
+
+
+def test_fields_of_sparse_matrices_are_an_error():
+    def slope(a):
+        found = scipy.optimize.minimize(
+            near(a), [0.1, 0.1], method="trust-constr", bounds=[(-9.0, 9.0)] * 2
+        )
+        return found.jac[0].toarray().sum()
+
+    with pytest.raises((rc.DerivativeNotImplemented, UnsupportedProgram)):
+        grad(slope)(np.array([1.2, 0.7]))
+
+
+@pytest.mark.parametrize("host", ["engine reverse", "jax reverse", "torch forward"])
+def test_the_norm_of_an_exact_fit_is_flat(host):
+    """The target moves in the columns' span, where the misfit is rounding."""
+    module, derivative = FIRST[host]
+
+    def misfit(w):
+        matrix = constant(X, w)
+        return module.nnls(matrix, matrix @ w)[1].reshape(1)
+
+    found = derivative(misfit, np.array([1.3, 0.7]))
+    np.testing.assert_allclose(found, 0.0, atol=1e-12)
