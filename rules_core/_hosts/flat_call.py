@@ -91,7 +91,7 @@ class FlatCall:
     def tangents(
         self, leaves: Sequence[Any], *, symbolic: bool = False
     ) -> tuple[Any, ...]:
-        """What an frule is given, from a tangent for each leaf."""
+        """The arguments of an frule, from a tangent for each leaf."""
         rest = iter(leaves)
         built = [build(part, rest, symbolic=symbolic) for part in self.parts]
         return NoTangent(), *built

@@ -54,7 +54,7 @@ class Foreign(ABC):
 
     @staticmethod
     def of(primitive: Primitive) -> Foreign | None:
-        """What a primitive was made from, if it was made like this."""
+        """The foreign function that a primitive was made from, if any."""
         foreign = getattr(primitive.fun, "foreign", None)
         own = foreign is not None and foreign.primitive.fun is primitive.fun
         return foreign if own else None  # a wrapper inherits the attribute
@@ -64,8 +64,8 @@ class Foreign(ABC):
         """`f` of NumPy arrays, in NumPy arrays that belong to the caller.
 
         Arguments share their memory with the host's arrays where that is possible.
-        Results do too; nobody else may then know that memory, so that the caller may
-        hand it on as its own, also where it is marked as read-only.
+        Results do too. That memory must have no other owner: the caller may hand
+        it on as its own, also where it is marked as read-only.
         """
 
     @abstractmethod
@@ -103,12 +103,12 @@ class Foreign(ABC):
 
     @cached_property
     def pull(self) -> Callable[..., Any]:
-        """The pullback as a primitive of the same kind."""
+        """The pullback, as a primitive of this kind."""
         return self._derived(self.vjp(), "pullback")
 
     @cached_property
     def push(self) -> Callable[..., Any]:
-        """The pushforward as a primitive of the same kind."""
+        """The pushforward, as a primitive of this kind."""
         return self._derived(self.jvp(), "pushforward")
 
     def _derived(self, f: Any, kind: str) -> Primitive:

@@ -43,7 +43,7 @@ _FLOATS = (float, complex)
 
 
 class Opener:
-    """What a host computes with, and how it takes other values apart.
+    """The leaves of a host, and how it takes other values apart.
 
     Attributes:
         types: Instances of these classes are leaves as they are.
@@ -171,7 +171,7 @@ def _restore(layout: Any, leaves: Iterator[Any]) -> Any:
 
 
 def keyed_of(layout: Any) -> str:
-    """How the entries of a container are named: by position, key or field."""
+    """Names of a container's entries: positions, keys or fields."""
     keyed: str = _KEYED.get(layout[0]) or layout[1].keyed
     return keyed
 

@@ -197,7 +197,7 @@ class _Reader:
         return tangent
 
     def entries(self, layout: Any, tangent: Any, at: str) -> Mapping[Any, Any]:
-        """What an author gave for the entries of a container."""
+        """An author's tangents of the entries of a container."""
         kind, primal, names, _ = layout
         if kind == "struct":
             primal, names = primal.primal, primal.names  # in the order of the class

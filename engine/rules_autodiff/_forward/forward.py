@@ -220,7 +220,7 @@ class ForwardRun(Run):
             self.assign(value, parts)
 
     def know(self, number: Any, lanes: list[Any]) -> None:
-        """Note a number; now and then drop those that nobody else holds."""
+        """Note a number; now and then drop those without another owner."""
         self.dots[id(number)] = (number, lanes)
         if len(self.dots) > self.limit:
             count = sys.getrefcount

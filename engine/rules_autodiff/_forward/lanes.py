@@ -1,6 +1,6 @@
 """`jacfwd` runs a rule once per tangent: the runs must agree.
 
-They see the same random state, and their results are compared.
+They see one random state, and their results are compared.
 """
 
 import random
@@ -16,7 +16,7 @@ __all__ = ["check_equal", "rewinder"]
 
 
 def rewinder(f: Any, args: tuple[Any, ...]) -> Callable[[], None]:
-    """What sets the random generator of a call back to where it stands now."""
+    """A function that sets a call's random generator back to its present state."""
     owner = getattr(f, "__self__", args[0] if args else None)
     if isinstance(owner, np.random.Generator):
         bits = owner.bit_generator

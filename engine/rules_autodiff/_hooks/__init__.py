@@ -1,1 +1,1 @@
-"""What lifted code calls in place of each operation; one file per kind of operation."""
+"""Functions that lifted code calls in place of operations, by kind of operation."""

@@ -158,7 +158,7 @@ def delitem(run: Hooks, owner: Any, key: Any) -> None:
 
 
 def entries(run: Hooks, x: Any) -> Any:
-    """What `dict(x)` takes: pairs, or a mapping with its items read one by one."""
+    """The argument of `dict(x)`: pairs, or a mapping, its items read one by one."""
     if isinstance(x, dict) and type(x).__iter__ is dict.__iter__:
         return x
     if not hasattr(x, "keys"):
@@ -207,7 +207,7 @@ def check_known(run: Hooks, item: Any, container: Any) -> None:
 
 
 def compares(item: Any, container: Any) -> bool:
-    """Whether somebody's own `__eq__` would be asked."""
+    """Whether an `__eq__` of the program's own classes would run."""
     from .special_methods import is_asked
 
     if not isinstance(container, list | tuple | deque):
@@ -216,7 +216,7 @@ def compares(item: Any, container: Any) -> bool:
 
 
 def iterated(run: Hooks, iterable: Any) -> Any:
-    """What a loop runs over: the items of an array are read one by one."""
+    """The iterable of a loop; the items of an array are read one by one."""
     if isinstance(iterable, np.ndarray):
         if not iterable.ndim:
             builtins.iter(iterable)  # raises NumPy's own error
@@ -355,7 +355,7 @@ def unpack_parts(run: Any, items: list[Any], pattern: Any) -> list[Any]:
 
 
 def is_known_container(x: Any) -> bool:
-    """Whether what is put into a container comes out as the same object."""
+    """Whether a container returns its entries as the objects that were put in."""
     if type(type(x)).__module__ == "_ctypes":
         return False
     return isinstance(x, MOVERS) or (

@@ -1,8 +1,8 @@
 """Arrays that the engine cannot follow: their memory is reached by another way.
 
-A buffer, a C iterator or a second array over the same memory would read what was
-written with a derivative, and nobody would know. They are noted when they are made and
-refused when an active value comes into the memory.
+A buffer, a C iterator or a second array over one memory would read active values
+without their derivatives. They are noted when they are made and refused when an active
+value comes into the memory.
 """
 
 from collections.abc import Callable

@@ -57,7 +57,7 @@ def stands_for(run: Hooks, *given: Any) -> bool:
 
 
 def joined(run: Hooks, result: Any, *operands: Any) -> Any:
-    """What an operator made of bytes."""
+    """The result of an operator on bytes."""
     if run.raw and isinstance(result, RAW) and run.is_active(operands):
         mark(run, result)
     elif type(result) is str and run.keys and is_own_key(run, result):

@@ -60,7 +60,7 @@ def display(run: Hooks, table: Any, count: int = 0) -> Any:
 
 
 def check_memo(run: Hooks, table: Any, key: Any, value: Any) -> Any:
-    """What a dict holds under a key; refused if it was cached by another call."""
+    """The value of a dict under a key; refused if another call cached it."""
     if type(key) in TEXTS and not (run.keys or run.whole):
         return value
     known = hash(key) in run.stored.get(id(table), (None, ()))[1]

@@ -299,7 +299,7 @@ def construct(run: Hooks, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def iter_array(run: Hooks, x: Any) -> Any:
-    """What C code would iterate by itself, as a list; anything else as it is."""
+    """An iterable that C code would iterate, as a list; others as they are."""
     if run.raw:
         check_read(run, x)
     own = python_method(type(x), "__iter__")
@@ -308,7 +308,7 @@ def iter_array(run: Hooks, x: Any) -> Any:
 
 
 def entries_of(run: Hooks, x: Any) -> Any:
-    """What a dict is filled with; a factory as it is."""
+    """The contents of a new dict; a factory as it is."""
     return run.entries(x) if hasattr(type(x), "__iter__") else x
 
 

@@ -1,4 +1,4 @@
-"""What is older than a run: everything that the program reaches by itself.
+"""Objects older than a run: all that the program reaches by itself.
 
 Objects that a call makes hold no results of earlier calls.
 """
@@ -77,7 +77,7 @@ def reached(ends: Iterable[Any]) -> dict[int, Any]:
 
 
 def inside(x: Any) -> Iterable[Any]:
-    """What an object refers to; a function, without the names that it does not read."""
+    """Referents of an object; of a function, only the names that it reads."""
     if isinstance(x, FunctionType):
         return x.__closure__, x.__defaults__, x.__kwdefaults__, x.__dict__
     if isinstance(x, ref):

@@ -90,7 +90,7 @@ def in_table(run: Hooks, x: Any, y: Any) -> bool:
 
 
 def near(x: Any, y: Any, by: float = NEAR) -> bool:
-    """Whether two values are nearly the same numbers."""
+    """Whether two values are nearly equal numbers."""
     if type(x) in REAL and type(y) in REAL:
         return bool(abs(x - y) <= (by * abs(y) or by))
     try:

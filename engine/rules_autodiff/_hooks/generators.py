@@ -1,7 +1,7 @@
 """Generators that were started outside: their code is not lifted.
 
-What they compute nobody follows. They may go on as long as they hold constants alone,
-which is asked each time.
+Their operations are not seen. They may go on as long as they hold constants alone,
+which is checked each time.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def is_followed(run: Hooks, generator: Any) -> bool:
 
 
 def check_generator(run: Hooks, generator: Any, *sent: Any) -> None:
-    """Called before a generator goes on: nobody follows one of outside."""
+    """Check a generator before it goes on: one from outside holds constants alone."""
     if is_followed(run, generator):
         return
     frame = generator.gi_frame

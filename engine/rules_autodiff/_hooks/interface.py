@@ -1,4 +1,4 @@
-"""What the modules of a run's hooks ask of it."""
+"""The interface of a run that the modules of its hooks use."""
 
 from typing import Any, ClassVar, Protocol
 
@@ -50,7 +50,7 @@ class Hooks(Protocol):
         """Called when the argument was found to be what the program knows."""
 
     def slot(self, x: Any) -> Any:
-        """What the mode knows of a value; None for a constant."""
+        """The slot or tangent of a value; None for a constant."""
 
     def is_active(self, x: Any) -> bool:
         """Whether a derivative is carried by `x` or by something that it holds."""
@@ -79,7 +79,7 @@ class Hooks(Protocol):
         """`x op= y`."""
 
     def truth(self, x: Any) -> Any:
-        """What a test looks at in place of `x`."""
+        """The value that a test takes in place of `x`."""
 
     # calls
 
@@ -96,7 +96,7 @@ class Hooks(Protocol):
         """The lifted form of a program, with its hooks bound to this run."""
 
     def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """A call of a function that nobody looks into."""
+        """A call of a function whose code is not lifted."""
 
     def has_rules(self, f: Any) -> bool:
         """Whether a function has rules, for whatever types."""
@@ -108,13 +108,13 @@ class Hooks(Protocol):
         """Run a rule that was found, and note its derivative."""
 
     def by_other_rule(self, found: Any, f: Any) -> Any:
-        """The same with a rule for the other mode, transposed."""
+        """Call a rule of the other mode, transposed."""
 
     def mutating_rule(self, f: Any, args: Any, kwargs: Any) -> Any:
         """The result by a mutating rule, or NotImplemented where there is none."""
 
     def from_text(self, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
-        """What a function of constants gave, which may have read it from a text."""
+        """The result of a function of constants, which may have read it from a text."""
 
     # access
 
@@ -125,7 +125,7 @@ class Hooks(Protocol):
         """`owner[key]`."""
 
     def iter(self, iterable: Any) -> Any:
-        """What a loop over `iterable` runs over."""
+        """The iterable that a loop over `iterable` takes."""
 
     def array_items(self, a: Any) -> Any:
         """The items of an array, one by one."""
@@ -134,7 +134,7 @@ class Hooks(Protocol):
         """`value` with what the pattern takes apart made of items to be followed."""
 
     def entries(self, x: Any) -> Any:
-        """What `dict(x)` takes."""
+        """The argument of `dict(x)`."""
 
     def read_array(self, a: Any, key: Any) -> Any:
         """`a[key]` of an array."""
@@ -168,7 +168,7 @@ class Hooks(Protocol):
         """The ids of what the run has written to, arrays by their owners."""
 
     def progress(self) -> int:
-        """How far the run has come, for `written_since`."""
+        """The present moment of the run, for `written_since`."""
 
     def written_since(self, progress: int) -> set[int]:
         """The ids of what was written to later, arrays by their owners."""

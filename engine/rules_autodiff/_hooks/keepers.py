@@ -74,7 +74,7 @@ def inside(x: Any) -> Iterable[Any]:
 
 
 def content(cell: CellType) -> Any:
-    """What a captured variable holds; None before it is set."""
+    """The value of a captured variable; None before it is set."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -138,7 +138,7 @@ def by_protocol(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
 
 
 def by_conversion(run: Hooks, f: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-    """The same with each object made the number or array that it stands for."""
+    """Arguments with each object replaced by the number or array that it stands for."""
     root = root_of(f)
     is_of_ufunc = isinstance(f, np.ufunc) or is_ufunc_method(f)
     if root not in ("numpy", "math", "cmath") and not is_of_ufunc:
@@ -208,7 +208,7 @@ def items_of(run: Hooks, x: Any) -> list[Any] | None:
 
 
 def as_number(run: Hooks, x: Any) -> Any:
-    """What an object, or each item of a sequence, says to `float`."""
+    """The `float` of an object, or of each item of a sequence."""
     if type(x) in (list, tuple):
         return converted(run, x, as_real)
     found = as_real(run, x)
@@ -219,7 +219,7 @@ def as_number(run: Hooks, x: Any) -> Any:
 
 
 def as_real(run: Hooks, x: Any, names: tuple[str, ...] = FLOATS) -> Any:
-    """What an object says to `float`; anything else as it is."""
+    """The `float` of an object; other values as they are."""
     for name in names:
         method = users_method(x, name)
         if method is not None:

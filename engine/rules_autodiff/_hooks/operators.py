@@ -87,7 +87,7 @@ def as_float(run: Hooks, x: Any) -> Any:
 
 
 def by_methods(run: Hooks, name: str, x: Any, y: Any) -> Any:
-    """What the methods of two objects say, where one of them is in Python.
+    """The answer of two objects' methods, where one of them is in Python.
 
     NotImplemented where none is, or none of them answers.
     """
@@ -113,7 +113,7 @@ def by_methods(run: Hooks, name: str, x: Any, y: Any) -> Any:
 
 
 def by_native(run: Hooks, name: str, x: Any, y: Any, own: Any) -> Any:
-    """What a method in C of one of two operands says."""
+    """The answer of a C method of one of two operands."""
     if isinstance(own, SEQUENCES):  # asked at the end
         return NotImplemented
     other = x if own is y else y
@@ -170,7 +170,7 @@ def comparison(run: Hooks, name: str, x: Any, y: Any) -> Any:
 
 
 def equal_objects(run: Hooks, x: Any, y: Any) -> None:
-    """Called for lists, texts and their like that were found equal."""
+    """Note that two lists, texts or other objects were found equal."""
     if not run.close and (run.whole or run.is_active(x) or run.is_active(y)):
         close_calls.meet(run)
 
@@ -182,7 +182,7 @@ def compared_by_identity(x: Any) -> bool:
 
 
 def compared(run: Hooks, name: str, x: Any, y: Any) -> Any:
-    """What the methods of two objects say, or NotImplemented."""
+    """The answer of two objects' methods, or NotImplemented."""
     attempts = [(name, x, y), (COMPARISONS[name], y, x)]
     if type(y) is not type(x) and isinstance(y, type(x)):
         attempts.reverse()
@@ -260,7 +260,7 @@ def inplace_foreign(run: Hooks, name: str, x: Any, y: Any) -> Any:
 
 
 def inplace_value(run: Hooks, name: str, x: Any, y: Any) -> Any:
-    """What `x op= y` writes for an object that is no number."""
+    """The object that `x op= y` leaves in `x`, if that is no number."""
     if asks_python(y):
         return by_arrays(run, name, x, y)
     plain = getattr(operator, "i" + name.strip("_"))(x.copy(), y)

@@ -25,7 +25,7 @@ def explained(error: Exception, f: Any, args: Any, kwargs: Any) -> None:
 
 
 def explained_operation(error: Exception, f: Any, args: Any) -> None:
-    """The same for an operation with a rule of the engine's own."""
+    """Explain an error of an operation with a rule of the engine's own."""
     if not raises_itself(f, args, {}, error):
         note_operation(error, f"of {f.__name__}")
         note_failure(error)

@@ -1,4 +1,4 @@
-"""What reverse and forward mode have in common: one run of a lifted program.
+"""One run of a lifted program: the common part of reverse and forward mode.
 
 A run is a table of hooks. What they do stands in the modules of this room, one for each
 part of Python: functions of the run, which ask it for what another mode may do in
@@ -150,7 +150,7 @@ class Run:
         """The cells of lifted functions hold their run: it is no container."""
 
     def slot(self, x: Any) -> Any:
-        """What the mode knows of a value; None for a constant."""
+        """The slot or tangent of a value; None for a constant."""
         raise NotImplementedError
 
     def core(self, key: Any, args: tuple[Any, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Operators of C code: of sequences, and of NumPy values beside what is no number.
+"""Operators in C: of sequences, and of NumPy values beside other objects.
 
 NumPy makes an array of whatever stands beside an array or a NumPy scalar, a list as
 well as a `range` or an object with `__array__`. The engine makes the same array of the

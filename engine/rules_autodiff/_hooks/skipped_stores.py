@@ -330,7 +330,7 @@ READERS: dict[str, Any] = {
 
 
 def kept_instead(run: Hooks, owner: Any, found: Any, default: Any) -> Any:
-    """What a container holds in place of a new value, as `setdefault` gives it."""
+    """The entry of a container in place of a new value, as `setdefault` gives it."""
     if run.is_active(default):
         note(run, owner, found)
         check_read(run, found, f"{type(owner).__name__}.setdefault")

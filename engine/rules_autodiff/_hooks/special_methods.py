@@ -43,7 +43,7 @@ COMPARING = ("__eq__", "__lt__", "__gt__", "__le__", "__ge__", "__ne__")
 
 
 def truth(run: Hooks, x: Any) -> Any:
-    """What a test looks at: `x` itself, or the answer of a user's method."""
+    """The value that a test takes: `x` itself, or the answer of a user's method."""
     if type(x) in PLAIN_TRUTH:
         if type(x) not in INERT and not run.close and is_numeric(x):
             compared(run, x, 0.0, equal=False)  # zero where two are equal

@@ -1,4 +1,4 @@
-"""What stands where a branch would store, found without running code of the program."""
+"""Values at places where a branch would store, without running the program's code."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ Variables = Mapping[str, Any]
 def held(
     variables: Variables, outside: Variables, places: Any, depth: int = DEPTH
 ) -> Iterator[tuple[Any, Any]]:
-    """What stands at places now, with its owner (None: it is an outer variable).
+    """Present values at places, with their owners (None: an outer variable).
 
     `_lift/skipped_stores` says what a place is.
     """
@@ -80,7 +80,7 @@ def entries(x: Any) -> Any:
 def held_by_call(
     variables: Variables, outside: Variables, place: Any, depth: int
 ) -> Iterator[tuple[Any, Any]]:
-    """What stands at the places that a called function stores to."""
+    """Present values at the places that a called function stores to."""
     (*owner_chain, name), chains = place
     owner = value_of(variables, outside, owner_chain) if owner_chain else None
     if isinstance(owner, CONTAINERS):
@@ -108,7 +108,7 @@ def has_own_call(x: Any) -> bool:
 
 
 def kept_by(owner: Any, name: str) -> Iterator[tuple[Any, Any]]:
-    """What an object of C code holds, of which a method stores something."""
+    """The contents of an object of C code, of which a method stores something."""
     if isinstance(owner, ContextVar):
         yield from ((owner, owner.get(None)),) if name == "set" else ()
     elif isinstance(owner, GeneratorType):
@@ -200,7 +200,7 @@ def call_stores(
 
 
 def value_of(variables: Variables, outside: Variables, chain: Any) -> Any:
-    """What a chain reads now; no property is asked."""
+    """The present value of a chain of attributes; no property runs."""
     name, *steps = chain
     value = variables.get(name, outside.get(name, MISSING))
     for step in steps:
@@ -211,7 +211,7 @@ def value_of(variables: Variables, outside: Variables, chain: Any) -> Any:
 
 
 def attribute(owner: Any, name: str, *, stored: bool = False) -> Any:
-    """What an object, its class or a module holds under a name; no property.
+    """The value of an object, its class or a module under a name; no property runs.
 
     Args:
         owner: The object.

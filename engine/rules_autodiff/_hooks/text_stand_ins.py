@@ -74,7 +74,7 @@ class Shown:
 
 
 class Items(Shown):
-    """The same for an object with items."""
+    """The stand-in of an object with items."""
 
     def __getitem__(self, key: Any) -> Any:
         return shown(self._run, self._run.getitem(self._value, key))

@@ -65,7 +65,7 @@ def written(run: Hooks, text: Any, *sources: Any) -> None:
 
 
 def from_text(run: Hooks, value: Any, f: Any = str, args: tuple[Any, ...] = ()) -> Any:
-    """What a function of constants gave; refused if the run wrote it to a text."""
+    """The result of a function of constants; refused if the run wrote it to a text."""
     if isinstance(value, bytes | bytearray) and run.keys:
         marked = any(is_own_key(run, x) for x in args)
         return mark(run, value) if marked else value

@@ -1,4 +1,4 @@
-"""Debug mode: does a function that nobody looks into write into memory?
+"""Debug mode: does a function whose code is not lifted write into memory?
 
 What is written by C code without a mutating rule is neither followed nor undone, and
 residuals may lie there. Looking costs a copy of every array that could be reached, so

@@ -15,7 +15,7 @@ __all__ = ["check_write", "store", "written_value"]
 
 
 def check_write(dest: Any, key: Any, *, active: bool) -> None:
-    """Refuse the writes whose derivative nobody could follow."""
+    """Refuse writes whose derivative cannot be kept."""
     if not active:
         return
     kind = dest.dtype.kind
@@ -30,7 +30,7 @@ def check_write(dest: Any, key: Any, *, active: bool) -> None:
 
 
 def written_value(run: Hooks, dest: Any, value: Any) -> Any:
-    """What is written to an array, objects as the numbers that they stand for."""
+    """The value written to an array; objects as the numbers that they stand for."""
     if dest.dtype.kind == "V" and isinstance(value, tuple | list | np.void):
         if run.is_active(value):
             refused("structured")

@@ -223,7 +223,7 @@ class ItemWrite:
             add_to(self.value, ct, below)
 
     def reverse_plainly(self) -> None:
-        """The same in plain Python: a loop that fills an array does little else."""
+        """The cotangent in plain Python, the main cost of loops that fill arrays."""
         dest, key, out = self.dest, self.key, self.out
         ct: Any = 0.0
         if out is not None and out.data is not None:

@@ -113,7 +113,7 @@ class ReverseRun(Run):
         self.late: list[Shadow] = []  # of arrays that were constants before a write
 
     def retired(self) -> "ReverseRun":
-        """What the forward pass has left: its tape, and the slots of its values.
+        """The record of the forward pass: its tape, and the slots of its values.
 
         The run itself forgets them. Functions that the program has made still call its
         hooks, wherever they have got to; from here on nothing is followed by them.
@@ -129,7 +129,7 @@ class ReverseRun(Run):
     # what carries a derivative
 
     def slot(self, x: Any) -> Any:
-        """Where the cotangent of a value is gathered, or None: it is a constant."""
+        """The slot that gathers the cotangent of a value; None for a constant."""
         cls = type(x)
         if cls in INERT:
             return None
@@ -436,7 +436,7 @@ def copied_pullback(dy: Any) -> Any:
 
 
 def branch(run: ReverseRun, x: Any, seen: dict[int, Any]) -> Any:
-    """The slots of a container; the same ones wherever it stands again."""
+    """The slots of a container; one set for all its occurrences."""
     if id(x) in seen:
         return seen[id(x)][1]
     seen[id(x)] = x, None  # what holds itself adds nothing to itself

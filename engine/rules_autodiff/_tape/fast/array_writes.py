@@ -96,7 +96,7 @@ class Increase(ArrayWrite):
             add_to(self.value, below.call(fit, ct, self.space), below)
 
     def shared(self, out: Any) -> Any:
-        """The cotangent of what was added to, which nobody may write to."""
+        """The cotangent of the array that was added to; it must not be written to."""
         if type(out) is not Shadow:
             return out.here(PLAIN).copy()
         out.hold = LENT

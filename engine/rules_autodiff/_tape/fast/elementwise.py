@@ -35,13 +35,13 @@ STRICT: dict[Any, Callable[[Any, Any], Any]] = {}
 
 
 def stretched(dz: Any, shape: tuple[int, ...]) -> Any:
-    """The cotangent of a sum: the same number everywhere, stored once."""
+    """The cotangent of a sum: one number everywhere, stored once."""
     strides = (0,) * len(shape)
     return np.ndarray(shape, DOUBLE, np.array(dz, DOUBLE), 0, strides)
 
 
 def filled(dz: Any, shape: tuple[int, ...]) -> Any:
-    """The same in memory of its own, which takes less time where that is little."""
+    """The cotangent of a sum in memory of its own: quicker for few entries."""
     dx = np.empty(shape)
     dx.fill(dz)
     return dx
@@ -64,7 +64,7 @@ def to_winners(dz: Any, kept: Any) -> Any:
 
 
 def only_to_winners(dz: Any, kept: Any) -> Any:
-    """The same where the cotangent is infinite."""
+    """The cotangent of a maximum or minimum where that of the result is infinite."""
     x, _ = kept
     share = to_winners(1.0, kept)
     return np.where(share == 0, 0.0, dz) * share if x.size else share
@@ -128,7 +128,7 @@ class Elementwise:
         partial: The partial derivative, a function of argument or result.
         result: Whether of the result.
         of_number: The partial derivative for a float, where that is another function.
-        of_array: The same for an array: new memory, which is overwritten.
+        of_array: The partial derivative for an array: new memory, which is overwritten.
         types: The classes of arguments.
     """
 

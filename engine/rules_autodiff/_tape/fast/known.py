@@ -31,9 +31,9 @@ SEEN: dict[Any, tuple[Any, Any]] = {}
 
 
 def known(run: "FastRun", f: Any) -> Any:
-    """What the fast path knows of a function, if its rules are those of our pack.
+    """The fast path's entry of a function, if its rules are those of our pack.
 
-    Whoever registered another rule, or an overlay, gets it.
+    Another rule, or an overlay, has precedence.
     """
     if f in HANDLERS or f in rrule_mutating.rules.fixed:
         return False

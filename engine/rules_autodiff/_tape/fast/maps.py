@@ -211,7 +211,7 @@ def summed(dz: Any, kept: Any) -> Any:
 
 
 def summed_followed(dz: Any, kept: Any) -> Any:
-    """The same by what the level above knows."""
+    """The cotangent of a broadcast operand, by maps that the level above knows."""
     by, own, _, shape = kept
     d = dz if by is None else FOLLOWED.get(by, by)(dz, own)
     return fit(d, Space(shape, "f", array=True))

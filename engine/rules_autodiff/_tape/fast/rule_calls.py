@@ -1,9 +1,8 @@
 """Rules of our own pack on the fast path, called without what others may need.
 
 NumPy's functions of arrays of float64, numbers and constants: there is nothing to be
-converted, no protocol to be asked, no view given out. What a rule of somebody else
-answers, and what gives anything but a new array of float64 or a number, goes the
-general way.
+converted, no protocol to be asked, no view given out. Functions with other rules, and
+those that return anything but a new array of float64 or a number, go the general way.
 """
 
 from types import NoneType
@@ -35,7 +34,7 @@ OPTIONS = frozenset({"axis", "keepdims"})  # keywords that change nothing else
 
 
 def is_simple_call(run: "FastRun", f: Any, args: Any, kwargs: Any) -> bool:
-    """Whether nobody but the rule has a say in a call."""
+    """Whether the rule alone decides on a call."""
     if run.debug or run.outside or f in rrule_mutating.rules.fixed:
         return False
     if type(f) is np.ufunc and (len(args) != f.nin or kwargs):

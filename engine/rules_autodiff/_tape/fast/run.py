@@ -395,7 +395,7 @@ def is_far(z: Any) -> bool:
 def entry(
     out: Any, one: Any, by_x: Any, for_x: Any, other: Any, by_y: Any, for_y: Any
 ) -> tuple[Any, ...]:
-    """What the tape notes of two operands, of which a constant has no slot."""
+    """The tape's note of two operands, of which a constant has no slot."""
     if other is None:
         return out, one, by_x, for_x
     if one is None:

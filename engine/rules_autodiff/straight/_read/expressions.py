@@ -66,7 +66,7 @@ class Expressions(Part):
         return self.as_value(self.read_any(node), node)
 
     def as_value(self, found: Any, node: ast.expr) -> Value:
-        """What an expression stands for, if it is a value."""
+        """The value of an expression, if it has one."""
         if not isinstance(found, Value):
             name = getattr(getattr(found, "value", None), "__name__", "a function")
             refuse(f"{name} is used as a value", node)
@@ -396,7 +396,7 @@ def spelled(op: ast.cmpop) -> str:
 
 
 def spoken(kind: Kind) -> str:
-    """A kind in words."""
+    """The description of a kind, for messages."""
     if kind.name == "array":
         names = {"d": "float64", "?": "bool", "l": "int64"}
         return f"an array of {names[kind.dtype]} with {kind.ndim} axes"

@@ -1,4 +1,4 @@
-"""What is known of a function from reading it before."""
+"""Facts about a function from an earlier reading."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["Facts"]
 
 
 class Facts:
-    """What is known of a function from reading it before.
+    """Facts about a function from an earlier reading.
 
     Attributes:
         heads: The kinds of variables at the head of each loop, by its place.

@@ -17,7 +17,7 @@ __all__ = ["Indexing", "Key"]
 
 @dataclass
 class Key:
-    """What stands in the brackets.
+    """The key of an index expression.
 
     Attributes:
         text: Its text, with a field for each part that is kept.

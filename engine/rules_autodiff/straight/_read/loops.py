@@ -184,7 +184,7 @@ class Loops(Part):
     # what loops go over
 
     def sequence(self, node: ast.expr) -> "Value | Sweep":
-        """What a loop goes over."""
+        """The iterable of a loop."""
         reader = self.reader
         expressions = reader.expressions
         called = node.func if isinstance(node, ast.Call) else None
@@ -307,7 +307,7 @@ class Loops(Part):
         return reader.own(target.id)
 
     def held(self, found: Value, target: ast.expr) -> Value:
-        """What a loop goes over, under a name that stays the loop's."""
+        """The iterable of a loop, under a name that stays the loop's."""
         reader = self.reader
         if found.kind.name == "many":
             return self.held_list(found, target)
@@ -335,7 +335,7 @@ class Loops(Part):
         return self.lengths[held.text] if listed else f"{held.text}.shape"
 
     def maker(self, target: ast.expr, held: Value, name: str, index: str) -> Any:
-        """What makes the item of an array the value of a loop variable."""
+        """The step that makes the item of an array the value of a loop variable."""
         reader = self.reader
         listed = held.kind.name == "many"
         kind = (
@@ -374,7 +374,7 @@ class Loops(Part):
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a loop goes over, where its length is known to the running program alone.
+    """The iterable of a loop whose length only the running program knows.
 
     Attributes:
         name: The builtin function: `range`, `zip`, `enumerate` or `reversed`.

@@ -101,7 +101,7 @@ class Operations(Part):
         return Value(name, x.kind, atom=True)
 
     def steady(self, x: Value) -> Value:
-        """The same with its derivative: a copy, through which that passes."""
+        """A copy of a value, through which its derivative passes."""
         if not x.unstable or x.kind.name != "array":
             return x
         name = self.reader.temporary()

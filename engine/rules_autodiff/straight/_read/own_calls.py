@@ -63,7 +63,7 @@ class OwnCalls(Part):
         reader.items.append(Return(reader.indent, text, reader.line, block))
 
     def with_instance(self, value: Value, node: ast.AST) -> Value:
-        """What a method that changes its instance returns: its value, and that."""
+        """The results of a method that changes its instance: value and instance."""
         reader = self.reader
         if holds_objects(value.kind):
             refuse("a method that changes its instance returns an instance", node)

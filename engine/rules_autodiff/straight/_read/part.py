@@ -1,4 +1,4 @@
-"""What the parts of a reader have in common."""
+"""The common base of the parts of a reader."""
 
 from typing import TYPE_CHECKING
 

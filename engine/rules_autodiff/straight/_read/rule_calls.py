@@ -126,7 +126,7 @@ def result_of(ruled: Ruled, full: Any, operands: list[Value]) -> Kind:
 
 
 def sort_of_argument(x: Any) -> Any:
-    """What of an argument decides on the kind of a result, as `sort_of` says it."""
+    """The part of an argument that decides on a result's kind, as for `sort_of`."""
     if not isinstance(x, Value):
         return sort_of(x)
     if x.kind.name not in CONSTANT:

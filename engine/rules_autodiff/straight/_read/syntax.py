@@ -1,4 +1,4 @@
-"""What is seen of a program from its syntax alone."""
+"""Facts about a program from its syntax alone."""
 
 import ast
 from collections.abc import Iterator

@@ -120,7 +120,7 @@ def result_of(
 
 
 def sort_of(x: Value) -> Any:
-    """What of an argument decides on the kind of a result."""
+    """The part of an argument that decides on the kind of a result."""
     if x.kind.name == "function":
         return type(x.kind.tag.value) if isinstance(x.kind.tag, Known) else None
     if x.kind.name in CONSTANT:

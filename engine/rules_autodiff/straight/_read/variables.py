@@ -119,7 +119,7 @@ class Variables(Part):
             refuse("a local function is put away")
 
     def assign_row(self, name: str, value: Value) -> None:
-        """What is put together from values that are known: a variable for each."""
+        """A container of known values: a variable for each."""
         reader = self.reader
         entries = value.entries or ()
         if any(f"{name}__" in entry.text for entry in entries):  # s = (s[1], s[0])
@@ -155,7 +155,7 @@ class Variables(Part):
         return self.name_value(node.id)
 
     def name_value(self, name: str) -> Any:
-        """What a name stands for: a `Value`, a `Local`, or something `Known`."""
+        """The meaning of a name: a `Value`, a `Local`, or something `Known`."""
         reader = self.reader
         if reader.closure is not None and name not in reader.locals:
             inner = self.known_inside(reader.closure, name)
@@ -173,7 +173,7 @@ class Variables(Part):
         return reader.captured_value(name, *found)
 
     def known_inside(self, kind: Kind, name: str) -> Any:
-        """What a local function knows by a name: another function, or itself."""
+        """The meaning of a name in a local function: another function, or itself."""
         closure: Closure = kind.tag
         if name in closure.own:
             return with_entries(kind, [self.variable(n) for n in closure.names])
@@ -190,7 +190,7 @@ class Variables(Part):
         return [Value(f"{value.text}[{key!r}]", kind) for key, kind in pairs]
 
     def iterated(self, value: Value) -> list[Value]:
-        """What a loop over something of known length goes over."""
+        """The items of a loop over something of known length."""
         if value.kind.name == "dict":
             return [key_value(key) for key in value.kind.tag]
         if value.kind.name in ("function", "object"):

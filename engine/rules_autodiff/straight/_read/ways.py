@@ -1,4 +1,4 @@
-"""Where the ways through a program meet, and what is written on them."""
+"""Joins of the ways through a program, and the variables written on them."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["joined", "settled_names", "writes_lines"]
 
 
 def joined(states: list[Any]) -> Any:
-    """What is known where several ways meet; None where none leads."""
+    """Facts where several ways meet; None where none leads."""
     if not states:
         return None
     kinds, owned = dict(states[0][0]), set(states[0][1])
