@@ -7,7 +7,15 @@ from hypothesis.extra.numpy import arrays
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
-from rules_core.testing._dual_numbers import Dual, LeavesArrayCode, tangent_of
+from rules_core.testing import _dual_numbers
+from rules_core.testing._dual_numbers import (
+    LINEAR,
+    QUOTIENTS,
+    SUMS,
+    Dual,
+    LeavesArrayCode,
+    tangent_of,
+)
 
 X = np.array([[0.5, -1.25], [2.0, 0.75]])
 DX = np.array([[1.0, 0.5], [-0.25, 2.0]])
@@ -45,6 +53,94 @@ def test_every_array_function_is_differentiated(name):
     y = f(Dual(X, DX))
     np.testing.assert_allclose(y.primal, f(X))
     np.testing.assert_allclose(y.tangent, derivative(X, DX), rtol=1e-8, atol=1e-10)
+
+
+A = np.array([[1.5, -0.5], [0.25, 3.0]])
+WITHOUT_DIFFERENCES = {
+    "__add__": lambda x: x + x * 2,
+    "__radd__": lambda x: 1.0 + x,
+    "__sub__": lambda x: x - 3.0,
+    "__rsub__": lambda x: 3.0 - x,
+    "add": lambda x: np.add(x, A),
+    "subtract": lambda x: np.subtract(A, x),
+    "__truediv__": lambda x: x / A,
+    "divide": lambda x: np.divide(x, 3.0),
+    "true_divide": lambda x: np.true_divide(x, A),
+    "__matmul__": lambda x: x @ A @ x,
+    "__rmatmul__": lambda x: A @ x,
+    "__mul__": lambda x: x * x,
+    "__rmul__": lambda x: 2.0 * x,
+    "__neg__": lambda x: -x,
+    "__pos__": lambda x: +x,
+    "broadcast_to": lambda x: np.broadcast_to(x, (3, 2, 2)),
+    "conj": lambda x: (x * 1j).conj(),
+    "conjugate": lambda x: np.conjugate(x * (1 + 2j)),
+    "cumsum": lambda x: np.cumsum(x, axis=1),
+    "cumulative_sum": lambda x: np.cumulative_sum(x, axis=0),
+    "diagonal": lambda x: x.diagonal(offset=1),
+    "dot": lambda x: np.dot(x, x),
+    "einsum": lambda x: np.einsum("ij,jk,ki->k", x, A, x),
+    "expand_dims": lambda x: np.expand_dims(x, 1),
+    "flatten": lambda x: x.flatten(),
+    "flip": lambda x: np.flip(x, axis=0),
+    "getitem": lambda x: x[:, [1, 1]],
+    "imag": lambda x: (x * (2 + 3j)).imag,
+    "inner": lambda x: np.inner(x, x),
+    "matmul": lambda x: np.matmul(x, x),
+    "matrix_transpose": lambda x: np.matrix_transpose(x),
+    "mean": lambda x: x.mean(axis=0, keepdims=True),
+    "moveaxis": lambda x: np.moveaxis(x, 0, 1),
+    "mT": lambda x: x.mT,
+    "multiply": lambda x: np.multiply(x, x),
+    "negative": lambda x: np.negative(x),
+    "outer": lambda x: np.outer(x, x),
+    "permute_dims": lambda x: np.permute_dims(x, (1, 0)),
+    "positive": lambda x: np.positive(x),
+    "ravel": lambda x: np.ravel(x),
+    "real": lambda x: (x * (2 + 3j)).real,
+    "repeat": lambda x: np.repeat(x, 2, axis=0),
+    "reshape": lambda x: np.reshape(x, (4,)),
+    "roll": lambda x: np.roll(x, 1),
+    "squeeze": lambda x: np.squeeze(x),
+    "sum": lambda x: np.sum(x, axis=0),
+    "swapaxes": lambda x: np.swapaxes(x, 0, 1),
+    "T": lambda x: x.T,
+    "take": lambda x: np.take(x, [0, 3, 3]),
+    "tensordot": lambda x: np.tensordot(x, x, axes=1),
+    "tile": lambda x: np.tile(x, 2),
+    "trace": lambda x: np.trace(x, offset=1),
+    "transpose": lambda x: np.transpose(x),
+    "tril": lambda x: np.tril(x, k=-1),
+    "triu": lambda x: np.triu(x),
+    "vdot": lambda x: np.vdot(x * 1j, x),
+    "vecdot": lambda x: np.vecdot(x, x * 2j),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LINEAR | SUMS | QUOTIENTS))
+def test_what_is_linear_in_each_argument_needs_no_differences(name, monkeypatch):
+    """Against quotients with a step of 1, exact for what is of second degree."""
+    f = WITHOUT_DIFFERENCES[name]
+    known = (np.asarray(f(X + DX)) - np.asarray(f(X - DX))) / 2
+    monkeypatch.setattr(_dual_numbers, "differentiate_along", None)
+    np.testing.assert_allclose(f(Dual(X, DX)).tangent, known, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("f", "derivative"),
+    [
+        (lambda x: np.sum(x, initial=2.0), np.sum(DX)),
+        (lambda x: np.multiply(x, 2.0, dtype=complex), 2.0 * DX),
+        (lambda x: 1.0 / x, -DX / X**2),
+        (lambda x: x / x, 0.0 * X),
+        (lambda x: np.add.reduce(x), np.add.reduce(DX)),
+        (lambda x: np.multiply.reduce(x), DX[0] * X[1] + X[0] * DX[1]),
+        (lambda x: np.einsum("i,i", x[0], x[1]), DX[0] @ X[1] + X[0] @ DX[1]),
+    ],
+)
+def test_calls_that_are_not_linear_have_their_differences(f, derivative):
+    found = f(Dual(X, DX)).tangent
+    np.testing.assert_allclose(found, derivative, rtol=1e-9, atol=1e-9)
 
 
 @given(
