@@ -1,9 +1,9 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special`, `linalg`, `fft`, `integrate`, `ndimage`, `optimize`, `signal` and
-`sparse` contain functions with the names that they have in SciPy: call them on NumPy
-arrays, JAX arrays and tracers, or torch tensors. The rules apply to SciPy's own
-functions too.
+`rules_scipy.special`, `linalg`, `fft`, `integrate`, `ndimage`, `optimize`, `signal`,
+`sparse` and `stats` contain functions with the names that they have in SciPy: call them
+on NumPy arrays, JAX arrays and tracers, or torch tensors. The rules apply to SciPy's
+own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
@@ -28,6 +28,7 @@ if _TYPE_CHECKING:
         signal as signal,
         sparse as sparse,
         special as special,
+        stats as stats,
     )
 
 try:
@@ -38,6 +39,7 @@ except ModuleNotFoundError as missing:
 
 __all__ = [
     "fft", "integrate", "linalg", "ndimage", "optimize", "signal", "sparse", "special",
+    "stats",
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import rules_scipy.linalg.coverage
 import rules_scipy.ndimage.coverage
 import rules_scipy.optimize.coverage
 import rules_scipy.signal.coverage
+import rules_scipy.stats.coverage
 
 COVERED = {
     "fft": rules_scipy.fft.coverage.COVERAGE,
@@ -20,6 +21,7 @@ COVERED = {
     "optimize": rules_scipy.optimize.coverage.COVERAGE,
     "signal": rules_scipy.signal.coverage.COVERAGE,
     "ndimage": rules_scipy.ndimage.coverage.COVERAGE,
+    "stats": rules_scipy.stats.coverage.COVERAGE,
 }
 ROOT = Path(__file__).parents[3]
 PINS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
