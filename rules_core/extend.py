@@ -48,6 +48,7 @@ from rules_core._hosts.tangent_leaves import (
 )
 from rules_core._primitives.find_host import find_adapter
 from rules_core._primitives.ignore_derivatives import without_captured
+from rules_core._primitives.not_a_number import nan_unless
 from rules_core._primitives.primitive import FLAGS
 from rules_core._primitives.result_shapes import declared_shapes
 from rules_core._rules.debug_mode import is_watching
@@ -93,6 +94,7 @@ __all__ = [
     "keyed_of",
     "leaf_paths",
     "name_extra",
+    "nan_unless",
     "note_rule",
     "numpy_function",
     "ordered_cotangents",

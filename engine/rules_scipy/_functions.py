@@ -15,7 +15,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 import rules_core as rc
-from rules_core.extend import find_adapter, numpy_function
+from rules_core.extend import find_adapter, nan_unless, numpy_function
 
 __all__ = [
     "Function",
@@ -259,8 +259,7 @@ def known(dy: Any, success: Any, reason: str, solver: str) -> Any:
     try:
         solved = bool(success)
     except (TypeError, RuntimeError):  # of a tracer, which has no value yet
-        xp = rc.array_namespace(dy)
-        return xp.where(success > 0, dy, xp.full_like(dy, float("nan")))
+        return nan_unless(success > 0, dy)
     if not solved:
         message = f"{solver} {reason}."
         raise rc.UnsupportedError(message)

@@ -8,6 +8,7 @@ from typing import Any
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._dispatch.configs import HasReverseMode, RuleConfig, rrule_via_ad
 from rules_core._primitives.declare import primitive
+from rules_core._primitives.not_a_number import nan_unless
 from rules_core._rules.frule_rrule import frule, rrule
 from rules_core._tangents.zeros import NoTangent
 
@@ -141,7 +142,7 @@ def _if_regular(xp: Any, H: Any, w: Any) -> Any:
     """The solution, NaN if the operator, which is `H` in a basis, is singular."""
     sizes = xp.linalg.svd(H, full_matrices=False)[1]
     limit = 10 * len(sizes) * xp.finfo(w.dtype).eps * xp.max(sizes)
-    return xp.where(xp.min(sizes) > limit, w, xp.full_like(w, float("nan")))
+    return nan_unless(xp.min(sizes) > limit, w)
 
 
 def _hessenberg(xp: Any, columns: list[list[Any]], like: Any) -> Any:
@@ -155,7 +156,7 @@ def _checked(xp: Any, misfit: Any, norm: Any, w: Any) -> Any:
     double = xp.finfo(w.dtype).eps < 1e-10
     tolerance = _TOLERANCE**2 if double else _TOLERANCE
     good = xp.sqrt(xp.sum(misfit * misfit)) <= tolerance * norm
-    return xp.where(good, w, xp.full_like(w, float("nan")))
+    return nan_unless(good, w)
 
 
 def _nonzero(xp: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rules_autodiff._python.values import INERT, is_float_array, is_number, is_sparse
 from rules_autodiff._shadows.slots import Branch, Shadow, take_from, tangent_of
+from rules_autodiff._shadows.unknown import unknown_at
 from rules_core import AbstractZero, NoTangent, StructuralTangent, backing, structure
 
 __all__ = ["as_given", "cotangent_of", "detached"]
@@ -19,6 +20,9 @@ def cotangent_of(primal: Any, slot: Any, below: Any, memo: dict[int, Any]) -> An
     """The accumulated cotangent of an argument; shared instances stay shared."""
     if type(slot) is not Branch:
         ct = taken(slot, below)
+        unknown = unknown_at(slot)
+        if unknown is not None:
+            return unknown
         arrays = type(ct) is type(primal) is np.ndarray
         return ct if arrays else as_given(primal, ct, below)
     if id(slot) in memo:

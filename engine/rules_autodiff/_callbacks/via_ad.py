@@ -6,6 +6,7 @@ from typing import Any
 from rules_autodiff._boundary.enter import Entrance
 from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._shadows.saved_state import written_to
+from rules_autodiff._shadows.unknown import handed_on
 from rules_autodiff._tape.recording import Recording, guarded
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept
@@ -54,7 +55,8 @@ class ViaPullback(Kept):
         check_captured(self.f, entrance, reached, written, run.functions)
 
     def apply(self, level: Any, dy: Any) -> Any:
-        return self.recording.pull(self.recording.output, dy, level)
+        with handed_on(self.recording):
+            return self.recording.pull(self.recording.output, dy, level)
 
 
 @on_plain

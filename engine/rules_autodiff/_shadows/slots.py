@@ -39,6 +39,7 @@ from .memory import (
     add_into,
     overlaps_itself,
 )
+from .unknown import note_unknown
 
 __all__ = [
     "SMALL",
@@ -287,7 +288,8 @@ def add_to(slot: Slot, ct: Any, below: Any) -> None:
         if isinstance(ct, AbstractZero) or ct is None:
             return
         if isinstance(ct, NotImplementedTangent):
-            ct.throw("needed by the engine")
+            note_unknown(slot, ct)
+            return
     if type(slot) is list:
         if type(ct) is not float:
             ct = number_cotangent(slot[1], ct, below)

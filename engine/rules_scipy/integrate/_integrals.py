@@ -27,6 +27,7 @@ from rules_core import (
 from rules_scipy._functions import Function, Run, like, solve
 from rules_scipy._solvers import value_backwards, value_forwards
 
+from ._moving_jumps import if_at_rest, integrand_run, moved_by, unless_moved
 from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 
 __all__ = ["integral", "scalar_run", "vector_run"]
@@ -66,12 +67,20 @@ def _by_quad(settings: Any, functions: Any, a: Any, b: Any) -> Any:
         return float(np.asarray(fun(x)).reshape(()))
 
     shown = settings["full_output"]
-    given = settings | {"full_output": 1}
+    given = {k: v for k, v in settings.items() if k != _DERIVED} | {"full_output": 1}
     y, error, *rest = _sp.quad(number, float(a), float(b), **given)
     success = len(rest) < 2  # else there is a message
     if not (success or shown):
         warnings.warn(rest[1], _sp.IntegrationWarning, stacklevel=2)
     return np.float64(y), int(success), (error,), {"rest": rest if shown else ()}
+
+
+# A setting of integrals of derivatives: the function was looked at before.
+_DERIVED = "derived"
+
+
+def _of_derivative(run: Run) -> Run:
+    return Run(run.f, run.counts, run.dtype, **(run.settings | {_DERIVED: True}))
 
 
 def vector_run(run: Run) -> Run:
@@ -85,7 +94,8 @@ def vector_run(run: Run) -> Run:
 
 
 def _by_vector(settings: Any, functions: Any, a: Any, b: Any) -> Any:
-    given = {k: v for k, v in settings.items() if v is not None}
+    names = ("epsabs", "epsrel", "points", "limit")
+    given = {k: settings[k] for k in names if settings[k] is not None}
     # On the whole line quad_vec calls the function where squares overflow.
     middle = (0.0,) if math.isinf(a) and math.isinf(b) else ()
     ends = [float(a), *middle, float(b)]
@@ -138,10 +148,26 @@ def _of_parameters(
         dfun, _, *dargs = pullback(unit)
         return joined(leaves((fun, args), (dfun, tuple(dargs))), shapes, unit)
 
-    run = vector_run(run)
+    flags = _moving(fun, args, limits, run)
+    run = _of_derivative(vector_run(run))
     size, (a, b) = sum(math.prod(shape) for shape, _ in shapes), limits
     total = integral(cotangents, (), a, b, run, size)[0]
-    return tangent_of(fun, args, split(total * factor, shapes))
+    parts = unless_moved(split(total * factor, shapes), flags, "quad")
+    return tangent_of(fun, args, parts)
+
+
+def _moving(fun: Any, args: Any, limits: Any, run: Any) -> Any:
+    """What moves a jump of the integrand."""
+    if _DERIVED in run.settings:
+        return ()
+    lower = like(limits[0], limits[0], args, fun)
+    upper = like(limits[1], lower, args, fun)
+    run = integrand_run(run)
+    return moved_by(_called, fun, args, (lower, upper), (lower,), run)
+
+
+def _called(fun: Any, args: Any, x: Any) -> Any:
+    return fun(x, *args)
 
 
 def _at_end(config: Any, fun: Any, args: Any, x: Any, dy: Any) -> Any:
@@ -181,7 +207,11 @@ def integral_frule(
         y, dy = frule_via_ad(config, given, fun, x, *args)
         return y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
 
-    dy = integral(along, (), a, b, run, size)[0] if found else 0.0
+    dy = 0.0
+    if found:
+        dy = integral(along, (), a, b, _of_derivative(run), size)[0]
+        flags = _moving(fun, args, (a, b), run)
+        dy = if_at_rest(dy, flags, [None, *found], "quad")
     for x, dx, sign in ((a, da, -1.0), (b, db, 1.0)):
         if not isinstance(dx, rc.AbstractZero):
             dy = dy + sign * _along_end(config, fun, args, x, dx)

@@ -6,11 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import rules_core as rc
 from rules_core.extend import Opener, build_tangent, flatten, read_tangent
 from rules_scipy._functions import stacked
 
-__all__ = ["joined", "leaves", "shapes_of", "split", "spread", "tangent_of"]
+__all__ = [
+    "is_still",
+    "joined",
+    "leaves",
+    "parts_of",
+    "shapes_of",
+    "split",
+    "spread",
+    "tangent_of",
+]
 
 
 def _is_moving(x: Any) -> Any:
@@ -25,8 +36,7 @@ _OPENER = Opener((float, complex), _is_moving)
 
 def _layout(value: Any) -> tuple[Any, tuple[Any, ...]]:
     """The layout of a value, and the shape of each leaf with whether it is complex."""
-    found: list[Any] = []
-    layout = flatten(value, found, _OPENER)
+    layout, found = parts_of(value)
     return layout, tuple(
         (tuple(getattr(x, "shape", ())), _is_complex(x)) for x in found
     )
@@ -39,6 +49,21 @@ def _is_complex(x: Any) -> bool:
     if not rc.is_array(x):
         return isinstance(x, complex)
     return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
+
+
+def parts_of(value: Any) -> tuple[Any, list[Any]]:
+    """The layout of a value, and its leaves."""
+    found: list[Any] = []
+    return flatten(value, found, _OPENER), found
+
+
+def is_still(x: Any, like: Any) -> bool:
+    """Whether a leaf is complex, or a constant in a framework with arrays `like` it."""
+    return _is_complex(x) or (_is_frameworks(like) and not _is_frameworks(x))
+
+
+def _is_frameworks(x: Any) -> bool:
+    return rc.is_array(x) and not isinstance(x, np.ndarray | np.generic)
 
 
 def shapes_of(value: Any) -> tuple[Any, ...]:

@@ -31,6 +31,7 @@ from rules_core import (
 from rules_scipy._functions import Function, known, solve, stacked
 from rules_scipy._solvers import value_backwards, value_forwards
 
+from ._moving_jumps import if_at_rest, moved_by, path_run, unless_moved
 from ._ode_numbers import Method, adjoint_run, states_run
 from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 
@@ -157,6 +158,14 @@ def _rates(value: Any, config: Any, fun: Any, args: Any, times: Any, rows: Any) 
     return rc.array_namespace(rows).stack(found)
 
 
+def _moving(fun: Any, args: Any, y0: Any, t0: Any, times: Any, problem: Any) -> Any:
+    """What moves a jump of the rate: the state, and each leaf."""
+    if y0.shape[0] != problem.size:  # a derivative's, whose state was looked at
+        return ()
+    run = path_run(problem.method)
+    return moved_by(rate, fun, args, (y0, t0, times), (t0, y0), run)
+
+
 # forwards
 
 
@@ -170,6 +179,9 @@ def trajectory_frule(
     rows = trajectory(fun, args, y0, t0, times, states, problem)
     found = leaves((fun, args), (dfun, spread(dargs, args)))
     drows = _variation(config, fun, args, found, y0, dy0, t0, dt0, times, problem)
+    if not isinstance(drows, rc.AbstractZero):
+        flags = _moving(fun, args, y0, t0, times, problem)
+        drows = if_at_rest(drows, flags, [drows, *found], problem.name)
     if not isinstance(dtimes, rc.AbstractZero):
         moved = _rates(value_forwards, config, fun, args, times, rows)
         moved = moved * dtimes[:, None]
@@ -223,8 +235,11 @@ def trajectory_rrule(
         find = _by_units if problem.forward else _by_adjoint
         total = find(config, fun, args, y0, t0, times, rows, d, problem)
         size = y0.shape[0]
+        flags = _moving(fun, args, y0, t0, times, problem)
+        total = if_at_rest(total, flags[:1], [d], problem.name)
         dy0 = total[:size]
-        dfun, dargs = tangent_of(fun, args, split(total[size:], shapes))
+        parts = unless_moved(split(total[size:], shapes), flags, problem.name)
+        dfun, dargs = tangent_of(fun, args, parts)
 
         def first() -> Any:
             return -_dot(value_backwards(config, rate, fun, args, t0, y0), dy0)

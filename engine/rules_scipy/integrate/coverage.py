@@ -35,9 +35,9 @@ error where its derivative is asked for, also in what a function only captures.
 
 The derivative of an integral is Leibniz's: the integral of the function's derivative,
 in `args` and in what functions capture, by SciPy's adaptive rules to the precision that
-is asked for, and the function at the limits; at an infinite limit it is zero. It holds
-where jumps of the function do not move with the parameters: split the integral at such
-a jump. The error estimate has derivative zero.
+is asked for, and the function at the limits; at an infinite limit it is zero. What
+moves a jump of the function has none: an error, NaN in traced code; split the integral
+at such a jump. The error estimate has derivative zero.
 
 Solutions of initial value problems have derivatives in the start, the parameters, both
 ends of the time span and the times that are asked for; so have the times and states of

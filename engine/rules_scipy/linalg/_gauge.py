@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_core.extend import nan_unless
 from rules_numpy.linalg.equal_values import equal_groups
 from rules_scipy._steps import At
 
@@ -29,17 +30,12 @@ __all__ = [
 
 
 def nan_if(wrong: Any, x: Any, message: str) -> Any:
-    """An error where arrays can be read; in traced code NaN in place of `x`.
-
-    A product, because the derivative of a `where` would be zero.
-    """
+    """An error where arrays can be read; in traced code NaN in place of `x`."""
     if isinstance(wrong, (np.ndarray, np.generic, bool)):
         if wrong:
             raise rc.UnsupportedError(message)
         return x
-    xp = rc.array_namespace(x)
-    one = xp.ones_like(xp.real(x) if is_complex(x) else x)
-    return x * xp.where(wrong, float("nan") * one, one)
+    return nan_unless(~wrong, x)
 
 
 def is_singular(a: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_core.extend import nan_unless
 from rules_scipy.linalg._matrices import is_complex, joined, real
 
 from ._axis import fixed, together, vector
@@ -66,8 +67,7 @@ def polished(c: Any, roots: Any, at_c: Any) -> Any:
     xp, powers = rc.array_namespace(c, roots), fixed(np.arange(n, 0, -1) * 1.0, at_c)
     slope = _polynomial(at_c[:-1] * powers, as_complex(roots))
     size = _polynomial(xp.abs(at_c[:-1]) * powers, xp.abs(roots))
-    multiple = xp.abs(slope) <= 1e-6 * size
-    slope = xp.where(multiple, xp.full_like(slope, np.nan), slope)
+    slope = nan_unless(xp.abs(slope) > 1e-6 * size, slope)
     moved = as_complex(roots) - _polynomial(as_complex(c), as_complex(roots)) / slope
     return moved if is_complex(roots) else xp.real(moved)
 

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_core.extend import nan_unless
 
-from ._arrays import floor, where
+from ._arrays import floor
 from ._declare import arrays
 
 __all__ = ["Difference", "slope_of"]
@@ -70,8 +71,7 @@ def slope_of(f: Callable[[Any], Any], x: Any, step: Any) -> Any:
         other = xp.sum(of * fewer, axis=-1) / step
         size = xp.max(xp.abs(of), axis=-1) / step
         known = xp.abs(found - other) <= _AGREEMENT * xp.abs(found) + _NOISE * size
-        # A factor: the derivatives of what is unknown are unknown too.
-        return found * where(rc.ignore_derivatives(known), 1.0 + 0 * size, float("nan"))
+        return nan_unless(rc.ignore_derivatives(known), found)
 
     return tuple(map(slope, values)) if isinstance(values, tuple) else slope(values)
 

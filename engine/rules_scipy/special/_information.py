@@ -7,6 +7,7 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
+from rules_core.extend import nan_unless
 
 from ._arrays import absolute, exp, log, log1p, sign, sqrt, where
 from ._declare import ufunc
@@ -39,12 +40,12 @@ def _log_ratio(z: Any, x: Any, y: Any) -> Any:
     relative = (x - y) / y
     near = absolute(relative) < 0.5
     ratio = where(near, log1p(where(near, relative, 0.0)), log(x) - log(y))
-    return where(rc.array_namespace(z).isfinite(z), ratio, float("nan"))
+    return nan_unless(rc.array_namespace(z).isfinite(z), ratio)
 
 
 def _share(z: Any, x: Any, y: Any) -> Any:
     """`x / y`, zero for `x = 0`; NaN where the function is ∞."""
-    inverse_y = where(rc.array_namespace(z).isfinite(z), 1 / y, float("nan"))
+    inverse_y = nan_unless(rc.array_namespace(z).isfinite(z), 1 / y)
     return strong_times(x, inverse_y)
 
 
@@ -60,7 +61,7 @@ kl_div = ufunc(
 
 def _inside(y: Any, x: Any) -> Any:
     """`x`, NaN where the loss is ∞: for a negative scale."""
-    return where(rc.array_namespace(y).isfinite(y), x, float("nan"))
+    return nan_unless(rc.array_namespace(y).isfinite(y), x)
 
 
 def _huber_residual(y: Any, delta: Any, r: Any) -> Any:

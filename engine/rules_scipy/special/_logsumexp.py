@@ -9,6 +9,7 @@ import scipy.special
 from numpy.lib.array_utils import normalize_axis_tuple
 
 import rules_core as rc
+from rules_core.extend import nan_unless
 
 from ._declare import DECLARED, is_complex
 
@@ -125,7 +126,7 @@ def _shares(a: Any, axis: Axis, b: Any, y: Any, sign: Any) -> tuple[Any, Any]:
     count = xp.sum(weighted, axis=axis, keepdims=True)
     none = count == 0  # neither finite nor the limit of an entry: no derivative
     limit = at_limit / xp.where(none, xp.ones_like(count), count)
-    limit = xp.where(none, xp.nan, limit)
+    limit = nan_unless(~none, limit)
     share = xp.exp(a - xp.where(finite, y, xp.zeros_like(y)))
     share = share if sign is None else sign * share
     # The sum is 1, but for the rounding of a large `y`.

@@ -7,8 +7,9 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
+from rules_core.extend import nan_unless
 
-from ._arrays import absolute, where
+from ._arrays import absolute
 from ._declare import ufunc
 from ._differences import Difference
 
@@ -61,8 +62,8 @@ def _checked(y: Any, first: Any, wronskian: Any) -> tuple[Any, Any]:
     With those of the first kind they must have this Wronskian (DLMF 30.11.7).
     """
     found = (first[0] * y[1] - first[1] * y[0]) * wronskian
-    bad = rc.ignore_derivatives(absolute(found - 1)) > 1e-9
-    return where(bad, float("nan"), y[0]), where(bad, float("nan"), y[1])
+    good = rc.ignore_derivatives(absolute(found - 1)) <= 1e-9
+    return nan_unless(good, y[0]), nan_unless(good, y[1])
 
 
 def _wave(f: Any, value: Any, form: int, first: Any = None) -> rc.Primitive:

@@ -1,0 +1,227 @@
+"""Whether what a function takes and captures moves its jumps: then no rule holds."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
+import rules_core as rc
+from rules_core.extend import find_adapter, nan_unless, numpy_function, unflatten
+from rules_scipy._functions import Function, Run, solve
+
+from ._jumps import is_moved, jumps
+from ._ode_numbers import Method
+from ._parameters import is_still, parts_of
+
+__all__ = ["if_at_rest", "integrand_run", "moved_by", "path_run", "unless_moved"]
+
+_REASON = (
+    "{} has no derivative in what moves a jump of its function: the jump's part is not "
+    "in the derivative of the code. {}; or make the function smooth."
+)
+_OF_INTEGRALS = "Make the place of the jump a limit: split the integral there"
+_OF_SOLUTIONS = (
+    "Stop at the jump, by an event with terminal=True or by the end of the span, and "
+    "go on from there"
+)
+
+
+def _unknown(solver: str) -> rc.NotImplementedTangent:
+    cure = _OF_INTEGRALS if solver == "quad" else _OF_SOLUTIONS
+    return rc.not_implemented(_REASON.format(solver, cure))
+
+
+@rc.primitive
+def moved_by(
+    call: Function, fun: Function, args: Any, start: Any, example: Any, run: Run
+) -> Any:
+    """Which parts move a jump: the state, and each leaf of `fun` and `args`; 1 or 0.
+
+    Args:
+        call: `call(fun, args, *xs)` is the function of the path.
+        fun: The user's function.
+        args: Its further arguments.
+        start: What `run` takes before the leaves.
+        example: Arrays like `xs`.
+        run: `path_run` or `integrand_run`.
+    """
+    layout, parts = parts_of((fun, args))
+    places = [i for i, x in enumerate(parts) if not is_still(x, example[0])]
+
+    moving = [parts[i] for i in places]
+    in_numpy = find_adapter((fun, args, *example), {}) is None
+    still = _apart(fun) if in_numpy else fun
+
+    def of_parts(*xs: Any) -> Any:
+        place, given = xs[: len(example)], xs[len(example) :]
+        if all(map(operator.is_, given, moving)):
+            return call(still, args, *place)
+        own = list(parts)
+        for i, x in zip(places, given, strict=True):
+            own[i] = x
+        moved, moved_args = unflatten(layout, own)
+        return call(_apart(moved) if in_numpy else moved, moved_args, *place)
+
+    xp = rc.array_namespace(example[0])
+    shape = xp.zeros((1 + len(places),), dtype=example[0].dtype)
+    given = (*start, *moving)
+    flags = solve(run, (of_parts,), (), given, [(*example, *moving)], shape)[0]
+    found = [0.0 * flags[0]] * (1 + len(parts))
+    for i, place in enumerate((0, *[1 + i for i in places])):
+        found[place] = flags[i]
+    return xp.stack(found)
+
+
+rc.non_differentiable(moved_by)
+
+
+def _apart(f: Function) -> Function:
+    """A function of NumPy arrays, apart from derivatives that are being computed."""
+    return numpy_function(f)[0](())
+
+
+def if_at_rest(d: Any, flags: Any, tangents: Sequence[Any], solver: str) -> Any:
+    """A derivative along a direction, if nothing along it moves a jump.
+
+    Args:
+        d: The derivative.
+        flags: What moves a jump; none for one that was looked at before.
+        tangents: The direction, with None for zero.
+        solver: Its name, for errors.
+    """
+    if isinstance(d, rc.AbstractZero) or not len(flags):
+        return d
+    xp = rc.array_namespace(d)
+    pairs = zip(flags, tangents, strict=True)
+    moved = [flag * xp.any(xp.asarray(dx) != 0) for flag, dx in pairs if dx is not None]
+    total = sum(moved)
+    try:
+        moves = bool(total)
+    except (TypeError, RuntimeError):  # of a tracer, which has no value yet
+        return nan_unless(total == 0, d)
+    if moves:
+        _unknown(solver).throw("needed by forward mode")
+    return d
+
+
+def unless_moved(parts: Sequence[Any], flags: Any, solver: str) -> list[Any]:
+    """The cotangents of leaves; those that move a jump have none.
+
+    Args:
+        parts: The cotangents.
+        flags: What moves a jump; none for a function that was looked at before.
+        solver: Its name, for errors.
+    """
+    if not len(flags):
+        return list(parts)
+    return [_unless(x, flags[1 + i], solver) for i, x in enumerate(parts)]
+
+
+def _unless(d: Any, flag: Any, solver: str) -> Any:
+    try:
+        moves = bool(flag)
+    except (TypeError, RuntimeError):  # of a tracer, which has no value yet
+        return nan_unless(flag == 0, d)
+    return _unknown(solver) if moves else d
+
+
+# in numbers
+
+# Of the largest number of a component: jumps below it count as none,
+_SMALL = 1e-5
+# and of the tolerance.
+_ERRORS = 10.0
+
+
+def path_run(method: Method) -> Run:
+    """Looks along a solution."""
+    return Run(_along_path, 0, method=method)
+
+
+def _along_path(
+    settings: Any, functions: Any, y0: Any, t0: Any, times: Any, *leaves: Any
+) -> Any:
+    call, t0 = functions[0], float(t0)
+    ends = times[np.isfinite(times)]
+    end = float(ends[np.argmax(np.abs(ends - t0))]) if len(ends) else t0
+
+    def rate(t: float, y: Any, given: Any = leaves) -> Any:
+        return np.asarray(call(t, y, *given))
+
+    flags = np.zeros(1 + len(leaves))
+    if end == t0:
+        return flags, 1, (), {}
+    found = settings["method"].solve(rate, (t0, end), y0)
+    nodes, states = found.t, found.y.T
+    if end < t0:
+        nodes, states = nodes[::-1], states[::-1]
+    slopes = [rate(t, y) for t, y in zip(nodes, states, strict=True)]
+    path = CubicHermiteSpline(nodes, states, slopes)
+    sizes = np.max(np.abs(states), axis=0)
+    aside = _aside(np.where(sizes > 0, sizes, 1.0))
+
+    def moved(t: float, far: float) -> Any:
+        return rate(t, path(t) + far * aside)
+
+    for jump in jumps(lambda t: rate(t, path(t)), nodes, _SMALL):
+        flags[0] = flags[0] or is_moved(jump, moved)
+        _mark(flags, jump, leaves, lambda t, given: rate(t, path(t), given))
+    return flags, 1, (), {}
+
+
+def integrand_run(run: Run) -> Run:
+    """Looks between the places at which an integral calls its function."""
+    return Run(_along_line, 0, run=run)
+
+
+def _along_line(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> Any:
+    call, run = functions[0], settings["run"]
+    places: set[float] = set()
+
+    def value(x: Any, given: Any = leaves) -> Any:
+        return np.ravel(np.asarray(call(x, *given)))
+
+    def seen(x: Any) -> Any:
+        places.add(float(x))
+        return call(x, *leaves)
+
+    quiet = {"full_output": 1} if "full_output" in run.settings else {}
+    run.f(run.settings | quiet, (seen,), a, b)
+    flags = np.zeros(1 + len(leaves))
+    # An integral in the function jumps where it takes other steps.
+    small = max(_SMALL, _ERRORS * run.settings["epsrel"])
+    for jump in jumps(value, sorted(places), small):
+        _mark(flags, jump, leaves, value)
+    return flags, 1, (), {}
+
+
+def _mark(flags: Any, jump: Any, leaves: Any, value: Any) -> None:
+    """Note which leaves move a jump."""
+    for i, leaf in enumerate(leaves):
+        if not flags[1 + i]:
+            aside = _aside(leaf)
+
+            def moved(x: float, far: float, i: int = i, aside: Any = aside) -> Any:
+                given = list(leaves)
+                given[i] = given[i] + far * aside
+                return value(x, given)
+
+            flags[1 + i] = is_moved(jump, moved)
+
+
+def _aside(x: Any) -> Any:
+    """A direction like a number or an array: no two entries move alike."""
+    if isinstance(x, float) and not isinstance(x, np.generic):
+        return abs(x) or 1.0
+    sizes = np.abs(x)
+    largest = np.max(sizes, initial=0.0) or 1.0
+    sizes = np.where(sizes > 0, sizes, largest)
+    weights = 0.5 + (_GOLDEN * np.arange(1.0, sizes.size + 1.0)) % 1.0
+    return (sizes * weights.reshape(sizes.shape)).astype(sizes.dtype)
+
+
+_GOLDEN = 0.6180339887498949

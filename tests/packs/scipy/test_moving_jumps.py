@@ -1,0 +1,146 @@
+"""Jumps of integrands and of right-hand sides: those that move have no rule."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.integrate
+import torch
+
+import rules_core as rc
+from rules_autodiff import grad, jvp
+from rules_scipy import integrate
+
+TIGHT = {"rtol": 1e-8, "atol": 1e-10}
+
+
+def at_end(rate, y0):
+    return scipy.integrate.solve_ivp(rate, (0.0, 1.0), [y0], **TIGHT).y[0, -1]
+
+
+def integral(f, *args):
+    return scipy.integrate.quad(f, 0.0, 1.0, args=args)[0]
+
+
+MOVING = {
+    "an integrand, by where": lambda p: integral(lambda x: np.where(x < p, 1.0, 3.0)),
+    "an integrand, by if": lambda p: integral(lambda x: 1.0 if x < p else 3.0),
+    "an integrand's argument": lambda p: integral(lambda x, q: float(x > q), p),
+    "one of two parameters": lambda p: integral(lambda x, a, q: a * (x > q), p, p),
+    "an integral of integrals": lambda p: integral(
+        lambda x: integral(lambda y: 1.0 if y < p else 2.0) * x
+    ),
+    "a dose at a time": lambda p: at_end(
+        lambda t, y: [(1.0 if t < p else 0.0) - y[0]], 0.0
+    ),
+    "a level of the state": lambda p: at_end(
+        lambda t, y: [-1.0 if y[0] < p else -2.0], 1.0
+    ),
+    "the start of a state with a level": lambda p: at_end(
+        lambda t, y: [-1.0 if y[0] < 0.5 else -2.0], 3 * p
+    ),
+    "the scale of time": lambda p: at_end(
+        lambda t, y: [1.0 if p * t < 0.2 else 0.0], 0.0
+    ),
+    "odeint": lambda p: scipy.integrate.odeint(
+        lambda y, t: (1.0 if t < p else 0.0) - y, [0.0], [0.0, 0.5, 1.0]
+    )[-1, 0],
+}
+
+AT_REST = {
+    "an integrand's jump": (
+        lambda p: integral(lambda x: p * x if x < 0.5 else 3.0 * p * x),
+        1.25,
+    ),
+    "a kink that moves": (lambda p: integral(lambda x: abs(x - p)), 2 * 0.3 - 1),
+    "a step that is smooth": (
+        lambda p: integral(lambda x: np.tanh(50.0 * (x - p))),
+        -np.tanh(35.0) - np.tanh(15.0),
+    ),
+    "a dose at a time": (
+        lambda p: at_end(lambda t, y: [(p if t < 0.5 else 0.0)], 0.0),
+        0.5,
+    ),
+    "a kink of the state": (lambda p: at_end(lambda t, y: [abs(y[0] - p)], p - 1.0), 1),
+}
+
+
+def forwards(f):
+    return lambda p: jvp(f, (p,), (1.0,))[1]
+
+
+@pytest.mark.parametrize("mode", [grad, forwards], ids=["reverse", "forward"])
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("name", MOVING)
+def test_what_moves_a_jump_has_no_derivative(name, mode):
+    with pytest.raises(rc.DerivativeNotImplemented, match="moves a jump"):
+        mode(MOVING[name])(0.3)
+
+
+@pytest.mark.parametrize("mode", [grad, forwards], ids=["reverse", "forward"])
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("name", AT_REST)
+def test_other_jumps_and_kinks_do_no_harm(name, mode):
+    f, slope = AT_REST[name]
+    np.testing.assert_allclose(mode(f)(0.3), slope, rtol=1e-6)
+
+
+def stepped(xp):
+    """Functions of a height and a place; each jumps at the place."""
+
+    def of_integral(height, place):
+        def step(x):
+            return xp.where(x < place, 1.0, 3.0) * x * height
+
+        return integrate.quad(step, 0.0, 1.0)[0]
+
+    def of_solution(height, place):
+        def rate(t, y):
+            return height * xp.where(t < place, 1.0, 0.0) - y
+
+        start, times = xp.zeros(1), xp.asarray([0.9])
+        found = integrate.solve_ivp(rate, (0.0, 0.9), start, t_eval=times, **TIGHT)
+        return found.y[0, -1]
+
+    return [of_integral, of_solution]
+
+
+@pytest.mark.parametrize("f", stepped(jnp), ids=["quad", "solve_ivp"])
+def test_in_jax(f):
+    with jax.enable_x64(True):
+        height = f(1.0, 0.3)  # they are linear in it
+        np.testing.assert_allclose(jax.grad(f)(2.0, 0.3), height, rtol=1e-4)
+        with pytest.raises(rc.DerivativeNotImplemented, match="moves a jump"):
+            jax.grad(f, 1)(2.0, 0.3)
+        with pytest.raises(rc.DerivativeNotImplemented, match="moves a jump"):
+            jax.jvp(f, (2.0, 0.3), (0.0, 1.0))
+        slopes = jax.jit(jax.grad(f, (0, 1)))(2.0, 0.3)
+        np.testing.assert_allclose(slopes[0], height, rtol=1e-4)
+        assert np.isnan(slopes[1])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("f", stepped(jnp), ids=["quad", "solve_ivp"])
+def test_second_derivatives_in_jax(f):
+    with jax.enable_x64(True):
+        second = jax.hessian(f, (0, 1))(2.0, 0.3)
+        np.testing.assert_allclose(second[0][0], 0.0, atol=1e-6)
+        assert np.isnan(second[1][1])
+
+
+@pytest.mark.parametrize("f", stepped(torch), ids=["quad", "solve_ivp"])
+def test_in_torch(f, double):
+    height, place = torch.tensor(2.0), torch.tensor(0.3)
+    slope = torch.func.grad(f)(height, place)
+    torch.testing.assert_close(slope, f(height / 2, place), rtol=1e-4, atol=0.0)
+    with pytest.raises(rc.DerivativeNotImplemented, match="moves a jump"):
+        torch.func.grad(f, 1)(height, place)
+    with pytest.raises(rc.DerivativeNotImplemented, match="moves a jump"):
+        torch.func.jvp(lambda p: f(height, p), (place,), (place,))
+
+
+@pytest.fixture
+def double():
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
