@@ -144,6 +144,7 @@ def pyright(folder):
     ]
 
 
+@pytest.mark.covering(every=2, start=1)
 @pytest.mark.parametrize("check", [mypy, pyright])
 def test_each_mistake_is_found_and_nothing_else(files, check):
     pytest.importorskip({"pyright": "basedpyright"}.get(check.__name__, "mypy"))

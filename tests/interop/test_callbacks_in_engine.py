@@ -155,7 +155,7 @@ def test_forward_mode(f):
     np.testing.assert_allclose(jacfwd(f)(X), known, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=6)
 @EACH
 @pytest.mark.parametrize(
     "second",

@@ -64,7 +64,7 @@ def test_gradcheck(pair):
     assert gradcheck(f, leaves(args), check_forward_ad=True, check_batched_grad=True)
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=2, start=1)
 def test_gradgradcheck(pair):
     f, _, args = pair
     assert gradgradcheck(f, leaves(args), check_fwd_over_rev=True)
@@ -155,7 +155,7 @@ COMPILED = {
 TRANSFORMS = {"f": lambda f: f, "hessian": hessian, "vmap(grad)": vmap}
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.filterwarnings("ignore")  # torch's own compiler stack warns about itself
 @pytest.mark.parametrize(
     ("name", "transform"),

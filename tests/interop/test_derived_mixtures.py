@@ -248,7 +248,7 @@ def check(line, modes, *, rtol=1e-9, compiled=False):
         np.testing.assert_allclose(np.asarray(found), want, rtol=rtol)
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=7)
 @pytest.mark.parametrize("modes", [*SECOND, *THIRD])
 def test_every_mixture(host, modes):
     check(Line(host), modes)
@@ -266,7 +266,7 @@ def test_complex_numbers(host, modes):
     check(ComplexLine(host), modes)
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=4, start=0)
 @pytest.mark.parametrize("modes", COMPILED)
 def test_compiled(host, modes):
     check(Line(host), modes, compiled=True)

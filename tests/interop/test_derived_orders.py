@@ -51,6 +51,7 @@ def test_forward_mode(case, host, compiled):
     np.testing.assert_allclose(dy, dx @ case.x + db * case.b, rtol=1e-6)
 
 
+@pytest.mark.covering(every=9)
 @pytest.mark.parametrize("inner", ["jacfwd", "jacrev"])
 @pytest.mark.parametrize("outer", ["jacfwd", "jacrev"])
 def test_second_order(case, host, outer, inner):

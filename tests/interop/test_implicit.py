@@ -453,6 +453,7 @@ def test_gmres_of_a_singular_operator_is_nan(b):
     assert np.isnan(solve_gmres(lambda w: 0 * w, np.array(b))).all()
 
 
+@pytest.mark.full
 def test_third_order_with_two_forward_modes():
     f = total(rc.implicit(solve_alone, alone, host=True, out="theta"))
     theta, ones = torch.tensor(THETA), torch.ones(3, dtype=torch.float64)

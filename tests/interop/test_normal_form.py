@@ -185,7 +185,7 @@ FIRST = {
 }
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("how", FIRST)
 def test_the_first_call_of_a_process_knows_what_the_pack_declares(how):
     """`jv' = (J₀ - J₂) / 2` at 2."""

@@ -59,6 +59,7 @@ def test_the_jacobian_is_that_of_the_simulation(name, record):
     np.testing.assert_allclose(found, np.transpose(known), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.full
 def test_both_hosts_find_the_same_release_which_is_the_truth(record):
     fits = [fit(host_of(name, record), start_of(record)) for name in HOSTS]
     assert all(one.norm < 1e-8 for one in fits)

@@ -59,6 +59,7 @@ def test_a_right_rule_passes_every_quick_cell(host):
     assert {c.status for c in cells.values()} == {"passed"}, report
 
 
+@pytest.mark.covering(every=2, start=0)
 @pytest.mark.slow
 def test_a_right_rule_passes_every_full_cell(host):
     report = check_rule(define(), VECTOR, hosts=(host,), level="full")
@@ -67,6 +68,7 @@ def test_a_right_rule_passes_every_full_cell(host):
     assert {c.status for c in cells.values()} == {"passed"}, report
 
 
+@pytest.mark.covering(every=2, start=1)
 def test_complex_cotangents_follow_one_convention_in_every_host(host):
     report = check_rule(define(), VECTOR + 0.5j, hosts=(host,))
     assert {c.status for c in of(host, report).values()} <= {"passed", "refused"}, (

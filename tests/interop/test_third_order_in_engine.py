@@ -64,32 +64,34 @@ def _quick_and_precise(monkeypatch):
         yield
 
 
+@pytest.mark.covering(every=3)
 @SECOND
 def test_second_order_of_a_square_root(modes):
     assert derivative(babylonian, modes)(2.0) == pytest.approx(-0.25 * 2**-1.5)
 
 
+@pytest.mark.covering(every=2)
 @THIRD
 def test_third_order_of_a_square_root(modes):
     assert derivative(babylonian, modes)(2.0) == pytest.approx(0.375 * 2**-2.5)
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @SECOND
 def test_second_order_of_a_fixed_point(modes):
     known = float(mpmath.diff(settled_by_mpmath, 0.9, 2))
     assert derivative(settled, modes)(0.9) == pytest.approx(known, rel=1e-9)
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8, start=1)
 @THIRD
 def test_third_order_of_a_fixed_point(modes):
     known = float(mpmath.diff(settled_by_mpmath, 0.9, 3))
     assert derivative(settled, modes)(0.9) == pytest.approx(known, rel=1e-9)
 
 
+@pytest.mark.covering(every=13)
 @THIRD
-@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS)
 def test_third_order_along_a_line(f, modes):
     """Against differences of second derivatives, which differences have shown right."""

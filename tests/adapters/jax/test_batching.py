@@ -82,7 +82,7 @@ USES = {
 }
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=13)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("rules", ["both", "rrule", "frule"])
 @pytest.mark.parametrize("kind", ["generic", "host"])
@@ -105,6 +105,7 @@ def outer_total(f):
     return lambda x, y: (outer(f)(x, y) ** 2).sum()
 
 
+@pytest.mark.covering(every=2, start=1)
 @pytest.mark.parametrize("kind", ["generic", "host"])
 def test_nested_over_different_arguments(kind):
     f, x, y = make(kind, "both"), X[0], Y[:, 0]

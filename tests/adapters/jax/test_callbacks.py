@@ -36,6 +36,7 @@ def close(found, want, tol=1e-9):
     jax.tree.map(check, found, want)
 
 
+@pytest.mark.covering(every=3, start=1)
 @pytest.mark.parametrize(
     "wrap", [lambda f: f, jax.jit, jax.checkpoint], ids=["eager", "jit", "remat"]
 )
@@ -55,7 +56,7 @@ def test_fixed_point_batched():
     close(outer(fixed)(batch), outer(solved)(batch))
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=4, start=1)
 @pytest.mark.parametrize("outer", [jax.jacfwd, jax.jacrev])
 @pytest.mark.parametrize("inner", [jax.jacfwd, jax.jacrev])
 def test_fixed_point_hessian(outer, inner):
@@ -76,6 +77,7 @@ def test_fixed_point_hessian_batched():
     close(each(fixed), each(solved), 1e-8)
 
 
+@pytest.mark.full
 def test_fixed_point_third_order():
     def third(f):
         along = lambda a: total(f)({**THETA, "a": a})
@@ -94,7 +96,7 @@ DERIVATIVES = {
 }
 
 
-@pytest.mark.covering(every=2, start=0)
+@pytest.mark.covering(every=3, start=0)
 @pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
 def test_fixed_point_of_a_function_that_closes_over_tracers(derivative):
     def solve(c, scale):
@@ -118,7 +120,7 @@ def mapped(m):
     return lambda c, xs: (m(lambda x: jnp.sin(c * x) * c, xs) ** 2).sum()
 
 
-@pytest.mark.covering(every=2, start=1)
+@pytest.mark.covering(every=3, start=1)
 @pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
 def test_map(derivative):
     c = jnp.asarray(1.3)

@@ -52,7 +52,7 @@ def sine(rules, **flags):
     return sin
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("rules", ["fr", "r", "f"])
 @pytest.mark.parametrize("flags", [{}, {"host": True, "elementwise": True}], ids=str)
 def test_generic_and_host(rules, flags):

@@ -76,7 +76,7 @@ def second(f):
     ]
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("rules", ["both", "rrule", "frule"])
 @pytest.mark.parametrize("host", [False, True])
 def test_holomorphic(rules, host):

@@ -111,7 +111,7 @@ KINDS = ["generic", "host"]
 RULES = ["both", "rrule", "frule"]
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("kind", KINDS)

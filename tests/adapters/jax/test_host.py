@@ -251,6 +251,7 @@ def test_constant_inside_jit_is_folded(counted):
     assert len(counted.shapes) <= 2
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("compile_", [False, True])
 def test_scalar_rule_of_a_function_that_has_no_handle(compile_):
     """The rule calls the function itself, and reaches the handle of `to_jax`."""

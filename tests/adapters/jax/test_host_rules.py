@@ -57,7 +57,7 @@ REAL = jnp.asarray(RNG.normal(size=(3, 3)))
 COMPLEX = REAL + 1j * jnp.asarray(RNG.normal(size=(3, 3)))
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=4)
 @pytest.mark.parametrize("A", [REAL, COMPLEX], ids=["real", "complex"])
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.checkpoint])
 def test_first_order_in_both_modes(A, wrap):

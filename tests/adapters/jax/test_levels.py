@@ -18,7 +18,7 @@ JAX = SimpleNamespace(
 )
 
 
-@pytest.mark.covering(every=7)
+@pytest.mark.covering(every=9)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("style", STYLES)
 def test_each_level_has_its_own_derivative(style, host):

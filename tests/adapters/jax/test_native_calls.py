@@ -392,6 +392,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("processes", [2])
 def test_devices_and_a_program_that_another_process_compiled(tmp_path, processes):
     """The second process loads the programs of the first: loops are found by name."""

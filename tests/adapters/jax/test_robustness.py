@@ -116,7 +116,7 @@ USED = {
 }
 
 
-@pytest.mark.covering(every=5)
+@pytest.mark.covering(every=9)
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("way", USED)
 def test_primitives_are_collected(way, host):

@@ -63,7 +63,7 @@ USES = {
 }
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=17)
 @pytest.mark.parametrize("start", [np.asarray, jnp.asarray], ids=["numpy", "jax"])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("use", USES)

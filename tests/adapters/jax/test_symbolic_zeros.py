@@ -301,7 +301,7 @@ def powers(count, needs_first=False):
 
 
 @pytest.mark.parametrize(
-    "count", [1, 2, 3, pytest.param(4, marks=FULL), pytest.param(5, marks=FULL)]
+    "count", [1, 2, *(pytest.param(count, marks=FULL) for count in (3, 4, 5))]
 )
 def test_every_pattern_of_zeros(count):
     f = powers(count)

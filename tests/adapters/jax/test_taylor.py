@@ -62,7 +62,7 @@ def slope(curve):
     return lambda t: jax.jvp(curve, (t,), (1.0,))[1]
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=7)
 @pytest.mark.parametrize("host", [False, True], ids=["generic", "host"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["eager", "jit"])

@@ -111,7 +111,7 @@ def test_compiled_reverse(wrapped, reverse):
     assert ratio(jax.jit(jax.grad(wrapped))(jnp.asarray(X)), COS) == reverse
 
 
-@pytest.mark.covering(every=35)
+@pytest.mark.covering(every=50)
 def test_second_order(wrapped, forward, reverse):
     x = jnp.asarray(X)
     assert ratio(jax.grad(jax.grad(wrapped))(x), -SIN) == reverse

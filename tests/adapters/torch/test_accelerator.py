@@ -13,8 +13,9 @@ TESTS = Path(__file__).with_name("test_cuda.py")
 DEVICE = {"RULES_CORE_TEST_DEVICE": "pretended", "OMP_NUM_THREADS": "1"}
 
 
-def test_what_needs_no_hardware():
-    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly"]
+def report_of(*options):
+    """What pytest tells of the tests, all of which must pass."""
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", *options]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(TESTS)],
         capture_output=True,
@@ -23,7 +24,18 @@ def test_what_needs_no_hardware():
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    assert "79 passed, 5 skipped" in done.stdout, done.stdout[-500:]
+    return done.stdout
+
+
+@pytest.mark.full
+def test_what_needs_no_hardware():
+    told = report_of()
+    assert "79 passed, 5 skipped" in told, told[-500:]
+
+
+def test_what_needs_neither_hardware_nor_jax():
+    told = report_of("-k", "not compiled and not jax and not call_back")
+    assert "77 passed, 3 skipped, 4 deselected" in told, told[-500:]
 
 
 WITHOUT_DATA = """

@@ -239,6 +239,7 @@ def test_the_custom_operator_passes_opcheck():
     torch.library.opcheck(operator, (X,))
 
 
+@pytest.mark.full
 def test_the_first_call_ever_may_be_compiled():
     """The adapter is then imported while Dynamo is tracing."""
     code = (

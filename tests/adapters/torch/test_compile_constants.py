@@ -188,7 +188,7 @@ def test_values_from_outside_one_after_another(compiled, f, family):
         )
 
 
-@pytest.mark.covering(every=11, start=5)
+@pytest.mark.covering(every=17, start=5)
 @pytest.mark.parametrize(("f", "family"), CASES)
 def test_values_in_one_graph(compiled, f, family):
     values = FAMILIES[family]
@@ -297,7 +297,7 @@ def total_gradient(f, x):
     return y.detach(), torch.autograd.grad(y.sum(), x)[0]
 
 
-@pytest.mark.covering(strength=1)
+@pytest.mark.covering(every=11)
 @pytest.mark.parametrize("dynamic", [None, True])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("f", [times, host_times], ids=["generic", "host"])

@@ -153,6 +153,7 @@ def beside_rrule(x, node):
 MANY_PATHS = {"diamond": diamond(14), "web": web(6), "primitive": beside}
 
 
+@pytest.mark.covering(every=3, start=0)
 @pytest.mark.parametrize("name", MANY_PATHS)
 def test_objects_that_many_paths_lead_to_are_compiled_in_time(name):
     """A search along every path would not come to an end."""

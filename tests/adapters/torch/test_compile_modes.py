@@ -96,6 +96,7 @@ PRIMITIVES = {
 }
 
 
+@pytest.mark.full
 def test_compiled_autograd_of_an_eager_forward_pass_by_an_frule():
     """It gave another derivative; what is compiled in both passes is right."""
     x = X.clone().requires_grad_()
@@ -143,6 +144,7 @@ def test_the_backward_pass_inside_a_compiled_step():
     assert x.grad.tolist() == [3, 3]
 
 
+@pytest.mark.full
 def test_constants_of_a_pullback_are_those_of_each_call():
     """The graph of one backward pass is not taken for that of another."""
 

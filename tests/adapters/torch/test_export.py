@@ -283,6 +283,7 @@ def test_another_process_loads_a_program(tmp_path, strict):
     assert "Import elsewhere before the program runs." in without.stderr
 
 
+@pytest.mark.full
 def test_another_process_loads_what_this_one_saved(tmp_path, monkeypatch):
     (tmp_path / "elsewhere.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)

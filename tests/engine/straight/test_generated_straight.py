@@ -151,7 +151,18 @@ def run_programs(seeds, make=program, least=0.7, check=check):
     return counts
 
 
-@pytest.mark.covering(every=6)
+LEAST = {program: 0.7, left_program: 0.4, instance_program: 0.3}
+
+
+@pytest.mark.parametrize("make", LEAST)
+def test_some_generated(make, monkeypatch):
+    """24 programs of each kind."""
+    if make is left_program:
+        monkeypatch.setattr(unit, "WORTH", 0)
+    run_programs(range(7, 300, 12), make, LEAST[make])
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, 300, 50))
 def test_generated(first):
     """300 programs."""
@@ -174,7 +185,7 @@ def _at_any_cost(monkeypatch):
     monkeypatch.setattr(unit, "WORTH", 0)
 
 
-@pytest.mark.covering(every=3)
+@pytest.mark.full
 @pytest.mark.usefixtures("_at_any_cost")
 @pytest.mark.parametrize("first", range(0, 300, 100))
 def test_generated_with_parts_left(first):
@@ -193,7 +204,7 @@ def test_generated_with_parts_left_nightly(first):
 # Programs that make and change instances; second names of those are refused.
 
 
-@pytest.mark.covering(every=3)
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, 300, 100))
 def test_generated_with_instances(first):
     """300 programs."""

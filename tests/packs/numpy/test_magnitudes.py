@@ -130,6 +130,7 @@ def real_points(name, f):
             yield x
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("way", TIERS)
 @pytest.mark.parametrize("name", [name for name in REAL if hasattr(np, name)])
 def test_real_functions_of_numpy(name, way):
@@ -139,6 +140,7 @@ def test_real_functions_of_numpy(name, way):
         check(float(found), x, REAL[name](mpf(x)))
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("way", TIERS)
 @pytest.mark.parametrize(
     "name", [name for name in REAL if hasattr(math, SHORT.get(name, name))]
@@ -149,6 +151,7 @@ def test_real_functions_of_math(name, way):
         check(derivative(way, f, x), x, REAL[name](mpf(x)))
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", DERIVATIVES)
 def test_complex_functions(name):
     points = [z for z in COMPLEX if INSIDE.get(name, lambda _: True)(z)]
@@ -186,6 +189,7 @@ def fits(name, a, b):
     return name != "logaddexp" or abs(a - b) < 600
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", TWO)
 def test_functions_of_two_numbers(name):
     f, of_numbers = getattr(np, name), getattr(math, SHORT.get(name, name), None)

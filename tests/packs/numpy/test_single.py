@@ -13,6 +13,7 @@ from tests.packs.numpy.single import difference
 X = np.linspace(0.5, 2.0, 4, dtype=np.float32)
 
 
+@pytest.mark.full
 def test_every_checked_call_in_single_precision():
     """What the other tests check, with float32 arrays: see single.py."""
     assert reported("single", after="changed") == []

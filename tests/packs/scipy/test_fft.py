@@ -93,7 +93,7 @@ def test_all_adjoints(name):
         compare(*case)
 
 
-@pytest.mark.covering(every=6)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_rules_pass_the_tester(name):
     args = (0.1, 0.5) if name in {"fht", "ifht"} else ()
@@ -115,6 +115,7 @@ def weighed(xp, f):
     return loss
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", SAME)
 def test_as_the_frameworks_own(name):
     """Gradients, jitted, and of a batch; complex arguments by the same convention."""
@@ -138,6 +139,7 @@ def cubed(f, xp):
     return lambda x: xp.sum(f(x, type=3, norm="ortho") ** 3)
 
 
+@pytest.mark.full
 def test_second_order_in_every_framework():
     x = np.array([0.5, -1.0, 2.0, 0.3])
     matrix = scipy.fft.dct(np.eye(4), type=3, norm="ortho", axis=0)

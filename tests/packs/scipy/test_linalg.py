@@ -20,8 +20,8 @@ SKIP = {"rrule.second-order", "frule.second-order", "rrule.slope-at-zero"}
 REAL, COMPLEX = Matrices("real"), Matrices("complex")
 
 
+@pytest.mark.covering(every=37)
 @pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")  # of a complex diagonal
-@pytest.mark.covering(every=24)
 @pytest.mark.parametrize("name", CASES)
 def test_rule(name):
     f, args, options = CASES[name]
@@ -33,8 +33,8 @@ def test_rule(name):
 PLACES = [(n, h, m) for n in CASES for h in HOSTS for m in ("f", "r", "rr", "fr", "rf")]
 
 
+@pytest.mark.covering(every=430, start=17)
 @pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")
-@pytest.mark.covering(every=260, start=17)
 @pytest.mark.parametrize(("name", "host", "modes"), PLACES)
 def test_in_frameworks(name, host, modes):
     f, args, options = CASES[name]
@@ -67,6 +67,7 @@ def function_at(path):
     return getattr(importlib.import_module(module), name)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.parametrize("host", ["jax", "torch"])
 def test_as_the_framework_has_it(name, host):
@@ -249,8 +250,8 @@ STACKED = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.skipif(not TAKES_STACKS, reason="SciPy takes stacks since 1.17")
-@pytest.mark.covering
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("name", STACKED)
 def test_stacks_of_matrices(name, host):
@@ -365,6 +366,7 @@ UNDETERMINED = {
 }
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("name", UNDETERMINED)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_undetermined_derivatives_are_no_numbers(name):

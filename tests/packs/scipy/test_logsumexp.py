@@ -177,6 +177,7 @@ def test_jax(options):
     assert np.allclose(rows, [scipy.special.logsumexp(x, **options) for x in batch])
 
 
+@pytest.mark.full
 def test_second_order_compiled_in_jax():
     jax = pytest.importorskip("jax")
 

@@ -50,6 +50,7 @@ def compare(case):
     np.testing.assert_allclose(sum(back), forward, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("start", range(4))
 def test_a_sample_of_the_derivatives(start):
     for case in CASES[start * 7 :: 53]:
@@ -103,7 +104,7 @@ def arrays_of(name):
     return ONE_EACH[name][1]
 
 
-@pytest.mark.covering(every=20)
+@pytest.mark.covering(every=34)
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_gradients_in_frameworks(name):
     xs = [np.real(x).copy() for x in arrays_of(name)]
@@ -153,6 +154,7 @@ def test_second_order_in_places():
     np.testing.assert_allclose(own.reshape(4, 4), found, rtol=1e-9)
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("mode", ["constant", "nearest", "mirror", "reflect"])
 def test_as_jax_has_it(mode):
     """JAX has orders 0 and 1."""

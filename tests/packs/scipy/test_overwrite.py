@@ -104,7 +104,7 @@ WAYS = {
 }
 
 
-@pytest.mark.covering(every=41)
+@pytest.mark.covering(every=61)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("label", FLAGGED)
 def test_arrays_of_frameworks_are_kept(label, way):

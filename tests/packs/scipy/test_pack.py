@@ -25,6 +25,7 @@ def arguments(name):
     return ARGUMENTS[getattr(scipy.special, name).nin]
 
 
+@pytest.mark.covering(every=2)
 @pytest.mark.parametrize("expression", ["jv, 0, 1.5", "polygamma, 1, 1.5"])
 def test_the_pack_is_found_by_the_function_alone(expression):
     """A ufunc has no module, so the look-up imports the packs not yet loaded."""
@@ -247,7 +248,7 @@ def test_second_derivatives_of_numpy_scalars_in_the_engine():
     assert np.isclose(grad(grad(special.erf))(x), known, rtol=1e-14)
 
 
-@pytest.mark.covering(every=10)
+@pytest.mark.covering(every=13)
 @pytest.mark.usefixtures("x32")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_single_precision_in_jax(name):

@@ -101,6 +101,7 @@ def test_rules_pass_the_tester(name):
     check_rule(f, *args, hosts=(), rtol=1e-5)
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("mode", ["full", "same", "valid"])
 @pytest.mark.parametrize("name", ["convolve", "correlate", "fftconvolve"])
 def test_as_jax_has_it(name, mode):
@@ -140,6 +141,7 @@ def test_coefficients_of_batches():
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.covering(every=2, start=0)
 @pytest.mark.parametrize("f", [jax.jit, lambda f: f])
 def test_edges_that_depend_on_zeros(f):
     """The default edges of sosfiltfilt count them, in traced code too."""
@@ -191,6 +193,7 @@ def test_a_signal_to_be_overwritten_is_refused(kind):
             derivative(X)
 
 
+@pytest.mark.covering(every=4, start=2)
 @pytest.mark.parametrize("ripples", [(1, 40), (1.0, 40.0)])
 @pytest.mark.parametrize("kind", ["cheby1", "cheby2"])
 def test_ripples_may_be_whole_numbers(kind, ripples):

@@ -162,7 +162,7 @@ def name_of(case):
     return f"{name}-{host.name}-{modes}"
 
 
-@pytest.mark.covering(every=36)
+@pytest.mark.covering(every=57)
 @pytest.mark.parametrize("case", PRODUCT[::29], ids=name_of)
 def test_hosts_agree(case):
     """With themselves, once differentiated less, by differences."""
