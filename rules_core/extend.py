@@ -22,7 +22,7 @@ from rules_core._base.unknown_names import refuse_unknown
 from rules_core._dispatch.chosen_values import CHOSEN
 from rules_core._dispatch.fitting import reasons
 from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
-from rules_core._dispatch.rule import Location, Rule
+from rules_core._dispatch.rule import LINEAR, SELECTION, Location, Rule
 from rules_core._dispatch.rule_signature import read_types
 from rules_core._dispatch.stand_ins import stand_in, stand_in_of
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
@@ -68,7 +68,9 @@ __all__ = [
     "EXPLAINERS",
     "FLAGS",
     "LEAF",
+    "LINEAR",
     "PACKS",
+    "SELECTION",
     "FlatCall",
     "Framework",
     "Location",

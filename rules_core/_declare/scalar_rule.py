@@ -8,7 +8,7 @@ from typing import Any, Never
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import ProjectionError, RuleDefinitionError
 from rules_core._base.unknown_names import refuse_unknown
-from rules_core._dispatch.rule import AUTHORS, PARTIALS, Location
+from rules_core._dispatch.rule import AUTHORS, FROM_VALUE, PARTIALS, Location
 from rules_core._dispatch.rule_signature import read_signature
 from rules_core._dispatch.table import Table
 from rules_core._primitives.strong_zero import conj, strong_product, total
@@ -202,25 +202,31 @@ def _make(
     # The rule of a method receives the instance, not the function.
     pull, head = (_pull, 0) if table.method else (_pull_function, 1)
 
-    def evaluate(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Any, Any]:
+    def value(args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         own = {k: v for k, v in kw.items() if k != "needs"} if asks_needs else kw
-        y = called(table.key)(*args, **own)
+        return called(table.key)(*args, **own)
+
+    def rows_of(y: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if isinstance(y, list):
             message = f"{label}: several outputs must be a tuple, but got a list."
             raise RuleDefinitionError(message)
-        return y, rows(y, *args, **kw)
+        return rows(y, *args, **kw)
 
     def scalar_frule(tangents: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
-        y, rows = evaluate(args, kw)
+        y = value(args, kw)
         outputs = y if isinstance(y, tuple) else (y,)
-        pairs = zip(rows, outputs, strict=True)
+        pairs = zip(rows_of(y, args, kw), outputs, strict=True)
         dys = [_push(row, tangents[head:], out) for row, out in pairs]
         return y, Tangent(type(y), *dys) if isinstance(y, tuple) else dys[0]
 
     def scalar_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        y, rows = evaluate(args, kw)
-        return y, Pullback(pull, isinstance(y, tuple), args, rows)
+        y = value(args, kw)
+        return y, pullback_of(y, args, kw)
 
+    def pullback_of(y: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+        return Pullback(pull, isinstance(y, tuple), args, rows_of(y, args, kw))
+
+    scalar_rrule.__dict__[FROM_VALUE] = value, pullback_of
     return scalar_frule, scalar_rrule
 
 

@@ -108,6 +108,7 @@ class Binder:
         "_keyword_defaults",
         "_keywords",
         "_label",
+        "_own_defaults",
         "names",
         "only",
         "required",
@@ -141,6 +142,7 @@ class Binder:
         self.variadic = star in kinds
         self.star = next((p.name for p in parameters if p.kind is star), None)
         self._defaults = tuple(p.default for p in positional)
+        self._own_defaults = tuple(d for d in self._defaults if d is not _MISSING)
         named = [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
         opened = inspect.Parameter.VAR_KEYWORD in kinds
         self._keywords = None if opened else {p.name for p in named}
@@ -177,10 +179,22 @@ class Binder:
             self._check_surplus(args)
             self._check_keywords(kwargs, names)
             return args, kwargs
+        if not (kwargs or self.required):
+            tail = self._last(len(names) - len(args))
+            if tail is not None:
+                return (*args, *tail), {}
         rest = dict(kwargs)
         filled = [self._take(i, rest) for i in range(len(args), len(names))]
         self._check_keywords(rest, names[: len(args)])
         return (*args, *filled), rest
+
+    def _last(self, count: int) -> tuple[Any, ...] | None:
+        """The defaults of the last positional parameters, if all of them have one."""
+        if self._function is None:
+            defaults = self._own_defaults
+        else:
+            defaults = self._function.__defaults__ or ()
+        return defaults[len(defaults) - count :] if count <= len(defaults) else None
 
     def _take(self, index: int, kwargs: dict[str, Any]) -> Any:
         assert self.names is not None

@@ -13,11 +13,19 @@ from rules_core._base.rule_notes import note_rule
 
 from .rule_key import describe
 
-__all__ = ["AUTHORS", "PARTIALS", "Location", "Rule", "union"]
+__all__ = [
+    "AUTHORS", "FROM_VALUE", "LINEAR", "PARTIALS", "SELECTION", "Location", "Rule",
+    "union",
+]  # fmt: skip
 
 # The attribute in which functions of `scalar_rule` keep the partials, in rows.
 PARTIALS = "__rules_core_partials__"
 AUTHORS = "__rules_core_authors_partials__"
+# That in which they keep their two steps: the value, and the pullback from it.
+FROM_VALUE = "__rules_core_from_value__"
+# Attributes of functions that tell an AD system more about their derivatives.
+LINEAR = "__rules_core_linear__"
+SELECTION = "__rules_core_selection__"
 
 
 class Location:
@@ -175,6 +183,32 @@ class Rule:
     def authors_partials(self) -> Callable[..., Any] | None:
         """The partials of a `scalar_rule` as their author wrote them."""
         return getattr(self.function, AUTHORS, None)
+
+    @property
+    def steps(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+        """The two steps of a `scalar_rule`: the value, and the pullback from it.
+
+        `value(args, kwargs)` and `pullback_of(y, args, kwargs)`.
+        """
+        return getattr(self.function, FROM_VALUE, None)
+
+    @property
+    def pulls(self) -> Callable[..., Any] | None:
+        """Of a rule whose pullback only moves, scales and adds: value and adjoints.
+
+        `pulls(args, kwargs)` gives the value and, for each argument, the adjoint
+        `dx = pull(dy)` in the argument's shape or broadcast, or None: a constant. It
+        makes no 0 · ∞, and raises no error for infinities.
+        """
+        return getattr(self.function, LINEAR, None)
+
+    @property
+    def selection(self) -> Callable[..., Any] | None:
+        """The partials of a selection such as `np.maximum`: 1, 0, or between at ties.
+
+        Where a partial is zero, so is the cotangent, also of an infinity.
+        """
+        return getattr(self.function, SELECTION, None)
 
     @property
     def signature(self) -> str:

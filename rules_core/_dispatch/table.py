@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from abc import ABCMeta, get_cache_token
 from collections.abc import Callable, Iterator
+from functools import cache
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -82,9 +83,15 @@ def _signatures(rule: Rule) -> Iterator[tuple[type, ...]]:
     for arity in range(rule.required, fixed + (rule.variadic is None)):
         yield from itertools.product(*head, *rule.types[:arity])
     if rule.variadic is not None:
-        tail = (Variadic[rule.variadic],)
+        tail = (_variadic(rule.variadic),)
         for signature in itertools.product(*head, *rule.types):
             yield signature + tail
+
+
+@cache
+def _variadic(types: tuple[type, ...]) -> Any:
+    """Any number of arguments of some classes, one class of the dispatcher's own."""
+    return Variadic[types]
 
 
 _UNKNOWN: Any = object()
@@ -380,9 +387,17 @@ class Table:
     def _changed(self) -> None:
         """Clear everything that depends on the rules."""
         self.told.clear()
-        for handle in tuple(self.shortcuts):
-            handle.shortcut = None
-        self.shortcuts.clear()
+        if self.shortcuts:
+            for handle in tuple(self.shortcuts):
+                handle.shortcut = None
+            self.shortcuts.clear()
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there is a rule, of any kind."""
+        if self.rrule.rules or self.frule.rules:
+            return True
+        return self.shapes is not None or self.batches is not None
 
     def rules(self) -> list[Rule]:
         """Every rule, of all four kinds."""

@@ -29,6 +29,8 @@ def check_arity(
     Raises:
         RuleDefinitionError: It takes fewer or more arguments than the normal form has.
     """
+    if read.variadic is not None and not read.required:
+        return  # it takes any number; to ask the function takes time
     names = table.binder.names
     if names is None or table.binder.variadic:
         return

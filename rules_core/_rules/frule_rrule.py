@@ -44,6 +44,7 @@ def _carrying(kind: K) -> Callable[[Callable[..., Any]], K]:
         in_full: Any = kind
         update_wrapper(function, in_full.__call__, assigned=("__doc__",), updated=())
         for name in (
+            "at",
             "define",
             "kind",
             "register",

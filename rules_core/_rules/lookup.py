@@ -54,7 +54,7 @@ def _is_key(f: Any) -> bool:
     A table without any entry is left over from a test.
     """
     table = find_table(f)
-    return table is not None and (table.primitive is not None or bool(table.rules()))
+    return table is not None and (table.primitive is not None or table.has_rules)
 
 
 def all_arguments(

@@ -196,6 +196,24 @@ class RuleKind(Generic[CallT]):
                 return None
         return self._prepare(table, target, partials, args, kwargs or {}, config)
 
+    def at(self, f: Any) -> Callable[..., CallT | None] | None:
+        """`resolve` for one function, which is looked up once; None: without rules.
+
+        It is valid until the rules change (`rules_core.extend.CHANGES`).
+
+        >>> import numpy as np
+        >>> from rules_core import rrule
+        >>> resolve = rrule.at(np.sin)  # resolve(args, kwargs, config)
+        >>> resolve is None or resolve((1.0,), {}, None).args
+        (1.0,)
+        """
+        target, partials = unwrap(f)
+        PACKS.ensure(target.key)
+        table = find_table(target.key)
+        if table is None:
+            return None
+        return partial(self._prepare, table, target, partials)
+
     def _check_callable(self, f: Any) -> None:
         if not callable(f):
             form = ", ".join((*self._leading, "f", "*args"))

@@ -69,11 +69,14 @@ OF_CLASSES = (
 
 def public(module: ModuleType) -> list[Any]:
     """The functions and number types of a module of NumPy."""
-    entries = [(name, getattr(module, name)) for name in dir(module) if name[0] != "_"]
+    entries = vars(module).items()  # `dir` would name modules that are not loaded yet
     return [
         f
         for name, f in entries
-        if name not in WRITING and not isinstance(f, ModuleType) and callable(f)
+        if name[0] != "_"
+        and name not in WRITING
+        and not isinstance(f, ModuleType)
+        and callable(f)
         if not isinstance(f, type) or issubclass(f, np.generic | np.errstate)
     ]
 

@@ -5,7 +5,6 @@ name. So the document is read again, to find the example that compiles to the gi
 object.
 """
 
-import doctest
 import re
 from pathlib import Path
 from types import CodeType
@@ -20,6 +19,8 @@ def example_lines(code: CodeType) -> list[str]:
     match = NAME.match(code.co_filename)
     if not match or not Path(match["path"]).is_file():
         return []
+    import doctest  # which imports unittest, for documents alone
+
     text = Path(match["path"]).read_text(encoding="utf-8")
     for example in doctest.DocTestParser().get_examples(text):
         if defines(example.source, code):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._own_rules.own_rule import fit
+from rules_autodiff._own_rules.own_rule import fit, space_of
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import (
     asked_of,
@@ -18,6 +18,7 @@ from rules_autodiff._refusals import (
     note_place,
     refuse_no_cotangent,
 )
+from rules_autodiff._shadows.memory import LENT
 from rules_autodiff._shadows.saved_state import read_attribute, write_attribute
 from rules_autodiff._shadows.slots import (
     SMALL,
@@ -26,6 +27,7 @@ from rules_autodiff._shadows.slots import (
     Slot,
     add_to,
     add_together,
+    give,
     symbolic_zero,
     take_from,
     tangent_of,
@@ -47,7 +49,9 @@ __all__ = [
     "CoreEntry",
     "ItemEntry",
     "ItemWrite",
+    "LinearEntry",
     "ReadEntry",
+    "Row",
     "RuleEntry",
     "StateEntry",
     "WriteEntry",
@@ -132,6 +136,57 @@ class RuleEntry:
             ct.throw(asked_of(self.call, place))
         refuse_no_cotangent(self.call, place, ct)
         return ct
+
+
+class LinearEntry:
+    """A call whose rule moves, scales and adds: what is not finite may reach it.
+
+    Attributes:
+        pulls: An adjoint for each slot.
+    """
+
+    __slots__ = ("call", "out", "pulls", "slots")
+
+    def __init__(self, call: Any, pulls: Any, slots: Any, out: Slot):
+        self.call, self.pulls, self.slots, self.out = call, pulls, slots, out
+
+    def reverse(self, below: Any) -> None:
+        dy = take_from(self.out, below)
+        if dy is None:
+            return
+        for place, slot in enumerate(self.slots):
+            if slot is None:
+                continue
+            pull = self.pulls[place]
+            ct = pull(dy) if below is PLAIN else below.call(pull, dy)
+            if type(slot) is Row:
+                slot.spread(ct, below)
+                continue
+            if (
+                type(ct) is not np.ndarray
+                or type(slot) is list
+                or ct.shape != slot.shape
+            ):
+                ct = below.call(fit, ct, space_of(self.call.args[place]))
+            if below is PLAIN:
+                give(slot, ct, LENT)
+            else:
+                add_to(slot, ct, below)
+
+
+class Row:
+    """The slots of the arrays in a list that a function joins; None: a constant."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: list[Slot]):
+        self.parts = parts
+
+    def spread(self, ct: Any, below: Any) -> None:
+        """Add the entries of a cotangent of the list."""
+        for part, entry in zip(self.parts, ct, strict=True):
+            if part is not None:
+                add_to(part, entry, below)
 
 
 def _zero_of(slot: Slot) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 import rules_core as rc
+from rules_core.extend import LINEAR
 
 from .arguments import (
     NoValue,
@@ -27,12 +28,14 @@ from .arguments import (
 )
 from .signatures import is_method, named, out_and_keywords
 
-__all__ = ["REVERSE", "SYMBOLIC", "Declaration"]
+__all__ = ["LINEAR_MAPS", "REVERSE", "SYMBOLIC", "Declaration"]
 
 NoTangent, ZeroTangent = rc.NoTangent(), rc.ZeroTangent()
 
 # Derivatives whose pullback distinguishes unused results from zero cotangents.
 SYMBOLIC: set[Callable[..., Any]] = set()
+# Derivatives whose pullback only moves, scales and adds entries.
+LINEAR_MAPS: set[Callable[..., Any]] = set()
 # Derivatives whose rrule chooses among several valid values: the choice, and the common
 # part.
 REVERSE: dict[Callable[..., Any], tuple[Callable[..., Any], Any]] = {}
@@ -62,10 +65,11 @@ class Declaration:
     def register(self) -> None:
         """Register frule and rrule."""
         symbolic = self.maps in SYMBOLIC
+        backward = named(_backward(self), self, None)
+        if self.maps in LINEAR_MAPS:
+            setattr(backward, LINEAR, self.pulls)
         rc.frule.define(self.f, host=True)(named(_forward(self), self, None))
-        rc.rrule.define(self.f, host=True, symbolic_zeros=symbolic)(
-            named(_backward(self), self, None)
-        )
+        rc.rrule.define(self.f, host=True, symbolic_zeros=symbolic)(backward)
         if self.back is not self.run:
             rc.rrule.define(
                 self.f, config=rc.RuleConfig, host=True, symbolic_zeros=symbolic
@@ -129,6 +133,17 @@ class Declaration:
             kw = {name: value for name, value in kw.items() if name != "out"}
         maps = self.maps(y, *args, **kw)
         return (maps,) if self.bare else maps
+
+    def pulls(self, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+        """The value, and the adjoint alone of each argument of the declaration."""
+        self.check(args, kw)
+        plain = self.plain(args)
+        y = self.value(args, plain, kw, self.back)
+        found: list[Any] = [None] * len(args)
+        for i, pair in zip(self.numbers(args), self.pairs(y, plain, kw), strict=True):
+            if pair is not None and i < len(args):
+                found[i] = pair[1]
+        return y, found
 
     def rest(self, i: int, x: Any) -> Any:
         """The cotangent of an argument outside the declaration."""

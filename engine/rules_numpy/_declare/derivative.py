@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .arguments import NoValue
-from .declaration import REVERSE, SYMBOLIC, Declaration
+from .declaration import LINEAR_MAPS, REVERSE, SYMBOLIC, Declaration
 
 __all__ = [
     "DECLARED",
@@ -38,6 +38,7 @@ def derivative(
     call: Callable[..., Any] | None = None,
     reverse: tuple[Callable[..., Any], Callable[..., bool]] | None = None,
     symbolic: bool = False,
+    linear: bool = False,
 ) -> Callable[[F], F]:
     """Define frule and rrule of `f` by its derivative and the adjoint.
 
@@ -64,12 +65,15 @@ def derivative(
             them.
         symbolic: Whether the pullback accepts `ZeroTangent` for unused results, if the
             AD system knows them.
+        linear: Whether the pullbacks only move, scale and add entries.
     """
     functions = f if isinstance(f, list) else [f]
     bare = isinstance(argnums, int)
     numbers = (argnums,) if isinstance(argnums, int) else argnums
 
     def declare(maps: F) -> F:
+        if linear:
+            LINEAR_MAPS.add(maps)
         if symbolic:
             SYMBOLIC.add(maps)
         if reverse is not None:
@@ -95,7 +99,7 @@ def linear(
     def declare(adjoint: F) -> F:
         for function in functions:
             maps = _maps_of_linear(function, adjoint, argnums)
-            derivative(function, argnums, arrays=arrays)(maps)
+            derivative(function, argnums, arrays=arrays, linear=True)(maps)
         return adjoint
 
     return declare

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_core.extend import SELECTION
 
 from .arguments import (
     array_of,
@@ -113,6 +114,7 @@ def choose(f: Any, partials: Any) -> None:
         of_a, of_b = partials(y, a, b)
         return selects(np.where(where, of_a, 0.0)), selects(np.where(where, of_b, 0.0))
 
+    setattr(choice_derivative, SELECTION, partials)
     declared = Declaration(f, choice_derivative, (0, 1), bare=False, arrays=True)
     declared.register_for((_NUMBERS, _NUMBERS))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,7 @@ def is_method(f: Any) -> bool:
 
 def out_and_keywords(f: Any, maps: Any) -> tuple[int | None, frozenset[str] | None]:
     """The position of `out` among the arguments, and the keywords of `maps`."""
-    parameters = list(inspect.signature(maps).parameters.values())
-    names = [p.name for p in parameters]
-    kinds = {p.kind for p in parameters}
+    names, kinds = _parameters(maps)
     out = names.index("out") - 1 if "out" in names else None
     if out is None and _KINDS.VAR_POSITIONAL in kinds and f in _WITH_OUT:
         out = _WITH_OUT[f]
@@ -54,6 +52,13 @@ def out_and_keywords(f: Any, maps: Any) -> tuple[int | None, frozenset[str] | No
     if _KINDS.VAR_KEYWORD in kinds:
         return out, None
     return out, frozenset(names)
+
+
+@cache
+def _parameters(maps: Any) -> tuple[list[str], set[Any]]:
+    """Names and kinds of parameters; many functions share a derivative."""
+    parameters = inspect.signature(maps).parameters.values()
+    return [p.name for p in parameters], {p.kind for p in parameters}
 
 
 # Functions with a positional `out` whose derivatives take any options.

@@ -28,7 +28,7 @@ def _flat(a: Any, axis: Any) -> tuple[Any, int]:
     return (np.ravel(a), 0) if axis is None or not np.ndim(a) else (a, axis)
 
 
-@derivative(np.cumsum)
+@derivative(np.cumsum, linear=True)
 def cumsum_derivative(
     y: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -134,7 +134,7 @@ def cumulative_prod_derivative(
     return cumulative_prod_pushforward, cumulative_prod_pullback
 
 
-@derivative(np.diff, argnums=(0, 3, 4))
+@derivative(np.diff, argnums=(0, 3, 4), linear=True)
 def diff_derivative(
     y: Any,
     a: Any,

@@ -90,23 +90,20 @@ def _where(condition: Any, *arrays: Any) -> Any:
     return np.where(condition, *(x for x in arrays if x is not None))
 
 
-@derivative(np.where, argnums=(0, 1, 2), call=_where)
+@derivative(np.where, argnums=(0, 1, 2), call=_where, linear=True)
 def where_derivative(y: Any, condition: Any, x: Any = None, other: Any = None) -> Any:
     """The cotangent of each array consists of the entries selected from it."""
     if x is None:
         return None, None, None
-    chosen = condition != 0
-    return None, _picked(y, x, chosen), _picked(y, other, ~chosen)
+    chosen = condition if condition.dtype == bool else condition != 0
 
+    def first_of(d: Any) -> Any:
+        return np.where(chosen, d, np.zeros_like(d))
 
-def _picked(y: Any, x: Any, mask: Any) -> Any:
-    def picked_pushforward(dx: Any) -> Any:
-        return np.where(mask, dx, np.zeros_like(dx))
+    def second_of(d: Any) -> Any:
+        return np.where(chosen, np.zeros_like(d), d)
 
-    def picked_pullback(dy: Any) -> Any:
-        return np.where(mask, dy, np.zeros_like(dy))
-
-    return picked_pushforward, picked_pullback
+    return None, (first_of, first_of), (second_of, second_of)
 
 
 def _list_maps(masks: Any, arrays: Any, plain: Any) -> Any:

@@ -28,7 +28,8 @@ def joined(f: Any) -> Callable[[Parts], Parts]:
 
     def declare(parts: Parts) -> Parts:
         for function in functions:
-            derivative(function, arrays=False)(_maps(function, parts))
+            maps = _maps(function, parts)
+            derivative(function, arrays=False, linear=True)(maps)
         return parts
 
     return declare

@@ -31,7 +31,7 @@ def _masked(a: Any, where: Any) -> Any:
     return np.where(where, a, np.zeros_like(a))
 
 
-@derivative([np.sum], argnums=(0, 5))
+@derivative([np.sum], argnums=(0, 5), linear=True)
 def sum_derivative(
     y: Any,
     a: Any,
@@ -67,7 +67,7 @@ def reduced_count(a: Any, axis: Any, where: Any) -> Any:
     return np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=True)
 
 
-@derivative(np.mean)
+@derivative(np.mean, linear=True)
 def mean_derivative(
     y: Any,
     a: Any,

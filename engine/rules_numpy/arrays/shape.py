@@ -34,7 +34,7 @@ def _order_of(a: Any, order: str) -> Any:
 
 # The array's own layout defines "A" and "K", so the tangent, which may have another
 # layout, is read in the order of the array.
-@derivative(np.ravel)
+@derivative(np.ravel, linear=True)
 def ravel_derivative(y: Any, a: Any, order: Any = "C") -> Any:
     """Reshape to one axis, and back."""
     axes = _memory_axes(a) if order == "K" else None

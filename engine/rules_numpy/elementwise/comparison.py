@@ -54,7 +54,7 @@ def _beyond(wins: Any, odd: Any, other: Any) -> Any:
 
 
 def _share(wins: Any, ties: Any) -> Any:
-    return np.where(wins, 1.0, np.where(ties, 0.5, 0.0))
+    return wins + 0.5 * ties
 
 
 for _f, _partials in (
@@ -67,7 +67,7 @@ for _f, _partials in (
 
 
 # clip is a Python function with optional bounds, so it has no ufunc rule.
-@derivative(np.clip, argnums=(0, 1, 2))
+@derivative(np.clip, argnums=(0, 1, 2), linear=True)
 def clip_derivative(
     y: Any,
     a: Any,
@@ -81,9 +81,13 @@ def clip_derivative(
     """The argument within the bounds, bounds included; otherwise the active bound."""
     low = _bound(a_min, min)
     high = _bound(a_max, max)
-    above = False if high is None else (a > high) | _crossed(low, high)
-    below = False if low is None else (a < low) & ~np.asarray(above)
-    inside = ~(np.asarray(above) | np.asarray(below))
+    above = np.False_ if high is None else a > high
+    below = np.False_ if low is None else a < low
+    crossed = np.False_ if low is None or high is None else np.greater(low, high)
+    if crossed.any():  # NumPy's result is the upper bound
+        above = above | crossed
+        below = below & ~above
+    inside = ~(above | below)
     return _chosen(y, a, inside), _chosen(y, low, below), _chosen(y, high, above)
 
 
@@ -94,11 +98,6 @@ def _bound(positional: Any, keyword: Any) -> Any:
 
 def _missing(x: Any) -> bool:
     return x is NoValue
-
-
-def _crossed(low: Any, high: Any) -> Any:
-    """With low > high NumPy's result is the upper bound."""
-    return False if low is None else np.greater(low, high)
 
 
 def _chosen(y: Any, x: Any, mask: Any) -> Any:

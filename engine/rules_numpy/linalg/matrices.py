@@ -89,7 +89,7 @@ def _same(m: Any) -> Any:
     return m
 
 
-@derivative([np.trace])
+@derivative([np.trace], linear=True)
 def trace_derivative(
     y: Any,
     a: Any,

@@ -91,9 +91,13 @@ def ufunc(f: Any, *partials: Any, holomorphic: bool = False) -> rc.Primitive:
     def ufunc_partials(
         y: Any, *args: Any, needs: tuple[bool, ...], **options: Any
     ) -> Any:
-        _check_options(made, args, options)
+        column = _column
+        if not options and _are_doubles((y, *args)):
+            column = _column_of_doubles
+        else:
+            _check_options(made, args, options)
         columns = [
-            _column(partial, y, args, i) if needed else rc.NoTangent()
+            column(partial, y, args, i) if needed else rc.NoTangent()
             for i, (partial, needed) in enumerate(zip(partials, needs, strict=True))
         ]
         return _transposed(columns, len(y)) if isinstance(y, tuple) else tuple(columns)
@@ -130,6 +134,30 @@ def _column(partial: Any, y: Any, args: tuple[Any, ...], position: int) -> Any:
     outputs, floats = tuple(made[: len(outputs)]), iter(made[len(outputs) :])
     args = tuple(next(floats) if _is_floating(x) else _wide(x) for x in args)
     return partial(outputs if isinstance(y, tuple) else outputs[0], *args)
+
+
+# Classes of doubles, and of arrays that may be made of them.
+_DOUBLES = frozenset({float, np.float64, np.ndarray})
+
+
+def _are_doubles(values: tuple[Any, ...]) -> bool:
+    """Whether all values are Python's or NumPy's doubles, with one output."""
+    return all(
+        type(x) in _DOUBLES and (type(x) is not np.ndarray or x.dtype == np.float64)
+        for x in values
+    )
+
+
+def _column_of_doubles(
+    partial: Any, y: Any, args: tuple[Any, ...], position: int
+) -> Any:
+    """`_column` where nothing has to be converted but numbers to arrays."""
+    if partial is None:
+        return rc.NoTangent()
+    if isinstance(partial, str):
+        return rc.not_implemented(partial)
+    made = [np.asarray(x) if type(x) is float else x for x in (y, *args)]
+    return partial(*made)
 
 
 def _wide(x: Any) -> Any:

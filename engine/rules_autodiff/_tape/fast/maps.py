@@ -21,7 +21,7 @@ from .elementwise import FOLLOWED, STRICT, filled, shared_out, stretched
 
 __all__ = [
     "ADD", "DOT", "MATMUL", "MOVING", "MUL", "POW", "SUB", "TRUEDIV",
-    "Linear", "minus", "widen",
+    "Linear", "inner", "minus", "widen", "widened",
 ]  # fmt: skip
 
 LARGE = 100_000  # products of numbers from which on the memory counts

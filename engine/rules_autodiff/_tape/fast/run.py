@@ -25,6 +25,7 @@ from rules_autodiff._shadows.slots import Shadow, Window
 from rules_autodiff._tape.entries import is_item
 from rules_autodiff._tape.reverse import ReverseRun
 
+from .gathered import MAKERS, gathered
 from .items import (
     CONSTANT,
     DOUBLE,
@@ -52,7 +53,7 @@ from .maps import (
     times,
     widen,
 )
-from .rule_calls import DIRECT, directly, is_simple_call
+from .rule_calls import DIRECT, by_steps, directly, is_simple_call
 from .sweep import followed
 
 __all__ = ["FastRun", "reverse_run"]
@@ -169,6 +170,8 @@ class FastRun(ReverseRun):
                     return self.binary("pow", x, p)
             if p > 0 and type(x) is ndarray:
                 return self.linear(POW, x, p)
+        elif is_exponent(p) and type(x) is ndarray and id(p) not in self.nodes:
+            return self.linear(POW, x, p)
         return self.binary("pow", x, p)
 
     def matmul(self, x: Any, y: Any) -> Any:
@@ -292,6 +295,11 @@ class FastRun(ReverseRun):
                 result = self.quick_unary(rule, args[0])
             if result is not NotImplemented:
                 return result
+        call = directly if type(f) in DIRECT else gathered if f in MAKERS else None
+        if call is not None and is_simple_call(self, f, args, kwargs):
+            result = call(self, f, args, kwargs)
+            if result is not NotImplemented:
+                return result
         return super().call_native(f, args, kwargs)
 
     def quick_unary(self, rule: Any, x: Any) -> Any:
@@ -323,12 +331,13 @@ class FastRun(ReverseRun):
             self.tape.append(entry)
         return z
 
-    def call_opaque(self, f: Any, args: Any, kwargs: Any) -> Any:
-        if type(f) in DIRECT and is_simple_call(self, f, args, kwargs):
-            result = directly(self, f, args, kwargs)
+    def by_rule(self, found: Any, f: Any) -> Any:
+        plain = not (found.bound or found.method or found.kwargs or self.debug)
+        if plain and found.outer is None and found.rule.steps is not None:
+            result = by_steps(self, found, f)
             if result is not NotImplemented:
                 return result
-        return super().call_opaque(f, args, kwargs)
+        return super().by_rule(found, f)
 
     # items and writes
 
@@ -385,6 +394,11 @@ class FastRun(ReverseRun):
             raise
         self.write(x, Ellipsis, castable(value, x, name, y))
         return x
+
+
+def is_exponent(p: Any) -> bool:
+    """Whether the slope of `x**p` is finite wherever the power is."""
+    return type(p) is float and p > 1.0
 
 
 def is_far(z: Any) -> bool:

@@ -5,6 +5,7 @@ a guard sees to it that it still does. What a scalar rule returns follows from i
 arguments; what another returns was seen when the tape called it.
 """
 
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -159,7 +160,7 @@ def written(
     step = Step(reader.line, out=bar_of(z, result), kind=result)
     found = [reader.temporary("c") for _ in active]
     simple = is_simple(ruled, operands, options)
-    partials = ruled.rule.authors_partials if simple else None
+    partials = partials_of(ruled, active, len(values)) if simple else None
     if partials is not None and result is REAL:
         own = unit.fresh_constant(name, function)
         back = of_numbers(partials, len(values), active)
@@ -195,11 +196,12 @@ def pushed(
     if reader.tangents.in_lanes or not is_simple(ruled, values, options):
         refuse(f"{ruled.rule.name} is not called with several tangents, or by name")
     active = tuple([i for i, x in enumerate(values) if x.active])
-    partials = ruled.rule.authors_partials
+    partials = partials_of(ruled, active, len(values))
     if partials is not None:
         forward = of_partials(ruled.function, partials, result, active)
     else:
-        forward = by_frule(ruled.rule.function, result, active)
+        rule = needing(ruled, ruled.rule.function, active, len(values))
+        forward = by_frule(rule, result, active)
     own = reader.unit.fresh_constant(ruled.function.__name__, forward)
     z = reader.temporary()
     step = Step(reader.line, assigns=(z,), out=bar_of(z, result), kind=result)
@@ -221,7 +223,22 @@ def check_real(reader: Any, x: Value) -> None:
 
 def is_simple(ruled: Ruled, operands: list[Value], options: dict[str, Any]) -> bool:
     """Whether the rule takes the arguments as they stand in the program."""
-    return ruled.rule.plain and not options and len(ruled.classes[0]) == len(operands)
+    rule = ruled.rule
+    asks = rule.config is not None or rule.keywords or options
+    return not asks and len(ruled.classes[0]) == len(operands)
+
+
+def needing(ruled: Ruled, f: Any, active: Any, count: int) -> Any:
+    """A rule, or its partials, told which arguments need a cotangent."""
+    if not ruled.rule.needs:
+        return f
+    return partial(f, needs=tuple([i in active for i in range(count)]))
+
+
+def partials_of(ruled: Ruled, active: Any, count: int) -> Any:
+    """The partials of a scalar rule, None of another one."""
+    partials = ruled.rule.authors_partials
+    return None if partials is None else needing(ruled, partials, active, count)
 
 
 def with_options(f: Any, options: dict[str, Any]) -> Any:
@@ -233,10 +250,13 @@ def calls_of(
 ) -> Calls:
     """The functions that written code calls, forward and back."""
     rule, function = ruled.rule, ruled.function
-    if simple and rule.authors_partials is not None:
-        return of_arrays(function, rule.authors_partials, result, active)
+    count = len(ruled.classes[0])
+    partials = partials_of(ruled, active, count) if simple else None
+    if partials is not None:
+        return of_arrays(function, partials, result, active)
     if simple:
-        return by_rule(rule.function, result, active, rule)
+        run_rule = needing(ruled, rule.function, active, count)
+        return by_rule(run_rule, result, active, rule)
 
     def run(*args: Any) -> Any:
         found: Any = rrule.resolve(function, args, options, Run.config)
