@@ -158,8 +158,10 @@ def by_partials(run: "FastRun", y: Any, args: Any, slots: Any, known: Any) -> An
 def by_steps(run: "FastRun", found: Any, f: Any) -> Any:
     """The result by a scalar rule of any author, or NotImplemented."""
     args = found.args
+    if not all(map(is_real, args)):
+        return NotImplemented
     slots = [simple_slot(run, x) for x in args]
-    if slots.count(None) == len(slots) or not all(map(is_real, args)):
+    if slots.count(None) == len(slots):
         return NotImplemented
     value, pullback_of = found.rule.steps
     y = value(args, {})
@@ -218,7 +220,7 @@ def new_slot(run: "FastRun", y: Any) -> Any:
 
 
 def own_copy(run: "FastRun", y: Any) -> Any:
-    """A small view of an array that nobody else has, copied; and its slot."""
+    """The copy of a small view whose owner has no other name, and its slot."""
     if type(y) is not ndarray or y.dtype is not DOUBLE or y.size > LITTLE:
         return y, None
     if type(y.base) is not ndarray or getrefcount(y.base) > ALONE:
