@@ -181,9 +181,21 @@ _PARTIAL = ("func", "args", "keywords")
 def _from_tuple(x: Any) -> Structure:
     cls = type(x)
     if hasattr(cls, "_fields"):
-        return Structure(cls, "field", cls._fields, tuple.__iter__(x), cls._make)
+        make = cls._make if hasattr(cls, "_make") else _like_tuple(x)
+        return Structure(cls, "field", cls._fields, tuple.__iter__(x), make)
     entries = x if cls is tuple else tuple(tuple.__iter__(x))
     return Structure(cls, "position", range(len(entries)), entries, cls)
+
+
+def _like_tuple(x: Any) -> Any:
+    """Makes results of `scipy.stats`, whose classes have fields but no `_make`."""
+
+    def build(values: Sequence[Any]) -> Any:
+        result = tuple.__new__(type(x), values)
+        vars(result).update(vars(x))
+        return result
+
+    return build
 
 
 def _from_list(x: Any) -> Structure:

@@ -354,3 +354,12 @@ def test_counters_are_rebuilt_with_the_values_given():
     """Their own `update` would add them to the counts."""
     level = rc.structure(collections.Counter(a=1.0, b=2.0))
     assert level.rebuild([3.0, 4.0]) == collections.Counter(a=3.0, b=4.0)
+
+
+def test_results_of_scipys_statistics_are_rebuilt_with_their_further_fields():
+    stats = pytest.importorskip("scipy.stats")
+    line = stats.linregress([0.0, 1.0, 2.0], [0.0, 1.0, 3.0])
+    level = rc.structure(line)
+    made = level.rebuild([2.0 * x for x in level.values])
+    assert (type(made), made.slope) == (type(line), 3.0)
+    assert made.intercept_stderr == line.intercept_stderr

@@ -60,20 +60,24 @@ _GROUPS = {
     ),
     _SEARCH: "boxcox_normmax yeojohnson_normmax fit expectile",
     _OBJECT: "binned_statistic binned_statistic_2d binned_statistic_dd ecdf",
+    "is a choice of numbers: take them by their indices": (
+        "mode sigmaclip trim1 trimboth"
+    ),
+    "are medians of slopes: take numpy.median of them": "siegelslopes theilslopes",
+    "returns several statistics: call them": (
+        "describe bayes_mvs mvsdist directional_stats"
+    ),
+    "take numpy.min or numpy.max of the numbers within": "tmin tmax",
+    "take numpy.quantile": "quantile",
+    "is one line of NumPy": "obrientransform",
+    "is a linear program: call linprog": "wasserstein_distance_nd",
+    _NOT_YET: (
+        "dirichlet dirichlet_multinomial invwishart make_distribution "
+        "matrix_normal matrix_t multinomial multivariate_normal multivariate_t "
+        "normal_inverse_gamma order_statistic truncate vonmises_fisher wishart "
+        "abs exp log power"
+    ),
 }
-_GROUPS[_NOT_YET] = (
-    "bayes_mvs boxcox boxcox_llf chisquare circmean circstd circvar describe "
-    "differential_entropy directional_stats dirichlet dirichlet_multinomial "
-    "energy_distance entropy f_oneway gmean gstd gzscore hmean invwishart iqr kstat "
-    "kstatvar kurtosis linregress lmoment make_distribution matrix_normal matrix_t "
-    "median_abs_deviation mode moment multinomial multivariate_normal multivariate_t "
-    "mvsdist normal_inverse_gamma obrientransform order_statistic pearsonr pmean "
-    "pointbiserialr power_divergence quantile scoreatpercentile sem siegelslopes "
-    "sigmaclip skew theilslopes tmax tmean tmin trim1 trim_mean trimboth truncate tsem "
-    "tstd ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel tvar variation "
-    "vonmises_fisher wasserstein_distance wasserstein_distance_nd wishart yeojohnson "
-    "yeojohnson_llf zmap zscore abs exp log power"
-)
 MISSING = {name: why for why, names in _GROUPS.items() for name in names.split()}
 
 

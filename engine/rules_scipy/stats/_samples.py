@@ -1,0 +1,122 @@
+"""Statistics of samples along an axis: from SciPy's signature and a formula."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import rules_core as rc
+
+from ._declare import covers
+from ._numbers import floats, plain
+
+__all__ = ["statistic"]
+
+_EVERYWHERE = ("axis", "keepdims", "nan_policy", "dtype")
+_PLAIN = (str, int, float, tuple)
+
+
+def statistic(
+    scipy: Any, *samples: str, reduces: bool = True
+) -> Callable[[Any], Callable[..., Any]]:
+    """Define a function of SciPy by what it does along the last axis.
+
+    The function has SciPy's arguments. The definition gets the array library, the
+    samples with their axis last, and those of the other arguments that it names; for
+    the rest only SciPy's defaults are accepted.
+
+    Args:
+        scipy: The function of SciPy.
+        *samples: The names of the arguments that have the axis.
+        reduces: Whether the axis is gone in the result.
+    """
+    parameters = inspect.signature(scipy).parameters.values()
+    names = tuple([p.name for p in parameters])
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+
+    def define(formula: Any) -> Callable[..., Any]:
+        taken = set(inspect.signature(formula).parameters)
+
+        def own(*args: Any, **kwds: Any) -> Any:
+            given = {**defaults, **dict(zip(names, args, strict=False)), **kwds}
+            _check(scipy, args, kwds, names, given)
+            options = {n: given[n] for n in given if n not in samples}
+            _refuse_options(scipy, options, defaults, taken)
+            found = [given[n] for n in samples if given[n] is not None]
+            xp, *xs = floats(*found)
+            axis, shape = given.get("axis"), xs[0].shape
+            moved = iter([_axis_last(xp, x, axis) for x in xs])
+            used = [None if given[n] is None else next(moved) for n in samples]
+            chosen = {n: x for n, x in options.items() if n in taken and n != "xp"}
+            y = formula(xp, *used, **chosen)
+            if not reduces:
+                return plain(_axis_back(xp, y, axis, shape))
+            keep = given.get("keepdims") or False
+            return _results(xp, y, axis, len(shape)) if keep else _results(xp, y)
+
+        own.__name__ = own.__qualname__ = scipy.__name__
+        own.__doc__ = f"`scipy.stats.{scipy.__name__}`, with derivatives."
+        covers(scipy)(own)
+        return own
+
+    return define
+
+
+def _check(scipy: Any, args: Any, kwds: Any, names: Any, given: Any) -> None:
+    unknown = [n for n in kwds if n not in names or n in names[: len(args)]]
+    missing = [n for n in names if n not in given]
+    if unknown or missing or len(args) > len(names):
+        message = (
+            f"{scipy.__name__} must be given {', '.join(names)}, each once, but got "
+            f"{len(args)} by position and {sorted(kwds)} by name."
+        )
+        raise TypeError(message)
+
+
+def _refuse_options(scipy: Any, options: Any, defaults: Any, taken: Any) -> None:
+    """What changes the formula, and is not known to it."""
+    for name, x in options.items():
+        known = name in taken or name in ("axis", "keepdims")
+        same = x is defaults.get(name) or (
+            isinstance(x, _PLAIN) and x == defaults.get(name)
+        )
+        if not (known or same):
+            message = (
+                f"scipy.stats.{scipy.__name__} must be differentiated with "
+                f"{name}={defaults.get(name)!r}, its default, but got {x!r}. Prepare "
+                "the sample before, or give numbers without derivative."
+            )
+            raise rc.UnsupportedError(message)
+
+
+def _axis_last(xp: Any, x: Any, axis: Any) -> Any:
+    if axis is None:
+        return xp.reshape(x, (-1,))
+    if isinstance(axis, tuple):
+        count = len(axis)
+        x = xp.moveaxis(x, axis, tuple(range(-count, 0)))
+        rest = x.shape[: x.ndim - count]
+        return xp.reshape(x, (*rest, math.prod(x.shape[x.ndim - count :])))
+    return xp.moveaxis(x, axis, -1) if x.ndim > 1 else x
+
+
+def _axis_back(xp: Any, y: Any, axis: Any, shape: Any) -> Any:
+    if axis is None:
+        return xp.reshape(y, shape)
+    return xp.moveaxis(y, -1, axis)
+
+
+def _results(xp: Any, y: Any, axis: Any = None, ndim: int = 0) -> Any:
+    """One result or several, with the axis as one of length 1 if `ndim` is given."""
+    if isinstance(y, tuple):
+        return type(y)(*[_results(xp, part, axis, ndim) for part in y])
+    if not ndim:
+        return plain(y)
+    if axis is None:
+        return xp.reshape(y, (1,) * ndim)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    for place in sorted(a % ndim for a in axes):
+        y = xp.expand_dims(y, axis=place)
+    return y
