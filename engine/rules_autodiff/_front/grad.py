@@ -16,8 +16,10 @@ from rules_autodiff._transforms.derived_function import (
     R,
     positions,
 )
+from rules_autodiff.straight._tier.signatures import leave
 from rules_autodiff.straight._tier.tier import (
     Left,
+    PassWithAux,
     check_plain,
     check_tier,
     gradient,
@@ -71,9 +73,10 @@ def both_of(
     active = positions(argnums, args, "grad")
     if tier != "tape":
         try:
-            check_plain(below, has_aux=has_aux)
+            check_plain(below)
             now = tier == "straight"
-            straight = gradient(f, args, kwargs, active, now=now)
+            made = with_aux if has_aux else gradient
+            straight = made(f, args, kwargs, active, now=now)
             if straight is not None:
                 value, cotangents = straight
                 several = isinstance(argnums, SEVERAL)
@@ -89,6 +92,20 @@ def both_of(
     value = recording.value()
     cotangents = recording.pull(out, one, below)
     return value, cotangents if isinstance(argnums, SEVERAL) else cotangents[0]
+
+
+def with_aux(
+    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """The pair that `f` returns, and the derivatives of its first part.
+
+    Raises:
+        Left: The tape has to do it.
+    """
+    run = PassWithAux(f, args, kwargs, active, now=now)
+    if type(run.output) is np.ndarray:
+        leave("the first part of its value is an array")
+    return (run.output, run.aux), run.back(type(run.output)(1.0))
 
 
 def grad(

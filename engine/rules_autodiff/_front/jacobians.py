@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._boundary.directions import check_differentiable
+from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._tape.recording import Recording
@@ -15,6 +16,7 @@ from rules_autodiff.straight._tier.arguments import check_flat
 from rules_autodiff.straight._tier.tier import (
     Left,
     Pass,
+    PassWithAux,
     check_plain,
     check_tier,
     not_straight,
@@ -280,11 +282,9 @@ def jacrev(
         active = positions(argnums, args, "jacrev")
         if tier != "tape":
             try:
-                check_plain(below, has_aux=has_aux)
+                check_plain(below)
                 check_flat([args[i] for i in active])
-                rows = Pass(f, args, kwargs, active, now=tier == "straight")
-                xs = [args[i] for i in active]
-                return assembled(reverse_blocks(below, rows, rows.output, xs), argnums)
+                return written_rows(f, args, kwargs, argnums, has_aux, tier)
             except Left as error:
                 if tier == "straight":
                     raise not_straight(f, error) from None
@@ -300,6 +300,22 @@ def jacrev(
         return (jacobian, aux) if has_aux else jacobian
 
     return Derived("jacrev", f, run_on)
+
+
+def written_rows(
+    f: Any, args: Any, kwargs: Any, argnums: Argnums, has_aux: bool, tier: str
+) -> Any:
+    """The Jacobian by written code, and what the function returns beside.
+
+    Raises:
+        Left: The tape has to do it.
+    """
+    active = positions(argnums, args, "jacrev")
+    run = PassWithAux if has_aux else Pass
+    rows = run(f, args, kwargs, active, now=tier == "straight")
+    blocks = reverse_blocks(PLAIN, rows, rows.output, [args[i] for i in active])
+    jacobian = assembled(blocks, argnums)
+    return (jacobian, rows.aux) if has_aux else jacobian
 
 
 def reverse_blocks(

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TEXT", "Kind", "array",
-    "is_array", "is_index", "join", "kind_of", "leaf_kinds", "row", "spread",
+    "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TEXT", "WITH_AUX", "Kind",
+    "array", "is_array", "is_index", "join", "kind_of", "leaf_kinds", "rebuilt", "row",
+    "spread",
 ]  # fmt: skip
 
 DOUBLE = np.dtype(float)
 STRUCTURES = frozenset({"row", "list", "dict", "function", "object"})
+WITH_AUX = "aux"  # the mode of programs whose value is a pair
 MANY = 64  # entries of a container with a kind for each
 DEEP = 8  # nesting of containers; one may contain itself
 
@@ -138,6 +140,16 @@ def spread(kind: Kind) -> Kind:
     if not kind.has_parts:
         return kind
     return replace(kind, dtype="entries", parts=tuple(map(spread, kind.parts)))
+
+
+def rebuilt(kind: Kind, leaves: Any) -> Any:
+    """A value of a kind from an iterator over its leaves."""
+    if not kind.has_parts:
+        return next(leaves)
+    parts = [rebuilt(part, leaves) for part in kind.parts]
+    if kind.name == "dict":
+        return dict(zip(kind.tag, parts, strict=True))
+    return tuple(parts) if kind.name == "row" else parts
 
 
 def leaf_kinds(kind: Kind) -> list[Kind]:

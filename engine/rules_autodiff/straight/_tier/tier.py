@@ -18,6 +18,7 @@ from rules_autodiff._python.errors import UnsupportedProgram
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import name_of
 from rules_autodiff.straight._guard.trust import is_answered
+from rules_autodiff.straight._program.kinds import WITH_AUX, leaf_kinds, rebuilt
 
 from .arguments import (
     STAR,
@@ -40,8 +41,8 @@ from .signatures import (
 )
 
 __all__ = [
-    "Left", "Pass", "check_plain", "check_tier", "chosen", "code_of", "gradient",
-    "not_straight",
+    "Left", "Pass", "PassWithAux", "check_plain", "check_tier", "chosen", "code_of",
+    "gradient", "not_straight",
 ]  # fmt: skip
 
 FLOAT64 = np.float64
@@ -165,7 +166,12 @@ class Pass:
         order: These positions in ascending order.
         places: The active parameters, as in the generated code.
         output: The function's result.
+        aux: What is returned beside it, with `has_aux`.
+        mode: That of the code.
     """
+
+    mode = "reverse"
+    aux: Any = None
 
     def __init__(
         self,
@@ -178,7 +184,7 @@ class Pass:
         writing: bool = True,
     ):
         self.active, self.order = active, tuple(sorted(active))
-        choice = chosen(f, args, kwargs, self.order, now=now)
+        choice = chosen(f, args, kwargs, self.order, now=now, mode=self.mode)
         if choice is None:
             leave("there is no code")
         self.form, self.written, self.args, self.places, self.caps = choice
@@ -255,6 +261,36 @@ class Pass:
         cotangents = given(self.args, self.places, raw)
         cotangents = spread_out(self.code, self.order, self.places, cotangents)
         return as_asked(self.active, self.order, cotangents)
+
+
+class PassWithAux(Pass):
+    """A run of a program that returns a pair: what is differentiated, and the rest.
+
+    `output` is the first part, and `aux` the second.
+    """
+
+    mode = WITH_AUX
+
+    def forward(self) -> tuple[Any, Any]:
+        (first, *others), residual = self.written.forward(*self.args, self.caps)
+        kinds = leaf_kinds(self.written.unit.result)[1:]
+        self.zeros = [
+            zeros_of(x) for x, kind in zip(others, kinds, strict=True) if kind.is_real
+        ]
+        whole = self.written.unit.result.parts[1]
+        self.aux = rebuilt(whole, iter([*map(self.own_leaf, others)]))
+        return self.leaf(first), residual
+
+    def own_leaf(self, value: Any) -> Any:
+        """An array that is no argument's; anything else as it is."""
+        if type(value) is not ndarray:
+            return value
+        leaves = [leaf for x in self.args for leaf in leaves_of(x)]
+        own = value.base is None and all(value is not x for x in leaves)
+        return value if own else alias(value)
+
+    def backward(self, dy: Any) -> tuple[Any, ...]:
+        return super().backward((dy, *self.zeros) if self.zeros else dy)
 
 
 def check_cotangent(y: Any, dy: Any) -> None:

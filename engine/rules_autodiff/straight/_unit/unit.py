@@ -17,7 +17,13 @@ from rules_autodiff._lift.compile import PARSING
 from rules_autodiff.straight._guard.captures import ROOT, Captures, Place
 from rules_autodiff.straight._guard.ruled import Ruled
 from rules_autodiff.straight._program.blocks import Block
-from rules_autodiff.straight._program.kinds import REAL, Kind, leaf_kinds, spread
+from rules_autodiff.straight._program.kinds import (
+    REAL,
+    WITH_AUX,
+    Kind,
+    leaf_kinds,
+    spread,
+)
 from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
 from rules_autodiff.straight._program.values import Local
 from rules_autodiff.straight._read.facts import Facts
@@ -282,7 +288,8 @@ def write(
         kinds: The kinds of its arguments, one per parameter.
         active: The positions of the arguments to differentiate.
         patient: Whether to wait for results of rules that only some branch calls.
-        mode: `"reverse"`, `"forward"` or `"lanes"`.
+        mode: `"reverse"`, `"forward"`, `"lanes"`, or `WITH_AUX`: reverse mode of the
+            first part of a pair.
 
     Raises:
         Refused: The straight-line tier does not support the program.
@@ -291,12 +298,14 @@ def write(
     leaves = active_leaves(kinds, active)
     guesses: dict[Any, Kind] = {}
     inner: dict[Any, Local] = {}
+    own_mode = "reverse" if mode == WITH_AUX else mode
     for _ in range(READINGS):
-        writing = Writing(f, guesses, inner, patient=patient, mode=mode)
+        writing = Writing(f, guesses, inner, patient=patient, mode=own_mode)
         try:
             form = writing.form(f, ROOT, kinds, leaves)
         except Restart:
             continue
+        check_result(form.kind, aux=mode == WITH_AUX)
         return made_unit(f, writing, form, kinds, active)
     reason = "the kind of what a function returns does not settle"
     raise Refused(reason)
@@ -306,8 +315,6 @@ def made_unit(
     f: FunctionType, writing: Writing, form: Form, kinds: Any, active: Any
 ) -> Unit:
     """Compile the text of all functions."""
-    if not is_returned(form.kind):
-        refuse("its value is no real number, no array of float64 and no tuple of those")
     check_worth(writing)
     captures = writing.captures
     namespace = {**helpers.HELPERS, **captures.namespace}
@@ -364,6 +371,31 @@ def blocks_of(writing: Writing) -> list[Block]:
     """The blocks of all functions."""
     items = [item for _, writer in writing.texts for item in writer.items]
     return [item for item in items if isinstance(item, Block)]
+
+
+def check_result(kind: Kind, *, aux: bool) -> None:
+    """Leave values of other kinds to the tape."""
+    if aux and not is_pair(kind):
+        refuse("its value is no pair of a real number or array, and of plain values")
+    if not (aux or is_returned(kind)):
+        refuse("its value is no real number, no array of float64 and no tuple of those")
+
+
+def is_pair(kind: Kind) -> bool:
+    """Whether a program's value is a number or an array, and constants beside it."""
+    pair = kind.name == "row" and len(kind.parts) == len(("value", "aux"))
+    return pair and kind.parts[0].is_real and is_plain(kind.parts[1])
+
+
+def is_plain(kind: Kind) -> bool:
+    """Whether a value is a number, array, text or None, or a container of those."""
+    if not kind.has_parts:
+        return kind.name in LEAVES
+    return kind.name in CONTAINERS and all(map(is_plain, kind.parts))
+
+
+LEAVES = frozenset({"real", "int", "bool", "none", "text", "array"})
+CONTAINERS = frozenset({"row", "list", "dict"})
 
 
 def is_returned(kind: Kind) -> bool:
