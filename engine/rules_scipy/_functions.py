@@ -10,6 +10,7 @@ theorem about the result, which calls back into the AD system that is running.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "Run",
     "arrays_in",
     "if_converged",
+    "is_traced",
     "known",
     "like",
     "solve",
@@ -55,7 +57,7 @@ def solve(
     host = find_adapter((functions, args, start), {})
     if host is None:
         own = [f and _bound(_in_numpy(f, run), args) for f in functions]
-        y, *rest = run(own, *start)
+        y, *rest = _watched(run)(own, *start)
         return np.array(y) if np.ndim(y) else y, *rest
     examples = example if isinstance(example, list) else [(example,)] * len(functions)
     pairs = [
@@ -86,6 +88,29 @@ def _in_numpy(f: Function, run: Any) -> Function:
         return y
 
     return checked
+
+
+# Functions that SciPy calls with iterates: what they store of these has no derivative.
+_CALLED_BACK = frozenset(("accept_test", "callback", "take_step"))
+
+
+def _watched(run: Any) -> Any:
+    """`run`, where a function that stores iterates is refused in a derivative."""
+    return run.with_settings(_watch) if isinstance(run, Run) else run
+
+
+def _watch(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _watch(k, x) for k, x in value.items()}
+    if name not in _CALLED_BACK or not callable(value):
+        return value
+    call = numpy_function(value)[0](())
+
+    @wraps(value)  # SciPy reads the names of its parameters
+    def watched(*args: Any, **named: Any) -> Any:
+        return call(*args, *named.values())
+
+    return watched if call is not value else value
 
 
 def _is_differentiated(x: Any) -> bool:
@@ -177,6 +202,11 @@ class Run:
     def __tangent_structure__(self) -> None:
         """A constant."""
 
+    def with_settings(self, change: Callable[[str, Any], Any]) -> Run:
+        """The call with other settings, made of names and values."""
+        given = {k: change(k, x) for k, x in self.settings.items()}
+        return Run(self.f, self.counts, self.dtype, **given)
+
     def __call__(self, functions: Sequence[Any], *start: Any) -> Any:
         return self.f(self.settings, functions, *start)
 
@@ -252,15 +282,22 @@ _FAILED = (
 )
 
 
+def is_traced(x: Any) -> bool:
+    """Whether an array has no numbers yet."""
+    try:
+        bool((x == 0).any() if getattr(x, "shape", ()) else x)
+    except (TypeError, RuntimeError):  # of a tracer
+        return True
+    return False
+
+
 def known(dy: Any, success: Any, reason: str, solver: str) -> Any:
     """A derivative where there is one: else an error, or NaN in traced code."""
     if isinstance(dy, rc.AbstractZero):
         return dy
-    try:
-        solved = bool(success)
-    except (TypeError, RuntimeError):  # of a tracer, which has no value yet
+    if is_traced(success):
         return nan_unless(success > 0, dy)
-    if not solved:
+    if not success:
         message = f"{solver} {reason}."
         raise rc.UnsupportedError(message)
     return dy

@@ -182,7 +182,7 @@ class _Theorem:
             def operator(w: Any) -> Any:
                 return pull(w)[1]
 
-            _, _, *dxs = pull(self.solve(operator, -dy))
+            _, _, *dxs = pull(self._solved(operator, -dy))
             return (NoTangent(), *dxs)
 
         return result, implicit_pullback
@@ -207,10 +207,24 @@ class _Theorem:
 
         dr = push(zero_tangent(y), tangents[1:])
         dy = ZeroTangent() if isinstance(dr, AbstractZero) else None
-        dy = self.solve(operator, -dr) if dy is None else dy
+        dy = self._solved(operator, -dr) if dy is None else dy
         if not self.auxiliary:
             return result, dy
         return result, (dy, *map(_unknown, result[1:]))
+
+    def _solved(self, operator: Operator, b: Any) -> Any:
+        try:
+            return self.solve(operator, b)
+        except (ZeroDivisionError, ValueError) as error:
+            if type(error).__name__ not in ("ZeroDivisionError", "LinAlgError"):
+                raise
+            message = (
+                f"{self.label}: the derivative of the residual with respect to the "
+                "result is singular there, so the solution is not isolated, or is a "
+                "double one, and has no derivative. Choose a problem with one solution "
+                "nearby, and without parameters that do nothing."
+            )
+            raise UnsupportedError(message) from error
 
     def probe(self, result: Any, *args: Any, **kw: Any) -> Any:
         """All that the rules compute: a value from outside would show in it."""

@@ -5,8 +5,8 @@ and captures. Nothing else may carry a derivative into the call, or out of it: n
 an iterator, an attribute of a function or an entry of a global dict, nor a write.
 """
 
-from collections.abc import Iterator
-from types import FunctionType, MethodType
+from collections.abc import Iterator, MutableMapping, MutableSequence, MutableSet
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, final
 from weakref import ref
 
@@ -25,7 +25,7 @@ from rules_core import structure
 
 from .captured_writes import outside_of
 
-__all__ = ["Apart"]
+__all__ = ["Apart", "check_storing", "is_under_way"]
 
 
 # What takes an iterator on: its items are met where it is used.
@@ -77,6 +77,21 @@ class Apart:
             seen |= outside_of([self.f, *run.functions])
             if seen & written_to(run.changes):
                 refused("written apart", name_of(self.f))
+
+
+def is_under_way() -> bool:
+    """Whether the program of some run waits for the current call."""
+    return next(runs_under_way(), None) is not None
+
+
+STORES = (MutableMapping, MutableSequence, MutableSet, np.ndarray)
+
+
+def check_storing(f: Any) -> None:
+    """Refuse a method in C that stores what it is given, such as `seen.append`."""
+    owner = f.__self__ if isinstance(f, BuiltinMethodType) else None
+    if isinstance(owner, STORES) and is_under_way():
+        refused("written apart", name_of(f))
 
 
 # What this run does otherwise, and what it asks.

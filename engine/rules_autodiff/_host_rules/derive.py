@@ -18,7 +18,7 @@ from rules_autodiff._boundary.array_places import (
     each_assembled,
     leaves_of,
 )
-from rules_autodiff._callbacks.apart import Apart
+from rules_autodiff._callbacks.apart import Apart, check_storing, is_under_way
 from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._lift.lift import lifted
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
@@ -160,9 +160,13 @@ class EngineDeriver:
         if isinstance(function, type):
             function = type(function).__call__  # a metaclass may define it
         if not isinstance(function, FunctionType):
+            check_storing(f)
             return f
         if not is_lifted(function) and (
-            answers(function) or is_opaque(function) or is_rule_code(function)
+            not is_under_way()
+            or answers(function)
+            or is_opaque(function)
+            or is_rule_code(function)
         ):
             return f
         return Apart(f)

@@ -58,7 +58,9 @@ def _number(g: Any, t: Any) -> Any:
     return g.reshape(()) if rc.is_array(g) else g + 0.0 * t
 
 
-def _slopes(config: Any, event: Any, fun: Any, args: Any, times: Any, rows: Any) -> Any:
+def _slopes(
+    config: Any, event: Any, fun: Any, args: Any, times: Any, rows: Any, problem: Any
+) -> Any:
     """How fast the event's function grows along the solution."""
     none, zero = rc.NoTangent(), rc.ZeroTangent()
 
@@ -71,11 +73,28 @@ def _slopes(config: Any, event: Any, fun: Any, args: Any, times: Any, rows: Any)
         moved = value_forwards(config, rate, fun, args, t, y)
         given = none, t * 0.0 + 1.0, moved
         _, slope = frule_via_ad(config, given, gap, t, y)
-        found.append(t * 0.0 if isinstance(slope, rc.AbstractZero) else slope)
+        slope = t * 0.0 if isinstance(slope, rc.AbstractZero) else slope
+        found.append(_if_steady(config, gap, t, y, moved, slope, problem))
     xp, zero = rc.array_namespace(rows), times[0] * 0.0
     return xp.stack([slope + zero for slope in found])
 
 
+def _if_steady(
+    config: Any, gap: Any, t: Any, y: Any, moved: Any, slope: Any, problem: Any
+) -> Any:
+    """The slope, if the event's function does not jump there: as differences see it."""
+    xp = rc.array_namespace(t)
+    far = float(xp.finfo(t.dtype).eps) ** (1 / 3) * abs(t)
+    ends = [value_forwards(config, gap, t + h, y + h * moved) for h in (far, -far)]
+    rise = ends[0] - ends[1]
+    steady = abs(rise - 2 * far * slope) <= abs(far * slope)
+    return known(slope, steady, _JUMP, problem.name)
+
+
+_JUMP = (
+    "found an event whose function jumps across zero: the derivative of its code does "
+    "not know what moves the jump. Give it a function without a jump"
+)
 _GRAZING = (
     "found an event whose function does not cross zero there: its slope along the "
     "solution is zero, so that its time has no derivative"
@@ -102,7 +121,7 @@ def crossing_frule(
     if isinstance(moved, rc.AbstractZero):
         return at, zero
     rows = trajectory(fun, args, y0, t0, at, states, problem)
-    slopes = _slopes(config, event, fun, args, at, rows)
+    slopes = _slopes(config, event, fun, args, at, rows, problem)
     return at, -moved / _if_crossed(slopes, problem)
 
 
@@ -119,7 +138,7 @@ def crossing_rrule(
         if isinstance(d, rc.AbstractZero):
             return none, *[zero] * 7, none
         rows = trajectory(fun, args, y0, t0, at, states, problem)
-        slopes = _slopes(config, event, fun, args, at, rows)
+        slopes = _slopes(config, event, fun, args, at, rows, problem)
 
         def gaps(event: Any, fun: Any, args: Any, y0: Any, t0: Any) -> Any:
             return _gaps(event, fun, args, y0, t0, at, states, problem)

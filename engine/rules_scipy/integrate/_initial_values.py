@@ -17,6 +17,7 @@ from rules_scipy._functions import (
     solve,
     stacked,
 )
+from rules_scipy._solvers import without_formula
 
 from ._events import crossing, kind_of
 from ._ode_numbers import Method
@@ -257,6 +258,21 @@ class Interpolant:
             rows = interpolated(self.sol, times)
             y = trajectory(*self.case, times, rows, self.problem).T
         return y if t.shape else y[:, 0]
+
+    def __getattr__(self, name: str) -> Any:
+        """What SciPy's interpolant has: steps, whose derivative is missing."""
+        if name not in _OF_INTERPOLANTS or self.sol is None:
+            raise AttributeError(name, name=name, obj=self)
+        return without_formula(getattr(self.sol.value, name), self.case[2], _STEPS)
+
+
+_OF_INTERPOLANTS = frozenset((
+    "ascending", "interpolants", "n_segments", "t_max", "t_min", "ts", "ts_sorted",
+))  # fmt: skip
+_STEPS = (
+    "derivative of a step of scipy.integrate.solve_ivp, as sol has it; take the ends "
+    "of t_span, and times of t_eval or of events"
+)
 
 
 def _bound(fun: Any, args: Any) -> Any:

@@ -25,10 +25,10 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, Run, like, solve
+from rules_scipy._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 from rules_scipy._solvers import value_backwards, value_forwards
 
 from ._moving_jumps import if_at_rest, integrand_run, moved_by, unless_moved
-from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 
 __all__ = ["integral", "scalar_run", "vector_run"]
 

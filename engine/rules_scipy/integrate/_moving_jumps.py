@@ -11,11 +11,11 @@ from scipy.interpolate import CubicHermiteSpline
 
 import rules_core as rc
 from rules_core.extend import find_adapter, nan_unless, numpy_function, unflatten
-from rules_scipy._functions import Function, Run, solve
+from rules_scipy._functions import Function, Run, is_traced, solve
+from rules_scipy._parameters import is_still, parts_of
 
 from ._jumps import is_moved, jumps
 from ._ode_numbers import Method
-from ._parameters import is_still, parts_of
 
 __all__ = ["if_at_rest", "integrand_run", "moved_by", "path_run", "unless_moved"]
 
@@ -99,11 +99,9 @@ def if_at_rest(d: Any, flags: Any, tangents: Sequence[Any], solver: str) -> Any:
     pairs = zip(flags, tangents, strict=True)
     moved = [flag * xp.any(xp.asarray(dx) != 0) for flag, dx in pairs if dx is not None]
     total = sum(moved)
-    try:
-        moves = bool(total)
-    except (TypeError, RuntimeError):  # of a tracer, which has no value yet
+    if is_traced(total):
         return nan_unless(total == 0, d)
-    if moves:
+    if total:
         _unknown(solver).throw("needed by forward mode")
     return d
 
@@ -122,11 +120,9 @@ def unless_moved(parts: Sequence[Any], flags: Any, solver: str) -> list[Any]:
 
 
 def _unless(d: Any, flag: Any, solver: str) -> Any:
-    try:
-        moves = bool(flag)
-    except (TypeError, RuntimeError):  # of a tracer, which has no value yet
+    if is_traced(flag):
         return nan_unless(flag == 0, d)
-    return _unknown(solver) if moves else d
+    return _unknown(solver) if flag else d
 
 
 # in numbers

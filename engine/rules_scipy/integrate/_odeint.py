@@ -10,6 +10,7 @@ import scipy.integrate as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Function, Run, if_converged, solve
+from rules_scipy._solvers import without_formula
 
 from ._initial_values import as_state, as_time
 from ._ode_numbers import Method
@@ -60,7 +61,15 @@ def odeint(
     problem = Problem(method, "odeint", start.shape[0])
     rows = trajectory(fun, args, start, times[0], times, rows, problem)
     rows = if_converged(rows, success, "odeint")
-    return (rows, others.get("info", {})) if full_output else rows
+    if not full_output:
+        return rows
+    return rows, without_formula(others.get("info", {}), rows, _FIELD)
+
+
+_FIELD = (
+    "derivative of scipy.integrate.odeint in an entry of what full_output adds: steps "
+    "and times of the solver depend on what it does; compute them from the states"
+)
 
 
 @rc.primitive

@@ -29,11 +29,11 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, known, solve, stacked
+from rules_scipy._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 from rules_scipy._solvers import value_backwards, value_forwards
 
 from ._moving_jumps import if_at_rest, moved_by, path_run, unless_moved
 from ._ode_numbers import Method, adjoint_run, states_run
-from ._parameters import joined, leaves, shapes_of, split, spread, tangent_of
 
 __all__ = ["Problem", "carried", "in_dtype", "rate", "solved", "trajectory"]
 

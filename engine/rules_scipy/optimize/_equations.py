@@ -6,6 +6,7 @@ what the equation takes and captures; the start, or the bracket, has derivative 
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import rules_core as rc
@@ -17,6 +18,7 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, Run, known, like, solve, stacked
+from rules_scipy._parameters import unknown_with
 
 __all__ = ["equation_root", "if_simple", "value_of"]
 
@@ -43,8 +45,15 @@ def value_of(r: Any, y: Any) -> Any:
     """What an equation returns, as an array of the shape of its unknowns."""
     if isinstance(r, list | tuple):
         r = stacked(rc.array_namespace(y), r)
-    shape = getattr(y, "shape", ())
-    return r if getattr(r, "shape", ()) == shape else r.reshape(shape)
+    shape, found = getattr(y, "shape", ()), getattr(r, "shape", ())
+    if prod(found) != prod(shape):
+        message = (
+            f"A function with {prod(found)} equations for {prod(shape)} unknowns has "
+            "no root in general, but a point of least squares: find it by "
+            "least_squares, which has derivatives."
+        )
+        raise rc.UnsupportedError(message)
+    return r if found == shape else r.reshape(shape)
 
 
 equation_root: rc.Primitive = rc.implicit(_root, _residual, auxiliary=True)
@@ -55,14 +64,29 @@ equation_root: rc.Primitive = rc.implicit(_root, _residual, auxiliary=True)
 _CHANGE = 0.1
 
 
+# Where a function jumps across zero, no step of Newton's method is as short as this
+# part of the root: its value there is no zero. Single precision has fewer digits.
+_PART, _PART_SINGLE = 1e-6, 1e-3
+
+
 @rc.primitive
-def if_simple(y: Any, functions: Any, args: Any, solver: str) -> Any:
-    """A root, whose derivative is an error, or NaN in traced code, if it is double."""
+def if_simple(y: Any, functions: Any, args: Any, solver: str, near: float) -> Any:
+    """A root, whose derivative is an error, or NaN in traced code, if it is not simple.
+
+    Args:
+        y: The root.
+        functions: The first is that of the equation.
+        args: Its arguments after the first.
+        solver: Its name, for errors.
+        near: How far from the root the solver may stop.
+    """
     return y
 
 
 @rc.rrule.define(if_simple, config=RuleConfig[HasReverseMode])
-def if_simple_rrule(config: Any, y: Any, functions: Any, args: Any, solver: str) -> Any:
+def if_simple_rrule(
+    config: Any, y: Any, functions: Any, args: Any, solver: str, near: float
+) -> Any:
     def equation(x: Any) -> Any:
         return value_of(functions[0](x, *args), x)
 
@@ -72,22 +96,25 @@ def if_simple_rrule(config: Any, y: Any, functions: Any, args: Any, solver: str)
 
     def if_simple_pullback(dy: Any) -> Any:
         none, zero = rc.NoTangent(), rc.ZeroTangent()
-        return none, known(dy, _is_simple(slope, y), _DOUBLE, solver), zero, zero, none
+        dy = _if_simple(dy, slope, y, solver, near)
+        dfunctions, dargs = unknown_with(dy, functions, args)
+        return none, dy, dfunctions, dargs, none, zero
 
     return y, if_simple_pullback
 
 
 @rc.frule.define(if_simple, config=RuleConfig[HasForwardsMode])
 def if_simple_frule(
-    config: Any, tangents: Any, y: Any, functions: Any, args: Any, solver: str
-) -> Any:
+    config: Any, tangents: Any, y: Any, functions: Any, args: Any, solver: str,
+    near: float,
+) -> Any:  # fmt: skip
     def equation(x: Any) -> Any:
         return value_of(functions[0](x, *args), x)
 
     def slope(x: Any) -> tuple[Any, Any]:
         return frule_via_ad(config, (rc.ZeroTangent(), x * 0.0 + 1.0), equation, x)
 
-    return y, known(tangents[1], _is_simple(slope, y), _DOUBLE, solver)
+    return y, _if_simple(tangents[1], slope, y, solver, near)
 
 
 _DOUBLE = (
@@ -96,12 +123,28 @@ _DOUBLE = (
 )
 
 
-def _is_simple(slope: Any, y: Any) -> Any:
+_JUMP = (
+    "found a place where its function jumps across zero: that is no root, and the "
+    "derivative of the code does not know what moves the jump. Give it a function "
+    "without a jump"
+)
+
+
+def _if_simple(dy: Any, slope: Any, y: Any, solver: str, near: float) -> Any:
+    """The derivative of a root, if it is a simple one."""
+    if isinstance(dy, rc.AbstractZero):
+        return dy
     r, first = slope(y)
     if isinstance(first, rc.AbstractZero):
-        return False
-    xp = rc.array_namespace(first) if rc.is_array(first) else None
+        return known(dy, False, _DOUBLE, solver)
+    nonzero = first != 0
     step = r / (first + 1.0 * (first == 0))
     _, second = slope(y - step)
-    small = abs(second - first) <= _CHANGE * abs(first)
-    return (first != 0) & small if xp is not None else first != 0 and small
+    steady = abs(second - first) <= _CHANGE * abs(first)
+    dy = known(dy, nonzero * steady, _DOUBLE, solver)
+    return known(dy, abs(step) <= near + _part(y) * abs(y), _JUMP, solver)
+
+
+def _part(y: Any) -> float:
+    is_single = rc.is_array(y) and rc.array_namespace(y).finfo(y.dtype).bits < 64
+    return _PART_SINGLE if is_single else _PART

@@ -12,6 +12,7 @@ import scipy.optimize as _sp
 import rules_core as rc
 from rules_scipy._functions import Function, Run, if_converged, like, stacked
 from rules_scipy._solvers import without_formula
+from rules_scipy.linalg._gauge import is_singular, nan_if
 
 from ._arguments import DECLARED, tuple_of
 from ._losses import cost_of
@@ -191,7 +192,26 @@ def _run_leastsq(settings: Any, functions: Any, x0: Any) -> Any:
 def _inverse(functions: Any, x: Any, args: Any) -> Any:
     """The inverse of `JᵀJ`."""
     J = _jacobian(functions, x, args)
-    return rc.array_namespace(J).linalg.inv(J.T @ J)
+    M = J.T @ J
+    M = nan_if(_is_undetermined(J), M, _UNDETERMINED)
+    return rc.array_namespace(J).linalg.inv(M)
+
+
+def _is_undetermined(J: Any) -> Any:
+    """Whether columns depend on one another, whatever their sizes."""
+    xp = rc.array_namespace(J)
+    sizes = xp.sqrt(xp.sum(J * J, axis=0))
+    unit = J / xp.where(sizes == 0, sizes + 1.0, sizes)
+    return is_singular(unit.T @ unit)
+
+
+rc.non_differentiable(_is_undetermined)
+
+
+_UNDETERMINED = (
+    "The data do not determine all parameters of the fit, so that its covariance, and "
+    "the parameters, have no derivative. Fix a parameter, or add data."
+)
 
 
 # curves

@@ -34,15 +34,13 @@ def _cost(x: Any, A: Any, b: Any) -> Any:
     return 0.5 * (r * r).sum()
 
 
-def _norm(x: Any, A: Any, b: Any) -> Any:
+def _norm(_: Any, cost: Any, x: Any, A: Any, b: Any) -> Any:
     """The norm of the misfit; of rounding errors it is zero, and its derivative too."""
-    r = _misfit(x, A, b)
-    xp = rc.array_namespace(r)
-    square = (r * r).sum()
+    xp = rc.array_namespace(x)
     size = xp.max(xp.abs(b)) + xp.max(xp.abs(A) @ xp.abs(x))
-    exact = square <= (_ROUNDING * xp.finfo(r.dtype).eps * size) ** 2
-    zero = 0.0 * square
-    return xp.where(exact, zero, xp.sqrt(xp.where(exact, zero + 1.0, square)))
+    exact = 2.0 * cost <= (_ROUNDING * xp.finfo(x.dtype).eps * size) ** 2
+    zero = 0.0 * cost
+    return xp.where(exact, zero, xp.sqrt(xp.where(exact, zero + 1.0, 2.0 * cost)))
 
 
 _ROUNDING = 100.0
@@ -109,8 +107,10 @@ def nnls(A: Any, b: Any, *, maxiter: Any = None, atol: Any = _DEFAULT) -> Any:
     given = {"maxiter": maxiter} | ({} if atol is _DEFAULT else {"atol": atol})
     n, run = A.shape[1], Run(_run_nnls, 0, **given)
     y, _, _, _ = search((None,), (), (x0, A, b), run, n + 1)
-    x = optimum(y[:n], (_cost, None), (A, b), lower, upper, n, "nnls")
-    return x, best_value(y[n], x, (_norm, None), (A, b), lower, upper, "nnls")
+    problem = (_cost, None), (A, b), lower, upper
+    x = optimum(y[:n], *problem, n, "nnls")
+    cost = best_value(0.5 * y[n] ** 2, x, *problem, "nnls")
+    return x, with_formula(y[n], _norm, (), (cost, x, A, b))
 
 
 def _run_nnls(settings: Any, functions: Any, x0: Any, A: Any, b: Any) -> Any:

@@ -136,8 +136,9 @@ def _run_minimize(
         constraints=_rebuilt(settings["rows"], rest, lower[n:], upper[n:]), **given,
     )  # fmt: skip
     slopes = np.full(n, np.nan)
-    if np.shape(found.get("jac")) == (n,):
-        slopes = found["jac"]
+    jac = found.get("jac")  # a list, one for each constraint, of trust-constr
+    if isinstance(jac, np.ndarray) and jac.shape == (n,):
+        slopes = jac
     counts = tuple(int(found.get(k, -1)) for k in ("status", "nfev", "nit"))
     others = {k: v for k, v in found.items() if k not in ("x", "fun")}
     y = np.concatenate([found.x, [np.asarray(found.fun).item()], slopes])

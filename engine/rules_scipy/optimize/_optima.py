@@ -162,6 +162,9 @@ _SHORT = 1e-4
 _FLAT = 1e-9
 # and the gradient is zero from this part of the size that it has near the solution.
 _ZERO = 1e-6
+# So far beside the solution the gradient is that of a smooth function, but for this
+# part: at a kink its derivative is that of one side, or of none.
+_ASIDE, _BENT = 1e-6, 1e-5
 
 
 @rc.primitive
@@ -196,10 +199,27 @@ def _checks(
     size = xp.sum(xp.abs(A) * (xp.abs(y) + 1.0), axis=1)
     near = _is_near(xp, u, lower) | _is_near(xp, u, upper)
     weak = (xp.abs(v) <= _ZERO * size) & near & (lower < upper)
-    return settled, ~xp.any(tiny), ~xp.any(weak)
+    ends = [_beside(xp, y, sign * _ASIDE, lower[:n], upper[:n]) for sign in (1.0, -1.0)]
+    rises = [conditions(end, functions, args, n)[1] for end in ends]
+    bend = rises[0] - rises[1] - A @ (ends[0] - ends[1])
+    kinked = xp.any(xp.abs(bend) > _BENT * size)
+    return settled & ~kinked, ~xp.any(tiny), ~xp.any(weak)
 
 
 rc.non_differentiable(_checks)
+
+
+def _beside(xp: Any, y: Any, far: float, lower: Any, upper: Any) -> Any:
+    """A point beside another, inside the limits; no two entries move alike."""
+    weights = 0.5 + (_GOLDEN * xp.arange(1, y.shape[0] + 1, dtype=y.dtype)) % 1.0
+    aside = y + far * weights * (1.0 + xp.abs(y))
+    n = lower.shape[0]
+    inside = xp.where(aside[:n] < lower, lower, aside[:n])
+    inside = xp.where(inside > upper, upper, inside)
+    return xp.concat([inside, aside[n:]])
+
+
+_GOLDEN = 0.6180339887498949
 
 
 def _most(xp: Any, x: Any) -> Any:

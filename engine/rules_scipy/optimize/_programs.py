@@ -255,8 +255,16 @@ def milp(
     n = c.shape[0]
     y, success, counts, rest = search((None,), (), (c,), run, n + 1)
     value = if_converged(costs_of(y[n], y[:n], c), success, "milp")
-    own = rest or {"success": success == 1, "status": counts[0]}
+    own = without_formula(rest, value, _MILP_FIELD) or {
+        "success": success == 1, "status": counts[0],
+    }  # fmt: skip
     return _sp.OptimizeResult({**own, "x": y[:n], "fun": value})
+
+
+_MILP_FIELD = (
+    "derivative of scipy.optimize.milp in a field of its result other than fun; at the "
+    "optimum mip_dual_bound is fun"
+)
 
 
 def _run_milp(settings: Any, _: Any, c: Any) -> Any:

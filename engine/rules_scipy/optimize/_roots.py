@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize as _sp
@@ -36,12 +36,20 @@ def root(
     args, functions = tuple_of(args), functions_of(fun, jac)
     settings = {"method": method, "tol": tol, "callback": callback, "options": options}
     run = Run(_run_root, 2, **settings)
-    x, success, counts, others = equation_root(functions, args, (x0,), run, "flat")
+    form = "shaped" if method.lower() in _SHAPED else "flat"
+    x, success, counts, others = equation_root(functions, args, (x0,), run, form)
     x = if_converged(x, success, f"root(method={method!r})")
     own = {"success": success == 1, "status": counts[0], "nfev": counts[1]}
     return _sp.OptimizeResult(
         {**own, **others, "x": x, "fun": value_of(functions[0](x, *args), x)}
     )
+
+
+# These keep the shape of the start; others return vectors.
+_SHAPED = frozenset((
+    "anderson", "broyden1", "broyden2", "df-sane", "diagbroyden", "excitingmixing",
+    "krylov", "linearmixing",
+))  # fmt: skip
 
 
 def _run_root(settings: Any, functions: Any, x0: Any) -> Any:
@@ -116,7 +124,7 @@ def fixed_point(
     if shape or isinstance(x0, list | tuple):
         return equation_root((started,), args, (x0,), run, "fixed point")[0]
     x = equation_root((func,), args, (x0,), run, "fixed point")[0]
-    return if_simple(x + 0.0 * x0, (residual,), args, "fixed_point")
+    return if_simple(x + 0.0 * x0, (residual,), args, "fixed_point", 10.0 * xtol)
 
 
 def _run_fixed_point(settings: Any, functions: Any, x0: Any) -> Any:
@@ -130,18 +138,43 @@ def _run_fixed_point(settings: Any, functions: Any, x0: Any) -> Any:
 def _scalar(f: Any, start: Any, args: Any, solver: str, run: Run, report: Any) -> Any:
     """The root and, if asked for, SciPy's report with the root in it."""
     functions = f if isinstance(f, tuple) else (f,)
+    _refuse_complex(start, solver)
     x, success, counts, others = equation_root(functions, args, start, run, "scalar")
     x = if_converged(x, success, solver)
     if not getattr(x, "shape", ()):
-        x = if_simple(x, functions, args, solver)
+        x = if_simple(x, functions, args, solver, _near(run.settings))
     if not report:
         return x
+    if "of array" in others:
+        return ArrayRoots(x, *others["of array"])
     found = others.get("report")
     method = getattr(found, "method", solver)
     result = _sp.RootResults(x, counts[0], counts[1], _FLAGS[0], method)
     result["converged"] = success == 1
     result["flag"] = getattr(found, "flag", "see converged")
     return (x, result) if report == "both" else result
+
+
+def _refuse_complex(start: Any, solver: str) -> None:
+    if any(
+        isinstance(x, complex) or (rc.is_array(x) and _is_complex(x)) for x in start
+    ):
+        message = (
+            f"{solver} has no rule for complex roots: solve two real equations, for "
+            "the real and the imaginary part, by root."
+        )
+        raise rc.UnsupportedError(message)
+
+
+def _is_complex(x: Any) -> bool:
+    return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
+
+
+def _near(settings: Any) -> float:
+    """How far from a root a solver may stop, with some room."""
+    given = [settings.get(name) for name in ("xtol", "tol")]
+    given += [(settings.get("options") or {}).get("xtol")]
+    return max([10.0 * x for x in given if x is not None], default=1e-7)
 
 
 _FLAGS = (0,)
@@ -213,12 +246,27 @@ def newton(
     return _scalar(functions, start, tuple_of(args), "newton", run, report)
 
 
+class ArrayRoots(NamedTuple):
+    """What `newton` reports of an array.
+
+    Attributes:
+        root: The roots.
+        converged: Whether each is one.
+        zero_der: Whether the slope was zero.
+    """
+
+    root: Any
+    converged: Any
+    zero_der: Any
+
+
 def _run_newton(settings: Any, functions: Any, x0: Any, x1: Any = None) -> Any:
     fun, slope, curvature = functions
     given = {"fprime": slope, "fprime2": curvature, **settings}
     if np.ndim(x0):
         found = _sp.newton(fun, x0, x1=x1, full_output=True, **given)
-        return found[0], int(np.all(found.converged)), (-1, -1), {}
+        shown = {"of array": (found.converged, found.zero_der)}
+        return found[0], int(np.all(found.converged)), (-1, -1), shown
     x1 = None if x1 is None else float(x1)
     return _report_of(_sp.newton(fun, float(x0), x1=x1, full_output=True, **given)[1])
 

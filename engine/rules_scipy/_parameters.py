@@ -10,7 +10,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_core.extend import Opener, build_tangent, flatten, read_tangent
-from rules_scipy._functions import stacked
+from rules_scipy._functions import is_traced, stacked
 
 __all__ = [
     "is_still",
@@ -21,6 +21,7 @@ __all__ = [
     "split",
     "spread",
     "tangent_of",
+    "unknown_with",
 ]
 
 
@@ -119,6 +120,23 @@ def split(total: Any, shapes: Sequence[Any]) -> list[Any]:
         parts.append(part if is_complex or not _is_complex(total) else part.real)
         start = stop
     return parts
+
+
+def unknown_with(dy: Any, fun: Any, args: Any) -> tuple[Any, Any]:
+    """Cotangents of a function and its arguments that are NaN if `dy` is, else zero.
+
+    What moves a jump has no cotangent from the code, so none that NaN would reach.
+    Where arrays can be read there was an error before.
+    """
+    zero = rc.ZeroTangent()
+    shapes = shapes_of((fun, args))
+    if not is_traced(dy) or not shapes:
+        return zero, zero
+    xp = rc.array_namespace(dy)
+    size = sum(math.prod(shape) for shape, _ in shapes)
+    return tangent_of(
+        fun, args, split(xp.broadcast_to(xp.sum(dy) * 0.0, (size,)), shapes)
+    )
 
 
 def spread(dargs: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
