@@ -71,7 +71,10 @@ def columns(
         except Left:
             pass  # not several at once
     push = Push(f, args, kwargs, order, now=now, writing=writing)
-    passes = [push.push(dots) for dots in one_by_one(xs, sizes, count)]
+    passes = push.pushes([*one_by_one(xs, sizes, count)])
+    out, first = passes[0]
+    if type(first) is float or type(first) is np.float64:
+        return out, [np.array([dy for _, dy in passes], float)]
     return joined([(y, expanded(dys)) for y, dys in passes], np.concatenate)
 
 

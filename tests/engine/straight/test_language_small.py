@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy import sin as sine
 
+from rules_autodiff import grad
 from tests.engine.straight.programs import check_refused, check_written
 
 X = np.array([0.5, -1.0, 2.0])
@@ -310,3 +311,19 @@ def test_the_programs_own_errors():
             grad(wrong_count)(1.5)
         with pytest.raises(AssertionError, match="not positive"):
             grad(checked)(-1.5)
+
+
+@pytest.mark.parametrize("x", [np.linspace(0.1, 1.0, 4), 2.0])
+def test_the_number_of_axes_decides_a_branch(x):
+    """The other branch may be outside of the language."""
+
+    def program(x):
+        if np.ndim(x) == 0:
+            assert np.isscalar(x)
+            return x * x if np.ndim(x) < 1 else x.nothing
+        if np.isscalar(x):
+            return x.nothing
+        return np.sum(np.asanyarray(x) ** 2) * np.ndim(x)
+
+    found = grad(program, tier="straight")(x)
+    assert np.array_equal(found, grad(program, tier="tape")(x))

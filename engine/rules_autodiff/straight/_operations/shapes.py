@@ -222,7 +222,7 @@ def write_astype(call: Call) -> Written | None:
     )
 
 
-@function(np.asarray, np.ascontiguousarray)
+@function(np.asarray, np.asanyarray, np.ascontiguousarray)
 def write_asarray(call: Call) -> Written | None:
     x = call.kinds[0]
     options = settings(call, ("dtype",), dtype=None)

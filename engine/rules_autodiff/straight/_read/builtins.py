@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff.straight._guard.trust import is_ours
 from rules_autodiff.straight._program.kinds import BOOL, INT, Kind
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Value, with_entries
@@ -25,6 +26,7 @@ CLASSES: dict[str, type] = {
 POSSIBLE: dict[str, tuple[type, ...]] = {
     "real": (float, np.float64, int), "int": (int, np.int64), "bool": (bool, np.bool_),
 }  # fmt: skip
+NUMERIC = frozenset({"array", *POSSIBLE})
 ASKED = frozenset({float, int, bool, complex, str, tuple, list, dict, np.ndarray})
 ASKED |= {np.float64, np.floating, np.integer, np.number, np.generic}
 
@@ -128,6 +130,29 @@ class Builtins(Part):
             return None
         ops: tuple[Any, ...] = (ast.FloorDiv, ast.Mod)
         return row_of([self.reader.expressions.binary(op, x, y, node) for op in ops])
+
+    def call_ndim(self, f: Known, node: ast.Call) -> Value | None:
+        """The number of axes, which the kind knows, so that a test of it is decided."""
+        kind = self.kind_of_argument(f, node)
+        if kind is None or kind.name not in NUMERIC:
+            return None
+        return Value(str(kind.ndim), INT, constant=kind.ndim, atom=True)
+
+    def call_isscalar(self, f: Known, node: ast.Call) -> Value | None:
+        """Whether a value is a number or a text."""
+        kind = self.kind_of_argument(f, node)
+        if kind is None or not (kind.name in CLASSES or kind.name in POSSIBLE):
+            return None
+        return truth_value(kind.name in POSSIBLE or kind.name == "text")
+
+    def kind_of_argument(self, f: Known, node: ast.Call) -> Kind | None:
+        """The kind of the only argument, a variable, of a function with our rules."""
+        if len(node.args) != 1 or node.keywords or not is_ours(f.value):
+            return None
+        if not isinstance(node.args[0], ast.Name):
+            return None  # its value may be an error
+        kind: Kind = self.reader.expressions.untraced(node.args[0]).kind
+        return kind
 
     def call_len(self, _f: Known, node: ast.Call) -> Value | None:
         """The length of a row or array."""

@@ -5,6 +5,8 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from .reader import Reader
 
@@ -69,6 +71,8 @@ def builtin_readers(reader: "Reader") -> Readers:
         functools.partial: reader.closures.call_partial,
         sum: reader.comprehensions.call_sum,
         len: builtins.call_len,
+        np.ndim: builtins.call_ndim,
+        np.isscalar: builtins.call_isscalar,
         getattr: builtins.call_getattr,
         map: builtins.call_map,
         isinstance: builtins.call_isinstance,

@@ -65,6 +65,19 @@ class Push(Pass):
         self.form.worked()
         return found
 
+    def pushes(self, columns: list[Any]) -> list[tuple[Any, Any]]:
+        """The value and its tangents for several directions, one after the other.
+
+        Raises:
+            Left: The tape's forward mode has to do it.
+        """
+        found: list[Any] = self.run(self.each, columns)
+        self.form.worked()
+        return found
+
+    def each(self, columns: list[Any]) -> list[Any]:
+        return [self.both(dots) for dots in columns]
+
     def gradient(self, dots: Any) -> tuple[Any, ...]:
         """The derivatives of the tangent of a number, in the active arguments.
 
