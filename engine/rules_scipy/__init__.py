@@ -1,9 +1,9 @@
 """Derivative rules for SciPy, for every framework.
 
-`rules_scipy.special`, `linalg`, `fft`, `integrate`, `ndimage`, `optimize`, `signal`,
-`sparse` and `stats` contain functions with the names that they have in SciPy: call them
-on NumPy arrays, JAX arrays and tracers, or torch tensors. The rules apply to SciPy's
-own functions too.
+`rules_scipy.special`, `linalg`, `fft`, `integrate`, `interpolate`, `ndimage`,
+`optimize`, `signal`, `sparse` and `stats` contain functions with the names that they
+have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch tensors. The
+rules apply to SciPy's own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
@@ -22,6 +22,7 @@ from rules_core.extend import name_extra as _name_extra
 if _TYPE_CHECKING:
     from . import (
         fft as fft,
+        interpolate as interpolate,
         linalg as linalg,
         ndimage as ndimage,
         optimize as optimize,
@@ -38,8 +39,8 @@ except ModuleNotFoundError as missing:
     raise
 
 __all__ = [
-    "fft", "integrate", "linalg", "ndimage", "optimize", "signal", "sparse", "special",
-    "stats",
+    "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal",
+    "sparse", "special", "stats",
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ class ModuleCoverage(NamedTuple):
         missing: Names of functions without a rule, and the reason.
         head: The beginning of the page, with the numbers by name.
         constants: What the functions without derivative are.
+        classes: Whether its classes count as functions.
     """
 
     module: ModuleType
@@ -28,13 +29,16 @@ class ModuleCoverage(NamedTuple):
     missing: dict[str, str]
     head: str
     constants: str
+    classes: bool = False
 
     def public_functions(self) -> dict[str, Any]:
         """Every public function, by its name."""
         names = [n for n in dir(self.module) if not n.startswith("_")]
         found = {n: getattr(self.module, n) for n in names if n not in _LEFT_OUT}
         return {
-            n: f for n, f in found.items() if callable(f) and not isinstance(f, type)
+            n: f
+            for n, f in found.items()
+            if callable(f) and (self.classes or not isinstance(f, type))
         }
 
     def state_of(self, name: str, f: Any) -> str | None:

@@ -1,0 +1,345 @@
+"""Interpolants in NumPy programs and in frameworks, against differences of SciPy."""
+
+import numpy as np
+import pytest
+import scipy.interpolate as sp
+
+import rules_core as rc
+from rules_autodiff import UnsupportedProgram, grad, jvp, vjp
+from rules_core.testing import check_rule
+from rules_scipy import interpolate as own
+from rules_scipy._lists import constant_like
+from rules_scipy.interpolate._matrices import scattered
+
+from .interpolate_cases import CASES, NUMPY_ONLY
+
+SHARED = [name for name in CASES if name not in NUMPY_ONLY]
+
+
+def loss_of(f, module):
+    """A number that depends on all results, linearly and quadratically."""
+
+    def loss(*xs):
+        y, total = f(module, *xs), 0.0
+        for i, part in enumerate(y if isinstance(y, tuple | list) else (y,)):
+            w = np.random.default_rng(i).normal(size=np.shape(part))
+            is_numpys = isinstance(part, np.ndarray | np.generic | float)
+            w = w if is_numpys else constant_like(w, part)
+            total = total + (w * part * (1.0 + 0.5 * part)).sum()
+        return total
+
+    return loss
+
+
+def directions(args):
+    return [np.random.default_rng(9).normal(size=x.shape) for x in args]
+
+
+def difference(f, args, along, h=1e-5):
+    """The derivative along a direction, by central differences of order four."""
+
+    def at(step):
+        moved = [x + step * v for x, v in zip(args, along, strict=True)]
+        return np.asarray(f(*moved), float)
+
+    return (8.0 * (at(h) - at(-h)) - at(2 * h) + at(-2 * h)) / (12.0 * h)
+
+
+def differences(f, args):
+    """The derivative along a direction in each argument alone."""
+    found = []
+    for i, v in enumerate(directions(args)):
+        along = [np.zeros_like(x) for x in args]
+        along[i] = v
+        found.append(difference(f, args, along))
+    return np.array(found)
+
+
+def assert_near(found, expected, tolerance=1e-6):
+    size = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * size)
+
+
+def dots(gradients, args):
+    pairs = zip(gradients, directions(args), strict=True)
+    return np.array([float(np.sum(np.asarray(g) * v)) for g, v in pairs])
+
+
+def gradient_along(f, args):
+    """All gradients' sum with the directions."""
+    gradients = grad(f, tuple(range(len(args))))(*args)
+    pairs = zip(gradients, directions(args), strict=True)
+    return sum(np.sum(g * v) for g, v in pairs)
+
+
+@pytest.mark.covering(every=18)
+@pytest.mark.parametrize("name", CASES)
+def test_programs_for_numpy(name):
+    f, args = CASES[name]
+    loss = loss_of(f, sp)
+    expected = differences(loss, args)
+    y, pullback = vjp(loss, *args)
+    np.testing.assert_allclose(y, loss(*args), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(y, loss_of(f, own)(*args), rtol=1e-9, atol=1e-9)
+    assert_near(dots(pullback(1.0), args), expected)
+    assert_near(jvp(loss, args, tuple(directions(args)))[1], expected.sum())
+
+
+@pytest.mark.covering(every=60)
+@pytest.mark.parametrize("name", CASES)
+def test_second_order_in_numpy(name):
+    f, args = CASES[name]
+    loss = loss_of(f, sp)
+
+    def slope(*xs):
+        return gradient_along(loss, xs)
+
+    found = jvp(slope, args, tuple(directions(args)))[1]
+    assert_near(found, difference(slope, args, directions(args), 1e-4), 1e-5)
+
+
+@pytest.mark.covering(every=150, start=40)
+@pytest.mark.parametrize("name", SHARED)
+def test_jax(name):
+    jax = pytest.importorskip("jax")
+    f, args = CASES[name]
+    loss, which = loss_of(f, own), tuple(range(len(args)))
+    expected = differences(loss_of(f, sp), args)
+    xs = tuple(map(jax.numpy.asarray, args))
+    slopes = jax.jit(jax.grad(loss, which))
+    assert_near(dots(slopes(*xs), args), expected)
+    vs = tuple(map(jax.numpy.asarray, directions(args)))
+    assert_near(jax.jvp(loss, xs, vs)[1], expected.sum())
+    several = jax.vmap(slopes)(*[jax.numpy.stack([x, x]) for x in xs])
+    assert_near(dots([g[1] for g in several], args), expected)
+    second = dots(jax.jvp(slopes, xs, vs)[1], args).sum()
+    numbers = difference(lambda *z: dots(slopes(*z), args).sum(), args, vs, 1e-4)
+    assert_near(second, numbers, 1e-5)
+
+
+@pytest.mark.covering(every=70, start=17)
+@pytest.mark.parametrize("name", SHARED)
+def test_torch(name):
+    torch = pytest.importorskip("torch")
+    f, args = CASES[name]
+    loss, which = loss_of(f, own), tuple(range(len(args)))
+    expected = differences(loss_of(f, sp), args)
+    leaves = [torch.tensor(x, requires_grad=True) for x in args]
+    loss(*leaves).backward()
+    found = [np.zeros(x.shape) if x.grad is None else x.grad for x in leaves]
+    assert_near(dots(found, args), expected)
+    xs, vs = (tuple(map(torch.tensor, z)) for z in (args, directions(args)))
+    assert_near(torch.func.jvp(loss, xs, vs)[1], expected.sum())
+    slopes = torch.func.grad(loss, which)
+    several = torch.func.vmap(slopes)(*[torch.stack([x, x]) for x in xs])
+    assert_near(dots([g[1] for g in several], args), expected)
+    second = dots(torch.func.jvp(slopes, xs, vs)[1], args).sum()
+
+    def total(*z):
+        return dots(slopes(*map(torch.as_tensor, z)), args).sum()
+
+    assert_near(second, difference(total, args, directions(args), 1e-4), 1e-5)
+
+
+# objects
+
+
+X = np.array([0.0, 0.4, 1.0, 1.5, 2.3, 3.0])
+Y = np.array([0.0, 1.0, 0.4, 2.0, 1.5, 3.0])
+Q = np.array([0.1, 0.72, 2.9, 2.5])
+CLOUD = np.random.default_rng(1).uniform(size=(12, 2))
+CONSTANTS = {
+    "Krogh": (sp.KroghInterpolator(X, Y), lambda s, q: (s(q), s.derivatives(q, 3))),
+    "Barycentric": (
+        sp.BarycentricInterpolator(X, np.stack([Y, Y * Y]), axis=1),
+        lambda s, q: (s(q), s.derivative(q, 2)),
+    ),
+    "interp1d": (sp.interp1d(X, Y, kind="cubic"), lambda s, q: s(q)),
+    "interp1d linear": (sp.interp1d(X, Y), lambda s, q: s(q)),
+    "CubicSpline": (
+        sp.CubicSpline(X, Y),
+        lambda s, q: (s(q), s.derivative()(q), s.integrate(q[0], q[1])),
+    ),
+    "BPoly": (sp.BPoly(Y.reshape(3, 2), X[:3]), lambda s, q: s(q)),
+    "BSpline": (
+        sp.make_interp_spline(X, Y),
+        lambda s, q: (s(q), s.integrate(q[0], q[1]), s.insert_knot(q[0])(q)),
+    ),
+    "UnivariateSpline": (
+        sp.UnivariateSpline(X, Y),
+        lambda s, q: (s(q), s.derivative()(q), s.integral(q[0], q[1])),
+    ),
+    "FloaterHormann": (sp.FloaterHormannInterpolator(X, Y), lambda s, q: s(q)),
+    "RegularGrid": (
+        sp.RegularGridInterpolator((X, X), np.outer(Y, Y)),
+        lambda s, q: s(q.reshape(2, 2)),
+    ),
+    "RectBivariateSpline": (
+        sp.RectBivariateSpline(X, X, np.outer(Y, Y)),
+        lambda s, q: (s(q[0], q[1]), s.ev(q, q)),
+    ),
+    "NdBSpline": (
+        sp.NdBSpline((np.repeat(X, [2, 1, 1, 1, 1, 2]),), Y, 1),
+        lambda s, q: s(q[:, None]),
+    ),
+    "RBF": (sp.RBFInterpolator(CLOUD, Y.repeat(2)), lambda s, q: s(q.reshape(2, 2))),
+    "Rbf": (sp.Rbf(*CLOUD.T, Y.repeat(2)), lambda s, q: s(q, q)),
+    "Nearest": (
+        sp.NearestNDInterpolator(CLOUD, Y.repeat(2)),
+        lambda s, q: s(q, q) * q,
+    ),
+}
+
+
+@pytest.mark.covering(every=5)
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_scipys_objects_at_points_with_a_derivative(name):
+    made, call = CONSTANTS[name]
+    loss = loss_of(lambda m, q: call(made, q), sp)
+    assert_near(dots([grad(loss)(Q)], [Q]), differences(loss, (Q,)))
+
+
+def test_objects_of_programs_are_instances_of_scipys_classes():
+    def program(y):
+        spline = sp.CubicSpline(X, y)
+        assert isinstance(spline, sp.CubicSpline)
+        assert isinstance(spline.derivative(), sp.PPoly)
+        return spline.c[2].sum()
+
+    expected = difference(program, [Y], [X])
+    assert_near(np.sum(grad(program)(Y) * X), expected)
+
+
+def test_an_object_may_be_the_argument():
+    spline = sp.CubicSpline(X, Y)
+    fields = rc.backing(grad(lambda s: s(0.1))(spline)).values()
+    [c] = [x for x in fields if np.shape(x) == spline.c.shape]
+    assert_near(c[:, 0], 0.1 ** np.arange(3, -1, -1))
+
+
+# what has no derivative
+
+
+REFUSED = {
+    "splrep": lambda y: sp.splrep(X, y, s=0.5)[1].sum(),
+    "UnivariateSpline": lambda y: sp.UnivariateSpline(X, y, s=0.5)(0.2),
+    "make_splrep": lambda y: sp.make_splrep(X, y, s=0.5)(0.2),
+    "make_smoothing_spline": lambda y: sp.make_smoothing_spline(X, y)(0.2),
+    "RectBivariateSpline": lambda y: sp.RectBivariateSpline(
+        X[:4], X[:4], np.multiply.outer(y[:4], y[:4]), s=1.0
+    )(1.0, 1.0)[0, 0],
+    "AAA": lambda y: sp.AAA(X, y)(0.2),
+    "double": lambda y: sp.PPoly(np.reshape(y[:3] * [1, 0, 0], (3, 1)), X[:2]).roots()[
+        0
+    ],
+    "cubic": lambda y: sp.griddata(
+        CLOUD, np.concatenate([y, y]), CLOUD.mean(0), method="cubic"
+    )[0],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_derivative_is_refused(name):
+    y = Y + 1.0
+    assert np.isfinite(REFUSED[name](y)) or name == "cubic"
+    with pytest.raises((rc.UnsupportedError, UnsupportedProgram), match=name):
+        grad(REFUSED[name])(y)
+
+
+def test_smoothing_of_fitpack_is_not_a_function_that_newton_could_differentiate():
+    """Why it is refused: what FITPACK finds is inexact by its tolerance of 0.1 %."""
+    fit = sp.UnivariateSpline(X, Y, s=0.5).get_residual()
+    assert abs(fit - 0.5) > 1e-9
+    assert fit == pytest.approx(0.5, rel=1e-3)
+
+
+# conventions
+
+
+def test_a_flat_piece_of_pchip_has_slopes_without_derivative():
+    """SciPy's branch: the slope is zero, and stays so."""
+    y = np.array([0.0, 1.0, 1.0, 3.0])
+
+    def slope(y):
+        return sp.PchipInterpolator(np.arange(4.0), y).derivative()(1.0)
+
+    assert slope(y) == 0.0
+    np.testing.assert_array_equal(grad(slope)(y), np.zeros(4))
+
+
+def test_equal_slopes_of_akima_are_the_mean():
+    x = np.arange(5.0)
+
+    def middle(y):
+        return sp.Akima1DInterpolator(x, y).derivative()(2.0)
+
+    np.testing.assert_allclose(grad(middle)(x), [-0.5, 0.5, -0.5, 0.5, 0.0], atol=1)
+    assert np.sum(grad(middle)(x) * x) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("make", [sp.interp1d, sp.make_interp_spline])
+def test_a_kink_has_the_slope_to_its_right(make):
+    options = {} if make is sp.interp1d else {"k": 1}
+    assert grad(lambda q: make(X, Y, **options)(q))(1.0) == pytest.approx(3.2)
+
+
+def test_points_outside_are_not_a_number_and_add_nothing():
+    def total(y):
+        return np.nansum(sp.CubicSpline(X, y, extrapolate=False)([-1.0, 0.2, 9.0]))
+
+    expected = grad(lambda y: sp.CubicSpline(X, y)(0.2))(Y)
+    np.testing.assert_allclose(grad(total)(Y), expected)
+
+
+DISORDERED = {
+    "CubicSpline": lambda x: sp.CubicSpline(x, Y),
+    "Pchip": lambda x: sp.PchipInterpolator(x, Y),
+    "make_interp_spline": lambda x: sp.make_interp_spline(x, Y),
+    "UnivariateSpline": lambda x: sp.UnivariateSpline(x, Y, s=0),
+    "BSpline": lambda x: sp.BSpline(x, Y[:4], 1),
+}
+
+
+@pytest.mark.parametrize("name", DISORDERED)
+def test_scipys_errors_are_raised(name):
+    with pytest.raises(ValueError, match="increas|sorted|order"):
+        grad(lambda x: DISORDERED[name](x)(0.2))(X[::-1].copy())
+
+
+@pytest.mark.full
+def test_traced_abscissae_in_disorder_give_no_number():
+    jax = pytest.importorskip("jax")
+    f = jax.jit(lambda x: own.PchipInterpolator(x, Y)(0.2))
+    assert np.isfinite(f(X))
+    assert np.isnan(f(X[::-1].copy()))
+
+
+@pytest.mark.full
+def test_single_precision_is_kept():
+    jnp = pytest.importorskip("jax.numpy")
+    torch = pytest.importorskip("torch")
+    x, y = X.astype(np.float32), Y.astype(np.float32)
+    assert own.CubicSpline(X, jnp.asarray(y))(Q).dtype == np.float32
+    spline = own.make_interp_spline(torch.tensor(x), torch.tensor(y))
+    assert spline(torch.tensor(0.5)).dtype == torch.float32
+
+
+@pytest.mark.full
+def test_torch_compile():
+    torch = pytest.importorskip("torch")
+    x, q = torch.tensor(X), torch.tensor(Q)
+
+    def value(y):
+        return own.CubicSpline(x, y)(q).sum() + own.make_interp_spline(x, y)(q).sum()
+
+    y = torch.tensor(Y, requires_grad=True)
+    compiled = torch.compile(value, backend="aot_eager")(y)
+    [found] = torch.autograd.grad(compiled, y)
+    [expected] = torch.autograd.grad(value(y), y)
+    torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.full
+def test_the_rule_of_sums_by_index():
+    terms = np.random.default_rng(0).normal(size=(4, 2))
+    assert check_rule(scattered, terms, np.array([2, 0, 2, 1]), 3).failed == ()
