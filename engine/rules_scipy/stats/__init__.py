@@ -147,6 +147,19 @@ from ._gamma_beta import (
     rice as rice,
     t as t,
 )
+from ._kde import gaussian_kde as gaussian_kde
+from ._multivariate import (
+    dirichlet as dirichlet,
+    dirichlet_multinomial as dirichlet_multinomial,
+    invwishart as invwishart,
+    matrix_normal as matrix_normal,
+    multinomial as multinomial,
+    multivariate_normal as multivariate_normal,
+    multivariate_t as multivariate_t,
+    normal_inverse_gamma as normal_inverse_gamma,
+    vonmises_fisher as vonmises_fisher,
+    wishart as wishart,
+)
 from ._normal import (
     alpha as alpha,
     crystalball as crystalball,
@@ -189,4 +202,11 @@ from ._powers import (
     skewcauchy as skewcauchy,
     truncpareto as truncpareto,
     wrapcauchy as wrapcauchy,
+)
+from ._variables import (
+    Binomial as Binomial,
+    Logistic as Logistic,
+    Normal as Normal,
+    Uniform as Uniform,
+    make_distribution as make_distribution,
 )

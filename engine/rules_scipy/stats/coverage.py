@@ -20,7 +20,8 @@ _HEAD = """# The SciPy pack: statistics
 Of the {total} public functions and distributions of `scipy.stats`, {covered} have
 derivatives, {constant} have none, and {missing} have no rule, for the reasons below:
 each raises an error where its derivative is asked for. `rules_scipy.stats` contains
-them for NumPy, JAX and PyTorch; SciPy's own work in NumPy programs.
+them for NumPy, JAX and PyTorch; SciPy's own work in NumPy programs. So do the classes
+`gaussian_kde`, `Normal`, `Uniform`, `Logistic` and `Binomial`.
 [](../how-to/distributions.md) shows how to use them, and [](scipy-distributions.md)
 how each method of a distribution is reached.
 
@@ -34,7 +35,6 @@ _TEST = "is a test: compute its statistic from the functions above"
 _PLOT = "prepares a plot"
 _SEARCH = "searches by values: minimise the logarithm of the likelihood"
 _OBJECT = "returns an object of counts"
-_NOT_YET = "has no rule yet"
 
 _GROUPS = {
     _WHOLE: "hypergeom ksone kstwo nhypergeom randint multivariate_hypergeom irwinhall",
@@ -45,7 +45,7 @@ _GROUPS = {
     _RANDOM: (
         "bootstrap monte_carlo_test permutation_test ortho_group special_ortho_group "
         "unitary_group random_correlation random_table uniform_direction "
-        "goodness_of_fit dunnett tukey_hsd multiscale_graphcorr sobol_indices"
+        "goodness_of_fit dunnett tukey_hsd multiscale_graphcorr sobol_indices power"
     ),
     _TEST: (
         "alexandergovern anderson anderson_ksamp barnard_exact bartlett binomtest "
@@ -71,12 +71,13 @@ _GROUPS = {
     "take numpy.quantile": "quantile",
     "is one line of NumPy": "obrientransform",
     "is a linear program: call linprog": "wasserstein_distance_nd",
-    _NOT_YET: (
-        "dirichlet dirichlet_multinomial invwishart make_distribution "
-        "matrix_normal matrix_t multinomial multivariate_normal multivariate_t "
-        "normal_inverse_gamma order_statistic truncate vonmises_fisher wishart "
-        "abs exp log power"
+    "makes a random variable: move and scale those of this pack": (
+        "abs exp log order_statistic truncate"
     ),
+    "makes a class without derivative: call that of rules_scipy.stats": (
+        "make_distribution"
+    ),
+    "has no rule yet: write its density with array_namespace": "matrix_t",
 }
 MISSING = {name: why for why, names in _GROUPS.items() for name in names.split()}
 
