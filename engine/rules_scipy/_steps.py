@@ -12,9 +12,11 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import eq
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import rules_core as rc
+from rules_core.extend import find_adapter, numpy_function
 from rules_numpy._declare.arguments import array_of, restore, tangent_array
 
 __all__ = ["DECLARED", "At", "constant", "declare"]
@@ -129,6 +131,16 @@ def _signature(f: Any) -> inspect.Signature:
     return inspect.signature(f)
 
 
+def _apart(args: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Options without what stores what SciPy calls it with: it has no derivative."""
+    if find_adapter(tuple(args), options) is not None:
+        return options
+    return {
+        name: numpy_function(x)[0](()) if isinstance(x, FunctionType) else x
+        for name, x in options.items()
+    }
+
+
 def options_of(step: Step, options: dict[str, Any]) -> dict[str, Any]:
     """The options that a step reads."""
     names = _signature(step).parameters
@@ -227,7 +239,7 @@ class _Rules:
             for name, x in list(items.items())[count:]
             if x is not self.defaults.get(name) and not name.startswith("overwrite")
         }
-        return self.made(*own[:count], **options)
+        return self.made(*own[:count], **_apart(own, options))
 
     def at(self, y: Any, call: _Call) -> At:
         """The place where the step is differentiated."""
@@ -246,7 +258,8 @@ class _Rules:
         options = {k: x for k, x in call.options.items() if k in self.reads}
 
         def step(*xs: Any) -> Any:
-            y = own(at, *_with(args, places, xs), **options)
+            still = rc.ignore_derivatives(options)  # they are captured
+            y = own(at, *_with(args, places, xs), **still)
             if wanted is None:
                 return y
             return tuple([_made(y[i]) for i in wanted])

@@ -33,6 +33,7 @@ from rules_autodiff._python.opaque import (
     is_opaque,
     is_stream,
     is_transparent,
+    method_in_c,
     root_of,
 )
 from rules_autodiff._python.outside_reads import reads_active
@@ -344,6 +345,9 @@ def look_up(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     body = stand_in_of(f)
     if body is not None and carries(run, f, args, kwargs):
         return run.call(body, *args, **kwargs)
+    body = None if body is not None else stand_in_of(method_in_c(f))
+    if body is not None:
+        return run.call(body, f.__self__, *args, **kwargs)
     try:
         return ruled(run, f, args, kwargs)
     except Exception as error:

@@ -19,6 +19,7 @@ from types import (
     BuiltinFunctionType,
     FunctionType,
     MethodDescriptorType,
+    ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -37,6 +38,7 @@ __all__ = [
     "is_opaque_module",
     "is_stream",
     "is_transparent",
+    "method_in_c",
     "root_of",
 ]
 
@@ -116,6 +118,15 @@ MOVER_NAMES = frozenset({
     "generator", "zip", "map", "filter", "enumerate", "reversed", "dict_items",
     "dict_keys", "dict_values", "mappingproxy",
 })  # fmt: skip
+
+
+def method_in_c(f: Any) -> Any:
+    """The method of which a function in C is bound to an instance, or None."""
+    owner = f.__self__ if isinstance(f, BuiltinFunctionType) else None
+    if owner is None or isinstance(owner, (type, ModuleType)) or is_transparent(f):
+        return None
+    method = getattr(type(owner), f.__name__, None)
+    return method if isinstance(method, MethodDescriptorType) else None
 
 
 def is_stream(x: Any) -> bool:

@@ -198,11 +198,13 @@ def primary(
     push = _slope_primitive(slope or _slope_by_blocks(f), f.__name__)
 
     def primary_frule(tangents: Any, a: Any, *options: Any, **kw: Any) -> Any:
+        _refuse_estimate(f, options, kw)
         own, da = _given(a, f), tangents[1]
         da = tangent_array(a, da) if own is not a else da
         return made(a, *options, **kw), push(own, da)
 
     def primary_rrule(a: Any, *options: Any, **kw: Any) -> Any:
+        _refuse_estimate(f, options, kw)
         own = _given(a, f)
 
         def primary_pullback(dy: Any) -> Any:
@@ -214,6 +216,15 @@ def primary(
 
     _define(made, f.__name__, primary_frule, primary_rrule)
     return made, push
+
+
+def _refuse_estimate(f: Any, options: Any, kw: dict[str, Any]) -> None:
+    if not all((*options, kw.get("disp", True))):
+        message = (
+            f"scipy.linalg.{f.__name__}(disp=False) returns an estimate of its error "
+            "too, which has no rule. Leave out disp."
+        )
+        raise rc.UnsupportedError(message)
 
 
 expm, slope_of_expm = primary(_sp.expm, _slope_of_expm)

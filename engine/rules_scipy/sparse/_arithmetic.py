@@ -14,7 +14,7 @@ from rules_core.extend import is_sparse
 
 from ._array import SparseArray, as_sparse
 from ._methods import CLASSES, covers, covers_method, like, methods_of
-from ._moves import laid_out, of_nonzeros, without_repeats
+from ._moves import canonical, laid_out, of_nonzeros
 from ._pattern import Pattern
 
 
@@ -270,7 +270,7 @@ def power(a: Any, n: Any, dtype: Any = None) -> Any:
     """`A.power(n)`, entry by entry."""
     _refuse_classes(a, n)
     _check_number("power", n)
-    a = without_repeats(a)
+    a = canonical(a)
     data = a.data**n
     return like(a, data if dtype is None else data.astype(dtype))
 

@@ -13,7 +13,7 @@ from rules_core.extend import is_sparse
 from ._pattern import Pattern, places_of
 from ._products import conjugate, gathered, product, summed, together
 
-__all__ = ["SparseArray", "as_sparse"]
+__all__ = ["SparseArray", "as_sparse", "inexact"]
 
 
 @final
@@ -232,6 +232,14 @@ def as_sparse(x: Any) -> SparseArray:
         return SparseArray.from_dense(x)
     message = f"A sparse matrix must have two dimensions, but got {type(x).__name__}."
     raise TypeError(message)
+
+
+def inexact(a: SparseArray) -> SparseArray:
+    """A matrix of floating numbers: SciPy solves with these."""
+    kinds = ("real floating", "complex floating")
+    if rc.array_namespace(a.data).isdtype(a.data.dtype, kinds):
+        return a
+    return a.with_data(1.0 * a.data)
 
 
 def _from_bcoo(x: Any) -> SparseArray:

@@ -14,7 +14,7 @@ import rules_core as rc
 from rules_core.extend import stand_in
 
 from ._array import SparseArray
-from ._moves import like, moved, without_repeats
+from ._moves import canonical, like, moved
 
 __all__ = [
     "CLASSES",
@@ -120,7 +120,7 @@ def _by_entry(name: str) -> None:
     f = getattr(np, name)
 
     def body(a: Any) -> Any:
-        a = without_repeats(a)
+        a = canonical(a)
         return like(a, f(a.data))
 
     covers_method(name)(body)
@@ -139,7 +139,7 @@ def negative(a: Any) -> Any:
 @covers_method("__abs__")
 def absolute(a: Any) -> Any:
     """`abs(A)`."""
-    a = without_repeats(a)
+    a = canonical(a)
     return like(a, np.abs(a.data))
 
 
@@ -174,6 +174,8 @@ def astype(a: Any, dtype: Any, casting: str = "unsafe", copy: bool = True) -> An
     """`A.astype(dtype)`; without `copy` a matrix of this dtype itself."""
     if not copy and a.dtype == np.dtype(dtype):
         return a
+    if a.dtype != np.dtype(dtype):
+        a = canonical(a)
     return like(a, a.data.astype(dtype, casting=casting))
 
 

@@ -20,6 +20,7 @@ from ._pattern import Pattern
 from ._products import gathered
 
 __all__ = [
+    "canonical",
     "asked",
     "assembled",
     "laid_out",
@@ -209,6 +210,17 @@ def without_repeats(x: Any) -> Any:
     if not _repeats(x):
         return x
     if x.format not in _SORTED_FORMATS:
+        raise _adds_up(type(x))
+    return to_scipy(SparseArray.from_scipy(x), type(x))
+
+
+def canonical(x: Any) -> Any:
+    """A SciPy matrix with one number for each place, in order: as SciPy leaves it."""
+    if x.format not in _SORTED_FORMATS or _repeats(x):
+        return without_repeats(x)
+    if x.has_canonical_format:
+        return x
+    if x.ndim == 1:
         raise _adds_up(type(x))
     return to_scipy(SparseArray.from_scipy(x), type(x))
 

@@ -14,7 +14,7 @@ import scipy.sparse.linalg as _sp
 
 import rules_core as rc
 from rules_core.extend import is_sparse
-from rules_scipy.sparse._array import SparseArray, as_sparse
+from rules_scipy.sparse._array import SparseArray, as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled, together
 
@@ -147,7 +147,7 @@ class Factored:
 
 
 def _square(x: Any, name: str) -> SparseArray:
-    a = as_sparse(x)
+    a = inexact(as_sparse(x))
     if a.shape[0] != a.shape[1]:
         message = f"{name}: the matrix must be square, but has the shape {a.shape}."
         raise ValueError(message)
@@ -199,6 +199,30 @@ def splu(A: Any, **_options: Any) -> Factored:
     Options of SuperLU are accepted; solutions do not depend on them.
     """
     return Factored(_square(A, "splu"))
+
+
+@rc.primitive
+def solved_by(lu: Any, rhs: Any, trans: str = "N") -> Any:
+    """`lu.solve(rhs, trans)` for SciPy's factors of a constant matrix."""
+    return lu.solve(rhs, trans)
+
+
+@rc.frule.define(solved_by)
+def solved_by_frule(tangents: Any, lu: Any, rhs: Any, trans: str = "N") -> Any:
+    return solved_by(lu, rhs, trans), solved_by(lu, tangents[2], trans)
+
+
+@rc.rrule.define(solved_by)
+def solved_by_rrule(lu: Any, rhs: Any, trans: str = "N") -> Any:
+    def solved_by_pullback(dx: Any) -> Any:
+        none = rc.NoTangent()
+        if trans == "T":
+            db = conjugate(solved_by(lu, conjugate(dx), "N"))
+        else:
+            db = solved_by(lu, dx, "N" if trans == "H" else "H")
+        return none, none, db, none
+
+    return solved_by(lu, rhs, trans), solved_by_pullback
 
 
 def factorized(A: Any) -> Callable[[Any], Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse.linalg as _sp
 
 import rules_core as rc
-from rules_scipy.sparse._array import as_sparse
+from rules_scipy.sparse._array import as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled, together
 
@@ -234,7 +234,7 @@ def _check_outputs(name: str, options: dict[str, Any]) -> None:
 def _iteration(name: str, preconditioners: tuple[str, ...]) -> Callable[..., Any]:
     def solve(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
         _check_outputs(name, options)
-        a = as_sparse(A)
+        a = inexact(as_sparse(A))
         data, b = together(a.data, b)
         if b.ndim == 2:
             b = b[:, 0]

@@ -18,6 +18,7 @@ for _name in _iterative.__all__:
 for _name in _eigen.__all__:
     covers(getattr(_sp, _name))(getattr(_eigen, _name))
 covers(_sp.norm)(_norms.norm)
+covers(_sp.SuperLU.solve)(_direct.solved_by)
 for _name in ("is_sptriangular", "spbandwidth", "use_solver"):
     if hasattr(_sp, _name):
         constant(getattr(_sp, _name))
