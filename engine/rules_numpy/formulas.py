@@ -35,13 +35,14 @@ from ._declare.namespaces import (
     cos,
     cosh,
     difference,
+    direction,
     exp,
     exp2,
     framework,
-    full,
-    hypot,
     hypotenuse,
+    inverse_part,
     ldexp,
+    log,
     logaddexp,
     logaddexp2,
     lorentzian,
@@ -51,6 +52,7 @@ from ._declare.namespaces import (
     pi,
     rebound,
     rint,
+    share,
     sign,
     sin,
     sinh,
@@ -58,7 +60,10 @@ from ._declare.namespaces import (
     zero_like,
 )
 
-__all__ = ["CMATH", "FORMULAS", "MATH", "Formula", "in_framework", "in_namespace"]
+__all__ = [
+    "CMATH", "FORMULAS", "MATH", "Formula", "absolute_partials", "divmod_partials",
+    "in_framework", "in_namespace",
+]  # fmt: skip
 
 Partials = Callable[..., tuple[Any, ...]]
 
@@ -70,10 +75,12 @@ class Formula:
     Attributes:
         partials: `partials(y, *args)`, one per argument, with NumPy's functions.
         holomorphic: Whether the Cauchy–Riemann equations hold.
+        real_valued: Whether the value is real at complex arguments too.
     """
 
     partials: Partials
     holomorphic: bool
+    real_valued: bool = False
 
     @property
     def functions(self) -> frozenset[str]:
@@ -108,12 +115,12 @@ def in_framework(formula: Formula) -> Partials:
     return partials
 
 
-def formula(*names: str, holomorphic: bool = False) -> Callable[[Partials], Partials]:
+def formula(*names: str, **claims: bool) -> Callable[[Partials], Partials]:
     """Register the partials of functions, by their names in NumPy."""
 
     def note(partials: Partials) -> Partials:
         for name in names:
-            FORMULAS[name] = Formula(partials, holomorphic)
+            FORMULAS[name] = Formula(partials, **{"holomorphic": False, **claims})
         return partials
 
     return note
@@ -156,6 +163,13 @@ def log2_partials(y: Any, x: Any) -> Any:
 def log10_partials(y: Any, x: Any) -> Any:
     """∂log₁₀ x = 1 / (x ln 10)."""
     return (over(1.0, x * LN10),)
+
+
+@formula("log_to_base", holomorphic=True)
+def log_to_base_partials(y: Any, x: Any, base: Any) -> Any:
+    """∂log_b x = (1 / x, -log_b x / b) / ln b; `math.log` and `cmath.log`."""
+    scale = log(base)
+    return over(1.0, x * scale), over(-y, base * scale)
 
 
 @formula("log1p", holomorphic=True)
@@ -281,8 +295,7 @@ def arctan_partials(y: Any, x: Any) -> Any:
 @formula("arctan2")
 def arctan2_partials(y: Any, a: Any, b: Any) -> Any:
     """∂arctan2(a, b) = (b, -a) / (a² + b²); undefined at the origin."""
-    size = hypot(full(y, a), full(y, b))
-    return over(over(b, size), size), -over(over(a, size), size)
+    return inverse_part(y, b, a), -inverse_part(y, a, b)
 
 
 @formula("arcsinh", holomorphic=True)
@@ -318,16 +331,82 @@ def radians_partials(y: Any, x: Any) -> Any:
 # arithmetic
 
 
+@formula("add", holomorphic=True)
+def add_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a + b) = (1, 1)."""
+    return 1.0, 1.0
+
+
+@formula("subtract", holomorphic=True)
+def subtract_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a - b) = (1, -1)."""
+    return 1.0, -1.0
+
+
+@formula("multiply", holomorphic=True)
+def multiply_partials(y: Any, a: Any, b: Any) -> Any:
+    """∂(a b) = (b, a)."""
+    return b, a
+
+
 @formula("divide", holomorphic=True)
 def divide_partials(y: Any, a: Any, b: Any) -> Any:
     """∂(a / b) = (1 / b, -(a / b) / b)."""
     return over(1.0, b), over(-y, b)
 
 
+@formula("negative", holomorphic=True)
+def negative_partials(y: Any, x: Any) -> Any:
+    """∂(-x) = -1."""
+    return (-1.0,)
+
+
+@formula("positive", holomorphic=True)
+def positive_partials(y: Any, x: Any) -> Any:
+    """∂(+x) = 1."""
+    return (1.0,)
+
+
+@formula("reciprocal", holomorphic=True)
+def reciprocal_partials(y: Any, x: Any) -> Any:
+    """∂(1 / x) = -1 / x²."""
+    return (-y * y,)
+
+
+@formula("square", holomorphic=True)
+def square_partials(y: Any, x: Any) -> Any:
+    """∂x² = 2 x."""
+    return (x + x,)
+
+
 @formula("remainder", "fmod")
 def remainder_partials(y: Any, a: Any, b: Any) -> Any:
     """∂(a - q b) = (1, -q) with the whole quotient q = (a - y) / b."""
     return 1.0, -rint(over(a - y, b))
+
+
+@formula("floor_divide")
+def floor_divide_partials(y: Any, a: Any, b: Any) -> Any:
+    """A step function of both arguments."""
+    return ZERO, ZERO
+
+
+@formula("divmod")
+def divmod_partials(y: Any, a: Any, b: Any) -> Any:
+    """The quotient is a step function, the remainder as for `remainder`."""
+    return (ZERO, ZERO), (1.0, -y[0])
+
+
+@formula("floor", "ceil", "trunc", "rint", "spacing")
+def step_partials(y: Any, x: Any) -> Any:
+    """Step functions: zero wherever there is a derivative."""
+    return (ZERO,)
+
+
+@formula("absolute", real_valued=True)
+def absolute_partials(y: Any, x: Any) -> Any:
+    """∂|x| = conj(x) / |x|, zero at zero."""
+    return (direction(y, x),)
 
 
 @formula("fabs")
@@ -364,3 +443,30 @@ def modf_partials(y: Any, x: Any) -> Any:
 def nextafter_partials(y: Any, a: Any, b: Any) -> Any:
     """∂nextafter(a, b) = (1, 0)."""
     return 1.0, ZERO
+
+
+# extremes: ties share; of a number and NaN, `fmax` and `fmin` return the number
+
+
+@formula("maximum", holomorphic=True)
+def maximum_partials(y: Any, a: Any, b: Any) -> Any:
+    """One for the larger argument, or for NaN, which is the value."""
+    return share(y, a > b, a < b, a, b), share(y, b > a, b < a, b, a)
+
+
+@formula("minimum", holomorphic=True)
+def minimum_partials(y: Any, a: Any, b: Any) -> Any:
+    """One for the smaller argument, or for NaN, which is the value."""
+    return share(y, a < b, a > b, a, b), share(y, b < a, b > a, b, a)
+
+
+@formula("fmax", holomorphic=True)
+def fmax_partials(y: Any, a: Any, b: Any) -> Any:
+    """One for the larger argument, or for the only number."""
+    return share(y, a > b, a < b, b, a), share(y, b > a, b < a, a, b)
+
+
+@formula("fmin", holomorphic=True)
+def fmin_partials(y: Any, a: Any, b: Any) -> Any:
+    """One for the smaller argument, or for the only number."""
+    return share(y, a < b, a > b, b, a), share(y, b < a, b > a, a, b)

@@ -20,8 +20,8 @@ from numpy import (
     cosh,
     exp,
     exp2,
-    hypot,
     ldexp,
+    log,
     logaddexp,
     logaddexp2,
     pi,
@@ -48,13 +48,14 @@ __all__ = [
     "cos",
     "cosh",
     "difference",
+    "direction",
     "exp",
     "exp2",
     "framework",
-    "full",
-    "hypot",
     "hypotenuse",
+    "inverse_part",
     "ldexp",
+    "log",
     "logaddexp",
     "logaddexp2",
     "lorentzian",
@@ -65,6 +66,7 @@ __all__ = [
     "pi",
     "rebound",
     "rint",
+    "share",
     "sign",
     "sin",
     "sinh",
@@ -139,9 +141,24 @@ def difference(y: Any, a: Any, b: Any) -> Any:
     return np.where(same, 0.0, b) - np.where(same, 0.0, a)
 
 
-def full(_y: Any, x: Any) -> Any:
-    """`x` in the form that functions accept: for arrays like `y`."""
-    return x
+def inverse_part(_y: Any, x: Any, other: Any) -> Any:
+    """x / (x² + other²), also where a square overflows; NaN at the origin."""
+    size = np.hypot(x, other)
+    return over(over(x, size), size)
+
+
+def direction(_y: Any, x: Any) -> Any:
+    """conj(x) / |x|, and 0 at 0; `_y` is |x|."""
+    return np.conjugate(np.sign(x))
+
+
+def share(_y: Any, more: Any, less: Any, a: Any, b: Any) -> Any:
+    """1 where `more`, or where `a` is the only NaN; 0 where `less`; a half at ties."""
+    ties = a == b
+    if not np.all(more | less | ties):
+        nan, none = a != a, b != b  # noqa: PLR0124  the test for NaN
+        more, ties = more | (nan & ~none), ties | (nan & none)
+    return more + 0.5 * ties
 
 
 def zero_like(_y: Any) -> float:
@@ -189,12 +206,18 @@ def _one_number(_x: Any) -> float:
     return 1.0
 
 
-_NUMBERS: Namespace = {**_CONSTANTS, "over": over_number, "full": full}
+def _inverse_part_of_number(_y: Any, x: Any, other: Any) -> Any:
+    size = math.hypot(x, other)
+    return over_number(over_number(x, size), size)
+
+
+_NUMBERS: Namespace = {**_CONSTANTS, "over": over_number}
 MATH: Namespace = {
     **_NUMBERS,
     **{name: getattr(math, name) for name in (
-        "copysign", "cos", "cosh", "exp", "hypot", "ldexp", "sin", "sinh", "sqrt",
+        "copysign", "cos", "cosh", "exp", "ldexp", "log", "sin", "sinh", "sqrt",
     )},
+    "inverse_part": _inverse_part_of_number,
     "hypotenuse": lambda x: math.hypot(1.0, x),
     "lorentzian": lambda x: 1.0 / (1.0 + x * x),
     "nonzero": _nonzero_number,
@@ -206,7 +229,7 @@ CMATH: Namespace = {
     **_NUMBERS,
     **{
         name: getattr(cmath, name)
-        for name in ("cos", "cosh", "exp", "sin", "sinh", "sqrt")
+        for name in ("cos", "cosh", "exp", "log", "sin", "sinh", "sqrt")
     },
     "hypotenuse": _hypotenuse_of_complex,
     "lorentzian": _lorentzian_of_complex,
@@ -249,21 +272,40 @@ def framework(xp: Any) -> Namespace:
         still = xp.where(x == 0, none, none + float("nan"))
         return xp.where(x > 0, positive, xp.where(x < 0, -positive, still))
 
+    def inverse_part(y: Any, x: Any, other: Any) -> Any:
+        x, other = full_like(y, x), full_like(y, other)
+        size = xp.hypot(x, other)
+        return x / size / size
+
+    def direction(y: Any, x: Any) -> Any:
+        if not xp.isdtype(x.dtype, "complex floating"):
+            return sign_by_choice(x)
+        # By y and not by sign(x), which a framework may treat as constant.
+        return xp.conj(x) / xp.where(y == 0, xp.ones_like(y), y)
+
+    def share(y: Any, more: Any, _less: Any, a: Any, b: Any) -> Any:
+        nan, none = a != a, b != b  # noqa: PLR0124  the test for NaN
+        one, zero = xp.ones_like(y), xp.zeros_like(y)
+        shared = xp.where((a == b) | (nan & none), 0.5 * one, zero)
+        return xp.where(more | (nan & (b == b)), one, shared)  # noqa: PLR0124
+
     return {
         **_CONSTANTS,
         **{name: getattr(xp, name) for name in (
-            "cos", "cosh", "exp", "hypot", "logaddexp", "sin", "sinh", "sqrt",
+            "cos", "cosh", "exp", "log", "logaddexp", "sin", "sinh", "sqrt",
         )},
         "difference": gap,
+        "direction": direction,
         "exp2": lambda x: xp.exp(LN2 * x),
-        "full": full_like,
         "hypotenuse": root,
+        "inverse_part": inverse_part,
         "lorentzian": lorentzian,
         "logaddexp2": lambda a, b: xp.logaddexp(LN2 * a, LN2 * b) / LN2,
         "nonzero": lambda x: xp.where(x == 0, xp.ones_like(x), x),
         "one": xp.ones_like,
         "over": lambda a, b: a / b,
         "rint": xp.round,
+        "share": share,
         "sign": sign_by_choice,
         "zero_like": xp.zeros_like,
     }  # fmt: skip

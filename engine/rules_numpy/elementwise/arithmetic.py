@@ -1,4 +1,4 @@
-"""Arithmetic, powers, remainders and complex parts of ufuncs."""
+"""Powers, complex parts and steps of ufuncs that are no formulas."""
 
 from __future__ import annotations
 
@@ -15,48 +15,6 @@ from rules_numpy._declare.maps import strong
 __all__: list[str] = []
 
 _ZERO = rc.ZeroTangent()
-
-
-@elementwise(np.add, holomorphic=True, generic=True)
-def add_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂(a + b) = (1, 1)."""
-    return 1.0, 1.0
-
-
-@elementwise(np.subtract, holomorphic=True, generic=True)
-def subtract_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂(a - b) = (1, -1)."""
-    return 1.0, -1.0
-
-
-@elementwise(np.multiply, holomorphic=True, generic=True)
-def multiply_partials(y: Any, a: Any, b: Any) -> Any:
-    """∂(a b) = (b, a)."""
-    return b, a
-
-
-@elementwise(np.negative, holomorphic=True, generic=True)
-def negative_partials(y: Any, x: Any) -> Any:
-    """∂(-x) = -1."""
-    return (-1.0,)
-
-
-@elementwise(np.positive, holomorphic=True, generic=True)
-def positive_partials(y: Any, x: Any) -> Any:
-    """∂(+x) = 1."""
-    return (1.0,)
-
-
-@elementwise(np.reciprocal, holomorphic=True, generic=True)
-def reciprocal_partials(y: Any, x: Any) -> Any:
-    """∂(1 / x) = -1 / x²."""
-    return (-y * y,)
-
-
-@elementwise(np.square, holomorphic=True, generic=True)
-def square_partials(y: Any, x: Any) -> Any:
-    """∂x² = 2 x."""
-    return (2.0 * x,)
 
 
 @elementwise([np.power, np.float_power], holomorphic=True)
@@ -81,18 +39,6 @@ def _by_exponent(y: Any, x: Any, p: Any) -> Any:
         if np.asarray(x).dtype.kind == "f":
             base = np.where(pole & np.signbit(x), np.nan, base)
         return y * np.log(base)
-
-
-@elementwise(np.divmod, generic=True)
-def divmod_partials(y: Any, a: Any, b: Any) -> Any:
-    """The quotient is a step function, the remainder as for `np.remainder`."""
-    return (_ZERO, _ZERO), (1.0, -y[0])
-
-
-@elementwise(np.absolute, real_valued=True)
-def absolute_partials(y: Any, x: Any) -> Any:
-    """∂|x| = conj(x) / |x|, zero at zero."""
-    return (np.conjugate(np.sign(x)),)
 
 
 @derivative(np.sign)
@@ -156,18 +102,6 @@ def angle_derivative(y: Any, z: Any, deg: Any = False) -> Any:
         return strong(np.conjugate(inverse), 1j * scale * dy)
 
     return angle_pushforward, angle_pullback
-
-
-@elementwise([np.floor, np.ceil, np.trunc, np.rint, np.spacing], generic=True)
-def step_partials(y: Any, x: Any) -> Any:
-    """Step functions: zero wherever there is a derivative."""
-    return (_ZERO,)
-
-
-@elementwise(np.floor_divide, generic=True)
-def floor_divide_partials(y: Any, a: Any, b: Any) -> Any:
-    """A step function in both arguments."""
-    return _ZERO, _ZERO
 
 
 @elementwise(np.heaviside)

@@ -1,4 +1,4 @@
-"""Maxima, minima, clipping and other selections."""
+"""Clipping, and replacement of numbers that are not finite."""
 
 from __future__ import annotations
 
@@ -8,62 +8,8 @@ import numpy as np
 
 import rules_core as rc
 from rules_numpy._declare.derivative import NoValue, derivative
-from rules_numpy._declare.elementwise import choose, elementwise
 
 __all__: list[str] = []
-
-
-@elementwise(np.maximum, holomorphic=True)
-def maximum_partials(y: Any, a: Any, b: Any) -> Any:
-    """One for the larger argument, or for NaN, which is the value; ties share."""
-    if _is_nan(y):
-        return _share(*_beyond(a > b, a, b)), _share(*_beyond(b > a, b, a))
-    return _share(a > b, a == b), _share(b > a, a == b)
-
-
-@elementwise(np.minimum, holomorphic=True)
-def minimum_partials(y: Any, a: Any, b: Any) -> Any:
-    """As `maximum`, for the smaller argument."""
-    if _is_nan(y):
-        return _share(*_beyond(a < b, a, b)), _share(*_beyond(b < a, b, a))
-    return _share(a < b, a == b), _share(b < a, a == b)
-
-
-@elementwise(np.fmax, holomorphic=True)
-def fmax_partials(y: Any, a: Any, b: Any) -> Any:
-    """As `maximum`; a number wins over NaN."""
-    of_a, of_b = _beyond(a > b, b, a), _beyond(b > a, a, b)
-    return _share(*of_a), _share(*of_b)
-
-
-@elementwise(np.fmin, holomorphic=True)
-def fmin_partials(y: Any, a: Any, b: Any) -> Any:
-    """As `minimum`; a number wins over NaN."""
-    of_a, of_b = _beyond(a < b, b, a), _beyond(b < a, a, b)
-    return _share(*of_a), _share(*of_b)
-
-
-def _is_nan(y: Any) -> Any:
-    return np.asarray(y != y).any()  # noqa: PLR0124  the test for NaN
-
-
-def _beyond(wins: Any, odd: Any, other: Any) -> Any:
-    """Where one wins, or `odd` makes it the only NaN; and where both are equal."""
-    nan, none = np.isnan(odd), np.isnan(other)
-    return wins | (nan & ~none), (odd == other) | (nan & none)
-
-
-def _share(wins: Any, ties: Any) -> Any:
-    return wins + 0.5 * ties
-
-
-for _f, _partials in (
-    (np.maximum, maximum_partials),
-    (np.minimum, minimum_partials),
-    (np.fmax, fmax_partials),
-    (np.fmin, fmin_partials),
-):
-    choose(_f, _partials)
 
 
 # clip is a Python function with optional bounds, so it has no ufunc rule.

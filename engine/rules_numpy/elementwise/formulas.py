@@ -17,7 +17,10 @@ for _name, _formula in FORMULAS.items():
     if _formula.functions and _formula.runs_in_frameworks:
         IN_HOSTS[_ufunc] = in_framework(_formula)
     elementwise(
-        _ufunc, holomorphic=_formula.holomorphic, generic=not _formula.functions
+        _ufunc,
+        holomorphic=_formula.holomorphic,
+        real_valued=_formula.real_valued,
+        generic=not _formula.functions,
     )(_formula.partials)
-for _name in ("remainder", "fmod"):
+for _name in ("remainder", "fmod", "maximum", "minimum", "fmax", "fmin"):
     choose(getattr(np, _name), FORMULAS[_name].partials)

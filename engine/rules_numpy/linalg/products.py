@@ -92,7 +92,25 @@ def inner_derivative(y: Any, a: Any, b: Any) -> Any:
     """Sum over the last axes."""
     if a.ndim == 0 or b.ndim == 0:
         return _times_maps(np.inner, a, b)
+    if a.ndim < 3 and b.ndim == 1:
+        return _matmul_maps(np.inner, a, b)
+    if a.ndim < 3 and b.ndim == 2:
+        return _inner_maps(a, b)
     return _tensordot_maps(np.inner, a, b, ((a.ndim - 1,), (b.ndim - 1,)))
+
+
+def _inner_maps(a: Any, b: Any) -> Any:
+    """y = a bᵀ with a matrix b."""
+
+    def to_a(dy: Any) -> Any:
+        return np.matmul(dy, np.conjugate(b))
+
+    def to_b(dy: Any) -> Any:
+        if a.ndim == 1:
+            return np.expand_dims(dy, -1) * np.conjugate(a)
+        return np.matmul(np.swapaxes(dy, -1, -2), np.conjugate(a))
+
+    return product_maps(np.inner, a, b, to_a, to_b)
 
 
 def _tensordot_maps(f: Any, a: Any, b: Any, axes: Any) -> Any:

@@ -12,6 +12,7 @@ from rules_numpy._declare.arguments import check_entries, fit, moves, restore
 from rules_numpy._declare.declaration import Declaration
 from rules_numpy._declare.derivative import DECLARED, constant
 from rules_numpy.elementwise.arithmetic import power_partials
+from rules_numpy.formulas import absolute_partials, divmod_partials
 
 __all__: list[str] = []
 
@@ -28,7 +29,7 @@ def _check(f: Any, *numbers: Any) -> None:
 def abs_partials(y: Any, x: NUMBERS) -> Any:
     """∂|x| = conj(x) / |x|, zero at zero."""
     _check(abs, x)
-    return (np.conjugate(np.sign(x)),)
+    return absolute_partials(y, x)
 
 
 def pow_partials(y: Any, x: NUMBERS, p: NUMBERS, mod: None) -> Any:
@@ -42,9 +43,9 @@ def round_partials(y: Any, x: NUMBERS, ndigits: Any) -> Any:
     return _ZERO, _ZERO
 
 
-def divmod_partials(y: Any, x: NUMBERS, z: NUMBERS) -> Any:
+def divmod_of_numbers_partials(y: Any, x: NUMBERS, z: NUMBERS) -> Any:
     """The quotient is a step function."""
-    return (_ZERO, _ZERO), (1.0, -y[0])
+    return divmod_partials(y, x, z)
 
 
 def float_partials(y: Any, x: NUMBERS) -> Any:
@@ -62,7 +63,7 @@ _PARTIALS: dict[Any, tuple[Any, dict[str, Any]]] = {
     abs: (abs_partials, {"real_valued": True}),
     pow: (pow_partials, {"holomorphic": True}),
     round: (round_partials, {}),
-    divmod: (divmod_partials, {}),
+    divmod: (divmod_of_numbers_partials, {}),
     float: (float_partials, {}),
     complex: (complex_partials, {"holomorphic": True}),
 }
@@ -102,15 +103,24 @@ def _spread(x: Any, dy: Any) -> Any:
     return restore(x, rc.ProjectTo(x)(dy)) if moves(x) else _NONE
 
 
+def part_of(x: Any, y: Any, numbers: tuple[Any, ...]) -> Any:
+    """The part of `x` in the extreme `y`: equal numbers share."""
+    return 1.0 / sum([n == y for n in numbers]) if x == y else 0.0
+
+
+def extreme_partials(y: Any, *numbers: Any) -> Any:
+    """Ties share."""
+    return tuple([part_of(x, y, numbers) for x in numbers])
+
+
 def extreme_derivative(y: Any, *numbers: Any) -> Any:
     """Ties share."""
-    hits = [x == y for x in numbers]
-    return tuple(_part(hit, sum(hits)) for hit in hits)
+    return tuple(map(_part, extreme_partials(y, *numbers)))
 
 
-def _part(hit: bool, count: int) -> Any:
+def _part(share: float) -> Any:
     def part_pushforward(dx: Any) -> Any:
-        return dx / count if hit else 0.0 * dx
+        return dx * share if share else 0.0 * dx
 
     return part_pushforward, part_pushforward
 

@@ -12,24 +12,13 @@ from rules_numpy._declare.derivative import constant
 from rules_numpy._declare.namespaces import over_number as over
 from rules_numpy.formulas import CMATH
 
-from .math import declare, formula_of_numbers
+from .math import declare, formula_of_numbers, log_of
 
 __all__: list[str] = []
 
 rc.non_differentiable(
     constant([cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan])
 )
-
-
-_LOG = formula_of_numbers("log", CMATH)
-
-
-def clog_partials(y: Any, z: Any, base: Any = None) -> Any:
-    """∂log_b z = (1 / z, -log_b z / b) / ln b."""
-    if base is None:
-        return _LOG(y, z)
-    scale = cmath.log(base)
-    return over(1.0, z * scale), over(-y, base * scale)
 
 
 def phase_partials(y: Any, z: Any) -> Any:
@@ -62,7 +51,7 @@ for _name in (
 ).split():
     _partials = of_complex(formula_of_numbers(_name, CMATH))
     declare(getattr(cmath, _name), _partials, holomorphic=True)
-declare(cmath.log, clog_partials, holomorphic=True)
+declare(cmath.log, log_of(CMATH), holomorphic=True)
 declare(cmath.phase, phase_partials, real_valued=True)
 declare(cmath.polar, polar_partials, real_valued=True)
 declare(cmath.rect, rect_partials)

@@ -17,7 +17,7 @@ from rules_numpy._declare.derivative import DECLARED, constant, derivative
 from rules_numpy._declare.maps import strong, total_of
 from rules_numpy.formulas import FORMULAS, MATH, in_namespace
 
-__all__ = ["declare", "formula_of_numbers", "polygamma"]
+__all__ = ["declare", "formula_of_numbers", "log_of", "polygamma"]
 
 _ZERO, _NONE = rc.ZeroTangent(), rc.NoTangent()
 # `asin` in `math` is NumPy's arcsin.
@@ -87,15 +87,16 @@ def polygamma_partials(y: Any, n: Any, x: Any) -> Any:
     return _NONE, polygamma(n + 1, x)
 
 
-_LOG = formula_of_numbers("log", MATH)
+def log_of(namespace: dict[str, Any]) -> Callable[..., Any]:
+    """The partials of a logarithm, to a base or not."""
+    natural = formula_of_numbers("log", namespace)
+    to_base = formula_of_numbers("log_to_base", namespace)
 
+    def log_partials(y: Any, x: Any, base: Any = None) -> Any:
+        """∂log_b x = (1 / x, -log_b x / b) / ln b."""
+        return natural(y, x) if base is None else to_base(y, x, base)
 
-def log_partials(y: Any, x: Any, base: Any = None) -> Any:
-    """∂log_b x = (1 / x, -log_b x / b) / ln b."""
-    if base is None:
-        return _LOG(y, x)
-    scale = math.log(base)
-    return 1.0 / (x * scale), -y / (base * scale)
+    return log_partials
 
 
 def pow_partials(y: Any, x: Any, p: Any) -> Any:
@@ -144,7 +145,8 @@ _FORMULAS = (
 for _name in _FORMULAS:
     if hasattr(math, _name):  # cbrt and exp2 came with 3.11
         declare(getattr(math, _name), formula_of_numbers(_name, MATH))
-for _name in ("log", "pow", "ulp", "gamma", "lgamma", "fma"):
+declare(math.log, log_of(MATH))
+for _name in ("pow", "ulp", "gamma", "lgamma", "fma"):
     if hasattr(math, _name):  # fma came with 3.13
         declare(getattr(math, _name), globals()[f"{_name}_partials"])
 declare(polygamma, polygamma_partials)

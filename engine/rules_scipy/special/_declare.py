@@ -12,12 +12,14 @@ import scipy.special
 
 import rules_core as rc
 from rules_core.extend import signed
+from rules_numpy.formulas import FORMULAS, in_framework
 
 __all__ = [
     "DECLARED",
     "PARTIALS",
     "Recurrence",
     "arrays",
+    "by_formula",
     "complex_valued",
     "constant",
     "elementwise",
@@ -105,6 +107,16 @@ def ufunc(f: Any, *partials: Any, holomorphic: bool = False) -> rc.Primitive:
     _pretend(ufunc_partials, partials, name_of(f), isinstance(f, np.ufunc))
     scalar_rule(made, ufunc_partials, holomorphic=holomorphic)
     return made
+
+
+def by_formula(name: str) -> Any:
+    """The partial of a function that has a formula in the NumPy pack."""
+    partials = in_framework(FORMULAS[name])
+
+    def partial_by_formula(y: Any, x: Any) -> Any:
+        return partials(rc.array_namespace(x), y, x)[0]
+
+    return partial_by_formula
 
 
 # Options of NumPy's ufuncs that the derivative does not depend on.

@@ -10,8 +10,8 @@ import scipy.special
 
 import rules_core as rc
 
-from ._arrays import exp, sin
-from ._declare import ufunc
+from ._arrays import sin
+from ._declare import by_formula, ufunc
 from ._hypergeometric import hyp1f1
 from ._logarithms import strong_times, xlogy
 
@@ -34,14 +34,14 @@ __all__ = [
 ]
 
 _DEGREE = math.pi / 180
-_LN2, _LN10 = math.log(2), math.log(10)
+_LN10 = math.log(10)
 _sp = scipy.special
 
-cbrt = ufunc(_sp.cbrt, lambda y, x: 1 / (3 * y * y))
-exp2 = ufunc(_sp.exp2, lambda y, x: _LN2 * y)
+cbrt = ufunc(_sp.cbrt, by_formula("cbrt"))
+exp2 = ufunc(_sp.exp2, by_formula("exp2"))
 exp10 = ufunc(_sp.exp10, lambda y, x: _LN10 * y)
-expm1 = ufunc(_sp.expm1, lambda y, x: exp(x), holomorphic=True)
-log1p = ufunc(_sp.log1p, lambda y, x: 1 / (1 + x), holomorphic=True)
+expm1 = ufunc(_sp.expm1, by_formula("expm1"), holomorphic=True)
+log1p = ufunc(_sp.log1p, by_formula("log1p"), holomorphic=True)
 exprel = ufunc(_sp.exprel, lambda y, x: hyp1f1(2.0, 3.0, x) / 2)
 cosm1 = ufunc(_sp.cosm1, lambda y, x: -sin(x))
 sindg: rc.Primitive = ufunc(_sp.sindg, lambda y, x: _DEGREE * cosdg(x))

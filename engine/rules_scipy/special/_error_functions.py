@@ -15,7 +15,7 @@ import scipy.special
 import rules_core as rc
 
 from ._arrays import absolute, cos, exp, imag, real, sin, where
-from ._declare import complex_valued, is_complex, ufunc
+from ._declare import by_formula, complex_valued, is_complex, ufunc
 
 __all__ = [
     "dawsn",
@@ -44,8 +44,8 @@ _FAR = 7.0
 _TERMS = 16
 
 # erf, its complement and inverses: DLMF 7.2.1, 7.2.2.
-erf = ufunc(_sp.erf, lambda y, x: _HEIGHT * exp(-x * x), holomorphic=True)
-erfc = ufunc(_sp.erfc, lambda y, x: -_HEIGHT * exp(-x * x), holomorphic=True)
+erf = ufunc(_sp.erf, by_formula("erf"), holomorphic=True)
+erfc = ufunc(_sp.erfc, by_formula("erfc"), holomorphic=True)
 erfi = ufunc(_sp.erfi, lambda y, x: _HEIGHT * exp(x * x), holomorphic=True)
 erfinv = ufunc(_sp.erfinv, lambda y, x: exp(y * y) / _HEIGHT)
 erfcinv = ufunc(_sp.erfcinv, lambda y, x: -exp(y * y) / _HEIGHT)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import rules_core as rc
-from rules_autodiff._tape.fast.elementwise import UNARY, Elementwise
+from rules_autodiff._tape.fast.elementwise import UNARY
 from rules_autodiff.straight._operations.elementwise import CURVES, QUICKER
 from rules_autodiff.straight._operations.formulas import pull_of
 from rules_autodiff.straight._runtime.helpers import HELPERS
-from rules_numpy._declare.derivative import DECLARED
+from rules_numpy._declare.derivative import DECLARED, constant
 from rules_numpy.formulas import CMATH, FORMULAS, MATH, in_framework, in_namespace
 
 COUNT = 1000
@@ -116,10 +116,11 @@ def test_frameworks_have_the_partials_of_numpy(name):
 @pytest.mark.covering(every=3)
 @pytest.mark.parametrize("name", CURVES)
 def test_written_code_has_the_formula(name):
+    f = getattr(np, name)
     (x,) = points(name)
     y, dz = value(name, x), np.linspace(-1.0, 2.0, COUNT)
     expected = dz * FORMULAS[name].partials(y, x)[0]
-    texts = {pull_of(name, "np"), QUICKER.get(name, pull_of(name, "np"))}
+    texts = {pull_of(f, "np"), QUICKER.get(f, pull_of(f, "np"))}
     for text in texts:
         found = evaluated(text, x, y, dz)
         same(found, expected, name)
@@ -127,7 +128,7 @@ def test_written_code_has_the_formula(name):
         return
     ys = [of_numbers(name)(at) for at in x.tolist()]
     triples = zip(x.tolist(), ys, dz.tolist(), strict=True)
-    found = [evaluated(pull_of(name, "math"), *three) for three in triples]
+    found = [evaluated(pull_of(f, "math"), *three) for three in triples]
     same(found, expected, name)
 
 
@@ -136,19 +137,16 @@ def evaluated(text, x, y, dz):
     return eval(code, HELPERS, {"x": x, "y": y, "dz": dz})
 
 
-ON_THE_TAPE = {f: rule for f, rule in UNARY.items() if isinstance(rule, Elementwise)}
-
-
-@pytest.mark.parametrize("f", ON_THE_TAPE, ids=repr)
+@pytest.mark.parametrize("f", UNARY, ids=repr)
 def test_the_fast_tape_has_the_partials_of_numpy(f):
-    rule = ON_THE_TAPE[f]
+    rule = UNARY[f]
+    rule.read_formula()
     (x,) = points(f.__name__)
     y = value(f.__name__, x)
-    square = f is np.square
-    expected = 2.0 * x if square else FORMULAS[f.__name__].partials(y, x)[0]
+    expected = FORMULAS[f.__name__].partials(y, x)[0]
     at = y if rule.result else x
     same(rule.partial(at), expected, f.__name__)
-    same(rule.of_array(at), expected, f.__name__)
+    same(rule.of_array(at.copy()), expected, f.__name__)
     numbers = [rule.of_number(t) for t in at.tolist()]
     same(numbers, expected, f.__name__)
 
@@ -161,7 +159,8 @@ def declared(f):
     return partials.__code__
 
 
-@pytest.mark.parametrize("name", FORMULAS)
+# `log_to_base` is a part of `log` in `math` and `cmath`.
+@pytest.mark.parametrize("name", sorted({*FORMULAS} - {"log_to_base"}))
 def test_the_pack_is_declared_by_the_formula(name):
     """In NumPy, `math` and `cmath`: one text, whoever runs it."""
     functions = [
@@ -171,6 +170,8 @@ def test_the_pack_is_declared_by_the_formula(name):
     ]
     ours = {f for f in functions if f is not None and f in DECLARED}
     ours -= {math.log, cmath.log}  # which take a base
+    # Whole numbers in Python, floats in NumPy.
+    ours = {f for f in ours if DECLARED[f][0] is not constant}
     assert ours
     assert {declared(f) for f in ours} == {FORMULAS[name].partials.__code__}
 

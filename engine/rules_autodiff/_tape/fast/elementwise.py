@@ -13,8 +13,11 @@ import numpy as np
 from rules_autodiff._own_rules.arithmetic import strong
 from rules_autodiff._own_rules.own_rule import Space, spread
 
+from .formulas import partial_functions
+
 __all__ = [
     "FOLLOWED",
+    "OF_ALL_ENTRIES",
     "SHARED",
     "STRICT",
     "UNARY",
@@ -125,27 +128,31 @@ class Elementwise:
 
     Args:
         function: The function.
+        types: The classes of arguments.
+
+    Attributes:
         partial: The partial derivative, a function of argument or result.
         result: Whether of the result.
-        of_number: The partial derivative for a float, where that is another function.
-        of_array: The partial derivative for an array: new memory, which is overwritten.
-        types: The classes of arguments.
+        of_number: The partial derivative for a float.
+        of_array: The partial derivative for an array: new memory, to be overwritten.
+        map: The map of the cotangent.
     """
 
-    def __init__(
-        self,
-        function: Any,
-        partial: Callable[[Any], Any],
-        *,
-        result: bool = False,
-        of_number: Callable[[float], float] | None = None,
-        of_array: Callable[[Any], Any] | None = None,
-        types: tuple[type, ...] = (np.ndarray, *NUMBERS),
-    ):
-        self.function, self.partial = function, partial
-        self.result = result
-        self.of_number, self.of_array = of_number or partial, of_array or partial
-        self.types = types
+    partial: Callable[[Any], Any]
+    of_number: Callable[[float], Any]
+    of_array: Callable[[Any], Any]
+    map: Callable[[Any, Any], Any]
+    result: bool
+
+    def __init__(self, function: Any, types: tuple[type, ...]):
+        self.function, self.types = function, types
+
+    def read_formula(self) -> None:
+        """Take the partial derivative from the pack, which is there by now."""
+        partials = partial_functions(getattr(np, self.function.__name__))
+        self.partial, self.of_number, self.of_array, self.result = partials
+        if self.function in (np.tanh, math.tanh):
+            self.of_array = one_minus_square
         self.map = quick_map(self)
         STRICT[self.map] = strict_map(self)
         FOLLOWED[self.map] = followed_map(self)
@@ -169,7 +176,7 @@ def is_finite(z: Any) -> bool:
 def quick_map(f: Elementwise) -> Callable[[Any, Any], Any]:
     """dx = f'(x) dz, as NumPy multiplies."""
     of_array = f.of_array
-    if f.partial is itself:
+    if f.function in (np.exp, math.exp):  # whose partial derivative is not new
         return multiply
 
     def elementwise_map(dz: Any, kept: Any) -> Any:
@@ -195,61 +202,17 @@ def followed_map(f: Elementwise) -> Callable[[Any, Any], Any]:
     return lambda dz, kept: strong(dz, partial_of(kept))
 
 
-def itself(z: Any) -> Any:
-    return z
-
-
+# As they are now: a program may give other functions these names.
+multiply, subtract = np.multiply, np.subtract
 # Beside an array of one number NumPy takes two thirds of the time that it takes beside
 # a Python number.
-ONE, HALF = np.array(1.0), np.array(0.5)
-# As they are now: a program may give other functions these names.
-multiply, sine, sine_of_number = np.multiply, np.sin, math.sin
-
-
-def inverse_of_array(x: Any) -> Any:
-    return ONE / x
-
-
-def half_inverse_of_array(z: Any) -> Any:
-    return HALF / z
-
-
-def minus_sin_of_array(x: Any) -> Any:
-    partial = sine(x)
-    return np.negative(partial, partial)
-
-
-def one_minus_square_of_array(z: Any) -> Any:
-    partial = z * z
-    return np.subtract(ONE, partial, partial)
-
-
-def twice_of_array(x: Any) -> Any:
-    return x + x
-
-
-def inverse(x: Any) -> Any:
-    return 1.0 / x
-
-
-def half_inverse(z: Any) -> Any:
-    return 0.5 / z
-
-
-def minus_sin(x: Any) -> Any:
-    return -sine(x)
-
-
-def minus_sin_of_number(x: float) -> float:
-    return -sine_of_number(x)
+ONE = np.array(1.0)
 
 
 def one_minus_square(z: Any) -> Any:
-    return 1.0 - z * z
-
-
-def twice(x: Any) -> Any:
-    return 2.0 * x
+    """The derivative of tanh by one operation less than the formula's product."""
+    partial = z * z
+    return subtract(ONE, partial, partial)
 
 
 def largest(x: Any) -> Any:
@@ -264,35 +227,15 @@ def whole(x: Any) -> Any:
     return np.add.reduce(x, None)
 
 
-RULES = (
-    Elementwise(np.exp, itself, result=True),
-    Elementwise(np.log, inverse, of_array=inverse_of_array),
-    Elementwise(
-        np.sqrt,
-        half_inverse,
-        result=True,
-        of_array=half_inverse_of_array,
-    ),
-    Elementwise(np.sin, np.cos, of_number=math.cos),
-    Elementwise(
-        np.cos,
-        minus_sin,
-        of_number=minus_sin_of_number,
-        of_array=minus_sin_of_array,
-    ),
-    Elementwise(
-        np.tanh, one_minus_square, result=True, of_array=one_minus_square_of_array
-    ),
-    Elementwise(np.square, twice, of_array=twice_of_array),
-    Elementwise(math.exp, itself, result=True, types=NUMBERS),
-    Elementwise(math.log, inverse, types=NUMBERS),
-    Elementwise(math.sqrt, half_inverse, result=True, types=NUMBERS),
-    Elementwise(math.sin, np.cos, of_number=math.cos, types=NUMBERS),
-    Elementwise(math.cos, minus_sin, of_number=minus_sin_of_number, types=NUMBERS),
-    Elementwise(math.tanh, one_minus_square, result=True, types=NUMBERS),
-)
-UNARY: dict[Any, Elementwise | Total | Extreme] = {
-    **{rule.function: rule for rule in RULES},
+UNARY: dict[Any, Elementwise] = {
+    **{f: Elementwise(f, (np.ndarray, *NUMBERS)) for f in (
+        np.exp, np.log, np.sqrt, np.sin, np.cos, np.tanh, np.square,
+    )},
+    **{f: Elementwise(f, NUMBERS) for f in (
+        math.exp, math.log, math.sqrt, math.sin, math.cos, math.tanh,
+    )},
+}  # fmt: skip
+OF_ALL_ENTRIES: dict[Any, Total | Extreme] = {
     # Without the two Python functions around the ufunc, which take a microsecond.
     np.sum: Total(whole, stretched),
     np.mean: Total(np.mean, shared_out),

@@ -9,8 +9,8 @@ from rules_autodiff._mutating.rule_tables import rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS
 from rules_core import rrule
 
-from .elementwise import UNARY
-from .maps import ADD, DOT, MATMUL, MUL, SUB, TRUEDIV, Linear
+from .elementwise import OF_ALL_ENTRIES, UNARY, Elementwise
+from .maps import ADD, DOT, MATMUL, MUL, TRUEDIV, Linear
 from .rule_calls import is_ours
 
 if TYPE_CHECKING:
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["KNOWN", "known"]
 
-# Functions that are operators under another name.
+# Functions that are operators under another name. `np.subtract` has a handler.
 BINARY = {
-    np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: TRUEDIV,
-    np.matmul: MATMUL, np.dot: DOT,
+    np.add: ADD, np.multiply: MUL, np.divide: TRUEDIV, np.matmul: MATMUL, np.dot: DOT,
 }  # fmt: skip
 
-KNOWN: dict[Any, Any] = {**UNARY, **BINARY}
+KNOWN: dict[Any, Any] = {**UNARY, **OF_ALL_ENTRIES, **BINARY}
 # By function, the rules that were there when the fast path last looked, and whether
 # they are ours.
 SEEN: dict[Any, tuple[Any, Any]] = {}
@@ -44,6 +43,8 @@ def known(run: "FastRun", f: Any) -> Any:
     if verdict is None:
         seen = [rule_of(run, f, args) for args in examples(KNOWN[f])]
         verdict = KNOWN[f] if all(is_ours(rule) for _, _, rule in seen) else False
+        if isinstance(verdict, Elementwise):
+            verdict.read_formula()
         SEEN[f] = seen, verdict
     return verdict
 

@@ -16,11 +16,12 @@ from rules_autodiff.straight._program.kinds import (
 from rules_autodiff.straight._program.written import Call, Written
 
 from .forms import is_number, only, whole
-from .table import function, operator
+from .formulas import Product, pull_of, pulls_of
+from .table import Operation, function, operator
 
 __all__ = [
-    "binary", "broadcast", "is_mixed", "reduced", "signed", "write_mul",
-    "write_remainder",
+    "binary", "broadcast", "by_formula", "by_formula_of_one", "is_mixed", "prefix_of",
+    "reduced", "write_power", "write_remainder",
 ]  # fmt: skip
 
 
@@ -43,8 +44,10 @@ def broadcast(kinds: tuple[Kind, ...]) -> Kind | None:
     return array(ndim, "d" if "d" in dtypes else "l")
 
 
-def reduced(cotangent: str, place: int, kinds: tuple[Kind, ...]) -> str | None:
+def reduced(cotangent: Product | str, place: int, kinds: tuple[Kind, ...]) -> Any:
     """A cotangent of the result's shape, unbroadcast to an operand."""
+    if isinstance(cotangent, Product):
+        return cotangent.reduced(place, kinds)
     own, others = kinds[place], kinds[:place] + kinds[place + 1 :]
     if not own.is_real:
         return None
@@ -54,8 +57,10 @@ def reduced(cotangent: str, place: int, kinds: tuple[Kind, ...]) -> str | None:
     return f"fit({cotangent}, {{s{place}}})" if beside else cotangent
 
 
-def binary(call: Call, by_x: str, by_y: str, text: str | None = None) -> Written | None:
-    """An operator of two operands, by the texts of their cotangents.
+def binary(
+    call: Call, *cotangents: Product | str | None, text: str | None = None
+) -> Written | None:
+    """An operator of two operands, by their cotangents; None for zero.
 
     The text is for integer or boolean arrays with a number: the number may be an
     integer in one branch, and the result would not be a float array.
@@ -64,14 +69,45 @@ def binary(call: Call, by_x: str, by_y: str, text: str | None = None) -> Written
     kind = broadcast(kinds) if len(kinds) == 2 else None
     if kind is None:
         return None
-    by_both = reduced(by_x, 0, kinds), reduced(by_y, 1, kinds)
+    pulls = [reduced(d, i, kinds) if d else None for i, d in enumerate(cotangents)]
     text = f"floats({text})" if text and is_mixed(call) else None
-    return Written(kind, text, by_both, pushes=pushes_of(kind, by_x, by_y))
+    return Written(kind, text, tuple(pulls), pushes=pushes_of(kind, *cotangents))
 
 
-def pushes_of(kind: Kind, *texts: str | None) -> tuple[str | None, ...] | None:
+def by_formula(f: Any, text: str | None = None) -> Operation:
+    """The operation of an operator, by the formula of the pack."""
+
+    def write_by_formula(call: Call) -> Written | None:
+        if not only(call, 2):
+            return None
+        return binary(call, *pulls_of(f, prefix_of(call), 2), text=text)
+
+    return write_by_formula
+
+
+def by_formula_of_one(f: Any) -> Operation:
+    """The operation of a function that keeps the kind of its argument."""
+
+    def write_of_one(call: Call) -> Written | None:
+        kind = broadcast(call.kinds) if only(call) else None
+        if kind is None:
+            return None
+        by_x = pull_of(f, prefix_of(call)) if kind.is_real else None
+        return Written(kind, None, (by_x,), pushes=pushes_of(kind, by_x))
+
+    return write_of_one
+
+
+def prefix_of(call: Call) -> str:
+    """The namespace of a call's operands."""
+    return "math" if all(map(is_number, call.kinds)) else "np"
+
+
+def pushes_of(kind: Kind, *texts: Product | str | None) -> Any:
     """The tangents of an elementwise operation: the cotangents' texts as they are."""
-    return texts if kind.name == "array" else None
+    if kind.name != "array":
+        return None
+    return tuple([None if text is None else str(text) for text in texts])
 
 
 def is_mixed(call: Call) -> bool:
@@ -83,83 +119,36 @@ def is_mixed(call: Call) -> bool:
     return bool(numbers) and all(type(c) is not float for c in numbers)
 
 
-def beside_array(kinds: tuple[Kind, ...], place: int) -> bool:
-    """Whether an operand is a number and the other an array of float64."""
-    return kinds[place] is REAL and is_array(kinds[1 - place])
-
-
-def replaced(written: Written, place: int, text: str) -> Written:
-    """This operation with another cotangent of one operand."""
-    pulls = (*written.pulls[:place], text, *written.pulls[place + 1 :])
-    return replace(written, pulls=pulls)
-
-
-@operator("add")
-@function(np.add)
-def write_add(call: Call) -> Written | None:
-    return None if call.options else binary(call, "{dz}", "{dz}", "{0} + {1}")
-
-
-@operator("sub")
-@function(np.subtract)
-def write_sub(call: Call) -> Written | None:
-    written = None if call.options else binary(call, "{dz}", "-{dz}", "{0} - {1}")
-    if written and call.kinds[1] is REAL and written.kind is not REAL:
-        return replaced(written, 1, "-summed({dz})")
-    return written
-
-
-@operator("mul")
-@function(np.multiply)
-def write_mul(call: Call) -> Written | None:
-    kinds = call.kinds
-    by_x, by_y = "{dz} * {1}", "{dz} * {0}"
-    written = None if call.options else binary(call, by_x, by_y, "{0} * {1}")
-    if written is None or written.kind is REAL:
-        return written
-    # For an array operand a number's cotangent is an inner product.
-    if beside_array(kinds, 0):
-        return replaced(written, 0, "vdot({dz}, {1})")
-    if beside_array(kinds, 1):
-        return replaced(written, 1, "vdot({dz}, {0})")
-    if is_array(kinds[0]) and is_array(kinds[1]):
-        pulls = "scaled({dz}, {1}, {s0})", "scaled({dz}, {0}, {s1})"
-        return replace(written, text=None, pulls=pulls)
-    return written
+# By the operator's name in Python: the function, and the text of the call.
+OPERATIONS: dict[str, tuple[Any, str | None]] = {
+    "add": (np.add, "{0} + {1}"),
+    "sub": (np.subtract, "{0} - {1}"),
+    "mul": (np.multiply, "{0} * {1}"),
+    "floordiv": (np.floor_divide, "{0} // {1}"),
+}
+for _name, (_function, _text) in OPERATIONS.items():
+    operator(_name)(function(_function)(by_formula(_function, _text)))
+for _name, _functions in {
+    "neg": (np.negative,),
+    "pos": (np.positive,),
+    "abs": (np.absolute, abs),
+}.items():
+    operator(_name)(function(*_functions)(by_formula_of_one(_functions[0])))
+function(np.square)(by_formula_of_one(np.square))
 
 
 @operator("truediv")
 @function(np.divide)
 def write_truediv(call: Call) -> Written | None:
-    kinds = call.kinds
-    by_x, by_y = "{dz} / {1}", "-({dz} * {z} / {1})"
-    written = None if call.options else binary(call, by_x, by_y)
-    if written is None:
-        return None
-    kind = REAL if written.kind is INT else array(written.kind.ndim, "d")
-    if beside_array(kinds, 1):
-        written = replaced(written, 1, "-vdot({dz}, {z}) / {1}")
-    return replace(written, kind=kind, text=None, pushes=pushes_of(kind, by_x, by_y))
+    """A quotient, of integers too, is a float."""
+    written = by_formula(np.divide)(call)
+    if written is None or written.kind is not INT:
+        return written and replace(written, kind=of_floats(written.kind))
+    return replace(written, kind=REAL)
 
 
-@operator("neg")
-@function(np.negative)
-def write_neg(call: Call) -> Written | None:
-    return signed(call, "-{dz}")
-
-
-@operator("pos")
-@function(np.positive)
-def write_pos(call: Call) -> Written | None:
-    return signed(call, "{dz}")
-
-
-def signed(call: Call, by_x: str) -> Written | None:
-    kind = broadcast(call.kinds) if only(call) else None
-    if kind is None:
-        return None
-    pull = by_x if kind.is_real else None
-    return Written(kind, None, (pull,), pushes=pushes_of(kind, by_x))
+def of_floats(kind: Kind) -> Kind:
+    return array(kind.ndim, "d") if kind.name == "array" else kind
 
 
 # powers
@@ -192,43 +181,34 @@ def write_power(call: Call) -> Written | None:
     if not (x.is_real or y.is_real):
         return None
     slope = "{dz} * ({1} * {0} ** ({1} - 1))" if y is INT else POWER_BY_BASE
-    return binary(call, slope, "{dz} * exponents_slope({0}, {z})", "{0} ** {1}")
+    by_exponent = "{dz} * exponents_slope({0}, {z})"
+    return binary(call, slope, by_exponent, text="{0} ** {1}")
 
 
 POWER_BY_BASE = "{dz} * power_slope({0}, {1})"
+# Exponents of functions that have a formula.
+SAME: dict[int, Any] = {1: np.positive, 2: np.square, -1: np.reciprocal}
 
 
 def by_base(p: int) -> str | None:
     """The cotangent of `x` in `x**p` for a literal whole exponent."""
-    texts = {
-        0: None, 1: "{dz}", 2: "{dz} * ({0} + {0})", 3: "{dz} * (3 * ({0} * {0}))",
-        -1: "-({dz} * ({z} * {z}))",
-    }  # fmt: skip
+    if p in SAME:
+        return pull_of(SAME[p], "np")
+    texts = {0: None, 3: "{dz} * (3 * ({0} * {0}))"}
     return texts[p] if p in texts else f"{{dz}} * ({p} * {{0}} ** {p - 1})"
 
 
-# quotients of integers
+# remainders
 
 
-@operator("floordiv")
-@function(np.floor_divide)
-def write_floordiv(call: Call) -> Written | None:
-    written = binary(call, "", "", "{0} // {1}") if only(call, 2) else None
-    return written and Written(written.kind, written.text, (None, None))
-
-
-@operator("mod")
-def write_mod(call: Call) -> Written | None:
-    if not only(call, 2):
-        return None
-    return binary(call, "{dz}", "-({dz} * ({0} // {1}))", "{0} % {1}")
+operator("mod")(by_formula(np.remainder, "{0} % {1}"))
+REMAINDER = by_formula(np.remainder)
 
 
 @function(np.remainder, np.fmod)
 def write_remainder(call: Call) -> Written | None:
-    if not only(call, 2) or is_mixed(call):
-        return None
-    return binary(call, "{dz}", "-({dz} * np_rint(({0} - {z}) / {1}))")
+    """Remainders, with the whole quotient that the values give."""
+    return None if is_mixed(call) else REMAINDER(call)
 
 
 # comparisons

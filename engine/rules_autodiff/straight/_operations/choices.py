@@ -7,37 +7,32 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import BOOL, INT, REAL, Kind, array
 from rules_autodiff.straight._program.written import Call, Written
 
-from .arithmetic import (
-    binary,
-    broadcast,
-    is_mixed,
-    reduced,
-)
+from .adjoints import pulls_by_adjoint
+from .arithmetic import binary, broadcast, is_mixed, prefix_of, reduced
 from .elementwise import by_reals
 from .forms import NUMBERS, only
+from .formulas import pulls_of, pulls_of_code
 from .table import Operation, function, method
 
 __all__: list[str] = []
 
 
-# extremes: ties share; the tape handles NaN
+# extremes: ties share
 
 
-def extreme(of_array: str, of_number: str) -> Operation:
+def extreme(f: Any) -> Operation:
+    """The larger or smaller of two values."""
+
     def write_extreme(call: Call) -> Written | None:
         if not only(call, 2) or is_mixed(call):
             return None
-        if any(k.name == "array" for k in call.kinds):
-            by_x = f"{of_array}({{dz}}, {{0}}, {{1}})"
-            return binary(call, by_x, f"{of_array}({{dz}}, {{1}}, {{0}})")
-        by_x = f"{{dz}} * {of_number}({{0}}, {{1}})"
-        return binary(call, by_x, f"{{dz}} * {of_number}({{1}}, {{0}})")
+        return binary(call, *pulls_of(f, prefix_of(call), 2))
 
     return write_extreme
 
 
-function(np.maximum, np.fmax)(extreme("larger", "larger_number"))
-function(np.minimum, np.fmin)(extreme("smaller", "smaller_number"))
+for _f in (np.maximum, np.minimum, np.fmax, np.fmin):
+    function(_f)(extreme(_f))
 
 
 @function(max, min)
@@ -48,11 +43,10 @@ def write_extreme_of_numbers(call: Call) -> Written | None:
         return None
     if all(k is INT for k in kinds):
         return Written(INT, None, (None,) * len(kinds))
-    every = ", ".join(f"{{{i}}}" for i in range(len(kinds)))
-    texts = [
-        f"{{dz}} * extreme_share({{{i}}}, {{z}}, {every})" for i in range(len(kinds))
-    ]
-    return Written(REAL, None, by_reals(kinds, texts))
+    from rules_numpy.python.builtins import extreme_partials
+
+    pulls = pulls_of_code(extreme_partials, "math", len(kinds))
+    return Written(REAL, None, by_reals(kinds, pulls))
 
 
 # choices
@@ -71,9 +65,12 @@ def write_where(call: Call) -> Written | None:
     if condition.name not in NUMBERS and condition.name != "array":
         return None
     text = "floats(np_where({0}, {1}, {2}))" if is_mixed(call) else None
-    texts = "np_where({0}, {dz}, 0.0)", "np_where({0}, 0.0, {dz})"
-    pulls = [reduced(text, i, call.kinds) for i, text in enumerate(texts, 1)]
-    return Written(array(ndim), text, (None, *pulls), pushes=(None, *texts))
+    pulls = pulls_by_adjoint(np.where, call.kinds)
+    pulls = tuple(
+        [p if k.is_real else None for k, p in zip(call.kinds, pulls, strict=True)]
+    )
+    pushes = None, "np_where({0}, {dz}, 0.0)", "np_where({0}, 0.0, {dz})"
+    return Written(array(ndim), text, pulls, pushes=pushes)
 
 
 @function(np.clip)

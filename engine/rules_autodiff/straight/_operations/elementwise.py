@@ -1,22 +1,19 @@
 """Elementwise functions of one or two numbers or arrays."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rules_autodiff.straight._program.kinds import BOOL, INT, REAL, Kind, array
-from rules_autodiff.straight._program.written import Call, Written
+from rules_autodiff.straight._program.written import Call, Taken, Written
 
-from .arithmetic import (
-    binary,
-    broadcast,
-    signed,
-    write_remainder,
-)
+from .arithmetic import binary, broadcast, by_formula_of_one, prefix_of, write_remainder
 from .forms import is_number, only, settings, whole
-from .formulas import pull_of
-from .table import FUNCTIONS, Operation, function, operator
+from .formulas import Product, pull_of, pulls_of, pulls_of_code
+from .table import FUNCTIONS, Operation, function
 
 __all__ = ["by_reals"]
 
@@ -32,10 +29,10 @@ SHORT = {
     "arccosh": "acosh", "arctanh": "atanh",
 }  # fmt: skip
 # For arrays, faster than the formula: memory is allocated once.
-QUICKER = {"tanh": "tanh_back({dz}, {z})"}
+QUICKER: dict[Any, str] = {np.tanh: "tanh_back({dz}, {z})"}
 
 
-def curve(name: str) -> Operation:
+def curve(f: Any) -> Operation:
     """A smooth function, of integers too."""
 
     def write_curve(call: Call) -> Written | None:
@@ -43,13 +40,11 @@ def curve(name: str) -> Operation:
         if not only(call) or x is BOOL or x.dtype == "?":  # NumPy: float16
             return None
         if is_number(x):
-            pull = pull_of(name, "math") if x is REAL else None
-            return Written(REAL, None, (pull,))
+            return Written(REAL, None, (pull_of(f, "math") if x is REAL else None,))
         if x.name != "array":
             return None
-        pull = QUICKER.get(name) or pull_of(name, "np")
-        pull = pull if x.is_real else None
-        pushes = (pull_of(name, "np"),)
+        pushes = (pull_of(f, "np"),)
+        pull = QUICKER.get(f, *pushes) if x.is_real else None
         return Written(array(x.ndim), None, (pull,), pushes=pushes)
 
     return write_curve
@@ -65,12 +60,12 @@ def of_numbers(operation: Operation) -> Operation:
 
 
 for _name in CURVES:
-    function(getattr(np, _name))(curve(_name))
+    function(getattr(np, _name))(curve(getattr(np, _name)))
     _short = getattr(math, SHORT.get(_name, _name), None)
     if _short is not None:
-        function(_short)(of_numbers(curve(_name)))
+        function(_short)(of_numbers(curve(_short)))
 for _name in ("erf", "erfc"):
-    function(getattr(math, _name))(of_numbers(curve(_name)))
+    function(getattr(math, _name))(of_numbers(curve(getattr(math, _name))))
 function(np.rad2deg)(FUNCTIONS[np.degrees])
 function(np.deg2rad)(FUNCTIONS[np.radians])
 
@@ -78,51 +73,28 @@ function(np.deg2rad)(FUNCTIONS[np.radians])
 @function(math.log)
 def write_log(call: Call) -> Written | None:
     """The logarithm of a number, optionally to a base."""
+    from rules_numpy.formulas import FORMULAS
+
     if len(call.kinds) == 1:
-        return of_numbers(curve("log"))(call)
+        return of_numbers(curve(np.log))(call)
     if not only(call, 2) or not all(map(is_number, call.kinds)):
         return None
-    by_x, by_base = (
-        "{dz} / ({0} * math_log({1}))",
-        "-{dz} * {z} / ({1} * math_log({1}))",
-    )
-    pulls = by_x, by_base
-    of_real = zip(call.kinds, pulls, strict=True)
-    return Written(
-        REAL, None, tuple(text if k is REAL else None for k, text in of_real)
-    )
+    pulls = pulls_of_code(FORMULAS["log_to_base"].partials, "math", 2)
+    return Written(REAL, None, by_reals(call.kinds, pulls))
 
 
-# functions of one argument that preserve integers
+# functions of one argument that keep its kind
 
 
-@function(np.square)
-def write_square(call: Call) -> Written | None:
-    return signed(call, "{dz} * ({0} + {0})")
+def of_floats(operation: Operation) -> Operation:
+    """A function of floats alone: NumPy treats integers in another way."""
+    return lambda call: operation(call) if call.kinds[0].is_real else None
 
 
-@function(np.reciprocal)
-def write_reciprocal(call: Call) -> Written | None:
-    return signed(call, "-({dz} * ({z} * {z}))") if call.kinds[0].is_real else None
-
-
-@operator("abs")
-@function(abs, np.absolute)
-def write_abs(call: Call) -> Written | None:
-    """The absolute value, zero at zero."""
-    return signed(
-        call, "{dz} * sign({0})" if call.kinds[0] is REAL else "{dz} * np_sign({0})"
-    )
-
-
-@function(np.fabs)
-def write_fabs(call: Call) -> Written | None:
-    return write_abs(call) if call.kinds[0].is_real else None
-
-
-@function(math.fabs)
-def write_fabs_of_number(call: Call) -> Written | None:
-    return write_abs(call) if call.kinds[0] is REAL else None
+_f: Any
+for _f in (np.reciprocal, np.fabs):
+    function(_f)(of_floats(by_formula_of_one(_f)))
+function(math.fabs)(of_floats(of_numbers(by_formula_of_one(math.fabs))))
 
 
 # step functions: zero wherever there is a derivative
@@ -134,10 +106,8 @@ def write_sign(call: Call) -> Written | None:
     return Written(kind, None, (None,)) if kind else None
 
 
-@function(np.floor, np.ceil, np.trunc, np.rint)
-def write_step(call: Call) -> Written | None:
-    (x, *_) = call.kinds
-    return Written(x, None, (None,)) if only(call) and x.is_real else None
+for _f in (np.floor, np.ceil, np.trunc, np.rint):
+    function(_f)(of_floats(by_formula_of_one(_f)))
 
 
 def to_whole(name: str) -> Operation:
@@ -175,20 +145,20 @@ def write_round(call: Call) -> Written | None:
     if len(call.kinds) == 1 and not call.options:
         return ROUND(call)
     kind = INT if options["ndigits"] is None else call.kinds[0]
-    return Written(kind, None, (None,) * len(call.kinds))
+    pulls = pulls_of(round, "math", 2)[: len(call.kinds)]
+    return Written(kind, None, by_reals(call.kinds, pulls))
 
 
 # functions of two arguments
 
 
-def slopes(by_x: str, by_y: str) -> Operation:
+def slopes(f: Any) -> Operation:
     """A function of two numbers or arrays with a float result."""
 
     def write_slopes(call: Call) -> Written | None:
-        supported = only(call, 2) and not any(
-            k is BOOL or k.dtype == "?" for k in call.kinds
-        )
-        written = binary(call, by_x, by_y) if supported else None
+        if not only(call, 2) or any(k is BOOL or k.dtype == "?" for k in call.kinds):
+            return None
+        written = binary(call, *pulls_of(f, prefix_of(call), 2))
         if written is None or written.kind.is_real:
             return written
         return replace(written, kind=array(written.kind.ndim), text=None)
@@ -196,23 +166,9 @@ def slopes(by_x: str, by_y: str) -> Operation:
     return write_slopes
 
 
-ARCTAN2 = slopes("{dz} * arctan2_slope({1}, {0})", "-({dz} * arctan2_slope({0}, {1}))")
-function(np.arctan2)(ARCTAN2)
-function(math.atan2)(of_numbers(ARCTAN2))
-function(np.logaddexp)(
-    slopes(
-        "{dz} * np_exp(-np_logaddexp(0.0, {1} - {0}))",
-        "{dz} * np_exp(-np_logaddexp(0.0, {0} - {1}))",
-    )
-)
-
-
-@function(np.hypot)
-def write_hypot(call: Call) -> Written | None:
-    """The length, with derivative zero at zero."""
-    arrays = any(k.name == "array" for k in call.kinds)
-    size = "nonzero({z})" if arrays else "({z} or 1.0)"
-    return slopes(f"{{dz}} * ({{0}} / {size})", f"{{dz}} * ({{1}} / {size})")(call)
+for _f in (np.arctan2, np.logaddexp, np.hypot):
+    function(_f)(slopes(_f))
+function(math.atan2)(of_numbers(slopes(math.atan2)))
 
 
 @function(math.hypot)
@@ -222,13 +178,20 @@ def write_hypot_of_numbers(call: Call) -> Written | None:
     )
     if not supported:
         return None
-    texts = [f"{{dz}} * ({{{i}}} / ({{z}} or 1.0))" for i in range(len(call.kinds))]
-    return Written(REAL, None, by_reals(call.kinds, texts))
+    pulls = pulls_of(math.hypot, "math", len(call.kinds))
+    return Written(REAL, None, by_reals(call.kinds, pulls))
 
 
-def by_reals(kinds: tuple[Kind, ...], texts: list[str]) -> tuple[str | None, ...]:
+def by_reals(
+    kinds: tuple[Kind, ...], pulls: Sequence[Product | str | None]
+) -> tuple[str | None, ...]:
     """Texts for the active operands."""
-    return tuple([t if k.is_real else None for k, t in zip(kinds, texts, strict=True)])
+    pairs = zip(kinds, pulls, strict=True)
+    return tuple([as_text(pull) if k.is_real and pull else None for k, pull in pairs])
+
+
+def as_text(pull: Product | str) -> str:
+    return pull if isinstance(pull, str) else Taken(pull)
 
 
 @function(math.pow)
@@ -248,12 +211,9 @@ function(math.fmod, math.remainder)(REMAINDER)
 
 @function(float)
 def write_float(call: Call) -> Written | None:
-    supported = only(call) and call.kinds[0] in (REAL, INT, BOOL)
-    return (
-        Written(REAL, None, ("{dz}" if call.kinds[0] is REAL else None,))
-        if supported
-        else None
-    )
+    if not only(call) or call.kinds[0] not in (REAL, INT, BOOL):
+        return None
+    return Written(REAL, None, by_reals(call.kinds, pulls_of(float, "math")))
 
 
 function(np.float64)(write_float)

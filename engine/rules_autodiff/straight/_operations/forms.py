@@ -8,6 +8,8 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import Kind, array
 from rules_autodiff.straight._program.written import OWN, Call, Written
 
+from .adjoints import pulls_by_adjoint
+
 __all__ = [
     "DTYPES", "FLOATS", "NUMBERS", "as_method", "axes_of", "expanded", "is_float",
     "is_number", "only", "reduced_kind", "settings", "unchanged", "whole",
@@ -94,12 +96,10 @@ def as_method(call: Call) -> bool:
 def unchanged(call: Call) -> Written | None:
     """These numbers in new memory."""
     (x, *_) = call.kinds
-    by_x = "{dz}" if x.is_real else None
-    return (
-        Written(x, None, (by_x,), pushes=(OWN,), lanes=(OWN,))
-        if x.name == "array"
-        else None
-    )
+    if x.name != "array":
+        return None
+    pulls = pulls_by_adjoint(np.copy, (x,)) if x.is_real else (None,)
+    return Written(x, None, pulls, pushes=(OWN,), lanes=(OWN,))
 
 
 def with_nothing(written: Written | None, call: Call) -> Written | None:

@@ -8,9 +8,10 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array
 from rules_autodiff.straight._program.written import JOINT, Call, Written
 
+from .adjoints import parts_by_adjoint
 from .arithmetic import is_mixed
 from .forms import FLOATS, whole
-from .table import SPREADING, function
+from .table import SPREADING, Operation, function
 
 __all__: list[str] = []
 
@@ -67,50 +68,29 @@ def of_literals(call: Call, dtype: str) -> Written | None:
     return Written(array(2, dtype), None, (None,) * len(call.kinds)) if flat else None
 
 
-class Pieces:
-    """Arrays one after the other along an axis.
+def join(
+    call: Call, f: Any, ndim: int, *options: Any, by_axis: bool = False
+) -> Written | None:
+    """A call that joins arrays.
 
     Args:
         call: The call.
-        axis: The axis of the result.
-        units: The positions of entries that lack the axis, and use one index of it.
+        f: The function.
+        ndim: The number of axes of the result.
+        options: The other arguments of the function.
         by_axis: Whether the call names an axis, counted from the first.
     """
-
-    def __init__(
-        self, call: Call, axis: int, units: frozenset[int], *, by_axis: bool = False
-    ):
-        self.call, self.axis, self.units = call, axis, units
-        self.by_axis = by_axis
-
-    def length(self, i: int) -> str:
-        if i in self.units:
-            return "1"
-        if self.call.kinds[i].name == "row":
-            return str(len(self.call.constants[i]))
-        return f"{{s{i}}}[{self.axis}]"
-
-    def cut(self, i: int) -> str:
-        """The part of the result that comes from one entry."""
-        start = " + ".join(map(self.length, range(i)))
-        lead = ":, " * self.axis
-        if i in self.units:
-            return f"{{dz}}[{lead}{start or 0}]"
-        last = i == len(self.call.kinds) - 1
-        end = "" if last else " + ".join(map(self.length, range(i + 1)))
-        return f"{{dz}}[{lead}{start}:{end}]"
-
-    def written(self, ndim: int) -> Written | None:
-        kinds = self.call.kinds
-        dtype = joined_dtype(kinds)
-        rows = [i for i, k in enumerate(kinds) if k.name == "row"]
-        literal = all(self.call.constants[i] is not ... for i in rows)
-        if dtype is None or not literal or not kinds or is_mixed(self.call):
-            return None
-        pulls, pushes = parts(kinds, self.cut), (JOINT,) * len(kinds)
-        # Along an axis that is not named numbers and lanes would be mistaken.
-        lanes = pushes if self.by_axis else (None,) * len(kinds)
-        return Written(array(ndim, dtype), None, pulls, pushes=pushes, lanes=lanes)
+    kinds = call.kinds
+    dtype = joined_dtype(kinds)
+    rows = [i for i, k in enumerate(kinds) if k.name == "row"]
+    literal = all(call.constants[i] is not ... for i in rows)
+    if dtype is None or not literal or not kinds or is_mixed(call):
+        return None
+    pulls = parts_by_adjoint(f, kinds, ndim, *options, rows=call.constants)
+    pushes = (JOINT,) * len(kinds)
+    # Along an axis that is not named numbers and lanes would be mistaken.
+    lanes = pushes if by_axis else (None,) * len(kinds)
+    return Written(array(ndim, dtype), None, pulls, pushes=pushes, lanes=lanes)
 
 
 def row_ndim(kind: Kind) -> int:
@@ -128,8 +108,8 @@ def write_concatenate(call: Call) -> Written | None:
     flat = all(p in (REAL, INT) for k in call.kinds for p in k.parts)
     if not flat or not -ndim <= options["axis"] < ndim:
         return None
-    axis, none = options["axis"], frozenset[int]()
-    return Pieces(call, axis % ndim, none, by_axis=axis >= 0).written(ndim)
+    axis = options["axis"]
+    return join(call, np.concatenate, ndim, axis % ndim, by_axis=axis >= 0)
 
 
 @function(np.append)
@@ -139,8 +119,7 @@ def write_append(call: Call) -> Written | None:
     fits = len(call.kinds) == 2 and not call.options and x.name == "array"
     if not fits or x.ndim != 1 or y.ndim > 1:
         return None
-    units = frozenset({1} if y.ndim == 0 else ())
-    return Pieces(call, 0, units).written(1) if y in (REAL, INT) or y.ndim else None
+    return join(call, np.hstack, 1) if y in (REAL, INT) or y.ndim else None
 
 
 @function(np.stack)
@@ -152,9 +131,8 @@ def write_stack(call: Call) -> Written | None:
     ndim = 1 + ranks.pop()
     if any(k.name != "array" for k in call.kinds) or not -ndim <= named["axis"] < ndim:
         return None
-    units = frozenset(range(len(call.kinds)))
     axis = named["axis"]
-    return Pieces(call, axis % ndim, units, by_axis=axis >= 0).written(ndim)
+    return join(call, np.stack, ndim, axis % ndim, by_axis=axis >= 0)
 
 
 @function(np.hstack)
@@ -166,11 +144,10 @@ def write_hstack(call: Call) -> Written | None:
     if call.options or len(ranks) != 1 or not fits or all(k.ndim == 0 for k in kinds):
         return None
     (ndim,) = ranks
-    units = frozenset(i for i, k in enumerate(kinds) if k.ndim == 0)
-    return Pieces(call, 0 if ndim == 1 else 1, units).written(ndim)
+    return join(call, np.hstack, ndim)
 
 
-def as_planes(axis: int) -> Any:
+def as_planes(f: Any) -> Operation:
     """Vectors with matrices, each as a row or column."""
 
     def write_planes(call: Call) -> Written | None:
@@ -178,11 +155,10 @@ def as_planes(axis: int) -> Any:
         supported = all(k.name == "array" and k.ndim <= 2 for k in kinds)
         if call.options or not supported:
             return None
-        units = frozenset(i for i, k in enumerate(kinds) if k.ndim == 1)
-        return Pieces(call, axis, units).written(2)
+        return join(call, f, 2)
 
     return write_planes
 
 
-function(np.vstack)(as_planes(0))
-function(np.column_stack)(as_planes(1))
+for _f in (np.vstack, np.column_stack):
+    function(_f)(as_planes(_f))

@@ -5,6 +5,7 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import REAL, Kind, array
 from rules_autodiff.straight._program.written import Call, Written
 
+from .adjoints import pulls_by_adjoint
 from .forms import only
 from .table import function
 
@@ -20,12 +21,12 @@ def is_matrix(call: Call) -> bool:
 
 @function(np.linalg.inv)
 def write_inv(call: Call) -> Written | None:
-    by_x = "-({z}.T.dot({dz}).dot({z}.T))"
     push = "-({z}.dot({dz}).dot({z}))"
     lanes = "-np_tensordot(np_tensordot({z}, {dz}, 1), {z}, (1, 0)).swapaxes(1, 2)"
     if not is_matrix(call):
         return None
-    return Written(MATRIX, None, (by_x,), pushes=(push,), lanes=(lanes,))
+    pulls = pulls_by_adjoint(np.linalg.inv, call.kinds)
+    return Written(MATRIX, None, pulls, pushes=(push,), lanes=(lanes,))
 
 
 @function(np.linalg.det)
@@ -54,10 +55,9 @@ def write_solve(call: Call) -> Written | None:
         return None
     if call.kinds[1] not in (array(1), MATRIX):
         return None
-    by_right = "np_solve({0}.T, {dz})"
     pushes = "-np_solve({0}, {dz}.dot({z}))", "np_solve({0}, {dz})"
     lanes: tuple[str | None, ...] = None, None
     if call.kinds[1] != MATRIX:
         lanes = "-np_solve({0}, {z}.dot({dz}))", "np_solve({0}, {dz})"
-    pulls = "solve_back({dz}, {0}, {z})", by_right
+    pulls = pulls_by_adjoint(np.linalg.solve, call.kinds)
     return Written(call.kinds[1], None, pulls, pushes=pushes, lanes=lanes)

@@ -9,19 +9,12 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import REAL, Kind, array, is_array
 from rules_autodiff.straight._program.written import OWN, Call, Written
 
-from .arithmetic import write_mul
+from .adjoints import pulls_by_adjoint
 from .forms import is_number, only
-from .table import function, method, operator
+from .table import FUNCTIONS, function, method, operator
 
 __all__: list[str] = []
 
-# By the numbers of axes; `dot` of a column and a row is faster than a product.
-MATMUL = {
-    (1, 1): ("{dz} * {1}", "{dz} * {0}"),
-    (2, 1): ("{dz}[:, None].dot({1}[None])", "{0}.T.dot({dz})"),
-    (1, 2): ("{1}.dot({dz})", "{0}[:, None].dot({dz}[None])"),
-    (2, 2): ("times({dz}, {1}.T)", "from_left({dz}, {0}.T)"),
-}
 # Of several tangents; `x.dot(d)` sums over the last axis but one of a stack `d`.
 LANES = {
     (1, 1): ("{1}.dot({dz})", "{0}.dot({dz})"),
@@ -49,7 +42,7 @@ def both_real(call: Call) -> bool:
     return fits and any(k.is_real for k in kinds)
 
 
-def of_reals(kinds: tuple[Kind, ...], texts: tuple[str, str]) -> Any:
+def of_reals(kinds: tuple[Kind, ...], texts: tuple[str, ...]) -> Any:
     """The texts of float operands."""
     return tuple(t if k.is_real else None for k, t in zip(kinds, texts, strict=True))
 
@@ -60,23 +53,9 @@ def write_matmul(call: Call) -> Written | None:
     if not both_real(call):
         return None
     x, y = call.kinds
-    texts = MATMUL.get((x.ndim, y.ndim)) or of_stacks(x, y)
+    texts = pulls_by_adjoint(np.matmul, call.kinds)
     pulls, lanes = of_reals((x, y), texts), LANES.get((x.ndim, y.ndim), NONE)
     return Written(product(x, y), None, pulls, pushes=BOTH, lanes=lanes)
-
-
-def of_stacks(x: Kind, y: Kind) -> tuple[str, str]:
-    if y.ndim == 1:
-        return (
-            "fit({dz}[..., None] * {1}, {s0})",
-            "fit(({0}.mT @ dense({dz})[..., None])[..., 0], {s1})",
-        )
-    if x.ndim == 1:
-        return (
-            "fit(({1} @ dense({dz})[..., None])[..., 0], {s0})",
-            "fit({0}[:, None] * {dz}[..., None, :], {s1})",
-        )
-    return "fit(dense({dz}) @ {1}.mT, {s0})", "fit({0}.mT @ dense({dz}), {s1})"
 
 
 @function(np.dot)
@@ -86,7 +65,7 @@ def write_dot(call: Call) -> Written | None:
     if not only(call, 2):
         return None
     if any(map(is_number, call.kinds)):
-        return write_mul(call)
+        return FUNCTIONS[np.multiply](call)
     return write_matmul(call) if all(k.ndim <= 2 for k in call.kinds) else None
 
 
@@ -94,11 +73,9 @@ def write_dot(call: Call) -> Written | None:
 def write_vdot(call: Call) -> Written | None:
     if not both_real(call):
         return None
-    texts = "({dz} * {1}).reshape({s0})", "({dz} * {0}).reshape({s1})"
-    lanes: tuple[str | None, ...] = NONE
-    if all(k.ndim == 1 for k in call.kinds):
-        texts, lanes = MATMUL[1, 1], LANES[1, 1]
-    pulls = of_reals(call.kinds, texts)
+    vectors = all(k.ndim == 1 for k in call.kinds)
+    lanes = LANES[1, 1] if vectors else NONE
+    pulls = of_reals(call.kinds, pulls_by_adjoint(np.vdot, call.kinds))
     return Written(REAL, None, pulls, pushes=BOTH, lanes=lanes)
 
 
@@ -108,13 +85,9 @@ def write_inner(call: Call) -> Written | None:
     if not both_real(call):
         return None
     x, y = call.kinds
-    texts = {
-        (1, 1): MATMUL[1, 1], (2, 1): MATMUL[2, 1],
-        (1, 2): ("{dz}.dot({1})", "{dz}[:, None].dot({0}[None])"),
-        (2, 2): ("{dz}.dot({1})", "{dz}.T.dot({0})"),
-    }.get((x.ndim, y.ndim))  # fmt: skip
-    if texts is None:
+    if max(x.ndim, y.ndim) > 2:
         return None
+    texts = pulls_by_adjoint(np.inner, call.kinds)
     lanes = LANES[1, 1] if x.ndim == y.ndim == 1 else NONE
     kind, pulls = array(x.ndim + y.ndim - 2), of_reals((x, y), texts)
     return Written(kind, None, pulls, pushes=BOTH, lanes=lanes)
@@ -124,7 +97,7 @@ def write_inner(call: Call) -> Written | None:
 def write_outer(call: Call) -> Written | None:
     if not both_real(call) or any(k.ndim != 1 for k in call.kinds):
         return None
-    texts = "{dz}.dot({1})", "{0}.dot({dz})"
+    texts = pulls_by_adjoint(np.outer, call.kinds)
     lanes = "{dz}[:, None] * {1}[:, None]", "{0}[:, None, None] * {dz}"
     pulls = of_reals(call.kinds, texts)
     return Written(array(2), None, pulls, pushes=BOTH, lanes=lanes)

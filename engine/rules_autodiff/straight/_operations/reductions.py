@@ -8,6 +8,7 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, is_array
 from rules_autodiff.straight._program.written import Call, Written
 
+from .adjoints import pulls_by_adjoint
 from .forms import (
     as_method,
     axes_of,
@@ -51,6 +52,10 @@ class Reduction:
         """The text of a value of the result's shape, with the reduced axes restored."""
         return expanded(text, self.x.ndim, self.axes, self.keepdims)
 
+    def by_adjoint(self, f: Any) -> tuple[str, ...]:
+        """The cotangent by the pack's adjoint."""
+        return pulls_by_adjoint(f, (self.x,), axis=self.axis, keepdims=self.keepdims)
+
     @property
     def count(self) -> str:
         """The text of the number of reduced entries."""
@@ -90,14 +95,13 @@ def reduction(writing: Writing, *places: str, **defaults: Any) -> Any:
 
 
 def write_sum(r: Reduction) -> Written:
-    pulls = (f"spread({r.wide('{dz}')}, {{s0}})",)
+    pulls = r.by_adjoint(np.sum)
     pushes, lanes = (r.reduce("np_add_reduce", "{dz}"),), (r.sum_of("{dz}"),)
     text = r.reduce("np_add_reduce")
     return Written(r.kind, text, pulls, pushes=pushes, lanes=lanes)
 
 
 def write_mean(r: Reduction) -> Written:
-    by_x = f"spread({r.wide('{dz}')} / {r.count}, {{s0}})"
     text = None
     if r.is_whole:
         text = "mean_of({0})"
@@ -105,7 +109,8 @@ def write_mean(r: Reduction) -> Written:
         text = f"mean_along({{0}}, {r.axis!r}, {r.keepdims!r})"
     pushes = (f"{r.reduce('np_add_reduce', '{dz}')} / {r.count}",)
     lanes = (f"{r.sum_of('{dz}')} / {r.count}",)
-    return Written(r.kind, text, (by_x,), pushes=pushes, lanes=lanes)
+    pulls = r.by_adjoint(np.mean)
+    return Written(r.kind, text, pulls, pushes=pushes, lanes=lanes)
 
 
 def write_extreme(reduce: str) -> Writing:
@@ -186,19 +191,18 @@ def write_cumsum(call: Call) -> Written | None:
         return None
     axis = options["axis"]
     if axis is None:
-        by_x = "{dz}[::-1].cumsum()[::-1].reshape({s0})"
         pushes, lanes = (
             ("{dz}.cumsum()",),
             ("{dz}.reshape((*{sz}, {dz}.shape[-1])).cumsum(0)",),
         )
-        flat = Written(array(1), None, (by_x,), pushes=pushes, lanes=lanes)
+        pulls = pulls_by_adjoint(np.cumsum, (x,))
+        flat = Written(array(1), None, pulls, pushes=pushes, lanes=lanes)
         return with_nothing(flat, call)
     if not whole(axis) or not -x.ndim <= axis < x.ndim:
         return None
-    back = f"[{':, ' * (axis % x.ndim)}::-1]"
-    by_x = f"{{dz}}{back}.cumsum({axis}){back}"
+    pulls = pulls_by_adjoint(np.cumsum, (x,), axis)
     pushes = (f"{{dz}}.cumsum({axis % x.ndim})",)
-    return with_nothing(Written(x, None, (by_x,), pushes=pushes), call)
+    return with_nothing(Written(x, None, pulls, pushes=pushes), call)
 
 
 @function(np.cumprod)

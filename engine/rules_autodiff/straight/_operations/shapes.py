@@ -8,6 +8,7 @@ import numpy as np
 from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, is_array
 from rules_autodiff.straight._program.written import OWN, Call, Written
 
+from .adjoints import number, pulls_by_adjoint
 from .forms import (
     DTYPES,
     axes_of,
@@ -22,7 +23,6 @@ from .table import function, method
 
 __all__ = ["shape_kind"]
 
-RESHAPED = "{dz}.reshape({s0})"
 RESHAPE, RESHAPE_LANES = (
     "{dz}.reshape({sz})", "{dz}.reshape((*{sz}, {dz}.shape[-1]))"
 )  # fmt: skip
@@ -38,18 +38,19 @@ def shape_kind(kinds: tuple[Kind, ...]) -> int | None:
 def moved(
     x: Kind,
     ndim: int,
-    by_x: str,
+    f: Any,
+    options: tuple[Any, ...] = (),
     push: str = RESHAPE,
     lanes: str | None = None,
     *,
     fresh: bool = False,
 ) -> Written | None:
-    """A result with these entries, of at least one axis; a view, unless fresh."""
+    """The result of `f(x, *options)`: these entries; a view, unless fresh."""
     if x.name != "array" or ndim < 1:
         return None
     lanes = RESHAPE_LANES if push == RESHAPE else lanes or push
-    kind, pulls = array(ndim, x.dtype), (by_x if x.is_real else None,)
-    return Written(kind, None, pulls, fresh, (push,), (lanes,))
+    pulls = pulls_by_adjoint(f, (x,), *options) if x.is_real else (None,)
+    return Written(array(ndim, x.dtype), None, pulls, fresh, (push,), (lanes,))
 
 
 @method("reshape")
@@ -66,21 +67,21 @@ def write_reshape(call: Call) -> Written | None:
 
 
 def reshaped(call: Call, ndim: int) -> Written | None:
-    written = moved(call.kinds[0], ndim, RESHAPED)
+    written = moved(call.kinds[0], ndim, np.reshape, ((-1,) * ndim,))
     return with_nothing(written, call)
 
 
 @function(np.ravel)
 @method("ravel")
 def write_ravel(call: Call) -> Written | None:
-    return moved(call.kinds[0], 1, RESHAPED) if only(call) else None
+    return moved(call.kinds[0], 1, np.ravel) if only(call) else None
 
 
 @method("flatten")
 def write_flatten(call: Call) -> Written | None:
     if not only(call):
         return None
-    moves = moved(call.kinds[0], 1, RESHAPED, fresh=True)
+    moves = moved(call.kinds[0], 1, np.ravel, fresh=True)
     lanes = (f"{RESHAPE_LANES}.copy()",)
     return moves and replace(moves, pushes=(OWN,), lanes=lanes)
 
@@ -95,7 +96,8 @@ def write_mT(call: Call) -> Written | None:
     ndim = call.kinds[0].ndim
     swapped = f"{{dz}}.swapaxes({ndim - 2}, {ndim - 1})"
     supported = only(call) and ndim > 1
-    return moved(call.kinds[0], ndim, "{dz}.mT", swapped) if supported else None
+    axes = np.swapaxes, (-2, -1)
+    return moved(call.kinds[0], ndim, *axes, swapped) if supported else None
 
 
 @function(np.transpose)
@@ -119,7 +121,8 @@ def write_transpose(call: Call) -> Written | None:
 def turned(x: Kind) -> Written | None:
     """The transpose."""
     order = range(x.ndim)[::-1]
-    return moved(x, x.ndim, "{dz}.T", "{dz}.T", transposed((*order, x.ndim)))
+    lanes = transposed((*order, x.ndim))
+    return moved(x, x.ndim, np.transpose, (), "{dz}.T", lanes)
 
 
 def transposed(order: tuple[int, ...]) -> str:
@@ -132,9 +135,8 @@ def by_order(x: Kind, order: tuple[Any, ...]) -> Written | None:
     axes = [axis % x.ndim for axis in order]
     if sorted(axes) != list(range(x.ndim)):
         return None
-    inverse = sorted(range(x.ndim), key=axes.__getitem__)
     push, lanes = transposed(tuple(axes)), transposed((*axes, x.ndim))
-    return moved(x, x.ndim, transposed(tuple(inverse)), push, lanes)
+    return moved(x, x.ndim, np.transpose, (tuple(axes),), push, lanes)
 
 
 @function(np.swapaxes)
@@ -144,7 +146,7 @@ def write_swapaxes(call: Call) -> Written | None:
     if not only(call, 3) or not all(whole(a) and -x.ndim <= a < x.ndim for a in rest):
         return None
     swapped = f"{{dz}}.swapaxes({rest[0] % x.ndim}, {rest[1] % x.ndim})"
-    return with_nothing(moved(x, x.ndim, swapped, swapped), call)
+    return with_nothing(moved(x, x.ndim, np.swapaxes, rest, swapped), call)
 
 
 @function(np.moveaxis)
@@ -154,8 +156,8 @@ def write_moveaxis(call: Call) -> Written | None:
         return None
     order = [axis for axis in range(x.ndim) if axis != rest[0] % x.ndim]
     order.insert(rest[1] % x.ndim, rest[0] % x.ndim)
-    moves = by_order(x, tuple(order)) if x.name == "array" else None
-    return with_nothing(moves, call)
+    texts = transposed(tuple(order)), transposed((*order, x.ndim))
+    return with_nothing(moved(x, x.ndim, np.moveaxis, rest, *texts), call)
 
 
 @function(np.expand_dims)
@@ -165,7 +167,7 @@ def write_expand_dims(call: Call) -> Written | None:
     axis = options["axis"] if options else None
     if axis is None or not whole(axis) or not -x.ndim - 1 <= axis <= x.ndim:
         return None
-    return with_nothing(moved(x, x.ndim + 1, RESHAPED), call)
+    return with_nothing(moved(x, x.ndim + 1, np.expand_dims, (axis,)), call)
 
 
 @function(np.squeeze)
@@ -177,7 +179,9 @@ def write_squeeze(call: Call) -> Written | None:
     if options is None or options["axis"] is None:
         return None
     axes = axes_of(options["axis"], x.ndim)
-    return with_nothing(moved(x, x.ndim - len(axes), RESHAPED), call) if axes else None
+    if not axes:
+        return None
+    return with_nothing(moved(x, x.ndim - len(axes), np.squeeze, (axes,)), call)
 
 
 @function(np.broadcast_to)
@@ -216,10 +220,9 @@ def write_astype(call: Call) -> Written | None:
         return with_nothing(Written(whole_numbers, None, (None,)), call)
     if not is_float(options["dtype"]):
         return None
-    by_x, own = "{dz}" if x.is_real else None, (OWN,)
-    return with_nothing(
-        Written(array(x.ndim), None, (by_x,), pushes=own, lanes=own), call
-    )
+    pulls, own = pulls_by_adjoint(np.copy, (x,)) if x.is_real else (None,), (OWN,)
+    made = Written(array(x.ndim), None, pulls, pushes=own, lanes=own)
+    return with_nothing(made, call)
 
 
 @function(np.asarray, np.asanyarray, np.ascontiguousarray)
@@ -230,15 +233,17 @@ def write_asarray(call: Call) -> Written | None:
         return None
     if options["dtype"] is not None and not x.is_real:
         return None
-    return with_nothing(moved(x, x.ndim, "{dz}", "{dz}"), call)
+    return with_nothing(moved(x, x.ndim, np.ascontiguousarray, (), "{dz}"), call)
 
 
 @method("item")
 def write_item(call: Call) -> Written | None:
     supported = only(call) and is_array(call.kinds[0])
     pushes, lanes = ("{dz}.item()",), ("{dz}.reshape(-1)",)
-    made = Written(REAL, None, ("spread({dz}, {s0})",), pushes=pushes, lanes=lanes)
-    return made if supported else None
+    if not supported:
+        return None
+    pulls = pulls_by_adjoint(np.sum, call.kinds)  # the sum of its only entry
+    return Written(REAL, None, pulls, pushes=pushes, lanes=lanes)
 
 
 # in another order
@@ -252,10 +257,10 @@ def write_roll(call: Call) -> Written | None:
     options = settings(call, ("axis",), 2, axis=None)
     if options is None or not (options["axis"] is None or whole(options["axis"])):
         return None
-    by_x = f"np_roll({{dz}}, -{{1}}, {options['axis']!r})"
+    pulls = pulls_by_adjoint(np.roll, (x,), number(1), options["axis"])
     axis = 0 if x.ndim == 1 else options["axis"]
     lanes = None if axis is None else f"np_roll({{dz}}, {{1}}, {axis % x.ndim})"
-    made = Written(x, None, (by_x,), pushes=(OWN,), lanes=(lanes,))
+    made = Written(x, None, pulls, pushes=(OWN,), lanes=(lanes,))
     return with_nothing(made, call)
 
 
@@ -272,21 +277,21 @@ def write_flip(call: Call) -> Written | None:
     if not axes:
         return None
     text = flipped(axes, x.ndim)
-    return with_nothing(moved(x, x.ndim, text, text), call)
+    return with_nothing(moved(x, x.ndim, np.flip, (axes,), text), call)
 
 
 @function(np.flipud)
 def write_flipud(call: Call) -> Written | None:
     x = call.kinds[0]
     text = flipped((0,), x.ndim)
-    return moved(x, x.ndim, text, text) if only(call) else None
+    return moved(x, x.ndim, np.flipud, (), text) if only(call) else None
 
 
 @function(np.fliplr)
 def write_fliplr(call: Call) -> Written | None:
     x = call.kinds[0]
     supported, text = only(call) and x.ndim > 1, flipped((1,), x.ndim)
-    return moved(x, x.ndim, text, text) if supported else None
+    return moved(x, x.ndim, np.fliplr, (), text) if supported else None
 
 
 @function(np.diff)
@@ -409,27 +414,27 @@ def write_diagonal(call: Call) -> Written | None:
     return with_nothing(diagonal(options["offset"]), call)
 
 
-def triangle(name: str) -> Any:
+def triangle(f: Any) -> Any:
     def write_triangle(call: Call) -> Written | None:
         x = call.kinds[0]
         options = settings(call, ("k",), k=0)
         if options is None or not whole(options["k"]) or not is_array(x) or x.ndim < 2:
             return None
-        pulls = (f"{name}({{dz}}, {options['k']})",)
-        made = Written(x, None, pulls, pushes=pulls, lanes=(None,))
+        pulls = pulls_by_adjoint(f, (x,), options["k"])
+        made = Written(x, None, pulls, pushes=(OWN,), lanes=(None,))
         return with_nothing(made, call)
 
     return write_triangle
 
 
-function(np.triu)(triangle("np_triu"))
-function(np.tril)(triangle("np_tril"))
+function(np.triu)(triangle(np.triu))
+function(np.tril)(triangle(np.tril))
 
 
 def unit_axis(call: Call, ndim: int) -> Written | None:
     """`numpy.atleast_1d` and `numpy.atleast_2d` of an array."""
     x = call.kinds[0]
-    return moved(x, max(x.ndim, ndim), RESHAPED) if only(call) else None
+    return reshaped(call, max(x.ndim, ndim)) if only(call) else None
 
 
 @function(np.atleast_1d)

@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, is_array
+from rules_autodiff.straight._program.kinds import INT, REAL, array, is_array
 from rules_autodiff.straight._program.written import Call, Written
 from rules_autodiff.straight._runtime import arrays, elementwise, helpers
 
@@ -91,41 +90,29 @@ def write_divisor(call: Call) -> Written | None:
 # Slopes, which are factors of tangents: steps have the derivative zero.
 
 
-@function(elementwise.sign, elementwise.larger_number, elementwise.smaller_number)
+@function(
+    elementwise.math_sign,
+    elementwise.math_rint,
+    elementwise.math_share,
+    elementwise.math_part_of,
+)
 def write_step_of_numbers(call: Call) -> Written | None:
-    numbers = not call.options and all(map(is_number, call.kinds))
-    return Written(REAL, None, (None,) * len(call.kinds)) if numbers else None
+    fits = all(is_number(k) or k.name == "row" for k in call.kinds)
+    zeros = (None,) * len(call.kinds)
+    return Written(REAL, None, zeros) if fits and not call.options else None
+
+
+@function(elementwise.np_share)
+def write_share(call: Call) -> Written | None:
+    """A step function of arrays, whose entries are halves."""
+    kind = broadcast(call.kinds[2:]) if only(call, 4) else None
+    return Written(kind, None, (None,) * 4) if kind and is_array(kind) else None
 
 
 @function(arrays.winners_along)
 def write_winners(call: Call) -> Written | None:
     supported = only(call, 4) and is_array(call.kinds[1])
     return Written(call.kinds[1], None, (None,) * 4) if supported else None
-
-
-def choice_of(name: str) -> Operation:
-    def write_choice(call: Call) -> Written | None:
-        kind = broadcast(call.kinds) if only(call, 3) else None
-        if kind is None or not is_array(kind) or not call.kinds[0].is_real:
-            return None
-        pull = f"{name}({{dz}}, {{1}}, {{2}})"
-        number = call.kinds[0] is REAL
-        by_d = f"summed({pull})" if number else f"fit({pull}, {{s0}})"
-        return Written(kind, None, (by_d, *zeros(call.kinds[1:])))
-
-    return write_choice
-
-
-function(elementwise.larger)(choice_of("larger"))
-function(elementwise.smaller)(choice_of("smaller"))
-
-
-def zeros(kinds: tuple[Kind, ...]) -> list[Any]:
-    texts = ["np_zeros({s%d})" if is_array(k) else "0.0" for k in kinds]
-    return [
-        (text % i if "%" in text else text) if k.is_real else None
-        for i, (k, text) in enumerate(zip(kinds, texts, strict=True), 1)
-    ]
 
 
 @function(elementwise.power_slope)

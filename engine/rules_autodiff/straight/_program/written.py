@@ -5,7 +5,7 @@ from typing import Any
 
 from .kinds import Kind
 
-__all__ = ["JOINT", "OWN", "Call", "Scatter", "Written"]
+__all__ = ["JOINT", "OWN", "Call", "Scatter", "Taken", "Written"]
 
 # Tangents of linear operations, by the text of the call: `OWN` is linear in each of the
 # operands for itself, `JOINT` in all that have a derivative, beside zeros.
@@ -25,6 +25,12 @@ class Call:
     kinds: tuple[Kind, ...]
     constants: tuple[Any, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+
+
+class Taken(str):
+    """The text of a cotangent that was taken from a rule of the pack."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "arctan2_slope", "as_real", "clipped", "clipped_high", "clipped_low",
-    "exponents_slope", "extreme_share", "larger", "larger_number", "log_or_zero",
-    "nonzero", "one", "power_slope", "real_power", "scaled", "sign", "sign_or_one",
-    "smaller", "smaller_number", "tanh_back", "unfollowed",
+    "as_real", "clipped", "clipped_high", "clipped_low", "exponents_slope",
+    "log_or_zero", "math_inverse_part", "math_nonzero", "math_part_of", "math_rint",
+    "math_share", "math_sign", "nonzero", "np_inverse_part", "np_nonzero", "np_share",
+    "one", "power_slope", "real_power", "scaled", "sign_or_one", "tanh_back",
+    "unfollowed",
 ]  # fmt: skip
 
 # NumPy is faster with an array of one number than with a Python number.
@@ -88,12 +89,17 @@ def log_or_zero(x: Any) -> float:
     return math.log(x) if x else 0.0
 
 
-# signs and extremes
+# functions of formulas, where another one is quicker than the pack's
 
 
-def sign(x: Any) -> float:
+def math_sign(x: Any) -> float:
     """The sign of a number; 0 at 0."""
     return 1.0 if x > 0 else -1.0 if x < 0 else x * 0.0
+
+
+def math_rint(x: Any) -> float:
+    """A number rounded; an error for infinity."""
+    return float(round(x))
 
 
 def sign_or_one(z: Any) -> Any:
@@ -101,54 +107,41 @@ def sign_or_one(z: Any) -> Any:
     return z or 1.0
 
 
+math_nonzero = sign_or_one
+
+
 def nonzero(z: Any) -> Any:
     """A nonnegative array divisor of the derivative: zeros become ones."""
     return z + (z == 0)
 
 
-def larger(d: Any, x: Any, y: Any) -> Any:
-    """The cotangent of `x` in `maximum(x, y)`: ties share."""
-    wins, loses = x > y, x < y
-    return d * winning(wins, loses, x, y)
+np_nonzero = nonzero
 
 
-def smaller(d: Any, x: Any, y: Any) -> Any:
-    """The cotangent of `x` in `minimum(x, y)`."""
-    wins, loses = x < y, x > y
-    return d * winning(wins, loses, x, y)
-
-
-def winning(wins: Any, loses: Any, x: Any, y: Any) -> Any:
-    """One where `x` wins, a half at ties."""
-    decided = np.count_nonzero(wins) + np.count_nonzero(loses)
-    if decided == wins.size:
-        return wins
-    ties = x == y
-    if decided + np.count_nonzero(ties) != wins.size:
+def np_share(more: Any, less: Any, a: Any, b: Any) -> Any:
+    """1 where `more`, a half at ties; without a mask of ties where there is none."""
+    decided = np.count_nonzero(more) + np.count_nonzero(less)
+    if decided == more.size:
+        return more
+    ties = a == b
+    if decided + np.count_nonzero(ties) != more.size:
         unfollowed("an extreme that is not a number")
-    return wins + 0.5 * ties
+    return more + 0.5 * ties
 
 
-def larger_number(x: Any, y: Any) -> float:
-    """The derivative of the larger of two numbers in the first."""
-    if x > y:
+def math_share(more: bool, less: bool, a: Any, b: Any) -> float:
+    """1 if `more`, a half at a tie."""
+    if more:
         return 1.0
-    return 0.0 if x < y else tied(x, y)
+    return 0.0 if less else tied(a, b)
 
 
-def smaller_number(x: Any, y: Any) -> float:
-    """The derivative of the smaller of two numbers in the first."""
-    if x < y:
-        return 1.0
-    return 0.0 if x > y else tied(x, y)
+def tied(a: Any, b: Any) -> float:
+    return 0.5 if a == b else unfollowed("an extreme that is not a number")
 
 
-def tied(x: Any, y: Any) -> float:
-    return 0.5 if x == y else unfollowed("an extreme that is not a number")
-
-
-def extreme_share(x: Any, z: Any, *numbers: Any) -> float:
-    """The derivative of the largest, or smallest, of several numbers in one of them."""
+def math_part_of(x: Any, z: Any, numbers: Any) -> float:
+    """The part of a number in the extreme of several: equal floats share."""
     ties = numbers.count(z)
     if math.isnan(z) or (ties > 1 and not all(isinstance(n, float) for n in numbers)):
         unfollowed("an extreme that is not a number, or whole")
@@ -185,7 +178,7 @@ def clipped_high(d: Any, x: Any, low: Any, high: Any) -> Any:
     return np.where(above_of(x, low, high), d, 0.0)
 
 
-def arctan2_slope(x: Any, y: Any) -> Any:
+def np_inverse_part(x: Any, y: Any) -> Any:
     """x / (x² + y²), without overflow."""
     square = x * x + y * y
     if type(square) is np.ndarray and square.size:
@@ -196,3 +189,6 @@ def arctan2_slope(x: Any, y: Any) -> Any:
         return x / square
     h = np.hypot(x, y)  # ten times slower
     return x / h / h
+
+
+math_inverse_part = np_inverse_part

@@ -22,9 +22,9 @@ __all__ = ["HELPERS"]
 NAMES = [
     "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_ceil",
     "math_cos", "math_cosh", "math_exp", "math_floor", "math_hypot",
-    "math_hypotenuse", "math_log", "math_lorentzian", "math_sin", "math_sinh",
-    "math_sqrt", "np_add_reduce", "np_array", "np_cos", "np_cosh", "np_exp",
-    "np_hypotenuse", "np_logaddexp", "np_lorentzian", "np_maximum_reduce",
+    "math_hypotenuse", "math_log", "math_logaddexp", "math_lorentzian", "math_sin",
+    "math_sinh", "math_sqrt", "np_add_reduce", "np_array", "np_cos", "np_cosh",
+    "np_exp", "np_hypotenuse", "np_logaddexp", "np_lorentzian", "np_maximum_reduce",
     "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin",
     "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where", "np_zeros", "of_length",
     "reached_alone", "size_of", "spread", "summed", "vdot", "wide", "wide_lanes",
@@ -40,7 +40,7 @@ np_add_reduce = np.add.reduce
 np_maximum_reduce, np_minimum_reduce = np.maximum.reduce, np.minimum.reduce
 np_cos, np_sin, np_cosh, np_sinh = np.cos, np.sin, np.cosh, np.sinh
 np_exp, np_sqrt, np_sign, np_where = np.exp, np.sqrt, np.sign, np.where
-np_logaddexp = np.logaddexp
+math_logaddexp = np_logaddexp = np.logaddexp
 np_rint, np_roll, np_tril, np_triu = np.rint, np.roll, np.tril, np.triu
 math_cos, math_sin, math_cosh, math_sinh = math.cos, math.sin, math.cosh, math.sinh
 math_exp, math_log, math_sqrt = math.exp, math.log, math.sqrt
