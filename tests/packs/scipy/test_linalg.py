@@ -37,6 +37,17 @@ PLACES = [(n, h, m) for n in CASES for h in HOSTS for m in ("f", "r", "rr", "fr"
 @pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")
 @pytest.mark.parametrize(("name", "host", "modes"), PLACES)
 def test_in_frameworks(name, host, modes):
+    compare(name, host, modes)
+
+
+@pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")
+@pytest.mark.parametrize("mode", ["f", "r"])
+def test_one_call_of_each_function(mode):
+    for name in {f: name for name, (f, _, _) in CASES.items()}.values():
+        compare(name, "engine", mode)
+
+
+def compare(name, host, modes):
     f, args, options = CASES[name]
     arrays, form = opened(args)
     moves, own = directions(arrays), HOSTS[host]()

@@ -50,7 +50,12 @@ def compare(case):
     np.testing.assert_allclose(sum(back), forward, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.covering(every=2)
+def test_one_call_of_each_function():
+    for case in ONE_EACH.values():
+        compare(case)
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("start", range(4))
 def test_a_sample_of_the_derivatives(start):
     for case in CASES[start * 7 :: 53]:
@@ -104,7 +109,7 @@ def arrays_of(name):
     return ONE_EACH[name][1]
 
 
-@pytest.mark.covering(every=34)
+@pytest.mark.covering(every=50)
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_gradients_in_frameworks(name):
     xs = [np.real(x).copy() for x in arrays_of(name)]

@@ -50,7 +50,7 @@ def compare(f, args, options, host, modes):
     assert np.isclose(got, known, rtol=2e-4, atol=2e-5 * (1 + abs(known)))
 
 
-@pytest.mark.covering(every=60)
+@pytest.mark.covering(every=240)
 @pytest.mark.parametrize("mode", ["f", "r"])
 @pytest.mark.parametrize("name", CASES)
 def test_options(name, mode):
@@ -66,6 +66,12 @@ PLACES = [(n, h, m) for n in ONE for h in HOSTS for m in ("f", "r", "rr", "fr", 
 @pytest.mark.parametrize(("name", "host", "modes"), PLACES)
 def test_in_frameworks(name, host, modes):
     compare(*ONE[name], host, modes)
+
+
+@pytest.mark.parametrize("mode", ["f", "r"])
+def test_one_call_of_each_function(mode):
+    for case in ONE.values():
+        compare(*case, "engine", mode)
 
 
 @pytest.mark.covering(every=20)

@@ -73,7 +73,6 @@ def slope_by_differences(name, point, i):
     return total
 
 
-@pytest.mark.covering(every=5)
 @pytest.mark.parametrize("name", sorted(POINTS))
 def test_each_partial_is_the_slope_of_scipy_s_values(name):
     for other, point, i in CASES:
