@@ -373,6 +373,7 @@ def conversions():
         if len(b) <= len(a):
             yield sp.tf2ss, (b, a), {}
     yield sp.tf2ss, (real(2, 3), A), {}
+    yield sp.zpk2sos, (PAIR, P[:2], K), {}
     yield sp.zpk2ss, (Z, P[2:].real.repeat(3) * [1, 2, 3], K), {}
     yield sp.sos2tf, (SOS,), {}
     yield sp.ss2tf, (real(3, 3), real(3, 2), real(2, 3), real(2, 2)), {"input": 1}
@@ -461,6 +462,11 @@ GROUPS = {
         windows,
         designs,
         spectra,
+        responses,
+        conversions,
+        systems,
+        recursive_designs,
+        waveforms,
     )
 }
 CASES = {

@@ -16,6 +16,8 @@ import rules_scipy.signal.coverage
 import rules_scipy.stats.coverage
 from rules_core.extend import stand_in_of
 
+from . import linalg_cases, ndimage_cases, signal_cases
+
 COVERED = {
     "fft": rules_scipy.fft.coverage.COVERAGE,
     "integrate": rules_scipy.integrate.coverage.COVERAGE,
@@ -45,6 +47,26 @@ def test_every_function_is_thought_of(name):
 def test_a_new_function_would_be_found(name):
     assert COVERED[name].state_of("new", lambda x: x) is None
     assert len(states(name)) >= 20
+
+
+# What the tests that meet one call of each function every day know, by module.
+CALLED = {
+    "linalg": {f.fun.__name__ for f, _, _ in linalg_cases.cases().values()},
+    "signal": {f.__name__ for f, _, _ in signal_cases.CASES.values()},
+    "ndimage": set(ndimage_cases.ONE_EACH),
+}
+OTHERWISE = {
+    "cho_factor": "test_linalg, with cho_solve",
+    "solve_continuous_are": "test_linalg, with weights that stay symmetric",
+    "solve_discrete_are": "test_linalg, with weights that stay symmetric",
+    "solve_lyapunov": "another name of solve_continuous_lyapunov",
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_one_call_of_every_covered_function_is_known(name):
+    covered = {n for n, state in states(name).items() if state == "covered"}
+    assert covered - CALLED[name] <= set(OTHERWISE)
 
 
 @modules

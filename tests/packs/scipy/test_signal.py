@@ -35,7 +35,20 @@ def moves_of(f, arrays):
     moves = directions(arrays)
     if f in (sp.sosfilt, sp.sosfiltfilt, sp.freqz_sos):
         moves[0] = moves[0] * (arrays[0] != 0) * (np.arange(6) != 3)
+    if f in (sp.zpk2tf, sp.zpk2sos):
+        moves = [paired(x, dx) for x, dx in zip(arrays, moves, strict=True)]
     return moves
+
+
+def paired(x, dx):
+    """A direction in which numbers and their conjugates stay pairs.
+
+    SciPy returns real coefficients as long as they are.
+    """
+    gaps = abs(np.conj(x)[..., None] - x)
+    if np.ndim(x) == 0 or np.max(np.min(gaps, 1)) > 0:
+        return dx
+    return (dx + np.conj(dx[np.argmin(gaps, 1)])) / 2
 
 
 def compare(f, args, options, host, modes):
