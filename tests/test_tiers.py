@@ -155,6 +155,39 @@ def test_a_run_says_what_it_left_out(run):
     assert "not run" not in str(run().stdout)
 
 
+# Tests that start processes which talk to each other, and all tests of the engine anew.
+WAITING = {"test_distributed.py", "test_both_tiers.py"}
+
+
+def test_every_file_has_an_everyday_test(request):
+    """No mechanism waits as a whole for its slice."""
+    option = request.config.option
+    if option.keyword or any("::" in name for name in request.config.args):
+        pytest.skip("some tests of a file were chosen")
+    met = {item.path for item in request.session.items}
+    waiting = request.config.pluginmanager.get_plugin("waiting").files - met
+    assert {path.name for path in waiting} <= WAITING
+
+
+def test_a_file_that_waits_as_a_whole_is_known(run, pytester):
+    pytester.makepyfile(
+        test_later="""
+        import pytest
+        @pytest.mark.full
+        def test_of_a_slice(): pass
+        """
+    )
+    pytester.makepyfile(
+        test_told="""
+        def test_files(request):
+            plugin = request.config.pluginmanager.get_plugin("waiting")
+            met = {item.path for item in request.session.items}
+            assert [path.name for path in plugin.files - met] == ["test_later.py"]
+        """
+    )
+    assert run("-m", "not full and not nightly").ret == 0
+
+
 def test_processes_that_run_tests_tell_what_they_left_out(run):
     result = run("-m", "not full and not nightly", "-n", "1")
     result.stdout.fnmatch_lines(["not run: 1 tests; `make test-nightly` adds them"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,14 +16,17 @@ class Waiting:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.files: set[Path] = set()
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """Count."""
+        """Count, and note the files of what waits."""
         for item in items:
             marks = [
                 mark for mark in ("nightly", "full") if item.get_closest_marker(mark)
             ]
             self.counts.update(marks[:1])
+            if marks:
+                self.files.add(item.path)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Tell the controlling process, from one that runs tests for it."""
