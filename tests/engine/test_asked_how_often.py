@@ -143,7 +143,7 @@ def told_of(program, way):
         return repr(error)
 
 
-@pytest.mark.covering(every=8)
+@pytest.mark.covering(every=15)
 @pytest.mark.parametrize("method", CLASSES)
 def test_it_is_asked_as_often_as_python_asks(method):
     found, outcomes = counted(method)

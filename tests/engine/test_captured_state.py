@@ -106,7 +106,7 @@ def test_there_are_programs_of_each_kind():
     assert len(places) > 20
 
 
-EACH = 23
+EACH = 47
 
 
 def test_some_writes():

@@ -90,6 +90,7 @@ def found_by(way, f, x):
 WRITING = ("in place", "out")  # of which a program may not catch the error
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("way", FLOATING_WAYS)
 @pytest.mark.parametrize("name", FLOATING)
 def test_floating_point_errors_of_derivatives_are_none_of_the_program(name, way):

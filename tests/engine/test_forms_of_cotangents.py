@@ -79,7 +79,7 @@ def expected(mode, place, u, v):
     return first if mode in ("grad", "jacfwd") else np.sum(first)
 
 
-@pytest.mark.covering
+@pytest.mark.covering(every=25)
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("form", WHOLE | ROWS)
@@ -107,6 +107,7 @@ ZEROS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("form", ZEROS)
 @pytest.mark.parametrize("cls", CLASSES)

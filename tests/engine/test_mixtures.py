@@ -59,7 +59,7 @@ def test_first_order(f):
     check(f, MODES, 1)
 
 
-@pytest.mark.covering(every=8)
+@pytest.mark.covering(every=17)
 @EACH
 def test_second_order(f):
     check(f, ["grad", "jvp", "linearize", "tree"], 2)

@@ -104,7 +104,7 @@ def fault(text, cls):
     return None
 
 
-@pytest.mark.covering(every=6)
+@pytest.mark.covering(every=12)
 @pytest.mark.parametrize("cls", [Floating, Tripling])
 @pytest.mark.parametrize("call", CALLS)
 def test_functions_of_numpy(call, cls):

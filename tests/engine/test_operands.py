@@ -94,7 +94,7 @@ def at_first(monkeypatch):
     monkeypatch.setattr(signatures, "AFTER", 0)
 
 
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=5)
 @pytest.mark.parametrize("first", range(5))
 def test_sample(first):
     """One in forty of all, 37 being no divisor of a count of operands."""

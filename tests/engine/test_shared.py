@@ -216,7 +216,7 @@ WAYS = {
 }
 
 
-@pytest.mark.covering
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("define", [reverse_by_ad, forward_by_ad])
 @pytest.mark.parametrize("left", range(5))

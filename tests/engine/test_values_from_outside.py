@@ -379,6 +379,7 @@ def renewed(f):
     return made
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("declare", DECLARED)
 @pytest.mark.parametrize("place", PLACES)
 def test_what_the_body_reads(place, declare):

@@ -161,14 +161,14 @@ def check_second(seed, make=program):
 run_all = partial(run_programs, least=0.3, check=check)
 
 
-@pytest.mark.covering(every=5)
+@pytest.mark.covering(every=10)
 @pytest.mark.parametrize("first", range(0, 60, 6))
 def test_generated(first):
     """60 programs."""
     run_all(range(first, first + 6))
 
 
-@pytest.mark.covering(every=5)
+@pytest.mark.covering(every=10)
 @pytest.mark.parametrize("first", range(0, 60, 6))
 def test_generated_with_instances(first):
     """60 programs."""
