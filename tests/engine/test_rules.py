@@ -127,6 +127,24 @@ def test_non_differentiable():
     assert jvp(lambda x: x * bucket(x), (0.37,), (1.0,)) == pytest.approx((1.11, 3.0))
 
 
+class Called:
+    """An instance that holds its argument, and may be called."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __call__(self):
+        return self.held
+
+
+@pytest.mark.parametrize("transform", [grad, jacfwd])
+def test_a_constant_that_holds_its_argument_leaves_that_its_derivative(transform):
+    rc.non_differentiable(Called)
+    x = np.ones(2)
+    found = transform(lambda x: (Called(x), np.sum(x * x))[1])(x)
+    np.testing.assert_array_equal(found, 2.0 * x)
+
+
 def test_methods_classes_and_instances():
     class Scale:
         def __init__(self, c):

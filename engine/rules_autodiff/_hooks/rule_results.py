@@ -48,8 +48,8 @@ def owned(run: Hooks, y: Any, found: Any) -> Any:
         return run.below.box(y)
     if is_float_array(y):
         return owned_array(run, y, found)
-    level = None if callable(y) else run.structure(y)
-    if level is None:
+    level = run.structure(y)
+    if level is None or (callable(y) and not level.mutable):
         return y
     parts = [owned(run, value, found) for value in level.values]
     own = level.rebuild(parts)

@@ -181,7 +181,8 @@ def insert(x: Any, tck: Any, m: int = 1, per: Any = 0) -> Any:
     for _ in range(m):
         t, own = inserted(t, own, k, x, periodic=bool(per))
     if _is_spline(tck):
-        return BSpline.construct_fast(t, own, k, tck.extrapolate, tck.axis)
+        c = np.concatenate([own, np.zeros((k + 1, *own.shape[1:]))])  # as SciPy
+        return BSpline.construct_fast(t, c, k, tck.extrapolate, tck.axis)
     c = np.concatenate([own, np.zeros(more)])
     return t, c, k
 

@@ -20,6 +20,7 @@ from ._arrays import (
     field,
     is_numpy,
     placed,
+    refuse,
 )
 from ._rationals import barycentric
 
@@ -196,17 +197,8 @@ class BarycentricInterpolator(_Through, _sp.BarycentricInterpolator):
         self.assign(yi, self.axis if axis is None else axis)
 
     def add_xi(self, xi: Any, yi: Any = None) -> None:
-        """Add points."""
-        if (yi is None) != (self.yi is None):
-            message = "yi must be given if and only if there are values already."
-            raise ValueError(message)
-        own, xi, yi = arrays(self.xi, xi, yi)
-        xp = rc.array_namespace(own, xi)
-        self.xi = xp.concat([own, xp.reshape(xi, (-1,))])
-        self.wi = _weights(self.xi)
-        if yi is not None:
-            yi = along(yi, self.axis)
-            self.yi = xp.concat([self.yi, xp.reshape(yi, (yi.shape[0], -1))])
+        """Not here: SciPy's weight of an added point may have the wrong sign."""
+        refuse("add_xi", "has no derivative. Make a new interpolant of all points")
 
     def _taylor(self, q: Any, der: int) -> list[Any]:
         xi, wi, q = arrays(self.xi, self.wi, q)

@@ -107,7 +107,8 @@ class FloaterHormannInterpolator(_Rational, _sp.FloaterHormannInterpolator):
     """
 
     def __init__(self, points: Any, values: Any, *, d: int = 3, axis: int = 0) -> None:
-        check(_sp.FloaterHormannInterpolator, points, values, d=d, axis=axis)
+        more = {"axis": axis} if axis else {}  # of newer versions of SciPy
+        check(_sp.FloaterHormannInterpolator, points, values, d=d, **more)
         if is_numpy(points, values):
             _refuse_gaps(points, values)
         z, f = arrays(points, values)
@@ -203,7 +204,9 @@ def own_rational(s: Any) -> Any:
         return s
     made = _Rational()
     axis = getattr(s, "_axis", 0)
-    z, f = (field(s, f"_support_{name}") for name in ("points", "values"))
+    z, f = (
+        field(s, f"_support_{name}", f"support_{name}") for name in ("points", "values")
+    )
     made.assign(z, f, s.weights, axis)
     return made
 
