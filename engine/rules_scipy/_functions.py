@@ -10,13 +10,14 @@ theorem about the result, which calls back into the AD system that is running.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
 from typing import Any, NoReturn, final
 
 import numpy as np
 
 import rules_core as rc
 from rules_core.extend import find_adapter, nan_unless, numpy_function
+
+from ._callbacks import watch
 
 __all__ = [
     "Function",
@@ -90,27 +91,9 @@ def _in_numpy(f: Function, run: Any) -> Function:
     return checked
 
 
-# Functions that SciPy calls with iterates: what they store of these has no derivative.
-_CALLED_BACK = frozenset(("accept_test", "callback", "take_step"))
-
-
 def _watched(run: Any) -> Any:
     """`run`, where a function that stores iterates is refused in a derivative."""
-    return run.with_settings(_watch) if isinstance(run, Run) else run
-
-
-def _watch(name: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _watch(k, x) for k, x in value.items()}
-    if name not in _CALLED_BACK or not callable(value):
-        return value
-    call = numpy_function(value)[0](())
-
-    @wraps(value)  # SciPy reads the names of its parameters
-    def watched(*args: Any, **named: Any) -> Any:
-        return call(*args, *named.values())
-
-    return watched if call is not value else value
+    return run.with_settings(watch) if isinstance(run, Run) else run
 
 
 def _is_differentiated(x: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
+from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like, stacked
 from rules_scipy._solvers import without_formula
 from rules_scipy.linalg._gauge import is_singular, nan_if
@@ -88,6 +89,7 @@ def least_squares(
     name = f"least_squares(method={method!r})"
     problem = (cost, None), args, lower, upper
     x = if_converged(optimum(y[:n], *problem, n, name), success, name)
+    x = unwatched(x, run.settings, name)
     value = if_converged(best_value(y[n], x, *problem, name), success, name)
     grad = with_formula(y[n + 1 : 2 * n + 1], gradient, (cost,), (x, args))
     r = with_formula(y[2 * n + 1 : 2 * n + 1 + m], called, (residuals,), (x, args))

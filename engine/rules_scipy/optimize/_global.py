@@ -49,7 +49,7 @@ def _minimum(
     y, success, counts, rest = search(functions, args, start, run, n + 1)
     found = y[:n], y[n], success
     lower, upper = limits
-    x, value = local_minimum(found, (functions[0], None), args, lower, upper, name)
+    x, value = local_minimum(found, (functions[0], None), args, lower, upper, name, run)
     own = {"success": success == 1, "nfev": counts[0], "nit": counts[1]}
     return x, value, without_formula(rest, x, FIELD) or own
 

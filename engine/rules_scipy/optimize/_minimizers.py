@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize as _sp
 
+from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged
 from rules_scipy._solvers import without_formula
 
@@ -60,7 +61,7 @@ def minimize(
         lower, upper = pairs_of(None, x0)
     functions, label = (objective, own), f"minimize(method={name!r})"
     found = y[:n], y[n], success
-    x, value = local_minimum(found, functions, args, lower, upper, label)
+    x, value = local_minimum(found, functions, args, lower, upper, label, run)
     counted = {"success": success == 1, "status": counts[0], "nfev": counts[1],
                "nit": counts[2]}  # fmt: skip
     fields = {**(without_formula(others, x, FIELD) or counted), "x": x, "fun": value}
@@ -76,7 +77,7 @@ FIELD = (
 
 
 def local_minimum(
-    found: Any, functions: Any, args: Any, lower: Any, upper: Any, name: str
+    found: Any, functions: Any, args: Any, lower: Any, upper: Any, name: str, run: Run
 ) -> tuple[Any, Any]:
     """The minimum and the value there.
 
@@ -87,12 +88,13 @@ def local_minimum(
         lower: The lower limits of both.
         upper: The upper limits.
         name: The solver and its method.
+        run: The call of SciPy.
     """
     x, value, success = found
     problem = functions, args, lower, upper
     x = if_converged(optimum(x, *problem, x.shape[0], name), success, name)
-    value = best_value(value, x, *problem, name)
-    return x, if_converged(value, success, name)
+    value = if_converged(best_value(value, x, *problem, name), success, name)
+    return unwatched(x, run.settings, name), unwatched(value, run.settings, name)
 
 
 def _name(method: Any, bounds: Any, constraints: Any) -> str:

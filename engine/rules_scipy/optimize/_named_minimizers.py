@@ -57,7 +57,7 @@ def _minimum(
     start = x0, lower, upper
     y, success, counts, rest = search(functions, args, start, run, 2 * n + 1, {2: x0})
     found, numbers = (y[:n], y[n], success), dict(zip(counted, counts, strict=False))
-    x, value = local_minimum(found, (objective, None), args, lower, upper, name)
+    x, value = local_minimum(found, (objective, None), args, lower, upper, name, run)
     if not (full or given.get("retall") or name in _ALWAYS_FULL):
         return x
     others = without_formula(rest.get("parts", {}), x, FIELD)

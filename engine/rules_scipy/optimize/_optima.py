@@ -162,9 +162,12 @@ _SHORT = 1e-4
 _FLAT = 1e-9
 # and the gradient is zero from this part of the size that it has near the solution.
 _ZERO = 1e-6
-# So far beside the solution the gradient is that of a smooth function, but for this
-# part: at a kink its derivative is that of one side, or of none.
-_ASIDE, _BENT = 1e-6, 1e-5
+# Beside the solution, by this power of the rounding error, the gradient changes as its
+# derivative says, but for this part: at a kink that is the derivative of one side, or
+# of none.
+_ASIDE, _BENT = 0.4, 0.2
+# Rounding errors of the gradient.
+_NOISE = 1e3
 
 
 @rc.primitive
@@ -199,10 +202,13 @@ def _checks(
     size = xp.sum(xp.abs(A) * (xp.abs(y) + 1.0), axis=1)
     near = _is_near(xp, u, lower) | _is_near(xp, u, upper)
     weak = (xp.abs(v) <= _ZERO * size) & near & (lower < upper)
-    ends = [_beside(xp, y, sign * _ASIDE, lower[:n], upper[:n]) for sign in (1.0, -1.0)]
+    eps = xp.finfo(y.dtype).eps
+    far = float(eps) ** _ASIDE
+    ends = [_beside(xp, y, far * sign, lower[:n], upper[:n]) for sign in (1.0, -1.0)]
     rises = [conditions(end, functions, args, n)[1] for end in ends]
     bend = rises[0] - rises[1] - A @ (ends[0] - ends[1])
-    kinked = xp.any(xp.abs(bend) > _BENT * size)
+    usual = _BENT * (xp.abs(A) @ xp.abs(ends[0] - ends[1])) + _NOISE * eps * size
+    kinked = xp.any(xp.abs(bend) > usual)
     return settled & ~kinked, ~xp.any(tiny), ~xp.any(weak)
 
 

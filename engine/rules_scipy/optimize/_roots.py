@@ -9,6 +9,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
+from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like
 
 from ._arguments import DECLARED, functions_of, tuple_of
@@ -38,7 +39,8 @@ def root(
     run = Run(_run_root, 2, **settings)
     form = "shaped" if method.lower() in _SHAPED else "flat"
     x, success, counts, others = equation_root(functions, args, (x0,), run, form)
-    x = if_converged(x, success, f"root(method={method!r})")
+    label = f"root(method={method!r})"
+    x = unwatched(if_converged(x, success, label), run.settings, label)
     own = {"success": success == 1, "status": counts[0], "nfev": counts[1]}
     return _sp.OptimizeResult(
         {**own, **others, "x": x, "fun": value_of(functions[0](x, *args), x)}

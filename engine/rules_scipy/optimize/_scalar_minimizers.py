@@ -39,7 +39,7 @@ def _minimum(
     y, success, counts, others = search((objective,), args, start, run, 2)
     lower, upper = limits_of(limits[0], limits[1], zero)
     found = y[:1], y[1], success
-    x, value = local_minimum(found, (objective, None), args, lower, upper, name)
+    x, value = local_minimum(found, (objective, None), args, lower, upper, name, run)
     return x[0], value, success, counts, others
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.signal
 import scipy.sparse
 import scipy.sparse.linalg
 
@@ -105,3 +106,37 @@ def test_matrices_of_integers(name):
     plain = np.array([f(e) for e in np.eye(2)])  # it is linear
     np.testing.assert_allclose(grad(f)(b), plain, rtol=1e-6)
     np.testing.assert_allclose(forwards(f, b), plain, rtol=1e-6)
+
+
+def preconditioned(name, c, matvec):
+    A = scipy.sparse.csr_array(S @ S.T)
+    M = scipy.sparse.linalg.LinearOperator((2, 2), matvec=matvec)
+    solve = getattr(scipy.sparse.linalg, name)
+    return solve(A, c * np.ones(2), M=M, rtol=1e-12)[0].sum()
+
+
+@pytest.mark.parametrize("name", ["bicgstab", "cg", "gmres", "minres"])
+def test_preconditioners_without_an_adjoint(name):
+    f = lambda c: preconditioned(name, c, lambda r: r / np.array([10.0, 4.0]))
+    expected = np.linalg.solve(S @ S.T, np.ones(2)).sum()
+    np.testing.assert_allclose(grad(f)(0.7), expected)
+    np.testing.assert_allclose(jvp(f, (0.7,), (1.0,))[1], expected)
+
+
+STORING = {
+    "preconditioner": lambda c, f: preconditioned("cg", c, f),
+    "schur": lambda c, f: scipy.linalg.schur(S * c, sort=lambda x, y=0: f(x) > 0),
+    "detrend": lambda c, f: scipy.signal.welch(np.arange(300.0) * c, detrend=f),
+}
+
+
+@pytest.mark.parametrize("name", STORING)
+def test_functions_among_options_store_nothing(name):
+    def stored(c):
+        seen = []
+        STORING[name](c, lambda x: (seen.append(np.sum(x)), x)[1])
+        return np.real(seen[-1])
+
+    for slope in (grad(stored), lambda c: jvp(stored, (c,), (1.0,))):
+        with pytest.raises(UnsupportedProgram, match="must not write"):
+            slope(0.7)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize as so
 
+import rules_core as rc
 from rules_autodiff import UnsupportedProgram, grad, jvp
 from rules_scipy import optimize
 
@@ -144,6 +145,24 @@ def test_other_callbacks_are_called(capsys):
     slope = grad(lambda c: CALLS["minimize"](c, callback=show).x[0])(0.7)
     np.testing.assert_allclose(slope, 1.0)
     assert capsys.readouterr().out.startswith("at")
+
+
+@pytest.mark.parametrize("framework", ["jax", "torch"])
+@pytest.mark.parametrize("callback", [print, [].append], ids=["print", "append"])
+def test_in_frameworks_callbacks_are_refused(framework, callback, capsys):
+    module = pytest.importorskip(framework)
+    own = module.numpy if framework == "jax" else module
+    slope = module.grad if framework == "jax" else module.func.grad
+
+    def value(c, **kw):
+        found = optimize.minimize(lambda x: ((x - c) ** 2).sum(), own.zeros(1), **kw)
+        return found.x.sum()
+
+    c = own.asarray(0.7)
+    np.testing.assert_allclose(slope(value)(c), 1.0, rtol=1e-4)
+    np.testing.assert_allclose(value(c, callback=callback), 0.7, rtol=1e-4)
+    with pytest.raises(rc.UnsupportedError, match="callback gets NumPy arrays"):
+        slope(lambda c: value(c, callback=callback))(c)
 
 
 def test_without_a_derivative_callbacks_and_functions_store():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse.linalg as _sp
 
 import rules_core as rc
+from rules_core.extend import numpy_function
 from rules_scipy.sparse._array import as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled, together
@@ -59,9 +61,22 @@ class _Method(NamedTuple):
         dropped = ("atol", "callback", "callback_type", "show", "check")
         options = tuple([(k, v) for k, v in self.options if k not in dropped])
         own = self.preconditioners
-        if turned:
-            own = tuple([(k, _sp.aslinearoperator(m).H) for k, m in own])
+        if turned and self.name not in _SYMMETRIC:
+            own = tuple([(k, m.H) for k, m in own if _has_adjoint(m)])
         return _Method(self.name, options, own)
+
+
+# Their matrix, and its preconditioner, are their own adjoints.
+_SYMMETRIC = ("cg", "minres")
+
+
+def _has_adjoint(operator: Any) -> bool:
+    """Whether a preconditioner has an adjoint; the solution does not depend on it."""
+    try:
+        operator.rmatvec(np.zeros(operator.shape[0]))
+    except (NotImplementedError, TypeError):  # made without rmatvec
+        return False
+    return True
 
 
 def _iterated_shape(data: Any, b: Any, *_args: Any, **_kw: Any) -> Any:
@@ -216,8 +231,26 @@ def solved_again_rrule(
 
 
 def _checked(value: Any) -> Any:
-    """A preconditioner: constant, so of NumPy's or SciPy's arrays."""
-    return _sp.aslinearoperator(value)
+    """A preconditioner: constant, so of NumPy's or SciPy's arrays.
+
+    SciPy calls its functions with residuals; what they store has no derivative.
+    """
+    operator = _sp.aslinearoperator(value)
+    held = vars(operator)
+    for name in [name for name in held if name.endswith(_CALLED)]:
+        if held[name] is not None:
+            held = held | {name: numpy_function(held[name])[0](())}
+    if held == vars(operator):
+        return operator
+    own = copy(operator)
+    vars(own).update(held)
+    return own
+
+
+rc.non_differentiable(_checked)
+
+# Under these SciPy's operators keep the functions that they were made of.
+_CALLED = ("__matvec_impl", "__rmatvec_impl", "__matmat_impl", "__rmatmat_impl")
 
 
 def _check_outputs(name: str, options: dict[str, Any]) -> None:
