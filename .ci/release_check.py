@@ -25,6 +25,7 @@ EXTRAS = {
     "scipy": {"numpy", "scipy"},
     "jax": {"numpy", "scipy", "jax"},  # JAX needs SciPy
     "torch": {"numpy", "torch"},
+    "compiled": {"numpy"},
     "all": LIBRARIES,
 }
 RELATIVE = re.compile(r"\]\((?!https?://|#)")

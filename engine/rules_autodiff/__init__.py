@@ -19,7 +19,7 @@ from rules_autodiff._callbacks.via_ad import derive_frule, derive_rrule
 from rules_autodiff._front.grad import grad, value_and_grad
 from rules_autodiff._front.jacobians import hessian, jacfwd, jacobian, jacrev
 from rules_autodiff._front.jvp import hvp, jvp, linearize
-from rules_autodiff._front.tools import is_primitive, opaque, overlay, show
+from rules_autodiff._front.tools import is_primitive, opaque, overlay, show, tiers
 from rules_autodiff._front.vjp import vjp
 from rules_autodiff._hooks import buffers, caches, texts  # noqa: F401  (register)
 from rules_autodiff._host_rules.derive import deriver
@@ -78,6 +78,7 @@ __all__ = [
     "opaque",
     "overlay",
     "show",
+    "tiers",
     # Rules for functions that write to their arguments
     "CoDual",
     "Dual",

@@ -16,7 +16,7 @@ from rules_autodiff._transforms.derived_function import (
     R,
     positions,
 )
-from rules_autodiff.straight._tier.signatures import leave
+from rules_autodiff.straight._tier.left import PINNED, asked, leave
 from rules_autodiff.straight._tier.tier import (
     Left,
     PassWithAux,
@@ -74,7 +74,7 @@ def both_of(
     if tier != "tape":
         try:
             check_plain(below)
-            now = tier == "straight"
+            now = asked(tier)
             made = with_aux if has_aux else gradient
             straight = made(f, args, kwargs, active, now=now)
             if straight is not None:
@@ -82,7 +82,7 @@ def both_of(
                 several = isinstance(argnums, SEVERAL)
                 return value, cotangents if several else cotangents[0]
         except Left as error:
-            if tier == "straight":
+            if tier in PINNED:
                 raise not_straight(f, error) from None
     for i in active:
         check_differentiable(args[i], i)
@@ -95,7 +95,7 @@ def both_of(
 
 
 def with_aux(
-    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool
+    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: int
 ) -> tuple[Any, tuple[Any, ...]]:
     """The pair that `f` returns, and the derivatives of its first part.
 
@@ -123,8 +123,10 @@ def grad(
         has_aux: Whether `f` returns `(value, aux)`; `aux` is returned too.
         tier: The method, which changes only the speed. `"auto"` generates straight-line
             code if it can, at the second call with arguments of equal kinds, and
-            otherwise records a tape; `"tape"` always records; `"straight"` requires
-            generated code, and raises an error that explains why there is none.
+            otherwise records a tape, and compiles loops by numba, if it is installed,
+            after many calls; `"tape"` always records; `"straight"` requires generated
+            code, and `"compiled"` compiled code at the first call: both raise an error
+            that explains why there is none.
 
     Raises:
         TypeError: The result is not a real number, or an argument has no derivative.

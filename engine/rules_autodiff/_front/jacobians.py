@@ -13,6 +13,7 @@ from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._tape.recording import Recording
 from rules_autodiff._transforms.derived_function import Argnums, Derived, P, positions
 from rules_autodiff.straight._tier.arguments import check_flat
+from rules_autodiff.straight._tier.left import PINNED, asked
 from rules_autodiff.straight._tier.tier import (
     Left,
     Pass,
@@ -126,11 +127,11 @@ def jacfwd(
         if tier != "tape" and active:
             try:
                 check_plain(below, has_aux=has_aux)
-                now = tier == "straight"
+                now = asked(tier)
                 found = written_blocks(f, args, kwargs, active, chunk_size, now=now)
                 return assembled(found, argnums)
             except Left as error:
-                if tier == "straight":
+                if tier in PINNED:
                     raise not_straight(f, error, HOOKS) from None
         made = forward_blocks(below, f, args, kwargs, active, has_aux, chunk_size)
         blocks, aux = made
@@ -286,7 +287,7 @@ def jacrev(
                 check_flat([args[i] for i in active])
                 return written_rows(f, args, kwargs, argnums, has_aux, tier)
             except Left as error:
-                if tier == "straight":
+                if tier in PINNED:
                     raise not_straight(f, error) from None
         for i in active:
             check_differentiable(args[i], i)
@@ -312,7 +313,7 @@ def written_rows(
     """
     active = positions(argnums, args, "jacrev")
     run = PassWithAux if has_aux else Pass
-    rows = run(f, args, kwargs, active, now=tier == "straight")
+    rows = run(f, args, kwargs, active, now=asked(tier))
     blocks = reverse_blocks(PLAIN, rows, rows.output, [args[i] for i in active])
     jacobian = assembled(blocks, argnums)
     return (jacobian, rows.aux) if has_aux else jacobian
@@ -370,13 +371,13 @@ def hessian(
         if tier != "tape" and active:
             try:
                 check_plain(below, has_aux=has_aux)
-                xs, now = [args[i] for i in active], tier == "straight"
+                xs, now = [args[i] for i in active], asked(tier)
                 blocks = written_hessian(f, args, kwargs, active, now=now)
                 out = tuple(xs) if isinstance(argnums, tuple | list) else xs[0]
                 found = [(out, x, row) for x, row in zip(xs, blocks, strict=True)]
                 return assembled(found, argnums)
             except Left as error:
-                if tier == "straight":
+                if tier in PINNED:
                     raise not_straight(f, error, HOOKS) from None
         return by_hooks.run_on(below, *args, **kwargs)
 

@@ -16,7 +16,7 @@ from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_valu
 from rules_autodiff._transforms.recorded_point import check_adjoint, generic_like
 from rules_autodiff.straight._tier.arguments import check_flat, differentiated
 from rules_autodiff.straight._tier.forward import Push, directions
-from rules_autodiff.straight._tier.signatures import leave
+from rules_autodiff.straight._tier.left import PINNED, asked, leave
 from rules_autodiff.straight._tier.tier import (
     Left,
     check_plain,
@@ -65,11 +65,11 @@ def jvp(
         try:
             check_plain(_below, has_aux=has_aux)
             active, dots = directions(primals, tangents)
-            now = tier == "straight"
+            now = asked(tier)
             push = Push(f, tuple(primals), {}, active, now=now, writing=False)
             return push.push(dots)
         except Left as error:
-            if tier == "straight":
+            if tier in PINNED:
                 raise not_straight(f, error, HOOKS) from None
     check_tangents(primals, tangents, "jvp")
     out, dys = forward(_below, f, primals, [tuple(tangents)], has_aux=has_aux)
@@ -180,7 +180,7 @@ class Linearized(Kept):
 
     def start_straight(self, level: Any) -> Any:
         check_plain(level, has_aux=self.has_aux)
-        now, args = self.tier == "straight", copied(self.args)
+        now, args = asked(self.tier), copied(self.args)
         active = differentiated(args)
         if not active:
             leave("no argument can be differentiated")
@@ -216,7 +216,7 @@ class Linearized(Kept):
             try:
                 return self.push_straight(self.passed, level, tangents)
             except Left as error:
-                if self.tier == "straight":
+                if self.tier in PINNED:
                     raise not_straight(self.f, error) from None
             known, self.passed = self.value, None
             if not agree(known, self.record(PLAIN)):
@@ -277,12 +277,12 @@ def hvp(
             active, dots = directions(primals, tangents)
             if len(active) < len(primals):
                 leave("not every argument has a tangent")
-            now = tier == "straight"
+            now = asked(tier)
             push = Push(f, tuple(primals), {}, active, now=now, writing=False)
             found = push.gradient(dots)
             return found[0] if len(primals) == 1 else found
         except Left as error:
-            if tier == "straight":
+            if tier in PINNED:
                 raise not_straight(f, error, HOOKS) from None
     check_tangents(primals, tangents, "hvp")
     single = len(primals) == 1

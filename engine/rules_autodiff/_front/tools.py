@@ -1,4 +1,4 @@
-"""`overlay`, `opaque`, `show` and `is_primitive`."""
+"""`overlay`, `opaque`, `show`, `tiers` and `is_primitive`."""
 
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -9,9 +9,11 @@ from rules_autodiff._callbacks.via_ad import derive_frule, derive_rrule
 from rules_autodiff._lift.lift import shown
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS, OVERLAYS
+from rules_autodiff._python.jitted import python_of
 from rules_autodiff._python.methods import key_of_builtin
 from rules_autodiff._python.opaque import DECLARED
 from rules_autodiff._replacements.builtins import plainly
+from rules_autodiff.straight._tier.report import report
 from rules_autodiff.straight._tier.tier import code_of
 from rules_core import Primitive, frule, rrule
 from rules_core.extend import CHANGES, ShownText
@@ -19,7 +21,7 @@ from rules_core.extend import CHANGES, ShownText
 from .grad import grad, value_and_grad
 from .jacobians import hessian, jacfwd, jacrev
 
-__all__ = ["is_primitive", "opaque", "overlay", "show"]
+__all__ = ["is_primitive", "opaque", "overlay", "show", "tiers"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -120,11 +122,38 @@ def show(f: Any, *args: Any) -> ShownText:
         y = _ad.mul(x, x)
         return _ad.add(y, 1)
     """
-    function = f.__func__ if isinstance(f, MethodType) else f
+    function = python_of(f.__func__ if isinstance(f, MethodType) else f)
     if not isinstance(function, FunctionType):
         message = f"show: the function must be written in Python, but got {f!r}."
         raise TypeError(message)
     return ShownText(code_of(function, args) if args else shown(function))
+
+
+def tiers(f: Any) -> ShownText:
+    """Which code computes the derivatives of a function: tape, generated or compiled.
+
+    One line for each mode and all kinds of arguments that there were so far. It tells
+    how long compiling took, or why a function is not compiled or left to the tape.
+
+    Args:
+        f: A function written in Python, or compiled by numba from such a one.
+
+    Raises:
+        TypeError: `f` is not such a function.
+
+    >>> from rules_autodiff import grad, tiers
+    >>> def f(x):
+    ...     return [x, x * x][1]
+    >>> grad(f)(3.0)
+    6.0
+    >>> tiers(f)
+    reverse mode, (float): tape: first call
+    """
+    function = python_of(f.__func__ if isinstance(f, MethodType) else f)
+    if not isinstance(function, FunctionType):
+        message = f"tiers: the function must be written in Python, but got {f!r}."
+        raise TypeError(message)
+    return ShownText(report(function))
 
 
 def is_primitive(f: Any, *args: Any) -> bool:

@@ -9,7 +9,7 @@ from rules_autodiff._tape.recording import Recording
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
 from rules_autodiff.straight._tier.arguments import check_flat, differentiated
-from rules_autodiff.straight._tier.signatures import leave
+from rules_autodiff.straight._tier.left import PINNED, asked, leave
 from rules_autodiff.straight._tier.tier import (
     Left,
     Pass,
@@ -31,7 +31,7 @@ def by_tier(point: Any, level: Any) -> Any:
         try:
             return point.start_straight(level)
         except Left as error:
-            if point.tier == "straight":
+            if point.tier in PINNED:
                 raise not_straight(point.f, error) from None
     return point.record(level)
 
@@ -52,13 +52,13 @@ class VJP(Kept):
 
     def start_straight(self, level: Any) -> Any:
         check_plain(level, has_aux=self.has_aux)
-        args, now = self.args, self.tier == "straight"
+        args, now = self.args, asked(self.tier)
         active = differentiated(args)
         if not active:
             leave("no argument can be differentiated")
         check_flat([x for i, x in enumerate(args) if i not in active])
         self.passed = Pass(
-            self.f, args, self.kwargs, active, now=now, writing=self.tier == "straight"
+            self.f, args, self.kwargs, active, now=now, writing=self.tier in PINNED
         )
         self.out = self.passed.output
         return self.out
@@ -75,7 +75,7 @@ class VJP(Kept):
             try:
                 return self.back_straight(self.passed, level, dy)
             except Left as error:
-                if self.tier == "straight":
+                if self.tier in PINNED:
                     raise not_straight(self.f, error) from None
             self.record_late(self.passed.output)
         return self.recording.pull(self.out, dy, level)

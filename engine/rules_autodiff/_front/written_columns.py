@@ -8,7 +8,7 @@ import numpy as np
 from rules_autodiff._boundary.enter import without_const
 from rules_autodiff.straight._tier.arguments import check_flat
 from rules_autodiff.straight._tier.forward import Push
-from rules_autodiff.straight._tier.signatures import Left, leave
+from rules_autodiff.straight._tier.left import COMPILED, Left, leave
 
 __all__ = ["written_blocks", "written_hessian"]
 
@@ -26,7 +26,7 @@ def written_blocks(
     active: tuple[int, ...],
     chunk_size: int | None,
     *,
-    now: bool,
+    now: int,
 ) -> list[Any]:
     """The output, the argument and its blocks, for each active argument.
 
@@ -57,12 +57,12 @@ def columns(
     sizes: list[int],
     chunk_size: int | None,
     *,
-    now: bool,
+    now: int,
 ) -> tuple[Any, list[Any]]:
     """The output, and for each of its leaves the columns along one more axis."""
     xs, count = [args[i] for i in order], sum(sizes)
     writing = len(args) == len(order) or hides_writes(args, kwargs, order)
-    if count > FEW:
+    if count > FEW and now != COMPILED:
         try:
             push = Push(f, args, kwargs, order, now=now, writing=writing, lanes=True)
             width = chunk_size or lanes_of(push, count)
@@ -79,7 +79,7 @@ def columns(
 
 
 def written_hessian(
-    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool
+    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: int
 ) -> list[Any]:
     """For each active argument the blocks of its columns, one for each active one.
 

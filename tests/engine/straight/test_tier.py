@@ -85,7 +85,7 @@ def test_the_tape_when_it_is_asked_for(tapes):
 
 
 def test_an_unknown_tier():
-    text = "tier must be 'auto', 'tape' or 'straight', but got 'fast'"
+    text = "tier must be 'auto', 'tape', 'straight' or 'compiled', but got 'fast'"
     for make in (grad, value_and_grad):
         with pytest.raises(ValueError, match=f"^{make.__name__}: {text}"):
             make(square, tier="fast")

@@ -16,6 +16,7 @@ from weakref import ref
 
 import numpy as np
 
+from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff.straight._program.kinds import Kind, kind_of
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Thing
@@ -101,8 +102,8 @@ class Captures:
         self.namespace: dict[str, Any] = {
             "ndarray": np.ndarray, "float64": np.float64, "double": np.dtype(float),
             "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
-            "is_answered": is_answered, "entry": entry, "overrides": overrides,
-            "computes": computes,
+            "is_answered": is_answered, "is_jitted": is_jitted, "entry": entry,
+            "overrides": overrides, "computes": computes,
         }  # fmt: skip
 
     def state(self) -> dict[str, Any]:
@@ -195,6 +196,10 @@ class Captures:
         if type(value) is FunctionType:
             self.expect_function(place, value)
             return Known(value, place)
+        if is_jitted(value):
+            self.expect(place, value)
+            self.forbid(f"not is_jitted({self.name_of(place)})")
+            return self.found(value.py_func, Place(place, "{}.py_func"))
         if isinstance(value, FIXED) or isinstance(type(value), EnumType):
             self.expect(place, value)
             return Known(value, place)

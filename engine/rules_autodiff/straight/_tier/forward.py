@@ -1,18 +1,22 @@
 """Forward mode by generated code, if there is some: one tangent, or several at once."""
 
 import sys
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from rules_autodiff._python.jitted import is_jitted, python_of
 from rules_autodiff.straight._program.kinds import REAL
 from rules_core import NoTangent
 
 from .arguments import STAR
+from .compiling import PASS
+from .left import INNER
 from .results import UNSHARED, is_finite
 from .signatures import DOUBLE, leave
-from .tier import Pass, chosen, gradient
+from .tier import Pass, chosen, gradient, noted
 
 __all__ = ["Push", "directions"]
 
@@ -27,7 +31,7 @@ class Push(Pass):
         args: Its positional arguments.
         kwargs: Its keyword arguments, constants.
         active: The positions of the arguments that have tangents, in ascending order.
-        now: Whether to generate code at the first call.
+        now: What the caller asks for.
         writing: Whether programs may write into their arguments, of which the code
             has copies.
         lanes: Whether there are several tangents, along one more axis at the end.
@@ -40,11 +44,13 @@ class Push(Pass):
         kwargs: Any,
         active: tuple[int, ...],
         *,
-        now: bool,
+        now: int,
         writing: bool,
         lanes: bool = False,
     ):
+        self.now = now
         mode = "lanes" if lanes else "forward"
+        jitted, f = type(f) is not FunctionType and is_jitted(f), python_of(f)
         code = getattr(f, "__code__", None)
         if code is not None and code.co_flags & STAR:
             leave("it has star arguments")
@@ -52,6 +58,7 @@ class Push(Pass):
         if choice is None:
             leave("there is no code")
         self.form, self.written, self.args, self.order, self.caps = choice
+        self.written.compiling.wanted |= jitted
         if self.written.unit.writes and not writing:
             leave("it writes into its arguments, and the caller is to see it")
 
@@ -94,19 +101,34 @@ class Push(Pass):
             from rules_autodiff.straight._unit.reread import program_of
 
             written.tangent = program_of(unit, len(self.args), len(dots))
-        args = (*self.args, self.caps, *dots)
-        found = gradient(written.tangent, args, {}, self.order, now=True)
+        args, now = (*self.args, self.caps, *dots), self.now or INNER
+        found = gradient(written.tangent, args, {}, self.order, now=now)
         if found is None:
             leave("there is no code for its second derivative")
         return found[1]
 
     def both(self, dots: Any) -> tuple[Any, Any]:
-        value, tangents = self.written.forward(*self.args, self.caps, *dots)
+        value, tangents = self.compiled_tangents(dots) or self.written.forward(
+            *self.args, self.caps, *dots
+        )
         rows = value if type(value) is tuple else (value,)
         ys = tuple(map(self.leaf, rows))
         lanes = dots[0].shape[-1:] if self.form.mode == "lanes" else None
         dys = own_tangents(ys, tangents, lanes)
         return (ys, dys) if type(value) is tuple else (ys[0], dys[0])
+
+    def compiled_tangents(self, dots: Any) -> Any:
+        """The value and its tangents by compiled code; or None."""
+        written, now = self.written, self.now
+        compiling = written.compiling
+        if self.form.mode == "lanes" or not compiling.concerns(written.unit, now):
+            return None
+        kernel = compiling.chosen(written.unit, self.args, self.caps, dots, (), now)
+        if kernel is None:
+            compiling.work += PASS
+            return None
+        args = self.args, self.caps, dots
+        return noted(compiling, lambda: kernel.push(*args), now)
 
 
 def own_tangents(ys: Any, tangents: Any, lanes: Any) -> tuple[Any, ...]:

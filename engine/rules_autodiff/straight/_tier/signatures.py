@@ -5,7 +5,7 @@ unsupported programs.
 """
 
 from types import CodeType, FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff.straight._guard.trust import CHANGES, are_ours
 from rules_autodiff.straight._program.kinds import DEEP, MANY, Kind, kind_of
 from rules_autodiff.straight._runtime.learned import LEARNED
+
+from .compiling import Compiling
+from .left import Left, NotCompiled, leave
 
 __all__ = [
     "DEEP", "DOUBLE", "MANY", "SIMPLE", "Form", "Left", "Written", "check_positions",
@@ -37,17 +40,8 @@ SIMPLE = frozenset({
 })  # fmt: skip
 
 
-class Left(Exception):
-    """A call uses the tape; the reason is the exception's text."""
-
-
 class Lesson(Left):
     """A call uses the tape, which observes what code generation needs."""
-
-
-def leave(reason: str) -> NoReturn:
-    """Let a call use the tape."""
-    raise Left(reason) from None
 
 
 class Written:
@@ -59,10 +53,12 @@ class Written:
         forward: Its forward function.
         reverse: Its backward function.
         tangent: In forward mode, the tangent of its value as a program.
+        compiling: Its compiled code, if there is some.
     """
 
     __slots__ = (
-        "_stamp", "_trusted", "forward", "guard", "reverse", "tangent", "unit",
+        "_stamp", "_trusted", "compiling", "forward", "guard", "reverse", "tangent",
+        "unit",
     )  # fmt: skip
 
     def __init__(self, unit: Any):
@@ -70,6 +66,7 @@ class Written:
         self.guard, self.forward, self.reverse = unit.guard, unit.forward, unit.reverse
         self._stamp, self._trusted = -1, False
         self.tangent: FunctionType | None = None
+        self.compiling = Compiling()
 
     def is_outdated(self) -> bool:
         """Whether other rules apply now than when the code was generated."""
@@ -107,7 +104,7 @@ class Form:
         self.reason = ""
 
     def chosen(
-        self, f: FunctionType, args: Any, active: Any, *, now: bool
+        self, f: FunctionType, args: Any, active: Any, *, now: int
     ) -> tuple[Written, Any]:
         """The code for a call, and the captured values.
 
@@ -157,9 +154,9 @@ class Form:
         if self.reason == CHANGING:
             self.reason = ""
 
-    def failed(self) -> None:
+    def failed(self, error: Exception) -> None:
         """Count a fallback; after several in a row the form is given up."""
-        self.failures += 1
+        self.failures += not isinstance(error, NotCompiled)
         if self.failures == FAILURES:
             self.units, self.reason = (), "written code came to nothing before"
 

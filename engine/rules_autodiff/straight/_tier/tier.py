@@ -15,6 +15,7 @@ from numpy import ndarray
 
 from rules_autodiff._boundary.enter import Const, alias, without_const
 from rules_autodiff._python.errors import UnsupportedProgram
+from rules_autodiff._python.jitted import is_jitted, python_of
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import name_of
 from rules_autodiff.straight._guard.trust import is_answered
@@ -29,6 +30,7 @@ from .arguments import (
     signature_of,
     spread_out,
 )
+from .left import AUTO, COMPILED, PINNED, NotCompiled
 from .results import given, is_finite
 from .signatures import (
     DOUBLE,
@@ -42,11 +44,11 @@ from .signatures import (
 
 __all__ = [
     "Left", "Pass", "PassWithAux", "check_plain", "check_tier", "chosen", "code_of",
-    "gradient", "not_straight",
+    "gradient", "not_straight", "noted",
 ]  # fmt: skip
 
 FLOAT64 = np.float64
-TIERS = ("auto", "tape", "straight")
+TIERS = ("auto", "tape", *PINNED)
 
 
 class Strict(threading.local):
@@ -84,7 +86,7 @@ STRICT = Strict()
 
 
 def gradient(
-    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: bool = False
+    f: Any, args: Any, kwargs: Any, active: tuple[int, ...], *, now: int = AUTO
 ) -> tuple[Any, tuple[Any, ...]] | None:
     """The value of `f` and the derivatives in some of its arguments.
 
@@ -95,28 +97,31 @@ def gradient(
         args: Its positional arguments.
         kwargs: Its keyword arguments, constants.
         active: The positions of the arguments to differentiate.
-        now: Whether to generate code at the first call.
+        now: What the caller asks for; by all but `AUTO` code is generated at the first
+            call.
 
     Raises:
         Left: The tape has to do it.
     """
+    jitted, f = type(f) is not FunctionType and is_jitted(f), python_of(f)
     order = active if len(active) == 1 else tuple(sorted(active))
     choice = chosen(f, args, kwargs, order, now=now)
     if choice is None:
         return None
     form, written, inner, places, caps = choice
+    written.compiling.wanted |= jitted
     try:
         pair: tuple[Any, tuple[Any, ...]] = STRICT.run(
-            both_of, written, inner, caps, places
+            both_of, written, inner, caps, places, now
         )
         if STRICT.seen:
             STRICT.ask()
-    except Left:
-        form.failed()
+    except Left as error:
+        form.failed(error)
         STRICT.seen.clear()
         raise
     except Exception as error:  # the program's error: the tape raises it with its line
-        form.failed()
+        form.failed(error)
         STRICT.seen.clear()
         leave(f"it raised {type(error).__name__}: {error}")
     if form.failures:
@@ -136,17 +141,47 @@ def as_asked(active: Any, order: Any, found: tuple[Any, ...]) -> tuple[Any, ...]
 
 
 def both_of(
-    written: Written, args: Any, caps: Any, active: Any
+    written: Written, args: Any, caps: Any, active: Any, now: int
 ) -> tuple[Any, tuple[Any, ...]]:
     """Forward and backward."""
+    if written.compiling.concerns(written.unit, now):
+        found = compiled_back(written, args, caps, active, now, 1.0)
+        if found is not None:
+            check_number(found[0])
+            return found[0], given(args, active, found[1])
     value, residual = written.forward(*args, caps)
+    check_number(value)
+    written.compiling.count(residual)
+    cotangents = written.reverse(residual, 1.0)
+    del residual  # its contents are not the user's
+    return value, given(args, active, cotangents)
+
+
+def compiled_back(
+    written: Written, args: Any, caps: Any, active: Any, now: int, dy: Any
+) -> Any:
+    """The value and the cotangents by compiled code; None if it does not serve."""
+    compiling = written.compiling
+    kernel = compiling.chosen(written.unit, args, caps, None, active, now)
+    if kernel is None:
+        return None
+    return noted(compiling, lambda: kernel.back(args, caps, dy), now)
+
+
+def noted(compiling: Any, run: Any, now: int) -> Any:
+    """What compiled code gives; a number that became too small is noted."""
+    found = compiling.serve(run, now)
+    if found is not None and compiling.kernel.small:
+        STRICT.seen.add("underflow")
+    return found
+
+
+def check_number(value: Any) -> None:
+    """Let the tape return values of another form, or that are not finite."""
     if type(value) is not float and type(value) is not FLOAT64:
         leave(f"its result is of class {type(value).__name__}")
     if not isfinite(value):
         leave("its result is not finite")
-    cotangents = written.reverse(residual, 1.0)
-    del residual  # its contents are not the user's
-    return value, given(args, active, cotangents)
 
 
 class Pass:
@@ -157,7 +192,7 @@ class Pass:
         args: Its positional arguments.
         kwargs: Its keyword arguments, constants.
         active: The positions of the arguments to differentiate.
-        now: Whether to generate code at the first call.
+        now: What the caller asks for.
         writing: Whether programs may write into their arguments, of which the code
             has copies.
 
@@ -168,10 +203,12 @@ class Pass:
         output: The function's result.
         aux: What is returned beside it, with `has_aux`.
         mode: That of the code.
+        kernel: The compiled code; None if there is none.
     """
 
     mode = "reverse"
     aux: Any = None
+    kernel: Any = None
 
     def __init__(
         self,
@@ -180,14 +217,17 @@ class Pass:
         kwargs: Any,
         active: Any,
         *,
-        now: bool,
+        now: int,
         writing: bool = True,
     ):
+        self.now = now
+        jitted, f = type(f) is not FunctionType and is_jitted(f), python_of(f)
         self.active, self.order = active, tuple(sorted(active))
         choice = chosen(f, args, kwargs, self.order, now=now, mode=self.mode)
         if choice is None:
             leave("there is no code")
         self.form, self.written, self.args, self.places, self.caps = choice
+        self.written.compiling.wanted |= jitted
         self.code = f.__code__
         if self.written.unit.writes and not writing:
             leave("it writes into its arguments, and the caller is to see it")
@@ -199,21 +239,45 @@ class Pass:
             result = STRICT.run(step, *args)
             if STRICT.seen:
                 STRICT.ask()
-        except Left:
-            self.form.failed()
+        except Left as error:
+            self.form.failed(error)
             STRICT.seen.clear()
             raise
         except Exception as error:  # the program's error: the tape raises it
-            self.form.failed()
+            self.form.failed(error)
             STRICT.seen.clear()
             leave(f"it raised {type(error).__name__}: {error}")
         return result
 
     def forward(self) -> tuple[Any, Any]:
-        value, residual = self.written.forward(*self.args, self.caps)
+        value, residual = self.compiled_value() or self.written.forward(
+            *self.args, self.caps
+        )
+        self.written.compiling.count(residual)
         if type(value) is tuple:
             return tuple(map(self.leaf, value)), residual
         return self.leaf(value), residual
+
+    def compiled_value(self) -> Any:
+        """The value by compiled code, which keeps no residuals; or None."""
+        if not self.written.compiling.concerns(self.written.unit, self.now):
+            return None
+        compiling = self.written.compiling
+        self.kernel = compiling.chosen(
+            self.written.unit, self.args, self.caps, None, self.places, self.now
+        )
+        if self.kernel is None:
+            return None
+        run, args = self.kernel.value_alone, (self.args, self.caps)
+        return noted(compiling, lambda: (run(*args), None), self.now)
+
+    def compiled_cotangents(self, dy: Any) -> Any:
+        """Cotangents by compiled code, which runs forward again; or None."""
+        if self.kernel is None or self.residual is not None:
+            return None
+        run, args = self.kernel.back, (self.args, self.caps, dy)
+        compiling = self.written.compiling
+        return noted(compiling, lambda: run(*args)[1], self.now)
 
     def leaf(self, value: Any) -> Any:
         """A number or array of the result, as the user gets it."""
@@ -257,7 +321,11 @@ class Pass:
         return self.back((*others[:row], dy, *others[row + 1 :]))
 
     def backward(self, dy: Any) -> tuple[Any, ...]:
-        raw = self.written.reverse(self.residual, dy)
+        raw = self.compiled_cotangents(dy)
+        if raw is None:
+            if self.residual is None:  # the value was that of compiled code
+                _, self.residual = self.written.forward(*self.args, self.caps)
+            raw = self.written.reverse(self.residual, dy)
         cotangents = given(self.args, self.places, raw)
         cotangents = spread_out(self.code, self.order, self.places, cotangents)
         return as_asked(self.active, self.order, cotangents)
@@ -272,6 +340,9 @@ class PassWithAux(Pass):
     mode = WITH_AUX
 
     def forward(self) -> tuple[Any, Any]:
+        if self.now == COMPILED:
+            message = "it is not compiled: has_aux is given"
+            raise NotCompiled(message)
         (first, *others), residual = self.written.forward(*self.args, self.caps)
         kinds = leaf_kinds(self.written.unit.result)[1:]
         self.zeros = [
@@ -308,7 +379,7 @@ def zeros_of(y: Any) -> Any:
 
 
 def chosen(
-    f: Any, args: Any, kwargs: Any, active: Any, *, now: bool, mode: str = "reverse"
+    f: Any, args: Any, kwargs: Any, active: Any, *, now: int, mode: str = "reverse"
 ) -> tuple[Form, Any, Any, Any, Any] | None:
     """The form of a call, its code, its parameters, the active ones, and the captures.
 
@@ -356,7 +427,8 @@ def check_tier(tier: Any, name: str) -> None:
     """Raise an error for an unknown tier."""
     if tier not in TIERS:
         message = (
-            f"{name}: tier must be 'auto', 'tape' or 'straight', but got {tier!r}."
+            f"{name}: tier must be 'auto', 'tape', 'straight' or 'compiled', but got "
+            f"{tier!r}."
         )
         raise ValueError(message)
 

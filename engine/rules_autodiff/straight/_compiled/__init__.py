@@ -1,0 +1,1 @@
+"""Compiled code: generated code of numbers and small arrays, by numba."""
