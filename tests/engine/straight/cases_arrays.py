@@ -91,7 +91,8 @@ def shape_cases() -> list[Case]:
         lambda a: method("flatten", a), lambda a: method("T", a),
         lambda a: of(np.transpose, a), lambda a: method("transpose", a),
         lambda a: of(np.copy, a), lambda a: method("copy", a),
-        lambda a: of(np.asarray, a), lambda a: of(np.ascontiguousarray, a),
+        lambda a: of(np.asarray, a), lambda a: of(np.asanyarray, a),
+        lambda a: of(np.ascontiguousarray, a),
         lambda a: of(np.atleast_1d, a), lambda a: of(np.atleast_2d, a),
     )]  # fmt: skip
     found += [method("mT", x), method("mT", z), method("T", x > 0.5)]
