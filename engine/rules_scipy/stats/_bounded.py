@@ -64,12 +64,24 @@ anglit = continuous(
     var=lambda: PI * PI / 16 - 0.5,
     entropy=lambda: 1 - LOG_2,
 )
+
+
+def _rise(u: Any) -> Any:
+    r"""$u - \sin u$, by its series near zero."""
+    near = u < 0.5
+    small, square = where(near, u, 0.0), where(near, u, 0.0) ** 2
+    series = 0 * small
+    for k in range(6, 0, -1):
+        series = square / ((2 * k + 2) * (2 * k + 3)) * (1 - series)
+    return where(near, small**3 / 6 * (1 - series), u - sin(u))
+
+
 cosine = continuous(
     st.cosine,
     support=(-PI, PI),
     symmetric=True,
     pdf=lambda x: cos(x / 2) ** 2 / PI,
-    cdf=lambda x: (PI + x + sin(x)) / (2 * PI),
+    cdf=lambda x: _rise(PI + x) / (2 * PI),
     mean=lambda: 0.0,
     var=lambda: PI * PI / 3 - 2,
     entropy=lambda: math.log(4 * PI) - 1,
@@ -79,7 +91,7 @@ semicircular = continuous(
     support=(-1.0, 1.0),
     symmetric=True,
     logpdf=lambda x: math.log(2 / PI) + log1p(-x * x) / 2,
-    cdf=lambda x: 0.5 + (x * sqrt(1 - x * x) + asin(x)) / PI,
+    cdf=lambda x: sp.betainc(1.5 + 0 * x, 1.5 + 0 * x, (1 + x) / 2),
     mean=lambda: 0.0,
     var=lambda: 0.25,
     entropy=lambda: math.log(PI) - 0.5,

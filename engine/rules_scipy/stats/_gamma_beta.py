@@ -11,7 +11,12 @@ import scipy.stats as st
 from rules_scipy import special as sp
 from rules_scipy.special._arrays import absolute, exp, log, log1p, sqrt, where
 from rules_scipy.special._declare import elementwise, on_doubles, partial_of, ufunc
-from rules_scipy.special._noncentral import _ncf_density, t_moment
+from rules_scipy.special._differences import Difference
+from rules_scipy.special._noncentral import (
+    _ncf_density,
+    _step as degrees_step,
+    t_moment,
+)
 
 from ._continuous import continuous
 from ._normal import POSITIVE, log_phi
@@ -387,38 +392,40 @@ argus = continuous(
 # noncentral: SciPy has upper tails that do not cancel, without functions of their own
 
 
-def _upper_tail(scipy: Any, name: str, lower: Any) -> Any:
-    """The primitive of `sf`, whose derivatives are those of `cdf` reflected."""
+def _upper_tail(scipy: Any, *partials: Any) -> Any:
+    """The primitive of `sf` by its partials in the point and the shapes.
+
+    Differences in degrees of freedom are those of `sf` itself: where it is small, those
+    of `cdf` are rounding errors.
+    """
 
     def sf(*args: Any) -> Any:
         with np.errstate(all="ignore"):
             return np.asarray(scipy.sf(*args), dtype=float)
 
     sf.__name__ = sf.__qualname__ = f"{scipy.name}_sf"
-
-    def reflected(i: int) -> Any:
-        return lambda y, *args: -lower(i, *args)
-
-    names = (name, *scipy.shapes.split(", "))
-    return ufunc(elementwise(on_doubles(sf)), *map(reflected, range(len(names))))
+    return ufunc(elementwise(on_doubles(sf)), *partials)
 
 
-def _ncx2_partial(i: int, *args: Any) -> Any:
-    return partial_of(sp.chndtr, i, *args)
-
-
-def _last_to_front(f: Any) -> Any:
-    """The partials of `f(*shapes, x)` as those of a function of x and the shapes."""
-
-    def lower(i: int, x: Any, *shapes: Any) -> Any:
-        return partial_of(f, len(shapes) if i == 0 else i - 1, *shapes, x)
-
-    return lower
-
-
-ncx2_sf = _upper_tail(st.ncx2, "x", _ncx2_partial)
-ncf_sf = _upper_tail(st.ncf, "x", _last_to_front(sp.ncfdtr))
-nct_sf = _upper_tail(st.nct, "x", _last_to_front(sp.nctdtr))
+ncx2_sf = _upper_tail(
+    st.ncx2,
+    lambda y, x, v, nc: -partial_of(sp.chndtr, 0, x, v, nc),
+    Difference(lambda x, v, nc: degrees_step(v, x)),
+    lambda y, x, v, nc: -partial_of(sp.chndtr, 2, x, v, nc),
+)
+ncf_sf = _upper_tail(
+    st.ncf,
+    lambda y, x, m, n, nc: -_ncf_density(m, n, nc, x),
+    Difference(lambda x, m, n, nc: degrees_step(m, x)),
+    Difference(lambda x, m, n, nc: degrees_step(n, x)),
+    lambda y, x, m, n, nc: -partial_of(sp.ncfdtr, 2, m, n, nc, x),
+)
+nct_sf = _upper_tail(
+    st.nct,
+    lambda y, x, v, nc: -t_moment(1, v, nc, x),
+    Difference(lambda x, v, nc: degrees_step(v, x * x)),
+    lambda y, x, v, nc: t_moment(0, v, nc, x),
+)
 
 
 def _ncx2_logpdf(x: Any, df: Any, nc: Any) -> Any:
@@ -463,10 +470,23 @@ rice = continuous(
     sf=lambda x, b: ncx2_sf(x * x, 2.0 + 0 * x, b * b),
 )
 
+
 # of samples: the supremum of an empirical distribution
+def _small_supremum(x: Any) -> Any:
+    """The distribution function where it is small, by the theta series."""
+    low = x < 1
+    u, total = where(low, x, 1.0), 0 * x
+    for k in range(1, 9):
+        total = total + exp(-(((2 * k - 1) * math.pi / u) ** 2) / 8)
+    own = math.sqrt(2 * math.pi) / u * total
+    return where(low, own, 1 - sp.kolmogorov(where(low, 1.0, x)))
+
+
 kstwobign = continuous(
     st.kstwobign,
     support=POSITIVE,
+    open_ends=True,
+    cdf=_small_supremum,
     pdf=lambda x: -partial_of(sp.kolmogorov, 0, x),
     sf=sp.kolmogorov,
     isf=sp.kolmogi,

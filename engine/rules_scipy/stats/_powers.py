@@ -140,7 +140,7 @@ fisk = continuous(
 )
 mielke = by_logcdf(
     st.mielke,
-    lambda x, k, s: k * log(x) - k / s * log1p(x**s),
+    lambda x, k, s: -k / s * softplus(-s * log(x)),
     support=POSITIVE,
     open_ends=True,
     logpdf=lambda x, k, s: log(k) + (k - 1) * log(x) - (1 + k / s) * log1p(x**s),
