@@ -282,7 +282,7 @@ def _hidden_text(primitive: Any, cls: type) -> str:
 
 
 def refuse_captured(primitive: Any) -> None:
-    """What a function captures is no argument of its rules; JAX may be tracing it.
+    """Refuse captured values that JAX may be tracing: they are no arguments of a rule.
 
     Raises:
         UnexpectedTracerError: It captures a value that may be differentiated.

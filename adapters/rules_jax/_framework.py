@@ -1,4 +1,4 @@
-"""What the core must know of JAX's arrays, registered before all else."""
+"""Facts about JAX's arrays that the core needs, registered before all else."""
 
 from __future__ import annotations
 

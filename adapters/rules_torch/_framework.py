@@ -1,4 +1,4 @@
-"""What the core must know of tensors, registered before all else."""
+"""Facts about tensors that the core needs, registered before all else."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def solve(
     example: Any,
     result: Any = None,
 ) -> Any:
-    """What `run(functions, *start)` returns, with functions and arrays of NumPy.
+    """The result of `run(functions, *start)`, with functions and arrays of NumPy.
 
     Args:
         run: Calls SciPy. It returns `(y, success, counts, others)`: an array, whether

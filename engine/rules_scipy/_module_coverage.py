@@ -13,7 +13,7 @@ _LEFT_OUT = frozenset({"test"})
 
 
 class ModuleCoverage(NamedTuple):
-    """What is known of every public function of a module.
+    """The status of every public function of a module.
 
     Attributes:
         module: The module of SciPy.

@@ -1,4 +1,4 @@
-"""What functions take and capture, as one vector of numbers and back."""
+"""Arguments and captures of functions, as one vector of numbers and back."""
 
 from __future__ import annotations
 

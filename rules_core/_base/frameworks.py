@@ -1,4 +1,4 @@
-"""What the core must know of a framework's arrays: adapters register it.
+"""Facts about a framework's arrays that the core needs: adapters register them.
 
 An adapter is an entry point of the group `rules_core.adapters`, named by the root
 module of the framework's types. It is imported when an object of such a type is met, so

@@ -19,7 +19,7 @@ REPEATS = 7
 def bench(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
 ) -> Iterator[tuple[str, ...]]:
-    """What is timed, the median time of a call, and its ratio to the function's own.
+    """Rows of a table: the part, its median time, the ratio to the function's own.
 
     The rules run as an AD system for NumPy calls them; cotangents and tangents are
     zeros, which cost as much as any.

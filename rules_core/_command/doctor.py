@@ -110,7 +110,7 @@ def _frameworks(problems: list[str], hints: list[str]) -> list[tuple[str, ...]]:
 
 
 def _state(root: str, hints: list[str]) -> str:
-    """What changes how a framework computes."""
+    """Settings that change how a framework computes."""
     library = import_module(root)
     if root == "torch":
         has_gpu = library.cuda.is_available()

@@ -74,7 +74,7 @@ def rules_of(f: Any) -> RuleList:
 
 
 def explanation(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """What `explain` says of a call.
+    """The text of `explain` for a call.
 
     Raises:
         CommandError: The function does not take these arguments.

@@ -1,4 +1,4 @@
-"""What a command works on: `module:function`, and arguments as Python writes them."""
+"""The subject of a command: `module:function`, and arguments as Python writes them."""
 
 from __future__ import annotations
 

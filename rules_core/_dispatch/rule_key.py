@@ -138,7 +138,7 @@ def is_fleeting(key: Any) -> bool:
 
 
 def owner_of(key: Any) -> Any:
-    """What knows the module of a key: the class of a method, the ufunc of `reduce`."""
+    """The object with the module of a key: a method's class, the ufunc of `reduce`."""
     if is_ufunc_method(key):
         return key.__self__
     return getattr(key, "__objclass__", key)

@@ -61,7 +61,7 @@ _HOST = "_rules_core_host"
 
 @final
 class Namespace(ModuleType):
-    """What `with_rules` returns."""
+    """The result of `with_rules`."""
 
     def __init__(self, module: ModuleType, *, host: bool) -> None:
         super().__init__(module.__name__, module.__doc__)

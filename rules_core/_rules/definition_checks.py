@@ -50,7 +50,7 @@ def check_arity(
 
 
 def _first(leading: tuple[str, ...], count: int) -> str:
-    """What comes before the arguments of an frule."""
+    """The parameters before the arguments of an frule."""
     if "tangents" not in leading:
         return ""
     dxs = ", ".join(f"dx{i}" for i in range(1, min(count, 2) + 1))

@@ -21,7 +21,7 @@ __all__ = ["ordered_cotangents"]
 def ordered_cotangents(
     rule: Rule, found: Any, count: int, primals: Sequence[Any] | None = None
 ) -> tuple[Any, ...]:
-    """What a pullback returned, as one cotangent per argument of its rule.
+    """The result of a pullback, as one cotangent per argument of its rule.
 
     Args:
         rule: The rrule.

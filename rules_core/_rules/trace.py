@@ -53,7 +53,7 @@ class TracedCall:
 
 @final
 class RuleTrace:
-    """What ran: a list of `TracedCall` that shows itself as a table.
+    """The rules that ran: a list of `TracedCall` that shows itself as a table.
 
     Attributes:
         value: What the function returned.

@@ -1,1 +1,1 @@
-"""What a tangent is: zeros, thunks, containers, projection and sums."""
+"""Tangents: zeros, thunks, containers, projection and sums."""

@@ -290,7 +290,7 @@ def entries_given(tree: StructuralTangent, dx: Any, path: str) -> dict[Any, Any]
 
 
 def entries_of(level: Structure, dx: Any, path: str) -> dict[Any, Any]:
-    """The same for one level of the primal.
+    """Entries of a tangent for one level of the primal.
 
     >>> from rules_core import structure
     >>> from rules_core.extend import entries_of

@@ -49,7 +49,7 @@ def _check(mode: Mode, label: str, coordinates: Vector, given: Any) -> None:
 
 
 def _with_zeros(mode: Mode) -> Iterator[tuple[str, Vector, Any]]:
-    """What is zero, the coordinates of that tangent, and the tangent."""
+    """The zero part, the coordinates of that tangent, and the tangent."""
     root, vector = mode.domain.root, seeds(mode)[0]
     whole = "dy" if mode.kind == "rrule" else "all tangents"
     if not isinstance(root, Fork):

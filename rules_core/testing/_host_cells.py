@@ -99,7 +99,7 @@ class FlatFunction:
         return tuple([y for y in self.full(*moving) if self.host.is_smooth(y)])
 
     def at(self, leaves: Sequence[Any]) -> FlatFunction:
-        """The same call at other arrays, integers included."""
+        """A copy of the call at other arrays, integers included."""
         made = FlatFunction(self.host, self.f, (), self.kwargs)
         made.layout, made.leaves, made.where = self.layout, list(leaves), self.where
         made.moving = tuple([leaves[i] for i in self.where])

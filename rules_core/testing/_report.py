@@ -181,7 +181,7 @@ class Report:
         return str(self)
 
     def _repr_html_(self) -> str:
-        """What passed is folded away."""
+        """Passed checks are folded away."""
         rows = [(c.status, c.name, c.detail) for c in self._rows()]
         other = [row for row in rows if row[0] != "passed"]
         passed = [row for row in rows if row[0] == "passed"]

@@ -26,6 +26,8 @@ RIDDLES = (
 )
 PAGE_RIDDLES = rf"{RIDDLES}|the same\b|the rest\b|refus(?:ed|es)\b"
 
+NO_START = ("The same", "The rest", "Its like")
+
 # A status of the tester, and of the tables that tests make.
 STATUS = re.compile(r"\*[Rr]efused\*")
 
@@ -52,11 +54,15 @@ def prose(page):
     return re.sub(r"`[^`]+`", "`…`", text)
 
 
-def docstrings(path):
+def each_docstring(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     nodes = [node for node in ast.walk(tree) if isinstance(node, kinds)]
-    return "\n\n".join(ast.get_docstring(node) or "" for node in nodes)
+    return [ast.get_docstring(node) or "" for node in nodes]
+
+
+def docstrings(path):
+    return "\n\n".join(each_docstring(path))
 
 
 def name(path):
@@ -87,6 +93,17 @@ def test_docstrings_have_no_riddles(folder):
         if (lines := found(RIDDLES, docstrings(path)))
     }
     assert riddles == {}
+
+
+@pytest.mark.parametrize("folder", SOURCES)
+def test_docstrings_begin_with_a_thing_or_a_verb(folder):
+    """A reader sees one docstring at a time, not what it is the same as."""
+    starts = {
+        name(path): lines
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if (lines := [d for d in each_docstring(path) if d.startswith(NO_START)])
+    }
+    assert starts == {}
 
 
 def test_the_words_are_found():

@@ -227,7 +227,7 @@ def rebuild(plan: Plan, tensors: Iterable[Tensor]) -> Any:
 
 
 def rebuild_apart(plan: Plan, tensors: Iterable[Tensor]) -> Any:
-    """The same with containers of its own: what it puts there stays in this copy."""
+    """A copy with containers of its own: its writes stay in this copy."""
     if plan[1] is not _make_general:
         return rebuild(plan, tensors)
     return _Builder(tuple(tensors), apart=True).build(plan[0])

@@ -141,7 +141,7 @@ def _say(primitive: rc.Primitive, what: str) -> None:
 
 
 def _say_duals(primitive: rc.Primitive) -> None:
-    """The same for dual numbers; torch cannot leave its graph inside a transform.
+    """The trace of dual numbers; torch cannot leave its graph inside a transform.
 
     Raises:
         UntraceableError: A transform is active.

@@ -19,7 +19,7 @@ def defaults_of(f: FunctionType) -> tuple[Any, ...]:
 
 
 def capturing_defaults(f: FunctionType) -> Callable[..., Any]:
-    """The same function, which captures its defaults."""
+    """A copy of a function, which captures its defaults."""
     code, defaults, by_keyword = f.__code__, f.__defaults__ or (), f.__kwdefaults__
     named = dict(by_keyword or {})
     count = code.co_argcount

@@ -1,4 +1,4 @@
-"""What a branch stores on the way that is not taken, read from the program's text.
+"""Stores of a branch on the way that is not taken, read from the program's text.
 
     if not np.allclose(self.x, x):
         self.x, self.value = x.copy(), f(x)
@@ -54,7 +54,7 @@ FACT_FUNCTIONS = EXACT | {
 
 
 class Skips(NamedTuple):
-    """What a decision may skip.
+    """Places that a decision may leave without a store.
 
     Attributes:
         if_true: The places that are not stored to if the test is true.
@@ -111,12 +111,12 @@ class SkippedStores:
                 self.block(inner, [*later, *rest])
 
     def way(self, nodes: list[Any], others: list[Any], rest: list[Any]) -> list[Any]:
-        """What is not run on the way through `nodes`."""
+        """Stores that are not run on the way through `nodes`."""
         ends = bool(nodes) and isinstance(nodes[-1], EXITS)
         return [*others, *rest] if ends else others
 
     def inside(self, node: Any, rest: list[Any]) -> list[Any]:
-        """What a statement that ends where it will may leave out."""
+        """Stores that a statement with several ends may leave out."""
         leaves = any(isinstance(part, EXITS) for part in walk(node))
         parts = getattr(node, "handlers", ()), getattr(node, "cases", ())
         return [*parts[0], *parts[1], *(rest if leaves else ())]
@@ -205,7 +205,7 @@ def places_in(
 
 
 def place_set(node: ast.Call, called: Chain) -> Place:
-    """What `setattr(owner, name, value)` stores to."""
+    """The place to which `setattr(owner, name, value)` stores."""
     owner = chain_of(node.args[0]) or called
     name = node.args[1] if len(node.args) > 1 else None
     if isinstance(name, ast.Constant):
@@ -311,7 +311,7 @@ def is_fact(node: ast.AST) -> bool:
 
 
 def sources(body: list[Any]) -> dict[str, list[Chain]]:
-    """What each local variable is computed from, anywhere in the function."""
+    """Sources of each local variable, anywhere in the function."""
     found: dict[str, list[Chain]] = {}
     for node in (part for statement in body for part in walk(statement)):
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]

@@ -180,7 +180,7 @@ def call_mutating_reverse(run: Any, rule: Any, f: Any, args: Any) -> Any:
 
 
 def answer(run: Any, rule: Any, duals: Any, before: Any) -> Any:
-    """What a mutating rule returns; its errors are none of the program."""
+    """The result of a mutating rule; its errors are none of the program."""
     try:
         return run.below.call(rule, *duals)
     except Exception as error:

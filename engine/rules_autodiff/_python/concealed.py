@@ -66,7 +66,7 @@ def shown(x: Any) -> Any:
 
 
 def hidden(x: Any) -> Any:
-    """What else an object holds."""
+    """Other contents of an object."""
     cls = type(x)
     root = str(getattr(cls, "__module__", "")).partition(".")[0]
     if isinstance(x, type | ModuleType):

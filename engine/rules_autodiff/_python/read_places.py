@@ -1,4 +1,4 @@
-"""What the code of a function reads besides its arguments, with the names it reads by.
+"""Values that a function's code reads besides its arguments, with their names.
 
 Globals, cells, defaults, attributes of classes, modules and instances, of the function
 itself and of those that it names. What the function itself captures is left out: that
@@ -201,7 +201,7 @@ def of_instance(
 
 
 def called(path: str, x: Any, seen: dict[Any, Any]) -> Iterator[Place]:
-    """What functions read that code gets from a wrapper, a list or a dict."""
+    """Values read by functions that code gets from a wrapper, a list or a dict."""
     if isinstance(x, FunctionType | Primitive):
         yield from follow(path, x, None, frozenset(), None, seen)
     elif type(x) in CONTAINERS and id(x) not in seen:

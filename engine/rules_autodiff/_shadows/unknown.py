@@ -45,7 +45,7 @@ def note_unknown(slot: Any, ct: NotImplementedTangent) -> None:
 
 
 def unknown_at(slot: Any) -> NotImplementedTangent | None:
-    """What was kept for a slot."""
+    """The record of a slot."""
     own = _PASS.get()
     return own.found.get(id(slot)) if own is not None and own.found else None
 

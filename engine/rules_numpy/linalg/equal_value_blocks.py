@@ -1,4 +1,4 @@
-"""What values and vectors together tell of the gradient in a block of equal values.
+"""The gradient in a block of equal values, as values and vectors determine it.
 
 A smooth L(A) has a Hermitian gradient Z in the block, and the cotangent of the values
 shows its diagonal z, whatever the vectors are. The cotangent of the vectors has a

@@ -19,7 +19,7 @@ __all__ = [
 
 
 class Axes(NamedTuple):
-    """What a transform does along which axes.
+    """The axes of a transform, and their lengths.
 
     Attributes:
         places: The axes, as the user gave them.

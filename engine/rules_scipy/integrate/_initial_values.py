@@ -98,7 +98,7 @@ _COUNTS = ("status", "nfev", "njev", "nlu")
 
 @rc.primitive
 def solution(functions: Any, args: Any, given: Any, run: Run) -> Any:
-    """What SciPy finds, without derivative; the table's rows are `t` and the state."""
+    """SciPy's result, without derivative; the table's rows are `t` and the state."""
     start = given[0]
     # Of how many steps and events there are only SciPy knows.
     known_size = len(given) > 3 and not run.settings["kinds"]

@@ -74,7 +74,7 @@ _FIELD = (
 
 @rc.primitive
 def odeint_states(functions: Any, args: Any, y0: Any, times: Any, run: Run) -> Any:
-    """What SciPy finds, without derivative."""
+    """SciPy's result, without derivative."""
     xp = rc.array_namespace(y0)
     rows = xp.zeros((times.shape[0], y0.shape[0]), dtype=y0.dtype)
     examples = [(times[0], y0)] * len(functions)

@@ -68,7 +68,7 @@ def rate(fun: Function, args: Any, t: Any, y: Any) -> Any:
 
 
 def in_dtype(found: Any, example: Any) -> Any:
-    """What SciPy found, which is double, in the precision of the program."""
+    """SciPy's result, which is double, in the precision of the program."""
     return rc.array_namespace(example).astype(found, example.dtype, copy=False)
 
 
@@ -92,7 +92,7 @@ def trajectory(
 
 @rc.primitive
 def carried(known: Any, moving: Any) -> Any:
-    """What is known, with the derivative of what moves."""
+    """The known values, with the derivatives of those that move."""
     return known
 
 

@@ -176,7 +176,7 @@ class BSpline(_sp.BSpline):
         return cls.construct_fast(t, made, k, pp.extrapolate, pp.axis)
 
     def insert_knot(self, x: Any, m: int = 1) -> Any:
-        """The same spline with `m` more knots at `x`."""
+        """A spline with `m` more knots at `x`, of equal values."""
         check(_sp.BSpline.insert_knot, _plain(self), x, m)
         t, c, x = arrays(self.t, self.c, x)
         for _ in range(m):

@@ -53,7 +53,7 @@ def end_of(x: Any, q: Any) -> Any:
 
 
 class _Pieces:
-    """What both bases have in common.
+    """The common base of both bases of polynomials.
 
     Attributes:
         c: Coefficients, `(k, m, ...)`.
@@ -288,7 +288,7 @@ class PPoly(_Pieces, _sp.PPoly):
 
     @classmethod
     def from_bernstein_basis(cls, bp: Any, extrapolate: Any = None) -> Any:
-        """The same pieces in powers."""
+        """These pieces in powers."""
         if not isinstance(bp, _sp.BPoly):
             message = (
                 f".from_bernstein_basis only accepts BPoly instances. Got {type(bp)} "
@@ -353,7 +353,7 @@ class BPoly(_Pieces, _sp.BPoly):
 
     @classmethod
     def from_power_basis(cls, pp: Any, extrapolate: Any = None) -> Any:
-        """The same pieces in Bernstein's basis."""
+        """These pieces in Bernstein's basis."""
         if not isinstance(pp, _sp.PPoly):
             message = (
                 f".from_power_basis only accepts PPoly instances. Got {type(pp)} "

@@ -65,7 +65,7 @@ def _places(f: Any, shapes: tuple[tuple[int, ...], ...], options: Any) -> Any:
 
 
 def _picked(f: Any, xs: Any, options: tuple[Any, ...] = ()) -> Any:
-    """What `f` makes of arrays, as a selection of their entries."""
+    """The result of `f`, as a selection of entries of its arrays."""
     places = _places(f, tuple([tuple(x.shape) for x in xs]), options)
     xp = rc.array_namespace(*xs)
     dtype = xp.result_type(*[x.dtype for x in xs])

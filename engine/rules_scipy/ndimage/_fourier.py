@@ -101,7 +101,7 @@ fourier_shift = _declared(_sp.fourier_shift, _shift_step, 2, "complex")
 def _ellipsoid_adjoint(
     dy: Any, input: Any, size: Any, n: Any, axis: Any, output: Any
 ) -> Any:
-    """The same: entries are multiplied by real numbers."""
+    """The map itself: entries are multiplied by real numbers."""
     return entries_like(input, cast(fourier_ellipsoid(dy, size, n, axis), input))
 
 

@@ -42,7 +42,7 @@ def _residual(
 
 
 def value_of(r: Any, y: Any) -> Any:
-    """What an equation returns, as an array of the shape of its unknowns."""
+    """The result of an equation, as an array of the shape of its unknowns."""
     if isinstance(r, list | tuple):
         r = stacked(rc.array_namespace(y), r)
     shape, found = getattr(y, "shape", ()), getattr(r, "shape", ())

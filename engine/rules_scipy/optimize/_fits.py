@@ -38,7 +38,7 @@ _FIELD = (
 
 
 def residuals_of(r: Any, x: Any) -> Any:
-    """What a function returns, as a vector."""
+    """The result of a function, as a vector."""
     if not rc.is_array(r) or not getattr(r, "shape", ()):
         r = stacked(rc.array_namespace(x), r if isinstance(r, list | tuple) else [r])
     return r.reshape((-1,))

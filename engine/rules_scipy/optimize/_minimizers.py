@@ -113,7 +113,7 @@ def if_callable(f: Any) -> Any:
 
 
 def _kind(jac: Any) -> Any:
-    """What SciPy takes in place of a function."""
+    """The function that SciPy takes in place of the user's."""
     return None if callable(jac) or jac is True else jac
 
 

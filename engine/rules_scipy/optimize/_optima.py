@@ -35,7 +35,7 @@ _REVERSE, _FORWARD = RuleConfig[HasReverseMode], RuleConfig[HasForwardsMode]
 
 
 def number(y: Any) -> Any:
-    """What an objective returns, as a number."""
+    """The result of an objective, as a number."""
     return y.reshape(()) if getattr(y, "shape", ()) else y
 
 
@@ -47,7 +47,7 @@ def slope(f: Any, x: Any) -> Any:
 
 
 def conditions(y: Any, functions: Any, args: Any, n: int) -> tuple[Any, Any]:
-    """What the limits bound, and the multipliers of the limits.
+    """The bounded quantities, and the multipliers of their limits.
 
     Args:
         y: The `n` unknowns, and the multipliers of the constraints.
@@ -418,7 +418,7 @@ def best_value_frule(
 
 @rc.primitive
 def with_formula(value: Any, formula: Any, functions: Any, args: Any) -> Any:
-    """What SciPy computed, with the derivative of `formula(functions, *args)`."""
+    """SciPy's result, with the derivative of `formula(functions, *args)`."""
     return value
 
 

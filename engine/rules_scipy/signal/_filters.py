@@ -175,7 +175,7 @@ sosfilt_zi = declared(_sp.sosfilt_zi, _sosfilt_zi_step, "sos")
 
 
 def _past(coefficients: Any, signal: Any, order: int) -> Any:
-    """What the past of a signal adds to the state, without the present coefficient."""
+    """The past of a signal in the state, without the present coefficient."""
     c, past = together(coefficients[1:], signal)
     n = c.shape[0]
     past = padded(past[:n], 0, 0, max(n - past.shape[0], 0))

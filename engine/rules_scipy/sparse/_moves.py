@@ -278,7 +278,7 @@ def planned(f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def asked(f: Any, args: Any, kwargs: Any) -> Any:
-    """What SciPy returns, without derivative.
+    """SciPy's result, without derivative.
 
     It sees copies: many functions first add up or sort the entries of their arguments
     in place, where numbers would lose their derivative.

@@ -1,4 +1,4 @@
-"""What authors of rules return: zeros, thunks, broadcast shapes."""
+"""Results of authors' rules: zeros, thunks, broadcast shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an adapter must do with the arguments of a call."""
+"""Duties of an adapter towards the arguments of a call."""
 
 from __future__ import annotations
 

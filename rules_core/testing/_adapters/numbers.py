@@ -122,7 +122,7 @@ _CLOSE = {"float64": 1e-9, "float32": CLOSE, "float16": 2.0**-8}
 
 
 def _dtype_of(host: Host, x: Any) -> str:
-    """What the framework makes of an array: it may have no double precision."""
+    """An array as the framework has it, which may lack double precision."""
     product = product_with()
     cell = next(host.of("value"))
     return str(np.asarray(cell.run(lambda x: product(x, x), (x,), {})).dtype)

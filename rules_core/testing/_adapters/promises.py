@@ -1,4 +1,4 @@
-"""What a framework promises, one check each: functions with rules, run in its cells.
+"""Promises of a framework, one check each: functions with rules, run in its cells.
 
 What a rule here returns is right but for the one thing that is asked.
 """

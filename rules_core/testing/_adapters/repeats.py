@@ -170,7 +170,7 @@ def _canonical_line() -> Any:
 
 
 def errors(host: Host) -> None:
-    """What an author's code raises reaches the caller, and later calls are right."""
+    """Errors of an author's code reach the caller, and later calls are right."""
 
     def stop(*_: Any) -> Any:
         raise ValueError(WORDS)

@@ -26,7 +26,7 @@ PATH = Path(__file__).with_name("handler.so")
 
 
 class Entry(ctypes.Structure):
-    """What the handler knows of a loop; `handler.c` says what the fields are."""
+    """The handler's record of a loop; `handler.c` explains the fields."""
 
     _fields_ = (
         ("key", ctypes.c_int64),

@@ -41,7 +41,7 @@ class Constant:
 
     @property
     def given(self) -> Any:
-        """What NumPy's promotion is told of it: Python numbers adapt to arrays."""
+        """The form that NumPy's promotion takes: Python numbers adapt to arrays."""
         kind = type(self.value)
         return kind if kind in (int, float, complex) else np.asarray(self.value).dtype
 

@@ -22,7 +22,7 @@ _MODULES = "numpy", "scipy.special", "numpy.linalg._umath_linalg"
 
 
 class _CallInfo(ctypes.Structure):
-    """What the capsule holds."""
+    """The pointer in a capsule."""
 
     _fields_ = (
         ("strided", ctypes.c_void_p),

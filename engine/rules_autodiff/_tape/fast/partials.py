@@ -35,7 +35,7 @@ def selected(dz: Any, p: Any) -> Any:
 
 
 def strictly_selected(dz: Any, p: Any) -> Any:
-    """The same, zero where the partial is, also of an infinity."""
+    """A product that is zero where the partial is, also of an infinity."""
     return np.where(p == 0, 0.0, dz) * p
 
 

@@ -107,7 +107,7 @@ class Captures:
         }  # fmt: skip
 
     def state(self) -> dict[str, Any]:
-        """What was collected so far."""
+        """The captures so far."""
         return {name: copy.copy(value) for name, value in vars(self).items()}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a class answers for an attribute, asked by guards without running its code."""
+"""Attributes of classes, looked up by guards without running code of the class."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ MISSING = object()
 
 
 def entry(cls: type, name: str) -> Any:
-    """What stands in a class or its bases under a name."""
+    """The entry of a class or its bases under a name."""
     for base in cls.__mro__:
         if name in base.__dict__:
             return base.__dict__[name]

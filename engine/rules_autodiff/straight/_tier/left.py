@@ -1,4 +1,4 @@
-"""What a caller asks of the tier, and calls that it leaves to the tape."""
+"""Requests to the tier, and calls that it leaves to the tape."""
 
 from typing import NoReturn
 
@@ -21,7 +21,7 @@ PINNED = {"straight": STRAIGHT, "compiled": COMPILED}
 
 
 def asked(tier: str) -> int:
-    """What a caller asks for by the name of a tier."""
+    """The request that a tier's name stands for."""
     return PINNED.get(tier, AUTO)
 
 

@@ -187,7 +187,7 @@ class Writing:
         return self.loops[node]
 
     def state(self) -> Any:
-        """What was collected so far."""
+        """The functions so far."""
         own = {name: copy.copy(getattr(self, name)) for name in COLLECTED}
         return own, self.captures.state()
 
