@@ -3,7 +3,8 @@
     python benchmarks/engine_compiled.py [name …]
 
 For each program: the program by Python and by numba; its gradient by generated Python
-code and by compiled code; how long compiling took, without numba's cache.
+code and by compiled code; how long compiling took, without numba's cache. Processor
+time, so that other programs on the machine matter little.
 """
 
 import math
@@ -97,18 +98,18 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 def per_call(call: Callable[[], Any]) -> float:
-    """Seconds of a call: the least mean of some turns."""
+    """Processor seconds of a call: the least mean of some turns."""
     call()
-    start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < SECONDS / TURNS:
+    start, count = time.process_time(), 0
+    while time.process_time() - start < SECONDS / TURNS:
         call()
         count += 1
     means = []
     for _ in range(TURNS):
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(count):
             call()
-        means.append((time.perf_counter() - start) / count)
+        means.append((time.process_time() - start) / count)
     return min(means)
 
 
