@@ -29,6 +29,7 @@ from rules_scipy._parameters import joined, leaves, shapes_of, split, spread, ta
 from rules_scipy._solvers import value_backwards, value_forwards
 
 from ._moving_jumps import if_at_rest, integrand_run, moved_by, unless_moved
+from ._resolved import edges, integrated, remembered
 
 __all__ = ["integral", "scalar_run", "vector_run"]
 
@@ -44,7 +45,8 @@ def integral(
         args: Its arguments after the first.
         a: The lower limit.
         b: The upper limit.
-        run: `scalar_run` or `vector_run`.
+        run: `scalar_run` or `vector_run`. In runs of derivatives (`_seen`) what `fun`
+            returns begins with numbers that are integrated for their intervals alone.
         size: The length of the vector; None for a number.
     """
     lower = like(a, a, b, args, fun)
@@ -61,51 +63,89 @@ def scalar_run(**settings: Any) -> Run:
 
 
 def _by_quad(settings: Any, functions: Any, a: Any, b: Any) -> Any:
-    fun = functions[0]
+    fun, shown = functions[0], settings["full_output"]
+    given = {k: v for k, v in settings.items() if k != _SEEN} | {"full_output": 1}
 
     def number(x: float) -> float:
         return float(np.asarray(fun(x)).reshape(()))
 
-    shown = settings["full_output"]
-    given = {k: v for k, v in settings.items() if k != _DERIVED} | {"full_output": 1}
-    y, error, *rest = _sp.quad(number, float(a), float(b), **given)
+    if _SEEN in settings:
+        y, error, *rest = _derivative(settings, given, fun, float(a), float(b))
+    else:
+        y, error, *rest = _sp.quad(number, float(a), float(b), **given)
     success = len(rest) < 2  # else there is a message
     if not (success or shown):
         warnings.warn(rest[1], _sp.IntegrationWarning, stacklevel=2)
     return np.float64(y), int(success), (error,), {"rest": rest if shown else ()}
 
 
-# A setting of integrals of derivatives: the function was looked at before.
-_DERIVED = "derived"
+def _derivative(settings: Any, given: Any, fun: Any, a: float, b: float) -> Any:
+    """The integral of the last number of a vector, and what `quad` adds to it."""
+    if b < a:
+        y, *rest = _derivative(settings, given, fun, b, a)
+        return -y, *rest
+    parts = remembered(lambda x: np.asarray(fun(x)))
+    given, inner = _inside(given, a, b)
+
+    def part(i: int) -> Any:
+        return lambda x: float(parts(x)[i])
+
+    for i in range(settings[_SEEN]):
+        inner = edges(part(i), a, b, given, inner)
+    return integrated(part(-1), a, b, given, inner)
 
 
-def _of_derivative(run: Run) -> Run:
-    return Run(run.f, run.counts, run.dtype, **(run.settings | {_DERIVED: True}))
+def _inside(given: Any, a: float, b: float) -> tuple[Any, list[float]]:
+    """Options without points, and the points between the limits."""
+    given = dict(given)
+    points = np.ravel(given.pop("points", None) or [])
+    return given, sorted(float(x) for x in points if a < x < b)
+
+
+# A setting of integrals of derivatives: how many numbers of the vector are those of the
+# function, which was looked at before.
+_SEEN = "seen"
+
+
+def _seen(run: Run) -> int:
+    return int(run.settings.get(_SEEN, 0))
+
+
+def _of_derivative(run: Run, seen: int) -> Run:
+    return Run(run.f, run.counts, run.dtype, **(run.settings | {_SEEN: seen}))
 
 
 def vector_run(run: Run) -> Run:
     """Integrates vectors to the precision of another run."""
     if run.f is _by_vector:
         return run
-    names = ("epsabs", "epsrel", "points")
+    names = ("epsabs", "epsrel", "points", "maxp1", "limlst")
     # It halves intervals where quad extrapolates, so it needs more of them.
     given = {k: run.settings[k] for k in names} | {"limit": 4 * run.settings["limit"]}
     return Run(_by_vector, 1, None, **given)
 
 
 def _by_vector(settings: Any, functions: Any, a: Any, b: Any) -> Any:
-    names = ("epsabs", "epsrel", "points", "limit")
+    names = ("epsabs", "epsrel", "limit")
     given = {k: settings[k] for k in names if settings[k] is not None}
+    parts, seen = remembered(lambda x: np.asarray(functions[0](x))), settings[_SEEN]
+    low, high = sorted((float(a), float(b)))
+    options, inner = _inside(settings, low, high)
+    options = {k: v for k, v in options.items() if k != _SEEN} | {"full_output": 1}
+    inner = edges(lambda x: float(parts(x)[0]), low, high, options, inner)
     # On the whole line quad_vec calls the function where squares overflow.
     middle = (0.0,) if math.isinf(a) and math.isinf(b) else ()
-    ends = [float(a), *middle, float(b)]
     total, error, success = np.float64(0.0), 0.0, True
-    for low, high in pairwise(ends):
+    for start, stop in pairwise([low, *middle, high]):
+        points = [
+            x for x in inner if start < x < stop
+        ]  # in order, as quad_vec reads them
         y, own, info = _sp.quad_vec(
-            lambda x: np.asarray(functions[0](x)), low, high, full_output=True,
-            norm="max", **given,
+            lambda x: parts(x)[seen:], start, stop, full_output=True, norm="max",
+            **given | {"points": points or None, "limit": given["limit"] + len(points)},
         )  # fmt: skip
         total, error, success = total + y, error + own, success and info.success
+    total = total if float(a) <= float(b) else -total
     return total if success else total * np.nan, int(success), (error,), {}
 
 
@@ -126,8 +166,9 @@ def integral_rrule(
             return none, zero, zero, zero, zero, none, none
         dy = d[0]
         dfun, dargs = _of_parameters(config, fun, args, (a, b), run, size, dy)
-        da = rc.thunk(lambda: _at_end(config, fun, args, a, -dy))
-        db = rc.thunk(lambda: _at_end(config, fun, args, b, dy))
+        where = run, size
+        da = rc.thunk(lambda: _at_end(config, fun, args, a, -dy, *where))
+        db = rc.thunk(lambda: _at_end(config, fun, args, b, dy, *where))
         return none, dfun, dargs, da, db, none, none
 
     return results, integral_pullback
@@ -142,14 +183,17 @@ def _of_parameters(
         return rc.NoTangent(), (rc.NoTangent(),) * len(args)
     # Of a number the precision does not depend on its cotangent.
     unit, factor = (dy * 0.0 + 1.0, dy) if size is None else (dy, 1.0)
+    before = _seen(run)
+    seed = unit if not before else _after(before, unit)
 
     def cotangents(x: Any) -> Any:
-        _, pullback = rrule_via_ad(config, fun, x, *args)
-        dfun, _, *dargs = pullback(unit)
-        return joined(leaves((fun, args), (dfun, tuple(dargs))), shapes, unit)
+        y, pullback = rrule_via_ad(config, fun, x, *args)
+        dfun, _, *dargs = pullback(seed)
+        found = joined(leaves((fun, args), (dfun, tuple(dargs))), shapes, unit)
+        return _joined(y, found)
 
     flags = _moving(fun, args, limits, run)
-    run = _of_derivative(vector_run(run))
+    run = _of_derivative(vector_run(run), before + (size or 1))
     size, (a, b) = sum(math.prod(shape) for shape, _ in shapes), limits
     total = integral(cotangents, (), a, b, run, size)[0]
     parts = unless_moved(split(total * factor, shapes), flags, "quad")
@@ -158,7 +202,7 @@ def _of_parameters(
 
 def _moving(fun: Any, args: Any, limits: Any, run: Any) -> Any:
     """What moves a jump of the integrand."""
-    if _DERIVED in run.settings:
+    if _seen(run):
         return ()
     lower = like(limits[0], limits[0], args, fun)
     upper = like(limits[1], lower, args, fun)
@@ -166,24 +210,49 @@ def _moving(fun: Any, args: Any, limits: Any, run: Any) -> Any:
     return moved_by(_called, fun, args, (lower, upper), (lower,), run)
 
 
+def _joined(y: Any, found: Any) -> Any:
+    """A value of the function, and what is integrated, as one vector."""
+    xp = rc.array_namespace(found)
+    y = rc.ignore_derivatives(y)
+    y = y if rc.is_array(y) else xp.asarray(y, dtype=found.dtype)
+    return xp.concat([xp.astype(y, found.dtype).reshape((-1,)), found.reshape((-1,))])
+
+
+def _after(count: int, dy: Any) -> Any:
+    """A cotangent of the last numbers of a vector, of which the first have none."""
+    xp = rc.array_namespace(dy)
+    dy = dy.reshape((-1,))
+    return xp.concat([xp.zeros((count,), dtype=dy.dtype), dy])
+
+
+def _result(y: Any, run: Run, size: int | None) -> Any:
+    """What is integrated of a vector that begins with the function's own numbers."""
+    seen = _seen(run)
+    if not seen:
+        return y
+    return y[seen] if size is None else y[seen:]
+
+
 def _called(fun: Any, args: Any, x: Any) -> Any:
     return fun(x, *args)
 
 
-def _at_end(config: Any, fun: Any, args: Any, x: Any, dy: Any) -> Any:
+def _at_end(
+    config: Any, fun: Any, args: Any, x: Any, dy: Any, run: Any, size: Any
+) -> Any:
     """The cotangent of a limit, zero at infinity."""
+
+    def value(x: Any) -> Any:
+        return _result(value_backwards(config, fun, x, *args), run, size)
+
     if isinstance(x, int):
         return rc.NoTangent()
     if isinstance(x, float):
-        return (
-            rc.ZeroTangent()
-            if math.isinf(x)
-            else _inner(dy, value_backwards(config, fun, x, *args))
-        )
+        return rc.ZeroTangent() if math.isinf(x) else _inner(dy, value(x))
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
     inside = xp.where(finite, x, xp.zeros_like(x))
-    found = _inner(dy, value_backwards(config, fun, inside, *args))
+    found = _inner(dy, value(inside))
     return xp.where(finite, found, xp.zeros_like(found))
 
 
@@ -205,24 +274,34 @@ def integral_frule(
         dfun, dargs = tangent_of(fun, args, found)
         given = dfun, zero, *spread(dargs, args)
         y, dy = frule_via_ad(config, given, fun, x, *args)
-        return y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
+        dy = y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
+        return _joined(y, _array(_result(dy, run, size), lower))
 
-    dy = 0.0
+    dy, lower = 0.0, like(a, a, b, args, fun)
     if found:
-        dy = integral(along, (), a, b, _of_derivative(run), size)[0]
+        own = _of_derivative(run, _seen(run) + (size or 1))
+        dy = integral(along, (), a, b, own, size)[0]
         flags = _moving(fun, args, (a, b), run)
         dy = if_at_rest(dy, flags, [None, *found], "quad")
     for x, dx, sign in ((a, da, -1.0), (b, db, 1.0)):
         if not isinstance(dx, rc.AbstractZero):
-            dy = dy + sign * _along_end(config, fun, args, x, dx)
+            dy = dy + sign * _along_end(config, fun, args, x, dx, run, size)
     return results, (dy, *[rc.ZeroTangent()] * (len(results) - 1))
 
 
-def _along_end(config: Any, fun: Any, args: Any, x: Any, dx: Any) -> Any:
+def _array(x: Any, like: Any) -> Any:
+    return x if rc.is_array(x) else rc.array_namespace(like).asarray(x)
+
+
+def _along_end(
+    config: Any, fun: Any, args: Any, x: Any, dx: Any, run: Any, size: Any
+) -> Any:
+    def value(x: Any) -> Any:
+        return _result(value_forwards(config, fun, x, *args), run, size)
+
     if isinstance(x, float):
-        return 0.0 if math.isinf(x) else value_forwards(config, fun, x, *args) * dx
+        return 0.0 if math.isinf(x) else value(x) * dx
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
-    inside = xp.where(finite, x, xp.zeros_like(x))
-    found = value_forwards(config, fun, inside, *args) * dx
+    found = value(xp.where(finite, x, xp.zeros_like(x))) * dx
     return xp.where(finite, found, xp.zeros_like(found))

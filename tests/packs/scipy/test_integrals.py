@@ -267,3 +267,28 @@ def test_numbers_in_scipys_report_have_no_derivative_in_silence():
     ):
         grad(lambda a: whole(a)[2]["rlist"][0])(2.0)
     assert np.isnan(jvp(lambda a: whole(a)[2]["rlist"][0], (2.0,), (1.0,))[1])
+
+
+STEEP = {
+    "finite": (lambda f, a: (f(a), 0.0, 1.0), 2.0),
+    "turned": (lambda f, a: (f(a), 1.0, 0.0), -2.0),
+    "half a line": (lambda f, a: (f(a), 0.0, np.inf), 2.0),
+    "a line": (lambda f, a: (f(a), -np.inf, np.inf), 2.0),
+}
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("name", STEEP)
+def test_derivatives_are_resolved_where_the_function_is(name, mode):
+    """Nearly a jump at a: its derivative is a peak that quad alone does not see."""
+    given, height = STEEP[name]
+
+    def step(a):
+        return lambda x: np.tanh(1e4 * (a - x)) * np.exp(-x * x)
+
+    def area(a):
+        return scipy.integrate.quad(*given(step, a), limit=200)[0]
+
+    expected = height * np.exp(-0.3 * 0.3)
+    slope = grad(area)(0.3) if mode == "reverse" else jvp(area, (0.3,), (1.0,))[1]
+    np.testing.assert_allclose(slope, expected, rtol=1e-6)
