@@ -140,7 +140,7 @@ def sproot(tck: Any, mest: int = 10) -> Any:
         refuse("sproot", "finds a number of roots that depends on values: use NumPy")
     t, c = arrays(t, c)
     spline: Any = BSpline.construct_fast(t, c, k)
-    return crossings(_roots(t, c, k, mest), spline, "sproot")
+    return crossings(_roots(t, c, k, mest), spline)
 
 
 def _roots(t: Any, c: Any, k: int, mest: int) -> Any:

@@ -83,10 +83,6 @@ class interp1d(_sp.interp1d):  # noqa: N801  SciPy's name
         xp = rc.array_namespace(y, q)
         shape, q = q.shape, xp.reshape(q, (-1,))
         values = self._filled(own, q, _values(own, y, q, self.kind))
-        values = xp.where(
-            beside(xp.isnan(q), len(values.shape)),
-            xp.full_like(values, _NAN), values,
-        )  # fmt: skip
         values = xp.reshape(values, (*shape, *y.shape[1:]))
         return placed(values, len(shape), self.axis if len(shape) else 0)
 

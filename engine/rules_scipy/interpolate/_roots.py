@@ -33,7 +33,7 @@ def solutions(p: Any, y: Any, discontinuity: bool, extrapolate: Any) -> Any:
         )
     found = _found(p.c, p.x, y, discontinuity, extrapolate)
     if p.c.ndim > 2:
-        return _unmoved(found, p.c, p.x, y)
+        return _unmoved(found, p.c, p.x, y, _LISTS)
     return _moved(found, p.c, p.x, y)
 
 
@@ -45,25 +45,27 @@ rc.non_differentiable(_found)
 
 
 @rc.primitive
-def _unmoved(found: Any, c: Any, x: Any, y: Any) -> Any:
-    """Lists of roots, which no array holds."""
+def _unmoved(found: Any, c: Any, x: Any, y: Any, why: str) -> Any:
+    """Roots without derivative: an error where it is asked for."""
     return found
 
 
 @rc.frule.define(_unmoved)
-def _unmoved_frule(tangents: Any, *args: Any) -> Any:
-    return args[0], rc.not_implemented(_LISTS)
+def _unmoved_frule(tangents: Any, found: Any, c: Any, x: Any, y: Any, why: str) -> Any:
+    return found, rc.not_implemented(why)
 
 
 @rc.rrule.define(_unmoved)
-def _unmoved_rrule(*args: Any) -> Any:
+def _unmoved_rrule(found: Any, c: Any, x: Any, y: Any, why: str) -> Any:
     def pullback(dy: Any) -> Any:
         none = rc.NoTangent()
-        return none, none, *[rc.not_implemented(_LISTS)] * 3
+        unknown = [rc.not_implemented(why)] * 3
+        return none, rc.ZeroTangent(), *unknown, none
 
-    return args[0], pullback
+    return found, pullback
 
 
+_DOUBLE = "derivative of roots, one of which is double, or of a piece that is zero"
 _LISTS = (
     "derivative of the roots of several functions, which are lists of different "
     "lengths: find the roots of one function at a time"
@@ -75,7 +77,9 @@ def _moved(found: Any, c: Any, x: Any, y: Any) -> Any:
     n = x.shape[0] - 1
     sign = 1.0 if _rises(x) else -1.0
     i = interval(sign * x, sign * found, 0, n - 1)
-    kind, j = _kinds(found, c, x, y, i)
+    kind, j, double = _kinds(found, c, x, y, i)
+    if double:
+        return _unmoved(found, c, x, y, _DOUBLE)
     r = found
     for _ in range(_STEPS):
         value, slope = _value_and_slope(taken_columns(c, i), r - taken(x, i))
@@ -92,43 +96,35 @@ def _rises(x: Any) -> bool:
     return bool(x[-1] >= x[0])
 
 
-def _kinds(found: Any, c: Any, x: Any, y: Any, i: Any) -> tuple[Any, Any]:
-    """0: a root inside; 1: a jump at breakpoint j; 2: a piece that is zero."""
+def _kinds(found: Any, c: Any, x: Any, y: Any, i: Any) -> tuple[Any, Any, bool]:
+    """0: a root inside; 1: a jump at breakpoint j; 2: NaN. Is one of them double?"""
     value, slope = _value_and_slope(c[:, i], found - x[i])
     size, steep = _value_and_slope(np.abs(c[:, i]), np.abs(found - x[i]))
     j = np.argmin(np.abs(np.subtract.outer(found, x)), axis=-1) if len(found) else i
     far = np.abs(value - y) > _ROUNDING * (size + abs(float(y)))
     kind = np.where(np.isnan(found), 2, np.where(far & (x[j] == found), 1, 0))
     flat = (kind == 0) & (np.abs(slope) <= _ROUNDING * steep)
-    if flat.any():
-        message = (
-            f"PPoly.solve: the root {found[flat][0]} is double, so that it has no "
-            "derivative."
-        )
-        raise rc.UnsupportedError(message)
-    return kind, j
+    return kind, j, bool(flat.any())
 
 
 rc.non_differentiable([_kinds, _rises])
 
 
-def crossings(found: Any, f: Any, name: str) -> Any:
-    """Roots that were found, of a function with orders of derivatives: `f(q, nu)`."""
+def crossings(found: Any, spline: Any) -> Any:
+    """The roots of a spline, which were found."""
     r = found
+    if _has_double(spline(r, 1), spline(r, 2)):
+        return _unmoved(found, spline.c, spline.t, 0.0, _DOUBLE)
     for _ in range(_STEPS):
-        slope = f(r, 1)
-        _check_simple(slope, f(r, 2), name)
-        r = r - f(r, 0) / slope
+        r = r - spline(r, 0) / spline(r, 1)
     return r
 
 
-def _check_simple(slope: Any, curve: Any, name: str) -> None:
-    if np.any(np.abs(slope) <= _ROUNDING * np.abs(curve)):
-        message = f"{name}: a root is double, so that it has no derivative."
-        raise rc.UnsupportedError(message)
+def _has_double(slope: Any, curve: Any) -> bool:
+    return bool(np.any(np.abs(slope) <= _ROUNDING * np.abs(curve)))
 
 
-rc.non_differentiable(_check_simple)
+rc.non_differentiable(_has_double)
 
 
 def _value_and_slope(c: Any, s: Any) -> tuple[Any, Any]:
