@@ -1,5 +1,6 @@
 # make demo   fit the CO2 record in JAX and in PyTorch with one set of rules
 # make demo DEMO=river   fit a NumPy simulation without rules in both
+# make demo DEMO=calibration   a spline through standards, and its error, in NumPy
 # make demo DEMO=epidemic   fit a differential equation, solved by SciPy, in both
 # make test   the everyday tests, documentation examples included: every mechanism is met
 #             (about five minutes on two cores)

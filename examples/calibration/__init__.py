@@ -1,0 +1,1 @@
+"""A calibration curve, its uncertainty, and which standards to measure again."""

@@ -1,0 +1,29 @@
+"""The example of a calibration: its gradients, and its report."""
+
+import numpy as np
+import pytest
+
+from examples.calibration.__main__ import SIGNAL, run, spread
+from examples.calibration.model import NOISE, SIGNALS, dose_of
+from rules_autodiff import grad
+
+
+@pytest.mark.full
+def test_the_dose_moves_with_the_standards():
+    def dose(signals):
+        return dose_of(SIGNAL, signals, NOISE)[0]
+
+    step = 1e-4 * np.cos(np.arange(16.0))
+    expected = (dose(SIGNALS + step) - dose(SIGNALS - step)) / 2.0
+    assert grad(dose)(SIGNALS) @ step == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.full
+def test_the_error_is_proportional_to_all_noise():
+    """Euler's theorem: weights that are all scaled leave the curve as it is."""
+    assert grad(spread)(NOISE) @ NOISE == pytest.approx(spread(NOISE), rel=1e-5)
+
+
+@pytest.mark.nightly
+def test_the_example_runs(tmp_path):
+    assert run(tmp_path / "calibration.png") == 0
