@@ -13,9 +13,9 @@ def test_the_dose_moves_with_the_standards():
     def dose(signals):
         return dose_of(SIGNAL, signals, NOISE)[0]
 
-    step = 1e-4 * np.cos(np.arange(16.0))
+    step = 2e-3 * np.cos(np.arange(16.0))
     expected = (dose(SIGNALS + step) - dose(SIGNALS - step)) / 2.0
-    assert grad(dose)(SIGNALS) @ step == pytest.approx(expected, rel=1e-5)
+    assert grad(dose)(SIGNALS) @ step == pytest.approx(expected, rel=2e-4)
 
 
 @pytest.mark.full
