@@ -108,7 +108,7 @@ def test_texts_by_python_nightly(first):
 @pytest.mark.full
 def test_by_numba():
     """20 programs."""
-    run_programs(range(100, 120), least=0.3)
+    run_programs(range(100, 120), least=0.1)
 
 
 @pytest.mark.nightly
@@ -116,4 +116,4 @@ def test_by_numba():
 def test_by_numba_nightly(first, monkeypatch):
     """400 programs."""
     monkeypatch.setenv(files.FOLDER, "off")
-    run_programs(range(first, first + 40), least=0.4)
+    run_programs(range(first, first + 40), least=0.15)
