@@ -12,7 +12,7 @@ from .kinds import Kind
 from .written import Scatter
 
 __all__ = [
-    "Block", "Line", "Pull", "Return", "Step", "as_row", "fields_of", "filled",
+    "FIELD", "Block", "Line", "Pull", "Return", "Step", "as_row", "fields_of", "filled",
 ]  # fmt: skip
 
 FIELD = re.compile(r"\{(\w+)\}")

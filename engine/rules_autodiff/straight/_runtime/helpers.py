@@ -6,12 +6,13 @@ need much code raise `Unfollowed`: then the tape computes the gradient.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rules_autodiff._own_rules.arithmetic import strong
 from rules_autodiff._shadows.memory import overlaps_itself, owner_of
 
 from . import arrays, elementwise
@@ -27,8 +28,8 @@ NAMES = [
     "np_exp", "np_hypotenuse", "np_logaddexp", "np_lorentzian", "np_maximum_reduce",
     "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin",
     "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where", "np_zeros", "of_length",
-    "reached_alone", "size_of", "spread", "summed", "vdot", "wide", "wide_lanes",
-    "with_fraction", "zero_entries",
+    "reached_alone", "size_of", "spread", "strong_product", "summed", "vdot", "wide",
+    "wide_lanes", "with_fraction", "zero_entries",
 ]  # fmt: skip
 
 LARGE = 5000  # entries from which a repeated number is stored once
@@ -177,6 +178,17 @@ def of_length(x: Any, count: int) -> None:
     if len(x) != count:
         message = f"{count} variables for {len(x)} values"
         raise ValueError(message)
+
+
+def strong_product(dz: Any, partial: Callable[[], Any]) -> Any:
+    """`dz p`, zero wherever `dz` is, also where p is infinite or not a number."""
+    with np.errstate(divide="ignore"):
+        if type(dz) is np.ndarray or dz:
+            return strong(dz, partial())
+        try:  # of a number, by Python
+            return strong(dz, partial())
+        except ZeroDivisionError:
+            return 0.0
 
 
 HELPERS: dict[str, Any] = {

@@ -9,11 +9,12 @@ from numpy import ndarray
 
 from rules_core import NoTangent
 
-from .signatures import DOUBLE, leave
+from .signatures import DOUBLE, NotFinite, leave
 
 __all__ = ["given", "is_finite"]
 
 NO_TANGENT = NoTangent()
+NOT_FINITE = "a derivative is not finite"
 
 
 def references(row: tuple[Any, ...]) -> int:
@@ -40,7 +41,7 @@ def given(args: Any, active: Any, cotangents: Any) -> tuple[Any, ...]:
             results.append(in_form_of(x, ct))
             continue
         if not is_finite(ct):
-            leave("a derivative is not finite")
+            raise NotFinite(NOT_FINITE)
         if type(ct) is ndarray:
             if ct.shape != x.shape or ct.dtype is not DOUBLE:
                 leave("a derivative is not of its argument's form")

@@ -13,21 +13,29 @@ from rules_autodiff._lift.compile import PARSING
 from rules_autodiff._python.lifted_code import ByIdentity, is_lifted_code
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff.straight._guard.trust import CHANGES, are_ours
-from rules_autodiff.straight._program.kinds import DEEP, MANY, Kind, kind_of
+from rules_autodiff.straight._program.kinds import (
+    DEEP,
+    MANY,
+    WITH_AUX,
+    Kind,
+    kind_of,
+)
 from rules_autodiff.straight._runtime.learned import LEARNED
 
 from .compiling import Compiling
 from .left import Left, NotCompiled, leave
 
 __all__ = [
-    "DEEP", "DOUBLE", "MANY", "SIMPLE", "Form", "Left", "Written", "check_positions",
-    "form_of", "is_differentiated", "leave", "write",
+    "DEEP", "DOUBLE", "MANY", "SIMPLE", "Form", "Left", "NotFinite", "Written",
+    "check_positions", "form_of", "is_differentiated", "leave", "write",
 ]  # fmt: skip
 
 AFTER = 1  # calls by the tape before code is generated, which takes milliseconds
 UNITS = 4  # of one form: the kinds of captured values may change
 PATIENCE = 2  # of them that wait for a result in a branch
 LESSONS = 8  # calls by the tape that observe a rule's result
+STRONG = 2  # fallbacks in a row after which code asks for strong zeros
+BACKWARD = frozenset({"reverse", WITH_AUX})
 FAILURES = 8  # fallbacks in a row before a form is given up
 SIGNATURES = 64  # of one function
 FUNCTIONS = 1000  # with stored forms: code may refer to its own function
@@ -38,6 +46,10 @@ DOUBLE = np.dtype(float)
 SIMPLE = frozenset({
     float, np.float64, int, np.int64, bool, np.bool_, type(None), str
 })  # fmt: skip
+
+
+class NotFinite(Left):
+    """A call uses the tape, for a derivative is infinite or not a number."""
 
 
 class Lesson(Left):
@@ -93,12 +105,15 @@ class Form:
         failures: The number of fallbacks in a row.
         lessons: The number of calls by the tape that observed a rule's result.
         mode: `"reverse"`, `"forward"`, or `"lanes"`.
+        strict: Whether its code asks for strong zeros.
     """
 
-    __slots__ = ("calls", "failures", "lessons", "mode", "reason", "units")
+    __slots__ = (
+        "calls", "failures", "lessons", "mode", "reason", "strict", "units",
+    )  # fmt: skip
 
     def __init__(self, mode: str = "reverse") -> None:
-        self.mode = mode
+        self.mode, self.strict = mode, False
         self.calls = self.failures = self.lessons = 0
         self.units: tuple[Written, ...] = ()
         self.reason = ""
@@ -130,7 +145,9 @@ class Form:
         """New code for a call."""
         try:
             patient = self.lessons < PATIENCE
-            unit = write(f, args, active, patient=patient, mode=self.mode)
+            unit = write(
+                f, args, active, patient=patient, mode=self.mode, strict=self.strict
+            )
         except Lesson as error:
             self.lessons += 1
             self.reason = str(error) if self.lessons == LESSONS else ""
@@ -155,8 +172,14 @@ class Form:
             self.reason = ""
 
     def failed(self, error: Exception) -> None:
-        """Count a fallback; after several in a row the form is given up."""
+        """Count a fallback; after several in a row the form is given up.
+
+        If derivatives were not finite, code with strong zeros is written first.
+        """
         self.failures += not isinstance(error, NotCompiled)
+        again = self.failures == STRONG and type(error) is NotFinite
+        if again and not self.strict and self.mode in BACKWARD:
+            self.strict, self.units, self.failures = True, (), 0
         if self.failures == FAILURES:
             self.units, self.reason = (), "written code came to nothing before"
 
@@ -172,6 +195,7 @@ def write(
     *,
     patient: bool = True,
     mode: str = "reverse",
+    strict: bool = False,
 ) -> Any:
     """The unit of a function for such arguments.
 
@@ -195,7 +219,9 @@ def write(
     from rules_autodiff.straight._unit.unit import write as written
 
     try:
-        return written(f, tuple(kinds), active, patient=patient, mode=mode)
+        return written(
+            f, tuple(kinds), active, patient=patient, mode=mode, strict=strict
+        )
     except Unlearned as error:
         LEARNED.start()
         raise Lesson(str(error)) from None

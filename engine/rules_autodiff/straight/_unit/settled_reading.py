@@ -152,6 +152,7 @@ def made_writer(name: str, active: Any, reader: Reader) -> Writer | TangentWrite
         results=results,
         wanted=[bar_of(names[i], kinds[i]) for i in active],
         branches=reader.branches or len(returns) > 1,
+        strict=reader.unit.strict,
     )
 
 

@@ -121,6 +121,7 @@ class Writing:
         refusals: Why functions are not written out, for certain kinds.
         patient: Whether to wait for results that are not known yet, in a branch.
         tapes: The number of calls that are run by a tape of their own.
+        strict: Whether products of the backward pass ask for strong zeros.
         looping: In how many loops stands the call that is read.
         mode: `"reverse"`, `"forward"`, or `"lanes"` for several tangents at once.
         taping: Whether a call that is not written out may run on a tape of its own.
@@ -134,8 +135,9 @@ class Writing:
         *,
         patient: bool,
         mode: str = "reverse",
+        strict: bool = False,
     ):
-        self.mode = mode
+        self.mode, self.strict = mode, strict
         generated = function.__code__.co_filename.startswith(TANGENT)
         self.taping = mode == "reverse" and not generated
         self.captures = Captures(function)
@@ -280,6 +282,7 @@ def write(
     *,
     patient: bool = True,
     mode: str = "reverse",
+    strict: bool = False,
 ) -> Unit:
     """Generate a function with its derivative in some of its arguments.
 
@@ -291,6 +294,8 @@ def write(
         mode: `"reverse"`, `"forward"`, `"lanes"`, or `WITH_AUX`: reverse mode of the
             first part of a pair.
 
+        strict: Whether products of the backward pass ask for strong zeros.
+
     Raises:
         Refused: The straight-line tier does not support the program.
     """
@@ -298,14 +303,15 @@ def write(
     leaves = active_leaves(kinds, active)
     guesses: dict[Any, Kind] = {}
     inner: dict[Any, Local] = {}
-    own_mode = "reverse" if mode == WITH_AUX else mode
+    aux = mode == WITH_AUX
+    own = "reverse" if aux else mode
     for _ in range(READINGS):
-        writing = Writing(f, guesses, inner, patient=patient, mode=own_mode)
+        writing = Writing(f, guesses, inner, patient=patient, mode=own, strict=strict)
         try:
             form = writing.form(f, ROOT, kinds, leaves)
         except Restart:
             continue
-        check_result(form.kind, aux=mode == WITH_AUX)
+        check_result(form.kind, aux=aux)
         return made_unit(f, writing, form, kinds, active)
     reason = "the kind of what a function returns does not settle"
     raise Refused(reason)

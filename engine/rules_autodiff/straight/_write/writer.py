@@ -1,7 +1,9 @@
 """Text from blocks: the forward function and the reverse function."""
 
+import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 from rules_autodiff.straight._program.blocks import (
     Block,
@@ -16,6 +18,7 @@ from rules_autodiff.straight._program.kinds import Kind
 from rules_autodiff.straight._program.written import Scatter
 
 from .folding import folded
+from .strong_zeros import strictly
 
 __all__ = ["Writer"]
 
@@ -40,6 +43,7 @@ class Writer:
         results: The cotangents of the results.
         wanted: The needed cotangents of the arguments.
         branches: Whether there is any control flow.
+        strict: Whether products ask for strong zeros.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Writer:
     results: list[tuple[str, Kind]]
     wanted: list[str]
     branches: bool
+    strict: bool = False
     header: list[str] = field(default_factory=list)
     forward: list[tuple[str, int]] = field(default_factory=list)
     backward: list[str] = field(default_factory=list)
@@ -195,6 +200,21 @@ class Writer:
         return lines
 
 
+def strict_pull(pull: Pull) -> Pull:
+    """A cotangent whose products ask for strong zeros."""
+    if isinstance(pull.text, Scatter):
+        value = strictly(pull.text.value)
+        return replace(pull, text=replace(pull.text, value=value))
+    return replace(pull, text=strictly(pull.text))
+
+
+@cache
+def is_computed(text: str) -> bool:
+    """Whether the value of an expression is new memory: what an operator gives."""
+    node = ast.parse(text, mode="eval").body
+    return isinstance(node, ast.BinOp | ast.UnaryOp)
+
+
 class BlockReverse:
     """The backward pass through one block."""
 
@@ -203,6 +223,7 @@ class BlockReverse:
         self.lines: list[str] = []
         self.states: dict[str, str] = {}
         self.guarded = 0
+        self.empty: set[str] = set()  # cotangents set to zero just before a guard
         single = not writer.branches
         for bar, kind in writer.results:
             self.states[bar] = MAYBE if kind.name == "array" else SET
@@ -248,6 +269,7 @@ class BlockReverse:
         for pull in step.pulls:
             self.give(pull, {**meaning, "dz": dz})
         self.guarded = 0
+        self.empty.clear()
         if dz == step.out and not (step.keeps or step.taken):
             self.drop(step)
 
@@ -273,6 +295,7 @@ class BlockReverse:
                 if self.state(pull.bar) == ZERO:
                     self.put(f"{pull.bar} = 0.0")
                     self.states[pull.bar] = MAYBE
+                    self.empty.add(pull.bar)
             self.put(f"if type({name}) is not float:")
             self.guarded = 1
         if step.taken:
@@ -285,6 +308,8 @@ class BlockReverse:
 
     def give(self, pull: Pull, meaning: dict[str, str]) -> None:
         bar, state = pull.bar, self.state(pull.bar)
+        if self.writer.strict:
+            pull = strict_pull(pull)
         if isinstance(pull.text, Scatter):
             self.scatter(pull, pull.text, meaning)
         elif pull.kind.name == "many":
@@ -293,12 +318,14 @@ class BlockReverse:
         else:
             text = filled(pull.text, meaning)
             text = f"({text})" if " if " in text else text
-            if bar in self.writer.buffered:
-                text = f"0.0 + {text}" if state == ZERO else f"{bar} + {text}"
-            elif state != ZERO:
+            first = state == ZERO or bar in self.empty
+            if not first:
                 text = f"{bar} + {text}"
+            elif bar in self.writer.buffered and not is_computed(text):
+                text = f"0.0 + {text}"  # memory of its own
             if text != bar:
                 self.put(f"{bar} = {text}")
+        self.empty.discard(bar)
         unsure = self.guarded or pull.loose
         self.states[bar] = MAYBE if unsure and state != SET else SET
 
@@ -306,8 +333,9 @@ class BlockReverse:
         bar, state = pull.bar, self.state(pull.bar)
         listed, shape = pull.kind.name == "many", meaning[pull.shape]
         zeros = f"[0.0] * {shape}" if listed else f"np_zeros({shape})"
-        if state == ZERO:
+        if state == ZERO or bar in self.empty:
             self.put(f"{bar} = {zeros}")
+            self.empty.discard(bar)
         elif state == MAYBE:
             self.put(f"if type({bar}) is float:")
             self.put(f"    {bar} = {zeros}")
