@@ -111,7 +111,7 @@ class Routine:
         ]
         if self.back or not self.blocks:
             return lines
-        lines += [f"    __t{number} = []" for number in sorted(self.trail)]
+        lines += [f"    __trail{number} = []" for number in sorted(self.trail)]
         return [*lines, "    __order = []"] if self.ordered else lines
 
     def kept(self) -> list[str]:
@@ -119,7 +119,7 @@ class Routine:
         if not self.blocks:
             return []
         order = ["__order"] if self.ordered else []
-        return order + [f"__t{number}" for number in sorted(self.trail)]
+        return order + [f"__trail{number}" for number in sorted(self.trail)]
 
     def nothing_text(self, name: str) -> str:
         """The text of an argument that is an array that was never made."""

@@ -101,7 +101,7 @@ class Statements:
         if len(names) != len(pieces):
             refuse(f"{ast.unparse(value)} is taken apart")
         lines: Lines = []
-        held = [f"__u{i}" for i in range(len(names))]
+        held = [f"__part{i}" for i in range(len(names))]
         lines += [f"{own} = {p.text}" for own, p in zip(held, pieces, strict=True)]
         ranks = [f"{own}_rank = {p.rank}" for own, p in zip(held, pieces, strict=True)]
         lines += ranks if not self.routine.back else []
@@ -160,7 +160,7 @@ class Statements:
             return lines
         self.note_record(number.value, row(*[p.term for p in pieces]))
         record = as_row([p.text for p in pieces])
-        return [*lines, f"__t{number.value}.append({record})"]
+        return [*lines, f"__trail{number.value}.append({record})"]
 
     def note_record(self, number: int, term: Term) -> None:
         trail, before = self.routine.trail, self.routine.trail.get(number)
@@ -178,7 +178,7 @@ class Statements:
             for name, term in zip(own, forward.header, strict=True):
                 self.routine.note(name, term)
             trails = forward.kept()
-            counts = [f"__c{n} = len(__t{n})" for n in sorted(forward.trail)]
+            counts = [f"__place{n} = len(__trail{n})" for n in sorted(forward.trail)]
             every = [*trails, *own]
             if not every:
                 return []
@@ -190,7 +190,10 @@ class Statements:
         for name, term in zip(names[1:], forward.trail[number].parts, strict=True):
             self.routine.note(name, term)
         row_text = as_row(names[1:])
-        return [f"__c{number} -= 1", f"{row_text} = __t{number}[__c{number}]"]
+        return [
+            f"__place{number} -= 1",
+            f"{row_text} = __trail{number}[__place{number}]",
+        ]
 
     def back_through(self, node: ast.For) -> Lines:
         """The loop over the records, last to first."""
@@ -199,7 +202,7 @@ class Statements:
             length = "len(__order)"
         else:
             (self.block,) = forward.blocks
-            length = f"len(__t{self.block})"
+            length = f"len(__trail{self.block})"
         head = f"for __q in range({length} - 1, -1, -1):"
         return [head, *self.body(node.body)]
 
@@ -229,8 +232,8 @@ class Statements:
         names = names_of(target)
         if len(names) != len(parts) or any(part.name == "row" for part in parts):
             refuse("a function returns tuples of tuples")
-        values, ranks = [f"__y{i}" for i in range(len(parts))], []
-        ranks = [f"__y{i}__rank" for i in range(len(parts))]
+        values, ranks = [f"__got{i}" for i in range(len(parts))], []
+        ranks = [f"__got{i}__rank" for i in range(len(parts))]
         if called.value.name == "row":
             pair = [as_row(values), as_row(ranks)]
         else:
@@ -376,7 +379,7 @@ class Statements:
         if backward:
             start, stop = bounds if len(bounds) == 2 else ["0", *bounds]
             bounds = [f"sub_int({stop}, 1)", f"sub_int({start}, 1)", "-1"]
-        own = f"__o{target.lineno}"
+        own = f"__turn{target.lineno}"
         head = f"for {own} in range({', '.join(bounds)}):"
         return [head, *indented(self.given(target.id, Piece(own, INT)))]
 
@@ -391,7 +394,7 @@ class Statements:
         arrays = [self.expressions.read(part) for part in rows]
         if not all(x.term.is_array for x in arrays) or len(names) != len(arrays):
             refuse(f"a loop over {ast.unparse(over)}")
-        own = f"__o{target.lineno}"
+        own = f"__turn{target.lineno}"
         sizes = [f"{x.text}.shape[0]" for x in arrays]
         size = sizes[0] if len(sizes) == 1 else f"min({', '.join(sizes)})"
         lines = [f"for {own} in range({size}):"]
