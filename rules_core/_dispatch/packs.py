@@ -156,9 +156,16 @@ class Packs:
 
 
 def _holders(owner: Any, modules: list[str]) -> list[str]:
-    """Those of some imported modules that have a function under its name."""
+    """Those of some imported modules that have a function, mostly under its name.
+
+    SciPy 1.15 calls `pro_cv` by another one.
+    """
     name = getattr(owner, "__name__", "")
-    return [m for m in modules if vars(sys.modules[m]).get(name) is owner]
+    held = {m: vars(sys.modules[m]) for m in modules}
+    found = [m for m, names in held.items() if names.get(name) is owner]
+    return found or [
+        m for m, names in held.items() if any(x is owner for x in names.values())
+    ]
 
 
 def _discover() -> dict[str, list[Any]]:

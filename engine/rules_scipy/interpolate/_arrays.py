@@ -72,7 +72,8 @@ def covers_methods(cls: Any, own: Callable[[Any], Any], names: str) -> None:
         names: Methods, by spaces.
     """
     for name in names.split():
-        method = inspect.getattr_static(cls, name)
+        # Fields are properties in later versions of SciPy.
+        method = inspect.getattr_static(cls, name, None)
         method = getattr(method, "fget", method)
         if inspect.isfunction(method):
             stand_in(method)(_by_own(own, name, is_field=not _is_method(cls, name)))

@@ -311,11 +311,15 @@ def _same(a: Any, b: Any) -> bool:
 rc.non_differentiable([_whole, _same])
 
 
+# Where SciPy's splines keep `t` and `c`: in later versions behind properties.
+_HIDDEN = "_" if hasattr(_sp.BSpline, "t") else ""
+
+
 def own_spline(s: Any) -> Any:
     """This pack's instance of SciPy's, which may be one already."""
     if isinstance(s, BSpline):
         return s
-    t, c = (field(s, f"_{name}", name) for name in ("t", "c"))
+    t, c = (field(s, f"{_HIDDEN}{name}", name) for name in ("t", "c"))
     return BSpline.construct_fast(t, c, s.k, s.extrapolate, s.axis)
 
 
