@@ -17,7 +17,7 @@ from rules_core._dispatch.configs import (
     rrule_via_ad,
 )
 from rules_core._dispatch.normal_form import keyword_names
-from rules_core._dispatch.registry import being_imported
+from rules_core._dispatch.registry import is_permanent
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_key import describe
 from rules_core._primitives.declare import primitive
@@ -140,7 +140,7 @@ def implicit(
             config=needed,
             opened=True,
             symbolic_zeros=kind is rrule,
-            persistent=being_imported(where.module),
+            persistent=is_permanent(where.module),
         )
         kind.register(handle.table, rule)
     return handle

@@ -8,7 +8,7 @@ from typing import Any
 from rules_core._base.errors import RuleDefinitionError
 from rules_core._dispatch.call_site import caller_location
 from rules_core._dispatch.configs import RuleConfig
-from rules_core._dispatch.registry import PACKS, being_imported, table_for
+from rules_core._dispatch.registry import PACKS, is_permanent, table_for
 from rules_core._dispatch.rule import Rule
 from rules_core._dispatch.rule_signature import RuleSignature, read_types
 from rules_core._rules.definition_checks import check_arity, check_config
@@ -70,7 +70,7 @@ def opt_out(
         read,
         variadic=None if types else (object,),
         config=config,
-        persistent=being_imported(where.module),
+        persistent=is_permanent(where.module),
     )
     kind.register(table, rule)
 

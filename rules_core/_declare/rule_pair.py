@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rules_core._dispatch.registry import being_imported
+from rules_core._dispatch.registry import is_permanent
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.table import Table
 from rules_core._primitives.primitive import acting_handle
@@ -40,7 +40,7 @@ def register_pair(
             function,
             where,
             types,
-            persistent=being_imported(where.module),
+            persistent=is_permanent(where.module),
             **flags,
         )
         kind.register(table, rule)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 from weakref import WeakSet
 
@@ -31,6 +31,7 @@ __all__ = [
     "RuleList",
     "find_again",
     "find_table",
+    "is_permanent",
     "isolated_rules",
     "load_pack",
     "rules",
@@ -175,6 +176,25 @@ def being_imported(module: str) -> bool:
     names = accumulate(module.split("."), "{}.{}".format)
     specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
     return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
+def is_permanent(module: str) -> bool:
+    """Whether a registration from a module outlives `isolated_rules`.
+
+    A module's body is running and will not run again: that of the module, of a pack, or
+    of one that calls a helper which registers.
+    """
+    return PACKS.is_importing or being_imported(module) or _within_an_import()
+
+
+def _within_an_import() -> bool:
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  as call_site
+    while frame is not None:
+        spec = frame.f_globals.get("__spec__")
+        if frame.f_code.co_name == "<module>" and getattr(spec, "_initializing", False):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def load_pack(key: Any) -> None:

@@ -14,7 +14,7 @@ from rules_core._base.compiler_hooks import traced_as
 from rules_core._base.errors import PrimitiveError, RuleDefinitionError
 from rules_core._base.rule_notes import note_attribute
 from rules_core._base.type_parameters import P, R
-from rules_core._dispatch.registry import PACKS, being_imported, table_for
+from rules_core._dispatch.registry import is_permanent, table_for
 from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import LOCK, Table
 
@@ -416,7 +416,7 @@ def register(f: Any, flags: dict[str, Any]) -> Primitive:
         table = table_for(f, "primitive")
         if table.primitive is None:
             table.primitive = Primitive(f, **flags)
-            table.primitive.persistent = PACKS.is_importing or being_imported(
+            table.primitive.persistent = is_permanent(
                 getattr(f, "__module__", "") or ""
             )
         return check_flags(table.primitive, flags)

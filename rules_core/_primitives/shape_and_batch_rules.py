@@ -10,7 +10,7 @@ from rules_core._base.arrays import ShapeDtype, is_array
 from rules_core._base.errors import RuleClashError, UnsupportedError
 from rules_core._dispatch.call_site import refuse_bare
 from rules_core._dispatch.normal_form import keyword_names, parameter_names
-from rules_core._dispatch.registry import being_imported, table_for
+from rules_core._dispatch.registry import is_permanent, table_for
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import LOCK, Table
@@ -65,7 +65,7 @@ class _SideRule:
             where,
             (),
             variadic=(object,),
-            persistent=being_imported(where.module),
+            persistent=is_permanent(where.module),
         )
         with LOCK:
             old = getattr(table, self.slot)

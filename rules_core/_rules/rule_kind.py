@@ -14,7 +14,7 @@ from rules_core._base.errors import RuleDefinitionError
 from rules_core._base.unknown_names import refuse_unknown
 from rules_core._dispatch.call_site import refuse_bare
 from rules_core._dispatch.configs import RuleConfig
-from rules_core._dispatch.registry import PACKS, being_imported, find_table, table_for
+from rules_core._dispatch.registry import PACKS, find_table, is_permanent, table_for
 from rules_core._dispatch.rule import Location, Rule
 from rules_core._dispatch.rule_key import (
     Target,
@@ -113,7 +113,7 @@ class RuleKind(Generic[CallT]):
                 host=host,
                 symbolic_zeros=symbolic_zeros,
                 deterministic=deterministic,
-                persistent=being_imported(where.module),
+                persistent=is_permanent(where.module),
             )
             self.register(table, rule)
             return function

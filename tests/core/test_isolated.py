@@ -1,5 +1,7 @@
 """Rules that a test defines are taken back, and what it left alone is not touched."""
 
+import importlib
+
 import pytest
 
 from rules_core import rrule
@@ -58,3 +60,54 @@ def test_what_has_been_told_is_told_again():
         with isolated_rules():
             registry.find_table(doubled).told.add("a call")
         assert not registry.find_table(doubled).told
+
+
+HELPER = """
+import rules_core as rc
+
+def declared(f, shapes):
+    made = rc.primitive(f, host=True, out=shapes)
+    rc.rrule.define(made)(lambda x: (made(x), lambda dy: (rc.NoTangent(), 2 * dy)))
+    rc.batch_rule.define(made)(lambda size, batched, x: (f(x), True))
+    return made
+"""
+DECLARES = """
+from sys import intern
+from helper_of_late_rules import declared
+
+def double(x):
+    return 2 * x
+
+handle = declared(double, "x")
+of_c = declared(intern, lambda *args: args[0])
+"""
+
+
+def test_what_an_import_declares_by_a_helper_stays(tmp_path, monkeypatch):
+    """The helper's own module was imported before."""
+    (tmp_path / "helper_of_late_rules.py").write_text(HELPER)
+    (tmp_path / "declares_late_rules.py").write_text(DECLARES)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("helper_of_late_rules")
+    with isolated_rules():
+        late = importlib.import_module("declares_late_rules")
+    for f, handle in ((late.double, late.handle), (late.intern, late.of_c)):
+        table = registry.find_table(f)
+        assert table.primitive is handle
+        assert handle.shape_rule is not None
+        assert handle.batch_rule is not None
+        assert rrule.resolve(handle, ("x",)) is not None
+
+
+def test_what_a_test_declares_by_a_helper_goes(tmp_path, monkeypatch):
+    (tmp_path / "helper_of_other_rules.py").write_text(HELPER)
+    monkeypatch.syspath_prepend(tmp_path)
+    helper = importlib.import_module("helper_of_other_rules")
+
+    def double(x):
+        return 2 * x
+
+    with isolated_rules():
+        helper.declared(double, "x")
+    table = registry.find_table(double)
+    assert (table.primitive, table.shapes, table.batches) == (None, None, None)
