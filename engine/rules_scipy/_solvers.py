@@ -19,7 +19,7 @@ from rules_core import (
 from rules_core.extend import Opener, build_tangent, flatten, is_sparse
 from rules_scipy.sparse._moves import like
 
-__all__ = ["Declared", "is_zero", "without_formula"]
+__all__ = ["Declared", "but", "is_zero", "without_formula"]
 
 _FORWARD, _REVERSE = RuleConfig[HasForwardsMode], RuleConfig[HasReverseMode]
 _field = scipy.optimize.OptimizeResult.__getattr__
@@ -85,6 +85,11 @@ def is_zero(tangent: Any) -> bool:
 
 
 # What SciPy reports besides: numbers that depend on what the solver does.
+
+
+def but(found: dict[str, Any], *own: str) -> dict[str, Any]:
+    """What SciPy reports, in its order; None where a caller has a value of its own."""
+    return {k: None if k in own else x for k, x in found.items()}
 
 
 def without_formula(value: Any, y: Any, reason: str) -> Any:

@@ -289,7 +289,9 @@ def filled(run: Hooks, cls: Any, args: Any, kwargs: Any) -> Any:
         made = cls()
         HANDLERS[OrderedDict.__init__](run, made, *args, **kwargs)
         return made
-    fill = entries_of if issubclass(cls, dict) else iter_array
+    # An `__init__` in Python takes other arguments than a dict's contents.
+    is_dicts = issubclass(cls, dict) and not isinstance(cls.__init__, FunctionType)
+    fill = entries_of if is_dicts else iter_array
     return cls(*[fill(run, x) for x in args], **kwargs)
 
 

@@ -84,13 +84,12 @@ def solve_ivp(
     else:
         times = carried(times, at[: times.shape[0]])
     rows = if_converged(trajectory(*case, times, rows, problem), success, solver)
-    numbers = dict(zip(_COUNTS, counts, strict=False))
+    numbers = dict(zip(_COUNTS, counts, strict=False)) | {"success": success == 1}
     sol = Interpolant(case, problem, others.get("sol")) if dense_output else None
     own = {
         "t": times, "y": rows.T, "sol": sol, "t_events": t_events, "y_events": y_events,
-        "success": success == 1,
     }  # fmt: skip
-    return OdeResult({**own, **numbers, **others, "sol": sol})
+    return OdeResult({**own, **(others or numbers), "sol": sol})
 
 
 _COUNTS = ("status", "nfev", "njev", "nlu")
@@ -102,7 +101,7 @@ def solution(functions: Any, args: Any, given: Any, run: Run) -> Any:
     start = given[0]
     # Of how many steps and events there are only SciPy knows.
     known_size = len(given) > 3 and not run.settings["kinds"]
-    table: Any = _Unknown()
+    table: Any = _Unknown(start)
     if known_size:
         xp = rc.array_namespace(start)
         size = given[3].shape[0], start.shape[0] + 1
@@ -117,14 +116,17 @@ rc.non_differentiable(solution)
 
 @final
 class _Unknown:
-    """The shape of a table whose length only SciPy knows."""
+    """A table whose length only SciPy knows."""
+
+    def __init__(self, like: Any) -> None:
+        self.dtype = np.dtype(str(like.dtype).rpartition(".")[2])
 
     def __tangent_structure__(self) -> None:
-        """A constant."""
+        """Constant."""
 
     @property
-    def dtype(self) -> Any:
-        """None in traced code."""
+    def shape(self) -> Any:
+        """An error, because only traced code reads it."""
         message = (
             "solve_ivp chooses its steps, and finds events, while it runs, so that "
             "traced code does not know how many there are. Give t_eval, and no events."

@@ -11,7 +11,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 import rules_core as rc
 from rules_core.extend import find_adapter, nan_unless, numpy_function, unflatten
-from rules_scipy._functions import Function, Run, is_traced, solve
+from rules_scipy._functions import Function, Run, is_traced, solve, stacked
 from rules_scipy._parameters import is_still, parts_of
 
 from ._jumps import is_moved, jumps
@@ -96,8 +96,9 @@ def if_at_rest(d: Any, flags: Any, tangents: Sequence[Any], solver: str) -> Any:
     if isinstance(d, rc.AbstractZero) or not len(flags):
         return d
     xp = rc.array_namespace(d)
-    pairs = zip(flags, tangents, strict=True)
-    moved = [flag * xp.any(xp.asarray(dx) != 0) for flag, dx in pairs if dx is not None]
+    pairs = [(flag, dx) for flag, dx in zip(flags, tangents, strict=True)
+             if dx is not None]  # fmt: skip
+    moved = [flag * xp.any(stacked(xp, dx) != 0) for flag, dx in pairs]
     total = sum(moved)
     if is_traced(total):
         return nan_unless(total == 0, d)

@@ -12,7 +12,7 @@ import scipy.optimize as _sp
 import rules_core as rc
 from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like, stacked
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import but, without_formula
 from rules_scipy.linalg._gauge import is_singular, nan_if
 
 from ._arguments import DECLARED, tuple_of
@@ -135,7 +135,7 @@ def _run_least_squares(
         J = found.jac.reshape(-1)
     y = np.concatenate([found.x, [found.cost], found.grad, found.fun, J])
     counts = (found.status, found.nfev, found.njev or 0, *map(int, found.active_mask))
-    others = {k: v for k, v in found.items() if k not in ("x", "cost", "fun", "grad")}
+    others = but(found, "x", "cost", "fun", "grad")
     return y, int(found.success), counts, others
 
 

@@ -10,7 +10,7 @@ import scipy.optimize as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Function, Run, like
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import but, without_formula
 
 from ._arguments import DECLARED, functions_of, tuple_of
 from ._minimizers import FIELD, local_minimum
@@ -73,7 +73,7 @@ def _run_in_bounds(settings: Any, functions: Any, x0: Any, *limits: Any) -> Any:
 
 
 def _of_result(found: Any, n: int) -> Any:
-    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    others = but(found, "x", "fun")
     counts = int(found.get("nfev", -1)), int(found.get("nit", -1))
     if found.x is None:
         return np.full(n + 1, np.nan), 0, counts, others

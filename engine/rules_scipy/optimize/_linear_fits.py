@@ -9,7 +9,7 @@ import scipy.optimize as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Run, if_converged, like
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import but, without_formula
 
 from ._arguments import DECLARED
 from ._optima import best_value, called, optimum, with_formula
@@ -92,7 +92,7 @@ def _run_lsq_linear(
     settings: Any, functions: Any, x0: Any, A: Any, b: Any, lower: Any, upper: Any
 ) -> Any:
     found = _sp.lsq_linear(A, b, bounds=(lower, upper), **settings)
-    others = {k: v for k, v in found.items() if k not in ("x", "cost", "fun")}
+    others = but(found, "x", "cost", "fun")
     counts = (int(found.status), int(found.nit), *map(int, found.active_mask))
     y = np.concatenate([found.x, [found.cost], found.fun])
     return y, int(found.success), counts, others

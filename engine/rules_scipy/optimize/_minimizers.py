@@ -10,7 +10,7 @@ import scipy.optimize as _sp
 
 from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import but, without_formula
 
 from ._arguments import DECLARED, functions_of, tuple_of
 from ._constraints import constraints_of, functions_in, joined, rebuilt
@@ -142,7 +142,7 @@ def _run_minimize(
     if isinstance(jac, np.ndarray) and jac.shape == (n,):
         slopes = jac
     counts = tuple(int(found.get(k, -1)) for k in ("status", "nfev", "nit"))
-    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    others = but(found, "x", "fun")
     y = np.concatenate([found.x, [np.asarray(found.fun).item()], slopes])
     return y, int(found.success), counts, others
 

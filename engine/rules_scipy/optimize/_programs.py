@@ -13,7 +13,7 @@ import scipy.optimize as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Run, if_converged, like
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import but, without_formula
 
 from ._arguments import DECLARED
 from ._optima import optimum
@@ -210,7 +210,7 @@ def _run_linprog(
     bounds = np.stack([lower, upper], axis=1)
     found = _sp.linprog(c, bounds=bounds, **given)
     size = 2 * n + inner + equal + 1
-    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    others = but(found, "x", "fun")
     counts = int(found.status), int(found.nit)
     if found.x is None:
         return np.full(size, np.nan), 0, counts, others
@@ -269,7 +269,7 @@ _MILP_FIELD = (
 
 def _run_milp(settings: Any, _: Any, c: Any) -> Any:
     found = _sp.milp(c, **settings)
-    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    others = but(found, "x", "fun")
     if found.x is None:
         return np.full(len(c) + 1, np.nan), 0, (int(found.status),), others
     y = np.concatenate([found.x, [found.fun]])

@@ -11,6 +11,7 @@ import scipy.optimize as _sp
 import rules_core as rc
 from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like
+from rules_scipy._solvers import but
 
 from ._arguments import DECLARED, functions_of, tuple_of
 from ._equations import equation_root, if_simple, value_of
@@ -43,7 +44,7 @@ def root(
     x = unwatched(if_converged(x, success, label), run.settings, label)
     own = {"success": success == 1, "status": counts[0], "nfev": counts[1]}
     return _sp.OptimizeResult(
-        {**own, **others, "x": x, "fun": value_of(functions[0](x, *args), x)}
+        {**(others or own), "x": x, "fun": value_of(functions[0](x, *args), x)}
     )
 
 
@@ -58,7 +59,7 @@ def _run_root(settings: Any, functions: Any, x0: Any) -> Any:
     fun, jac = functions
     found = _sp.root(fun, x0, jac=jac, **settings)
     counts = (int(found.get("status", 0)), int(found.get("nfev", -1)))
-    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    others = but(found, "x", "fun")
     return found.x, int(found.success), counts, others
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 from rules_scipy._functions import Function, Run, like
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import but, without_formula
 
 from ._arguments import DECLARED, tuple_of
 from ._minimizers import FIELD, local_minimum
@@ -78,7 +78,7 @@ def _run_minimize_scalar(settings: Any, functions: Any, _: Any, *numbers: Any) -
     numbers = tuple(map(float, numbers))
     bracket, bounds = numbers[:count] or None, numbers[count:] if bounded else None
     found = _sp.minimize_scalar(_called(functions[0]), bracket, bounds, **given)
-    others = {k: v for k, v in found.items() if k not in ("x", "fun")}
+    others = but(found, "x", "fun")
     counts = (found.get("nfev", -1), found.get("nit", -1))
     y = np.asarray([found.x, found.fun], dtype=float)
     return y, int(found.success), counts, others

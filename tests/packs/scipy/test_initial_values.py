@@ -241,13 +241,37 @@ def test_events(order):
 
 
 @pytest.mark.full
-def test_events_at_second_order_and_in_torch():
-    first, second = slope_of(thrown_exactly)
+def test_events_at_second_order():
+    second = slope_of(thrown_exactly)[1]
     assert in_engine(thrown, "rr") == pytest.approx(second, rel=1e-5)
     with pytest.raises(UnsupportedProgram):  # the page says so
         in_engine(thrown, "fr")
+
+
+# Of how many steps and events there are code that is run need not be told beforehand.
+
+
+def test_events_in_torch():
     found = in_torch(lambda v: thrown(v, integrate), "r")
-    assert found == pytest.approx(first)
+    assert found == pytest.approx(slope_of(thrown_exactly)[0])
+
+
+def own_steps(w):
+    found = integrate.solve_ivp(swing, (0.0, 1.0), [1.0, 0.0], args=(w,), **COARSE)
+    return found.y[0, -1]
+
+
+def test_steps_of_its_own_in_torch():
+    found = in_torch(own_steps, "r")
+    assert found == pytest.approx(-np.sin(W), rel=1e-3)  # cos(w t) at t = 1
+
+
+@pytest.mark.parametrize(
+    "f", [own_steps, lambda v: thrown(v, integrate)], ids=["steps", "events"]
+)
+def test_steps_and_events_are_refused_by_name_in_jax(f):
+    with pytest.raises(rc.UnsupportedError, match="solve_ivp chooses its steps"):
+        in_jax(f, "r")
 
 
 def test_dense_output():
