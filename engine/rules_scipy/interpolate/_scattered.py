@@ -10,6 +10,7 @@ import scipy.interpolate as _sp
 import scipy.spatial
 
 import rules_core as rc
+from rules_scipy.special import xlogy
 
 from ._arrays import (
     arrays,
@@ -44,11 +45,34 @@ def _root(r2: Any) -> Any:
     )
 
 
-def _thin_plate(r2: Any) -> Any:
-    xp = rc.array_namespace(r2)
-    zero = rc.ignore_derivatives(r2 == 0)
-    safe = xp.where(zero, xp.ones_like(r2), r2)
-    return xp.where(zero, xp.zeros_like(r2), 0.5 * safe * xp.log(safe))
+@rc.primitive
+def _thin_plate(d: Any) -> Any:
+    """`r² log r` of differences `(..., n)`, whose second derivative is infinite at 0.
+
+    The gradient is `d + d log r²`: with `xlogy`, zero at zero, and then its derivative
+    is the logarithm. A formula of r² would leave that out.
+    """
+    r2 = rc.array_namespace(d).sum(d * d, axis=-1)
+    return 0.5 * xlogy(r2, r2)
+
+
+def _thin_plate_slope(d: Any) -> Any:
+    r2 = rc.array_namespace(d).sum(d * d, axis=-1, keepdims=True)
+    return d + xlogy(d, r2 + 0.0 * d)
+
+
+@rc.frule.define(_thin_plate)
+def thin_plate_frule(tangents: Any, d: Any) -> Any:
+    total = rc.array_namespace(d).sum(_thin_plate_slope(d) * tangents[1], axis=-1)
+    return _thin_plate(d), total
+
+
+@rc.rrule.define(_thin_plate)
+def thin_plate_rrule(d: Any) -> Any:
+    def thin_plate_pullback(dy: Any) -> Any:
+        return rc.NoTangent(), dy[..., None] * _thin_plate_slope(d)
+
+    return _thin_plate(d), thin_plate_pullback
 
 
 def _gaussian(r2: Any) -> Any:
@@ -61,7 +85,6 @@ def _multiquadric(r2: Any) -> Any:
 
 _KERNELS: dict[str, Any] = {
     "linear": lambda r2: -_root(r2),
-    "thin_plate_spline": _thin_plate,
     "cubic": lambda r2: r2 * _root(r2),
     "quintic": lambda r2: -r2 * r2 * _root(r2),
     "multiquadric": lambda r2: -_multiquadric(r2),
@@ -74,9 +97,14 @@ _LEAST_DEGREE = {
 }  # fmt: skip
 
 
+def _differences(x: Any, y: Any) -> Any:
+    """Of `(..., q, n)` and `(..., p, n)`, `(..., q, p, n)`."""
+    return x[..., :, None, :] - y[..., None, :, :]
+
+
 def _squares(x: Any, y: Any) -> Any:
-    """Squares of distances: of `(..., q, n)` and `(..., p, n)`, `(..., q, p)`."""
-    d = x[..., :, None, :] - y[..., None, :, :]
+    """Squares of distances, `(..., q, p)`."""
+    d = _differences(x, y)
     return rc.array_namespace(d).sum(d * d, axis=-1)
 
 
@@ -118,7 +146,7 @@ class RBFInterpolator(_sp.RBFInterpolator):
     """`scipy.interpolate.RBFInterpolator`, in all its arrays and `epsilon`.
 
     At a centre `linear` has a kink, with derivative zero; the second derivative of
-    `thin_plate_spline` is infinite there, and comes out without its own term.
+    `thin_plate_spline` is infinite there.
 
     >>> import jax, numpy as np
     >>> from rules_scipy.interpolate import RBFInterpolator
@@ -185,6 +213,8 @@ class RBFInterpolator(_sp.RBFInterpolator):
 
     def _kernels(self, x: Any, y: Any) -> Any:
         e = self.epsilon
+        if self.kernel == "thin_plate_spline":
+            return _thin_plate(_differences(x * e, y * e))
         return _KERNELS[self.kernel](_squares(x * e, y * e))
 
     def __call__(self, x: Any) -> Any:
@@ -252,12 +282,12 @@ class Rbf(_sp.Rbf):
         self.nodes = xp.reshape(xp.linalg.solve(matrix, flat), self.di.shape)
 
     def _kernels(self, x: Any, y: Any) -> Any:
+        if self.function == "thin_plate":
+            return _thin_plate(_differences(x, y))
         r2 = _squares(x, y)
         if self.function in ("linear", "cubic", "quintic"):
             sign = -1.0 if self.function in ("linear", "quintic") else 1.0
             return sign * _KERNELS[self.function](r2)
-        if self.function == "thin_plate":
-            return _thin_plate(r2)
         kernel = _KERNELS[self.function](r2 / self.epsilon**2)
         return -kernel if self.function == "multiquadric" else kernel
 

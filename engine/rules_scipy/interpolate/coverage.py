@@ -49,7 +49,7 @@ boundary values, of every order, in both modes.
 | `splrep(per=1)`, `splprep` | `per=1` has derivatives for `s=0` and odd degrees in `splrep`, none in `splprep` |
 | `RectBivariateSpline` | must have `s=0` |
 | `RegularGridInterpolator` | splines are solved for directly, SciPy's to 1e-6; a method of fields is that of each axis |
-| `RBFInterpolator`, `Rbf` | is in `epsilon` and `smoothing` too. At a centre the linear kernel has slope zero; the second derivative of the thin plate, which is infinite there, comes out without its infinite term |
+| `RBFInterpolator`, `Rbf` | is in `epsilon` and `smoothing` too. At a centre the linear kernel has slope zero; the second derivative of the thin plate is infinite there |
 | `LinearNDInterpolator`, `griddata` | keeps the triangles; `NearestNDInterpolator` is constant in pieces |
 | `BarycentricInterpolator`, `FloaterHormannInterpolator` | is exact at the nodes too, at every order |
 | `AAA` | is in points: the data choose the support points |

@@ -5,7 +5,7 @@ import pytest
 import scipy.interpolate as sp
 
 import rules_core as rc
-from rules_autodiff import UnsupportedProgram, grad, jvp, vjp
+from rules_autodiff import UnsupportedProgram, grad, hessian, jvp, vjp
 from rules_core.testing import check_rule
 from rules_scipy import interpolate as own
 from rules_scipy._lists import constant_like
@@ -380,3 +380,13 @@ def test_torch_compile():
 def test_the_rule_of_sums_by_index():
     terms = np.random.default_rng(0).normal(size=(4, 2))
     assert check_rule(scattered, terms, np.array([2, 0, 2, 1]), 3).failed == ()
+
+
+def test_the_second_derivative_of_a_thin_plate_at_a_centre_is_infinite():
+    y = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.2]])
+    d = np.array([0.0, 1.0, 2.0, 1.5])
+    at = lambda q: sp.RBFInterpolator(y, d)(q[None])[0]
+    second = hessian(at)(y[3])
+    assert np.isinf(np.diag(second)).all()
+    assert np.isfinite(second[0, 1])
+    assert np.isfinite(hessian(at)(y[3] + 1e-3)).all()
