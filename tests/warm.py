@@ -3,7 +3,6 @@
 Python's collector walks whatever is alive: its cost grows with all that a process has
 imported, not with what a test does. Here it leaves out what the collection of tests has
 made. JAX keeps each program that it compiled: some processes grew to four gigabytes.
-In everyday runs it also shares what it makes anew for each program.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import gc
 import os
 import sys
 from collections.abc import Generator
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -46,30 +44,11 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
-def share_context() -> None:
-    """Let JAX lower all programs of a file in one MLIR context.
-
-    To make a context takes 3 ms, a third of what a small program takes in all.
-    """
-    mlir: Any = sys.modules.get("jax._src.interpreters.mlir")
-    if mlir is not None and not hasattr(mlir.make_ir_context, "cache_clear"):
-        mlir.make_ir_context = cache(mlir.make_ir_context)
-
-
-def drop_context() -> None:
-    """Let a context go, with the types that it holds."""
-    mlir: Any = sys.modules.get("jax._src.interpreters.mlir")
-    clear = getattr(getattr(mlir, "make_ir_context", None), "cache_clear", None)
-    if clear is not None:
-        clear()
-
-
 def let_go() -> None:
     """Drop what a file's tests leave behind, and set apart what stays."""
     jax: Any = sys.modules.get("jax")
     if jax is not None:
         jax.clear_caches()
-    drop_context()
     gc.collect()
     gc.freeze()
 
@@ -81,13 +60,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         let_go()
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Spare compilers what a test does not look at.
-
-    PyTorch's then does not time its guards, a third of a small compilation.
-    """
-    if "not full" in item.config.getoption("markexpr"):
-        share_context()
+def pytest_runtest_setup() -> None:
+    """Let PyTorch's compiler not time its guards, a third of a small compilation."""
     guards: Any = sys.modules.get("torch._dynamo.guards")
     if guards is not None:
         guards.profile_guard_manager = lambda *_: 0.0
