@@ -19,6 +19,10 @@ CONSTANT = {
     "rules_core/_primitives/not_a_number.py": "the factor",
     "rules_core/_declare/finite_differences.py": "a warning, added to the slope",
     "engine/rules_numpy/_declare/namespaces.py": "a sign, whose derivative is zero",
+    "engine/rules_scipy/interpolate/_basis.py": "a value outside, a constant",
+    "engine/rules_scipy/interpolate/_ndsplines.py": "a value outside, a constant",
+    "engine/rules_scipy/interpolate/_pieces.py": "a value outside, a constant",
+    "engine/rules_scipy/stats/_support.py": "a factor",
 }
 
 

@@ -7,6 +7,7 @@ gets memory of its own. That makes no difference until one of them is written to
 the program would see in both; then the run is refused when it ends.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from rules_autodiff._python.errors import UnsupportedProgram
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_autodiff._refusals import Place, code_and_line, name_of, worded
 from rules_autodiff._shadows.memory import WRITEABLE, overlaps_itself, owner_of
+from rules_core import structure
 
 from .interface import Hooks
 
@@ -49,13 +51,32 @@ def owned(run: Hooks, y: Any, found: Any) -> Any:
     if is_float_array(y):
         return owned_array(run, y, found)
     level = run.structure(y)
-    if level is None or (callable(y) and not level.mutable):
+    if level is None or (callable(y) and not holds_argument(level, found)):
         return y
     parts = [owned(run, value, found) for value in level.values]
     own = level.rebuild(parts)
     if not isinstance(y, tuple) and id(y) in reached(*found.args):
         note_copy(run, y, own, found)
     return own
+
+
+def holds_argument(level: Any, found: Any) -> bool:
+    """Whether a callable instance holds an array that the rule was given."""
+    if not level.mutable:
+        return False
+    owners = set(map(id, map(owner_of, arrays_in(*found.args))))
+    return any(id(owner_of(a)) in owners for a in arrays_in(*level.values))
+
+
+def arrays_in(*values: Any) -> Iterator[Any]:
+    """Arrays among values and in their containers."""
+    entries = [
+        part
+        for x in reached(*values).values()
+        if (level := structure(x)) is not None
+        for part in level.values
+    ]
+    yield from (x for x in (*values, *entries) if isinstance(x, np.ndarray))
 
 
 def owned_but(run: Hooks, row: Any, found: Any, kept: list[bool]) -> Any:

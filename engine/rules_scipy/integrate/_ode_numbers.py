@@ -154,18 +154,41 @@ def _segment(
     if not path.success:
         return None
 
-    def rate(t: float, costate: Any) -> Any:
-        return -back(t, np.concatenate([path.sol(t), costate]))[:size]
+    # Where the state is steep, so is the costate, perhaps in a peak between two steps:
+    # a number that changes as the state does keeps the steps short there.
+    units, smallest = _units(method, path.y)
 
-    atol = method.below(scale)
-    found = method.solve(rate, (end, start), costate, atol, dense_output=True)
+    def rate(t: float, both: Any) -> Any:
+        y = path.sol(t)
+        slope = -back(t, np.concatenate([y, both[:size]]))[:size]
+        return np.append(slope, units @ np.asarray(fun(t, y)))
+
+    first = np.append(costate, units @ path.y[:, -1])
+    atol = np.append(np.full(size, method.below(scale)), smallest)
+    found = method.solve(rate, (end, start), first, atol, dense_output=True)
     if not found.success:
         return None
 
     def density(t: float) -> Any:
-        return back(t, np.concatenate([path.sol(t), found.sol(t)]))[size:]
+        return back(t, np.concatenate([path.sol(t), found.sol(t)[:size]]))[size:]
 
-    return found.y[:, -1], _integral(density, [*path.t, *found.t], start, end)
+    return found.y[:size, -1], _integral(density, [*path.t, *found.t], start, end)
+
+
+def _units(method: Method, states: Any) -> tuple[Any, float]:
+    """Weights that sum a state up to about one, and the tolerance of this sum."""
+    largest = np.max(np.abs(states), axis=1)
+    largest = np.where(largest > 0, largest, 1.0)
+    smallest = np.min(_TIGHTER * np.asarray(method.atol) / largest)
+    return _weights(len(largest)) / largest, float(smallest)
+
+
+def _weights(n: int) -> Any:
+    """No two alike, so that changes of two entries do not cancel."""
+    return 0.5 + (_GOLDEN * np.arange(1.0, n + 1.0)) % 1.0
+
+
+_GOLDEN = 0.6180339887498949
 
 
 def _integral(f: Callable[[float], Any], steps: Any, start: float, end: float) -> Any:

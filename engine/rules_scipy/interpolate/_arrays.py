@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_core.extend import stand_in
+from rules_core.extend import nan_unless, stand_in
 from rules_scipy._functions import arrays_in, stacked
 from rules_scipy._lists import constant_like
 
@@ -234,7 +234,7 @@ def increasing(x: Any, *, strictly: bool = True) -> Any:
     xp = rc.array_namespace(x)
     d = rc.ignore_derivatives(x[1:] - x[:-1])
     in_order = xp.all(d > 0) if strictly else xp.all(d >= 0)
-    return xp.where(in_order, x, xp.full_like(x, float("nan")))
+    return nan_unless(in_order, x)
 
 
 def interval(t: Any, q: Any, first: Any, last: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.stats as st
 
+from rules_core.extend import nan_unless
 from rules_scipy import special as sp
 from rules_scipy.special._arrays import absolute, exp, log, log1p, sqrt, where
 from rules_scipy.special._declare import elementwise, on_doubles, partial_of, ufunc
@@ -337,7 +338,7 @@ def _t_entropy(df: Any) -> Any:
 
 def _t_var(df: Any) -> Any:
     own = where_above(df, 2.0, lambda df: 1 + 2 / (df - 2), INF)
-    return where(df > 1, own, float("nan"))
+    return nan_unless(df > 1, own)
 
 
 t = continuous(

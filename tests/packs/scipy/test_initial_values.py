@@ -452,3 +452,18 @@ def test_compiled_torch():
     w = torch.tensor(W, dtype=torch.float64, requires_grad=True)
     f(w).backward()
     np.testing.assert_allclose(w.grad, FIRST, rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853"])
+def test_where_the_state_is_steep_the_adjoint_is_too(method):
+    """y' jumps nearly from 1/2 to 3/2 at v: the state's slope in v is 1 - 3/2 / (1/2)."""
+
+    def end(v):
+        def rate(t, y):
+            return [1.0 + 0.5 * np.tanh(1e3 * (y[0] - v))]
+
+        given = {"rtol": 1e-8, "atol": 1e-10, "method": method}
+        return scipy.integrate.solve_ivp(rate, (0.0, 1.0), [1.0], **given).y[0, -1]
+
+    np.testing.assert_allclose(grad(end)(1.37), -2.0, rtol=1e-5)
+    np.testing.assert_allclose(jvp(end, (1.37,), (1.0,))[1], -2.0, rtol=1e-5)
