@@ -456,7 +456,7 @@ def test_compiled_torch():
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])
 def test_where_the_state_is_steep_the_adjoint_is_too(method):
-    """y' jumps nearly from 1/2 to 3/2 at v: the state's slope in v is 1 - 3/2 / (1/2)."""
+    """y' nearly jumps from 1/2 to 3/2 at v, so the slope in v is 1 - 3/2 / (1/2)."""
 
     def end(v):
         def rate(t, y):
