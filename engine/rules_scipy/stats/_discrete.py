@@ -15,7 +15,7 @@ from rules_scipy.special._arrays import absolute, exp, expm1, floor, log, log1p,
 
 from ._continuous import DISTRIBUTIONS
 from ._gamma_beta import gammaln, ncx2_sf, where_above, xlog1py, xlogy
-from ._numbers import INF, floats, log1mexp, sinh, tanh
+from ._numbers import INF, floats, log1mexp, raised, sinh, tanh
 from ._parameters import Frozen
 from ._standard import Formula, Standard, is_positive
 
@@ -177,7 +177,75 @@ def _is_whole(n: Any) -> Any:
     return floor(rc.ignore_derivatives(n)) == rc.ignore_derivatives(n)
 
 
+def at_edge(edge: Any, x: Any, exact: Formula, inside: Formula) -> Any:
+    """A mass: by powers at an edge of the domain of `x`, where logarithms are infinite.
+
+    There the derivative is that from inside, and `exp` of a logarithm has none.
+    """
+    edge = rc.ignore_derivatives(edge)
+    y = inside(where(edge, 0.5, x))
+    return where(edge, exact(where(edge, x, 0.5 + 0 * x)) + 0 * y, y)
+
+
+def _is_end(p: Any) -> Any:
+    return (p == 0) | (p == 1)
+
+
+def _ways(log_ways: Any) -> Any:
+    """How many: beyond all floats it is times zero at an edge, in every order."""
+    return exp(where(log_ways < 700, log_ways, 700.0))
+
+
 # trials
+
+
+def _binomial_pmf(k: Any, n: Any, p: Any) -> Any:
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    trials = rc.ignore_derivatives(n - k)
+    return at_edge(
+        _is_end(p),
+        p,
+        lambda p: (
+            _ways(rc.ignore_derivatives(ways)) * raised(p, k) * raised(1 - p, trials)
+        ),
+        lambda p: exp(_binomial_logpmf(k, n, p)),
+    )
+
+
+def _negative_logpmf(k: Any, n: Any, p: Any) -> Any:
+    ways = gammaln(n + k) - gammaln(k + 1) - gammaln(n)
+    return ways + xlogy(n, p) + xlog1py(k, -p)
+
+
+def _negative_pmf(k: Any, n: Any, p: Any) -> Any:
+    return at_edge(
+        p == 1,
+        p,
+        lambda p: (
+            _ways(gammaln(n + k) - gammaln(k + 1) - gammaln(n))
+            * p**n
+            * raised(1 - p, k)
+        ),
+        lambda p: exp(_negative_logpmf(k, n, p)),
+    )
+
+
+def _misses(k: Any, p: Any) -> Any:
+    """The probability of `k` failures in a row."""
+    return at_edge(p == 1, p, lambda p: raised(1 - p, k), lambda p: exp(k * log1p(-p)))
+
+
+def _poisson_logpmf(k: Any, mu: Any) -> Any:
+    return xlogy(k, mu) - gammaln(k + 1) - mu
+
+
+def _poisson_pmf(k: Any, mu: Any) -> Any:
+    return at_edge(
+        mu == 0,
+        mu,
+        lambda mu: raised(mu, k) * exp(-mu - gammaln(k + 1)),
+        lambda mu: exp(_poisson_logpmf(k, mu)),
+    )
 
 
 def _binomial_logpmf(k: Any, n: Any, p: Any) -> Any:
@@ -195,6 +263,7 @@ bernoulli = discrete(
     support=(0.0, 1.0),
     valid=_is_chance,
     logpmf=lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p),
+    pmf=lambda k, p: k * p + (1 - k) * (1 - p),
     cdf=lambda k, p: 1 - p + 0 * k,
     sf=lambda k, p: p + 0 * k,
     mean=lambda p: p,
@@ -206,6 +275,7 @@ binom = discrete(
     support=(0.0, lambda n, p: n + 0 * p),
     valid=lambda n, p: (n >= 0) & _is_whole(n) & _is_chance(p),
     logpmf=_binomial_logpmf,
+    pmf=_binomial_pmf,
     cdf=lambda k, n, p: sp.betaincc(k + 1, whole(n, "n of binom") - k, p),
     sf=lambda k, n, p: sp.betainc(k + 1, whole(n, "n of binom") - k, p),
     mean=lambda n, p: whole(n, "n of binom") * p,
@@ -248,9 +318,8 @@ betanbinom = discrete(
 nbinom = discrete(
     st.nbinom,
     valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
-    logpmf=lambda k, n, p: (
-        gammaln(n + k) - gammaln(k + 1) - gammaln(n) + xlogy(n, p) + xlog1py(k, -p)
-    ),
+    logpmf=_negative_logpmf,
+    pmf=_negative_pmf,
     cdf=lambda k, n, p: sp.betainc(n, k + 1, p),
     sf=lambda k, n, p: sp.betaincc(n, k + 1, p),
     mean=lambda n, p: n * (1 - p) / p,
@@ -261,7 +330,11 @@ geom = discrete(
     support=(1.0, INF),
     valid=lambda p: (p > 0) & (p <= 1),
     logpmf=lambda k, p: xlog1py(k - 1, -p) + log(p),
-    cdf=lambda k, p: -expm1(k * log1p(-p)),
+    pmf=lambda k, p: p * _misses(k - 1, p),
+    cdf=lambda k, p: at_edge(
+        p == 1, p, lambda p: 1 - raised(1 - p, k), lambda p: -expm1(k * log1p(-p))
+    ),
+    sf=_misses,
     logsf=lambda k, p: k * log1p(-p),
     mean=lambda p: 1 / p,
     var=lambda p: (1 - p) / p**2,
@@ -273,7 +346,8 @@ geom = discrete(
 poisson = discrete(
     st.poisson,
     valid=lambda mu: mu >= 0,
-    logpmf=lambda k, mu: xlogy(k, mu) - gammaln(k + 1) - mu,
+    logpmf=_poisson_logpmf,
+    pmf=_poisson_pmf,
     cdf=lambda k, mu: sp.gammaincc(k + 1, mu),
     sf=lambda k, mu: sp.gammainc(k + 1, mu),
     mean=lambda mu: mu,

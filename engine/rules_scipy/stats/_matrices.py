@@ -11,7 +11,7 @@ __all__ = ["Root", "diagonal", "root_of", "square_matrix"]
 
 
 class Root:
-    """The Cholesky factor of a matrix, of which both triangles are read.
+    """The Cholesky factor of a matrix, of which the lower triangle is read.
 
     Args:
         xp: The array library.
@@ -36,9 +36,10 @@ class Root:
 
 
 def root_of(matrix: Any) -> Root:
-    """The factor of a symmetric matrix."""
+    """The factor of a symmetric matrix, by its lower triangle, which SciPy reads."""
     xp = rc.array_namespace(matrix)
-    return Root(xp, xp.linalg.cholesky((matrix + xp.matrix_transpose(matrix)) / 2))
+    upper = xp.matrix_transpose(xp.tril(matrix, k=-1))
+    return Root(xp, xp.linalg.cholesky(xp.tril(matrix) + upper))
 
 
 def diagonal(xp: Any, entries: Any) -> Any:

@@ -16,7 +16,7 @@ from rules_scipy.special._arrays import exp, log, log1p, where
 
 from ._declare import DECLARED
 from ._matrices import diagonal, root_of, square_matrix
-from ._numbers import LOG_2PI, floats, plain
+from ._numbers import LOG_2PI, floats, plain, raised
 from ._parameters import Frozen
 
 _HALF_2PI = LOG_2PI / 2
@@ -80,10 +80,9 @@ class Multivariate:
     def _at(self, name: str, args: Any, kwds: Any) -> Any:
         """A density, or its logarithm as `"log" + name`."""
         points, rest = args[: self.count], args[self.count :]
-        y = self.formulas["log" + name.removeprefix("log")](
-            *points, *self._given(rest, kwds)
-        )
-        return plain(y if name.startswith("log") else exp(y))
+        own = name if name in self.formulas else "log" + name.removeprefix("log")
+        y = self.formulas[own](*points, *self._given(rest, kwds))
+        return plain(y if own == name else exp(y))
 
     def logpdf(self, *args: Any, **kwds: Any) -> Any:
         """The logarithm of the density at a point."""
@@ -283,6 +282,20 @@ def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:
     return where(xp.sum(x, axis=-1) == n, own, -math.inf)
 
 
+def _multinomial_pmf(x: Any, n: Any, p: Any) -> Any:
+    """By powers where a probability is zero, and its logarithm infinite."""
+    xp, p = _chances(p)
+    _, x, n, _ = floats(x, n, p)
+    edge = xp.any(rc.ignore_derivatives(p) == 0, axis=-1)
+    some = edge[..., None] & (p == p)  # noqa: PLR0124  NaN stays
+    ways = sp.gammaln(n + 1) - xp.sum(sp.gammaln(x + 1), axis=-1)
+    ways = exp(where(ways < 700, ways, 700.0))
+    own = ways * xp.prod(raised(where(some, p, 0.5), x), axis=-1)
+    own = where(xp.sum(x, axis=-1) == n, own, 0.0)
+    inside = where(some, 0 * p + 1 / p.shape[-1], p)
+    return where(edge, own, exp(_multinomial_logpmf(x, n, inside)))
+
+
 def _multinomial_cov(n: Any, p: Any) -> Any:
     xp, p = _chances(p)
     return n * _share_cov(xp, p)
@@ -292,6 +305,7 @@ multinomial = Multivariate(
     st.multinomial,
     {"n": _MISSING, "p": _MISSING},
     logpmf=_multinomial_logpmf,
+    pmf=_multinomial_pmf,
     mean=lambda n, p: n * _chances(p)[1],
     cov=_multinomial_cov,
 )
@@ -336,18 +350,19 @@ def _wishart_parts(x: Any, df: Any, scale: Any) -> Any:
         raise rc.UnsupportedError(message)
     size = x.shape[-1]
     norm = df * size * math.log(2) / 2 + _log_gamma(df / 2, size)
-    return xp, size, df, norm, root_of(x), root_of(scale)
+    return xp, size, df, norm, x, root_of(x), root_of(scale)
 
 
 def _wishart_logpdf(x: Any, df: Any, scale: Any) -> Any:
-    xp, size, df, norm, of_x, of_scale = _wishart_parts(x, df, scale)
-    trace = xp.sum(of_scale.whiten(of_x.lower) ** 2)
+    xp, size, df, norm, x, of_x, of_scale = _wishart_parts(x, df, scale)
+    white = of_scale.whiten(xp.matrix_transpose(of_scale.whiten(x)))
+    trace = xp.linalg.trace(white)  # SciPy reads all of x
     own = ((df - size - 1) * of_x.log_det - trace - df * of_scale.log_det) / 2
     return own - norm
 
 
 def _inverse_wishart_logpdf(x: Any, df: Any, scale: Any) -> Any:
-    xp, size, df, norm, of_x, of_scale = _wishart_parts(x, df, scale)
+    xp, size, df, norm, _, of_x, of_scale = _wishart_parts(x, df, scale)
     trace = xp.sum(of_x.whiten(of_scale.lower) ** 2)
     own = (-(df + size + 1) * of_x.log_det - trace + df * of_scale.log_det) / 2
     return own - norm

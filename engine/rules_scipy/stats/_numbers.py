@@ -14,7 +14,7 @@ from rules_scipy.special import _arrays
 __all__ = [
     "EULER", "INF", "LOG_2PI", "acosh", "asin", "asinh", "atan", "atan2", "atanh",
     "cosh", "expm1_over", "floats", "log1mexp", "log1p_over", "log_cosh", "logaddexp",
-    "plain", "sinh", "softplus", "tan", "tanh",
+    "plain", "raised", "sinh", "softplus", "tan", "tanh",
 ]  # fmt: skip
 
 INF = math.inf
@@ -47,6 +47,12 @@ def plain(y: Any) -> Any:
 
 
 # elementary functions of arrays
+
+
+def raised(x: Any, k: Any) -> Any:
+    """`x` to a constant power: one to the power zero, also at `x = 0` in JAX."""
+    none = k == 0
+    return _arrays.where(none, 1.0 + 0 * x, x ** _arrays.where(none, 1.0, k))
 
 
 def _of_array(name: str) -> Any:
