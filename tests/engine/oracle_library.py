@@ -188,7 +188,8 @@ def disagreement(run: Told, push: Told, kind: str) -> str:
             return ""
         pairs = zip(found, map(tangent, inputs(kind)), strict=True)
         terms = [paired(ct, dx) for ct, dx in pairs]
-        along = 0.0 if isinstance(dy, AbstractTangent) else np.sum(dy)
+        # Complex results too: the inner product of cotangents is the real part.
+        along = 0.0 if isinstance(dy, AbstractTangent) else np.real(np.sum(dy))
     both = sum(terms), along
     close = 1e-5 if kind in ("single", "mixed") else 1e-9  # the latter holds a float32
     if not np.all(np.isfinite(both)) or np.allclose(*both, rtol=close, atol=close):
