@@ -63,7 +63,7 @@ def test_numbers_are_scipys(name, shapes):
 
 @distributions
 @pytest.mark.parametrize("method", [*cases.AT_POINTS, *cases.QUANTILES])
-@pytest.mark.covering(every=33)
+@pytest.mark.covering(every=70)
 def test_derivatives_are_those_of_differences(name, shapes, method):
     if name == "norminvgauss" and method in cases.QUANTILES:
         return  # SciPy's own raises

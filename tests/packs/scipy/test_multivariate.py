@@ -88,7 +88,7 @@ def slope(f, h=1e-4):
 
 
 @cases
-@pytest.mark.covering(every=3)
+@pytest.mark.covering(every=6)
 def test_values_are_scipys(name, method, args):
     y, own = (getattr(getattr(m, name), method)(*args) for m in (scipy.stats, stats))
     assert np.shape(own) == np.shape(y)
@@ -96,7 +96,7 @@ def test_values_are_scipys(name, method, args):
 
 
 @cases
-@pytest.mark.covering(every=3, start=1)
+@pytest.mark.covering(every=6, start=1)
 def test_scipys_own_have_derivatives_in_programs(name, method, args):
     f = summed(getattr(getattr(scipy.stats, name), method))
     for i in moving(name, method, args):
@@ -165,7 +165,7 @@ ESTIMATES = {
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
-@pytest.mark.covering(every=3)
+@pytest.mark.covering(every=6)
 def test_estimates_in_programs(name):
     f, args = ESTIMATES[name], (DATA, WEIGHTS, POINTS)
     for i, found in enumerate(grad(f, (0, 1, 2))(*args)):

@@ -30,6 +30,7 @@ def variables(m):
 
 
 @pytest.mark.parametrize("name", [*METHODS, *NUMBERS])
+@pytest.mark.covering(every=5)
 def test_values_and_derivatives(name):
     for (own, at), (theirs, _) in zip(
         variables(stats), variables(scipy.stats), strict=True
@@ -55,6 +56,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.covering(every=2)
 def test_scipys_own_in_programs(name):
     f = PROGRAMS[name]
     assert np.isclose(grad(f)(0.4), slope(f, 0.4), rtol=1e-7)

@@ -117,7 +117,7 @@ def moves_of(args):
 
 
 @cases
-@pytest.mark.covering(every=3)
+@pytest.mark.covering(every=6)
 def test_values_are_scipys(name, args, options):
     y, found = (getattr(m, name)(*args, **options) for m in (scipy.stats, stats))
     for own, part in zip(parts(found), parts(y), strict=True):
@@ -126,7 +126,7 @@ def test_values_are_scipys(name, args, options):
 
 
 @cases
-@pytest.mark.covering(every=3, start=1)
+@pytest.mark.covering(every=6, start=1)
 def test_scipys_own_have_derivatives_in_programs(name, args, options):
     f, moves = weighted(getattr(scipy.stats, name), options), moves_of(args)
     expected, places = slope(f, args, moves), floating(args)
@@ -149,7 +149,7 @@ def test_scipys_own_have_derivatives_in_programs(name, args, options):
 
 @cases
 @pytest.mark.parametrize("framework", ["jax", "torch"])
-@pytest.mark.covering(every=24)
+@pytest.mark.covering(every=60)
 def test_frameworks_agree(name, args, options, framework):
     host = HOSTS[framework]()
     places, moves = floating(args), moves_of(args)
