@@ -16,6 +16,19 @@ from ._numbers import floats, plain
 from ._samples import statistic
 
 
+def _refused(name: str) -> Any:
+    """What SciPy's results have besides."""
+
+    def refused(_self: Any) -> Any:
+        message = (
+            f"scipy.stats: {name} of this result has no formula here. Call it "
+            "with numbers without derivative (ignore_derivatives) for it."
+        )
+        raise rc.UnsupportedError(message)
+
+    return property(refused, doc=f"Refused: `{name}`.")
+
+
 class Test(NamedTuple):
     """A statistic and the probability of a larger one."""
 
@@ -31,6 +44,15 @@ class Line(NamedTuple):
     rvalue: Any
     pvalue: Any
     stderr: Any
+
+
+_OTHERS = {
+    Test: ("df", "correlation", "confidence_interval"),
+    Line: ("intercept_stderr",),
+}
+for _owner, _names in _OTHERS.items():
+    for _name in _names:
+        setattr(_owner, _name, _refused(_name))
 
 
 def _tails(statistic: Any, alternative: str, lower: Any) -> Any:

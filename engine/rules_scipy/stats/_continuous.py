@@ -15,6 +15,7 @@ import numpy as np
 import rules_core as rc
 from rules_scipy.special._arrays import log, where
 
+from ._frozen import ContinuousFrozen, refuse_rest_of
 from ._numbers import INF, floats, plain
 from ._parameters import Frozen, uniform_numbers
 from ._quantiles import quantile
@@ -50,9 +51,14 @@ class Continuous:
     def __repr__(self) -> str:
         return f"<distribution {self.name}>"
 
+    def __getattr__(self, name: str) -> Any:
+        """Of SciPy's, without a formula: refused."""
+        return refuse_rest_of(self, name)
+
     def __call__(self, *args: Any, **kwds: Any) -> Frozen:
         """The distribution with these parameters."""
-        return Frozen(self, args, kwds)
+        frozen: Frozen = ContinuousFrozen(self, args, kwds)
+        return frozen
 
     freeze = __call__
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import scipy.stats as st
 
+import rules_core as rc
 from rules_scipy.special._arrays import absolute, cos, exp, log, sin, sqrt, where
 
-from ._numbers import atan2
+from ._numbers import atan2, floats
 from ._samples import statistic
 
 # means
@@ -46,9 +47,27 @@ def hmean(xp: Any, a: Any, weights: Any) -> Any:
 @statistic(st.pmean, "a", "weights")
 def pmean(xp: Any, a: Any, weights: Any, p: Any) -> Any:
     """A power of the mean of powers."""
-    if isinstance(p, int | float) and p == 0:
-        return exp(_mean(xp, log(a), weights))
-    return _mean(xp, a**p, weights) ** (1 / p)
+    _, p, a = floats(p, a)
+    near = rc.ignore_derivatives(absolute(p)) < _NEAR_POWER
+    logs = log(where(near, a, 1.0))
+    centre = _mean(xp, logs, weights)
+    rest = logs - centre[..., None]
+    small, large = where(near, p, 0.0), where(near, 1.0, p)
+    by_power = _mean(xp, a**large, weights) ** (1 / large)
+    return where(near, exp(centre + _log_mean_over(xp, small, rest, weights)), by_power)
+
+
+# Below it, the series of the cumulants: its terms are centred.
+_NEAR_POWER = 1e-3
+
+
+def _log_mean_over(xp: Any, p: Any, rest: Any, weights: Any) -> Any:
+    """The logarithm of the mean of `exp(p * rest)`, over `p`, of mean zero."""
+    second, third, fourth, fifth = [_mean(xp, rest**k, weights) for k in (2, 3, 4, 5)]
+    last = (fifth - 10 * second * third) / 120
+    return p * (
+        second / 2 + p * (third / 6 + p * ((fourth - 3 * second**2) / 24 + p * last))
+    )
 
 
 @statistic(st.trim_mean, "a")
@@ -119,7 +138,8 @@ def moment(xp: Any, a: Any, order: Any, center: Any) -> Any:
 def skew(xp: Any, a: Any, bias: Any) -> Any:
     """The third moment in units of the spread."""
     n = a.shape[-1]
-    factor = 1.0 if bias else math.sqrt((n - 1) * n) / (n - 2)
+    # Of two numbers SciPy returns the biased value.
+    factor = 1.0 if bias or n < 3 else math.sqrt((n - 1) * n) / (n - 2)
     return factor * _moment(xp, a, 3) / _moment(xp, a, 2) ** 1.5
 
 
@@ -127,7 +147,7 @@ def skew(xp: Any, a: Any, bias: Any) -> Any:
 def kurtosis(xp: Any, a: Any, fisher: Any, bias: Any) -> Any:
     """The fourth moment in units of the spread."""
     n, y = a.shape[-1], _moment(xp, a, 4) / _moment(xp, a, 2) ** 2
-    if not bias:
+    if not bias and n > 3:  # else SciPy returns the biased value
         y = 3 + ((n * n - 1) * y - 3 * (n - 1) ** 2) / ((n - 2) * (n - 3))
     return y - 3 if fisher else y
 
@@ -137,6 +157,8 @@ def _cumulant(xp: Any, x: Any, order: int) -> Any:
     n = x.shape[-1]
     if order == 1:
         return xp.mean(x, axis=-1)
+    if n < order:  # too few for an estimate
+        return xp.mean(x, axis=-1) * math.nan
     second = _moment(xp, x, 2)
     if order == 2:
         return n / (n - 1) * second
@@ -268,8 +290,8 @@ def _l_moment(xp: Any, ordered: Any, order: int) -> Any:
 
 
 def _l_weight(i: int, n: int, order: int) -> float:
-    total = 0.0
-    for k in range(order):
+    total = 0.0 if order <= n else math.nan
+    for k in range(min(order, n)):
         sign = (-1) ** (order - 1 - k)
         polynomial = sign * math.comb(order - 1, k) * math.comb(order - 1 + k, k)
         total += polynomial * math.comb(i, k) / math.comb(n - 1, k)

@@ -14,6 +14,7 @@ from rules_scipy import special as sp
 from rules_scipy.special._arrays import absolute, exp, expm1, floor, log, log1p, where
 
 from ._continuous import DISTRIBUTIONS
+from ._frozen import DiscreteFrozen, refuse_rest_of
 from ._gamma_beta import gammaln, ncx2_sf, where_above, xlog1py, xlogy
 from ._numbers import INF, floats, log1mexp, raised, sinh, tanh
 from ._parameters import Frozen
@@ -40,9 +41,14 @@ class Discrete:
     def __repr__(self) -> str:
         return f"<distribution {self.name}>"
 
+    def __getattr__(self, name: str) -> Any:
+        """Of SciPy's, without a formula: refused."""
+        return refuse_rest_of(self, name)
+
     def __call__(self, *args: Any, **kwds: Any) -> Frozen:
         """The distribution with these parameters."""
-        return Frozen(self, args, kwds)
+        frozen: Frozen = DiscreteFrozen(self, args, kwds)
+        return frozen
 
     freeze = __call__
 

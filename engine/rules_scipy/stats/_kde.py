@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any
 
 import scipy.stats as st
 
@@ -11,14 +11,14 @@ from rules_core.extend import stand_in
 from rules_scipy import special as sp
 from rules_scipy.special._arrays import exp, log, sqrt
 
+from ._frozen import refuse_rest
 from ._matrices import root_of
 from ._numbers import LOG_2PI, floats
 
 __all__ = ["gaussian_kde"]
 
 
-@final
-class gaussian_kde:  # noqa: N801  SciPy's name
+class gaussian_kde(st.gaussian_kde):  # noqa: N801  SciPy's name
     """`scipy.stats.gaussian_kde`: derivatives in the data, the weights and the points.
 
     Args:
@@ -32,6 +32,11 @@ class gaussian_kde:  # noqa: N801  SciPy's name
     >>> estimate(np.array([1.0])).round(4)
     array([0.2149])
     """
+
+    dataset: Any = None
+    weights: Any = None
+    neff: Any = None
+    covariance: Any = None
 
     def __init__(
         self, dataset: Any, bw_method: Any = None, weights: Any = None
@@ -65,6 +70,19 @@ class gaussian_kde:  # noqa: N801  SciPy's name
             raise rc.UnsupportedError(message)
         return bw_method
 
+    @property
+    def inv_cov(self) -> Any:
+        """The inverse of the covariance."""
+        return rc.array_namespace(self.covariance).linalg.inv(self.covariance)
+
+    def scotts_factor(self) -> Any:
+        """Scott's factor."""
+        return self._factor("scott")
+
+    def silverman_factor(self) -> Any:
+        """Silverman's factor."""
+        return self._factor("silverman")
+
     def logpdf(self, x: Any) -> Any:
         """The logarithm of the density at points, shape (d, m)."""
         xp, x, data = floats(x, self.dataset)
@@ -89,6 +107,9 @@ class gaussian_kde:  # noqa: N801  SciPy's name
         spread = sqrt(self.covariance[0, 0])
         parts = sp.ndtr((high - data[0]) / spread) - sp.ndtr((low - data[0]) / spread)
         return xp.sum(self.weights * parts)
+
+
+refuse_rest(gaussian_kde, st.gaussian_kde, "cho_cov", "log_det")
 
 
 def _own(estimate: Any) -> gaussian_kde:

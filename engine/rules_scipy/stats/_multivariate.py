@@ -15,6 +15,7 @@ from rules_scipy import special as sp
 from rules_scipy.special._arrays import exp, log, log1p, where
 
 from ._declare import DECLARED
+from ._frozen import frozen_class, refuse_rest_of
 from ._matrices import diagonal, root_of, square_matrix
 from ._numbers import LOG_2PI, floats, plain, raised
 from ._parameters import Frozen
@@ -30,6 +31,7 @@ class Multivariate:
         scipy: The distribution of SciPy.
         parameters: The names of its parameters and their defaults.
         count: How many arrays a point is.
+        shown: Attributes of frozen ones, of the parameters.
         **formulas: Of the parameters; densities of the point before.
     """
 
@@ -38,12 +40,13 @@ class Multivariate:
         scipy: Any,
         parameters: dict[str, Any],
         count: int = 1,
+        shown: dict[str, Any] | None = None,
         **formulas: Callable[..., Any],
     ) -> None:
         self.scipy, self.defaults, self.count = scipy, parameters, count
         self.name = type(scipy).__name__.removesuffix("_gen")
         self.__name__ = self.__qualname__ = self.name
-        self.formulas = formulas
+        self.formulas, self.frozen = formulas, frozen_class(scipy, shown or {})
         DECLARED[scipy] = "covered"
 
     def __tangent_structure__(self) -> None:
@@ -55,7 +58,16 @@ class Multivariate:
     def __call__(self, *args: Any, **kwds: Any) -> Frozen:
         """The distribution with these parameters."""
         kwds.pop("seed", None)
-        return Frozen(self, args, kwds)
+        frozen: Frozen = self.frozen(self, args, kwds)
+        return frozen
+
+    def given(self, frozen: Frozen) -> list[Any]:
+        """The parameters of a frozen distribution."""
+        return self._given(frozen.args, dict(frozen.kwds))
+
+    def __getattr__(self, name: str) -> Any:
+        """Of SciPy's, without a formula: refused."""
+        return refuse_rest_of(self, name)
 
     def _given(self, args: Any, kwds: Any) -> list[Any]:
         """The parameters in the order of the formulas."""
@@ -110,6 +122,10 @@ class Multivariate:
             raise rc.UnsupportedError(message)
         return plain(self.formulas[name](*self._given(args, kwds)))
 
+    def refused(self, name: str) -> Any:
+        """A method without formula."""
+        return lambda *_args, **_kwds: self._number(name, (), {})
+
     def mean(self, *args: Any, **kwds: Any) -> Any:
         """The mean."""
         return self._number("mean", args, kwds)
@@ -125,12 +141,6 @@ class Multivariate:
     def entropy(self, *args: Any, **kwds: Any) -> Any:
         """The entropy."""
         return self._number("entropy", args, kwds)
-
-    def cdf(self, *args: Any, **kwds: Any) -> Any:
-        """Refused: there is no formula."""
-        return self._number("cdf", args, kwds)
-
-    logcdf = mode = rvs = cdf
 
 
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "missing"})()
@@ -171,9 +181,17 @@ def _normal_entropy(mean: Any, cov: Any) -> Any:
     return size * (_HALF_2PI + 0.5) + root_of(matrix).log_det / 2
 
 
+def _centre(mean: Any, matrix: Any, _df: Any = 1.0) -> Any:
+    xp, mean, matrix = floats(0.0 if mean is None else mean, matrix)
+    size = _of_matrix(mean, matrix)[1]
+    return mean + xp.zeros((size,), dtype=mean.dtype)
+
+
+_SIZE = {"dim": lambda *given: _of_matrix(*given)[1]}
 multivariate_normal = Multivariate(
     st.multivariate_normal,
     {"mean": None, "cov": 1.0},
+    shown={**_SIZE, "mean": _centre, "cov": lambda *given: _of_matrix(*given)[0]},
     logpdf=_normal_logpdf,
     entropy=_normal_entropy,
 )
@@ -199,6 +217,12 @@ def _t_entropy(loc: Any, matrix: Any, df: Any) -> Any:
 multivariate_t = Multivariate(
     st.multivariate_t,
     {"loc": None, "shape": 1.0, "df": 1.0},
+    shown={
+        **_SIZE,
+        "loc": _centre,
+        "shape": lambda *given: _of_matrix(*given)[0],
+        "df": lambda *given: given[2],
+    },
     logpdf=_t_logpdf,
     entropy=_t_entropy,
 )
@@ -260,6 +284,7 @@ def _dirichlet_entropy(alpha: Any) -> Any:
 dirichlet = Multivariate(
     st.dirichlet,
     {"alpha": _MISSING},
+    shown={"alpha": lambda alpha: floats(alpha)[1]},
     logpdf=_dirichlet_logpdf,
     mean=lambda alpha: _shares(alpha)[3],
     var=_dirichlet_var,
@@ -443,7 +468,9 @@ def _define(own: Multivariate) -> None:
 
 def _body(own: Multivariate, name: str) -> Any:
     def method(_self: Any, *args: Any, **kwds: Any) -> Any:
-        return getattr(own, name)(*args, **kwds)
+        known = vars(Multivariate)
+        f = getattr(own, name) if name in known else own.refused(name)
+        return f(*args, **kwds)
 
     method.__name__ = method.__qualname__ = name
     return method

@@ -8,7 +8,9 @@ import numpy as np
 
 import rules_core as rc
 
-__all__ = ["AT_POINTS", "OF_PARAMETERS", "Frozen", "Parameters", "uniform_numbers"]
+__all__ = [
+    "AT_POINTS", "METHODS", "OF_PARAMETERS", "Frozen", "Parameters", "uniform_numbers",
+]  # fmt: skip
 
 
 @final
@@ -53,7 +55,6 @@ def uniform_numbers(random_state: Any, shape: Any) -> Any:
 rc.non_differentiable(uniform_numbers)
 
 
-@final
 class Frozen:
     """A distribution with its parameters, which may carry derivatives.
 
@@ -100,7 +101,8 @@ def _method(name: str, of_point: bool) -> Any:
 
 AT_POINTS = "pdf logpdf pmf logpmf cdf logcdf sf logsf ppf isf interval".split()
 OF_PARAMETERS = "mean var std entropy median support".split()
-for _name in (*AT_POINTS, *OF_PARAMETERS):
-    _own = _method(_name, _name in AT_POINTS)
-    _own.__name__, _own.__doc__ = _name, f"`{_name}` of the distribution."
-    setattr(Frozen, _name, _own)
+METHODS: dict[str, Any] = {}
+for _name in (*AT_POINTS, *OF_PARAMETERS, "cov", "mode"):
+    METHODS[_name] = _method(_name, _name in AT_POINTS)
+    METHODS[_name].__name__ = _name
+    METHODS[_name].__doc__ = f"`{_name}` of the distribution."

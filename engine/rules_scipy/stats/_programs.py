@@ -11,6 +11,7 @@ import rules_core as rc
 from rules_core.extend import stand_in
 
 from ._continuous import DISTRIBUTIONS
+from ._frozen import ContinuousFrozen, DiscreteFrozen
 from ._parameters import AT_POINTS, OF_PARAMETERS, Frozen
 
 __all__ = ["own_distribution"]
@@ -75,7 +76,10 @@ for _name in (*AT_POINTS, *OF_PARAMETERS, "nnlf"):
 @stand_in(_GENERIC.__call__, _GENERIC.freeze)
 def frozen(self: Any, *args: Any, **kwds: Any) -> Frozen:
     """The distribution with parameters, which carry derivatives."""
-    return Frozen(own_distribution(self), args, kwds, refuse_sample)
+    own = own_distribution(self)
+    kind = ContinuousFrozen if hasattr(own, "pdf") else DiscreteFrozen
+    made: Frozen = kind(own, args, kwds, refuse_sample)
+    return made
 
 
 def refuse_sample(self: Any, *_args: Any, **_kwds: Any) -> Any:

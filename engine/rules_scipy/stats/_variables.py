@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 import scipy.stats as st
 
 import rules_core as rc
 from rules_core.extend import stand_in
-from rules_scipy.special._arrays import exp
+from rules_scipy.special._arrays import absolute, exp, where
 
 from ._bounded import uniform
 from ._continuous import DISTRIBUTIONS
 from ._discrete import binom
 from ._exponential import logistic
+from ._frozen import refuse_rest
 from ._normal import norm
 from ._numbers import floats, plain
 from ._parameters import Frozen
@@ -22,11 +23,24 @@ from ._parameters import Frozen
 __all__ = ["Binomial", "Logistic", "Normal", "Uniform", "make_distribution"]
 
 
-@final
+def _mirrored(loc: Any, scale: Any) -> tuple[Any, Any]:
+    """Symmetric about `loc`: the scale is positive again."""
+    return loc, absolute(floats(scale)[1])
+
+
+def _mirrored_uniform(loc: Any, scale: Any) -> tuple[Any, Any]:
+    _, loc, scale = floats(loc, scale)
+    return loc + where(scale < 0, scale, 0.0), absolute(scale)
+
+
+_MIRRORED = {"norm": _mirrored, "logistic": _mirrored, "uniform": _mirrored_uniform}
+
+
 class Variable:
     """A random variable: a distribution, its shapes, and where it is moved to.
 
-    It may be moved and multiplied by a positive number. Methods take no options.
+    It may be moved and multiplied by a positive number; normal, logistic and uniform
+    ones by a negative number too. Methods take no options.
 
     Args:
         dist: The distribution of this pack.
@@ -36,13 +50,28 @@ class Variable:
     """
 
     def __init__(self, dist: Any, shapes: dict[str, Any], loc: Any, scale: Any) -> None:
-        self.dist, self.shapes, self.loc, self.scale = dist, shapes, loc, scale
+        self._dist, self._shapes, self._loc, self._scale = dist, shapes, loc, scale
 
     def __repr__(self) -> str:
-        return f"<random variable of {self.dist!r}>"
+        return f"<random variable of {self._dist!r}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """What SciPy's random variables have besides is refused."""
+        if name.startswith("_") or name not in _REFUSED:
+            raise AttributeError(name)
+        message = (
+            f"scipy.stats: {name} of a random variable has no formula here. Call it of "
+            "one that is made of numbers without derivative (ignore_derivatives)."
+        )
+        raise rc.UnsupportedError(message)
+
+    def _moved(self, loc: Any, scale: Any) -> Variable:
+        kind = "discrete" if scale is None else "moved"
+        made: Variable = _made(kind, self._dist, self._shapes, loc, scale)
+        return made
 
     def __add__(self, moved: Any) -> Variable:
-        return Variable(self.dist, self.shapes, self.loc + moved, self.scale)
+        return self._moved(self._loc + moved, self._scale)
 
     __radd__ = __add__
 
@@ -50,20 +79,40 @@ class Variable:
         return self.__add__(-moved)
 
     def __mul__(self, factor: Any) -> Variable:
-        if self.scale is None:
+        if self._scale is None:
             message = "A discrete random variable cannot be multiplied."
             raise rc.UnsupportedError(message)
-        loc, scale = self.loc * factor, self.scale * factor
-        return Variable(self.dist, self.shapes, loc, scale)
+        loc, scale = self._loc * factor, self._scale * factor
+        if self._dist.name in _MIRRORED:
+            loc, scale = _MIRRORED[self._dist.name](loc, scale)
+        return self._moved(loc, scale)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Variable:
         return self.__mul__(1 / divisor)
 
+    def __neg__(self) -> Variable:
+        return self.__mul__(-1.0)
+
+    def __rsub__(self, other: Any) -> Variable:
+        return self.__neg__().__add__(other)
+
+    def __pow__(self, other: Any = None) -> Any:
+        """Refused: there is no formula."""
+        message = (
+            "Powers, quotients and absolute values of random variables have no formula "
+            "here: write the density of the result with array_namespace."
+        )
+        raise rc.UnsupportedError(message)
+
+    __rpow__ = __rtruediv__ = __abs__ = __pow__
+
     def _frozen(self) -> Frozen:
-        moved = {} if self.scale is None else {"scale": self.scale}
-        return Frozen(self.dist, (), {**self.shapes, "loc": self.loc, **moved})
+        moved = {} if self._scale is None else {"scale": self._scale}
+        given = {**self._shapes, "loc": self._loc, **moved}
+        frozen: Frozen = self._dist(**given)
+        return frozen
 
     def cdf(self, x: Any, y: Any = None, /) -> Any:
         """The probability of values up to `x`, or between `x` and `y`."""
@@ -95,6 +144,11 @@ class Variable:
         )
 
 
+# Besides what is defined here.
+_REFUSED = (
+    "mode skewness kurtosis moment logentropy plot reset_cache cache_policy tol "
+    "validation_policy mu sigma a b n p"
+).split()
 _NAMES = {
     "pdf": "pdf", "logpdf": "logpdf", "pmf": "pmf", "logpmf": "logpmf",
     "logcdf": "logcdf", "logccdf": "logsf", "icdf": "ppf", "iccdf": "isf",
@@ -144,30 +198,75 @@ def make_distribution(dist: Any) -> Callable[..., Variable]:
     scale = 1.0 if hasattr(own, "pdf") else None
 
     def variable(**shapes: Any) -> Variable:
-        return Variable(own, shapes, 0.0, scale)
+        kind = "discrete" if scale is None else "continuous"
+        made: Variable = _made(kind, own, shapes, 0.0, scale, **shapes)
+        return made
 
     variable.__name__ = variable.__qualname__ = own.name
     return variable
 
 
+def _kind(scipy: Any, *named: str) -> Any:
+    """A class of SciPy's kind, of which none else is called."""
+    shown = {name: property(_parameter(name), doc=f"`{name}`.") for name in named}
+    new = {"__new__": lambda cls, *_args, **_kwds: object.__new__(cls)}
+    body = {"__module__": __name__, "__doc__": f"A `{scipy.__name__}`.", **new, **shown}
+    made: Any = refuse_rest(type(scipy.__name__, (Variable, scipy), body), scipy)
+    made.__abstractmethods__ = frozenset()
+    return made
+
+
+def _parameter(name: str) -> Any:
+    return lambda self: self.named[name]
+
+
+# Absent before SciPy 1.15, and its discrete ones before 1.16.
+_PARAMETERS = {
+    "Normal": "mu sigma",
+    "Logistic": "",
+    "Uniform": "a b",
+    "Binomial": "n p",
+}
+_KINDS = {
+    name: _kind(getattr(st, name), *named.split())
+    for name, named in _PARAMETERS.items()
+    if hasattr(st, name)
+}
+if "Normal" in _KINDS:
+    _KINDS["moved"] = _kind(type(st.Normal() * 2.0))
+    _KINDS["continuous"] = _kind(st.Normal.__mro__[1])
+if "Binomial" in _KINDS:
+    _KINDS["discrete"] = _kind(st.Binomial.__mro__[1])
+
+
+def _made(kind: str, dist: Any, shapes: Any, loc: Any, scale: Any, **named: Any) -> Any:
+    made = _KINDS.get(kind, Variable)(dist, shapes, loc, scale)
+    made.named = named
+    return made
+
+
 def Normal(*, mu: Any = 0.0, sigma: Any = 1.0) -> Variable:
     """`scipy.stats.Normal`."""
-    return Variable(norm, {}, mu, sigma)
+    made: Variable = _made("Normal", norm, {}, mu, sigma, mu=mu, sigma=sigma)
+    return made
 
 
 def Logistic() -> Variable:
     """`scipy.stats.Logistic`."""
-    return Variable(logistic, {}, 0.0, 1.0)
+    made: Variable = _made("Logistic", logistic, {}, 0.0, 1.0)
+    return made
 
 
 def Uniform(*, a: Any, b: Any) -> Variable:
     """`scipy.stats.Uniform`."""
-    return Variable(uniform, {}, a, b - a)
+    made: Variable = _made("Uniform", uniform, {}, a, b - a, a=a, b=b)
+    return made
 
 
 def Binomial(*, n: Any, p: Any) -> Variable:
     """`scipy.stats.Binomial`."""
-    return Variable(binom, {"n": n, "p": p}, 0.0, None)
+    made: Variable = _made("Binomial", binom, {"n": n, "p": p}, 0.0, None, n=n, p=p)
+    return made
 
 
 # SciPy's own in NumPy programs
@@ -206,7 +305,6 @@ def _body(name: str) -> Any:
     return method
 
 
-# Absent before SciPy 1.15, and its discrete ones before 1.16.
 for _class in (Normal, Uniform, Binomial):
     if hasattr(st, _class.__name__):
         stand_in(getattr(st, _class.__name__))(_class)

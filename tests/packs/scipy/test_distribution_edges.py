@@ -108,3 +108,52 @@ def test_of_a_matrix_is_read_what_scipy_reads(name, matrix):
     moves = np.eye(4).reshape(4, 2, 2) * 1e-5
     slopes = [(f(matrix + m) - f(matrix - m)) / 2e-5 for m in moves]
     np.testing.assert_allclose(found.ravel(), slopes, atol=1e-8)
+
+
+# statistics at limits
+
+SAMPLE = np.array([0.4, 1.3, 0.5, 2.3, 1.0, 1.7])
+
+
+@pytest.mark.parametrize("p", [0, 0.0, 1e-4, -9e-4, 0.002, 0.5])
+def test_the_mean_of_powers_at_the_power_zero(p):
+    def f(p):
+        return scipy.stats.pmean(SAMPLE, p)
+
+    h = 2e-3
+    slope = (8 * (f(p + h) - f(p - h)) - f(p + 2 * h) + f(p - 2 * h)) / (12 * h)
+    y, found = value_and_grad(f)(float(p))
+    assert np.isclose(y, f(p), rtol=1e-11)
+    assert np.isclose(found, slope, rtol=1e-7)
+    assert np.isclose(jvp(f, (float(p),), (1.0,))[1], slope, rtol=1e-7)
+
+
+SHORT = {
+    "skew": lambda x: scipy.stats.skew(x, bias=False),
+    "kurtosis": lambda x: scipy.stats.kurtosis(x, bias=False, fisher=False),
+    "kstat": lambda x: scipy.stats.kstat(x, 4),
+    "kstatvar": lambda x: scipy.stats.kstatvar(x, 2),
+    "lmoment": lambda x: scipy.stats.lmoment(x, order=4),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_short_samples_have_scipys_value_or_nan(name, count):
+    f, x = SHORT[name], SAMPLE[:count]
+    y, slopes = value_and_grad(f)(x)
+    if not np.isfinite(f(x)):
+        assert np.isnan(y)
+        assert np.isnan(slopes).all()
+        return
+    assert np.isclose(y, f(x))
+    moves = np.eye(count) * 1e-5
+    expected = [(f(x + m) - f(x - m)) / 2e-5 for m in moves]
+    np.testing.assert_allclose(slopes, expected, atol=1e-7)
+
+
+def test_the_mean_of_squares_with_a_zero_in_jax():
+    jax, x = pytest.importorskip("jax"), np.array([0.0, 3.0])
+    for value in (jax.grad(lambda x: stats.pmean(x, 2))(x), grad(stats.pmean)(x, 2)):
+        np.testing.assert_allclose(value, x / 2 / stats.pmean(x, 2), rtol=1e-9)
