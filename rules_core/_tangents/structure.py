@@ -408,7 +408,9 @@ def _opaque(x: Any) -> bool:
     """Whether an instance is never a container of numbers."""
     root = type(x).__module__.partition(".")[0]
     standard = root in sys.stdlib_module_names and root != "collections"
-    return standard or _is_enumeration(x)
+    # A function that numba has compiled leads to all that numba knows.
+    compiled = root == "numba" and hasattr(x, "py_func")
+    return standard or compiled or _is_enumeration(x)
 
 
 def _is_enumeration(x: Any) -> bool:

@@ -18,7 +18,6 @@ def test_the_dose_moves_with_the_standards():
     assert grad(dose)(SIGNALS) @ step == pytest.approx(expected, rel=2e-4)
 
 
-@pytest.mark.full
 def test_the_error_is_proportional_to_all_noise():
     """Euler's theorem: weights that are all scaled leave the curve as it is."""
     assert grad(spread)(NOISE) @ NOISE == pytest.approx(spread(NOISE), rel=1e-5)

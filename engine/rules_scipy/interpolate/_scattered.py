@@ -10,7 +10,6 @@ import scipy.interpolate as _sp
 import scipy.spatial
 
 import rules_core as rc
-from rules_scipy.special import xlogy
 
 from ._arrays import (
     arrays,
@@ -20,6 +19,7 @@ from ._arrays import (
     covers_methods,
     refuse,
 )
+from ._kernels import KERNELS, LEAST_DEGREE, differences, squares, thin_plate
 from ._ndsplines import coordinates
 
 __all__ = [
@@ -31,81 +31,6 @@ __all__ = [
 ]
 
 _NAN = float("nan")
-
-
-# radial basis functions, of the square of the distance
-
-
-def _root(r2: Any) -> Any:
-    """The distance, with derivative zero at zero."""
-    xp = rc.array_namespace(r2)
-    zero = rc.ignore_derivatives(r2 == 0)
-    return xp.where(
-        zero, xp.zeros_like(r2), xp.sqrt(xp.where(zero, xp.ones_like(r2), r2))
-    )
-
-
-@rc.primitive
-def _thin_plate(d: Any) -> Any:
-    """`r² log r` of differences `(..., n)`, whose second derivative is infinite at 0.
-
-    The gradient is `d + d log r²`: with `xlogy`, zero at zero, and then its derivative
-    is the logarithm. A formula of r² would leave that out.
-    """
-    r2 = rc.array_namespace(d).sum(d * d, axis=-1)
-    return 0.5 * xlogy(r2, r2)
-
-
-def _thin_plate_slope(d: Any) -> Any:
-    r2 = rc.array_namespace(d).sum(d * d, axis=-1, keepdims=True)
-    return d + xlogy(d, r2 + 0.0 * d)
-
-
-@rc.frule.define(_thin_plate)
-def thin_plate_frule(tangents: Any, d: Any) -> Any:
-    total = rc.array_namespace(d).sum(_thin_plate_slope(d) * tangents[1], axis=-1)
-    return _thin_plate(d), total
-
-
-@rc.rrule.define(_thin_plate)
-def thin_plate_rrule(d: Any) -> Any:
-    def thin_plate_pullback(dy: Any) -> Any:
-        return rc.NoTangent(), dy[..., None] * _thin_plate_slope(d)
-
-    return _thin_plate(d), thin_plate_pullback
-
-
-def _gaussian(r2: Any) -> Any:
-    return rc.array_namespace(r2).exp(-r2)
-
-
-def _multiquadric(r2: Any) -> Any:
-    return rc.array_namespace(r2).sqrt(r2 + 1.0)
-
-
-_KERNELS: dict[str, Any] = {
-    "linear": lambda r2: -_root(r2),
-    "cubic": lambda r2: r2 * _root(r2),
-    "quintic": lambda r2: -r2 * r2 * _root(r2),
-    "multiquadric": lambda r2: -_multiquadric(r2),
-    "inverse_multiquadric": lambda r2: 1.0 / _multiquadric(r2),
-    "inverse_quadratic": lambda r2: 1.0 / (r2 + 1.0),
-    "gaussian": _gaussian,
-}
-_LEAST_DEGREE = {
-    "multiquadric": 0, "linear": 0, "thin_plate_spline": 1, "cubic": 1, "quintic": 2,
-}  # fmt: skip
-
-
-def _differences(x: Any, y: Any) -> Any:
-    """Of `(..., q, n)` and `(..., p, n)`, `(..., q, p, n)`."""
-    return x[..., :, None, :] - y[..., None, :, :]
-
-
-def _squares(x: Any, y: Any) -> Any:
-    """Squares of distances, `(..., q, p)`."""
-    d = _differences(x, y)
-    return rc.array_namespace(d).sum(d * d, axis=-1)
 
 
 def _monomials(x: Any, powers: Any) -> Any:
@@ -174,7 +99,7 @@ class RBFInterpolator(_sp.RBFInterpolator):
         self.d_shape = tuple(d.shape[1:])
         self.y, self.d = y, xp.reshape(d, (count, -1))
         self.smoothing = smoothing + 0.0 * y[:, 0]
-        if epsilon is None and self.kernel not in _LEAST_DEGREE | {"": 0}:
+        if epsilon is None and self.kernel not in LEAST_DEGREE | {"": 0}:
             message = "`epsilon` must be specified for this kernel."
             raise ValueError(message)
         scaleless = ("linear", "thin_plate_spline", "cubic", "quintic")
@@ -182,7 +107,7 @@ class RBFInterpolator(_sp.RBFInterpolator):
             message = f"`epsilon` must be specified if `kernel` is not in {scaleless}."
             raise ValueError(message)
         self.epsilon = 1.0 if epsilon is None else epsilon
-        least = max(_LEAST_DEGREE.get(self.kernel, -1), 0)
+        least = max(LEAST_DEGREE.get(self.kernel, -1), 0)
         self.powers = _powers(ndim, least if degree is None else int(degree))
         self.neighbors = None if neighbors is None else int(min(neighbors, count))
         self.solution: Any = None
@@ -214,8 +139,8 @@ class RBFInterpolator(_sp.RBFInterpolator):
     def _kernels(self, x: Any, y: Any) -> Any:
         e = self.epsilon
         if self.kernel == "thin_plate_spline":
-            return _thin_plate(_differences(x * e, y * e))
-        return _KERNELS[self.kernel](_squares(x * e, y * e))
+            return thin_plate(differences(x * e, y * e))
+        return KERNELS[self.kernel](squares(x * e, y * e))
 
     def __call__(self, x: Any) -> Any:
         """Values at points, `(q, n)`."""
@@ -283,12 +208,12 @@ class Rbf(_sp.Rbf):
 
     def _kernels(self, x: Any, y: Any) -> Any:
         if self.function == "thin_plate":
-            return _thin_plate(_differences(x, y))
-        r2 = _squares(x, y)
+            return thin_plate(differences(x, y))
+        r2 = squares(x, y)
         if self.function in ("linear", "cubic", "quintic"):
             sign = -1.0 if self.function in ("linear", "quintic") else 1.0
-            return sign * _KERNELS[self.function](r2)
-        kernel = _KERNELS[self.function](r2 / self.epsilon**2)
+            return sign * KERNELS[self.function](r2)
+        kernel = KERNELS[self.function](r2 / self.epsilon**2)
         return -kernel if self.function == "multiquadric" else kernel
 
     def __call__(self, *args: Any) -> Any:
