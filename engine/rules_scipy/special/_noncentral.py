@@ -15,7 +15,7 @@ import scipy.special
 from ._arrays import absolute, exp, log, sqrt, where
 from ._declare import PARTIALS, elementwise, on_doubles, ufunc
 from ._differences import Difference
-from ._gamma import betaln
+from ._gamma import betaln, gammaln
 from ._hypergeometric import hyp1f1
 from ._inverses import inverse
 from ._quadrature import half_line
@@ -49,9 +49,22 @@ def _step(degrees: Any, size: Any) -> Any:
 # χ²: a mixture of central densities (DLMF 10.25.2).
 def _chi2_density(v: Any, nc: Any, x: Any) -> Any:
     r"""$\frac12 e^{-(\sqrt x - \sqrt\lambda)^2/2} (x/\lambda)^{v/4-1/2}$ times ive."""
-    root = sqrt(nc * x)
-    power = (v / 2 - 1) / 2 * (log(x) - log(nc))
-    return ive(v / 2 - 1, root) * exp(power - (sqrt(x) - sqrt(nc)) ** 2 / 2) / 2
+    central = nc == 0
+    safe = where(central, 1.0, nc)
+    root = sqrt(safe * x)
+    power = (v / 2 - 1) / 2 * (log(x) - log(safe))
+    own = ive(v / 2 - 1, root) * exp(power - (sqrt(x) - sqrt(safe)) ** 2 / 2) / 2
+    half = v / 2
+    log_central = (half - 1) * log(x / 2) - x / 2 - gammaln(half) - math.log(2)
+    near = exp(log_central) * chi2_ratio(v, where(central, nc, 0.0), x)
+    return where(central, near, own)
+
+
+def chi2_ratio(v: Any, nc: Any, x: Any) -> Any:
+    """The density over the central one, to second order in `nc`: its Poisson series."""
+    rate, first = nc / 2, x / v
+    second = first * x / (v + 2)
+    return 1 + rate * (first - 1) + rate * rate * (0.5 - first + second / 2)
 
 
 chndtr = ufunc(

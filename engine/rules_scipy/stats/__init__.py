@@ -142,7 +142,6 @@ from ._gamma_beta import (
     ncf as ncf,
     nct as nct,
     ncx2 as ncx2,
-    pearson3 as pearson3,
     rdist as rdist,
     rice as rice,
     t as t,
@@ -184,6 +183,7 @@ from ._normal import (
     truncnorm as truncnorm,
     wald as wald,
 )
+from ._pearson import pearson3 as pearson3
 from ._powers import (
     burr as burr,
     burr12 as burr12,

@@ -16,6 +16,7 @@ from rules_scipy.special._differences import Difference
 from rules_scipy.special._noncentral import (
     _ncf_density,
     _step as degrees_step,
+    chi2_ratio,
     t_moment,
 )
 
@@ -204,43 +205,6 @@ halfgennorm = continuous(
     entropy=lambda beta: 1 / beta - log(beta) + gammaln(1 / beta),
 )
 
-
-# Pearson's third: a gamma distribution of x, which skewness reflects.
-_STRAIGHT = 1.6e-5  # below it, the normal distribution, as in SciPy
-
-
-def _pearson(x: Any, skew: Any) -> tuple[Any, Any, Any, Any]:
-    straight = absolute(skew) < _STRAIGHT
-    beta = 2 / where(straight, 1.0, skew)
-    point = beta * (x + beta)
-    outside = ~straight & (point <= 0)
-    return straight, beta * beta, where(outside | straight, 1.0, point), outside
-
-
-def _pearson_logpdf(x: Any, skew: Any) -> Any:
-    straight, shape, u, outside = _pearson(x, skew)
-    own = log(shape) / 2 + xlogy(shape - 1, u) - u - gammaln(shape)
-    return where(straight, log_phi(x), where(outside, -INF, own))
-
-
-def _pearson_tail(x: Any, skew: Any, sign: float) -> Any:
-    straight, shape, u, outside = _pearson(x, skew)
-    right = sign * skew > 0
-    own = where(right, sp.gammainc(shape, u), sp.gammaincc(shape, u))
-    own = where(outside, where(right, 0.0 * own, 1.0), own)
-    return where(straight, sp.ndtr(sign * x), own)
-
-
-pearson3 = continuous(
-    st.pearson3,
-    valid=lambda skew: absolute(skew) < INF,
-    logpdf=_pearson_logpdf,
-    cdf=lambda x, skew: _pearson_tail(x, skew, 1.0),
-    sf=lambda x, skew: _pearson_tail(x, skew, -1.0),
-    mean=lambda skew: 0.0,
-    var=lambda skew: 1.0,
-)
-
 # beta
 
 
@@ -330,6 +294,11 @@ def _t_logpdf(x: Any, df: Any) -> Any:
     return where(normal, log_phi(x), own)
 
 
+def _t_cdf(x: Any, df: Any) -> Any:
+    normal = df == INF
+    return where(normal, sp.ndtr(x), sp.stdtr(where(normal, 1.0, df), x))
+
+
 def _t_entropy(df: Any) -> Any:
     half, above = df / 2, (df + 1) / 2
     slope = above * (sp.psi(above) - sp.psi(half))
@@ -345,7 +314,7 @@ t = continuous(
     st.t,
     symmetric=True,
     logpdf=_t_logpdf,
-    cdf=lambda x, df: sp.stdtr(df, x),
+    cdf=_t_cdf,
     ppf=lambda q, df: sp.stdtrit(df, q),
     mean=lambda df: where(df > 1, 0.0 * df, INF),
     var=_t_var,
@@ -430,10 +399,14 @@ nct_sf = _upper_tail(
 
 
 def _ncx2_logpdf(x: Any, df: Any, nc: Any) -> Any:
-    power = df / 4 - 0.5
-    roots = sqrt(x) - sqrt(nc)
-    bessel = sp.ive(df / 2 - 1, sqrt(x * nc)) / 2
-    return xlogy(power, x) - xlogy(power, nc) - roots * roots / 2 + log(bessel)
+    central = nc == 0
+    power, safe = df / 4 - 0.5, where(central, 1.0, nc)
+    roots = sqrt(x) - sqrt(safe)
+    bessel = sp.ive(df / 2 - 1, sqrt(x * safe)) / 2
+    own = xlogy(power, x) - xlogy(power, safe) - roots * roots / 2 + log(bessel)
+    near = xlogy(2 * power, x) - x / 2 - gammaln(df / 2) - LOG_2 * df / 2
+    near = near + log(chi2_ratio(df, where(central, nc, 0.0), x))
+    return where(central, near, own)
 
 
 ncx2 = continuous(

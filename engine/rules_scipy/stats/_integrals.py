@@ -63,6 +63,8 @@ def _outward(dist: Any, z: Any, end: float, sign: float, shapes: Any) -> Any:
         dist.density("pdf", *map(rc.ignore_derivatives, (at, *shapes)))
     )
     known = xp.isfinite(seen) & (seen > 0)
+    if math.isfinite(end):  # a node that rounds to the end, where logarithms are not
+        known = known & (rc.ignore_derivatives(at) != end)
     values = where(known, dist.density("pdf", where(known, at, z), *shapes), 0.0)
     return xp.sum(length * weights * values, axis=-1)
 

@@ -157,3 +157,78 @@ def test_the_mean_of_squares_with_a_zero_in_jax():
     jax, x = pytest.importorskip("jax"), np.array([0.0, 3.0])
     for value in (jax.grad(lambda x: stats.pmean(x, 2))(x), grad(stats.pmean)(x, 2)):
         np.testing.assert_allclose(value, x / 2 / stats.pmean(x, 2), rtol=1e-9)
+
+
+@pytest.mark.parametrize("x", [-2.0, -0.5244, 1.3])
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"])
+@pytest.mark.covering
+def test_pearsons_distribution_without_skewness(method, x):
+    def f(skew):
+        return getattr(scipy.stats.pearson3, method)(x, skew)
+
+    h = 1e-2
+    slope = (8 * (f(h) - f(-h)) - f(2 * h) + f(-2 * h)) / (12 * h)
+    bend = (16 * (f(h) + f(-h)) - 30 * f(0.0) - f(2 * h) - f(-2 * h)) / (12 * h * h)
+    y, found = value_and_grad(f)(0.0)
+    assert np.isclose(y, f(0.0), rtol=1e-14)
+    assert np.isclose(found, slope, rtol=1e-6)
+    assert np.isclose(jvp(f, (0.0,), (1.0,))[1], slope, rtol=1e-6)
+    assert np.isclose(grad(grad(f))(0.0), bend, rtol=1e-4, atol=1e-6)
+
+
+def test_pearsons_distribution_far_out_without_skewness():
+    assert np.isclose(stats.pearson3.logpdf(1e60, 0.0), -0.5e120)
+
+
+# A case is a, b, c, z, x.
+HYPER = [
+    (1.0, 1.0, 0.0, 0.5, 0.3),
+    (1.0, 1.0, 0.5, 0.5, 0.8),
+    (1.5, 1.0, 0.5, 0.5, 0.8),
+]
+
+
+@pytest.mark.parametrize("case", HYPER)
+def test_gausshyper_with_a_density_that_is_finite_at_an_end(case):
+    *shapes, x = case
+    for i in (0, 1):
+        for method in ("cdf", "logsf"):
+
+            def f(t, i=i, method=method):
+                own = [*shapes[:i], t, *shapes[i + 1 :]]
+                return getattr(scipy.stats.gausshyper, method)(x, *own)
+
+            slope = (f(shapes[i] + 1e-4) - f(shapes[i] - 1e-4)) / 2e-4
+            assert np.isclose(grad(f)(shapes[i]), slope, rtol=1e-4)
+
+
+METHODS_AT = ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf")
+CENTRAL = {
+    "ncx2": lambda m, x: getattr(scipy.stats.ncx2, m)(x, 3.0, 0.0),
+    "rice": lambda m, x: getattr(scipy.stats.rice, m)(x, 0.0),
+    "t": lambda m, x: getattr(scipy.stats.t, m)(x, np.inf),
+}
+
+
+@pytest.mark.parametrize("name", CENTRAL)
+@pytest.mark.parametrize("method", METHODS_AT)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_densities_at_the_limit_of_a_shape(name, method):
+    def f(x):
+        return CENTRAL[name](method, x)
+
+    y, found = value_and_grad(f)(0.9)
+    assert np.isclose(y, f(0.9), rtol=1e-12)
+    assert np.isclose(found, (f(0.9 + 1e-5) - f(0.9 - 1e-5)) / 2e-5, rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS_AT[:4])
+def test_the_chi_square_distribution_at_its_centre(method):
+    def f(nc):
+        return getattr(scipy.stats.ncx2, method)(1.4, 3.0, nc)
+
+    h = 1e-3
+    y = [f(i * h) for i in range(5)]
+    bend = (35 * y[0] - 104 * y[1] + 114 * y[2] - 56 * y[3] + 11 * y[4]) / (12 * h * h)
+    assert np.isclose(grad(f)(0.0), inward(f, 0.0), rtol=1e-6)
+    assert np.isclose(grad(grad(f))(0.0), bend, rtol=1e-3)
