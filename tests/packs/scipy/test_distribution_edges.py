@@ -30,7 +30,7 @@ def inward(f, x):
 
 
 @pytest.mark.parametrize(("name", "shapes", "p", "k"), MASSES)
-@pytest.mark.covering(every=2)
+@pytest.mark.covering(every=3)
 def test_at_the_edge_of_a_parameter_the_derivative_is_from_inside(name, shapes, p, k):
     for method in METHODS:
         theirs = getattr(getattr(scipy.stats, name), method)
@@ -161,7 +161,7 @@ def test_the_mean_of_squares_with_a_zero_in_jax():
 
 @pytest.mark.parametrize("x", [-2.0, -0.5244, 1.3])
 @pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"])
-@pytest.mark.covering
+@pytest.mark.covering(every=5)
 def test_pearsons_distribution_without_skewness(method, x):
     def f(skew):
         return getattr(scipy.stats.pearson3, method)(x, skew)
