@@ -15,9 +15,10 @@ import numpy as np
 import rules_core as rc
 from rules_scipy.special._arrays import log, where
 
-from ._frozen import ContinuousFrozen, refuse_rest_of
+from ._distribution import Distribution
+from ._frozen import ContinuousFrozen
 from ._numbers import INF, floats, plain
-from ._parameters import Frozen, uniform_numbers
+from ._parameters import uniform_numbers
 from ._quantiles import quantile
 from ._standard import Formula, Standard, is_positive
 from ._support import known_where, support_of
@@ -29,7 +30,7 @@ DISTRIBUTIONS: dict[str, Any] = {}
 
 
 @final
-class Continuous:
+class Continuous(Distribution):
     """A continuous distribution of `scipy.stats` with derivatives in every framework.
 
     Its methods take the arguments that they have in SciPy: the point, the shapes, `loc`
@@ -40,27 +41,7 @@ class Continuous:
     -1.208241
     """
 
-    def __init__(self, standard: Standard) -> None:
-        self.standard, self.name = standard, standard.name
-        self.scipy, self.shapes = standard.scipy, standard.parameters.shapes
-        self.__name__ = self.__qualname__ = self.name
-
-    def __tangent_structure__(self) -> None:
-        """A constant."""
-
-    def __repr__(self) -> str:
-        return f"<distribution {self.name}>"
-
-    def __getattr__(self, name: str) -> Any:
-        """Of SciPy's, without a formula: refused."""
-        return refuse_rest_of(self, name)
-
-    def __call__(self, *args: Any, **kwds: Any) -> Frozen:
-        """The distribution with these parameters."""
-        frozen: Frozen = ContinuousFrozen(self, args, kwds)
-        return frozen
-
-    freeze = __call__
+    kind = ContinuousFrozen
 
     def support(self, *args: Any, **kwds: Any) -> tuple[Any, Any]:
         """The ends of the support."""

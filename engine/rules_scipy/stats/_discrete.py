@@ -14,15 +14,15 @@ from rules_scipy import special as sp
 from rules_scipy.special._arrays import absolute, exp, expm1, floor, log, log1p, where
 
 from ._continuous import DISTRIBUTIONS
-from ._frozen import DiscreteFrozen, refuse_rest_of
+from ._distribution import Distribution
+from ._frozen import DiscreteFrozen
 from ._gamma_beta import gammaln, ncx2_sf, where_above, xlog1py, xlogy
 from ._numbers import INF, floats, log1mexp, raised, sinh, tanh
-from ._parameters import Frozen
 from ._standard import Formula, Standard, is_positive
 
 
 @final
-class Discrete:
+class Discrete(Distribution):
     """A discrete distribution of `scipy.stats` with derivatives in every framework.
 
     >>> from rules_scipy import stats
@@ -30,27 +30,7 @@ class Discrete:
     -1.712318
     """
 
-    def __init__(self, standard: Standard) -> None:
-        self.standard, self.name = standard, standard.name
-        self.scipy, self.shapes = standard.scipy, standard.parameters.shapes
-        self.__name__ = self.__qualname__ = self.name
-
-    def __tangent_structure__(self) -> None:
-        """A constant."""
-
-    def __repr__(self) -> str:
-        return f"<distribution {self.name}>"
-
-    def __getattr__(self, name: str) -> Any:
-        """Of SciPy's, without a formula: refused."""
-        return refuse_rest_of(self, name)
-
-    def __call__(self, *args: Any, **kwds: Any) -> Frozen:
-        """The distribution with these parameters."""
-        frozen: Frozen = DiscreteFrozen(self, args, kwds)
-        return frozen
-
-    freeze = __call__
+    kind = DiscreteFrozen
 
     def _at(self, k: Any, args: Any, kwds: Any) -> tuple[Any, Any]:
         _, k, loc, *shapes = floats(k, *self.standard.parameters(args, kwds))

@@ -1,0 +1,43 @@
+"""What continuous and discrete distributions have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._frozen import refuse_rest_of
+from ._parameters import Frozen
+from ._standard import Standard
+
+__all__ = ["Distribution"]
+
+
+class Distribution:
+    """A distribution of `scipy.stats` by its name.
+
+    Attributes:
+        kind: The class of frozen ones.
+    """
+
+    kind: Any
+
+    def __init__(self, standard: Standard) -> None:
+        self.standard, self.name = standard, standard.name
+        self.scipy, self.shapes = standard.scipy, standard.parameters.shapes
+        self.__name__ = self.__qualname__ = self.name
+
+    def __tangent_structure__(self) -> None:
+        """A constant."""
+
+    def __repr__(self) -> str:
+        return f"<distribution {self.name}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """Of SciPy's, without a formula: refused."""
+        return refuse_rest_of(self, name)
+
+    def __call__(self, *args: Any, **kwds: Any) -> Frozen:
+        """The distribution with these parameters."""
+        frozen: Frozen = self.kind(self, args, kwds)
+        return frozen
+
+    freeze = __call__
