@@ -13,6 +13,7 @@ from rules_core.extend import Opener, build_tangent, flatten, read_tangent
 from rules_scipy._functions import is_traced, stacked
 
 __all__ = [
+    "is_complex",
     "is_still",
     "joined",
     "leaves",
@@ -38,15 +39,14 @@ _OPENER = Opener((float, complex), _is_moving)
 def _layout(value: Any) -> tuple[Any, tuple[Any, ...]]:
     """The layout of a value, and the shape of each leaf with whether it is complex."""
     layout, found = parts_of(value)
-    return layout, tuple(
-        (tuple(getattr(x, "shape", ())), _is_complex(x)) for x in found
-    )
+    return layout, tuple((tuple(getattr(x, "shape", ())), is_complex(x)) for x in found)
 
 
 rc.non_differentiable(_layout)
 
 
-def _is_complex(x: Any) -> bool:
+def is_complex(x: Any) -> bool:
+    """Whether a number or an array is complex."""
     if not rc.is_array(x):
         return isinstance(x, complex)
     return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
@@ -60,7 +60,7 @@ def parts_of(value: Any) -> tuple[Any, list[Any]]:
 
 def is_still(x: Any, like: Any) -> bool:
     """Whether a leaf is complex, or a constant in a framework with arrays `like` it."""
-    return _is_complex(x) or (_is_frameworks(like) and not _is_frameworks(x))
+    return is_complex(x) or (_is_frameworks(like) and not _is_frameworks(x))
 
 
 def _is_frameworks(x: Any) -> bool:
@@ -114,10 +114,10 @@ def joined(found: Sequence[Any], shapes: Sequence[Any], unit: Any) -> Any:
 def split(total: Any, shapes: Sequence[Any]) -> list[Any]:
     """The leaves of a vector."""
     parts, start = [], 0
-    for shape, is_complex in shapes:
+    for shape, keeps_complex in shapes:
         stop = start + math.prod(shape)
         part = total[start:stop].reshape(shape)
-        parts.append(part if is_complex or not _is_complex(total) else part.real)
+        parts.append(part if keeps_complex or not is_complex(total) else part.real)
         start = stop
     return parts
 

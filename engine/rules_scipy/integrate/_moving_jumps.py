@@ -13,6 +13,7 @@ import rules_core as rc
 from rules_core.extend import find_adapter, nan_unless, numpy_function, unflatten
 from rules_scipy._functions import Function, Run, is_traced, solve, stacked
 from rules_scipy._parameters import is_still, parts_of
+from rules_scipy._weights import uneven
 
 from ._jumps import is_moved, jumps
 from ._ode_numbers import Method
@@ -217,8 +218,5 @@ def _aside(x: Any) -> Any:
     sizes = np.abs(x)
     largest = np.max(sizes, initial=0.0) or 1.0
     sizes = np.where(sizes > 0, sizes, largest)
-    weights = 0.5 + (_GOLDEN * np.arange(1.0, sizes.size + 1.0)) % 1.0
+    weights = uneven(np, sizes.size)
     return (sizes * weights.reshape(sizes.shape)).astype(sizes.dtype)
-
-
-_GOLDEN = 0.6180339887498949

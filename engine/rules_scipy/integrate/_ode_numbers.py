@@ -15,6 +15,7 @@ import numpy as np
 import scipy.integrate as _sp
 
 from rules_scipy._functions import Run
+from rules_scipy._weights import uneven
 
 __all__ = ["Method", "adjoint_run", "states_run"]
 
@@ -180,15 +181,7 @@ def _units(method: Method, states: Any) -> tuple[Any, float]:
     largest = np.max(np.abs(states), axis=1)
     largest = np.where(largest > 0, largest, 1.0)
     smallest = np.min(_TIGHTER * np.asarray(method.atol) / largest)
-    return _weights(len(largest)) / largest, float(smallest)
-
-
-def _weights(n: int) -> Any:
-    """No two alike, so that changes of two entries do not cancel."""
-    return 0.5 + (_GOLDEN * np.arange(1.0, n + 1.0)) % 1.0
-
-
-_GOLDEN = 0.6180339887498949
+    return uneven(np, len(largest)) / largest, float(smallest)
 
 
 def _integral(f: Callable[[float], Any], steps: Any, start: float, end: float) -> Any:

@@ -25,6 +25,7 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import known
+from rules_scipy._weights import uneven
 
 __all__ = ["best_value", "called", "directions", "gradient", "optimum", "with_formula"]
 
@@ -217,15 +218,12 @@ rc.non_differentiable(_checks)
 
 def _beside(xp: Any, y: Any, far: float, lower: Any, upper: Any) -> Any:
     """A point beside another, inside the limits; no two entries move alike."""
-    weights = 0.5 + (_GOLDEN * xp.arange(1, y.shape[0] + 1, dtype=y.dtype)) % 1.0
+    weights = uneven(xp, y.shape[0], dtype=y.dtype)
     aside = y + far * weights * (1.0 + xp.abs(y))
     n = lower.shape[0]
     inside = xp.where(aside[:n] < lower, lower, aside[:n])
     inside = xp.where(inside > upper, upper, inside)
     return xp.concat([inside, aside[n:]])
-
-
-_GOLDEN = 0.6180339887498949
 
 
 def _most(xp: Any, x: Any) -> Any:

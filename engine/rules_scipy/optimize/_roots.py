@@ -11,6 +11,7 @@ import scipy.optimize as _sp
 import rules_core as rc
 from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like
+from rules_scipy._parameters import is_complex
 from rules_scipy._solvers import but
 
 from ._arguments import DECLARED, functions_of, tuple_of
@@ -159,18 +160,12 @@ def _scalar(f: Any, start: Any, args: Any, solver: str, run: Run, report: Any) -
 
 
 def _refuse_complex(start: Any, solver: str) -> None:
-    if any(
-        isinstance(x, complex) or (rc.is_array(x) and _is_complex(x)) for x in start
-    ):
+    if any(map(is_complex, start)):
         message = (
             f"{solver} has no rule for complex roots: solve two real equations, for "
             "the real and the imaginary part, by root."
         )
         raise rc.UnsupportedError(message)
-
-
-def _is_complex(x: Any) -> bool:
-    return bool(rc.array_namespace(x).isdtype(x.dtype, "complex floating"))
 
 
 def _near(settings: Any) -> float:

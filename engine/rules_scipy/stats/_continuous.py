@@ -130,24 +130,6 @@ class Continuous(Distribution):
         q = (1.0 - floats(confidence)[1]) / 2
         return self.ppf(q, *args, **kwds), self.isf(q, *args, **kwds)
 
-    # numbers of a distribution
-
-    def mean(self, *args: Any, **kwds: Any) -> Any:
-        """The mean."""
-        return self.standard.number("mean", args, kwds)
-
-    def var(self, *args: Any, **kwds: Any) -> Any:
-        """The variance."""
-        return self.standard.number("var", args, kwds)
-
-    def std(self, *args: Any, **kwds: Any) -> Any:
-        """The square root of the variance."""
-        return self.standard.number("std", args, kwds)
-
-    def entropy(self, *args: Any, **kwds: Any) -> Any:
-        """The differential entropy."""
-        return self.standard.number("entropy", args, kwds)
-
     def nnlf(self, theta: Any, x: Any) -> Any:
         """Minus the log-likelihood of the sample `x`; `theta` is shapes, loc, scale."""
         y = self.logpdf(x, *[theta[i] for i in range(len(self.shapes) + 2)])

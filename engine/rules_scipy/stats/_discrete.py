@@ -97,22 +97,6 @@ class Discrete(Distribution):
 
     isf = median = interval = rvs = ppf
 
-    def mean(self, *args: Any, **kwds: Any) -> Any:
-        """The mean."""
-        return self.standard.number("mean", args, kwds)
-
-    def var(self, *args: Any, **kwds: Any) -> Any:
-        """The variance."""
-        return self.standard.number("var", args, kwds)
-
-    def std(self, *args: Any, **kwds: Any) -> Any:
-        """The square root of the variance."""
-        return self.standard.number("std", args, kwds)
-
-    def entropy(self, *args: Any, **kwds: Any) -> Any:
-        """The entropy."""
-        return self.standard.number("entropy", args, kwds)
-
 
 def discrete(
     scipy: Any,

@@ -41,3 +41,21 @@ class Distribution:
         return frozen
 
     freeze = __call__
+
+    # numbers of a distribution
+
+    def mean(self, *args: Any, **kwds: Any) -> Any:
+        """The mean."""
+        return self.standard.number("mean", args, kwds)
+
+    def var(self, *args: Any, **kwds: Any) -> Any:
+        """The variance."""
+        return self.standard.number("var", args, kwds)
+
+    def std(self, *args: Any, **kwds: Any) -> Any:
+        """The square root of the variance."""
+        return self.standard.number("std", args, kwds)
+
+    def entropy(self, *args: Any, **kwds: Any) -> Any:
+        """The entropy; the differential one of a continuous distribution."""
+        return self.standard.number("entropy", args, kwds)
