@@ -3,7 +3,7 @@
 # make demo DEMO=calibration   a spline through standards, and its error, in NumPy
 # make demo DEMO=epidemic   fit a differential equation, solved by SciPy, in both
 # make test   the everyday tests, documentation examples included: every mechanism is met
-#             (some six minutes on two idle cores)
+#             (some five minutes on two idle cores)
 # make test-full  those and what repeats them for other values
 # make test-nightly  what is too heavy for both
 # make test-slice SLICE=2/6  one part of what make test leaves out
