@@ -28,11 +28,17 @@ __all__ = [
 NoTangent = rc.NoTangent()
 _PLAIN = (np.ndarray, np.generic)
 _NUMBERS = frozenset({float, int, complex, bool})
-# Classes with other arithmetic than arrays, and the remedy.
-_CURES = {
-    np.matrix: "convert it by np.asarray",
-    np.ma.MaskedArray: "convert it by .filled(value) and give the mask as an array",
-}
+
+
+def _cures() -> dict[type, str]:
+    """Classes with other arithmetic than arrays, and the remedy.
+
+    NumPy imports `ma` when it is asked for: not at the import of the pack.
+    """
+    return {
+        np.matrix: "convert it by np.asarray",
+        np.ma.MaskedArray: "convert it by .filled(value) and give the mask as an array",
+    }
 
 
 def is_number_type(cls: type) -> bool:
@@ -79,7 +85,7 @@ def _of_numbers(x: Any, what: Any) -> Any:
 
 
 def _of_subclass(x: Any, what: Any) -> Any:
-    for cls, cure in _CURES.items():
+    for cls, cure in _cures().items():
         if isinstance(x, cls):
             _refuse(what, "plain arrays", f"a {type(x).__name__}", cure.capitalize())
     return x

@@ -1,4 +1,7 @@
-"""Other interfaces to these functions: methods of arrays and of ufuncs."""
+"""Other interfaces to these functions: methods of arrays and of ufuncs.
+
+`array_api_compat` is a pack of its own: its import takes as long as all of these rules.
+"""
 
 from rules_numpy import (  # noqa: F401  (first: what is here lends their declarations)
     analysis,
@@ -9,7 +12,6 @@ from rules_numpy import (  # noqa: F401  (first: what is here lends their declar
 )
 
 from . import (
-    array_api_compat,
     constants,
     methods,
     ufunc_methods,
@@ -17,7 +19,6 @@ from . import (
 )
 
 __all__ = [
-    "array_api_compat",
     "constants",
     "methods",
     "ufunc_methods",
