@@ -21,6 +21,7 @@ import rules_core as rc
 
 from .parts import (
     ATOMS,
+    attributes_of,
     captured,
     fixed,
     hides_tensor,
@@ -173,7 +174,9 @@ def _is_plain_function(value: Any) -> bool:
 
 
 def _is_bare_code(function: FunctionType) -> bool:
-    return not (function.__defaults__ or function.__kwdefaults__ or function.__dict__)
+    return not (
+        function.__defaults__ or function.__kwdefaults__ or attributes_of(function)
+    )
 
 
 def is_bare(plan: Plan) -> bool:
@@ -363,8 +366,8 @@ class _Walker:
         template.cells = [self._cell(cell) for cell in cells]
         defaults = (function.__defaults__, function.__kwdefaults__)
         template.defaults = tuple(self.visit(part) for part in defaults)
-        attributes = function.__dict__.items()
-        template.attributes = {name: self.visit(part) for name, part in attributes}
+        own = attributes_of(function).items()
+        template.attributes = {name: self.visit(part) for name, part in own}
         return template
 
     def _cell(self, cell: CellType) -> _Cell:

@@ -23,9 +23,11 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import ATTRIBUTE
 
 __all__ = [
     "ATOMS",
+    "attributes_of",
     "captured",
     "fixed",
     "hides_tensor",
@@ -71,6 +73,14 @@ def captured(function: FunctionType) -> list[Any]:
         return [cell.cell_contents for cell in cells]
     except ValueError:
         return list(cells)
+
+
+def attributes_of(function: FunctionType) -> dict[str, Any]:
+    """Attributes of a function, without the table of its rules, which is no state."""
+    own = function.__dict__
+    if ATTRIBUTE not in own:
+        return own
+    return {name: x for name, x in own.items() if name != ATTRIBUTE}
 
 
 def take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
@@ -256,6 +266,6 @@ def _reaches(root: Any, leaf: Any, most: int) -> bool:
 
 def _referents(value: Any) -> Iterable[Any]:
     if isinstance(value, FunctionType):  # its globals are constants to us
-        own = (value.__defaults__, value.__kwdefaults__, *value.__dict__.values())
+        own = (value.__defaults__, value.__kwdefaults__, *attributes_of(value).values())
         return [*captured(value), *own]
     return gc.get_referents(value)

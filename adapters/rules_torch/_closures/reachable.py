@@ -20,8 +20,8 @@ from torch import Tensor
 import rules_core as rc
 
 from .outside_reads import is_library
-from .parts import captured
-from .reads import INERT, attributes_of, functions_in, is_foreign, reads_of
+from .parts import attributes_of, captured
+from .reads import INERT, functions_in, is_foreign, reads_of
 
 __all__ = ["reachable"]
 

@@ -22,11 +22,11 @@ import torch
 import rules_core as rc
 
 from .outside_reads import is_library
+from .parts import attributes_of
 
 __all__ = [
     "INERT",
     "Reads",
-    "attributes_of",
     "functions_in",
     "is_foreign",
     "package_of",
@@ -40,8 +40,6 @@ _REMEMBERED = 512
 # Where code asks for names that it computes, of a module and of its own globals.
 _COMPUTING = frozenset(("__dict__", "attrgetter", "getattr", "vars"))
 _EVALUATING = frozenset(("eval", "exec", "globals"))
-# Under this attribute the core keeps the rules of a function.
-_TABLE = "__rules_core__"
 
 # Classes whose values hold no tensor.
 INERT = frozenset(
@@ -215,12 +213,6 @@ def _own(function: FunctionType) -> Iterator[Read]:
         yield Read(keywords.get, name, name)
     for name in attributes_of(function):
         yield Read(function.__dict__.get, name, name)
-
-
-def attributes_of(function: FunctionType) -> dict[str, Any]:
-    """Attributes of a function, without the table of its rules."""
-    own = function.__dict__
-    return {name: own[name] for name in own if name != _TABLE} if own else own
 
 
 def _content(cell: CellType) -> Any:

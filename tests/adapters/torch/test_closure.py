@@ -195,6 +195,30 @@ def test_tuples_of_tensors_and_constants_are_taken_apart_by_the_short_way():
     assert dy == 3.0
 
 
+@pytest.mark.parametrize("kind", ["rrule", "frule", "scalar_rule", "opt_out"])
+def test_the_rules_of_a_captured_function_are_not_looked_into(kind):
+    """They reach thousands of objects, which took milliseconds at each call."""
+
+    def f(x):
+        return x * x
+
+    match kind:
+        case "rrule":
+            rc.rrule.define(f)(lambda x: (f(x), capture(x)))
+        case "frule":
+            rc.frule.define(f)(lambda tangents, x: (f(x), 2 * x * tangents[1]))
+        case "scalar_rule":
+            rc.scalar_rule(f, lambda y, x: (2 * x,))
+        case "opt_out":
+            rc.opt_out(rc.rrule, f, object)
+    plan, tensors = convert(capture((f, T)))
+    assert plan[1].__name__ == "_make_closure"
+    assert tensors == [T]
+    f.kept = T  # what else hangs on the function is looked into
+    plan, tensors = convert(capture((f, 1.0)))
+    assert tensors == [T]
+
+
 def test_an_object_that_holds_no_tensor_is_shared():
     calls, box = [], SimpleNamespace(calls=0)
 
