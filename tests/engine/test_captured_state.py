@@ -138,6 +138,21 @@ def test_some_programs_that_raise_after_a_write():
         assert program.place in NAMES or state == start
 
 
+# In a later call the state holds the argument of an earlier one, to which the search
+# compares this one, and is read where a loop may have stored nothing: as in a cache.
+AS_CACHES = {("generator", "bisect.insort({s}, x)")}
+
+
+def is_as_cache(program):
+    return (program.place, program.write) in AS_CACHES
+
+
+def test_a_search_in_what_an_earlier_call_left_is_refused():
+    for program in filter(is_as_cache, returning(EVERY)):
+        assert outcome(program, reverse)[0] != ["refused"]
+        assert outcome(program, reverse, 2)[0][1] == "refused"
+
+
 SLICES = 8
 
 
@@ -146,7 +161,8 @@ SLICES = 8
 def test_all_writes(part):
     chosen = returning(EVERY)[part::SLICES]
     for times in (1, 3):
-        found, counted = faults(chosen, times=times)
+        compared = [p for p in chosen if times == 1 or not is_as_cache(p)]
+        found, counted = faults(compared, times=times)
         assert found == {}
         assert counted["refused"] == 0
     assert slope_faults(chosen) == {}
