@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 import rules_core as rc
+from rules_numpy._declare.arguments import array_of, restore, tangent_array
 
-__all__ = ["constant_like", "dtype_of", "entries_like", "shape_of"]
+__all__ = ["constant_like", "dtype_of", "entries_like", "shape_of", "taking_lists"]
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
@@ -37,3 +40,37 @@ def constant_like(x: Any, like: Any) -> Any:
     from array_api_compat import device
 
     return rc.array_namespace(like).asarray(x, device=device(like))
+
+
+def taking_lists(
+    f: Any, frule: Callable[..., Any], rrule: Callable[..., Any]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Rules of arrays that take a list of numbers, as NumPy does, for an array."""
+
+    def as_array(x: Any) -> Any:
+        return array_of(x, f) if isinstance(x, list) else x
+
+    @wraps(frule)
+    def of_lists_frule(tangents: Any, *args: Any, **kw: Any) -> Any:
+        head, *own = tangents
+        dxs = [
+            tangent_array(x, dx) if isinstance(x, list) else dx
+            for x, dx in zip(args, own, strict=True)
+        ]
+        return frule((head, *dxs), *map(as_array, args), **kw)
+
+    @wraps(rrule)
+    def of_lists_rrule(*args: Any, **kw: Any) -> Any:
+        y, pullback = rrule(*map(as_array, args), **kw)
+        if list not in map(type, args):
+            return y, pullback
+
+        def of_lists_pullback(dy: Any) -> tuple[Any, ...]:
+            head, *dxs = pullback(dy)
+            pairs = zip(args, dxs, strict=True)
+            return head, *[restore(x, dx) if isinstance(x, list) else dx
+                           for x, dx in pairs]  # fmt: skip
+
+        return y, of_lists_pullback
+
+    return of_lists_frule, of_lists_rrule

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import rules_core as rc
 from rules_core.extend import find_adapter, numpy_function
 from rules_numpy._declare.arguments import array_of, restore, tangent_array
+from rules_scipy._shapes import documented_shapes, full_name
 
 __all__ = ["DECLARED", "At", "constant", "declare"]
 
@@ -227,10 +228,12 @@ class _Rules:
         """The result, without `overwrite_a` and similar flags: arguments are kept."""
         if not self.of:
             return self.made(*call.args)
-        own = [
-            given if isinstance(given, _NUMBERS) and i else x
-            for i, (given, x) in enumerate(zip(call.given, call.args, strict=True))
-        ]
+        own = call.given
+        if find_adapter(call.args, {}) is not None:  # lists may hold its arrays
+            own = tuple([
+                given if isinstance(given, _NUMBERS) and i else x
+                for i, (given, x) in enumerate(zip(call.given, call.args, strict=True))
+            ])  # fmt: skip
         # The first ones by position: SciPy's wrapper for stacks errs in some names.
         count = sum(map(eq, self.of, self.defaults))
         items = {**dict(zip(self.of, own, strict=True)), **call.options}
@@ -246,9 +249,9 @@ class _Rules:
         at = At(y, call.args)
         if self.prepare is None:
             return at
-        return at._replace(
-            extra=self.prepare(at, **options_of(self.prepare, call.options))
-        )
+        options = options_of(self.prepare, call.options)
+        with documented_shapes(self.made.fun, call.args):
+            return at._replace(extra=self.prepare(at, **options))
 
     def along(
         self, at: At, call: _Call, places: Sequence[Place], wanted: Sequence[int] | None
@@ -287,8 +290,9 @@ class _Rules:
         places = tuple(moving)
         xs = tuple([_entry(call.args, p) for p in places])
         wanted = self.moving(y) if isinstance(y, _SEVERAL) else None
-        step = self.along(at, call, places, wanted)
-        _, dy = rc.jvp(step, xs, tuple(moving.values()))
+        with documented_shapes(self.made.fun, call.args):
+            step = self.along(at, call, places, wanted)
+            _, dy = rc.jvp(step, xs, tuple(moving.values()))
         if self.equation is not None:
             options = options_of(self.equation.solve, call.options)
             return y, self.equation.solve(at, -dy, **options)
@@ -313,7 +317,7 @@ class _Rules:
         return self.unknown() if _moves(x) else rc.NoTangent()
 
     def unknown(self) -> Any:
-        name = _full_name(self.made.fun)
+        name = full_name(self.made.fun)
         return rc.not_implemented(
             f"derivative of {name} in an option; pass it as a constant"
         )
@@ -353,7 +357,8 @@ class _Rules:
                 options = options_of(self.check, call.options)
                 dy = self.check(at, dy, wanted, **options)
             step = self.along(at, call, places, wanted)
-            _, pull = rc.vjp(step, *[_entry(call.args, p) for p in places])
+            with documented_shapes(self.made.fun, call.args):
+                _, pull = rc.vjp(step, *[_entry(call.args, p) for p in places])
             if self.equation is not None:
                 options = options_of(self.equation.adjoint, call.options)
                 dy = -self.equation.adjoint(at, dy, **options)
@@ -376,7 +381,7 @@ def _refuse_to_write(f: Any, items: dict[str, Any]) -> None:
     _refuse_output(f, items)
     if items.get("overwrite_data"):
         message = (
-            f"{_full_name(f)} writes its result into its argument with "
+            f"{full_name(f)} writes its result into its argument with "
             "overwrite_data=True, which its derivative cannot follow. Leave it out, "
             "and use the result."
         )
@@ -386,16 +391,11 @@ def _refuse_to_write(f: Any, items: dict[str, Any]) -> None:
 def _refuse_output(f: Any, items: dict[str, Any]) -> None:
     if rc.is_array(items.get("output")):
         message = (
-            f"{_full_name(f)} writes its result into the array given as output, which "
+            f"{full_name(f)} writes its result into the array given as output, which "
             "neither its derivative nor a framework can follow. Leave output out, or "
             "give a dtype, and use the result."
         )
         raise rc.UnsupportedError(message)
-
-
-def _full_name(f: Any) -> str:
-    """The name under which users know a function of SciPy."""
-    return ".".join([*f.__module__.split(".")[:2], f.__name__])
 
 
 def _restored(x: Any, dx: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.integrate as _sp
 
 import rules_core as rc
+from rules_scipy._lists import shape_of
 
 from ._quadrature import DECLARED, refuse
 
@@ -16,6 +17,8 @@ __all__ = ["cumulative_trapezoid", "romb", "simpson", "trapezoid"]
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """`scipy.integrate.trapezoid`."""
+    if x is not None and not shape_of(x):  # the place of all samples
+        x, dx = None, 0.0 * x
     y, d = _samples(y, x, dx, axis)
     xp = rc.array_namespace(y)
     return xp.sum(d * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)

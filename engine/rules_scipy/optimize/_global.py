@@ -36,8 +36,8 @@ def _refuse(name: str, given: dict[str, Any], *options: str) -> None:
 def _given(name: str, first: int, options: Any, own: dict[str, Any]) -> dict[str, Any]:
     """The options by their names."""
     given = {**dict(zip(_NAMES[name][first:], options, strict=False)), **own}
-    if given.get("seed") is not None and given.get("rng", 0) is None:
-        del given["rng"]  # another name of seed, filled with its default
+    if given.get("rng", 0) is None:
+        del given["rng"]  # a default, which SciPy reads as another generator if given
     return given
 
 

@@ -67,7 +67,9 @@ def lsq_linear(
 ) -> Any:  # fmt: skip
     """`scipy.optimize.lsq_linear`; `x`, `cost` and `fun` have derivatives."""
     A = _dense(A, "lsq_linear", b, bounds)
+    A = A if len(A.shape) > 1 else A.reshape((1, -1))  # one equation
     b = like(b, A)
+    b = b if b.shape else b.reshape((1,))
     x0 = _unknowns(A)
     lower, upper = ends_of(bounds, x0)
     run = Run(

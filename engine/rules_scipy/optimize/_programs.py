@@ -248,6 +248,7 @@ def milp(
 ) -> Any:  # fmt: skip
     """`scipy.optimize.milp`; `fun` has a derivative in the costs, `x` is constant."""
     c = like(c)
+    c = c if c.shape else c.reshape((1,))
     run = Run(
         _run_milp, 1, integrality=integrality, bounds=bounds, constraints=constraints,
         options=options,

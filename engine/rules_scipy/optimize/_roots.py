@@ -123,7 +123,7 @@ def fixed_point(
     def started(x: Any, *args: Any) -> Any:
         return value_of(func(x, *args), x) + 0.0 * like(x0, x)
 
-    args = tuple_of(args)
+    args = tuple(args) if isinstance(args, list) else tuple_of(args)
     shape: Any = getattr(x0, "shape", ())
     if shape or isinstance(x0, list | tuple):
         return equation_root((started,), args, (x0,), run, "fixed point")[0]
@@ -241,7 +241,8 @@ def newton(
     functions = func, fprime, fprime2
     start = (x0,) if x1 is None else (x0, x1)
     report = "both" if full_output else ""
-    return _scalar(functions, start, tuple_of(args), "newton", run, report)
+    args = tuple(args) if isinstance(args, list) else tuple_of(args)
+    return _scalar(functions, start, args, "newton", run, report)
 
 
 class ArrayRoots(NamedTuple):
@@ -261,12 +262,12 @@ class ArrayRoots(NamedTuple):
 def _run_newton(settings: Any, functions: Any, x0: Any, x1: Any = None) -> Any:
     fun, slope, curvature = functions
     given = {"fprime": slope, "fprime2": curvature, **settings}
-    if np.ndim(x0):
+    if np.size(x0) > 1:
         found = _sp.newton(fun, x0, x1=x1, full_output=True, **given)
         shown = {"of array": (found.converged, found.zero_der)}
         return found[0], int(np.all(found.converged)), (-1, -1), shown
-    x1 = None if x1 is None else float(x1)
-    return _report_of(_sp.newton(fun, float(x0), x1=x1, full_output=True, **given)[1])
+    x0, x1 = [float(x) if x is not None and np.ndim(x) == 0 else x for x in (x0, x1)]
+    return _report_of(_sp.newton(fun, x0, x1=x1, full_output=True, **given)[1])
 
 
 def root_scalar(

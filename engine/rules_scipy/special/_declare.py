@@ -13,6 +13,7 @@ import scipy.special
 import rules_core as rc
 from rules_core.extend import signed
 from rules_numpy.formulas import FORMULAS, in_framework
+from rules_scipy._lists import taking_lists
 
 __all__ = [
     "DECLARED",
@@ -98,6 +99,7 @@ def ufunc(f: Any, *partials: Any, holomorphic: bool = False) -> rc.Primitive:
             column = _column_of_doubles
         else:
             _check_options(made, args, options)
+            args = _without_lists(made, args)
         columns = [
             column(partial, y, args, i) if needed else rc.NoTangent()
             for i, (partial, needed) in enumerate(zip(partials, needs, strict=True))
@@ -133,6 +135,18 @@ def _check_options(f: rc.Primitive, args: tuple[Any, ...], options: Any) -> None
             f"{unsupported[0]}=, but got it. Select or assign entries of the result."
         )
         raise rc.UnsupportedError(message)
+
+
+def _without_lists(f: rc.Primitive, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with constant lists as arrays; only of a ufunc may others be lists."""
+    for x in args:
+        if isinstance(x, list | tuple) and rc.has_tangent(x):
+            message = (
+                f"the derivative of {name_of(f.fun)} must be given an array, but got a "
+                f"{type(x).__name__}. Convert it by np.asarray."
+            )
+            raise rc.UnsupportedError(message)
+    return tuple([np.asarray(x) if isinstance(x, list | tuple) else x for x in args])
 
 
 def _column(partial: Any, y: Any, args: tuple[Any, ...], position: int) -> Any:
@@ -353,6 +367,7 @@ def give_rules(
     """A primitive with these rules, under its function's name in place of the stem."""
     own = name_of(made.fun)
     kinds: tuple[Any, ...] = rc.frule, rc.rrule, rc.shape_rule, rc.batch_rule
+    frule, rrule = taking_lists(made.fun, frule, rrule)
     for kind, rule in zip(kinds, (frule, rrule, shape, batch), strict=True):
         rule.__qualname__ = rule.__name__ = rule.__name__.replace(stem, own)
         kind.define(made)(rule)

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.linalg
+import scipy.optimize
 import scipy.signal
 import scipy.sparse
 import scipy.sparse.linalg
+import scipy.special
 
 import rules_core as rc
 from rules_autodiff import UnsupportedProgram, grad, jvp, vjp
@@ -140,3 +143,79 @@ def test_functions_among_options_store_nothing(name):
     for slope in (grad(stored), lambda c: jvp(stored, (c,), (1.0,))):
         with pytest.raises(UnsupportedProgram, match="must not write"):
             slope(0.7)
+
+
+# Lists, and shapes that only SciPy brings to a form
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_lists_are_arrays(name):
+    f = getattr(scipy.special, name)
+    (found,) = vjp(lambda v: f(v)[0], [0.1, 0.7, 0.4])[1](1.0)
+    expected = grad(lambda v: f(v)[0])(np.array([0.1, 0.7, 0.4]))
+    np.testing.assert_allclose(found, expected)
+    _, dy = jvp(lambda v: f(v)[0], ([0.1, 0.7, 0.4],), ([0.0, 1.0, 0.0],))
+    np.testing.assert_allclose(dy, expected[1])
+
+
+def test_a_constant_list_beside_an_argument():
+    found = grad(lambda z: scipy.special.spherical_jn([0, 2], z).sum())(0.7)
+    expected = [scipy.special.spherical_jn(n, 0.7, derivative=True) for n in (0, 2)]
+    np.testing.assert_allclose(found, sum(expected))
+
+
+REFUSED = {
+    "lambertw": lambda x: scipy.special.lambertw([x, x]).real[0],
+    "cholesky": lambda x: scipy.linalg.cholesky(x)[0, 0],
+    "companion": lambda x: scipy.linalg.companion(x * np.ones((2, 2)))[0, 0, 0],
+    "solve": lambda x: scipy.linalg.solve(x, 2.0)[0],
+    "toeplitz": lambda x: scipy.linalg.toeplitz([x, x], 2)[0, 0],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("way", ["reverse", "forward"])
+def test_other_forms_are_refused_by_name(name, way):
+    f = REFUSED[name]
+    with pytest.raises(rc.UnsupportedError, match=f"derivative of .*{name} must be"):
+        grad(f)(0.7) if way == "reverse" else jvp(f, (0.7,), (1.0,))
+
+
+def test_a_list_that_scipy_does_not_take_is_its_error():
+    with pytest.raises(AttributeError, match="'list' object has no"):
+        grad(lambda x: scipy.signal.envelope([x, 1.0, 2.0, 0.5])[0, 0])(0.7)
+
+
+def test_one_equation_of_least_squares():
+    found = grad(lambda a: scipy.optimize.lsq_linear(a, 3.0).x[0])(0.7)
+    np.testing.assert_allclose(found, -3.0 / 0.7**2)
+
+
+def test_samples_at_one_place_have_no_area():
+    value, (dy, dx) = value_and_grads(scipy.integrate.trapezoid, X, 2.0)
+    assert value == 0.0 == dx
+    np.testing.assert_array_equal(dy, 0.0)
+
+
+def value_and_grads(f, *args):
+    value, pullback = vjp(f, *args)
+    return value, pullback(1.0)
+
+
+def test_newton_from_an_array_of_one_number():
+    f = lambda c: scipy.optimize.newton(lambda q: q**2 - c, np.array([1.0]))[0]
+    np.testing.assert_allclose(grad(f)(2.0), 0.5 / np.sqrt(2.0))
+    np.testing.assert_allclose(jvp(f, (2.0,), (1.0,))[1], 0.5 / np.sqrt(2.0))
+
+
+def test_basinhopping_draws_from_the_generator_that_scipy_draws_from():
+    def lowest(c):
+        found = scipy.optimize.basinhopping(lambda q: (q[0] - c) ** 2, [0.1], niter=3)
+        return found.x[0]
+
+    np.random.seed(3)  # noqa: NPY002  (what SciPy uses without a generator)
+    expected = lowest(0.7)
+    np.random.seed(3)  # noqa: NPY002
+    value, pullback = vjp(lowest, 0.7)
+    assert value == expected
+    np.testing.assert_allclose(pullback(1.0), 1.0)
