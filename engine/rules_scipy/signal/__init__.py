@@ -15,6 +15,11 @@ are compositions of these. `windows` has those of `scipy.signal.windows`.
 """
 
 from . import _constants as _constants, windows as windows
+from ._chirp_z import (
+    czt as czt,
+    czt_points as czt_points,
+    zoom_fft as zoom_fft,
+)
 from ._convolution import (
     convolve as convolve,
     convolve2d as convolve2d,
@@ -25,6 +30,8 @@ from ._convolution import (
 )
 from ._designs import (
     firwin as firwin,
+    gammatone as gammatone,
+    iircomb as iircomb,
     iirnotch as iirnotch,
     iirpeak as iirpeak,
     kaiser_atten as kaiser_atten,
@@ -40,6 +47,12 @@ from ._filters import (
     sosfilt_zi as sosfilt_zi,
     sosfiltfilt as sosfiltfilt,
 )
+from ._fractions import (
+    invres as invres,
+    invresz as invresz,
+    residue as residue,
+    residuez as residuez,
+)
 from ._iir import (
     bessel as bessel,
     butter as butter,
@@ -49,6 +62,26 @@ from ._iir import (
     cheby2 as cheby2,
     ellip as ellip,
     iirfilter as iirfilter,
+)
+from ._linear_phase import (
+    firls as firls,
+    firwin2 as firwin2,
+    minimum_phase as minimum_phase,
+)
+from ._lti import (
+    bode as bode,
+    dbode as dbode,
+    dfreqresp as dfreqresp,
+    dimpulse as dimpulse,
+    dstep as dstep,
+    freqresp as freqresp,
+    impulse as impulse,
+    step as step,
+)
+from ._peaks import (
+    find_peaks as find_peaks,
+    peak_prominences as peak_prominences,
+    peak_widths as peak_widths,
 )
 from ._resampling import (
     decimate as decimate,
@@ -63,6 +96,7 @@ from ._responses import (
     freqz_sos as freqz_sos,
     freqz_zpk as freqz_zpk,
     group_delay as group_delay,
+    sosfreqz as sosfreqz,
 )
 from ._roots import (
     bilinear_zpk as bilinear_zpk,
@@ -70,10 +104,13 @@ from ._roots import (
     lp2bs_zpk as lp2bs_zpk,
     lp2hp_zpk as lp2hp_zpk,
     lp2lp_zpk as lp2lp_zpk,
+    sos2zpk as sos2zpk,
+    tf2sos as tf2sos,
     tf2zpk as tf2zpk,
     zpk2sos as zpk2sos,
     zpk2tf as zpk2tf,
 )
+from ._short_time import ShortTimeFFT as ShortTimeFFT
 from ._smoothing import (
     detrend as detrend,
     envelope as envelope,
@@ -82,6 +119,7 @@ from ._smoothing import (
     medfilt as medfilt,
     medfilt2d as medfilt2d,
     order_filter as order_filter,
+    savgol_coeffs as savgol_coeffs,
     savgol_filter as savgol_filter,
     wiener as wiener,
 )
@@ -94,6 +132,19 @@ from ._spectra import (
     stft as stft,
     vectorstrength as vectorstrength,
     welch as welch,
+)
+from ._splines import (
+    cspline1d as cspline1d,
+    cspline1d_eval as cspline1d_eval,
+    cspline2d as cspline2d,
+    gauss_spline as gauss_spline,
+    qspline1d as qspline1d,
+    qspline1d_eval as qspline1d_eval,
+    qspline2d as qspline2d,
+    sepfir2d as sepfir2d,
+    spline_filter as spline_filter,
+    symiirorder1 as symiirorder1,
+    symiirorder2 as symiirorder2,
 )
 from ._systems import (
     bilinear as bilinear,
@@ -110,6 +161,9 @@ from ._systems import (
     tf2ss as tf2ss,
     zpk2ss as zpk2ss,
 )
+from ._uneven import (
+    lombscargle as lombscargle,
+)
 from ._waveforms import (
     chirp as chirp,
     gausspulse as gausspulse,
@@ -117,4 +171,6 @@ from ._waveforms import (
     square as square,
     sweep_poly as sweep_poly,
 )
-from ._windows import get_window as get_window
+from ._windows import (
+    get_window as get_window,
+)

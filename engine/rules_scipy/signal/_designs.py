@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,23 @@ from ._axis import fixed, together, vector
 from ._declare import At, declared
 from ._windows import window_of
 
-__all__ = ["firwin", "iirnotch", "iirpeak", "kaiser_atten", "kaiser_beta"]
+__all__ = [
+    "designed",
+    "firwin",
+    "gammatone",
+    "iircomb",
+    "iirnotch",
+    "iirpeak",
+    "kaiser_atten",
+    "kaiser_beta",
+    "sinc",
+]
 
 
 # Finite responses
 
 
-def _sinc(x: Any) -> Any:
+def sinc(x: Any) -> Any:
     """sin(πx) / πx; at zero the beginning of its series, for its derivatives."""
     xp = rc.array_namespace(x)
     small, z = xp.abs(x) < 1e-3, np.pi * x
@@ -47,7 +58,7 @@ def designed(
     m, h = fixed(centred, edges), 0.0
     for i in range(0, edges.shape[0], 2):
         left, right = edges[i], edges[i + 1]
-        h = h + right * _sinc(right * m) - left * _sinc(left * m)
+        h = h + right * sinc(right * m) - left * sinc(left * m)
     h, w = together(h, window_of(window, numtaps, edges, fftbins=False))
     h = h * w
     if not scale:
@@ -124,3 +135,72 @@ def _iirpeak_step(at: At, w0: Any, Q: Any, fs: Any) -> Any:
 
 iirnotch = declared(_sp.iirnotch, _iirnotch_step, "w0", "Q")
 iirpeak = declared(_sp.iirpeak, _iirpeak_step, "w0", "Q")
+
+
+# Combs
+
+
+def _iircomb_step(at: At, Q: Any, w0: Any, ftype: Any, fs: Any, pass_zero: Any) -> Any:
+    """The rate is a multiple of the frequency, which is a constant therefore."""
+    n = round(fs / w0)
+    xp = rc.array_namespace(Q)
+    beta = xp.tan(n * 2 * np.pi * w0 / fs / Q / 4)
+    notch = ftype.lower() == "notch"
+    first = 1 / (1 + beta) if notch else beta / (1 + beta)
+    last, pole = (first if notch else -first), (1 - beta) / (1 + beta)
+    sign = -1.0 if notch != pass_zero else 1.0
+    gap = fixed(np.zeros(n - 1), Q)
+    b = joined([vector(first), gap, vector(sign * last)], 0)
+    return b, joined([fixed(np.ones(1), Q), gap, vector(sign * pole)], 0)
+
+
+iircomb = declared(_sp.iircomb, _iircomb_step, "Q")
+
+
+# Gammatones, after the ear
+
+
+def _bandwidth(freq: Any) -> Any:
+    """1.019 times the equivalent rectangular bandwidth, as an angle."""
+    return 2 * np.pi * 1.019 * (24.7 + freq / 9.26449)
+
+
+def _gammatone_step(
+    at: At, freq: Any, ftype: Any, order: Any, numtaps: Any, fs: Any
+) -> Any:
+    fs = 2 if fs is None else fs
+    if ftype.lower() == "iir":
+        return _recursive_gammatone(freq, 1 / fs)
+    order = 4 if order is None else int(order)
+    n = max(int(fs * 0.015), 15) if numtaps is None else int(numtaps)
+    xp, width, t = rc.array_namespace(freq), _bandwidth(freq), np.arange(n) / fs
+    t = fixed(t, freq)
+    wave = t ** (order - 1) * xp.exp(-width * t) * xp.cos(2 * np.pi * freq * t)
+    return wave * (2 * width**order / factorial(order - 1) / fs), None
+
+
+def _recursive_gammatone(freq: Any, T: float) -> Any:
+    xp, angle = rc.array_namespace(freq), 2 * np.pi * T * freq
+    decay = xp.exp(-T * _bandwidth(freq))
+    cos, sin = xp.cos(angle), xp.sin(angle)
+    turn = cos + 1j * sin
+    gain = 1.0
+    for side in _SIDES:
+        gain = gain * (-2 * turn**2 * T + 2 * decay * turn * T * (cos + side * sin))
+    gain = gain / (-2 * decay**2 - 2 * turn**2 + 2 * (1 + turn**2) * decay) ** 4
+    gain = xp.sqrt(xp.real(gain) ** 2 + xp.imag(gain) ** 2)
+    waves = [xp.cos(k * angle) for k in range(5)]
+    b = [c * T**4 * decay**k * waves[k] / gain for k, c in enumerate(_TOP)]
+    third = -8 * (6 * cos + waves[3])
+    a = [
+        xp.ones_like(cos), -8 * cos, 4 * (4 + 3 * waves[2]), third,
+        2 * (18 + 16 * waves[2] + waves[4]), third, 4 * (4 + 3 * waves[2]),
+        -8 * cos, xp.ones_like(cos),
+    ]  # fmt: skip
+    return xp.stack(b), xp.stack([c * decay**k for k, c in enumerate(a)])
+
+
+_TOP = (1, -4, 6, -4, 1)
+_SIDES = [s * (3 + r) ** 0.5 for s in (-1, 1) for r in (-(2**1.5), 2**1.5)]
+
+gammatone = declared(_sp.gammatone, _gammatone_step, "freq")

@@ -12,7 +12,7 @@ from rules_core.extend import nan_unless
 from rules_scipy.linalg._matrices import is_complex, joined, real
 
 from ._axis import fixed, together, vector
-from ._declare import At, declared
+from ._declare import At, declared, trial
 
 __all__ = [
     "as_complex",
@@ -25,6 +25,9 @@ __all__ = [
     "ordered",
     "paired",
     "polished",
+    "polynomial",
+    "sos2zpk",
+    "tf2sos",
     "tf2zpk",
     "zpk2sos",
     "zpk2tf",
@@ -49,7 +52,7 @@ def from_roots(roots: Any, like: Any) -> Any:
     return c if is_complex(like) else real(c)
 
 
-def _polynomial(c: Any, z: Any) -> Any:
+def polynomial(c: Any, z: Any) -> Any:
     y = 0 * z
     for i in range(c.shape[0]):
         y = y * z + c[i]
@@ -65,10 +68,10 @@ def polished(c: Any, roots: Any, at_c: Any) -> Any:
     if n == 0:
         return roots
     xp, powers = rc.array_namespace(c, roots), fixed(np.arange(n, 0, -1) * 1.0, at_c)
-    slope = _polynomial(at_c[:-1] * powers, as_complex(roots))
-    size = _polynomial(xp.abs(at_c[:-1]) * powers, xp.abs(roots))
+    slope = polynomial(at_c[:-1] * powers, as_complex(roots))
+    size = polynomial(xp.abs(at_c[:-1]) * powers, xp.abs(roots))
     slope = nan_unless(xp.abs(slope) > 1e-6 * size, slope)
-    moved = as_complex(roots) - _polynomial(as_complex(c), as_complex(roots)) / slope
+    moved = as_complex(roots) - polynomial(as_complex(c), as_complex(roots)) / slope
     return moved if is_complex(roots) else xp.real(moved)
 
 
@@ -153,6 +156,40 @@ def _sos_shape(z: Any, p: Any, *_args: Any, **_kw: Any) -> Any:
 
 
 zpk2sos = declared(_sp.zpk2sos, _zpk2sos_step, "z", "p", "k", out=_sos_shape)
+
+
+def _tf2sos_step(at: At, b: Any, a: Any, analog: Any) -> Any:
+    """By the roots, which SciPy orders and pairs."""
+    z, p, k = tf2zpk(b, a)
+    return _zpk2sos_step(at, z, p, k, analog)
+
+
+def _of_coefficients(b: Any, a: Any, *_args: Any, **_kw: Any) -> Any:
+    rows = max(b.shape[0], a.shape[0], 2) // 2
+    return rc.ShapeDtype((rows, 6), np.dtype(float))
+
+
+tf2sos = declared(_sp.tf2sos, _tf2sos_step, "b", "a", out=_of_coefficients)
+
+
+def _sos2zpk_step(at: At, sos: Any) -> Any:
+    """Section by section; one that begins with zero has a root at infinity."""
+    old, gain = at.args[0], 1.0
+    roots: list[list[Any]] = [[], []]
+    for i in range(sos.shape[0]):
+        for j, found in enumerate(roots):
+            place, c = slice(2 * i, 2 * i + 2), slice(3 * j, 3 * j + 3)
+            known = old[i, c]
+            c = sos[i, c]
+            moved = polished(c, together(at.y[j], c)[0][place], known)
+            found.append(nan_unless(known[0] != 0, moved))
+        gain = gain * sos[i, 0] / sos[i, 3]
+    return *[joined(found, 0) for found in roots], gain
+
+
+sos2zpk = declared(
+    _sp.sos2zpk, _sos2zpk_step, "sos", out=trial(_sp.sos2zpk, sections=True)
+)
 
 
 # Changes of band

@@ -25,6 +25,7 @@ __all__ = [
     "medfilt",
     "medfilt2d",
     "order_filter",
+    "savgol_coeffs",
     "savgol_filter",
     "wiener",
 ]
@@ -238,6 +239,28 @@ def _savgol_step(
 
 
 savgol_filter = declared(_sp.savgol_filter, _savgol_step, "x")
+
+
+def _savgol_coeffs_step(
+    at: At, delta: Any, pos: Any, window_length: Any, polyorder: Any, deriv: Any,
+    use: Any,
+) -> Any:  # fmt: skip
+    """The row of derivatives at a place, of the polynomial of least squares."""
+    n = window_length
+    if pos is None:
+        pos = fixed(np.asarray(n // 2 - (0.5 if n % 2 == 0 else 0.0)), delta)
+    delta, pos = together(delta, pos)
+    xp = rc.array_namespace(delta, pos)
+    fit = np.linalg.pinv(np.vander(np.arange(n) - n / 2, polyorder + 1, True))
+    row = 0 * delta + 0 * pos + fixed(np.zeros(n), delta)
+    for k in range(deriv, polyorder + 1):
+        factor = prod(range(k - deriv + 1, k + 1)) * (pos - n / 2) ** (k - deriv)
+        row = row + factor * fixed(fit[k], delta)
+    row = row / delta**deriv
+    return xp.flip(row) if use == "conv" else row
+
+
+savgol_coeffs = declared(_sp.savgol_coeffs, _savgol_coeffs_step, "delta", "pos")
 
 
 # Filters by rank

@@ -19,7 +19,9 @@ __all__ = [
     "coherence",
     "csd",
     "istft",
+    "overlapped",
     "periodogram",
+    "placed",
     "spectrogram",
     "stft",
     "vectorstrength",
@@ -216,7 +218,7 @@ def _extended(x: Any, margin: int, boundary: str) -> Any:
     return mirrored if boundary == "even" else 2 * edges - mirrored
 
 
-def _placed(spectra: Any, axis: int) -> Any:
+def placed(spectra: Any, axis: int) -> Any:
     """Frequencies in place of the signal's axis, segments last."""
     return rc.array_namespace(spectra).moveaxis(
         spectra, -1, axis if axis >= 0 else axis - 1
@@ -239,7 +241,7 @@ def _stft_step(
         x, window, nperseg, noverlap, nfft, detrend, return_onesided, axis, boundary,
         padded,
     )  # fmt: skip
-    return None, None, _placed(spectra / _amplitude(window, scaling, fs), axis)
+    return None, None, placed(spectra / _amplitude(window, scaling, fs), axis)
 
 
 def _spectrogram_step(
@@ -262,7 +264,7 @@ def _spectrogram_step(
         spectra = xp.sqrt(power)
     elif mode in ("angle", "phase"):
         spectra = xp.atan2(xp.imag(spectra), xp.real(spectra))
-    return None, None, _placed(spectra, axis)
+    return None, None, placed(spectra, axis)
 
 
 stft = declared(_sp.stft, _stft_step, "x", "window")

@@ -28,9 +28,13 @@ __all__ = [
     "lp2lp",
     "lsim",
     "normalize",
+    "simulated",
     "sos2tf",
+    "space_of",
     "ss2tf",
+    "stepped",
     "tf2ss",
+    "transfer_of",
     "zpk2ss",
 ]
 
@@ -200,7 +204,7 @@ def _characteristic(a: Any) -> Any:
     return xp.stack(c)
 
 
-def _transfer(A: Any, B: Any, C: Any, D: Any, column: int) -> Any:
+def transfer_of(A: Any, B: Any, C: Any, D: Any, column: int) -> Any:
     A, B, C, D = together(A, B, C, D)
     B, D = B[:, column : column + 1], D[:, column : column + 1]
     den = _characteristic(A)
@@ -212,7 +216,7 @@ def _transfer(A: Any, B: Any, C: Any, D: Any, column: int) -> Any:
 
 
 def _ss2tf_step(at: At, A: Any, B: Any, C: Any, D: Any, input: Any) -> Any:
-    return _transfer(A, B, C, D, input)
+    return transfer_of(A, B, C, D, input)
 
 
 ss2tf = declared(_sp.ss2tf, _ss2tf_step, "A", "B", "C", "D")
@@ -279,7 +283,7 @@ def _cont2discrete_step(at: At, system: Any, dt: Any, method: Any, alpha: Any) -
     a, b, c, d = _discrete(a, b, c, d, dt, method, alpha)
     if len(parts) == 5:
         return a, b, c, d, dt
-    return *_transfer(a, b, c, d, 0), dt
+    return *transfer_of(a, b, c, d, 0), dt
 
 
 cont2discrete = declared(_sp.cont2discrete, _cont2discrete_step, "system", "dt")
@@ -325,7 +329,7 @@ states = declare(
 )
 
 
-def _space(system: Any, name: str) -> Any:
+def space_of(system: Any, name: str) -> Any:
     """A system as a state space."""
     if not isinstance(system, tuple):
         message = f"derivative of {name} of an object; pass a tuple of arrays"
@@ -357,16 +361,34 @@ def _times(at: At, T: Any) -> tuple[int, float, float]:
 
 
 def _lsim_step(at: At, system: Any, U: Any, X0: Any, interp: Any) -> Any:
-    A, B, C, D = _space(system, "lsim")
+    space = space_of(system, "lsim")
     n, first, dt = at.extra
-    xp = rc.array_namespace(A, B, C, D)
-    u = _input(U, n, B.shape[1], A)
-    x = _zeros(A, A.shape[0]) if X0 is None else together(X0, A)[0]
-    if first > 0:
+    u = _input(U, n, space[1].shape[1], space[0])
+    y, xs = simulated(space, u, X0, first, dt, interp=interp)
+    xp = rc.array_namespace(y, xs)
+    return None, xp.reshape(y, at.y[1].shape), xp.reshape(xs, at.y[2].shape)
+
+
+def simulated(
+    space: Any, u: Any, x: Any, first: Any, dt: Any, *, interp: bool
+) -> tuple[Any, Any]:
+    """Outputs and states at times from `first` on, with steps `dt`.
+
+    Args:
+        space: The matrices A, B, C and D.
+        u: The input at each time, (n, m).
+        x: The state at time zero, None for rest.
+        first: The first time.
+        dt: The step.
+        interp: Whether the input is linear between times, and not constant.
+    """
+    A, B, C, D = space
+    x = _zeros(A, A.shape[0]) if x is None else together(x, A)[0]
+    if not isinstance(first, float) or first > 0:
         x = expm(A * first) @ x
     u, x, A, B, C, D = together(u, x, A, B, C, D)
     xs = x[None, :]
-    if n > 1:
+    if u.shape[0] > 1:
         if interp:
             Ad, start, end = _sloped(A, B, dt)
             drive = u[:-1] @ transposed(start) + u[1:] @ transposed(end)
@@ -374,8 +396,7 @@ def _lsim_step(at: At, system: Any, U: Any, X0: Any, interp: Any) -> Any:
             Ad, Bd = _held(A, B, dt)
             drive = u[:-1] @ transposed(Bd)
         xs = states(Ad, drive, x)
-    y = xs @ transposed(C) + u @ transposed(D)
-    return None, xp.reshape(y, at.y[1].shape), xp.reshape(xs, at.y[2].shape)
+    return xs @ transposed(C) + u @ transposed(D), xs
 
 
 lsim = declared(_sp.lsim, _lsim_step, "system", "U", "X0", prepare=_times)
@@ -388,14 +409,20 @@ def _dlsim_step(at: At, system: Any, u: Any, x0: Any, t: Any) -> Any:
     if not isinstance(system, tuple):
         message = "derivative of dlsim of an object; pass a tuple of arrays"
         raise rc.UnsupportedError(message)
-    A, B, C, D = _space(system[:-1], "dlsim")
-    u = _input(u, 0, B.shape[1], A)
-    x = _zeros(A, A.shape[0]) if x0 is None else together(x0, A)[0]
-    u, x, A, B, C, D = together(u, x, A, B, C, D)
-    xs = states(A, u[:-1] @ transposed(B), x)
-    y = xs @ transposed(C) + u @ transposed(D)
+    space = space_of(system[:-1], "dlsim")
+    u = _input(u, 0, space[1].shape[1], space[0])
+    y, xs = stepped(space, u, x0)
     times = system[-1] * fixed(np.arange(u.shape[0] * 1.0), u)
     return (times, y, xs) if len(system) == 5 else (times, y)
+
+
+def stepped(space: Any, u: Any, x: Any) -> tuple[Any, Any]:
+    """Outputs and states of a system in discrete time."""
+    A, B, C, D = space
+    x = _zeros(A, A.shape[0]) if x is None else together(x, A)[0]
+    u, x, A, B, C, D = together(u, x, A, B, C, D)
+    xs = states(A, u[:-1] @ transposed(B), x)
+    return xs @ transposed(C) + u @ transposed(D), xs
 
 
 dlsim = declared(_sp.dlsim, _dlsim_step, "system", "u", "x0")

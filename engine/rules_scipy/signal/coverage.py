@@ -41,63 +41,51 @@ derivative in one is an error.
 |---|---|
 | `lfilter`, `filtfilt` | is in `b`, `a`, the signal and `zi`, of the final state too |
 | `sosfilt`, `sosfiltfilt` | is zero in the column that SciPy requires to be one. The default `padlen` of `sosfiltfilt` counts coefficients that are zero: it is kept |
-| `filtfilt` with `method="gust"` | is an error |
+| `filtfilt` with `method="gust"` | is that of the least squares for its states |
 | `upfirdn`, `resample_poly` | is an error in the modes `smooth`, `line`, `antisymmetric` and `antireflect` |
 | spectra | are in the signals and in the window: an array, or a tuple such as `("kaiser", beta)` with its parameters. A function for `detrend` is an error |
 | `medfilt`, `order_filter` | is that of the entry which is selected |
 | frequency responses | is taken at fixed frequencies, also where `freqs` chooses them |
-| `tf2zpk` | is NaN at a multiple root. In traced code roots, and polynomials of complex roots, are complex |
-| `zpk2sos`, `butter` and other designs with `output="sos"` | is taken at a fixed order and pairing of the roots |
+| `czt`, `zoom_fft` | is in the spiral or the band too |
+| `lombscargle` | is in times, values and frequencies |
+| `firls`, `firwin2` | is in the edges of bands, but at frequencies that the grid meets |
+| `find_peaks`, `peak_prominences`, `peak_widths` | is taken at fixed positions. In traced code `find_peaks` is an error: find peaks outside, and call the others |
+| `residue`, `residuez`, `invres`, `invresz` | is NaN at a multiple pole |
+| `step`, `impulse`, `bode`, `freqresp` and those in discrete time | is in a tuple of arrays; times and frequencies are constants |
+| `cspline1d`, `cspline2d`, `symiirorder1` and others | is that of whole sums at the ends, which SciPy cuts where they are small. The smoothing parameter is a constant: the poles of `symiirorder2` are not |
+| `tf2zpk`, `sos2zpk` | is NaN at a multiple root. In traced code roots, and polynomials of complex roots, are complex |
+| `zpk2sos`, `tf2sos`, `butter` and other designs with `output="sos"` | is taken at a fixed order and pairing of the roots |
 | `ellip` | is in the frequencies; the ripples are constants |
 | `lsim`, `dlsim`, `cont2discrete` | is in tuples of arrays, not in objects; times are constants |
 | `sawtooth`, `square` | is that between the jumps |
 | `wiener` | is taken where the variance stays above, or below, the noise |
 
-The classes `ShortTimeFFT`, `CZT`, `ZoomFFT`, `lti`, `dlti`, `StateSpace`,
-`TransferFunction` and `ZerosPolesGain` have no rules: use the functions.
+`ShortTimeFFT` has derivatives in the window and in the signal, by its own name in programs
+for NumPy and by `rules_scipy.signal.ShortTimeFFT` in every framework. The classes `CZT`,
+`ZoomFFT`, `lti`, `dlti`, `StateSpace`, `TransferFunction` and `ZerosPolesGain` have no
+rules: use the functions.
 
 ## Functions with rules
 """
 
-_ROOTS = "orders and pairs roots, which is not continuous"
 _ORDER = "chooses a whole number, and frequencies that suit it"
-_OPTIMUM = "is found by a search: its derivative is not that of the steps"
-_YET = "has no rule yet"
-_FREQUENCIES = "takes systems as objects: use freqs, freqs_zpk, freqz or freqz_zpk"
-_TIMES = "chooses times, or takes systems as objects: use lsim or dlsim"
+_SEARCH = "is found by a search: its derivative is not that of the steps"
 
-
-def _reasons(**groups: str) -> dict[str, str]:
-    texts = {
-        "roots": _ROOTS, "order": _ORDER, "optimum": _OPTIMUM, "yet": _YET,
-        "frequencies": _FREQUENCIES, "times": _TIMES,
-    }  # fmt: skip
-    return {n: texts[key] for key, names in groups.items() for n in names.split()}
-
-
-_LATER = (
-    "cspline1d cspline1d_eval cspline2d czt czt_points firwin2 firwin_2d gammatone "
-    "gauss_spline iircomb lombscargle minimum_phase peak_prominences peak_widths "
-    "qspline1d qspline1d_eval qspline2d savgol_coeffs sepfir2d spline_filter "
-    "symiirorder1 symiirorder2 zoom_fft"
-)
-
-MISSING = _reasons(
-    yet=_LATER,
-    roots="unique_roots residue residuez invres invresz",
-    order="buttord cheb1ord cheb2ord ellipord kaiserord iirdesign findfreqs",
-    optimum="remez place_poles firls band_stop_obj closest_STFT_dual_window",
-    frequencies="freqresp bode dfreqresp dbode",
-    times="impulse step dimpulse dstep",
-) | {
+MISSING = {
+    **dict.fromkeys(
+        "buttord cheb1ord cheb2ord ellipord kaiserord iirdesign findfreqs".split(),
+        _ORDER,
+    ),
     "abcd_normalize": "fills in matrices that are not given: give all four",
+    "band_stop_obj": "estimates an order, in a search of buttord and others",
+    "closest_STFT_dual_window": "has no rule yet: ShortTimeFFT has the canonical one",
     "dpss": "are eigenvectors of a matrix: compute them once, as a constant",
     "ellipap": "is made of elliptic functions of the ripples, without a rule yet",
-    "find_peaks": "finds positions: take the signal there for the heights",
-    "sosfreqz": "is another name of freqz_sos: call that",
-    "sos2zpk": "has as many roots as its coefficients allow: use tf2zpk of each section",
+    "firwin_2d": "has no rule yet: use the outer product of two calls of firwin",
+    "place_poles": f"{_SEARCH}; the gain of several inputs is not unique",
+    "remez": f"{_SEARCH}: use firls",
     "ss2zpk": "has as many zeros as its matrices allow: use ss2tf and tf2zpk",
-    "tf2sos": "orders roots of its own: use tf2zpk and zpk2sos",
+    "unique_roots": "groups roots, which is not continuous",
 }
 
 

@@ -451,6 +451,138 @@ def waveforms():
     yield sp.sweep_poly, (t, real(3), 20.0), {}
 
 
+def chirps():
+    for x, axis in [(X, -1), (XS, 1), (cplx(7), 0)]:
+        for m in (None, 5, 16):
+            yield sp.czt, (x, m), {"axis": axis}
+            yield sp.czt, (x, m, at(np.exp(-0.3j)), at(0.9 + 0.2j)), {"axis": axis}
+            for endpoint in (True, False):
+                kw = {"axis": axis, "endpoint": endpoint, "fs": 3.0}
+                yield sp.zoom_fft, (x, (0.2, 0.7), m), kw
+                yield sp.zoom_fft, (x, at(0.7), m), kw
+                yield sp.zoom_fft, (x, np.array([0.2, 0.7]), m), kw
+    yield sp.czt_points, (5, at(0.9 * np.exp(-0.3j)), at(0.9 + 0.2j)), {}
+    yield sp.czt_points, (5, None, at(0.9 + 0.2j)), {}
+    times, tones = np.sort(real(9)) * 3, np.array([0.4, 1.1, 2.3])
+    for normalize in (False, True, "amplitude"):
+        for floating_mean in (False, True):
+            for weights in (None, RNG.uniform(0.5, 1, 9)):
+                kw = {"normalize": normalize, "floating_mean": floating_mean}
+                yield (
+                    sp.lombscargle,
+                    (times, real(9), tones),
+                    kw | ({} if weights is None else {"weights": tuple(weights)}),
+                )
+
+
+HILLS = np.array([0.0, 1.0, 0.4, 2.0, 1.7, 1.1, 1.4, 0.3, 0.9, 0.1, 0.6])
+
+
+def peaks():
+    places = sp.find_peaks(HILLS)[0]
+    for wlen in (None, 3, 5):
+        yield sp.peak_prominences, (HILLS, places, wlen), {}
+        for height in (0.5, 0.83):
+            yield sp.peak_widths, (HILLS, places, at(height)), {"wlen": wlen}
+    data = sp.peak_prominences(HILLS, places)
+    yield sp.peak_widths, (HILLS, places, at(0.4), data), {}
+
+
+def linear_phase():
+    freq, gain = (
+        np.array([0.0, 0.22, 0.51, 0.83, 1.0]),
+        np.array([1.0, 0.8, 0.3, 0.1, 0]),
+    )
+    for n, kw in [(9, {}), (8, {"window": ("kaiser", 3.0)}), (8, {"window": None})]:
+        yield sp.firwin2, (n, freq, gain), kw | {"nfreqs": 31}
+        yield sp.firwin2, (n, 2.1 * freq, gain), kw | {"fs": 4.2}
+    odd = gain * freq * (1 - freq)
+    for n in (7, 8):
+        yield sp.firwin2, (n, freq, odd), {"antisymmetric": True}
+    bands, levels = np.array([0.0, 0.3, 0.45, 1.0]), np.array([1.0, 0.9, 0.1, 0.05])
+    for kw in ({}, {"weight": (1.0, 3.0)}, {"fs": 2.6}):
+        yield sp.firls, (9, bands, levels), kw
+    h = np.array([0.1, 0.3, 1.1, 0.3, 0.1])
+    for half in (True, False):
+        for size in (None, 65, 64):
+            yield sp.minimum_phase, (h, "homomorphic", size), {"half": half}
+    yield sp.minimum_phase, (sp.firwin(9, 0.4), "hilbert", 64), {}
+    for deriv in (0, 1, 2):
+        for use in ("conv", "dot"):
+            yield sp.savgol_coeffs, (5, 2, deriv, at(0.5), at(1.3), use), {}
+            yield sp.savgol_coeffs, (6, 3, deriv, at(0.5), None, use), {}
+    for ftype in ("notch", "peak"):
+        for pass_zero in (True, False):
+            kw = {"fs": 2.0, "pass_zero": pass_zero}
+            yield sp.iircomb, (0.4, at(3.0), ftype), kw
+    for ftype in ("fir", "iir"):
+        yield sp.gammatone, (at(0.3), ftype), {}
+    yield sp.gammatone, (at(440.0), "fir", 3, 20, 16000), {}
+
+
+def fractions():
+    a3 = 1.5 * np.poly([0.5, -0.3, 0.8])
+    for b, a in [(B, a3), (real(6), a3), (B, np.array([1.0, 0.3])), (cplx(4), a3)]:
+        yield sp.residue, (b, a), {}
+        yield sp.residuez, (b, a), {}
+    p = np.array([0.5, -0.3, 0.8j])
+    for k in (np.array([]), real(1), real(3)):
+        for r in (cplx(3), real(3)):
+            yield sp.invres, (r, p, k), {}
+            yield sp.invresz, (r, p, k), {}
+            yield sp.invres, (r, p.real + 0.1, k), {}
+
+
+def splines():
+    for x in (LONG, real(3, 40)):
+        for z in (0.3, -0.4):
+            yield sp.symiirorder1, (x, at(1.7), at(z), 1e-12), {}
+        yield sp.symiirorder2, (x, at(0.3), at(0.8), 1e-12), {}
+    for n in (1, 2, 12):
+        yield sp.cspline1d, (real(n),), {}
+        yield sp.qspline1d, (real(n),), {}
+    yield sp.cspline1d, (X, 0.7), {}
+    yield sp.cspline2d, (real(22, 23), 0.0, 1e-9), {}
+    yield sp.cspline2d, (real(22, 23), 0.1, 1e-9), {}
+    yield sp.qspline2d, (real(22, 23), 0.0, 1e-9), {}
+    yield sp.spline_filter, (real(22, 23), 0.0), {}
+    where = np.array([-14.7, -0.4, 0.3, 2.2, 7.9, 11.3, 25.6])
+    for f in (sp.cspline1d_eval, sp.qspline1d_eval):
+        yield f, (X, where), {}
+        yield f, (X, where, at(0.8), at(0.15)), {}
+    yield sp.gauss_spline, (where / 5, 3), {}
+
+
+def system_responses():
+    t = np.linspace(0.5, 3.0, 6).tolist()
+    space = real(3, 3), real(3, 1), real(2, 3), real(2, 1)
+    single = real(3, 3), real(3, 1), real(1, 3), real(1, 1)
+    zpk = Z, np.array([-1.0, -2.0, -0.5]), K
+    for system in (space, (B, A), zpk):
+        for x0 in (None, real(3)):
+            yield sp.step, (system, x0, t), {}
+            column = None if x0 is None else x0[:, None]
+            yield sp.impulse, (system, column, t), {}
+    w = [0.3, 1.1, 2.0]
+    for system in (single, (B, A), zpk):
+        yield sp.freqresp, (system, w), {}
+        yield sp.bode, (system, w), {}
+        yield sp.dfreqresp, ((*system, 0.3), w), {}
+        yield sp.dbode, ((*system, at(0.3)), w), {}
+    many = real(2, 2), real(2, 2), real(3, 2), real(3, 2)
+    for system in (many, (B, A), zpk):
+        yield sp.dstep, ((*system, at(0.3)),), {"n": 5}
+        yield sp.dimpulse, ((*system, at(0.3)),), {"n": 5}
+    yield sp.dimpulse, ((*many, 0.3), real(2)), {"n": 4}
+    yield sp.tf2sos, (B, A), {}
+    yield sp.sos2zpk, (np.array([[1.2, 0.3, -0.4, 1.1, 0.5, 0.9]] * 2),), {}
+    for b, a in [(B, A), (A, B), (np.array([2.0]), np.array([1.5]))]:
+        for irlen in (None, 5):
+            kw = {"method": "gust", "irlen": irlen}
+            yield sp.filtfilt, (b, a, real(16)), kw
+            yield sp.filtfilt, (b, a, real(2, 17, 2)), kw | {"axis": 1}
+
+
 GROUPS = {
     f.__name__: f
     for f in (
@@ -467,6 +599,12 @@ GROUPS = {
         systems,
         recursive_designs,
         waveforms,
+        chirps,
+        peaks,
+        linear_phase,
+        fractions,
+        splines,
+        system_responses,
     )
 }
 CASES = {

@@ -59,6 +59,9 @@ OTHERWISE = {
     "cho_factor": "test_linalg, with cho_solve",
     "solve_continuous_are": "test_linalg, with weights that stay symmetric",
     "solve_discrete_are": "test_linalg, with weights that stay symmetric",
+    "find_peaks": "test_peaks",
+    "sepfir2d": "test_peaks, with spline_filter",
+    "sosfreqz": "another name of freqz_sos",
     "solve_lyapunov": "another name of solve_continuous_lyapunov",
 }
 

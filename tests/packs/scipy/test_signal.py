@@ -35,6 +35,9 @@ def moves_of(f, arrays):
     moves = directions(arrays)
     if f in (sp.sosfilt, sp.sosfiltfilt, sp.freqz_sos):
         moves[0] = moves[0] * (arrays[0] != 0) * (np.arange(6) != 3)
+    if f in (sp.firwin2, sp.firls):  # the edges of frequencies, and gains of zero
+        inside = (arrays[0] != 0) & (arrays[0] != arrays[0][-1])
+        moves = [moves[0] * inside, moves[1] * (arrays[1] != 0)]
     if f in (sp.zpk2tf, sp.zpk2sos):
         moves = [paired(x, dx) for x, dx in zip(arrays, moves, strict=True)]
     return moves
@@ -176,7 +179,6 @@ def test_a_multiple_root_has_no_derivative():
 
 
 REFUSED = {
-    "gust": lambda x: sp.filtfilt(B, A, x, method="gust"),
     "smooth": lambda x: sp.upfirdn(B, x, mode="smooth"),
     "detrend": lambda x: sp.welch(x, nperseg=8, detrend=lambda y: y - 1)[1],
     "iirfilter": lambda x: sp.iirfilter(2, x[0] ** 2 / 9, 1, 40, "low", ftype="ellip")[
@@ -276,3 +278,65 @@ def test_arrays_of_constants_in_torch(name):
     (CONSTANTS[name](signal, x) ** 2).sum().backward()
     known = grad(lambda x: np.sum(CONSTANTS[name](sp, x) ** 2))(X)
     np.testing.assert_allclose(x.grad, known, rtol=1e-8)
+
+
+HILLY = np.array([0.0, 1.0, 0.4, 2.0, 1.7, 1.1, 1.4, 0.3, 0.9, 0.1])
+PROPERTIES = ("peak_heights", "left_thresholds", "right_thresholds", "prominences",
+              "widths", "width_heights", "left_ips", "right_ips")  # fmt: skip
+
+
+def properties(x, find=sp.find_peaks):
+    found = find(x, height=0.5, threshold=0.0, prominence=0.2, width=0.1)
+    return [found[1][name] for name in PROPERTIES]
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_properties_of_peaks(name):
+    """At fixed positions; in JAX and PyTorch where the signal has numbers."""
+    which, move = PROPERTIES.index(name), np.cos(np.arange(10.0))
+    up, down = [properties(HILLY + h * move)[which] for h in (1e-6, -1e-6)]
+    _, found = jvp(lambda x: properties(x)[which], (HILLY,), (move,))
+    np.testing.assert_allclose(found, (up - down) / 2e-6, rtol=1e-6, atol=1e-8)
+    x = torch.tensor(HILLY, requires_grad=True)
+    (properties(x, signal.find_peaks)[which] ** 2).sum().backward()
+    slope = grad(lambda x: np.sum(properties(x)[which] ** 2))(HILLY)
+    np.testing.assert_allclose(x.grad, slope, rtol=1e-9, atol=1e-12)
+
+
+def test_peaks_in_traced_code_are_refused():
+    with pytest.raises(rc.UnsupportedError, match="peak_prominences"):
+        jax.jit(lambda x: signal.find_peaks(x, height=0)[1]["peak_heights"])(HILLY)
+
+
+SMOOTH = np.array([1.0, 3.0, 2.0])
+NAMES = {
+    "sepfir2d": (sp.sepfir2d, np.outer(X, X), SMOOTH, SMOOTH),
+    "sosfreqz": (sp.sosfreqz, SOS, 5),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_in_c_and_aliases(name):
+    f, x, *rest = NAMES[name]
+
+    def loss(x, f):
+        y = f(x, *rest)
+        return np.sum(np.abs(y[1] if isinstance(y, tuple) else y) ** 2)
+
+    move = np.sin(np.arange(x.size)).reshape(x.shape) * (x != 0)
+    if name == "sosfreqz":  # coefficients that must be one
+        move[:, 3] = 0
+    known = (loss(x + 1e-6 * move, f) - loss(x - 1e-6 * move, f)) / 2e-6
+    for own in (f, getattr(signal, name)):
+        found = np.sum(grad(lambda x, own=own: loss(x, own))(x) * move)
+        assert np.isclose(found, known, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:(invalid|divide)")
+def test_a_multiple_pole_has_no_derivative():
+    a = np.poly([0.5, 0.5, -0.3])
+    for f in (sp.residue, sp.residuez):
+        assert np.isnan(grad(lambda b, f=f: np.sum(np.abs(f(b, a)[0])))(B)).all()
+    for f in (sp.invres, sp.invresz):
+        slope = grad(lambda p, f=f: np.sum(f(B, p, [1.0])[0] ** 2))
+        assert np.isnan(slope(np.array([0.5, 0.5, -0.3]))).all()
