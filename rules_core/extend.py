@@ -24,7 +24,7 @@ from rules_core._dispatch.fitting import reasons
 from rules_core._dispatch.registry import ATTRIBUTE, PACKS, find_table
 from rules_core._dispatch.rule import LINEAR, SELECTION, Location, Rule
 from rules_core._dispatch.rule_signature import read_types
-from rules_core._dispatch.stand_ins import stand_in, stand_in_of
+from rules_core._dispatch.stand_ins import class_in_program, stand_in, stand_in_of
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
 from rules_core._hosts.constant_numbers import (
     cotangent_of_constant,
@@ -80,6 +80,7 @@ __all__ = [
     "RuleSet",
     "ShownText",
     "build_tangent",
+    "class_in_program",
     "cotangent_of_constant",
     "count_leaves",
     "declared_shapes",

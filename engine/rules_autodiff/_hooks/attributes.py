@@ -21,6 +21,7 @@ from rules_autodiff._refusals import refused
 from rules_autodiff._shadows.assigned_shapes import check_form
 from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff._shadows.saved_state import own_dict, read_attribute
+from rules_core.extend import class_in_program
 
 from .array_flags import changing_flags, flags_of
 from .buffers import export, is_lent
@@ -54,6 +55,8 @@ def get_attribute(run: Hooks, owner: Any, name: str) -> Any:
     cls = type(owner)
     if cls is ModuleType or (cls is np.ndarray and name in VIEWS_AND_FACTS):
         return getattr(owner, name)
+    if name == "__class__":
+        return class_in_program(owner)
     if isinstance(owner, np.ndarray | float | complex | np.generic) and not answers(
         cls, name
     ):

@@ -405,9 +405,4 @@ def stop_gradient(x: Any) -> Any:
 HANDLERS[stop_gradient] = plainly(stop_gradient)
 
 
-@handler(type)
-def handle_type(_run: Any, *args: Any, **kwargs: Any) -> Any:
-    return type(*args, **kwargs)
-
-
 register_methods()

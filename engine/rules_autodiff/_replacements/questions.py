@@ -17,6 +17,7 @@ from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.methods import users_method
 from rules_autodiff._python.values import is_number
 from rules_autodiff._refusals import refused
+from rules_core.extend import class_in_program
 
 __all__ = ["check_digits"]
 
@@ -80,8 +81,21 @@ def by_metaclass(run: Any, name: str, ask: Any, x: Any, cls: Any) -> bool:
         return any(by_metaclass(run, name, ask, x, each) for each in cls)
     method = users_method(cls, name)
     if method is None or type(x) is cls:
-        return bool(ask(x, cls))
+        return bool(ask(x, cls)) or (ask is isinstance and is_in_program(x, cls))
     return bool(run.truth(run.call(method, cls, x)))
+
+
+def is_in_program(x: Any, cls: Any) -> bool:
+    """Whether `x` is an instance of a class by that for which its own stands in."""
+    own = class_in_program(x)
+    return own is not type(x) and issubclass(own, cls)
+
+
+@handler(type)
+def handle_type(_run: Any, *args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and not kwargs:
+        return class_in_program(*args)
+    return type(*args, **kwargs)
 
 
 @handler(hasattr)

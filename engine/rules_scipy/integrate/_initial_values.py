@@ -246,6 +246,8 @@ class Interpolant:
     solved again.
     """
 
+    __stands_for__ = _sp.OdeSolution
+
     def __init__(self, case: Case, problem: Problem, sol: Any) -> None:
         self.case, self.problem, self.sol = case, problem, sol
 

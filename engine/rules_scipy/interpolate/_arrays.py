@@ -32,6 +32,7 @@ __all__ = [
     "ignoring_warnings",
     "interval",
     "is_numpy",
+    "own_class",
     "place",
     "placed",
     "refuse",
@@ -61,6 +62,11 @@ def constant(*functions: Any) -> None:
     for f in functions:
         DECLARED[f] = "constant"
         rc.non_differentiable(f)
+
+
+def own_class(x: Any) -> Any:
+    """The class of this pack of an instance; in programs `type` tells SciPy's."""
+    return OWN.get(type(x), type(x))
 
 
 def covers_methods(cls: Any, own: Callable[[Any], Any], names: str) -> None:

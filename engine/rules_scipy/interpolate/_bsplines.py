@@ -26,6 +26,7 @@ from ._arrays import (
     full_like,
     increasing,
     is_numpy,
+    own_class,
     placed,
     refuse,
 )
@@ -126,7 +127,7 @@ class BSpline(_sp.BSpline):
     def derivative(self, nu: int = 1) -> Any:
         """The derivative of order `nu`."""
         tck = derivative_of(self.t, self.c, self.k, nu)
-        return type(self).construct_fast(
+        return own_class(self).construct_fast(
             *tck, extrapolate=self.extrapolate, axis=self.axis
         )
 
@@ -134,7 +135,9 @@ class BSpline(_sp.BSpline):
         """The antiderivative of order `nu` that is zero at the first knot."""
         tck = antiderivative_of(self.t, self.c, self.k, nu)
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
-        return type(self).construct_fast(*tck, extrapolate=extrapolate, axis=self.axis)
+        return own_class(self).construct_fast(
+            *tck, extrapolate=extrapolate, axis=self.axis
+        )
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """The integral from `a` to `b`."""
@@ -181,7 +184,7 @@ class BSpline(_sp.BSpline):
         t, c, x = arrays(self.t, self.c, x)
         for _ in range(m):
             t, c = inserted(t, c, self.k, x, periodic=self.extrapolate == "periodic")
-        return type(self).construct_fast(t, c, self.k, self.extrapolate, self.axis)
+        return own_class(self).construct_fast(t, c, self.k, self.extrapolate, self.axis)
 
 
 def _as(x: Any, like: Any) -> Any:

@@ -25,6 +25,7 @@ from ._arrays import (
     field,
     interval,
     is_numpy,
+    own_class,
     placed,
     wrapped,
 )
@@ -68,7 +69,7 @@ class _Pieces:
     axis: int = 0
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
-        check(_of_scipy(type(self)), c, x, extrapolate, axis)
+        check(_of_scipy(own_class(self)), c, x, extrapolate, axis)
         c, x = arrays(c, x)
         if axis:
             xp = rc.array_namespace(c)
@@ -96,7 +97,7 @@ class _Pieces:
 
     def like(self, c: Any, extrapolate: Any = None) -> Any:
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        return type(self).construct_fast(c, self.x, extrapolate, self.axis)
+        return own_class(self).construct_fast(c, self.x, extrapolate, self.axis)
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """Values, or derivatives of order `nu`, at points."""

@@ -25,6 +25,7 @@ class Polynomial(np.poly1d):
     (11.0, array([2., 2.]))
     """
 
+    __stands_for__ = np.poly1d
     own: Any = None
 
     def __init__(self, coefficients: Any) -> None:

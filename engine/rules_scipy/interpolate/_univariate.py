@@ -48,6 +48,15 @@ class UnivariateSpline(_sp.UnivariateSpline):
     k: int = 3
     ext: int = 0
     residual: Any = None
+    smooths: Any = None
+
+    @property
+    def __stands_for__(self) -> Any:
+        """That to which SciPy changes an instance."""
+        if self.smooths is None:
+            return _sp.UnivariateSpline
+        through = self.smooths == 0
+        return _sp.InterpolatedUnivariateSpline if through else _sp.LSQUnivariateSpline
 
     def __init__(
         self, x: Any, y: Any, w: Any = None, bbox: Any = _ENDS, k: int = 3,
@@ -55,6 +64,7 @@ class UnivariateSpline(_sp.UnivariateSpline):
     ) -> None:  # fmt: skip
         check(_sp.UnivariateSpline, x, y, w, list(bbox), k, s, ext, check_finite)
         self._fit(x, y, w, bbox, k, s, ext, None)
+        self.smooths = 1.0 if s is None else s
 
     def _fit(
         self, x: Any, y: Any, w: Any, bbox: Any, k: int, s: Any, ext: Any, t: Any

@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import scipy.stats as st
+from scipy.stats import _stats_py
 
 import rules_core as rc
 from rules_scipy import special as sp
@@ -55,6 +56,23 @@ for _owner, _names in _OTHERS.items():
         setattr(_owner, _name, _refused(_name))
 
 
+def _named(base: Any, name: str) -> Any:
+    """SciPy's class of results by its name, with the fields of `base`."""
+    doc = {"__doc__": f"A `{name}`.", "__module__": __name__, "__slots__": ()}
+    doc["__stands_for__"] = getattr(_stats_py, name, base)
+    return type(name, (base,), doc)
+
+
+_PEARSON, _BISERIAL, _T, _T_OF_NUMBERS, _F, _POWER = [
+    _named(Test, name)
+    for name in (
+        "PearsonRResult", "SignificanceResult", "TtestResult", "Ttest_indResult",
+        "F_onewayResult", "Power_divergenceResult",
+    )
+]  # fmt: skip
+_LINE = _named(Line, "LinregressResult")
+
+
 def _tails(statistic: Any, alternative: str, lower: Any) -> Any:
     """The probability by a symmetric distribution's lower tail."""
     if alternative == "less":
@@ -64,8 +82,8 @@ def _tails(statistic: Any, alternative: str, lower: Any) -> Any:
     return 2 * lower(-absolute(statistic))
 
 
-def _of_t(statistic: Any, df: Any, alternative: str) -> Test:
-    return Test(
+def _of_t(statistic: Any, df: Any, alternative: str) -> Any:
+    return _T(
         statistic, _tails(statistic, alternative, lambda t: sp.stdtr(df + 0 * t, t))
     )
 
@@ -89,7 +107,7 @@ def pearsonr(xp: Any, x: Any, y: Any, alternative: Any) -> Any:
     def lower(r: Any) -> Any:
         return sp.betainc(half + 0 * r, half + 0 * r, (1 + r) / 2)
 
-    return Test(r, _tails(r, alternative, lower))
+    return _PEARSON(r, _tails(r, alternative, lower))
 
 
 @statistic(st.pointbiserialr, "x", "y")
@@ -97,7 +115,8 @@ def pointbiserialr(xp: Any, x: Any, y: Any) -> Any:
     """The correlation with a sample of zeros and ones."""
     xx, xy, yy = _products(xp, x, y)
     r, df = xy / sqrt(xx * yy), x.shape[-1] - 2
-    return Test(r, _of_t(r * sqrt(df / ((1 - r) * (1 + r))), df, "two-sided").pvalue)
+    t = r * sqrt(df / ((1 - r) * (1 + r)))
+    return _BISERIAL(r, _of_t(t, df, "two-sided").pvalue)
 
 
 @statistic(st.linregress, "x", "y")
@@ -108,7 +127,7 @@ def linregress(xp: Any, x: Any, y: Any, alternative: Any) -> Any:
     t = r * sqrt(df / ((1 - r) * (1 + r)))
     error = sqrt((1 - r * r) * yy / xx / df)
     intercept = xp.mean(y, axis=-1) - slope * xp.mean(x, axis=-1)
-    return Line(slope, intercept, r, _of_t(t, df, alternative).pvalue, error)
+    return _LINE(slope, intercept, r, _of_t(t, df, alternative).pvalue, error)
 
 
 # tests of means
@@ -160,7 +179,7 @@ def ttest_ind_from_stats(
     """`scipy.stats.ttest_ind_from_stats`, with derivatives."""
     _, mean1, std1, mean2, std2 = floats(mean1, std1, mean2, std2)
     first, second = (mean1, std1 * std1, nobs1), (mean2, std2 * std2, nobs2)
-    return Test(*map(plain, _two_means(first, second, equal_var, alternative)))
+    return _T_OF_NUMBERS(*map(plain, _two_means(first, second, equal_var, alternative)))
 
 
 @covers(st.f_oneway)
@@ -178,7 +197,7 @@ def f_oneway(*samples: Any, axis: int | None = 0) -> Any:
     within = sum((size - 1) * var for _, var, size in parts)
     f = between / (groups - 1) / (within / (n - groups))
     p = sp.fdtrc(groups - 1.0 + 0 * f, n - float(groups) + 0 * f, f)
-    return Test(plain(f), plain(p))
+    return _F(plain(f), plain(p))
 
 
 _POWERS = {
@@ -202,7 +221,7 @@ def _chi2(xp: Any, f_obs: Any, f_exp: Any, ddof: Any, power: float) -> Any:
     if f_exp is None:
         f_exp = xp.mean(f_obs, axis=-1)[..., None] + 0 * f_obs
     y = _divergence(xp, f_obs, f_exp, power)
-    return Test(y, sp.chdtrc(f_obs.shape[-1] - 1.0 - ddof + 0 * y, y))
+    return _POWER(y, sp.chdtrc(f_obs.shape[-1] - 1.0 - ddof + 0 * y, y))
 
 
 @statistic(st.chisquare, "f_obs", "f_exp")

@@ -17,6 +17,7 @@ from rules_scipy.special._arrays import log, where
 
 from ._distribution import Distribution
 from ._frozen import ContinuousFrozen
+from ._infinite import at_minus_infinity
 from ._numbers import INF, floats, plain
 from ._parameters import uniform_numbers
 from ._quantiles import quantile
@@ -56,10 +57,18 @@ class Continuous(Distribution):
     ) -> Any:
         """`formula(scale, z, *shapes)` at the standardised point."""
         parameters = self.standard.parameters(args, kwds)
-        _, x, loc, scale, *shapes = floats(x, *parameters)
-        with np.errstate(all="ignore"):
+        _, *own = floats(x, *parameters)
+
+        def value(x: Any, loc: Any, scale: Any, *shapes: Any) -> Any:
             z, of_scale = (x - loc) / scale, partial(formula, scale)
             return self.standard.masked(of_scale, z, shapes, scale > 0, outside)
+
+        def constant() -> Any:
+            x, loc, scale, *shapes = own
+            return self.standard.beyond((x - loc) / scale, shapes)
+
+        with np.errstate(all="ignore"):
+            return at_minus_infinity(value, value(*own), tuple(own), constant)
 
     def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
         """The logarithm of the density at `x`."""

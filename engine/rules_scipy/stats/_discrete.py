@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
+import numpy as np
 import scipy.stats as st
 
 import rules_core as rc
@@ -17,6 +18,7 @@ from ._continuous import DISTRIBUTIONS
 from ._distribution import Distribution
 from ._frozen import DiscreteFrozen
 from ._gamma_beta import gammaln, ncx2_sf, where_above, xlog1py, xlogy
+from ._infinite import at_minus_infinity
 from ._numbers import INF, floats, log1mexp, raised, sinh, tanh
 from ._standard import Formula, Standard, is_positive
 
@@ -43,7 +45,21 @@ class Discrete(Distribution):
         def mass(z: Any, *shapes: Any) -> Any:
             return where(whole, self.standard.density(name, floor(z), *shapes), none)
 
-        return self.standard.masked(mass, z, shapes, z == z, (none, none))  # noqa: PLR0124
+        return self._value(mass, z, shapes, (none, none), ~whole)
+
+    def _value(
+        self, formula: Formula, z: Any, shapes: Any, outside: Any, none: Any = False
+    ) -> Any:
+        """The formula inside of the support; `none`: it is a constant there too."""
+
+        def value(*shapes: Any) -> Any:
+            return self.standard.masked(formula, z, shapes, z == z, outside)  # noqa: PLR0124
+
+        def constant() -> Any:
+            return self.standard.beyond(z, shapes) | none
+
+        with np.errstate(all="ignore"):
+            return at_minus_infinity(value, value(*shapes), tuple(shapes), constant)
 
     def logpmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
         """The logarithm of the probability of `k`."""
@@ -69,7 +85,7 @@ class Discrete(Distribution):
         else:
             last = z >= rc.ignore_derivatives(end(*shapes))
         z = where(last, INF, floor(z))
-        return standard.masked(tail, z, shapes, z == z, outside)  # noqa: PLR0124
+        return self._value(tail, z, shapes, outside)
 
     def cdf(self, k: Any, *args: Any, **kwds: Any) -> Any:
         """The probability of values up to `k`."""

@@ -122,6 +122,7 @@ def derive(base: Any, scipy: Any, fields: Any = (), **own: Any) -> Any:
     """
     methods = {n: f for n, f in METHODS.items() if hasattr(scipy, n)}
     doc = {"__module__": __name__, "__doc__": f"A `{scipy.__name__}`."}
+    doc["__stands_for__"] = scipy
     made = type(scipy.__name__, (base, scipy), {**doc, **methods, **own})
     return refuse_rest(made, scipy, *fields)
 

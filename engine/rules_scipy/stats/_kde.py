@@ -33,6 +33,7 @@ class gaussian_kde(st.gaussian_kde):  # noqa: N801  SciPy's name
     array([0.2149])
     """
 
+    __stands_for__ = st.gaussian_kde
     dataset: Any = None
     weights: Any = None
     neff: Any = None

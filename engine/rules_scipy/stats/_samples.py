@@ -111,7 +111,8 @@ def _axis_back(xp: Any, y: Any, axis: Any, shape: Any) -> Any:
 def _results(xp: Any, y: Any, axis: Any = None, ndim: int = 0) -> Any:
     """One result or several, with the axis as one of length 1 if `ndim` is given."""
     if isinstance(y, tuple):
-        return type(y)(*[_results(xp, part, axis, ndim) for part in y])
+        several: Any = y  # of named fields
+        return several._make([_results(xp, part, axis, ndim) for part in y])
     if not ndim:
         return plain(y)
     if axis is None:

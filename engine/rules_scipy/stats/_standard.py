@@ -77,6 +77,10 @@ class Standard:
             y = where(low, outside[0], where(high, outside[1], y))
             return plain(known_where(known, y))
 
+    def beyond(self, z: Any, shapes: Any) -> Any:
+        """Whether points are outside of the support, and not at its end."""
+        return np.logical_or(*support_of(self.ends, shapes, z).outside(z))
+
     def density(self, name: str, z: Any, *shapes: Any) -> Any:
         """The density or mass, or its logarithm as `"log" + name`."""
         plain_name = name.removeprefix("log")

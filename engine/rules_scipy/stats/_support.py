@@ -17,7 +17,7 @@ class Support(NamedTuple):
     b: Any
     inner: Any
 
-    def outside(self, z: Any, *, open_ends: bool) -> tuple[Any, Any]:
+    def outside(self, z: Any, *, open_ends: bool = False) -> tuple[Any, Any]:
         """Whether points are below, and whether above: infinite ones always are."""
         none, infinite = rc.ignore_derivatives(z), float("inf")
         if open_ends:

@@ -211,6 +211,7 @@ def _kind(scipy: Any, *named: str) -> Any:
     shown = {name: property(_parameter(name), doc=f"`{name}`.") for name in named}
     new = {"__new__": lambda cls, *_args, **_kwds: object.__new__(cls)}
     body = {"__module__": __name__, "__doc__": f"A `{scipy.__name__}`.", **new, **shown}
+    body["__stands_for__"] = scipy
     made: Any = refuse_rest(type(scipy.__name__, (Variable, scipy), body), scipy)
     made.__abstractmethods__ = frozenset()
     return made
