@@ -1,7 +1,8 @@
 """Responses of linear systems to a step or an impulse, and at frequencies.
 
-Systems are tuples of arrays. Times and frequencies are constants, also those that SciPy
-chooses.
+Systems are tuples of arrays. Times and frequencies are constants: SciPy rounds the
+frequencies that it chooses, but not the times, which follow the slowest pole. These are
+an error.
 """
 
 from __future__ import annotations
@@ -43,12 +44,23 @@ def _spaced(at: At, space: Any, x: Any, height: float) -> Any:
     return xp.reshape(y, at.y[1].shape)
 
 
-def _step_step(at: At, system: Any, X0: Any) -> Any:
+def _refuse_own_times(T: Any, name: str) -> None:
+    if T is None:
+        message = (
+            f"the derivative of scipy.signal.{name} must be given its times as T: those "
+            "that SciPy chooses move with the poles of the system."
+        )
+        raise rc.UnsupportedError(message)
+
+
+def _step_step(at: At, system: Any, X0: Any, T: Any) -> Any:
+    _refuse_own_times(T, "step")
     return None, _spaced(at, space_of(system, "step"), X0, 1.0)
 
 
-def _impulse_step(at: At, system: Any, X0: Any) -> Any:
+def _impulse_step(at: At, system: Any, X0: Any, T: Any) -> Any:
     """An impulse sets the state to B."""
+    _refuse_own_times(T, "impulse")
     A, B, C, D = space_of(system, "impulse")
     B, X0 = (B, 0.0) if X0 is None else together(B, X0)
     x = rc.array_namespace(B).reshape(B + X0, (-1,))

@@ -340,3 +340,19 @@ def test_a_multiple_pole_has_no_derivative():
     for f in (sp.invres, sp.invresz):
         slope = grad(lambda p, f=f: np.sum(f(B, p, [1.0])[0] ** 2))
         assert np.isnan(slope(np.array([0.5, 0.5, -0.3]))).all()
+
+
+@pytest.mark.parametrize("name", ["step", "impulse", "freqresp", "bode"])
+def test_the_grid_that_scipy_chooses(name):
+    """Times move with the poles, which is an error; rounded frequencies stay."""
+
+    def loss(a):
+        found = getattr(sp, name)((np.array([1.0]), np.array([1.0, a, 1.0])))
+        return np.sum(np.abs(found[1]) ** 2)
+
+    if name in ("step", "impulse"):
+        with pytest.raises(rc.UnsupportedError, match=f"signal.{name} .* as T"):
+            grad(loss)(0.7)
+        return
+    known = (loss(0.7 + 1e-6) - loss(0.7 - 1e-6)) / 2e-6
+    assert np.isclose(grad(loss)(0.7), known, rtol=1e-6)
