@@ -47,7 +47,7 @@ def _spaced(at: At, space: Any, x: Any, height: float) -> Any:
 def _refuse_own_times(T: Any, name: str) -> None:
     if T is None:
         message = (
-            f"the derivative of scipy.signal.{name} must be given its times as T: those "
+            f"the derivative of scipy.signal.{name} must be given times as T: those "
             "that SciPy chooses move with the poles of the system."
         )
         raise rc.UnsupportedError(message)
