@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 import rules_core as rc
-from rules_core.extend import Opener, build_tangent, flatten, read_tangent
+from rules_core.extend import (
+    Opener,
+    build_tangent,
+    find_adapter,
+    flatten,
+    read_tangent,
+)
 from rules_scipy._functions import is_traced, stacked
 
 __all__ = [
@@ -18,6 +24,7 @@ __all__ = [
     "joined",
     "leaves",
     "parts_of",
+    "reader_of",
     "shapes_of",
     "split",
     "spread",
@@ -83,6 +90,44 @@ def leaves(value: Any, tangent: Any) -> list[Any]:
     return list(read_tangent(layout, tangent, wanted, "a tangent of an integrand"))
 
 
+def reader_of(value: Any) -> Callable[[Any], list[Any]]:
+    """`leaves` for many tangents of one value, whose layout is found once."""
+    if find_adapter(value, {}) is not None:
+        return lambda tangent: leaves(value, tangent)
+    layout, sizes = _layout(value)
+    paths, wanted = list(_paths(layout, ())), [True] * len(sizes)
+
+    def read(tangent: Any) -> list[Any]:
+        try:
+            found = [_at(tangent, path) for path in paths]
+        except (AttributeError, IndexError, KeyError, TypeError):
+            found = [None]
+        if _NUMBERS.issuperset(map(type, found)):
+            return found
+        return list(read_tangent(layout, tangent, wanted, "a tangent of an integrand"))
+
+    return read
+
+
+def _paths(layout: Any, path: tuple[Any, ...]) -> Iterator[Any]:
+    """The way to each leaf: names, and whether they are fields of a tangent."""
+    if layout[0] == "leaf":
+        yield path
+    elif layout[0] != "static":
+        for name, child in zip(layout[2], layout[3], strict=True):
+            yield from _paths(child, (*path, (layout[0] == "struct", name)))
+
+
+def _at(tangent: Any, path: tuple[Any, ...]) -> Any:
+    """A leaf in the form that the engine gives: fields, and entries of containers."""
+    for is_field, name in path:
+        tangent = rc.backing(tangent)[name] if is_field else tangent[name]
+    return tangent
+
+
+_NUMBERS = frozenset((float, complex, np.float64, np.complex128, np.ndarray))
+
+
 def tangent_of(fun: Any, args: Any, found: Sequence[Any]) -> tuple[Any, Any]:
     """The tangents of a function and its arguments that have these leaves.
 
@@ -100,6 +145,8 @@ def joined(found: Sequence[Any], shapes: Sequence[Any], unit: Any) -> Any:
     """One vector of leaves, in the dtype of `unit`."""
     if not found:
         return unit.reshape((-1,))[:0]
+    if isinstance(unit, np.ndarray):
+        return _joined_numbers(found, shapes) + unit.dtype.type(0.0)
     xp = rc.array_namespace(unit, *[x for x in found if x is not None])
     zero = xp.sum(unit) * 0.0
     parts = [
@@ -109,6 +156,16 @@ def joined(found: Sequence[Any], shapes: Sequence[Any], unit: Any) -> Any:
         for leaf, (shape, _) in zip(found, shapes, strict=True)
     ]
     return xp.concat(parts)
+
+
+def _joined_numbers(found: Sequence[Any], shapes: Sequence[Any]) -> Any:
+    if not any(shape for shape, _ in shapes):
+        return np.array([0.0 if leaf is None else leaf for leaf in found])
+    parts = [
+        np.zeros(math.prod(shape)) if leaf is None else np.reshape(leaf, (-1,))
+        for leaf, (shape, _) in zip(found, shapes, strict=True)
+    ]
+    return np.concatenate(parts)
 
 
 def split(total: Any, shapes: Sequence[Any]) -> list[Any]:

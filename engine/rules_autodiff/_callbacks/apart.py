@@ -6,6 +6,7 @@ an iterator, an attribute of a function or an entry of a global dict, nor a writ
 """
 
 from collections.abc import Iterator, MutableMapping, MutableSequence, MutableSet
+from contextlib import suppress
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, final
 from weakref import ref
@@ -14,6 +15,7 @@ import numpy as np
 
 from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._hooks import access, attributes
+from rules_autodiff._lift.lift import unlifted
 from rules_autodiff._python.lifted_code import runs_under_way
 from rules_autodiff._python.read_places import rebinds
 from rules_autodiff._python.values import is_number
@@ -21,6 +23,8 @@ from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff._shadows.saved_state import own_dict, written_to
 from rules_autodiff._tape.fast.run import FastRun
+from rules_autodiff.straight._tier.called_back import found
+from rules_autodiff.straight._tier.left import Left
 from rules_core import structure
 
 from .captured_writes import outside_of
@@ -30,6 +34,7 @@ __all__ = ["Apart", "check_storing", "is_under_way"]
 
 # What takes an iterator on: its items are met where it is used.
 PASSING = (FunctionType, MethodType)
+ENTRIES = frozenset({tuple, list, dict})
 
 
 @final
@@ -41,6 +46,7 @@ class Apart:
         outer: These runs.
         inside: By their ids, all values that it captures; None until it is asked.
         rebinds: Whether one of these is a function that rebinds a name.
+        plain: The function as its program defines it.
     """
 
     def __init__(self, f: Any) -> None:
@@ -48,15 +54,39 @@ class Apart:
         self.outer = list({id(run): run for run in runs_under_way()}.values())
         self.inside: dict[int, Any] | None = None
         self.rebinds = False
+        self.plain: Any = unlifted(f) if type(f) is FunctionType else f
 
     def __tangent_structure__(self) -> None:
         """Nothing to differentiate: C code calls it."""
 
     def __call__(self, *args: Any) -> Any:
+        if self.is_quiet(args):
+            with suppress(Exception):  # a run tells it with its line
+                return self.plain(*args)
         run = ApartRun(self, args)
         y = run.call(self.f, *args)
         self.check_written(run, args)
         return y
+
+    def is_quiet(self, args: Any) -> bool:
+        """Whether a call changes nothing, and reads no value that a run follows.
+
+        What can be written as straight-line code has been read as a whole; a guard
+        knows what it reads beside its arguments and captures.
+        """
+        try:
+            _, _, read = found(self.f, args, "reverse")
+        except Left:
+            return False
+        return not any(map(self.is_followed, read))
+
+    def is_followed(self, x: Any) -> bool:
+        """Whether a run that waits follows a value, or one in it."""
+        if type(x) in ENTRIES:
+            return any(map(self.is_followed, x.values() if type(x) is dict else x))
+        if not (is_number(x) or isinstance(x, np.ndarray)):
+            return False
+        return any(outer.slot(x) is not None for outer in self.outer)
 
     def captured(self) -> dict[int, Any]:
         """All values that the function captures, by their ids."""

@@ -1,15 +1,19 @@
 """The engine for rules: `rrule_via_ad`, `frule_via_ad`, and derived rules."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from rules_autodiff._boundary.enter import Entrance
 from rules_autodiff._forward.forward import ForwardRun
+from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._shadows.saved_state import written_to
 from rules_autodiff._shadows.unknown import handed_on
 from rules_autodiff._tape.recording import Recording, guarded
 from rules_autodiff._transforms.derived_function import on_plain
-from rules_autodiff._transforms.linear_map import Kept
+from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
+from rules_autodiff.straight._tier.called_back import CalledBack, pushed
+from rules_autodiff.straight._tier.tier import Left, check_plain
 
 from .captured_writes import captured_by, check_captured
 
@@ -28,6 +32,9 @@ def rrule_via_engine(
     """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
     pullback = ViaPullback(f, args, kwargs)
     pullback.by_rule = by_rule
+    if below is PLAIN and not kwargs:
+        with suppress(Left):
+            return pullback.pass_through(), pullback
     return pullback.begin(below), pullback
 
 
@@ -40,7 +47,20 @@ class ViaPullback(Kept):
 
     by_rule = False
 
+    passed: CalledBack | None = None  # generated code, instead of a recording
+
+    def pass_through(self) -> Any:
+        """Run `f` by generated code; the value in its own memory.
+
+        Raises:
+            Left: The tape has to do it.
+        """
+        passed = CalledBack(self.f, self.args)
+        self.value, self.level, self.passed = passed.output, PLAIN, passed
+        return passed.own_output()
+
     def start(self, level: Any) -> Any:
+        self.passed = None
         arguments = (self.f, *self.args)
         check = self.check if self.by_rule else None
         self.recording = Recording(
@@ -55,8 +75,19 @@ class ViaPullback(Kept):
         check_captured(self.f, entrance, reached, written, run.functions)
 
     def apply(self, level: Any, dy: Any) -> Any:
+        if self.passed is not None:
+            try:
+                check_plain(level)
+                return self.passed.back(dy)
+            except Left:
+                self.record_late(self.passed.output)
         with handed_on(self.recording):
             return self.recording.pull(self.recording.output, dy, level)
+
+    def record_late(self, known: Any) -> None:
+        """Record a tape after all: for another level, or for strong zeros."""
+        if not agree(known, self.start(PLAIN)):
+            refuse_other_value(self.f)
 
 
 @on_plain
@@ -64,6 +95,9 @@ def frule_via_engine(
     below: Any, tangents: Any, f: Any, args: Any, kwargs: Any, by_rule: bool = False
 ) -> Any:
     """``(y, dy)`` for the tangents ``(df, dx1, …)``."""
+    if below is PLAIN and not kwargs:
+        with suppress(Left):
+            return pushed(tangents, f, args)
     run = ForwardRun(below)
     entrance = Entrance(run, callables=True)
     inner = [entrance.enter(x) for x in (f, *args)]

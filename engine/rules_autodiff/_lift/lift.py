@@ -26,6 +26,7 @@ __all__ = [
     "like",
     "rebind",
     "shown",
+    "unlifted",
 ]
 
 HOOKS = "_ad"
@@ -79,7 +80,7 @@ def lifted(function: FunctionType) -> Lifted:
                 for name in form.co_freevars
             )
             entry = forms[code.co_filename] = Lifted(form, hooks, places)
-            register(form, hooks)
+            register(form, hooks, code)
         FORMS.put(code, entry)
     return entry
 
@@ -129,9 +130,50 @@ def lifted_tree(code: CodeType, namespace: dict[str, Any]) -> tuple[FunctionNode
     return tree, hooks
 
 
-def register(code: CodeType, hooks: str) -> None:
-    """Record lifted code, so that it is never lifted again."""
+def register(code: CodeType, hooks: str, original: CodeType | None = None) -> None:
+    """Record lifted code, so that it is never lifted again, and what it was made of."""
     NESTED.put(code, hooks)
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            register(const, hooks)
+    originals = inner_codes(original)
+    own = inner_codes(code)
+    for inner in own:
+        same = [c for c in originals if is_form_of(inner, c, hooks)]
+        alone = len(same) == 1 and sum(is_form_of(c, same[0], hooks) for c in own) == 1
+        if alone:
+            ORIGINALS.put(inner, same[0])
+        register(inner, hooks, same[0] if alone else None)
+
+
+ORIGINALS = ByIdentity()  # the code of a function in lifted code → as it was written
+
+
+def inner_codes(code: CodeType | None) -> list[CodeType]:
+    """The code of the functions that a function defines."""
+    constants = () if code is None else code.co_consts
+    return [x for x in constants if isinstance(x, CodeType)]
+
+
+def is_form_of(code: CodeType, original: CodeType, hooks: str) -> bool:
+    """Whether one is the lifted form of the other, by what lifting keeps."""
+    ways = [
+        (c.co_name, c.co_firstlineno, c.co_varnames[: c.co_argcount], c.co_argcount,
+         c.co_kwonlyargcount, {*c.co_freevars} - {hooks})
+        for c in (code, original)
+    ]  # fmt: skip
+    return ways[0] == ways[1]
+
+
+def unlifted(function: FunctionType) -> FunctionType | None:
+    """A function as its program defines it; None if that is not known.
+
+    A function that a lifted program defines is lifted. It shares its variables with
+    what is returned.
+    """
+    code = function.__code__
+    if NESTED.get(code) is None:
+        return function
+    original = ORIGINALS.get(code)
+    if original is None:
+        return None
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    own = tuple([cells[name] for name in original.co_freevars])
+    return like(function, original, own)

@@ -25,7 +25,15 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, Run, like, solve
-from rules_scipy._parameters import joined, leaves, shapes_of, split, spread, tangent_of
+from rules_scipy._parameters import (
+    joined,
+    leaves,
+    reader_of,
+    shapes_of,
+    split,
+    spread,
+    tangent_of,
+)
 from rules_scipy._solvers import value_backwards, value_forwards
 
 from ._moving_jumps import if_at_rest, integrand_run, moved_by, unless_moved
@@ -186,11 +194,12 @@ def _of_parameters(
     before = _seen(run)
     seed = unit if not before else _after(before, unit)
 
+    read = reader_of((fun, args))
+
     def cotangents(x: Any) -> Any:
         y, pullback = rrule_via_ad(config, fun, x, *args)
         dfun, _, *dargs = pullback(seed)
-        found = joined(leaves((fun, args), (dfun, tuple(dargs))), shapes, unit)
-        return _joined(y, found)
+        return _joined(y, joined(read((dfun, tuple(dargs))), shapes, unit))
 
     flags = _moving(fun, args, limits, run)
     run = _of_derivative(vector_run(run), before + (size or 1))

@@ -7,6 +7,7 @@ each component follows from how large that component becomes.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,8 +25,8 @@ __all__ = ["Method", "adjoint_run", "states_run"]
 _TIGHTER = 0.1
 # Of the largest number of a component: below it errors are absolute.
 _SMALL = 1e-3
-# Four nodes of Gauss in each step: of order 8, as the most exact method.
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
+# Nodes of Gauss in each step: four are of order 8, as the most exact method.
+_NODES, _FEWER = 4, {"RK23": 3, "RK45": 3}
 
 
 class Method(NamedTuple):
@@ -121,14 +122,14 @@ def _adjoint(
     state is solved again forwards, from the value that is known, so that it stays right
     where the equation is stable in this direction alone.
     """
-    fun, back = functions
+    back = functions[-1]
     method, t0, size = settings["method"], float(t0), len(y0)
     costate, total = np.zeros(size, dy.dtype), 0.0
     scale = float(np.max(np.abs(dy), initial=0.0))
     for start, end in _segments(t0, times, dy):
         costate = costate + dy[times == end].sum(axis=0)
         nearest = y0 if start == t0 else known[times == start][0]
-        found = _segment(method, fun, back, (start, end), nearest, costate, scale)
+        found = _segment(method, functions, (start, end), nearest, costate, scale)
         if found is None:
             return np.nan * back(t0, np.concatenate([y0, costate])), 0, (), {}
         costate, part = found
@@ -147,10 +148,10 @@ def _segments(t0: float, times: Any, dy: Any) -> list[tuple[float, float]]:
 
 
 def _segment(
-    method: Method, fun: Any, back: Any, span: Any, y: Any, costate: Any, scale: float
+    method: Method, functions: Any, span: Any, y: Any, costate: Any, scale: float
 ) -> Any:
     """The costate at the begin of a segment, and the integral over it."""
-    size, (start, end) = len(y), span
+    size, (start, end), (fun, both_rates, back) = len(y), span, functions
     path = method.solve(fun, span, y, dense_output=True)
     if not path.success:
         return None
@@ -158,11 +159,13 @@ def _segment(
     # Where the state is steep, so is the costate, perhaps in a peak between two steps:
     # a number that changes as the state does keeps the steps short there.
     units, smallest = _units(method, path.y)
+    state = _at_one_time(path.sol)
 
     def rate(t: float, both: Any) -> Any:
-        y = path.sol(t)
-        slope = -back(t, np.concatenate([y, both[:size]]))[:size]
-        return np.append(slope, units @ np.asarray(fun(t, y)))
+        found = both_rates(t, np.concatenate([state(t), both[:size]]))
+        slopes = -found[: size + 1]
+        slopes[size] = units @ found[size:]
+        return slopes
 
     first = np.append(costate, units @ path.y[:, -1])
     atol = np.append(np.full(size, method.below(scale)), smallest)
@@ -170,10 +173,23 @@ def _segment(
     if not found.success:
         return None
 
-    def density(t: float) -> Any:
-        return back(t, np.concatenate([path.sol(t), found.sol(t)[:size]]))[size:]
+    def density(times: Any) -> Any:
+        both = np.concatenate([path.sol(times), found.sol(times)[:size]]).T
+        return np.stack([back(*pair)[size:] for pair in zip(times, both, strict=True)])
 
-    return found.y[:size, -1], _integral(density, [*path.t, *found.t], start, end)
+    return found.y[:size, -1], _integral(density, method, [*path.t, *found.t], span)
+
+
+def _at_one_time(solution: Any) -> Callable[[float], Any]:
+    """A solution as a function of one time, without what SciPy does for many."""
+    ends, parts = solution.ts_sorted.tolist(), solution.interpolants
+    parts = parts if solution.ascending else parts[::-1]
+    last = len(parts) - 1
+
+    def state(t: float) -> Any:
+        return parts[min(max(bisect_right(ends, t) - 1, 0), last)](t)
+
+    return state
 
 
 def _units(method: Method, states: Any) -> tuple[Any, float]:
@@ -184,11 +200,17 @@ def _units(method: Method, states: Any) -> tuple[Any, float]:
     return uneven(np, len(largest)) / largest, float(smallest)
 
 
-def _integral(f: Callable[[float], Any], steps: Any, start: float, end: float) -> Any:
-    """The integral over both solutions' steps, where the integrand is smooth."""
-    total, ends = 0.0, np.unique(steps)
-    for low, high in pairwise(ends):
-        half = 0.5 * (high - low)
-        for x, weight in zip(_NODES, _WEIGHTS, strict=True):
-            total = total + half * weight * f(low + half * (1.0 + x))
-    return total if end > start else -total
+def _integral(
+    f: Callable[[Any], Any], method: Method, steps: Any, span: tuple[float, float]
+) -> Any:
+    """The integral over both solutions' steps, where the integrand is smooth.
+
+    `f` gives a row for each of many times.
+    """
+    count = _FEWER.get(method.name, _NODES) if type(method.name) is str else _NODES
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    ends = np.unique(steps)
+    half = 0.5 * np.diff(ends)[:, None]
+    times = ends[:-1, None] + half * (1.0 + nodes)
+    total = np.ravel(half * weights) @ f(np.ravel(times))
+    return total if span[1] > span[0] else -total

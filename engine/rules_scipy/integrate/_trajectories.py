@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 from typing import Any, final
 
+import numpy as np
+
 import rules_core as rc
 from rules_core import (
     HasForwardsMode,
@@ -29,7 +31,15 @@ from rules_core import (
     rrule_via_ad,
 )
 from rules_scipy._functions import Function, known, solve, stacked
-from rules_scipy._parameters import joined, leaves, shapes_of, split, spread, tangent_of
+from rules_scipy._parameters import (
+    joined,
+    leaves,
+    reader_of,
+    shapes_of,
+    split,
+    spread,
+    tangent_of,
+)
 from rules_scipy._solvers import value_backwards, value_forwards
 
 from ._moving_jumps import if_at_rest, moved_by, path_run, unless_moved
@@ -62,9 +72,18 @@ class Problem:
 def rate(fun: Function, args: Any, t: Any, y: Any) -> Any:
     """The derivative of a state in time, as an array like the state."""
     found = fun(t, y, *args)
+    if isinstance(y, np.ndarray):
+        return _in_numpy(found, y)
     if isinstance(found, list | tuple):
         found = stacked(rc.array_namespace(y), found)
     return found.reshape(y.shape) if rc.is_array(found) else found + 0.0 * y
+
+
+def _in_numpy(found: Any, y: Any) -> Any:
+    """A rate as an array, by what straight-line code is written for."""
+    if isinstance(found, list | tuple):
+        found = np.array(found)
+    return found.reshape(y.shape) if isinstance(found, np.ndarray) else found + 0.0 * y
 
 
 def in_dtype(found: Any, example: Any) -> Any:
@@ -289,25 +308,48 @@ def _by_adjoint(
     problem: Any,
 ) -> Any:  # fmt: skip
     back = _backwards(config, fun, args, y0)
+    rates = _both_rates(config, fun, args, y0.shape[0])
     total, success = adjoint(
-        fun, args, y0, t0, times, rc.ignore_derivatives(rows), d, back, config, problem
-    )
+        fun, args, y0, t0, times, rc.ignore_derivatives(rows), d, (rates, back),
+        config, problem,
+    )  # fmt: skip
     return known(total, success, _UNSOLVED, problem.name)
 
 
 def _backwards(config: Any, fun: Any, args: Any, y0: Any) -> Function:
     """The cotangents of the state and all parameters, at a state and a costate."""
     size, shapes = y0.shape[0], shapes_of((fun, args))
+    read = reader_of((fun, args))
 
     def back(t: Any, both: Any) -> Any:
         y, costate = both[:size], both[size:]
         _, pullback = rrule_via_ad(config, rate, fun, args, t, y)
         _, dfun, dargs, _, dy = pullback(costate)
-        parts = leaves((fun, args), (dfun, spread(dargs, args)))
-        dy = y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
-        return rc.array_namespace(y).concat([dy, joined(parts, shapes, costate)])
+        parts = joined(read((dfun, spread(dargs, args))), shapes, costate)
+        return _concat([_as(y, dy), parts])
 
     return back
+
+
+def _as(y: Any, dy: Any) -> Any:
+    return y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
+
+
+def _concat(parts: list[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return rc.array_namespace(parts[0]).concat(parts)
+
+
+def _both_rates(config: Any, fun: Any, args: Any, size: int) -> Function:
+    """The cotangent of the state alone, and the rate."""
+
+    def rates(t: Any, both: Any) -> Any:
+        y, costate = both[:size], both[size:]
+        found, pullback = rrule_via_ad(config, rate, fun, args, t, y)
+        return _concat([_as(y, pullback(costate)[4]), found])
+
+    return rates
 
 
 @rc.primitive
@@ -326,8 +368,8 @@ def adjoint(
 
     run = adjoint_run(problem.method)
     given = (y0, t0, times, rows, d)
-    examples = [(t0, y0), (t0, both)]
-    found, success, *_ = solve(run, (forth, back), (), given, examples, vector)
+    examples = [(t0, y0), (t0, both), (t0, both)]
+    found, success, *_ = solve(run, (forth, *back), (), given, examples, vector)
     return in_dtype(found, d), success
 
 

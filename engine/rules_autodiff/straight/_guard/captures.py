@@ -16,6 +16,7 @@ from weakref import ref
 
 import numpy as np
 
+from rules_autodiff._lift.lift import unlifted
 from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff.straight._program.kinds import Kind, kind_of
 from rules_autodiff.straight._program.refused import refuse
@@ -25,7 +26,7 @@ from rules_core import Primitive
 from .class_entries import MISSING, computes, entry, overrides
 from .trust import is_answered
 
-__all__ = ["ROOT", "Captures", "Method", "Place"]
+__all__ = ["ROOT", "Captures", "Method", "Place", "is_fixed"]
 
 FIXED = (ModuleType, BuiltinFunctionType, type, np.ufunc, type(np.sum), Primitive)
 
@@ -60,6 +61,11 @@ class Method:
 
     function: Known
     is_property: bool = False
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether a guard expects one identical object."""
+    return isinstance(value, FIXED) or isinstance(type(value), EnumType)
 
 
 def is_plain_object(value: Any) -> bool:
@@ -103,7 +109,7 @@ class Captures:
             "ndarray": np.ndarray, "float64": np.float64, "double": np.dtype(float),
             "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
             "is_answered": is_answered, "is_jitted": is_jitted, "entry": entry,
-            "overrides": overrides, "computes": computes,
+            "overrides": overrides, "computes": computes, "unlifted": unlifted,
         }  # fmt: skip
 
     def state(self) -> dict[str, Any]:
@@ -200,7 +206,7 @@ class Captures:
             self.expect(place, value)
             self.forbid(f"not is_jitted({self.name_of(place)})")
             return self.found(value.py_func, Place(place, "{}.py_func"))
-        if isinstance(value, FIXED) or isinstance(type(value), EnumType):
+        if is_fixed(value):
             self.expect(place, value)
             return Known(value, place)
         kind = kind_of(value)

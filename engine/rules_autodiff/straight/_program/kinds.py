@@ -11,8 +11,8 @@ import numpy as np
 
 __all__ = [
     "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TEXT", "WITH_AUX", "Kind",
-    "array", "is_array", "is_index", "join", "kind_of", "leaf_kinds", "rebuilt", "row",
-    "spread",
+    "array", "has_functions", "is_array", "is_index", "join", "kind_of", "leaf_kinds",
+    "rebuilt", "row", "spread",
 ]  # fmt: skip
 
 DOUBLE = np.dtype(float)
@@ -133,6 +133,11 @@ def join(one: Kind, other: Kind) -> Kind | None:
     parts = [join(x, y) for x, y in zip(one.parts, other.parts, strict=True)]
     kinds = [p for p in parts if p]
     return replace(one, parts=tuple(kinds)) if len(kinds) == len(parts) else None
+
+
+def has_functions(kind: Kind) -> bool:
+    """Whether a value is or holds a function."""
+    return kind.name == "function" or any(map(has_functions, kind.parts))
 
 
 def spread(kind: Kind) -> Kind:

@@ -8,7 +8,13 @@ from typing import Any
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff.straight._guard.captures import Place
 from rules_autodiff.straight._program.blocks import Pull, Return, Step, as_row
-from rules_autodiff.straight._program.kinds import Kind, join, leaf_kinds, spread
+from rules_autodiff.straight._program.kinds import (
+    Kind,
+    has_functions,
+    join,
+    leaf_kinds,
+    spread,
+)
 from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
 from rules_autodiff.straight._program.values import (
     Closure,
@@ -192,7 +198,9 @@ class OwnCalls(Part):
         hidden = dict(tag.local.defaults)
 
         def default(name: str) -> Value | None:
-            return held[hidden[name]] if name in hidden else None
+            if name in hidden:
+                return held[hidden[name]]
+            return self.default_of(tag.local.function, tag.place, name)
 
         full = bound(tag.local.function, values, named, default, node)
         return self.call_form(tag.local.function, tag.place, full, f)
@@ -319,7 +327,3 @@ def holds_objects(kind: Kind) -> bool:
     if kind.name in ("object", "function"):
         return True
     return any(map(holds_objects, kind.parts))
-
-
-def has_functions(kind: Kind) -> bool:
-    return kind.name == "function" or any(map(has_functions, kind.parts))

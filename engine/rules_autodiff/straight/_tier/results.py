@@ -11,7 +11,7 @@ from rules_core import NoTangent
 
 from .signatures import DOUBLE, NotFinite, leave
 
-__all__ = ["given", "is_finite"]
+__all__ = ["array_like", "given", "is_finite", "number_like"]
 
 NO_TANGENT = NoTangent()
 NOT_FINITE = "a derivative is not finite"
@@ -63,6 +63,25 @@ def in_form_of(x: Any, cotangents: Any) -> Any:
         return dict(zip(x, given(values, range(len(x)), cotangents), strict=True))
     entries = given(x, range(len(x)), cotangents)
     return list(entries) if type(x) is list else entries
+
+
+def number_like(x: Any, ct: Any) -> Any:
+    """The cotangent of a number, in its class."""
+    if not isfinite(ct):
+        raise NotFinite(NOT_FINITE)
+    return ct if type(ct) is type(x) else type(x)(ct)
+
+
+def array_like(x: Any, ct: Any) -> Any:
+    """The cotangent of an array, in memory of its own."""
+    if type(ct) is not ndarray:
+        number_like(0.0, ct)
+        return np.zeros(x.shape)
+    if not is_finite(ct):
+        raise NotFinite(NOT_FINITE)
+    if ct.shape != x.shape or ct.dtype is not DOUBLE:
+        leave("a derivative is not of its argument's form")
+    return np.array(ct)
 
 
 def is_finite(x: Any) -> bool:

@@ -4,6 +4,7 @@ A form counts calls until generating code pays, stores the code, and remembers
 unsupported programs.
 """
 
+from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -26,8 +27,9 @@ from .compiling import Compiling
 from .left import Left, NotCompiled, leave
 
 __all__ = [
-    "DEEP", "DOUBLE", "MANY", "SIMPLE", "Form", "Left", "NotFinite", "Written",
-    "check_positions", "form_of", "is_differentiated", "leave", "write",
+    "DEEP", "DOUBLE", "FUNCTIONS", "MANY", "SIMPLE", "Form", "Left", "NotFinite",
+    "Written", "check_positions", "form_of", "is_differentiated", "leave", "unit_of",
+    "write",
 ]  # fmt: skip
 
 AFTER = 1  # calls by the tape before code is generated, which takes milliseconds
@@ -111,6 +113,7 @@ class Form:
     __slots__ = (
         "calls", "failures", "lessons", "mode", "reason", "strict", "units",
     )  # fmt: skip
+    after = 1  # times as many calls by the tape as `AFTER`
 
     def __init__(self, mode: str = "reverse") -> None:
         self.mode, self.strict = mode, False
@@ -136,7 +139,7 @@ class Form:
         if self.reason:
             leave(self.reason)
         self.calls += 1
-        if self.calls <= AFTER and not now:
+        if self.calls <= AFTER * self.after and not now:
             leave("it is the first call with such arguments")
         with PARSING:
             return self.extended(f, args, active)
@@ -145,9 +148,7 @@ class Form:
         """New code for a call."""
         try:
             patient = self.lessons < PATIENCE
-            unit = write(
-                f, args, active, patient=patient, mode=self.mode, strict=self.strict
-            )
+            unit = self.written(f, args, active, patient=patient)
         except Lesson as error:
             self.lessons += 1
             self.reason = str(error) if self.lessons == LESSONS else ""
@@ -163,6 +164,11 @@ class Form:
         if len(self.units) >= UNITS:
             self.reason = CHANGING
         return written, caps
+
+    def written(self, f: FunctionType, args: Any, active: Any, *, patient: bool) -> Any:
+        """The unit for a call."""
+        mode, strict = self.mode, self.strict
+        return write(f, args, active, patient=patient, mode=mode, strict=strict)
 
     def forget(self, written: Written) -> None:
         """Drop code whose rules have changed; it is generated again."""
@@ -214,14 +220,24 @@ def write(
         kinds.append(kind)
     if not all(is_differentiated(args[i]) for i in active):
         leave("it is differentiated by what holds no float or array of floats")
+    how = {"patient": patient, "mode": mode, "strict": strict}
+    return unit_of(f, lambda: tuple(kinds), active, how)
+
+
+def unit_of(
+    f: FunctionType, kinds: Callable[[], tuple[Kind, ...]], active: Any, how: Any
+) -> Any:
+    """The unit of a function for arguments of some kinds.
+
+    Raises:
+        Left: The program is not supported.
+    """
     # Only code generation needs the reader of programs.
     from rules_autodiff.straight._program.refused import Refused, Unlearned
     from rules_autodiff.straight._unit.unit import write as written
 
     try:
-        return written(
-            f, tuple(kinds), active, patient=patient, mode=mode, strict=strict
-        )
+        return written(f, kinds(), active, **how)
     except Unlearned as error:
         LEARNED.start()
         raise Lesson(str(error)) from None

@@ -44,7 +44,7 @@ from .signatures import (
 
 __all__ = [
     "Left", "Pass", "PassWithAux", "check_plain", "check_tier", "chosen", "code_of",
-    "gradient", "not_straight", "noted",
+    "check_cotangent", "check_number", "gradient", "not_straight", "noted", "strictly",
 ]  # fmt: skip
 
 FLOAT64 = np.float64
@@ -129,6 +129,23 @@ def gradient(
     if places is not order:
         pair = pair[0], spread_out(f.__code__, order, places, pair[1])
     return pair if order == active else (pair[0], as_asked(active, order, pair[1]))
+
+
+def strictly(form: Form, step: Any, *args: Any) -> Any:
+    """A step of generated code, under the settings for warnings and errors."""
+    try:
+        result = STRICT.run(step, *args)
+        if STRICT.seen:
+            STRICT.ask()
+    except Left as error:
+        form.failed(error)
+        STRICT.seen.clear()
+        raise
+    except Exception as error:  # the program's error: the tape raises it
+        form.failed(error)
+        STRICT.seen.clear()
+        leave(f"it raised {type(error).__name__}: {error}")
+    return result
 
 
 def as_asked(active: Any, order: Any, found: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -235,19 +252,7 @@ class Pass:
 
     def run(self, step: Any, *args: Any) -> Any:
         """A step, under the settings for warnings and errors."""
-        try:
-            result = STRICT.run(step, *args)
-            if STRICT.seen:
-                STRICT.ask()
-        except Left as error:
-            self.form.failed(error)
-            STRICT.seen.clear()
-            raise
-        except Exception as error:  # the program's error: the tape raises it
-            self.form.failed(error)
-            STRICT.seen.clear()
-            leave(f"it raised {type(error).__name__}: {error}")
-        return result
+        return strictly(self.form, step, *args)
 
     def forward(self) -> tuple[Any, Any]:
         value, residual = self.compiled_value() or self.written.forward(

@@ -21,6 +21,7 @@ from rules_autodiff.straight._program.kinds import (
     REAL,
     WITH_AUX,
     Kind,
+    has_functions,
     leaf_kinds,
     spread,
 )
@@ -136,10 +137,11 @@ class Writing:
         patient: bool,
         mode: str = "reverse",
         strict: bool = False,
+        taping: bool = True,
     ):
         self.mode, self.strict = mode, strict
         generated = function.__code__.co_filename.startswith(TANGENT)
-        self.taping = mode == "reverse" and not generated
+        self.taping = taping and mode == "reverse" and not generated
         self.captures = Captures(function)
         self.relied: set[Any] = set()
         self.ruled: list[Ruled] = []
@@ -283,6 +285,7 @@ def write(
     patient: bool = True,
     mode: str = "reverse",
     strict: bool = False,
+    taping: bool = True,
 ) -> Unit:
     """Generate a function with its derivative in some of its arguments.
 
@@ -293,8 +296,8 @@ def write(
         patient: Whether to wait for results of rules that only some branch calls.
         mode: `"reverse"`, `"forward"`, `"lanes"`, or `WITH_AUX`: reverse mode of the
             first part of a pair.
-
         strict: Whether products of the backward pass ask for strong zeros.
+        taping: Whether calls that are not written out may run on tapes of their own.
 
     Raises:
         Refused: The straight-line tier does not support the program.
@@ -306,7 +309,9 @@ def write(
     aux = mode == WITH_AUX
     own = "reverse" if aux else mode
     for _ in range(READINGS):
-        writing = Writing(f, guesses, inner, patient=patient, mode=own, strict=strict)
+        writing = Writing(
+            f, guesses, inner, patient=patient, mode=own, strict=strict, taping=taping
+        )
         try:
             form = writing.form(f, ROOT, kinds, leaves)
         except Restart:
@@ -336,7 +341,8 @@ def made_unit(
         execute(forward, function.__code__.co_filename, namespace, lines)
         execute(backward, f"<derivative of {function.__qualname__}>", namespace)
     name = form.name
-    if any(kind.dtype == "entries" for kind in kinds):
+    containers = any(kind.dtype == "entries" for kind in kinds)
+    if containers and not any(map(has_functions, kinds)):
         name, text = unpacking(form.name, kinds, active)
         texts.append(text)
         execute(text, "<arguments>", namespace)
