@@ -71,6 +71,7 @@ from .interface import Hooks
 from .numpy_protocols import as_entry, by_protocol
 from .out_arguments import call_with_out, operands
 from .outside_values import check_classes, check_reads
+from .overwritten import with_overwritten
 from .rule_errors import explained
 from .special_methods import check_finalizer
 from .unseen_writes import call_unseen
@@ -347,6 +348,13 @@ def initialise(run: Hooks, made: Any, args: Any, kwargs: Any) -> None:
 
 def look_up(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     """The result by a stand-in or a rule of the registry, or NotImplemented."""
+    y = by_registry(run, f, args, kwargs)
+    if y is NotImplemented:
+        return y
+    return with_overwritten(run, f, args, kwargs, y)
+
+
+def by_registry(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     body = stand_in_of(f)
     if body is not None and carries(run, f, args, kwargs):
         return run.call(body, *args, **kwargs)

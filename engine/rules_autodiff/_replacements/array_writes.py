@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._hooks.numpy_protocols import as_entry
+from rules_autodiff._hooks.overwritten import with_overwritten
 from rules_autodiff._own_rules.own_rule import conj, fit
 from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.masks import mask_of_copyto
@@ -270,13 +271,16 @@ def handle_resize(run: Any, a: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def overwriting(f: Any, place: int) -> Any:
-    """`np.median(a, overwrite_input=True)` may change `a`: here `a` is unchanged."""
+    """`np.median(a, overwrite_input=True)` may change `a`, which must not be read."""
 
     def handle(run: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
-        kwargs.pop("overwrite_input", None)
+        given, kwargs = dict(kwargs), {**kwargs, "overwrite_input": False}
         if len(args) > place:
+            given["overwrite_input"] = args[place]
             args = (*args[:place], False, *args[place + 1 :])
-        return run.call_opaque(f, (a, *args), kwargs)
+            del kwargs["overwrite_input"]
+        y = run.call_opaque(f, (a, *args), kwargs)
+        return with_overwritten(run, f, (a, *args[:place]), given, y)
 
     return handle
 
