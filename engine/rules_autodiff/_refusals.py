@@ -140,6 +140,10 @@ NOTED = "While a rule answered"
 NOTED_HERE = "While the derivative"
 
 REFUSALS = {
+    "frozen": (
+        "A function that numba compiled must be what its source is now, but {}",
+        "Call its recompile(), or make arguments of what it reads.",
+    ),
     "set": (
         "A set must hold constants, but an entry carries a derivative",
         "Sets drop what is equal: use a list or a dict.",

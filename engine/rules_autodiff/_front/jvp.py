@@ -14,7 +14,11 @@ from rules_autodiff._tape.recording import Recording, guarded
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
 from rules_autodiff._transforms.recorded_point import check_adjoint, generic_like
-from rules_autodiff.straight._tier.arguments import check_flat, differentiated
+from rules_autodiff.straight._tier.arguments import (
+    check_flat,
+    differentiated,
+    unshared,
+)
 from rules_autodiff.straight._tier.forward import Push, directions
 from rules_autodiff.straight._tier.left import PINNED, asked, leave
 from rules_autodiff.straight._tier.tier import (
@@ -141,7 +145,7 @@ def linearize(
     The function runs once, here: `f_jvp` is the linear map at this run, its tape
     transposed, and costs about as much as two pullbacks. The function's writes are
     undone, as by `grad`. Where the function is written out as code, `f_jvp` runs that
-    code at the arguments of this call; do not change arrays that `f` captures before.
+    code at the arguments and captured arrays of this call.
 
     Args:
         f: The function.
@@ -180,12 +184,13 @@ class Linearized(Kept):
 
     def start_straight(self, level: Any) -> Any:
         check_plain(level, has_aux=self.has_aux)
-        now, args = asked(self.tier), copied(self.args)
+        now, args = asked(self.tier), unshared(tuple(self.args))
         active = differentiated(args)
         if not active:
             leave("no argument can be differentiated")
         check_flat(args)
         push = Push(self.f, args, self.kwargs, active, now=now, writing=False)
+        push.caps = unshared(push.caps)
         value, _ = push.push([zero_like(args[i]) for i in active])
         self.passed, self.active = push, active
         return value
@@ -235,11 +240,6 @@ class Linearized(Kept):
         sides = (tuple(self.args), tuple(self.recorded), tuple(tangents))
         other = (self.out, self.adjoint.args[0], found)
         return check_adjoint(NONLINEAR, [sides], [other])
-
-
-def copied(args: Any) -> tuple[Any, ...]:
-    """The arguments, arrays as they are now."""
-    return tuple([x.copy() if type(x) is np.ndarray else x for x in args])
 
 
 def zero_like(x: Any) -> Any:

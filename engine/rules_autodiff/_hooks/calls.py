@@ -22,6 +22,7 @@ from rules_autodiff._python.dataclasses import (
     runs_code,
 )
 from rules_autodiff._python.errors import EngineError, SourceNotFound
+from rules_autodiff._python.frozen import stale
 from rules_autodiff._python.handlers import CALLABLES, HANDLERS, Handler
 from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff._python.lifted_code import is_lifted
@@ -175,6 +176,9 @@ def handled(run: Hooks, handle: Any, f: Any, owner: Any, args: Any, kwargs: Any)
 def call_object(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     """An instance: by rules of its own, else by what its class says."""
     if is_jitted(f):
+        reason = stale(f)
+        if reason:
+            refused("frozen", reason)
         return run.call(f.py_func, *args, **kwargs)
     handle, special = CALLABLES.get(type(f)), class_attribute(type(f), "__call__")
     if handle is None and not isinstance(special, WRITTEN):

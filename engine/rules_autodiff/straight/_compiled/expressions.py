@@ -1,6 +1,7 @@
 """Expressions of generated code, as expressions of compiled code with their types."""
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from .functions import BUILTINS, FUNCTIONS, axes_of, dot, higher, ranks_of
@@ -10,6 +11,7 @@ from .terms import (
     INT,
     NONE,
     NOTHING,
+    NUMPY,
     PLAIN,
     Piece,
     Term,
@@ -20,6 +22,7 @@ from .terms import (
     refuse,
     row,
 )
+from .unbound import flag_of
 
 __all__ = ["Expressions", "as_row"]
 
@@ -29,7 +32,8 @@ OPERATORS: dict[type, str] = {
     ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
 CHECKED: dict[type, str] = {
-    ast.Add: "add_int", ast.Sub: "sub_int", ast.Mult: "mul_int"
+    ast.Add: "add_int", ast.Sub: "sub_int", ast.Mult: "mul_int",
+    ast.FloorDiv: "div_int", ast.Mod: "mod_int",
 }  # fmt: skip
 PRODUCTS = frozenset({2, 3})  # exponents of powers that are products
 
@@ -45,10 +49,18 @@ class Expressions:
         program: All functions of the generated code.
         terms: The types of its variables, as far as they are known.
         maybe: The variables that may be an array that was never made.
+        unbound: The places where a variable may have no value.
     """
 
-    def __init__(self, program: Any, terms: dict[str, Term], maybe: set[str]):
+    def __init__(
+        self,
+        program: Any,
+        terms: dict[str, Term],
+        maybe: set[str],
+        unbound: set[ast.Name],
+    ):
         self.program, self.terms, self.maybe = program, terms, maybe
+        self.unbound = unbound
         self.namespace: dict[str, Any] = program.namespace
         self.readers: dict[type, Any] = {
             ast.Constant: self.read_constant, ast.Name: self.read_name,
@@ -83,7 +95,10 @@ class Expressions:
         term = self.terms.get(node.id)
         if term is None:
             refuse(f"the variable {node.id}, which has no value before")
-        return self.variable(node.id, term)
+        piece = self.variable(node.id, term)
+        if node not in self.unbound:
+            return piece
+        return replace(piece, text=f"bound({flag_of(node.id)}, {node.id})")
 
     def variable(self, name: str, term: Term) -> Piece:
         rank = f"{name}__rank" if len(term.ranks) > 1 else rank_in(term)
@@ -125,10 +140,10 @@ class Expressions:
             text = f"(exact({x.text}) / exact({y.text}))"
             ranks, rank = ranks_of(x, y, least=FLOAT), higher(x, y, least=FLOAT)
             return Piece(text, Term("real", ranks), rank)
-        name = CHECKED.get(op)
+        if x.term.name == y.term.name == "bool" and NUMPY in ranks:
+            refuse("an operator of truth values of NumPy's, which are no numbers")
         both = [f"int({p.text})" if p.term.name == "bool" else p.text for p in (x, y)]
-        text = f"{name}({', '.join(both)})" if name else f"({both[0]} {sign} {both[1]})"
-        return Piece(text, Term("int", ranks), rank)
+        return Piece(f"{CHECKED[op]}({', '.join(both)})", Term("int", ranks), rank)
 
     def of_arrays(self, x: Piece, y: Piece, sign: str) -> Piece:
         self.program.whole_arrays = True
@@ -164,8 +179,8 @@ class Expressions:
             return Piece(f"mul_int({x.text}, {x.text})", x.term, x.rank)
         if PLAIN in x.term.ranks and PLAIN in p.term.ranks:
             refuse("a power of what may be a whole number")
-        product = f"({x.text} ** {p.text})"
-        text = product if exponent in PRODUCTS else f"math.pow({x.text}, {p.text})"
+        product = f"finite({x.text} ** {p.text})"
+        text = product if exponent in PRODUCTS else f"power({x.text}, {p.text})"
         ranks, rank = ranks_of(x, p, least=FLOAT), higher(x, p, least=FLOAT)
         return Piece(text, Term("real", ranks), rank)
 
@@ -179,7 +194,9 @@ class Expressions:
         if not (x.term.is_number or x.term.dtype == "d"):
             refuse("the negative of something else than numbers")
         sign = "-" if type(node.op) is ast.USub else "+"
-        return Piece(f"({sign}{x.text})", x.term, x.rank, x.literal, x.maybe)
+        checked = sign == "-" and x.term.is_whole and not x.literal
+        text = f"neg_int({x.text})" if checked else f"({sign}{x.text})"
+        return Piece(text, x.term, x.rank, x.literal, x.maybe)
 
     def read_compare(self, node: ast.Compare) -> Piece:
         x = self.read(node.left)
@@ -191,14 +208,29 @@ class Expressions:
         texts = [x.text, y.text]
         if x.term.is_whole != y.term.is_whole:
             texts = [as_float(p) for p in (x, y)]
-        return Piece(f"({texts[0]} {sign} {texts[1]})", BOOL)
+        ranks = {NUMPY if rank == NUMPY else PLAIN for rank in ranks_of(x, y)}
+        term, rank = Term("bool", frozenset(ranks)), str(max(ranks))
+        if len(ranks) > 1:
+            rank = f"({NUMPY} if {higher(x, y)} == {NUMPY} else {PLAIN})"
+        return Piece(f"({texts[0]} {sign} {texts[1]})", term, rank)
 
     def read_bool_op(self, node: ast.BoolOp) -> Piece:
         parts = [self.read(part) for part in node.values]
         if any(part.term.name != "bool" for part in parts):
             return self.first_of(node, parts)
-        word = " and " if type(node.op) is ast.And else " or "
-        return Piece(f"({word.join(part.text for part in parts)})", BOOL)
+        found = parts[0]
+        for part in parts[1:]:
+            found = self.either(found, part, both=type(node.op) is ast.And)
+        return found
+
+    def either(self, x: Piece, y: Piece, *, both: bool) -> Piece:
+        """`x and y` or `x or y` of truth values, of which Python gives one."""
+        ranks = (y.rank, x.rank) if both else (x.rank, y.rank)
+        rank = x.rank
+        if x.rank != y.rank:
+            rank = f"({ranks[0]} if {x.text} else {ranks[1]})"
+        text = f"({x.text} {'and' if both else 'or'} {y.text})"
+        return Piece(text, join(x.term, y.term), rank)
 
     def first_of(self, node: ast.BoolOp, parts: list[Piece]) -> Piece:
         """`x or y` of two numbers."""

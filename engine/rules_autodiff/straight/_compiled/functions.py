@@ -86,10 +86,17 @@ LONG = {
 CHECKED = {"sqrt": "root", "log": "logarithm"}
 
 
+def by_math(name: str, *args: Piece) -> str:
+    """The text of a call of a function of numbers, with an error as in Python."""
+    if name in CHECKED:
+        return call(CHECKED[name], *args)
+    return f"finite({call(f'math.{name}', *args)})"
+
+
 def of_math(name: str) -> Function:
     def write(*args: Piece) -> Piece:
         check_numbers(args, 1)
-        return of_class(FLOAT, call(CHECKED.get(name, f"math.{name}"), *args))
+        return of_class(FLOAT, by_math(name, *args))
 
     return write
 
@@ -100,7 +107,7 @@ def of_numpy(name: str) -> Function:
         if x.term.is_array and x.term.dtype == "d":
             return Piece(call(f"np.{LONG.get(name, name)}", x), x.term)
         check_numbers(args, 1)
-        return of_class(NUMPY, call(CHECKED.get(name, f"math.{name}"), x))
+        return of_class(NUMPY, by_math(name, x))
 
     return write
 
@@ -145,8 +152,8 @@ def of_two(name: str, rank: int) -> Function:
 
 for _f, _name, _rank in (
     (math.atan2, "math.atan2", FLOAT), (np.arctan2, "math.atan2", NUMPY),
-    (math.hypot, "math.hypot", FLOAT), (np.hypot, "math.hypot", NUMPY),
-    (math.pow, "math.pow", FLOAT), (elementwise.power_slope, "power_slope", FLOAT),
+    (math.hypot, "distance", FLOAT), (np.hypot, "distance", NUMPY),
+    (math.pow, "power", FLOAT), (elementwise.power_slope, "power_slope", FLOAT),
     (elementwise.math_inverse_part, "inverse_part", FLOAT),
 ):  # fmt: skip
     FUNCTIONS[_f] = of_two(_name, _rank)
@@ -157,7 +164,7 @@ def write_real_power(*args: Piece) -> Piece:
     check_numbers(args, 2)
     if all(0 in p.term.ranks for p in args):
         refuse("a power of what may be whole numbers")
-    text = call("math.pow", *args)
+    text = call("power", *args)
     return Piece(text, Term("real", ranks_of(*args, least=1)), higher(*args, least=1))
 
 
@@ -259,10 +266,21 @@ def write_float(x: Piece) -> Piece:
     return of_class(FLOAT, text)
 
 
-@function(int, math.trunc)
-def write_int(x: Piece) -> Piece:
-    check_numbers((x,))
-    return x if x.term.name == "int" else Piece(f"int({x.text})", INT)
+def to_whole(text: str, *, numpy: bool = True) -> Function:
+    def write(x: Piece) -> Piece:
+        check_numbers((x,))
+        if x.term.is_whole:
+            if NUMPY in x.term.ranks and not numpy:
+                refuse("a whole number of NumPy's is truncated")
+            return Piece(f"int({x.text})" if x.term.name == "bool" else x.text, INT)
+        return Piece(f"whole({text.format(x.text)})", INT)
+
+    return write
+
+
+FUNCTIONS[int], FUNCTIONS[math.trunc] = to_whole("{}"), to_whole("{}", numpy=False)
+FUNCTIONS[math.floor] = to_whole("np.floor({})")
+FUNCTIONS[math.ceil] = to_whole("np.ceil({})")
 
 
 @function(helpers.with_fraction)
@@ -271,17 +289,6 @@ def write_with_fraction(x: Piece) -> Piece:
     if 0 in x.term.ranks:
         refuse("an integer of what may be a whole number")
     return Piece(call("with_fraction", x), x.term, x.rank)
-
-
-def to_whole(name: str) -> Function:
-    def write(x: Piece) -> Piece:
-        check_numbers((x,))
-        return Piece(f"int(math.{name}({x.text}))", INT)
-
-    return write
-
-
-FUNCTIONS[math.floor], FUNCTIONS[math.ceil] = to_whole("floor"), to_whole("ceil")
 
 
 @function(len)
@@ -364,7 +371,7 @@ def write_spread(*args: Piece) -> Piece:
         refuse("what is spread is no number and no array")
     term = array(axes_of(shape))
     if d.term.is_number:
-        return Piece(f"spread({d.text}, {shape.text})", term)
+        return Piece(f"spread(float({d.text}), {shape.text})", term)
     ends = d.term.ndim, term.ndim
     if ends not in ((1, 1), (1, 2), (2, 2)):
         refuse(f"an array of {ends[0]} axes is spread over {ends[1]}")

@@ -10,6 +10,12 @@ import re
 __all__ = ["TEXTS", "needed"]
 
 TEXTS: dict[str, str] = {
+    "bound": """
+def bound(known, x):
+    if not known:
+        raise UnboundLocalError
+    return x
+""",
     "add_int": """
 def add_int(a, b):
     if not (-LARGE < a < LARGE and -LARGE < b < LARGE):
@@ -28,6 +34,37 @@ def mul_int(a, b):
         raise OverflowError
     return a * b
 """,
+    "div_int": """
+def div_int(a, b):
+    if b == 0:
+        raise ZeroDivisionError
+    return neg_int(a) if b == -1 else a // b
+""",
+    "mod_int": """
+def mod_int(a, b):
+    if b == 0:
+        raise ZeroDivisionError
+    return 0 if b == -1 else a % b
+""",
+    "neg_int": """
+def neg_int(a):
+    if not -LARGE < a < LARGE:
+        raise OverflowError
+    return -a
+""",
+    # Of a range, whose number of steps is a whole number of 64 bits too.
+    "end_of": """
+def end_of(a):
+    if not -END < a < END:
+        raise OverflowError
+    return a
+""",
+    "whole": """
+def whole(x):
+    if not -FULL < x < FULL:
+        raise OverflowError
+    return int(x)
+""",
     "exact": """
 def exact(a):
     if not -EXACT < a < EXACT:
@@ -44,6 +81,22 @@ def with_fraction(x):
     if not abs(x) < FRACTION:
         raise OverflowError
     return x
+""",
+    # What Python's functions do not give, but for arguments that are not finite.
+    # LLVM leaves out a function whose value has no effect, but not this test of it.
+    "finite": """
+def finite(z):
+    if not z - z == 0.0:
+        raise ValueError
+    return z
+""",
+    "distance": """
+def distance(x, y):
+    return finite(math.hypot(x, y))
+""",
+    "power": """
+def power(x, p):
+    return finite(math.pow(x, p))
 """,
     "larger_of": """
 def larger_of(a, b):

@@ -19,7 +19,8 @@ import math
 import numpy as np
 from numba import njit
 
-LARGE, HALF, EXACT, FRACTION = 2**62, 2**31, 2**53, 2.0**52
+LARGE, HALF, END, EXACT = 2**62, 2**31, 2**61, 2**53
+FRACTION, FULL = 2.0**52, 2.0**63
 compiled = njit({options}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 '''
 # No fastmath: a sum is a sum in the order of the program.

@@ -6,6 +6,7 @@ from typing import Any, TypeGuard
 from .expressions import Expressions, as_row
 from .statements import Statements
 from .terms import NOTHING, Term, join, refuse
+from .unbound import flag_of, unbound_names
 
 __all__ = ["Routine"]
 
@@ -28,6 +29,8 @@ class Routine:
         dots: The type of the tangents, in forward mode.
         lines: Its text.
         reading: Whether it is being read.
+        unbound: The places where a variable may have no value.
+        flagged: These variables.
     """
 
     def __init__(self, program: Any, node: ast.FunctionDef):
@@ -48,6 +51,8 @@ class Routine:
             make_at_once(self.node)
         else:
             check_used(self.node)
+        self.unbound = unbound_names(self.node)
+        self.flagged = {name.id for name in self.unbound}
 
     @property
     def forward(self) -> "Routine":
@@ -92,7 +97,7 @@ class Routine:
                 if name in self.terms and self.several(name)]  # fmt: skip
 
     def expressions(self) -> Expressions:
-        return Expressions(self.program, self.terms, self.maybe)
+        return Expressions(self.program, self.terms, self.maybe, self.unbound)
 
     def read(self) -> None:
         """Fill `lines`, and note types."""
@@ -109,6 +114,7 @@ class Routine:
             f"    __nothing{n} = np.empty({as_row(['0'] * n)})"
             for n in sorted(self.nothings)
         ]
+        lines += [f"    {flag_of(name)} = False" for name in sorted(self.flagged)]
         if self.back or not self.blocks:
             return lines
         lines += [f"    __trail{number} = []" for number in sorted(self.trail)]

@@ -1,10 +1,24 @@
 """Statements of generated code, as statements of compiled code."""
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .expressions import Expressions, as_row
-from .terms import INT, NOTHING, PLAIN, Piece, Term, array, item_of, refuse, row
+from .terms import (
+    INT,
+    NOTHING,
+    NUMPY,
+    PLAIN,
+    Piece,
+    Term,
+    array,
+    item_of,
+    number,
+    refuse,
+    row,
+)
+from .unbound import flag_of, names_deleted, names_stored
 
 if TYPE_CHECKING:
     from .routines import Routine
@@ -26,7 +40,7 @@ class Statements:
             ast.For: self.do_for, ast.Return: self.do_return,
             ast.Raise: lambda _: ["raise ValueError"], ast.Pass: lambda _: ["pass"],
             ast.Break: lambda _: ["break"], ast.Continue: lambda _: ["continue"],
-            ast.Delete: lambda _: [], ast.Assert: self.do_assert,
+            ast.Delete: self.do_delete, ast.Assert: self.do_assert,
         }  # fmt: skip
 
     def body(self, nodes: list[ast.stmt]) -> Lines:
@@ -37,7 +51,17 @@ class Statements:
             if reader is None:
                 refuse(f"the statement {ast.unparse(node)}")
             lines += reader(node)
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                lines += self.flags(names_stored(node), True)
         return [f"    {line}" for line in lines or ["pass"]]
+
+    def flags(self, names: Iterable[str], value: bool) -> Lines:
+        """Note which variables have a value, where that is asked for."""
+        asked = self.routine.flagged.intersection(names)
+        return [f"{flag_of(name)} = {value}" for name in sorted(asked)]
+
+    def do_delete(self, node: ast.Delete) -> Lines:
+        return self.flags(names_deleted(node), False)
 
     # assignments
 
@@ -133,8 +157,7 @@ class Statements:
 
     def do_aug_assign(self, node: ast.AugAssign) -> Lines:
         """In place: written out, as compiled code does not look for overlaps."""
-        load: Any = ast.parse(ast.unparse(node.target), mode="eval").body
-        value = ast.BinOp(load, node.op, node.value)
+        value = ast.BinOp(node.target, node.op, node.value)
         if isinstance(node.target, ast.Subscript):
             return self.store(node.target, self.expressions.read(value))
         if not isinstance(node.target, ast.Name):
@@ -239,7 +262,7 @@ class Statements:
         else:
             pair = [values[0], ranks[0]]
         pair += [self.beside(called, other) for other in others]
-        lines = [f"{', '.join(pair)} = {text}"]
+        lines = [f"{', '.join(pair)} = {text}", *self.ranks_beside(others)]
         for name, own, term in zip(names, values, parts, strict=True):
             known = len(term.ranks) <= 1
             rank = str(max(term.ranks, default=0)) if known else f"{own}__rank"
@@ -254,8 +277,14 @@ class Statements:
             return name
         names = names_of(target)
         for name, term in zip(names, called.dots.parts, strict=True):
-            self.routine.note(name, term)
+            self.routine.note(name, number(NUMPY) if term.name == "real" else term)
         return as_row(names)
+
+    def ranks_beside(self, others: list[ast.expr]) -> Lines:
+        """The classes of tangents, which nothing asks for in the end."""
+        names = [name for other in others for name in names_of(other)]
+        several = [name for name in names if self.routine.several(name)]
+        return [f"{name}__rank = {NUMPY}" for name in several]
 
     # other statements
 
@@ -367,13 +396,14 @@ class Statements:
             lines = self.over_arrays(node.target, called.args[0])
         else:
             refuse(f"a loop over {ast.unparse(called)}")
+        lines += indented(self.flags(names_stored(node.target), True))
         lines += self.body(node.body)
         return [*lines, "else:", *self.body(node.orelse)] if node.orelse else lines
 
     def over_range(self, target: Any, called: Any) -> Lines:
         backward = called.func.id == "reversed"
         inner = called.args[0] if backward else called
-        bounds = [self.expressions.whole(arg) for arg in inner.args]
+        bounds = [self.end(arg) for arg in inner.args]
         if backward and len(bounds) > 2:
             refuse("a reversed range with steps")
         if backward:
@@ -382,6 +412,11 @@ class Statements:
         own = f"__turn{target.lineno}"
         head = f"for {own} in range({', '.join(bounds)}):"
         return [head, *indented(self.given(target.id, Piece(own, INT)))]
+
+    def end(self, node: ast.expr) -> str:
+        """An end or a step of a range."""
+        text = self.expressions.whole(node)
+        return text if isinstance(node, ast.Constant) else f"end_of({text})"
 
     def over_arrays(self, target: Any, over: ast.expr) -> Lines:
         """The entries of arrays, with their numbers."""

@@ -17,6 +17,7 @@ from weakref import ref
 import numpy as np
 
 from rules_autodiff._lift.lift import unlifted
+from rules_autodiff._python.frozen import stale
 from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff.straight._program.kinds import Kind, kind_of
 from rules_autodiff.straight._program.refused import refuse
@@ -110,6 +111,7 @@ class Captures:
             "int64": np.int64, "kind_of": kind_of, "function": FunctionType,
             "is_answered": is_answered, "is_jitted": is_jitted, "entry": entry,
             "overrides": overrides, "computes": computes, "unlifted": unlifted,
+            "stale": stale,
         }  # fmt: skip
 
     def state(self) -> dict[str, Any]:
@@ -204,7 +206,8 @@ class Captures:
             return Known(value, place)
         if is_jitted(value):
             self.expect(place, value)
-            self.forbid(f"not is_jitted({self.name_of(place)})")
+            name = self.name_of(place)
+            self.forbid(f"not is_jitted({name}) or stale({name})")
             return self.found(value.py_func, Place(place, "{}.py_func"))
         if is_fixed(value):
             self.expect(place, value)

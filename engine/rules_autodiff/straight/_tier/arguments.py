@@ -17,7 +17,7 @@ from .signatures import (
 
 __all__ = [
     "STAR", "bound", "check_flat", "differentiated", "leaves_of", "packed",
-    "signature_of", "spread_out",
+    "signature_of", "spread_out", "unshared",
 ]  # fmt: skip
 
 CONTAINERS = frozenset({tuple, list, dict})
@@ -108,3 +108,12 @@ def leaves_of(x: Any) -> list[Any]:
         return [x]
     parts = x.values() if type(x) is dict else x
     return [leaf for part in parts for leaf in leaves_of(part)]
+
+
+def unshared(x: Any) -> Any:
+    """A value whose arrays are copies, which the caller does not write to."""
+    if type(x) is ndarray:
+        return x.copy()
+    if type(x) is dict:
+        return {key: unshared(value) for key, value in x.items()}
+    return type(x)(map(unshared, x)) if type(x) in CONTAINERS else x

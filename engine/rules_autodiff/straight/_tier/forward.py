@@ -1,13 +1,11 @@
 """Forward mode by generated code, if there is some: one tangent, or several at once."""
 
 import sys
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from rules_autodiff._python.jitted import is_jitted, python_of
 from rules_autodiff.straight._program.kinds import REAL
 from rules_core import NoTangent
 
@@ -16,7 +14,7 @@ from .compiling import PASS
 from .left import INNER
 from .results import UNSHARED, is_finite
 from .signatures import DOUBLE, leave
-from .tier import Pass, chosen, gradient, noted
+from .tier import Pass, chosen, gradient, noted, source_of
 
 __all__ = ["Push", "directions"]
 
@@ -50,7 +48,7 @@ class Push(Pass):
     ):
         self.now = now
         mode = "lanes" if lanes else "forward"
-        jitted, f = type(f) is not FunctionType and is_jitted(f), python_of(f)
+        jitted, f = source_of(f)
         code = getattr(f, "__code__", None)
         if code is not None and code.co_flags & STAR:
             leave("it has star arguments")

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._lift.compile import PARSING
+from rules_autodiff._python.frozen import stale
+from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff._python.lifted_code import ByIdentity, is_lifted_code
 from rules_autodiff._python.opaque import is_opaque
 from rules_autodiff.straight._guard.trust import CHANGES, are_ours
@@ -158,7 +160,9 @@ class Form:
             raise
         caps = unit.guard(f)
         if caps is None:
-            leave("what it reads from outside has just changed")
+            jitted = filter(is_jitted, unit.namespace.values())
+            reasons = filter(None, map(stale, jitted))
+            leave(next(reasons, "what it reads from outside has just changed"))
         written = Written(unit)
         self.units = (*self.units, written)
         if len(self.units) >= UNITS:

@@ -15,7 +15,8 @@ from numpy import ndarray
 
 from rules_autodiff._boundary.enter import Const, alias, without_const
 from rules_autodiff._python.errors import UnsupportedProgram
-from rules_autodiff._python.jitted import is_jitted, python_of
+from rules_autodiff._python.frozen import stale
+from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import name_of
 from rules_autodiff.straight._guard.trust import is_answered
@@ -29,6 +30,7 @@ from .arguments import (
     packed,
     signature_of,
     spread_out,
+    unshared,
 )
 from .left import AUTO, COMPILED, PINNED, NotCompiled
 from .results import given, is_finite
@@ -44,7 +46,8 @@ from .signatures import (
 
 __all__ = [
     "Left", "Pass", "PassWithAux", "check_plain", "check_tier", "chosen", "code_of",
-    "check_cotangent", "check_number", "gradient", "not_straight", "noted", "strictly",
+    "check_cotangent", "check_number", "gradient", "not_straight", "noted",
+    "source_of", "strictly",
 ]  # fmt: skip
 
 FLOAT64 = np.float64
@@ -103,7 +106,7 @@ def gradient(
     Raises:
         Left: The tape has to do it.
     """
-    jitted, f = type(f) is not FunctionType and is_jitted(f), python_of(f)
+    jitted, f = source_of(f)
     order = active if len(active) == 1 else tuple(sorted(active))
     choice = chosen(f, args, kwargs, order, now=now)
     if choice is None:
@@ -146,6 +149,20 @@ def strictly(form: Form, step: Any, *args: Any) -> Any:
         STRICT.seen.clear()
         leave(f"it raised {type(error).__name__}: {error}")
     return result
+
+
+def source_of(f: Any) -> tuple[bool, Any]:
+    """Whether numba has compiled a function, and the function in Python.
+
+    Raises:
+        Left: They are two functions: the tape tells about it.
+    """
+    if type(f) is FunctionType or not is_jitted(f):
+        return False, f
+    reason = stale(f)
+    if reason:
+        leave(reason)
+    return True, f.py_func
 
 
 def as_asked(active: Any, order: Any, found: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -238,7 +255,7 @@ class Pass:
         writing: bool = True,
     ):
         self.now = now
-        jitted, f = type(f) is not FunctionType and is_jitted(f), python_of(f)
+        jitted, f = source_of(f)
         self.active, self.order = active, tuple(sorted(active))
         choice = chosen(f, args, kwargs, self.order, now=now, mode=self.mode)
         if choice is None:
@@ -264,7 +281,10 @@ class Pass:
         return self.leaf(value), residual
 
     def compiled_value(self) -> Any:
-        """The value by compiled code, which keeps no residuals; or None."""
+        """The value by compiled code, which keeps no residuals; or None.
+
+        Cotangents come from another run, at copies of all arrays.
+        """
         if not self.written.compiling.concerns(self.written.unit, self.now):
             return None
         compiling = self.written.compiling
@@ -274,7 +294,10 @@ class Pass:
         if self.kernel is None:
             return None
         run, args = self.kernel.value_alone, (self.args, self.caps)
-        return noted(compiling, lambda: (run(*args), None), self.now)
+        found = noted(compiling, lambda: (run(*args), None), self.now)
+        if found is not None:
+            self.args, self.caps = unshared(self.args), unshared(self.caps)
+        return found
 
     def compiled_cotangents(self, dy: Any) -> Any:
         """Cotangents by compiled code, which runs forward again; or None."""
