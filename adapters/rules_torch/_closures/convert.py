@@ -26,6 +26,7 @@ from .parts import (
     fixed,
     hides_tensor,
     is_atom,
+    is_constant,
     reaches_tensor,
     stored_variables,
     take_apart,
@@ -78,6 +79,13 @@ class _Lent:
         self.value, self.leaf = value, leaf
         self.node: Any = None
         self.assigned = False
+
+
+def _is_begun(template: Any) -> bool:
+    """Whether an object is met inside of itself; functions may contain themselves."""
+    if type(template) is not _Lent:
+        return template is _Cycle
+    return template.node is None and not isinstance(template.value, FunctionType)
 
 
 class _Function:
@@ -311,9 +319,11 @@ class _Walker:
         """
         if is_atom(value) or isinstance(value, (type, self._leaf)):
             return value
+        if is_constant(value):
+            return value
         seen = self._seen.get(id(value))
         if seen is not None:
-            return value if seen is _Cycle else seen
+            return value if _is_begun(seen) else seen
         self._alive.append(value)
         if isinstance(value, FunctionType):
             return self._lend_function(value)

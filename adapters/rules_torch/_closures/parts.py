@@ -32,6 +32,7 @@ __all__ = [
     "fixed",
     "hides_tensor",
     "is_atom",
+    "is_constant",
     "reaches_tensor",
     "stored_variables",
     "take_apart",
@@ -64,6 +65,12 @@ def is_atom(value: Any) -> bool:
     if isinstance(value, type):
         return "<locals>" not in value.__qualname__
     return type(value) in ATOMS
+
+
+def is_constant(value: Any) -> bool:
+    """Whether the class of a value declares that it holds nothing to differentiate."""
+    hook = getattr(type(value), "__tangent_structure__", None)
+    return hook is not None and hook(value) is None
 
 
 def captured(function: FunctionType) -> list[Any]:

@@ -240,16 +240,3 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
 def trace(a: Any, offset: int = 0) -> Any:
     """`A.trace(offset)`."""
     return np.sum(a.diagonal(offset))
-
-
-# refused in words
-
-
-@stand_in(scipy.sparse.linalg.LinearOperator)
-def linear_operator(*_args: Any, **_kwargs: Any) -> Any:
-    """A function, whose numbers are not known."""
-    message = (
-        "A LinearOperator cannot have numbers with a derivative: give solvers the "
-        "matrix itself, sparse or dense."
-    )
-    raise rc.UnsupportedError(message)

@@ -17,7 +17,6 @@ from ._methods import DECLARED
 __all__ = ["CLASSES", "COVERAGE", "METHODS_MISSING", "page"]
 
 _PATTERN = "chooses its pattern by the numbers: use {}"
-_DENSE = "its result is dense: use {}"
 _ITERATES = "stops by its own tests: use {}"
 
 # Functions without a rule, and the reason.
@@ -26,14 +25,8 @@ _MISSING = {
     "save_npz": "writes a file: write it outside of the program",
 }
 _MISSING_LINALG = {
-    "aslinearoperator": "makes an object of functions: use the matrix",
-    "expm": _DENSE.format("scipy.linalg.expm of toarray()"),
-    "expm_multiply": "has no rule yet: use scipy.linalg.expm of toarray()",
     "funm_multiply_krylov": "has no rule yet: use scipy.linalg.funm of toarray()",
-    "inv": _DENSE.format("spsolve"),
     "lobpcg": _ITERATES.format("scipy.linalg.eigh of toarray()"),
-    "lsmr": _ITERATES.format("spsolve of the normal equations"),
-    "lsqr": _ITERATES.format("spsolve of the normal equations"),
     "onenormest": "estimates: use abs(A).sum(0).max()",
     "spilu": "is a preconditioner: pass one of constants",
 }

@@ -109,3 +109,23 @@ def test_a_memo_of_constants_stays_as_it_is():
     f = by_memo(torch.tensor(4.0, dtype=torch.float64))
     assert float(SOLVERS["brentq"](f)) == pytest.approx(2.0)
     assert f.__closure__[1].cell_contents == {}
+
+
+class Node:
+    """Refers to another one."""
+
+
+def test_objects_that_contain_each_other_in_torch():
+    one, other = Node(), Node()
+    one.next, other.next, one.slope = other, one, 2.0
+
+    def loss(t):
+        def equation(x):
+            return x**3 * one.slope - t
+
+        return optimize.root(equation, torch.ones(2, dtype=torch.float64)).x.sum()
+
+    t = torch.tensor([1.5, 2.0], dtype=torch.float64, requires_grad=True)
+    loss(t).backward()
+    root = (t.detach() / 2.0) ** (1 / 3)
+    torch.testing.assert_close(t.grad, 1 / (6.0 * root**2))

@@ -107,16 +107,3 @@ def test_the_start_alone_has_a_derivative_that_is_not_silent():
 
 def test_a_loose_tolerance_of_the_derivatives_equation():
     refused(lambda v: run("cg", v, x0=1 / v, rtol=1.0), NotConverged, "residual")
-
-
-OPERATORS = {
-    "of a function": lambda v: la.cg(
-        la.LinearOperator((2, 2), matvec=lambda x: v * x, dtype=float), ONES
-    ),
-    "of constants": lambda v: la.cg(la.aslinearoperator(sp.eye_array(2)), v),
-}
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-def test_a_linear_operator_is_refused(name):
-    refused(lambda v: OPERATORS[name](v)[0].sum(), UnsupportedError, "matrix itself")

@@ -3,7 +3,15 @@
 Their matrices are `SparseArray`, SciPy's, JAX's `BCOO` or PyTorch's sparse tensors.
 """
 
-from . import _direct, _eigen, _iterative, _norms, _programs as _programs
+from . import (
+    _direct,
+    _eigen,
+    _exponential,
+    _iterative,
+    _least_squares,
+    _norms,
+    _programs as _programs,
+)
 from ._direct import (
     Factored as Factored,
     factor as factor,
@@ -13,6 +21,7 @@ from ._direct import (
     spsolve_triangular as spsolve_triangular,
 )
 from ._eigen import eigs as eigs, eigsh as eigsh, svds as svds
+from ._exponential import expm_multiply as expm_multiply
 from ._iterative import (
     NotConverged as NotConverged,
     bicg as bicg,
@@ -26,10 +35,19 @@ from ._iterative import (
     qmr as qmr,
     tfqmr as tfqmr,
 )
+from ._least_squares import lsmr as lsmr, lsqr as lsqr
 from ._norms import norm as norm
+from ._operators import (
+    LinearOperator as LinearOperator,
+    aslinearoperator as aslinearoperator,
+)
+from ._stored import expm as expm, inv as inv
 
 __all__: list[str] = []
 __all__ += _direct.__all__
 __all__ += _eigen.__all__
+__all__ += _exponential.__all__
+__all__ += _least_squares.__all__
+__all__ += ["LinearOperator", "aslinearoperator", "expm", "inv"]
 __all__ += _iterative.__all__
 __all__ += _norms.__all__

@@ -15,6 +15,8 @@ from rules_scipy.sparse._array import as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled, together
 
+from ._operators import operator_of, operator_solution
+
 __all__ = [
     "NotConverged",
     "bicg",
@@ -267,6 +269,11 @@ def _check_outputs(name: str, options: dict[str, Any]) -> None:
 def _iteration(name: str, preconditioners: tuple[str, ...]) -> Callable[..., Any]:
     def solve(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
         _check_outputs(name, options)
+        if hasattr(A, "matvec"):
+            given = {k: v for k, v in options.items() if v is not None}
+            for k in set(preconditioners) & set(given):
+                given[k] = _checked(given[k])
+            return operator_solution(name, operator_of(A), b, x0, given)
         a = inexact(as_sparse(A))
         data, b = together(a.data, b)
         if b.ndim == 2:
@@ -287,7 +294,7 @@ def _iteration(name: str, preconditioners: tuple[str, ...]) -> Callable[..., Any
     `{name}`, to the same `rtol`, and is an error where one did not converge.
 
     Args:
-        A: The matrix: whatever `as_sparse` accepts.
+        A: The matrix: whatever `as_sparse` accepts, or a `LinearOperator`.
         b: The right-hand side, `(n,)`.
         x0: The start, on which the solution does not depend.
         **options: As in SciPy: `rtol`, `atol`, `maxiter`, `M` and others; constants.

@@ -1,0 +1,166 @@
+"""Least squares by iterations, `lsqr` and `lsmr`: differentiated by the equation.
+
+With the residual r = b - A x and the damping d the solution satisfies
+
+    [ 1    A ] [r]   [b]
+    [ Aᴴ  -d²] [x] = [0],
+
+which is regular for a matrix of full column rank, or with damping. Without damping, a
+matrix of full row rank has the solution x = Aᴴ z of least norm, A x = b.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse.linalg as _sp
+
+import rules_core as rc
+from rules_scipy._functions import if_converged
+from rules_scipy._steps import declare
+from rules_scipy.sparse._array import as_sparse, inexact
+from rules_scipy.sparse._pattern import Pattern
+from rules_scipy.sparse._products import conjugate, together
+
+from ._direct import solved
+
+__all__ = ["lsmr", "lsqr"]
+
+
+class _Call(NamedTuple):
+    """A function of SciPy with its options; a constant of a program."""
+
+    name: str
+    pattern: Pattern
+    options: tuple[tuple[str, Any], ...]
+
+    def __tangent_structure__(self) -> None:
+        """Options have no derivative."""
+
+
+def _augmented(pattern: Pattern, *, wide: bool) -> Pattern:
+    """Of a wide matrix the adjoint takes the place of the matrix."""
+    m, n = pattern.shape
+    rows, columns = pattern.rows, pattern.columns
+    if wide:  # [-1, Aᴴ; A, 0] (x, z) = (0, b)
+        return _joined(n + m, (columns, n + rows), (n + rows, columns))
+    return _joined(m + n, (rows, m + columns), (m + columns, rows))
+
+
+def _joined(n: int, one: Any, two: Any) -> Pattern:
+    each = np.arange(n)
+    return Pattern(
+        np.concatenate([each, one[0], two[0]]),
+        np.concatenate([each, one[1], two[1]]),
+        (n, n),
+    )
+
+
+rc.non_differentiable(_augmented)
+
+
+def _exact(data: Any, b: Any, damp: float, pattern: Pattern) -> Any:
+    """The solution by factors of the equation."""
+    data, b = together(data, b)
+    xp, (m, n) = rc.array_namespace(data, b), pattern.shape
+    wide = m < n and not damp
+    kind = xp.result_type(data.dtype, b.dtype)
+    one = np.concatenate([np.full(n, -1.0), np.zeros(m)])
+    one = one if wide else np.concatenate([np.ones(m), np.full(n, -(damp**2))])
+    one = xp.asarray(one, dtype=kind, device=getattr(data, "device", None))
+    data, b = xp.astype(data, kind), xp.astype(b, kind)
+    parts = [conjugate(data), data] if wide else [data, conjugate(data)]
+    rest = 0 * xp.concat([b[:1]] * n)
+    right = xp.concat([rest, b] if wide else [b, rest])
+    x = solved(xp.concat([one, *parts]), right, _augmented(pattern, wide=wide), False)
+    return x[:n] if wide else x[m:]
+
+
+# What SciPy returns beside the solution
+_COUNTS = {"lsqr": 9, "lsmr": 7}
+
+
+def _least(data: Any, b: Any, call: Any, damp: float) -> Any:
+    """`(x, success, others)` of a function of SciPy."""
+    kind = np.result_type(data, b, np.float64)
+    matrix = call.pattern.csr(np.asarray(data).astype(kind))
+    found = getattr(_sp, call.name)(
+        matrix, np.asarray(b).astype(kind), damp, **dict(call.options)
+    )
+    x, stop, *others = found
+    numbers = [float(e) for e in others[: _COUNTS[call.name] - 1] if np.ndim(e) == 0]
+    return x, np.asarray(_is_solution(matrix, b, x, damp)), np.asarray([stop, *numbers])
+
+
+def _is_solution(matrix: Any, b: Any, x: Any, damp: float) -> bool:
+    """Whether the normal equations hold."""
+    left = matrix.conj().T @ (b - matrix @ x) - damp**2 * x
+    size = _sp.norm(matrix) * np.linalg.norm(b)
+    return bool(np.linalg.norm(left) <= 1e-3 * size)
+
+
+def _least_shape(data: Any, b: Any, call: Any, damp: Any) -> Any:
+    kind = np.result_type(np.dtype(data.dtype), np.dtype(b.dtype), np.float64)
+    count = {"lsqr": 8, "lsmr": 7}[call.name]
+    return (
+        rc.ShapeDtype((call.pattern.shape[1],), kind),
+        rc.ShapeDtype((), np.dtype(bool)),
+        rc.ShapeDtype((count,), np.dtype(float)),
+    )
+
+
+def _least_step(at: Any, data: Any, b: Any, call: Any, damp: Any) -> Any:
+    return _exact(data, b, damp, call.pattern), None, None
+
+
+_solution = declare(_least, _least_step, of=("data", "b"), out=_least_shape, fixed=(2,))
+
+
+def _found(name: str, A: Any, b: Any, damp: float, options: dict[str, Any]) -> Any:
+    a = inexact(as_sparse(A))
+    data, b = together(a.data, b)
+    if b.ndim == 2:
+        b = b[:, 0]
+    kept = tuple(sorted((k, v) for k, v in options.items() if v is not None))
+    x, success, numbers = _solution(data, b, _Call(name, a.pattern, kept), float(damp))
+    return if_converged(x, success, name), numbers
+
+
+def _refuse(name: str, options: dict[str, Any], *keys: str) -> None:
+    for key in keys:
+        if options.pop(key, None) is not None:
+            message = f"{name}: {key}= has no rule; leave it out."
+            raise rc.UnsupportedError(message)
+
+
+def lsqr(A: Any, b: Any, damp: float = 0.0, **options: Any) -> Any:
+    """The point of least squares, as `scipy.sparse.linalg.lsqr`.
+
+    `x` has the derivatives of the exact solution, by factors of a sparse matrix; the
+    numbers that follow it have none. Of a matrix without full rank they are NaN.
+
+    Args:
+        A: The matrix: whatever `as_sparse` accepts.
+        b: The right-hand side.
+        damp: The damping, a constant.
+        **options: As in SciPy, without `x0` and `calc_var`; constants.
+    """
+    _refuse("lsqr", options, "x0", "calc_var")
+    x, numbers = _found("lsqr", A, b, damp, options)
+    stop, steps, *norms = [numbers[i] for i in range(numbers.shape[0])]
+    return x, stop, steps, *norms, None
+
+
+def lsmr(A: Any, b: Any, damp: float = 0.0, **options: Any) -> Any:
+    """The point of least squares, as `scipy.sparse.linalg.lsmr`; see `lsqr`.
+
+    Args:
+        A: The matrix: whatever `as_sparse` accepts.
+        b: The right-hand side.
+        damp: The damping, a constant.
+        **options: As in SciPy, without `x0`; constants.
+    """
+    _refuse("lsmr", options, "x0")
+    x, numbers = _found("lsmr", A, b, damp, options)
+    return x, *[numbers[i] for i in range(numbers.shape[0])]
