@@ -1,9 +1,9 @@
 """Derivative rules for SciPy, for every framework.
 
 `rules_scipy.special`, `linalg`, `fft`, `integrate`, `interpolate`, `ndimage`,
-`optimize`, `signal`, `sparse` and `stats` contain functions with the names that they
-have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch tensors. The
-rules apply to SciPy's own functions too.
+`optimize`, `signal`, `sparse`, `spatial` and `stats` contain functions with the names
+that they have in SciPy: call them on NumPy arrays, JAX arrays and tracers, or torch
+tensors. The rules apply to SciPy's own functions too.
 
 >>> import numpy as np
 >>> import rules_core as rc
@@ -28,6 +28,7 @@ if _TYPE_CHECKING:
         optimize as optimize,
         signal as signal,
         sparse as sparse,
+        spatial as spatial,
         special as special,
         stats as stats,
     )
@@ -40,7 +41,7 @@ except ModuleNotFoundError as missing:
 
 __all__ = [
     "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal",
-    "sparse", "special", "stats",
+    "sparse", "spatial", "special", "stats",
 ]  # fmt: skip
 
 

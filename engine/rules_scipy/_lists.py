@@ -39,6 +39,8 @@ def constant_like(x: Any, like: Any) -> Any:
     """A NumPy array as one of another library."""
     from array_api_compat import device
 
+    # PyTorch has no negative strides.
+    x = np.asarray(x, order="C")
     return rc.array_namespace(like).asarray(x, device=device(like))
 
 

@@ -329,3 +329,16 @@ def test_state_that_is_no_cache_is_allowed(f, expected):
     for _ in range(3):
         np.testing.assert_allclose(grad(f)(X), expected)
     np.testing.assert_allclose(jvp(f, (X,), (np.ones(3),))[1], np.sum(expected))
+
+
+LISTS = np.empty(2, object)
+LISTS[:] = [[1, 2], [3]]
+
+
+def test_an_entry_of_an_array_of_objects_is_read_in_a_higher_derivative():
+    """A list has no memory to compare."""
+
+    def slope(x):
+        return grad(lambda y: len(LISTS[0]) * y * y)(x)
+
+    assert jvp(slope, (3.0,), (1.0,))[1] == 4.0

@@ -230,9 +230,15 @@ def read_attribute(run: Hooks, hook: Callable[..., Any], owner: Any, name: str) 
 def read_item(run: Hooks, hook: Callable[..., Any], owner: Any, key: Any) -> Any:
     value = hook(owner, key)
     place = type(owner).__name__, key
-    if isinstance(owner, np.ndarray) and owner_of(value) is not owner_of(owner):
+    if isinstance(owner, np.ndarray) and not is_part(value, owner):
         check_read(run, owner, place)
     return value if isinstance(value, np.ndarray) else check_read(run, value, place)
+
+
+def is_part(value: Any, a: Any) -> bool:
+    """Whether a value shares the memory of an array; entries of objects do not."""
+    numpys = isinstance(value, np.ndarray | np.generic)
+    return numpys and owner_of(value) is owner_of(a)
 
 
 def read_items(run: Hooks, hook: Callable[..., Any], x: Any, *pattern: Any) -> Any:

@@ -5,140 +5,49 @@ import pytest
 import scipy.interpolate as sp
 
 import rules_core as rc
-from rules_autodiff import UnsupportedProgram, grad, hessian, jvp, vjp
+from rules_autodiff import UnsupportedProgram, grad, hessian
 from rules_core.testing import check_rule
 from rules_scipy import interpolate as own
-from rules_scipy._lists import constant_like
 from rules_scipy.interpolate._matrices import scattered
 
+from .calls import (
+    assert_near,
+    check_in_jax,
+    check_in_numpy,
+    check_in_torch,
+    check_second_order,
+    difference,
+    differences,
+    dots,
+    loss_of,
+)
 from .interpolate_cases import CASES, NUMPY_ONLY
 
 SHARED = [name for name in CASES if name not in NUMPY_ONLY]
 
 
-def loss_of(f, module):
-    """A number that depends on all results, linearly and quadratically."""
-
-    def loss(*xs):
-        y, total = f(module, *xs), 0.0
-        for i, part in enumerate(y if isinstance(y, tuple | list) else (y,)):
-            w = np.random.default_rng(i).normal(size=np.shape(part))
-            is_numpys = isinstance(part, np.ndarray | np.generic | float)
-            w = w if is_numpys else constant_like(w, part)
-            total = total + (w * part * (1.0 + 0.5 * part)).sum()
-        return total
-
-    return loss
-
-
-def directions(args):
-    return [np.random.default_rng(9).normal(size=x.shape) for x in args]
-
-
-def difference(f, args, along, h=1e-5):
-    """The derivative along a direction, by central differences of order four."""
-
-    def at(step):
-        moved = [x + step * v for x, v in zip(args, along, strict=True)]
-        return np.asarray(f(*moved), float)
-
-    return (8.0 * (at(h) - at(-h)) - at(2 * h) + at(-2 * h)) / (12.0 * h)
-
-
-def differences(f, args):
-    """The derivative along a direction in each argument alone."""
-    found = []
-    for i, v in enumerate(directions(args)):
-        along = [np.zeros_like(x) for x in args]
-        along[i] = v
-        found.append(difference(f, args, along))
-    return np.array(found)
-
-
-def assert_near(found, expected, tolerance=1e-6):
-    size = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * size)
-
-
-def dots(gradients, args):
-    pairs = zip(gradients, directions(args), strict=True)
-    return np.array([float(np.sum(np.asarray(g) * v)) for g, v in pairs])
-
-
-def gradient_along(f, args):
-    """All gradients' sum with the directions."""
-    gradients = grad(f, tuple(range(len(args))))(*args)
-    pairs = zip(gradients, directions(args), strict=True)
-    return sum(np.sum(g * v) for g, v in pairs)
-
-
 @pytest.mark.covering(every=18)
 @pytest.mark.parametrize("name", CASES)
 def test_programs_for_numpy(name):
-    f, args = CASES[name]
-    loss = loss_of(f, sp)
-    expected = differences(loss, args)
-    y, pullback = vjp(loss, *args)
-    np.testing.assert_allclose(y, loss(*args), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(y, loss_of(f, own)(*args), rtol=1e-9, atol=1e-9)
-    assert_near(dots(pullback(1.0), args), expected)
-    assert_near(jvp(loss, args, tuple(directions(args)))[1], expected.sum())
+    check_in_numpy(*CASES[name], sp, own)
 
 
 @pytest.mark.covering(every=60)
 @pytest.mark.parametrize("name", CASES)
 def test_second_order_in_numpy(name):
-    f, args = CASES[name]
-    loss = loss_of(f, sp)
-
-    def slope(*xs):
-        return gradient_along(loss, xs)
-
-    found = jvp(slope, args, tuple(directions(args)))[1]
-    assert_near(found, difference(slope, args, directions(args), 1e-4), 1e-5)
+    check_second_order(*CASES[name], sp)
 
 
 @pytest.mark.covering(every=150, start=40)
 @pytest.mark.parametrize("name", SHARED)
 def test_jax(name):
-    jax = pytest.importorskip("jax")
-    f, args = CASES[name]
-    loss, which = loss_of(f, own), tuple(range(len(args)))
-    expected = differences(loss_of(f, sp), args)
-    xs = tuple(map(jax.numpy.asarray, args))
-    slopes = jax.jit(jax.grad(loss, which))
-    assert_near(dots(slopes(*xs), args), expected)
-    vs = tuple(map(jax.numpy.asarray, directions(args)))
-    assert_near(jax.jvp(loss, xs, vs)[1], expected.sum())
-    several = jax.vmap(slopes)(*[jax.numpy.stack([x, x]) for x in xs])
-    assert_near(dots([g[1] for g in several], args), expected)
-    second = dots(jax.jvp(slopes, xs, vs)[1], args).sum()
-    numbers = difference(lambda *z: dots(slopes(*z), args).sum(), args, vs, 1e-4)
-    assert_near(second, numbers, 1e-5)
+    check_in_jax(*CASES[name], sp, own)
 
 
 @pytest.mark.covering(every=70, start=17)
 @pytest.mark.parametrize("name", SHARED)
 def test_torch(name):
-    torch = pytest.importorskip("torch")
-    f, args = CASES[name]
-    loss, which = loss_of(f, own), tuple(range(len(args)))
-    expected = differences(loss_of(f, sp), args)
-    leaves = [torch.tensor(x, requires_grad=True) for x in args]
-    loss(*leaves).backward()
-    found = [np.zeros(x.shape) if x.grad is None else x.grad for x in leaves]
-    assert_near(dots(found, args), expected)
-    xs, vs = (tuple(map(torch.tensor, z)) for z in (args, directions(args)))
-    assert_near(torch.func.jvp(loss, xs, vs)[1], expected.sum())
-    slopes = torch.func.grad(loss, which)
-    several = torch.func.vmap(slopes)(*[torch.stack([x, x]) for x in xs])
-    assert_near(dots([g[1] for g in several], args), expected)
-    second = dots(torch.func.jvp(slopes, xs, vs)[1], args).sum()
-
-    def total(*z):
-        return dots(slopes(*map(torch.as_tensor, z)), args).sum()
-
-    assert_near(second, difference(total, args, directions(args), 1e-4), 1e-5)
+    check_in_torch(*CASES[name], sp, own)
 
 
 # objects

@@ -1,0 +1,93 @@
+"""What Qhull and trees find at points: constants, which methods and fields look up."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+import rules_core as rc
+from rules_scipy._arrays import arrays, concrete, refuse
+
+__all__ = ["Facts", "fact", "found", "missing", "points_of", "rows"]
+
+
+@final
+class Facts:
+    """SciPy's object of the numbers, a constant; None in traced code.
+
+    Args:
+        value: The object.
+        name: Of the class, for errors.
+    """
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.value, self.name = value, name
+
+    def __tangent_structure__(self) -> None:
+        """A constant."""
+
+    def look_up(self, what: str) -> Any:
+        """An attribute of SciPy's object."""
+        if self.value is None:
+            refuse(
+                f"{self.name}.{what}",
+                "depends on numbers that are not known in traced code: make the object "
+                "outside of jit, vmap and torch.func, or of constant points",
+            )
+        return getattr(self.value, what)
+
+
+def found(cls: Any, points: Any, *args: Any, **kwargs: Any) -> Facts:
+    """SciPy's object of the numbers of `points`."""
+    known = concrete(rc.ignore_derivatives(points))
+    made = None if known is None else _made(cls, known, args, kwargs)
+    return Facts(made, cls.__name__)
+
+
+def _made(cls: Any, points: Any, args: Any, kwargs: Any) -> Any:
+    return cls(points, *args, **kwargs)
+
+
+rc.non_differentiable(_made)
+
+
+def fact(name: str) -> Any:
+    """A field that is a constant."""
+
+    def read(self: Any) -> Any:
+        return _read(self.facts, name)
+
+    read.__doc__ = f"SciPy's `{name}`, a constant."
+    return property(read)
+
+
+def _read(facts: Facts, name: str) -> Any:
+    return facts.look_up(name)
+
+
+rc.non_differentiable(_read)
+
+
+def points_of(points: Any) -> Any:
+    """Points as a floating array `(n, d)`."""
+    [x] = arrays(points)
+    if len(x.shape) != 2:
+        message = "`points` should be a 2-D array"
+        raise ValueError(message)
+    return x
+
+
+def rows(x: Any, index: Any) -> Any:
+    """`x[index]` for an array of places, of NumPy."""
+    return x[np.asarray(index, np.int64)]
+
+
+def missing(name: str) -> Any:
+    """A field or method without a rule."""
+
+    def read(self: Any) -> Any:
+        refuse(name, "has no rule: use the other fields")
+
+    read.__doc__ = "Not covered: an error."
+    return property(read)

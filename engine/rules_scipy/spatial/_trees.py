@@ -1,0 +1,315 @@
+"""Nearest neighbours: distances in the data and the points.
+
+Which points are the neighbours is a constant; of equally near ones SciPy's choice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import scipy.spatial as _sp
+
+import rules_core as rc
+from rules_scipy._arrays import arrays, concrete, is_numpy, refuse
+from rules_scipy._lists import constant_like
+from rules_scipy._methods import covers_methods
+
+from ._declare import covers
+from ._facts import Facts, fact, found
+from ._lengths import length
+
+__all__ = ["KDTree", "cKDTree"]
+
+
+def _neighbours_shape(data: Any, q: Any, facts: Any, box: Any, options: Any) -> Any:
+    k = dict(options)["k"]
+    count = len(k) if isinstance(k, tuple) else k
+    tail = () if isinstance(k, int) and k == 1 else (count,)
+    return rc.ShapeDtype((*q.shape[:-1], *tail), np.int64)
+
+
+def _neighbours(data: Any, q: Any, facts: Any, box: Any, options: Any) -> Any:
+    tree = facts.value
+    if tree is None:
+        tree = _sp.cKDTree(np.asarray(data, float), boxsize=box)
+    given = {key: list(x) if isinstance(x, tuple) else x for key, x in options}
+    return np.asarray(tree.query(np.asarray(q, float), **given)[1], np.int64)
+
+
+# The numbers of the nearest points; that of all points where there is none.
+neighbours: rc.Primitive = rc.primitive(
+    _neighbours,
+    host=True,
+    out=_neighbours_shape,
+    static_argnames=("facts", "box", "options"),
+)
+rc.non_differentiable(neighbours)
+
+
+def _initialised(tree: Any, cls: Any, data: Any, args: Any) -> None:
+    """SciPy's part of an instance, whose methods in C read it."""
+    cls.__init__(tree, data, *args)
+
+
+rc.non_differentiable(_initialised)
+
+
+class _Tree:
+    """What both classes have.
+
+    Attributes:
+        data: The points, `(n, m)`.
+        facts: SciPy's tree of the numbers.
+    """
+
+    data: Any = None
+    scipys: Any = None
+
+    def assign(self, data: Any, *args: Any) -> None:
+        [x] = arrays(data)
+        if "complex" in str(x.dtype):
+            message = f"{type(self).__name__} does not work with complex data"
+            raise TypeError(message)
+        known = concrete(rc.ignore_derivatives(x))
+        self.data, self.args = x, args
+        self.box = None if args[-1] is None else _box(args[-1], x.shape[1])
+        if known is None:
+            # SciPy's methods in C raise an error for another number of axes.
+            known, args = np.zeros((1, x.shape[1] + 1)), ()
+        _initialised(self, self.scipys, np.array(known, float), args)
+        self.facts = found(self.scipys, x, *self.args)
+
+    indices = fact("indices")
+    tree = fact("tree")
+    size = fact("size")
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return int(self.data.shape[0])
+
+    @property
+    def m(self) -> int:
+        """The number of coordinates."""
+        return int(self.data.shape[1])
+
+    @property
+    def maxes(self) -> Any:
+        """The greatest coordinates."""
+        return rc.array_namespace(self.data).max(self.data, axis=0)
+
+    @property
+    def mins(self) -> Any:
+        """The least coordinates."""
+        return rc.array_namespace(self.data).min(self.data, axis=0)
+
+    def query_ball_point(self, *args: Any, **kwargs: Any) -> Any:
+        """The numbers of the points in balls: constants."""
+        return _called(self.facts, "query_ball_point", args, kwargs)
+
+    def query_ball_tree(self, *args: Any, **kwargs: Any) -> Any:
+        """The numbers of the points in balls: constants."""
+        return _called(self.facts, "query_ball_tree", args, kwargs)
+
+    def query_pairs(self, *args: Any, **kwargs: Any) -> Any:
+        """The pairs that are near: constants."""
+        return _called(self.facts, "query_pairs", args, kwargs)
+
+    def count_neighbors(
+        self, other: Any, r: Any, p: Any = 2.0, weights: Any = None,
+        cumulative: bool = True,
+    ) -> Any:  # fmt: skip
+        """How many pairs are near, which is constant, or the sum of their weights."""
+        if weights is None:
+            return _called(self.facts, "count_neighbors", (other, r, p), {
+                "cumulative": cumulative
+            })  # fmt: skip
+        return _weighed(self, other, r, p, weights, cumulative=cumulative)
+
+    def query(
+        self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0,
+        distance_upper_bound: Any = np.inf, workers: Any = 1,
+    ) -> Any:  # fmt: skip
+        """Distances of the nearest points, and their numbers, which are constants."""
+        data, q = arrays(self.data, x)
+        k = k if isinstance(k, int | np.integer) else tuple(int(i) for i in k)
+        options = {
+            "k": k, "eps": eps, "p": p, "workers": workers,
+            "distance_upper_bound": _number(distance_upper_bound),
+        }  # fmt: skip
+        i = neighbours(
+            rc.ignore_derivatives(data), rc.ignore_derivatives(q), self.facts,
+            self.box, tuple(options.items()),
+        )  # fmt: skip
+        return _distances(data, q, i, self.box, p), i
+
+    def sparse_distance_matrix(
+        self, other: Any, max_distance: Any, p: Any = 2.0,
+        output_type: Any = "dok_matrix",
+    ) -> Any:  # fmt: skip
+        """The distances up to one, in a matrix of SciPy."""
+        if not is_numpy(self.data, other.data) or output_type == "ndarray":
+            refuse(
+                "sparse_distance_matrix",
+                "has derivatives in NumPy programs, as a matrix or a dict",
+            )
+        i, j = _pairs(self.facts, _facts_of(other), max_distance, p)
+        y = _norms(self.data[i] - other.data[j], self.box, p)
+        if output_type == "dict":
+            return {
+                (int(a), int(b)): y[n]
+                for n, (a, b) in enumerate(zip(i, j, strict=True))
+            }
+        shape = self.data.shape[0], other.data.shape[0]
+        made = scipy.sparse.coo_matrix((y, (i, j)), shape=shape)
+        return made if output_type == "coo_matrix" else made.asformat("dok")
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.data, *self.args)
+
+    def __setstate__(self, state: Any) -> None:
+        refuse(type(self).__name__, "is made by its constructor alone")
+
+
+def _called(facts: Facts, name: str, args: Any, kwargs: Any) -> Any:
+    args = tuple([_as_constant(a) for a in args])
+    return facts.look_up(name)(*args, **{k: _as_constant(x) for k, x in kwargs.items()})
+
+
+def _as_constant(x: Any) -> Any:
+    if isinstance(x, _Tree):
+        return x.facts.value
+    return rc.ignore_derivatives(x) if rc.is_array(x) else x
+
+
+def _weighed(
+    tree: Any, other: Any, r: Any, p: Any, weights: Any, *, cumulative: bool
+) -> Any:
+    """The sums of the products of the weights of pairs up to each distance."""
+    pair = weights if isinstance(weights, tuple) else (weights, weights)
+    a, b = arrays(*pair)
+    xp = rc.array_namespace(a, b)
+    d = _all_distances(tree.data, other.data, tree.box, p)
+    r = np.asarray(rc.ignore_derivatives(r), float)
+    near = d[..., None] <= np.reshape(r, (-1,))
+    if not cumulative:
+        near[..., 1:] &= ~near[..., :-1]
+    table = constant_like(near.astype(float), a)
+    sums = xp.sum(a[:, None, None] * b[None, :, None] * table, axis=(0, 1))
+    return xp.reshape(sums, r.shape)
+
+
+def _all_distances(a: Any, b: Any, box: Any, p: Any) -> Any:
+    return _norms(np.asarray(a)[:, None, :] - np.asarray(b)[None, :, :], box, p)
+
+
+rc.non_differentiable(_all_distances)
+
+
+def _number(x: Any) -> float:
+    known = concrete(rc.ignore_derivatives(x))
+    if known is None:
+        refuse("distance_upper_bound", "must be a constant")
+    return float(known)
+
+
+def _box(boxsize: Any, m: int) -> Any:
+    """Lengths of a periodic domain; zero where it is not."""
+    return tuple(np.broadcast_to(np.asarray(boxsize, float), (m,)).tolist())
+
+
+def _distances(data: Any, q: Any, i: Any, box: Any, p: Any) -> Any:
+    """Of points and neighbours; infinite where there is none."""
+    xp = rc.array_namespace(data, q)
+    n = data.shape[0]
+    there = i < n
+    index = xp.where(there, i, xp.zeros_like(i))
+    if len(i.shape) == len(q.shape):
+        q = q[..., None, :]
+    flat = data[xp.reshape(index, (-1,))]
+    d = xp.reshape(flat, (*i.shape, data.shape[1])) - q
+    y = _norms(d, box, p)
+    return xp.where(there, y, xp.full_like(y, float("inf")))
+
+
+def _norms(d: Any, box: Any, p: Any) -> Any:
+    if box is not None:
+        size = np.asarray(box)
+        size = np.where(size > 0, size, np.inf)
+        xp = rc.array_namespace(d)
+        whole, inverse = (constant_like(x, d) for x in (
+            np.where(np.isinf(size), 0.0, size), 1.0 / size
+        ))  # fmt: skip
+        d = d - whole * rc.ignore_derivatives(xp.round(d * inverse))
+    return length(d, p)
+
+
+def _facts_of(tree: Any) -> Facts:
+    return tree.facts if isinstance(tree, _Tree) else Facts(tree, "KDTree")
+
+
+def _pairs(a: Facts, b: Facts, most: Any, p: Any) -> tuple[Any, Any]:
+    found = a.look_up("sparse_distance_matrix")(b.value, most, p, "coo_matrix")
+    return np.asarray(found.row, np.int64), np.asarray(found.col, np.int64)
+
+
+rc.non_differentiable(_pairs)
+
+
+@covers(_sp.KDTree)
+class KDTree(_Tree, _sp.KDTree):
+    """`scipy.spatial.KDTree`: distances in the data and the points.
+
+    >>> import jax, numpy as np
+    >>> from rules_scipy.spatial import KDTree
+    >>> x = np.asarray([[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]])
+    >>> near = jax.jit(jax.grad(lambda x: KDTree(x).query(x[:1], k=2)[0].sum()))
+    >>> near(x).round(3).tolist()
+    [[-0.6, -0.8], [0.6, 0.8], [0.0, 0.0]]
+    """
+
+    scipys = _sp.KDTree
+
+    def __init__(
+        self, data: Any, leafsize: int = 10, compact_nodes: bool = True,
+        copy_data: bool = False, balanced_tree: bool = True, boxsize: Any = None,
+    ) -> None:  # fmt: skip
+        self.assign(data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize)
+
+
+@covers(_sp.cKDTree)
+class cKDTree(_Tree, _sp.cKDTree):  # noqa: N801  SciPy's name
+    """`scipy.spatial.cKDTree`, as `KDTree`."""
+
+    scipys = _sp.cKDTree
+
+    def __init__(
+        self, data: Any, leafsize: int = 16, compact_nodes: bool = True,
+        copy_data: bool = False, balanced_tree: bool = True, boxsize: Any = None,
+    ) -> None:  # fmt: skip
+        self.assign(data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize)
+
+
+# SciPy's trees of constants
+
+
+def _own(tree: Any) -> Any:
+    """This pack's instance of SciPy's, which may be one already."""
+    if isinstance(tree, _Tree):
+        return tree
+    own = KDTree if isinstance(tree, _sp.KDTree) else cKDTree
+    made: Any = own.__new__(own)
+    made.data, made.facts = np.asarray(tree.data), Facts(tree, own.__name__)
+    made.box = None if tree.boxsize is None else _box(tree.boxsize, tree.m)
+    return made
+
+
+for _cls in (_sp.KDTree, _sp.cKDTree):
+    covers_methods(
+        _cls,
+        _own,
+        "query query_ball_point query_ball_tree query_pairs sparse_distance_matrix "
+        "count_neighbors",
+    )

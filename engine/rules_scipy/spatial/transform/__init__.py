@@ -1,0 +1,4 @@
+"""`scipy.spatial.transform` for every framework."""
+
+from ._curves import RotationSpline as RotationSpline, Slerp as Slerp
+from ._rotation import Rotation as Rotation
