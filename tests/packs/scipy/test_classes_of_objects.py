@@ -5,12 +5,14 @@ import pytest
 import scipy.integrate
 import scipy.interpolate as si
 import scipy.sparse as sp
+import scipy.spatial as space
 import scipy.stats as st
 
 from rules_autodiff import grad, jvp, value_and_grad
 
 X = np.linspace(0.0, 1.0, 8)
 T = np.array([0.0, 0.0, 0.0, 0.0, 0.3, 0.6, 1.0, 1.0, 1.0, 1.0])
+R = space.transform.Rotation
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
 
@@ -67,6 +69,16 @@ OBJECTS = {
     "interpolant": lambda a: decay(a, dense_output=True).sol,
     "sparse": lambda a: sp.csr_array((np.ones(2) * a, ([0, 1], [1, 0]))).T,
     "diagonals": lambda a: sp.diags([a, a]),
+    "rotation": lambda a: R.from_euler("x", a),
+    "its power": lambda a: R.from_euler("x", a) ** 2.0,
+    "between": lambda a: space.transform.Slerp([0, a], R.identity(2)),
+    "curve": lambda a: space.transform.RotationSpline([0, a], R.identity(2)),
+    "hull": lambda a: space.ConvexHull(CORNERS * a),
+    "mesh": lambda a: space.Delaunay(CORNERS * a),
+    "regions": lambda a: space.Voronoi(CORNERS * a),
+    "tree": lambda a: space.KDTree(CORNERS * a),
+    "old tree": lambda a: space.cKDTree(CORNERS * a),
+    "rectangle": lambda a: space.Rectangle(X * a, X),
 }  # fmt: skip
 if hasattr(st, "Normal"):
     OBJECTS["variable"] = lambda a: st.Normal(mu=a)
