@@ -2,6 +2,10 @@
 # make demo DEMO=river   fit a NumPy simulation without rules in both
 # make demo DEMO=calibration   a spline through standards, and its error, in NumPy
 # make demo DEMO=epidemic   fit a differential equation, solved by SciPy, in both
+# make demo DEMO=conductivity   an inverse problem through SciPy's sparse solver, in NumPy
+# make demo DEMO=weighting   a filter designed by its gradient through sosfilt, in JAX
+# make demo DEMO=registration   two images, laid on each other, in PyTorch
+# make demo DEMO=spectrum   Voigt profiles of the sodium lines of a flame, in NumPy
 # make test   the everyday tests, documentation examples included: every mechanism is met
 #             (some five minutes on two idle cores)
 # make test-full  those and what repeats them for other values

@@ -1,0 +1,1 @@
+"""How well a plate conducts heat, found from its temperature: an inverse problem."""

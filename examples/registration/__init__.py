@@ -1,0 +1,1 @@
+"""Two pictures of one head, laid on each other: image registration."""

@@ -1,0 +1,1 @@
+"""The temperature of a flame from the sodium lines of its light."""

@@ -1,0 +1,1 @@
+"""A digital filter for sound levels, designed by the gradient of its response."""
