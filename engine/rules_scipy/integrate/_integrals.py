@@ -26,6 +26,7 @@ from rules_core import (
 )
 from rules_scipy._functions import Function, Run, like, solve
 from rules_scipy._parameters import (
+    builder_of,
     joined,
     leaves,
     reader_of,
@@ -279,8 +280,10 @@ def integral_frule(
     zero = rc.ZeroTangent()
     found = leaves((fun, args), (dfun, spread(dargs, args)))
 
+    build = builder_of(fun, args)
+
     def along(x: Any) -> Any:
-        dfun, dargs = tangent_of(fun, args, found)
+        dfun, dargs = build(found)
         given = dfun, zero, *spread(dargs, args)
         y, dy = frule_via_ad(config, given, fun, x, *args)
         dy = y * 0.0 if isinstance(dy, rc.AbstractZero) else dy

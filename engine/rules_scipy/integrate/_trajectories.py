@@ -32,6 +32,7 @@ from rules_core import (
 )
 from rules_scipy._functions import Function, known, solve, stacked
 from rules_scipy._parameters import (
+    builder_of,
     joined,
     leaves,
     reader_of,
@@ -221,13 +222,14 @@ def _variation(
     if not zeros[1]:
         start = start - value_forwards(config, rate, fun, args, t0, y0) * dt0
 
+    build = builder_of(fun, args)
+
     def along(t: Any, both: Any) -> Any:
         y, dy = both[:size], both[size:]
-        dfun, dargs = tangent_of(fun, args, dparts)
+        dfun, dargs = build(dparts)
         given = zero, dfun, spread(dargs, args), zero, dy
         f, df = frule_via_ad(config, given, rate, fun, args, t, y)
-        df = y * 0.0 if isinstance(df, rc.AbstractZero) else df
-        return rc.array_namespace(y).concat([f, df])
+        return _concat([f, _as(y, df)])
 
     xp = rc.array_namespace(y0)
     both = solved(along, xp.concat([y0, start]), t0, times, problem)
