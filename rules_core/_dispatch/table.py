@@ -134,10 +134,9 @@ class RuleSet:
     __slots__ = (
         "_before",
         "_changed",
-        "_configured",
         "_decorate",
         "_decorated",
-        "_plain",
+        "_dispatchers",
         "_volatile",
         "binary",
         "caches",
@@ -166,7 +165,7 @@ class RuleSet:
         self._before, self._decorate, self._changed = before, decorate, changed
         # One object per rule for all types: adapters compare rules by identity.
         self._decorated: dict[Rule, Rule] = {}
-        self._rebuild()
+        self._dispatchers: tuple[Dispatcher, Dispatcher] | None = None
 
     def add(self, rule: Rule) -> None:
         """Register a rule; one from this place with an equal signature is replaced.
@@ -181,11 +180,9 @@ class RuleSet:
                     raise RuleClashError(old, rule)
             if len(others) == len(self.rules):
                 self.rules.append(rule)
-                self._enter(rule)
             else:
                 warn_of_others(rule, [r for r in self.rules if r not in others])
                 self.rules = [*others, rule]
-                self._rebuild()
             self.forget()
 
     def remove(self, rules: list[Rule]) -> None:
@@ -196,12 +193,12 @@ class RuleSet:
         """Go back to an earlier list of rules."""
         with LOCK:
             self.rules = list(rules)
-            self._rebuild()
             self.forget()
 
     def forget(self) -> None:
         """Clear every cache, in place: call sites may hold the dicts."""
         with LOCK:
+            self._dispatchers = None
             self._volatile.clear()
             self._decorated.clear()
             self.unary.clear()
@@ -276,19 +273,21 @@ class RuleSet:
     def candidates(self, config: type, types: tuple[type, ...]) -> list[Rule]:
         """Matching rules, with a config if `config` is one, otherwise without."""
         with LOCK:
+            if self._dispatchers is None:
+                self._dispatchers = self._made()
+            plain, configured = self._dispatchers
             if config is NoConfig:
-                return _matches(self._plain, types)
-            return _matches(self._configured, (config, *types))
+                return _matches(plain, types)
+            return _matches(configured, (config, *types))
 
-    def _rebuild(self) -> None:
-        self._plain, self._configured = Dispatcher("plain"), Dispatcher("configured")
+    def _made(self) -> tuple[Dispatcher, Dispatcher]:
+        """Dispatchers: most functions of a pack are never called in a program."""
+        plain, configured = Dispatcher("plain"), Dispatcher("configured")
         for rule in self.rules:
-            self._enter(rule)
-
-    def _enter(self, rule: Rule) -> None:
-        dispatcher = self._plain if rule.config is None else self._configured
-        for signature in _signatures(rule):
-            dispatcher.funcs.setdefault(signature, []).append(rule)
+            dispatcher = plain if rule.config is None else configured
+            for signature in _signatures(rule):
+                dispatcher.funcs.setdefault(signature, []).append(rule)
+        return plain, configured
 
     def _depends_on_abc(self) -> bool:
         """Whether a later `ABC.register` could change the result unnoticed."""
