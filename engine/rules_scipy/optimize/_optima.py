@@ -163,6 +163,8 @@ _SHORT = 1e-4
 _FLAT = 1e-9
 # and the gradient is zero from this part of the size that it has near the solution.
 _ZERO = 1e-6
+# A step of Newton's method leaves this part of its square.
+_SQUARED = 10.0
 # Beside the solution, by this power of the rounding error, the gradient changes as its
 # derivative says, but for this part: at a kink that is the derivative of one side, or
 # of none.
@@ -201,8 +203,12 @@ def _checks(
     aside = conditions(y + _SHORT * (xp.abs(y) + 1.0), functions, args, n)[1]
     settled = good | (short & (_most(xp, rest) <= _FLAT * _most(xp, aside)))
     size = xp.sum(xp.abs(A) * (xp.abs(y) + 1.0), axis=1)
-    near = _is_near(xp, u, lower) | _is_near(xp, u, upper)
-    weak = (xp.abs(v) <= _ZERO * size) & near & (lower < upper)
+    # A more accurate optimum, too: a method that stays inside, or stops early, has
+    # neither met a limit nor lost its multiplier.
+    off = _most(xp, step) / (1.0 + _most(xp, y))
+    corrected = conditions(y - step, functions, args, n)
+    weak = _is_weak(xp, (u, v), lower, upper, size, 0.0 * off)
+    weak = weak | _is_weak(xp, corrected, lower, upper, size, off)
     eps = xp.finfo(y.dtype).eps
     far = float(eps) ** _ASIDE
     ends = [_beside(xp, y, far * sign, lower[:n], upper[:n]) for sign in (1.0, -1.0)]
@@ -230,8 +236,12 @@ def _most(xp: Any, x: Any) -> Any:
     return xp.max(xp.abs(x))
 
 
-def _is_near(xp: Any, u: Any, limit: Any) -> Any:
-    return xp.abs(u - limit) <= _ZERO * (1.0 + xp.abs(u))
+def _is_weak(xp: Any, at: Any, lower: Any, upper: Any, size: Any, off: Any) -> Any:
+    """Whether limits are met with a multiplier of zero; `off` is a step of Newton's."""
+    (u, v), zero = at, _ZERO + _SQUARED * off * off
+    far = xp.where(xp.abs(u - lower) < xp.abs(u - upper), u - lower, u - upper)
+    near = xp.abs(far) <= zero * (1.0 + xp.abs(u))
+    return (xp.abs(v) <= zero * size) & near & (lower < upper)
 
 
 def _balanced(xp: Any, A: Any) -> tuple[Any, Any, Any]:
