@@ -222,3 +222,30 @@ def test_every_kind_of_call_method(name, tier):
     for program in (lambda x: f(x), lambda x: [f][0](x), lambda x: f.__call__(x)):
         np.testing.assert_allclose(grad(program, tier=tier)(1.3), slope)
         np.testing.assert_allclose(jvp(program, (1.3,), (1.0,))[1], slope)
+
+
+@rc.primitive
+def kept(f):
+    """A rule whose result is a function that it was given."""
+    return f
+
+
+rc.non_differentiable(kept)
+RETURNED = {
+    "a function": lambda x: kept(lambda v: v * x[1]),
+    "in a list": lambda x: kept([lambda v: v * x[1]]),
+    "in a method": lambda x: kept(functools.partial(lambda v, w: v * w, x)),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_what_a_returned_function_captures_keeps_its_derivative(name):
+    """The rule's derivative is that of its result, not of the variable in it."""
+
+    def f(x):
+        RETURNED[name](x)
+        return np.sum(x**2)
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(grad(f)(x), 2 * x)
+    assert jvp(f, (x,), (x,))[1] == 28.0

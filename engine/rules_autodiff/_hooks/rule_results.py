@@ -51,13 +51,18 @@ def owned(run: Hooks, y: Any, found: Any) -> Any:
     if is_float_array(y):
         return owned_array(run, y, found)
     level = run.structure(y)
-    if level is None or (callable(y) and not holds_argument(level, found)):
+    if level is None or (callable(y) and not is_shared(run, y, level, found)):
         return y
     parts = [owned(run, value, found) for value in level.values]
     own = level.rebuild(parts)
     if not isinstance(y, tuple) and id(y) in reached(*found.args):
         note_copy(run, y, own, found)
     return own
+
+
+def is_shared(run: Hooks, y: Any, level: Any, found: Any) -> bool:
+    """Whether a callable holds what the rule was given, or what the run follows."""
+    return holds_argument(level, found) or run.slot(y) is not None
 
 
 def holds_argument(level: Any, found: Any) -> bool:

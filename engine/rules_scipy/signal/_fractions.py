@@ -58,12 +58,13 @@ def _parts(at: At, b: Any, a: Any, name: str) -> tuple[Any, Any, Any]:
 def _residue_step(at: At, b: Any, a: Any) -> Any:
     """r = b(p) / a′(p), and the quotient of the polynomials."""
     b, a, p = _parts(at, b, a, "residue")
-    return polynomial(b, p) / _slope(a, p), p, _direct(b, a)
+    return polynomial(b, p) / _slope(a, p), p, _direct(at, b, a)
 
 
-def _direct(b: Any, a: Any) -> Any:
-    more = b.shape[0] - a.shape[0] + 1
-    return deconvolve(b, a)[0] if more > 0 else (b[:1] * a[:1])[:0]
+def _direct(at: At, b: Any, a: Any) -> Any:
+    """The quotient; SciPy cuts its zeros at high powers."""
+    more, size = b.shape[0] - a.shape[0] + 1, at.y[2].shape[0]
+    return deconvolve(b, a)[0][more - size :] if size else (b[:1] * a[:1])[:0]
 
 
 def _residuez_step(at: At, b: Any, a: Any) -> Any:
@@ -71,7 +72,7 @@ def _residuez_step(at: At, b: Any, a: Any) -> Any:
     b, a, p = _parts(at, b, a, "residuez")
     rising_b, rising_a = flipped(b, 0), flipped(a, 0)
     r = -p * polynomial(rising_b, 1 / p) / _slope(rising_a, 1 / p)
-    return r, p, flipped(_direct(rising_b, rising_a), 0)
+    return r, p, flipped(_direct(at, rising_b, rising_a), 0)
 
 
 residue = declared(_sp.residue, _residue_step, "b", "a", out=_fractions_shape)

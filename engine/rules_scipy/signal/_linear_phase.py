@@ -11,7 +11,7 @@ import scipy.signal as _sp
 import rules_core as rc
 from rules_scipy.linalg._matrices import joined, solved
 
-from ._axis import column, fixed, flipped, together
+from ._axis import column, fixed, flipped, padded, together
 from ._declare import At, declared
 from ._designs import sinc
 from ._windows import window_of
@@ -23,8 +23,12 @@ __all__ = ["firls", "firwin2", "minimum_phase"]
 
 
 def _interpolated(x: Any, freq: Any, gain: Any) -> Any:
-    """Lines between the gains; the number of those that jump at one frequency."""
+    """Lines between the gains; SciPy moves two equal frequencies a little apart."""
     xp = rc.array_namespace(freq, gain)
+    jump = rc.ignore_derivatives(freq[1:]) == rc.ignore_derivatives(freq[:-1])
+    apart = float(np.finfo(float).eps) * rc.ignore_derivatives(freq[-1])
+    gap = xp.where(jump, apart, 0 * apart)
+    freq = freq + padded(gap, 0, 1, 0) - padded(gap, 0, 0, 1)
     still = rc.ignore_derivatives(freq)
     last = xp.searchsorted(still, x, side="left")
     last = xp.clip(last, 1, freq.shape[0] - 1)

@@ -23,6 +23,7 @@ __all__ = ["ShortTimeFFT"]
 _KEPT = ("mfft", "fft_mode", "phase_shift", "fs", "T")  # set on the plan
 
 
+@rc.primitive
 def _plan(win: Any, hop: int, fs: float, options: dict[str, Any]) -> Any:
     """SciPy's object: which slices there are depends on zeros at a window's ends.
 
@@ -33,10 +34,34 @@ def _plan(win: Any, hop: int, fs: float, options: dict[str, Any]) -> Any:
     except Exception:  # of a traced array; each framework raises its own
         kind = complex if "complex" in str(win.dtype) else float
         numbers = np.hanning(win.shape[0] + 2)[1:-1].astype(kind)
-    return _sp.ShortTimeFFT(numbers, hop, fs, **options)
+    return _Held(_sp.ShortTimeFFT(numbers, hop, fs, **options))
 
 
-rc.non_differentiable(_plan)
+class _Held:
+    """A constant."""
+
+    def __init__(self, plan: Any) -> None:
+        self.plan = plan
+
+    def __tangent_structure__(self) -> None:
+        """A constant."""
+
+
+_RATE = "ShortTimeFFT: the rate fs must be a constant: its derivative has no rule."
+
+
+@rc.frule.define(_plan)
+def _plan_frule(tangents: Any, win: Any, hop: Any, fs: Any, options: Any) -> Any:
+    if not isinstance(tangents[3], rc.AbstractZero):
+        raise rc.UnsupportedError(_RATE)
+    return _plan(win, hop, fs, options), rc.NoTangent()
+
+
+@rc.rrule.define(_plan)
+def _plan_rrule(win: Any, hop: Any, fs: Any, options: Any, *, needs: Any) -> Any:
+    if needs[2]:
+        raise rc.UnsupportedError(_RATE)
+    return _plan(win, hop, fs, options), lambda _dy: (rc.NoTangent(),) * 5
 
 
 def _power(win: Any) -> Any:
@@ -91,7 +116,8 @@ class ShortTimeFFT:
     ) -> None:
         options = {"fft_mode": fft_mode, "mfft": mfft, "scale_to": scale_to,
                    "phase_shift": phase_shift}  # fmt: skip
-        self._fill(_plan(rc.ignore_derivatives(win), hop, fs, options), win, dual_win)
+        held: Any = _plan(rc.ignore_derivatives(win), hop, fs, options)
+        self._fill(held.plan, win, dual_win)
         if scale_to is not None:
             self._scale(scale_to)
 

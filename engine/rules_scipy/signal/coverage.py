@@ -53,7 +53,7 @@ derivative in one is an error.
 | `residue`, `residuez`, `invres`, `invresz` | is NaN at a multiple pole |
 | `step`, `impulse`, `bode`, `freqresp` and those in discrete time | is in a tuple of arrays; times and frequencies are constants |
 | `cspline1d`, `cspline2d`, `symiirorder1` and others | is that of whole sums at the ends, which SciPy cuts where they are small. The smoothing parameter is a constant: the poles of `symiirorder2` are not |
-| `tf2zpk`, `sos2zpk` | is NaN at a multiple root. In traced code roots, and polynomials of complex roots, are complex |
+| `tf2zpk`, `sos2zpk` | is NaN at a multiple root, and in a section that begins with zero. In traced code roots, and polynomials of complex roots, are complex |
 | `zpk2sos`, `tf2sos`, `butter` and other designs with `output="sos"` | is taken at a fixed order and pairing of the roots |
 | `ellip` | is in the frequencies; the ripples are constants |
 | `lsim`, `dlsim`, `cont2discrete` | is in tuples of arrays, not in objects; times are constants |

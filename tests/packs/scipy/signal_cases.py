@@ -496,6 +496,8 @@ def linear_phase():
     for n, kw in [(9, {}), (8, {"window": ("kaiser", 3.0)}), (8, {"window": None})]:
         yield sp.firwin2, (n, freq, gain), kw | {"nfreqs": 31}
         yield sp.firwin2, (n, 2.1 * freq, gain), kw | {"fs": 4.2}
+    jump = np.array([0.0, 0.5, 0.5, 1.0])  # at a place of the grid
+    yield sp.firwin2, (8, jump.tolist(), np.array([1.0, 0.8, 0.2, 0.0])), {}
     odd = gain * freq * (1 - freq)
     for n in (7, 8):
         yield sp.firwin2, (n, freq, odd), {"antisymmetric": True}
@@ -522,6 +524,8 @@ def linear_phase():
 
 def fractions():
     a3 = 1.5 * np.poly([0.5, -0.3, 0.8])
+    cut = np.array([0.0, 0.0, 1.0, 0.4, 0.3])
+    yield sp.residue, (cut.tolist(), a3), {}
     for b, a in [(B, a3), (real(6), a3), (B, np.array([1.0, 0.3])), (cplx(4), a3)]:
         yield sp.residue, (b, a), {}
         yield sp.residuez, (b, a), {}

@@ -8,7 +8,8 @@ import pytest
 import scipy.signal as sp
 import torch
 
-from rules_autodiff import grad
+from rules_autodiff import grad, jvp
+from rules_core import UnsupportedError
 from rules_scipy.signal import ShortTimeFFT
 
 from .frameworks import HOSTS, differences, directions
@@ -126,3 +127,16 @@ def test_an_object_is_a_container_of_its_windows():
     np.testing.assert_allclose(slope.win, known, rtol=1e-12)
     traced = jax.jit(jax.grad(lambda w: ShortTimeFFT(w, 3, 2.0).spectrogram(x).sum()))
     np.testing.assert_allclose(traced(f.win), known, rtol=1e-9)
+
+
+def test_the_rate_is_a_constant():
+    x = RNG.normal(size=20)
+
+    def power(fs):
+        return np.sum(
+            sp.ShortTimeFFT(WINDOWS["real"], 3, fs, scale_to="psd").stft(x).real
+        )
+
+    for derivative in (grad(power), lambda fs: jvp(power, (fs,), (1.0,))):
+        with pytest.raises(UnsupportedError, match="fs must be a constant"):
+            derivative(2.0)

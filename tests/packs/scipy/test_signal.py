@@ -36,8 +36,10 @@ def moves_of(f, arrays):
     if f in (sp.sosfilt, sp.sosfiltfilt, sp.freqz_sos):
         moves[0] = moves[0] * (arrays[0] != 0) * (np.arange(6) != 3)
     if f in (sp.firwin2, sp.firls):  # the edges of frequencies, and gains of zero
-        inside = (arrays[0] != 0) & (arrays[0] != arrays[0][-1])
-        moves = [moves[0] * inside, moves[1] * (arrays[1] != 0)]
+        moves[-1] = moves[-1] * (arrays[-1] != 0)
+        if len(arrays) == 2:
+            ends = arrays[0][[0, -1]]
+            moves[0] = moves[0] * ~np.isin(arrays[0], ends)
     if f in (sp.zpk2tf, sp.zpk2sos):
         moves = [paired(x, dx) for x, dx in zip(arrays, moves, strict=True)]
     return moves

@@ -15,7 +15,7 @@ from rules_scipy.sparse._array import as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled, together
 
-from ._operators import operator_of, operator_solution
+from ._operators import Held, operator_of, operator_solution
 
 __all__ = [
     "NotConverged",
@@ -64,7 +64,8 @@ class _Method(NamedTuple):
         options = tuple([(k, v) for k, v in self.options if k not in dropped])
         own = self.preconditioners
         if turned and self.name not in _SYMMETRIC:
-            own = tuple([(k, m.H) for k, m in own if _has_adjoint(m)])
+            known = [(k, m.operator) for k, m in own if _has_adjoint(m.operator)]
+            own = tuple([(k, Held(m.H)) for k, m in known])
         return _Method(self.name, options, own)
 
 
@@ -90,7 +91,8 @@ def _iterated_shape(data: Any, b: Any, *_args: Any, **_kw: Any) -> Any:
 def iterated(data: Any, b: Any, x0: Any, pattern: Pattern, method: _Method) -> Any:
     """`(x, info)` of a method of SciPy."""
     kind = np.result_type(data, b, np.float32)
-    options = {**dict(method.options), **dict(method.preconditioners)}
+    held = {k: m.operator for k, m in method.preconditioners}
+    options = {**dict(method.options), **held}
     start = None if x0 is None else np.array(x0)
     matrix = pattern.csr(np.asarray(data).astype(kind))
     x, info = getattr(_sp, method.name)(matrix, np.array(b), start, **options)
@@ -233,7 +235,7 @@ def solved_again_rrule(
 
 
 def _checked(value: Any) -> Any:
-    """A preconditioner: constant, so of NumPy's or SciPy's arrays.
+    """A preconditioner, held: constant, so of NumPy's or SciPy's arrays.
 
     SciPy calls its functions with residuals; what they store has no derivative.
     """
@@ -243,10 +245,10 @@ def _checked(value: Any) -> Any:
         if held[name] is not None:
             held = held | {name: numpy_function(held[name])[0](())}
     if held == vars(operator):
-        return operator
+        return Held(operator)
     own = copy(operator)
     vars(own).update(held)
-    return own
+    return Held(own)
 
 
 rc.non_differentiable(_checked)

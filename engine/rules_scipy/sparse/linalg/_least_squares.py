@@ -124,7 +124,29 @@ def _found(name: str, A: Any, b: Any, damp: float, options: dict[str, Any]) -> A
         b = b[:, 0]
     kept = tuple(sorted((k, v) for k, v in options.items() if v is not None))
     x, success, numbers = _solution(data, b, _Call(name, a.pattern, kept), float(damp))
-    return if_converged(x, success, name), numbers
+    return if_converged(x, success, name), told(numbers, x)
+
+
+@rc.primitive
+def told(numbers: Any, x: Any) -> Any:
+    """Estimates of norms, which depend on what the solution `x` depends on."""
+    return numbers
+
+
+@rc.frule.define(told)
+def told_frule(tangents: Any, numbers: Any, x: Any) -> Any:
+    """NaN, which does no harm where it is not used."""
+    return numbers, np.nan * numbers
+
+
+@rc.rrule.define(told)
+def told_rrule(numbers: Any, x: Any) -> Any:
+    def told_pullback(_dy: Any) -> Any:
+        message = "derivative of a norm from lsqr or lsmr; compute it from x"
+        unknown = rc.not_implemented(message)
+        return rc.NoTangent(), unknown, unknown
+
+    return numbers, told_pullback
 
 
 def _refuse(name: str, options: dict[str, Any], *keys: str) -> None:
@@ -137,8 +159,9 @@ def _refuse(name: str, options: dict[str, Any], *keys: str) -> None:
 def lsqr(A: Any, b: Any, damp: float = 0.0, **options: Any) -> Any:
     """The point of least squares, as `scipy.sparse.linalg.lsqr`.
 
-    `x` has the derivatives of the exact solution, by factors of a sparse matrix; the
-    numbers that follow it have none. Of a matrix without full rank they are NaN.
+    `x` has the derivatives of the exact solution, by factors of a sparse matrix: NaN
+    for one without full rank. Those of the norms that follow it are an error, or NaN in
+    forward mode.
 
     Args:
         A: The matrix: whatever `as_sparse` accepts.

@@ -19,8 +19,10 @@ from rules_scipy.sparse._array import SparseArray, as_sparse
 from rules_scipy.sparse._products import conjugate, product, together
 
 __all__ = [
+    "Held",
     "LinearOperator",
     "aslinearoperator",
+    "free",
     "operator_of",
     "operator_solution",
 ]
@@ -216,7 +218,7 @@ def aslinearoperator(A: Any) -> Any:
 
 
 @final
-class _Held:
+class Held:
     """An operator of SciPy: a constant, also where its matrix has numbers."""
 
     def __init__(self, operator: Any) -> None:
@@ -224,6 +226,11 @@ class _Held:
 
     def __tangent_structure__(self) -> None:
         """A constant."""
+
+
+def free(x: Any) -> Any:
+    """The operator that is held; other values as they are."""
+    return x.operator if isinstance(x, Held) else x
 
 
 _MOVES = (
@@ -235,21 +242,21 @@ _MOVES = (
 @rc.primitive
 def _held(A: Any) -> Any:
     """A constant, checked to be one."""
-    return _Held(A)
+    return Held(A)
 
 
 @rc.frule.define(_held)
 def _held_frule(tangents: Any, A: Any) -> Any:
     if not isinstance(tangents[1], rc.AbstractZero):
         raise rc.UnsupportedError(_MOVES)
-    return _Held(A), rc.NoTangent()
+    return Held(A), rc.NoTangent()
 
 
 @rc.rrule.define(_held)
 def _held_rrule(A: Any, *, needs: Any) -> Any:
     if needs[0]:
         raise rc.UnsupportedError(_MOVES)
-    return _Held(A), lambda _dy: (rc.NoTangent(), rc.NoTangent())
+    return Held(A), lambda _dy: (rc.NoTangent(), rc.NoTangent())
 
 
 def _applied(A: Any, x: Any) -> Any:
@@ -324,7 +331,7 @@ _RESIDUAL = 1e-3
 
 def _run_method(settings: Any, functions: Any, b: Any, x0: Any = None) -> Any:
     forward, back = functions
-    n, given = b.shape[0], {k: x for k, x in settings.items() if k != "name"}
+    n, given = b.shape[0], {k: free(x) for k, x in settings.items() if k != "name"}
     operator = _sp.LinearOperator((n, n), matvec=forward, rmatvec=back, dtype=b.dtype)
     x, info = getattr(_sp, settings["name"])(operator, b, x0, **given)
     residual = np.linalg.norm(b - forward(x))
