@@ -129,7 +129,9 @@ def _adjoint(
     for start, end in _segments(t0, times, dy):
         costate = costate + dy[times == end].sum(axis=0)
         nearest = y0 if start == t0 else known[times == start][0]
-        found = _segment(method, functions, (start, end), nearest, costate, scale)
+        reached = known[times == end][0]
+        ends = start, end, nearest, reached
+        found = _segment(method, functions, ends, costate, scale)
         if found is None:
             return np.nan * back(t0, np.concatenate([y0, costate])), 0, (), {}
         costate, part = found
@@ -147,12 +149,42 @@ def _segments(t0: float, times: Any, dy: Any) -> list[tuple[float, float]]:
     return list(pairwise([t0, *ordered[ordered != t0]]))[::-1]
 
 
-def _segment(
-    method: Method, functions: Any, span: Any, y: Any, costate: Any, scale: float
-) -> Any:
-    """The costate at the begin of a segment, and the integral over it."""
-    size, (start, end), (fun, both_rates, back) = len(y), span, functions
+def _path(method: Method, fun: Any, span: Any, y: Any, reached: Any) -> Any:
+    """The state again, from `y`; it may not pass over what the first solution has met.
+
+    A pulse that is shorter than a step is met by chance. Where the end is another one
+    than `reached`, steps are short.
+    """
     path = method.solve(fun, span, y, dense_output=True)
+    usual = _USUAL * (np.asarray(method.rtol) * np.abs(reached) + method.atol)
+    if path.success and np.all(np.abs(path.y[:, -1] - reached) <= usual):
+        return path
+    longest = min(
+        abs(span[1] - span[0]) / _STEPS, method.options.get("max_step", np.inf)
+    )
+    careful = method._replace(options={**method.options, "max_step": longest})
+    again = careful.solve(fun, span, y, dense_output=True)
+    return min((path, again), key=lambda p: _distance(p, reached))
+
+
+# Differences of two solutions, in tolerances; and steps that find short pulses.
+_USUAL, _STEPS = 10.0, 2000
+
+
+def _distance(path: Any, reached: Any) -> float:
+    return float(np.max(np.abs(path.y[:, -1] - reached))) if path.success else np.inf
+
+
+def _segment(
+    method: Method, functions: Any, ends: Any, costate: Any, scale: float
+) -> Any:
+    """The costate at the begin of a segment, and the integral over it.
+
+    `ends` are its two times, and the states there.
+    """
+    (start, end, y, reached), (fun, both_rates, back) = ends, functions
+    size, span = len(y), (start, end)
+    path = _path(method, fun, span, y, reached)
     if not path.success:
         return None
 

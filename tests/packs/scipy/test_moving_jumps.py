@@ -144,3 +144,32 @@ def double():
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)
+
+
+def pulse(t, centre, width):
+    return np.exp(-(((t - centre) / width) ** 2)) / (width * np.sqrt(np.pi))
+
+
+@pytest.mark.parametrize("width", [3e-3, 1e-3])
+def test_a_pulse_that_the_solver_met_is_met_by_its_derivatives(width):
+    """The adjoint equation's solution of the state passed over it."""
+
+    def f(a):
+        return scipy.integrate.odeint(
+            lambda y, t: -y + a * pulse(t, 3.3, width), [1.0], [0, 10.0]
+        )[-1, 0]
+
+    assert np.isclose(f(1.2) - f(0.0), 1.2 * np.exp(-6.7), rtol=1e-3)
+    assert np.isclose(grad(f)(1.2), np.exp(-6.7), rtol=2e-3)
+    assert np.isclose(jvp(f, (1.2,), (1.0,))[1], np.exp(-6.7), rtol=2e-3)
+
+
+def test_short_steps_find_a_pulse_that_the_solver_passes_over():
+    def f(a, max_step):
+        return scipy.integrate.solve_ivp(
+            lambda t, y: -y + a * pulse(t, 3.3, 0.01), (0, 10), [1.0], max_step=max_step
+        ).y[0, -1]
+
+    assert np.isclose(f(1.2, np.inf), f(0.0, np.inf), rtol=1e-6)
+    for slope in (grad(f)(1.2, 0.01), jvp(lambda a: f(a, 0.01), (1.2,), (1.0,))[1]):
+        assert np.isclose(slope, np.exp(-6.7), rtol=1e-2)
