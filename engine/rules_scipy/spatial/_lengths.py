@@ -34,19 +34,47 @@ def root(x: Any, order: Any = 2) -> Any:
 
 
 def entry_power(x: Any, p: Any) -> Any:
-    """`|x| ** p`, with derivative zero at zero.
-
-    For 1 < p < 2 the second derivative at zero is infinite: it is NaN here.
-    """
+    """`|x| ** p`, with derivative zero at zero."""
     if isinstance(p, int | float) and p in (1, 2):
         return size(x) if p == 1 else x * x
     own = size(x)
-    if isinstance(p, int | float) and p > 1:
+    if isinstance(p, int | float) and p > 2:
         return own**p
+    if isinstance(p, int | float) and p > 1:
+        return low_power(x, p)
     xp = rc.array_namespace(x)
     zero = rc.ignore_derivatives(own == 0)
     safe = xp.where(zero, xp.ones_like(own), own)
     return xp.where(zero, xp.zeros_like(own), safe**p)
+
+
+def _low_power(x: Any, p: float) -> Any:
+    """`|x| ** p` for 1 < p < 2, whose second derivative at zero is infinite."""
+    return rc.array_namespace(x).abs(x) ** p
+
+
+def _low_slope(x: Any, p: float) -> Any:
+    xp = rc.array_namespace(x)
+    return p * sign(x) * xp.abs(x) ** (p - 1.0)
+
+
+low_power: rc.Primitive = rc.primitive(_low_power, static_argnames="p")
+low_slope: rc.Primitive = rc.primitive(_low_slope, static_argnames="p")
+
+
+def _power_partials(y: Any, x: Any, p: float) -> Any:
+    return low_slope(x, p), rc.NoTangent()
+
+
+def _slope_partials(y: Any, x: Any, p: float) -> Any:
+    xp = rc.array_namespace(x)
+    zero = x == 0
+    curved = p * (p - 1.0) * xp.abs(xp.where(zero, xp.ones_like(x), x)) ** (p - 2.0)
+    return xp.where(zero, xp.full_like(x, float("inf")), curved), rc.NoTangent()
+
+
+rc.scalar_rule(low_power, _power_partials)
+rc.scalar_rule(low_slope, _slope_partials)
 
 
 def length(x: Any, p: Any = 2) -> Any:

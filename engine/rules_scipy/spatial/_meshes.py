@@ -11,7 +11,7 @@ import numpy as np
 import scipy.spatial as _sp
 
 import rules_core as rc
-from rules_scipy._arrays import arrays
+from rules_scipy._arrays import arrays, concrete
 from rules_scipy._lists import constant_like
 
 from ._declare import DECLARED, OWN, covers
@@ -102,9 +102,12 @@ class Delaunay(_sp.Delaunay):
 
     def find_simplex(self, xi: Any, bruteforce: bool = False, tol: Any = None) -> Any:
         """The simplex around each point: a constant."""
-        [q] = arrays(xi)
+        q = rc.ignore_derivatives(arrays(xi)[0])
         options = (("bruteforce", bruteforce), ("tol", tol))
-        return simplex(self.facts, rc.ignore_derivatives(q), options)
+        known = concrete(q)
+        if known is None:
+            return simplex(self.facts, q, options)
+        return constant_like(_simplex(self.facts, known, options), q)
 
     def add_points(self, points: Any, restart: bool = False) -> None:
         """The mesh of more points."""

@@ -23,15 +23,14 @@ from ._lengths import length
 __all__ = ["KDTree", "cKDTree"]
 
 
-def _neighbours_shape(data: Any, q: Any, facts: Any, box: Any, options: Any) -> Any:
+def _neighbours_shape(data: Any, q: Any, tree: Any, box: Any, options: Any) -> Any:
     k = dict(options)["k"]
     count = len(k) if isinstance(k, tuple) else k
     tail = () if isinstance(k, int) and k == 1 else (count,)
     return rc.ShapeDtype((*q.shape[:-1], *tail), np.int64)
 
 
-def _neighbours(data: Any, q: Any, facts: Any, box: Any, options: Any) -> Any:
-    tree = facts.value
+def _neighbours(data: Any, q: Any, tree: Any, box: Any, options: Any) -> Any:
     if tree is None:
         tree = _sp.cKDTree(np.asarray(data, float), boxsize=box)
     given = {key: list(x) if isinstance(x, tuple) else x for key, x in options}
@@ -43,9 +42,17 @@ neighbours: rc.Primitive = rc.primitive(
     _neighbours,
     host=True,
     out=_neighbours_shape,
-    static_argnames=("facts", "box", "options"),
+    static_argnames=("tree", "box", "options"),
 )
 rc.non_differentiable(neighbours)
+
+
+def _indices(data: Any, q: Any, tree: Any, box: Any, options: Any) -> Any:
+    data, q = rc.ignore_derivatives(data), rc.ignore_derivatives(q)
+    known = None if tree is None else concrete(q)
+    if known is None:
+        return neighbours(data, q, tree, box, options)
+    return constant_like(_neighbours(None, known, tree, box, options), q)
 
 
 def _initialised(tree: Any, cls: Any, data: Any, args: Any) -> None:
@@ -139,10 +146,7 @@ class _Tree:
             "k": k, "eps": eps, "p": p, "workers": workers,
             "distance_upper_bound": _number(distance_upper_bound),
         }  # fmt: skip
-        i = neighbours(
-            rc.ignore_derivatives(data), rc.ignore_derivatives(q), self.facts,
-            self.box, tuple(options.items()),
-        )  # fmt: skip
+        i = _indices(data, q, self.facts.value, self.box, tuple(options.items()))
         return _distances(data, q, i, self.box, p), i
 
     def sparse_distance_matrix(

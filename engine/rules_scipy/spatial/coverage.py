@@ -42,7 +42,7 @@ Derivatives exist at every order, in both modes, in data, weights, options that 
 |---|---|
 | `euclidean`, `minkowski`, `jensenshannon` and their kin at equal vectors | is zero, at every order ([](../explanation/conventions-at-kinks.md)); `sqeuclidean` is smooth |
 | `cityblock`, `chebyshev`, `braycurtis`, `canberra` | has kinks where entries are equal: zero there. Equal largest entries share |
-| `minkowski` with 1 < p < 2, where an entry of both is equal | is zero; the second one is infinite: NaN |
+| `minkowski` with 1 < p < 2, where an entry of both is equal | is zero; the second one is infinite |
 | `canberra` where an entry of both is zero | leaves the term out, as SciPy does: the distance jumps there |
 | `cosine`, `correlation` of a zero, or constant, vector | NaN, as the value |
 | `jensenshannon` where an entry of one is zero | is minus infinity in this entry; where both are, it is that from above |
@@ -70,6 +70,7 @@ Tables of distances compute all differences, for which they need memory: n · m 
 | `align_vectors` with an infinite weight, or of one vector | needs a weight that is known in traced code; opposite vectors have no derivative |
 | `reduce` | keeps the elements of the groups that SciPy chooses |
 | `Slerp` at a time of the data | is that of the piece before; times outside are an error, NaN in traced code |
+| `RigidTransform` | is that of the matrix; exact at the identity for screws (`from_exp_coords`, powers) |
 | `RotationSpline` | is that of ten steps of SciPy's iteration for the rates |
 | `random`, `create_group`, `identity`, `approx_equal` | constants |
 
@@ -114,7 +115,6 @@ COVERAGE = ModuleCoverage(
         "convex_hull_plot_2d": _DRAWS,
         "delaunay_plot_2d": _DRAWS,
         "voronoi_plot_2d": _DRAWS,
-        "RigidTransform": "so far without a rule: use Rotation and a translation",
     },
     _HEAD,
     "Tests of tables, numbers of simplices, and an exception:",

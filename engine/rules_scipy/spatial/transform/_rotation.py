@@ -18,11 +18,17 @@ from ._alignment import aligned
 from ._dominant import dominant
 from ._groups import reduced
 
-__all__ = ["Rotation", "own_rotation"]
+__all__ = ["Rotation", "own_rotation", "with_entries"]
 
 _DEGREE = np.pi / 180.0
 # Since 1.17 SciPy's rotations have shapes, and one angle alone is one rotation.
 _HAS_SHAPES = hasattr(_sp.Rotation, "shape")
+# SciPy 1.15 takes a formula for rotations in place of the nearest one.
+_STRETCHED = np.diag([1.0, 2.0, 3.0]) + np.diag([0.5, 0.0], 1)
+_FINDS_NEAREST = np.allclose(
+    _sp.Rotation.from_matrix(_STRETCHED).as_quat(),
+    quaternions.of_matrix(_STRETCHED),
+)
 
 
 def _of(q: Any) -> Any:
@@ -74,14 +80,14 @@ class Rotation(_sp.Rotation):
         """The rotation nearest to a matrix.
 
         So the derivative is that of the nearest rotation, also where the matrix is one.
-        With `assume_valid` it is that of SciPy's formula.
+        With `assume_valid`, and in SciPy 1.15, it is that of a formula for rotations.
         """
         options = {"assume_valid": True} if assume_valid else {}
         check(_sp.Rotation.from_matrix, matrix, **options)
         [m] = arrays(matrix)
-        return _of(
-            quaternions.of_orthogonal(m) if assume_valid else quaternions.of_matrix(m)
-        )
+        if assume_valid or not _FINDS_NEAREST:
+            return _of(quaternions.of_orthogonal(m))
+        return _of(quaternions.of_matrix(m))
 
     @staticmethod
     def from_rotvec(rotvec: Any, degrees: bool = False) -> Any:
@@ -298,7 +304,7 @@ class Rotation(_sp.Rotation):
             message = "value must be a Rotation object"
             raise TypeError(message)
         q, own = arrays(self.quat, own_rotation(value).quat)
-        self.quat = _with_entries(q, own, indexer)
+        self.quat = with_entries(q, own, indexer)
 
     def _check_several(self, what: str) -> None:
         if self.single:
@@ -326,7 +332,8 @@ def _with_axis(angles: Any, count: int) -> Any:
     return angles
 
 
-def _with_entries(q: Any, value: Any, indexer: Any) -> Any:
+def with_entries(q: Any, value: Any, indexer: Any) -> Any:
+    """A copy with other entries."""
     if hasattr(q, "at"):  # JAX
         return q.at[indexer].set(value)
     q = q.copy() if is_numpy(q) else q.clone()
