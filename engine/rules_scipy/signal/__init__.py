@@ -78,6 +78,13 @@ from ._lti import (
     impulse as impulse,
     step as step,
 )
+from ._objects import (
+    StateSpace as StateSpace,
+    TransferFunction as TransferFunction,
+    ZerosPolesGain as ZerosPolesGain,
+    dlti as dlti,
+    lti as lti,
+)
 from ._peaks import (
     find_peaks as find_peaks,
     peak_prominences as peak_prominences,

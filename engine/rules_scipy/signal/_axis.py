@@ -11,6 +11,7 @@ import rules_core as rc
 from rules_scipy.linalg._matrices import is_complex, joined
 
 __all__ = [
+    "alike",
     "beyond",
     "column",
     "fixed",
@@ -36,6 +37,14 @@ def together(*xs: Any) -> list[Any]:
         else x
         for x in xs
     ]
+
+
+def alike(*xs: Any) -> list[Any]:
+    """As `together`, of their common dtype: PyTorch multiplies no others."""
+    xs = tuple(together(*xs))
+    xp = rc.array_namespace(*xs)
+    dtype = xp.result_type(*[x.dtype for x in xs])
+    return [x if x.dtype == dtype else xp.astype(x, dtype) for x in xs]
 
 
 def fixed(constant: Any, like: Any) -> Any:

@@ -146,7 +146,8 @@ def _bode_step(at: At, system: Any) -> Any:
 
 def _dbode_step(at: At, system: Any) -> Any:
     """Angles are constants, frequencies in units of 1 / dt."""
-    w, dt = together(at.y[0], system[-1])
+    w, dt = at.y[0], system[-1]
+    w, dt = together(w, dt) if rc.is_array(dt) else (w, dt)
     angles = rc.ignore_derivatives(w * dt)
     angles = together(angles, _like(system))[0]
     z = rc.array_namespace(angles).exp(1j * angles)

@@ -13,7 +13,7 @@ from rules_scipy._steps import declare
 from rules_scipy.linalg import expm
 from rules_scipy.linalg._matrices import adjoint, identity, joined, solved, transposed
 
-from ._axis import fixed, flipped, padded, together, vector
+from ._axis import alike, fixed, flipped, padded, together, vector
 from ._convolution import product
 from ._declare import At, declared
 from ._roots import from_roots
@@ -382,11 +382,12 @@ def simulated(
         dt: The step.
         interp: Whether the input is linear between times, and not constant.
     """
-    A, B, C, D = space
+    A, B, C, D, u = alike(*space, u)
     x = _zeros(A, A.shape[0]) if x is None else together(x, A)[0]
     if not isinstance(first, float) or first > 0:
+        A, x = alike(A, x)
         x = expm(A * first) @ x
-    u, x, A, B, C, D = together(u, x, A, B, C, D)
+    u, x, A, B, C, D = alike(u, x, A, B, C, D)
     xs = x[None, :]
     if u.shape[0] > 1:
         if interp:
@@ -420,7 +421,7 @@ def stepped(space: Any, u: Any, x: Any) -> tuple[Any, Any]:
     """Outputs and states of a system in discrete time."""
     A, B, C, D = space
     x = _zeros(A, A.shape[0]) if x is None else together(x, A)[0]
-    u, x, A, B, C, D = together(u, x, A, B, C, D)
+    u, x, A, B, C, D = alike(u, x, A, B, C, D)
     xs = states(A, u[:-1] @ transposed(B), x)
     return xs @ transposed(C) + u @ transposed(D), xs
 

@@ -61,9 +61,10 @@ derivative in one is an error.
 | `wiener` | is taken where the variance stays above, or below, the noise |
 
 `ShortTimeFFT` has derivatives in the window and in the signal, by its own name in programs
-for NumPy and by `rules_scipy.signal.ShortTimeFFT` in every framework. The classes `CZT`,
-`ZoomFFT`, `lti`, `dlti`, `StateSpace`, `TransferFunction` and `ZerosPolesGain` have no
-rules: use the functions.
+for NumPy and by `rules_scipy.signal.ShortTimeFFT` in every framework. So have the responses of
+`lti`, `dlti`, `TransferFunction`, `ZerosPolesGain` and `StateSpace` (`step`, `impulse`, `output`,
+`freqresp`, `bode`) in the arrays of the system. The classes `CZT` and `ZoomFFT` have no rules: use
+`czt` and `zoom_fft`.
 
 ## Functions with rules
 """

@@ -573,6 +573,7 @@ def system_responses():
         yield sp.bode, (system, w), {}
         yield sp.dfreqresp, ((*system, 0.3), w), {}
         yield sp.dbode, ((*system, at(0.3)), w), {}
+        yield sp.dbode, ((*system, 0.3), w), {}
     many = real(2, 2), real(2, 2), real(3, 2), real(3, 2)
     for system in (many, (B, A), zpk):
         yield sp.dstep, ((*system, at(0.3)),), {"n": 5}

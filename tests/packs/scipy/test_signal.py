@@ -358,3 +358,55 @@ def test_the_grid_that_scipy_chooses(name):
         return
     known = (loss(0.7 + 1e-6) - loss(0.7 - 1e-6)) / 2e-6
     assert np.isclose(grad(loss)(0.7), known, rtol=1e-6)
+
+
+TIMES, ANGLES = [0.5, 1.0, 1.5, 2.0], [0.3, 1.1, 2.0]
+OBJECTS = {
+    "lti": lambda m, x: m.lti([1.0, x[0]], [1.0, x[1], 2.0]).step(T=TIMES)[1],
+    "impulse": lambda m, x: m.TransferFunction([x[0]], [1.0, x[1]]).impulse(T=TIMES)[1],
+    "zeros": lambda m, x: m.ZerosPolesGain([x[0]], [-x[1], -2.0], 1.5).bode(ANGLES)[1],
+    "space": lambda m, x: (
+        m.StateSpace(x[:4].reshape(2, 2), x[:2, None], x[None, :2], [[0.0]])
+        .output([1.0] * 4, TIMES)[1]
+    ),
+    "dlti": lambda m, x: m.dlti([x[0]], [1.0, x[1] / 4], dt=0.1).step(n=4)[1][0],
+    "discrete": lambda m, x: m.TransferFunction([x[0]], [1.0, x[1] / 4], dt=0.1).bode(
+        ANGLES
+    )[1],
+    "to_discrete": lambda m, x: (
+        m.StateSpace(x[:4].reshape(2, 2), x[:2, None], x[None, :2], [[0.0]])
+        .to_discrete(0.2).impulse(n=4)[1][0]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_systems_as_objects(name):
+    x, move = np.array([1.2, 0.7, -0.4, 0.3]), np.array([0.3, -0.5, 0.2, 0.4])
+
+    def loss(x):
+        return np.sum(OBJECTS[name](sp, x) ** 2)
+
+    known = (loss(x + 1e-6 * move) - loss(x - 1e-6 * move)) / 2e-6
+    np.testing.assert_allclose(grad(loss)(x) @ move, known, rtol=1e-6)
+    np.testing.assert_allclose(jvp(loss, (x,), (move,))[1], known, rtol=1e-6)
+
+
+def test_what_an_object_has_not_is_refused():
+    with pytest.raises(rc.UnsupportedError, match="to_zpk"):
+        grad(lambda x: sp.lti([1.0], [1.0, x]).to_zpk().gain)(2.0)
+
+
+@pytest.mark.parametrize("f", ["step", "impulse", "lsim", "dlsim"])
+def test_precisions_that_differ_in_torch(f):
+    """A numerator in single precision, others in double."""
+    x = torch.tensor([1.0], requires_grad=True)
+    system = (x, np.array([1.0, 0.4, 1.0]))
+    arguments = {
+        "step": (system, None, TIMES), "impulse": (system, None, TIMES),
+        "lsim": (system, np.ones(4), TIMES, np.ones(2)),
+        "dlsim": ((*system, 0.1), np.ones(4)),
+    }  # fmt: skip
+    (getattr(signal, f)(*arguments[f])[1] ** 2).sum().backward()
+    assert x.grad.dtype == torch.float32
+    assert torch.isfinite(x.grad).all()

@@ -1,0 +1,157 @@
+"""Linear systems as objects: their responses, by the functions of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.signal as _sp
+
+import rules_core as rc
+from rules_core.extend import stand_in
+
+from ._lti import bode, dbode, dfreqresp, dimpulse, dstep, freqresp, impulse, step
+from ._systems import cont2discrete, dlsim, lsim
+
+__all__ = ["StateSpace", "TransferFunction", "ZerosPolesGain", "dlti", "lti"]
+
+_NAMES: dict[int, tuple[str, ...]] = {
+    2: ("num", "den"),
+    3: ("zeros", "poles", "gain"),
+    4: ("A", "B", "C", "D"),
+}
+
+
+class _System:
+    """A system by its arrays: a container of them.
+
+    Attributes:
+        parts: Two, three or four arrays.
+        dt: The step of a discrete system, a constant; None of a continuous one.
+    """
+
+    def __init__(self, parts: Sequence[Any], dt: Any = None) -> None:
+        self.parts = tuple([_array(x) for x in parts])
+        self.dt = dt
+
+    def __tangent_structure__(self) -> rc.Structure:
+        names = [str(i) for i in range(len(self.parts))]
+
+        def build(values: Sequence[Any]) -> _System:
+            return type(self)(values, self.dt)
+
+        return rc.Structure(type(self), "field", names, list(self.parts), build)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in ("parts", "dt"):
+            raise AttributeError(name)
+        names = _NAMES[len(self.parts)]
+        if name in names:
+            return self.parts[names.index(name)]
+        message = (
+            f"A system with a derivative has no {name!r}: convert its arrays, by "
+            "tf2ss, tf2zpk and others."
+        )
+        raise rc.UnsupportedError(message)
+
+
+def _array(x: Any) -> Any:
+    return x if rc.is_array(x) else np.asarray(x, float)
+
+
+class _Continuous(_System):
+    """A system in continuous time, as `scipy.signal.lti`."""
+
+    def step(self, X0: Any = None, T: Any = None, N: Any = None) -> Any:
+        """`(T, y)`: the response to a step."""
+        return step(self.parts, X0, T, N)
+
+    def impulse(self, X0: Any = None, T: Any = None, N: Any = None) -> Any:
+        """`(T, y)`: the response to an impulse."""
+        return impulse(self.parts, X0, T, N)
+
+    def output(self, U: Any, T: Any, X0: Any = None) -> Any:
+        """`(T, y, x)`: the response to an input."""
+        return lsim(self.parts, U, T, X0)
+
+    def freqresp(self, w: Any = None, n: int = 10_000) -> Any:
+        """`(w, H)`: the response at frequencies."""
+        return freqresp(self.parts, w, n)
+
+    def bode(self, w: Any = None, n: int = 100) -> Any:
+        """`(w, magnitude, phase)`, in decibels and degrees."""
+        return bode(self.parts, w, n)
+
+    def to_discrete(self, dt: float, method: str = "zoh", alpha: Any = None) -> Any:
+        """The system in discrete time."""
+        found: Any = cont2discrete(self.parts, dt, method, alpha)
+        return _Discrete([x[0] if _is_row(x, found) else x for x in found[:-1]], dt)
+
+
+def _is_row(x: Any, found: Any) -> bool:
+    """Whether a numerator is a matrix of one row."""
+    return len(found) == 3 and x.ndim == 2 and x.shape[0] == 1
+
+
+class _Discrete(_System):
+    """A system in discrete time, as `scipy.signal.dlti`."""
+
+    @property
+    def whole(self) -> tuple[Any, ...]:
+        """The arrays and the step."""
+        return (*self.parts, self.dt)
+
+    def step(self, x0: Any = None, t: Any = None, n: Any = None) -> Any:
+        """`(t, (y, …))`: the response to a step of each input."""
+        return dstep(self.whole, x0, t, n)
+
+    def impulse(self, x0: Any = None, t: Any = None, n: Any = None) -> Any:
+        """`(t, (y, …))`: the response to an impulse of each input."""
+        return dimpulse(self.whole, x0, t, n)
+
+    def output(self, u: Any, t: Any, x0: Any = None) -> Any:
+        """`(t, y)`, of matrices `(t, y, x)`: the response to an input."""
+        return dlsim(self.whole, u, t, x0)
+
+    def freqresp(self, w: Any = None, n: int = 10_000, whole: bool = False) -> Any:
+        """`(w, H)`: the response at angles."""
+        return dfreqresp(self.whole, w, n, whole)
+
+    def bode(self, w: Any = None, n: int = 100) -> Any:
+        """`(w, magnitude, phase)`, in decibels and degrees."""
+        return dbode(self.whole, w, n)
+
+
+def lti(*system: Any) -> Any:
+    """A system in continuous time, as `scipy.signal.lti`.
+
+    >>> import numpy as np
+    >>> from rules_autodiff import grad
+    >>> from rules_scipy import signal
+    >>> def late(rate):
+    ...     return signal.lti([1.0], [1.0, rate]).step(T=[0.0, 9.0])[1][1]
+    >>> round(float(grad(late)(2.0)), 4)
+    -0.25
+    """
+    return _Continuous(system)
+
+
+def dlti(*system: Any, dt: float = 1.0) -> Any:
+    """A system in discrete time, as `scipy.signal.dlti`."""
+    return _Discrete(system, dt)
+
+
+def _either(count: int) -> Callable[..., Any]:
+    def made(*system: Any, dt: Any = None) -> Any:
+        if len(system) != count:
+            message = f"It is made of {count} arrays, but got {len(system)}."
+            raise ValueError(message)
+        return _Continuous(system) if dt is None else _Discrete(system, dt)
+
+    return made
+
+
+TransferFunction, ZerosPolesGain, StateSpace = map(_either, (2, 3, 4))
+for _name in ("lti", "dlti", "TransferFunction", "ZerosPolesGain", "StateSpace"):
+    stand_in(getattr(_sp, _name))(globals()[_name])
