@@ -126,12 +126,11 @@ class _Discrete(_System):
 def lti(*system: Any) -> Any:
     """A system in continuous time, as `scipy.signal.lti`.
 
-    >>> import numpy as np
-    >>> from rules_autodiff import grad
+    >>> import jax, numpy as np
     >>> from rules_scipy import signal
-    >>> def late(rate):
-    ...     return signal.lti([1.0], [1.0, rate]).step(T=[0.0, 9.0])[1][1]
-    >>> round(float(grad(late)(2.0)), 4)
+    >>> def late(den):
+    ...     return signal.lti(np.ones(1), den).step(T=[0.0, 9.0])[1][1]
+    >>> round(float(jax.grad(late)(np.asarray([1.0, 2.0]))[1]), 2)
     -0.25
     """
     return _Continuous(system)

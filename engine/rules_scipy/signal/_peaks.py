@@ -128,12 +128,10 @@ def find_peaks(
     code that is traced this is an error.
 
     >>> import numpy as np
-    >>> from rules_autodiff import grad
     >>> from rules_scipy import signal
-    >>> def tallest(x):
-    ...     return np.max(signal.find_peaks(x, height=0)[1]["peak_heights"])
-    >>> grad(tallest)(np.array([0.0, 2.0, 1.0, 3.0, 0.0]))
-    array([0., 0., 0., 1., 0.])
+    >>> x = np.array([0.0, 2.0, 1.0, 3.0, 0.0])
+    >>> signal.find_peaks(x, height=0)[1]["peak_heights"]
+    array([2., 3.])
     """
     options = {
         "height": height, "threshold": threshold, "distance": distance,
