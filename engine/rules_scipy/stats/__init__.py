@@ -34,7 +34,6 @@ from ._compared import (
     boxcox as boxcox,
     boxcox_llf as boxcox_llf,
     chisquare as chisquare,
-    energy_distance as energy_distance,
     entropy as entropy,
     f_oneway as f_oneway,
     linregress as linregress,
@@ -45,7 +44,6 @@ from ._compared import (
     ttest_ind as ttest_ind,
     ttest_ind_from_stats as ttest_ind_from_stats,
     ttest_rel as ttest_rel,
-    wasserstein_distance as wasserstein_distance,
     yeojohnson as yeojohnson,
     yeojohnson_llf as yeojohnson_llf,
 )
@@ -93,6 +91,10 @@ from ._discrete import (
     skellam as skellam,
     yulesimon as yulesimon,
     zipf as zipf,
+)
+from ._distances import (
+    energy_distance as energy_distance,
+    wasserstein_distance as wasserstein_distance,
 )
 from ._exponential import (
     dweibull as dweibull,

@@ -1,20 +1,24 @@
-"""Two samples: correlation, lines, tests, distances; and transformed ones."""
+"""Two samples: correlation, lines, tests; and transformed ones."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 import scipy.stats as st
 from scipy.stats import _stats_py
 
 import rules_core as rc
+from rules_core.extend import find_adapter
 from rules_scipy import special as sp
 from rules_scipy.special._arrays import absolute, log, log1p, sqrt, where
 
 from ._declare import covers
-from ._numbers import floats, plain
+from ._descriptive import centred
+from ._numbers import INF, floats, plain
 from ._samples import statistic
+from ._short import has_no_value, without_value
 
 
 def _refused(name: str) -> Any:
@@ -83,9 +87,16 @@ def _tails(statistic: Any, alternative: str, lower: Any) -> Any:
 
 
 def _of_t(statistic: Any, df: Any, alternative: str) -> Any:
-    return _T(
-        statistic, _tails(statistic, alternative, lambda t: sp.stdtr(df + 0 * t, t))
-    )
+    # At infinity the probability is zero or one, and flat.
+    xp, known = rc.array_namespace(statistic), rc.ignore_derivatives(statistic)
+    finite = absolute(known) != INF
+
+    def lower(t: Any) -> Any:
+        inner = where(finite, t, 0.0)
+        ends = where(rc.ignore_derivatives(t) > 0, xp.ones_like(known), 0.0)
+        return where(finite, sp.stdtr(df + 0 * inner, inner), ends)
+
+    return _T(statistic, _tails(statistic, alternative, lower))
 
 
 # correlation
@@ -93,40 +104,59 @@ def _of_t(statistic: Any, df: Any, alternative: str) -> Any:
 
 def _products(xp: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
     """Sums of squares and of products about the means."""
-    x, y = x - xp.mean(x, axis=-1)[..., None], y - xp.mean(y, axis=-1)[..., None]
+    x, y = centred(xp, x), centred(xp, y)
     sums = [xp.sum(u * v, axis=-1) for u, v in ((x, x), (x, y), (y, y))]
     return sums[0], sums[1], sums[2]
+
+
+def _correlation(xx: Any, xy: Any, yy: Any) -> Any:
+    r = xy / sqrt(xx * yy)
+    beyond = absolute(rc.ignore_derivatives(r)) > 1  # by rounding
+    return where(beyond, where(rc.ignore_derivatives(r) > 0, 0 * r + 1.0, -1.0), r)
+
+
+def _with_probability(n: int, r: Any, alternative: str) -> Any:
+    """Of a correlation, by the beta distribution; of two numbers it is one."""
+    if n == 2:
+        return _sign(r), 1.0 + 0 * r
+    half = n / 2 - 1
+
+    def lower(r: Any) -> Any:
+        return sp.betainc(half + 0 * r, half + 0 * r, (1 + r) / 2)
+
+    return r, _tails(r, alternative, lower)
+
+
+def _sign(r: Any) -> Any:
+    """Of a correlation of two numbers: a constant, or NaN."""
+    return where(rc.ignore_derivatives(r) > 0, 1.0, -1.0) + 0 * r
 
 
 @statistic(st.pearsonr, "x", "y")
 def pearsonr(xp: Any, x: Any, y: Any, alternative: Any) -> Any:
     """The correlation, and its probability by the beta distribution."""
-    xx, xy, yy = _products(xp, x, y)
-    r, half = xy / sqrt(xx * yy), x.shape[-1] / 2 - 1
-
-    def lower(r: Any) -> Any:
-        return sp.betainc(half + 0 * r, half + 0 * r, (1 + r) / 2)
-
-    return _PEARSON(r, _tails(r, alternative, lower))
+    r = _correlation(*_products(xp, x, y))
+    return _PEARSON(*_with_probability(x.shape[-1], r, alternative))
 
 
 @statistic(st.pointbiserialr, "x", "y")
 def pointbiserialr(xp: Any, x: Any, y: Any) -> Any:
     """The correlation with a sample of zeros and ones."""
-    xx, xy, yy = _products(xp, x, y)
-    r, df = xy / sqrt(xx * yy), x.shape[-1] - 2
-    t = r * sqrt(df / ((1 - r) * (1 + r)))
-    return _BISERIAL(r, _of_t(t, df, "two-sided").pvalue)
+    r = _correlation(*_products(xp, x, y))
+    return _BISERIAL(*_with_probability(x.shape[-1], r, "two-sided"))
 
 
 @statistic(st.linregress, "x", "y")
 def linregress(xp: Any, x: Any, y: Any, alternative: Any) -> Any:
     """The line of least squares."""
     xx, xy, yy = _products(xp, x, y)
-    df, slope, r = x.shape[-1] - 2, xy / xx, xy / sqrt(xx * yy)
-    t = r * sqrt(df / ((1 - r) * (1 + r)))
-    error = sqrt((1 - r * r) * yy / xx / df)
+    df, slope, r = x.shape[-1] - 2, xy / xx, _correlation(xx, xy, yy)
     intercept = xp.mean(y, axis=-1) - slope * xp.mean(x, axis=-1)
+    if df == 0:  # the line meets both points
+        level = where(rc.ignore_derivatives(yy) == 0, 1.0 + 0 * slope, 0.0)
+        return _LINE(slope, intercept, _sign(r), level, 0 * slope)
+    t = r * sqrt(df / ((1 - r) * (1 + r)))
+    error = sqrt(yy / xx * (1 - r) * (1 + r) / df)
     return _LINE(slope, intercept, r, _of_t(t, df, alternative).pvalue, error)
 
 
@@ -134,8 +164,8 @@ def linregress(xp: Any, x: Any, y: Any, alternative: Any) -> Any:
 
 
 def _mean_var(xp: Any, x: Any) -> tuple[Any, Any, int]:
-    mean, n = xp.mean(x, axis=-1), x.shape[-1]
-    return mean, xp.sum((x - mean[..., None]) ** 2, axis=-1) / (n - 1), n
+    n = x.shape[-1]
+    return xp.mean(x, axis=-1), xp.sum(centred(xp, x) ** 2, axis=-1) / (n - 1), n
 
 
 @statistic(st.ttest_1samp, "a")
@@ -168,7 +198,10 @@ def _two_means(first: Any, second: Any, equal_var: Any, alternative: Any) -> Any
 @statistic(st.ttest_ind, "a", "b")
 def ttest_ind(xp: Any, a: Any, b: Any, equal_var: Any, alternative: Any) -> Any:
     """Student's or Welch's test of two means."""
-    return _two_means(_mean_var(xp, a), _mean_var(xp, b), equal_var, alternative)
+    both = [_mean_var(xp, a), _mean_var(xp, b)]
+    if equal_var:  # one number counts for the mean alone
+        both = [part if part[2] > 1 else (part[0], 0 * part[0], 1) for part in both]
+    return _two_means(both[0], both[1], equal_var, alternative)
 
 
 @covers(st.ttest_ind_from_stats)
@@ -189,15 +222,28 @@ def f_oneway(*samples: Any, axis: int | None = 0) -> Any:
     xs = [
         xp.reshape(x, (-1,)) if axis is None else xp.moveaxis(x, axis, -1) for x in xs
     ]
-    both = xp.concat(xs, axis=-1)
-    n, groups = both.shape[-1], len(xs)
-    middle = xp.mean(both, axis=-1)
-    parts = [_mean_var(xp, x) for x in xs]
-    between = sum(size * (mean - middle) ** 2 for mean, _, size in parts)
-    within = sum((size - 1) * var for _, var, size in parts)
-    f = between / (groups - 1) / (within / (n - groups))
-    p = sp.fdtrc(groups - 1.0 + 0 * f, n - float(groups) + 0 * f, f)
+    if has_no_value(st.f_oneway, tuple([x.shape[-1] for x in xs])):
+        f, p = without_value(xp, xs, lambda *xs: _f_of_groups(xp, *xs))
+    else:
+        f, p = _f_of_groups(xp, *xs)
     return _F(plain(f), plain(p))
+
+
+def _f_of_groups(xp: Any, *xs: Any) -> Any:
+    first = rc.ignore_derivatives(xs[0][..., :1])
+    xs = tuple([x - first for x in xs])  # without rounding where all are equal
+    both = xp.concat(xs, axis=-1)
+    n, groups, middle = both.shape[-1], len(xs), xp.mean(both, axis=-1)
+    between = sum(x.shape[-1] * (xp.mean(x, axis=-1) - middle) ** 2 for x in xs)
+    within = sum(xp.sum(centred(xp, x) ** 2, axis=-1) for x in xs)
+    f = between / (groups - 1) / (within / (n - groups))
+    return _F(f, _of_f(f, groups - 1.0, n - float(groups)))
+
+
+def _of_f(f: Any, dfn: float, dfd: float) -> Any:
+    finite = rc.ignore_derivatives(f) != INF  # there it is zero, and flat
+    inner = where(finite, f, 1.0)
+    return where(finite, sp.fdtrc(dfn + 0 * inner, dfd + 0 * inner, inner), 0.0)
 
 
 _POWERS = {
@@ -217,9 +263,29 @@ def _divergence(xp: Any, seen: Any, expected: Any, power: float) -> Any:
     return 2 * xp.sum(own, axis=-1) / (power * (power + 1))
 
 
-def _chi2(xp: Any, f_obs: Any, f_exp: Any, ddof: Any, power: float) -> Any:
+def _check_sums(seen: Any, expected: Any) -> None:
+    """Raise SciPy's error, where the numbers are known."""
+    if find_adapter((seen, expected), {}) is None and not np.allclose(
+        np.sum(seen, axis=-1), np.sum(expected, axis=-1), rtol=_SUMS, atol=0.0
+    ):
+        message = (
+            "The sum of the observed frequencies must agree with the sum of the "
+            f"expected ones to a relative tolerance of {_SUMS}."
+        )
+        raise ValueError(message)
+
+
+_SUMS = 1.5e-8
+rc.non_differentiable(_check_sums)
+
+
+def _chi2(
+    xp: Any, f_obs: Any, f_exp: Any, ddof: Any, power: float, sum_check: bool = True
+) -> Any:
     if f_exp is None:
         f_exp = xp.mean(f_obs, axis=-1)[..., None] + 0 * f_obs
+    elif sum_check:
+        _check_sums(f_obs, f_exp)
     y = _divergence(xp, f_obs, f_exp, power)
     return _POWER(y, sp.chdtrc(f_obs.shape[-1] - 1.0 - ddof + 0 * y, y))
 
@@ -227,7 +293,7 @@ def _chi2(xp: Any, f_obs: Any, f_exp: Any, ddof: Any, power: float) -> Any:
 @statistic(st.chisquare, "f_obs", "f_exp")
 def chisquare(xp: Any, f_obs: Any, f_exp: Any, ddof: Any, sum_check: Any = True) -> Any:
     """Pearson's test of counts."""
-    return _chi2(xp, f_obs, f_exp, ddof, 1.0)
+    return _chi2(xp, f_obs, f_exp, ddof, 1.0, sum_check)
 
 
 @statistic(st.power_divergence, "f_obs", "f_exp")
@@ -239,37 +305,7 @@ def power_divergence(
     return _chi2(xp, f_obs, f_exp, ddof, 1.0 if named is None else float(named))
 
 
-# distances of distributions
-
-
-def _steps(u: Any, v: Any, u_weights: Any, v_weights: Any) -> tuple[Any, Any, Any]:
-    """Differences of two distribution functions, and the lengths on which they hold."""
-    xp, u, v = floats(u, v)
-    u_own = xp.ones_like(u) if u_weights is None else floats(u_weights, u)[1]
-    v_own = xp.ones_like(v) if v_weights is None else floats(v_weights, v)[1]
-    values = xp.concat([u, v])
-    own = xp.concat([u_own / xp.sum(u_own), -v_own / xp.sum(v_own)])
-    order = xp.argsort(rc.ignore_derivatives(values))
-    values, own = xp.take(values, order, axis=0), xp.take(own, order, axis=0)
-    return xp, xp.cumulative_sum(own)[:-1], values[1:] - values[:-1]
-
-
-@covers(st.wasserstein_distance)
-def wasserstein_distance(
-    u_values: Any, v_values: Any, u_weights: Any = None, v_weights: Any = None
-) -> Any:
-    """`scipy.stats.wasserstein_distance`, with derivatives in values and weights."""
-    xp, heights, lengths = _steps(u_values, v_values, u_weights, v_weights)
-    return plain(xp.sum(absolute(heights) * lengths))
-
-
-@covers(st.energy_distance)
-def energy_distance(
-    u_values: Any, v_values: Any, u_weights: Any = None, v_weights: Any = None
-) -> Any:
-    """`scipy.stats.energy_distance`, with derivatives in values and weights."""
-    xp, heights, lengths = _steps(u_values, v_values, u_weights, v_weights)
-    return plain(sqrt(2 * xp.sum(heights**2 * lengths)))
+# entropy
 
 
 @statistic(st.entropy, "pk", "qk")

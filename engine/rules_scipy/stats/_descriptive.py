@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import scipy.stats as st
 
 import rules_core as rc
@@ -12,6 +13,8 @@ from rules_scipy.special._arrays import absolute, cos, exp, log, sin, sqrt, wher
 
 from ._numbers import atan2, floats
 from ._samples import statistic
+from ._short import nan_where
+from ._support import known_where
 
 # means
 
@@ -22,13 +25,15 @@ def _mean(xp: Any, x: Any, weights: Any = None) -> Any:
     return xp.sum(weights * x, axis=-1) / xp.sum(weights + 0 * x, axis=-1)
 
 
-def _centred(xp: Any, x: Any) -> Any:
+def centred(xp: Any, x: Any) -> Any:
+    """Distances from the mean: zero for equal numbers, without rounding."""
+    x = x - rc.ignore_derivatives(x[..., :1])
     return x - xp.mean(x, axis=-1, keepdims=True)
 
 
 def _spread(xp: Any, x: Any, ddof: Any = 0) -> Any:
     """The standard deviation."""
-    total = xp.sum(_centred(xp, x) ** 2, axis=-1)
+    total = xp.sum(centred(xp, x) ** 2, axis=-1)
     return sqrt(total / (x.shape[-1] - ddof))
 
 
@@ -74,6 +79,9 @@ def _log_mean_over(xp: Any, p: Any, rest: Any, weights: Any) -> Any:
 def trim_mean(xp: Any, a: Any, proportiontocut: Any) -> Any:
     """The mean of the sorted sample without its ends: ties in the order of sorting."""
     cut = int(proportiontocut * a.shape[-1])
+    if 2 * cut >= a.shape[-1] > 0:
+        message = "Proportion too big."
+        raise ValueError(message)
     return xp.mean(xp.sort(a, axis=-1)[..., cut : a.shape[-1] - cut], axis=-1)
 
 
@@ -81,7 +89,9 @@ def trim_mean(xp: Any, a: Any, proportiontocut: Any) -> Any:
 
 
 def _scores(xp: Any, x: Any, of: Any, ddof: Any) -> Any:
-    return (x - xp.mean(of, axis=-1)[..., None]) / _spread(xp, of, ddof)[..., None]
+    first = rc.ignore_derivatives(of[..., :1])
+    middle = xp.mean(of - first, axis=-1, keepdims=True)
+    return (x - first - middle) / _spread(xp, of, ddof)[..., None]
 
 
 @statistic(st.zscore, "a", reduces=False)
@@ -124,14 +134,21 @@ def sem(xp: Any, a: Any, ddof: Any) -> Any:
 
 
 def _moment(xp: Any, x: Any, order: int) -> Any:
-    return xp.mean(_centred(xp, x) ** order, axis=-1)
+    return xp.mean(centred(xp, x) ** order, axis=-1)
 
 
 @statistic(st.moment, "a")
 def moment(xp: Any, a: Any, order: Any, center: Any) -> Any:
     """A central moment, or about `center`."""
-    middle = xp.mean(a, axis=-1, keepdims=True) if center is None else center
-    return xp.mean((a - middle) ** int(order), axis=-1)
+    rest = centred(xp, a) if center is None else a - center
+    if isinstance(order, int | float | np.number):
+        return _mean_power(xp, rest, int(order), center)
+    return xp.stack([_mean_power(xp, rest, int(k), center) for k in order], axis=0)
+
+
+def _mean_power(xp: Any, rest: Any, order: int, center: Any) -> Any:
+    y = xp.mean(rest**order, axis=-1)
+    return 0 * y if order == 1 and center is None else y
 
 
 @statistic(st.skew, "a")
@@ -140,13 +157,17 @@ def skew(xp: Any, a: Any, bias: Any) -> Any:
     n = a.shape[-1]
     # Of two numbers SciPy returns the biased value.
     factor = 1.0 if bias or n < 3 else math.sqrt((n - 1) * n) / (n - 2)
-    return factor * _moment(xp, a, 3) / _moment(xp, a, 2) ** 1.5
+    second = _moment(xp, a, 2)
+    y = factor * _moment(xp, a, 3) / second**1.5
+    return y + nan_where(xp, rc.ignore_derivatives(second) == 0, a)
 
 
 @statistic(st.kurtosis, "a")
 def kurtosis(xp: Any, a: Any, fisher: Any, bias: Any) -> Any:
     """The fourth moment in units of the spread."""
-    n, y = a.shape[-1], _moment(xp, a, 4) / _moment(xp, a, 2) ** 2
+    n, second = a.shape[-1], _moment(xp, a, 2)
+    y = _moment(xp, a, 4) / second**2
+    y = y + nan_where(xp, rc.ignore_derivatives(second) == 0, a)
     if not bias and n > 3:  # else SciPy returns the biased value
         y = 3 + ((n * n - 1) * y - 3 * (n - 1) ** 2) / ((n - 2) * (n - 3))
     return y - 3 if fisher else y
@@ -206,7 +227,8 @@ def _within_mean(xp: Any, x: Any, limits: Any, inclusive: Any) -> Any:
 def _within_var(xp: Any, x: Any, limits: Any, inclusive: Any, ddof: Any) -> Any:
     inside, count = _within(xp, x, limits, inclusive)
     rest = x - _within_mean(xp, x, limits, inclusive)[..., None]
-    return xp.sum(where(inside, rest * rest, 0.0), axis=-1) / (count - ddof)
+    var = xp.sum(where(inside, rest * rest, 0.0), axis=-1) / (count - ddof)
+    return known_where(count > ddof, var)
 
 
 @statistic(st.tmean, "a")
@@ -267,7 +289,9 @@ def median_abs_deviation(xp: Any, x: Any, scale: Any) -> Any:
 @statistic(st.scoreatpercentile, "a")
 def scoreatpercentile(xp: Any, a: Any, per: Any) -> Any:
     """A percentile, which is a constant number."""
-    return percentile(xp, a, float(per))
+    if isinstance(per, int | float | np.number):
+        return percentile(xp, a, float(per))
+    return xp.stack([percentile(xp, a, float(each)) for each in per], axis=0)
 
 
 @statistic(st.lmoment, "sample")
@@ -285,6 +309,8 @@ def lmoment(xp: Any, sample: Any, order: Any, standardize: Any) -> Any:
 
 def _l_moment(xp: Any, ordered: Any, order: int) -> Any:
     n = ordered.shape[-1]
+    if order > 1:  # of equal numbers it is zero, without rounding
+        ordered = ordered - rc.ignore_derivatives(ordered[..., :1])
     weights = [_l_weight(i, n, order) for i in range(n)]
     return xp.sum(ordered * xp.asarray(weights, dtype=ordered.dtype), axis=-1)
 
@@ -305,16 +331,22 @@ def differential_entropy(
     """Of a sample, by the spacings of its sorted numbers."""
     n = values.shape[-1]
     m = math.floor(math.sqrt(n) + 0.5) if window_length is None else window_length
+    known, m = 2 <= 2 * m < n, max(m, 1)
     if method == "auto":
         method = "van es" if n <= 10 else "ebrahimi" if n <= 1000 else "vasicek"
     ordered = xp.sort(values, axis=-1)
     unit = 1.0 if base is None else math.log(base)
-    return _SPACINGS[method](xp, ordered, n, m) / unit
+    y = _SPACINGS[method](xp, ordered, n, m) / unit
+    return y if known else y * math.nan
+
+
+def _ends_repeated(xp: Any, x: Any, m: int) -> Any:
+    first, last = x[..., :1] + 0 * x[..., :m], x[..., -1:] + 0 * x[..., :m]
+    return xp.concat([first, x, last], axis=-1)
 
 
 def _padded(xp: Any, x: Any, m: int) -> Any:
-    first, last = x[..., :1] + 0 * x[..., :m], x[..., -1:] + 0 * x[..., :m]
-    padded = xp.concat([first, x, last], axis=-1)
+    padded = _ends_repeated(xp, x, m)
     return padded[..., 2 * m :] - padded[..., : -2 * m]
 
 
@@ -334,7 +366,17 @@ def _van_es(xp: Any, x: Any, n: int, m: int) -> Any:
     return xp.sum(gaps, axis=-1) / (n - m) + constant
 
 
-_SPACINGS = {"vasicek": _vasicek, "ebrahimi": _ebrahimi, "van es": _van_es}
+def _correa(xp: Any, x: Any, n: int, m: int) -> Any:
+    padded = _ends_repeated(xp, x, m)
+    near = xp.stack([padded[..., j : j + n] for j in range(2 * m + 1)], axis=-1)
+    rest = near - xp.mean(near, axis=-1, keepdims=True)
+    slopes = sum(rest[..., j] * (j - m) for j in range(2 * m + 1))
+    return -xp.mean(log(slopes / (n * xp.sum(rest * rest, axis=-1))), axis=-1)
+
+
+_SPACINGS = {
+    "vasicek": _vasicek, "ebrahimi": _ebrahimi, "van es": _van_es, "correa": _correa
+}  # fmt: skip
 
 # angles
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import rules_core as rc
 
 from ._declare import covers
 from ._numbers import floats, plain
+from ._short import has_no_value, without_value
 
 __all__ = ["statistic"]
 
@@ -45,12 +47,12 @@ def statistic(
             options = {n: given[n] for n in given if n not in samples}
             _refuse_options(scipy, options, defaults, taken)
             found = [given[n] for n in samples if given[n] is not None]
-            xp, *xs = floats(*found)
+            xp, *xs = floats(*found, *_arrays_in(list(options.values())))
             axis, shape = given.get("axis"), xs[0].shape
-            moved = iter([_axis_last(xp, x, axis) for x in xs])
-            used = [None if given[n] is None else next(moved) for n in samples]
+            moved = iter([_axis_last(xp, x, axis) for x in xs[: len(found)]])
+            used = {n: None if given[n] is None else next(moved) for n in samples}
             chosen = {n: x for n, x in options.items() if n in taken and n != "xp"}
-            y = formula(xp, *used, **chosen)
+            y = _value(scipy, xp, used, options, partial(formula, **chosen), reduces)
             if not reduces:
                 return plain(_axis_back(xp, y, axis, shape))
             keep = given.get("keepdims") or False
@@ -62,6 +64,25 @@ def statistic(
         return own
 
     return define
+
+
+def _value(
+    scipy: Any, xp: Any, samples: Any, options: Any, formula: Any, reduces: bool
+) -> Any:
+    """The formula's, unless SciPy has none for samples of these sizes."""
+    own = {n: x for n, x in samples.items() if x is not None}
+    sizes = tuple([x.shape[-1] for x in own.values()])
+    of_samples = partial(formula, xp)
+    if reduces and has_no_value(scipy, sizes, tuple(own), options):
+        return without_value(xp, samples.values(), of_samples)
+    return of_samples(*samples.values())
+
+
+def _arrays_in(x: Any) -> list[Any]:
+    """Arrays in lists and tuples, of which numbers may be one."""
+    if isinstance(x, list | tuple):
+        return [array for entry in x for array in _arrays_in(entry)]
+    return [x] if rc.is_array(x) else []
 
 
 def _check(scipy: Any, args: Any, kwds: Any, names: Any, given: Any) -> None:
