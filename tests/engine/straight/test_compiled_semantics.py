@@ -246,6 +246,22 @@ def test_an_error_of_what_is_not_used():
     assert_agree(unused, 2.0, 2, by=(0,))
 
 
+def paired(x, a, b):
+    s = 0.0
+    for u, v in zip(a, b, strict=True):
+        s += u * v * x
+    return s
+
+
+@pytest.mark.full
+def test_arrays_of_several_lengths_in_a_strict_loop():
+    assert_agree(paired, 2.0, W, W, by=(0, 1))
+    assert not isinstance(served(paired, 2.0, W, W, by=(0, 1)), str)
+    for other in (W[:2], np.ones(4)):
+        assert_agree(paired, 2.0, W, other, by=(0, 1))
+        assert "raised ValueError" in served(paired, 2.0, W, other, by=(0, 1))
+
+
 def kinds(x, n):
     total = 0
     for i in range(n):

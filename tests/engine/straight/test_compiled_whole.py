@@ -182,6 +182,26 @@ def test_entries_that_numpy_adds():
     assert "does not serve" in served(counted, 1.5, large, 3, by=(0,))
 
 
+def grown(x, n, late):
+    t, s = 1, 0.0
+    for _ in range(n):
+        t = t * 3
+    if late:
+        t = x
+    for _ in range(2):
+        s = s + (t % 7) * x
+    return s
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n", [3, 33, 34, 40, 700])
+def test_a_variable_that_is_now_a_whole_number_and_now_a_float(n):
+    """As a float it would be rounded."""
+    assert_agree(grown, 1.5, n, 0, by=(0,))
+    assert_agree(grown, 1.5, n, 1, by=(0,))
+    assert isinstance(served(grown, 1.5, n, 0, by=(0,)), str) == (n > 33)
+
+
 def dead(x, case):
     """Errors whose values change nothing."""
     for _ in range(2):

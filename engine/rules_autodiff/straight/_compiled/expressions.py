@@ -125,7 +125,10 @@ class Expressions:
             self.check_whole(x, y)
         least = FLOAT if sign == "/" else PLAIN
         ranks, rank = ranks_of(x, y, least=least), higher(x, y, least=least)
-        return Piece(f"({x.text} {sign} {y.text})", Term("real", ranks), rank)
+        text = f"({x.text} {sign} {y.text})"
+        if PLAIN in ranks:  # in Python it may be a whole number, which is not rounded
+            text = f"digits{text}"
+        return Piece(text, Term("real", ranks), rank)
 
     def check_whole(self, x: Piece, y: Piece) -> None:
         """Refuse arithmetic of what may be whole numbers, which are not rounded."""

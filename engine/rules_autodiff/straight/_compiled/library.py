@@ -71,6 +71,12 @@ def exact(a):
         raise OverflowError
     return float(a)
 """,
+    "digits": """
+def digits(x):
+    if not -EXACT < x < EXACT:
+        raise OverflowError
+    return x
+""",
     "unequal": """
 def unequal(n, m):
     if n != m:
@@ -96,7 +102,7 @@ def distance(x, y):
 """,
     "power": """
 def power(x, p):
-    return finite(math.pow(x, p))
+    return finite(math.pow(float(x), float(p)))
 """,
     "larger_of": """
 def larger_of(a, b):

@@ -432,7 +432,9 @@ class Statements:
         own = f"__turn{target.lineno}"
         sizes = [f"{x.text}.shape[0]" for x in arrays]
         size = sizes[0] if len(sizes) == 1 else f"min({', '.join(sizes)})"
-        lines = [f"for {own} in range({size}):"]
+        strict = isinstance(over, ast.Call) and over.keywords
+        lines = [f"unequal({one}, {sizes[0]})" for one in sizes[1:] if strict]
+        lines.append(f"for {own} in range({size}):")
         lines += indented(self.given(index.id, Piece(own, INT)))
         for name, x in zip(names, arrays, strict=True):
             ndim, dtype = x.term.ndim - 1, x.term.dtype
