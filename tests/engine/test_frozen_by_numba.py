@@ -21,6 +21,7 @@ CHANGED = "numba compiled .* when "
 
 SCALE, PAIR, FLAG = 2.0, (1.0, (2, "three")), True
 TABLE = np.array([1.0, 2.0, 3.0])
+TABLES = np.array([1.0, 2.0, 3.0]), 0.5
 OUTSIDE: Any = types.ModuleType("outside_of_numba")
 OUTSIDE.scale = 3.0
 OUTSIDE.inner = types.ModuleType("outside_of_numba.inner")
@@ -152,6 +153,23 @@ def test_entries_of_an_array():
     TABLE[1] = 9.0
     assert_refused(summed, "the value of TABLE may have been another")
     agree(summed)
+
+
+@numba.njit
+def from_tables(x):
+    return TABLES[0][1] * x + TABLES[1]
+
+
+@pytest.mark.full
+def test_entries_of_an_array_in_a_tuple(monkeypatch):
+    agree(from_tables)
+    TABLES[0][1] = 9.0
+    assert_refused(from_tables, "the value of TABLES may have been another")
+    agree(from_tables)
+    monkeypatch.setitem(globals(), "TABLES", 5.0)
+    assert_refused(from_tables, "the value of TABLES|TABLES was")
+    monkeypatch.setitem(globals(), "TABLES", scaled)
+    assert_refused(from_tables, "TABLES was")
 
 
 @pytest.mark.full

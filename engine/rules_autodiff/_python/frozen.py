@@ -25,7 +25,8 @@ __all__ = ["stale"]
 # Modules whose attributes are constants, and values whose identity is all of them.
 CONSTANT = frozenset({"math", "cmath", "numpy", "numba", "builtins"})
 CODE = (FunctionType, BuiltinFunctionType, type, np.ufunc, ModuleType)
-PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
+PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)
+ARRAYS = (np.ndarray, np.void)
 # What each compilation names anew: versions of functions, and parallel loops.
 NUMBERS = re.compile(r"B\d+v\d+|gufunc_0x[0-9a-f]+")
 CACHED = re.compile(r"= (?:global|freevar)\((\w+): (.*)\)  :: ")
@@ -159,8 +160,10 @@ def is_constant_module(x: Any) -> bool:
 
 def held(x: Any) -> Any:
     """A value as it is now, for a comparison later."""
-    if isinstance(x, np.ndarray):
-        return x.copy()
+    if isinstance(x, ARRAYS):
+        return np.array(x)
+    if isinstance(x, tuple):
+        return tuple(map(held, x))
     return (x, *x.overloads.values()) if is_compiled(x) else x
 
 
@@ -184,9 +187,15 @@ def identical(one: Any, other: Any) -> bool:
 
 
 def unchanged(old: Any, new: Any) -> bool:
-    if isinstance(new, np.ndarray):
-        return alike(old, new)
-    return identical(old, held(new)) if is_compiled(new) else equal(old, new)
+    if isinstance(new, ARRAYS):
+        return alike(old, np.asarray(new))
+    if not (isinstance(new, tuple) or is_compiled(new)):
+        return equal(old, new)
+    if not isinstance(old, tuple):
+        return False
+    if is_compiled(new):
+        return identical(old, held(new))
+    return len(old) == len(new) and all(map(unchanged, old, new))
 
 
 def alike(old: Any, new: Any) -> bool:
@@ -213,6 +222,8 @@ def equal(old: Any, new: Any) -> bool:
 def is_plain(x: Any) -> bool:
     if isinstance(x, tuple):
         return all(map(is_plain, x))
+    if isinstance(x, np.void):
+        return False
     return isinstance(x, (*PLAIN, *CODE)) or is_compiled(x)
 
 

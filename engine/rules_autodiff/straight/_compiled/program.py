@@ -188,8 +188,9 @@ class Program:
         ])  # fmt: skip
 
     def first_ranks(self) -> list[str]:
-        """The classes of arguments, as numbers."""
-        terms = dict(zip(self.first.parameters, self.terms, strict=False))
+        """The classes of arguments and tangents, as numbers."""
+        given = [*self.terms, caps_term(self.caps), *self.dots]
+        terms = dict(zip(self.first.parameters, given, strict=True))
         return [str(min(terms[name].ranks)) for name in self.first.ranked()]
 
     def entry_reverse(self, layouts: Sequence[str], active: Sequence[int]) -> str:

@@ -7,7 +7,6 @@ run of a program takes the same path.
 
 from functools import cache
 from importlib.util import find_spec
-from math import inf
 from typing import Any
 
 from rules_autodiff._lift.compile import PARSING
@@ -16,10 +15,7 @@ from .left import COMPILED, STRAIGHT, NotCompiled
 
 __all__ = ["Compiling", "is_installed"]
 
-# Records of blocks after which `auto` compiles: never, until compiled code raises an
-# error for variables that are not bound, and its pullbacks keep what they read. It
-# would pay after a million of them, about two seconds of Python.
-WORTH = inf
+WORTH = 1_000_000  # records of blocks: about two seconds of Python
 PASS = 500  # records for which a pass in forward mode counts, which keeps none
 FAILURES = 8  # calls in a row that compiled code does not serve, until it is given up
 
@@ -69,7 +65,7 @@ class Compiling:
         return self.kernel
 
     def pays(self, unit: Any) -> bool:
-        return inf > WORTH and (self.wanted or (unit.loops and self.work >= WORTH))
+        return self.wanted or (unit.loops and self.work >= WORTH)
 
     def concerns(self, unit: Any, now: int) -> bool:
         """Whether code may be compiled: quickly asked at each call."""
