@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from rules_autodiff import grad, jacfwd, jacrev, jvp
-from rules_scipy import stats
+from rules_scipy import special, stats
 from tests.packs.scipy.distribution_cases import ALL, COUNTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -148,3 +148,26 @@ def test_frameworks_have_no_finite_derivative(name, method, args, i):
         torch.func.jvp(f, (at.detach(),), (torch.ones_like(at),))[1],
     ]
     assert not np.isfinite([float(x) for x in found]).any()
+
+
+SINGULAR = {
+    "log_ndtr": (special.log_ndtr, -INF, INF),
+    "xlogy": (lambda y: special.xlogy(1.0, y), 0.0, INF),
+    "xlog1py": (lambda y: special.xlog1py(1.0, y), -1.0, INF),
+    "rel_entr": (lambda x: special.rel_entr(x, 1.0), 0.0, -INF),
+    "rel_entr in y": (lambda y: special.rel_entr(1.0, y), 0.0, np.nan),
+    "kl_div": (lambda x: special.kl_div(x, 1.0), 0.0, -INF),
+    "entr": (special.entr, 0.0, INF),
+    "logit at 0": (special.logit, 0.0, INF),
+    "logit at 1": (special.logit, 1.0, INF),
+    "gammaln at 0": (special.gammaln, 0.0, -INF),
+    "gammaln at -1": (special.gammaln, -1.0, np.nan),
+    "betaln": (lambda a: special.betaln(a, 1.0), 0.0, -INF),
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_special_functions_at_their_singular_points(name):
+    f, x, expected = SINGULAR[name]
+    found = [grad(f)(x), jvp(f, (x,), (1.0,))[1]]
+    np.testing.assert_array_equal(found, expected)
