@@ -9,7 +9,7 @@ import numpy as np
 import rules_core as rc
 from rules_scipy._arrays import arrays, concrete, refuse
 
-__all__ = ["Facts", "fact", "found", "missing", "points_of", "rows"]
+__all__ = ["Bounded", "Facts", "fact", "found", "missing", "points_of", "rows"]
 
 
 @final
@@ -81,6 +81,25 @@ def points_of(points: Any) -> Any:
 def rows(x: Any, index: Any) -> Any:
     """`x[index]` for an array of places, of NumPy."""
     return x[np.asarray(index, np.int64)]
+
+
+class Bounded:
+    """What objects of points have in common."""
+
+    points: Any = None
+
+    @property
+    def min_bound(self) -> Any:
+        """The least coordinates."""
+        return rc.array_namespace(self.points).min(self.points, axis=0)
+
+    @property
+    def max_bound(self) -> Any:
+        """The greatest coordinates."""
+        return rc.array_namespace(self.points).max(self.points, axis=0)
+
+    def close(self) -> None:
+        """Nothing: the object is made anew at each change."""
 
 
 def missing(name: str) -> Any:

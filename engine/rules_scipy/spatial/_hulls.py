@@ -17,7 +17,7 @@ import rules_core as rc
 from rules_scipy._lists import constant_like
 
 from ._declare import covers
-from ._facts import fact, found, points_of, rows
+from ._facts import Bounded, fact, found, points_of, rows
 from ._lengths import cross, root
 
 __all__ = ["ConvexHull", "oriented", "planes"]
@@ -121,7 +121,7 @@ def planes(points: Any, simplices: Any, inner: Any) -> Any:
 
 
 @covers(_sp.ConvexHull)
-class ConvexHull(_sp.ConvexHull):
+class ConvexHull(Bounded, _sp.ConvexHull):
     """`scipy.spatial.ConvexHull`: volume, area and planes in the points.
 
     In code that is compiled or batched only `volume` and `area` exist.
@@ -132,8 +132,6 @@ class ConvexHull(_sp.ConvexHull):
     >>> jax.jit(jax.grad(lambda x: ConvexHull(x).volume))(x).tolist()
     [[-1.5, -1.0], [1.5, 0.0], [0.0, 1.0], [0.0, 0.0]]
     """
-
-    points: Any = None
 
     def __init__(
         self, points: Any, incremental: bool = False, qhull_options: Any = None
@@ -173,25 +171,12 @@ class ConvexHull(_sp.ConvexHull):
         inner = _inner(self.facts)
         return planes(self.points, simplices, inner)
 
-    @property
-    def min_bound(self) -> Any:
-        """The least coordinates."""
-        return rc.array_namespace(self.points).min(self.points, axis=0)
-
-    @property
-    def max_bound(self) -> Any:
-        """The greatest coordinates."""
-        return rc.array_namespace(self.points).max(self.points, axis=0)
-
     def add_points(self, points: Any, restart: bool = False) -> None:
         """The hull of more points."""
         more = points_of(points)
         xp = rc.array_namespace(self.points, more)
         every = more if restart else xp.concat([self.points, more])
         ConvexHull.__init__(self, every, qhull_options=self.options)
-
-    def close(self) -> None:
-        """Nothing: the hull is made anew at each change."""
 
     def __reduce__(self) -> Any:
         return ConvexHull, (self.points, False, self.options)

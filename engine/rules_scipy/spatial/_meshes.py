@@ -15,7 +15,7 @@ from rules_scipy._arrays import arrays, concrete
 from rules_scipy._lists import constant_like
 
 from ._declare import DECLARED, OWN, covers
-from ._facts import Facts, fact, found, missing, points_of, rows
+from ._facts import Bounded, Facts, fact, found, missing, points_of, rows
 from ._regular import regular
 
 __all__ = ["Delaunay", "HalfspaceIntersection", "Voronoi", "tsearch"]
@@ -43,7 +43,7 @@ rc.non_differentiable(simplex)
 
 
 @covers(_sp.Delaunay)
-class Delaunay(_sp.Delaunay):
+class Delaunay(Bounded, _sp.Delaunay):
     """`scipy.spatial.Delaunay`: barycentric transforms in the points.
 
     In code that is compiled or batched the points must be constants; places need not.
@@ -59,8 +59,6 @@ class Delaunay(_sp.Delaunay):
     >>> jax.grad(first_weight)(np.asarray([0.2, 0.3])).shape
     (2,)
     """
-
-    points: Any = None
 
     def __init__(
         self, points: Any, furthest_site: bool = False, incremental: bool = False,
@@ -114,9 +112,6 @@ class Delaunay(_sp.Delaunay):
         every = _more(self.points, points, restart=restart)
         Delaunay.__init__(self, every, self.furthest_site, qhull_options=self.options)
 
-    def close(self) -> None:
-        """Nothing: the mesh is made anew at each change."""
-
     def __reduce__(self) -> Any:
         return Delaunay, (self.points, self.furthest_site, False, self.options)
 
@@ -166,7 +161,7 @@ def _met(edges: Any, b: Any, groups: Any, known: Any, name: str) -> Any:
 
 
 @covers(_sp.Voronoi)
-class Voronoi(_sp.Voronoi):
+class Voronoi(Bounded, _sp.Voronoi):
     """`scipy.spatial.Voronoi`: vertices in the points.
 
     A vertex is the centre of the sphere through the points whose regions meet there.
@@ -179,8 +174,6 @@ class Voronoi(_sp.Voronoi):
     >>> grad(lambda x: scipy.spatial.Voronoi(x).vertices[0, 0])(x).round(3).tolist()
     [[0.5, 1.0], [0.5, -1.0], [0.0, 0.0]]
     """
-
-    points: Any = None
 
     def __init__(
         self, points: Any, furthest_site: bool = False, incremental: bool = False,
@@ -217,9 +210,6 @@ class Voronoi(_sp.Voronoi):
         """The mesh of more points."""
         every = _more(self.points, points, restart=restart)
         Voronoi.__init__(self, every, self.furthest_site, qhull_options=self.options)
-
-    def close(self) -> None:
-        """Nothing: the mesh is made anew at each change."""
 
     def __reduce__(self) -> Any:
         return Voronoi, (self.points, self.furthest_site, False, self.options)
@@ -273,6 +263,9 @@ class HalfspaceIntersection(_sp.HalfspaceIntersection):
     dual_vertices = fact("dual_vertices")
     ndim = fact("ndim")
     nineq = fact("nineq")
+    npoints = fact("npoints")
+    min_bound = missing("HalfspaceIntersection.min_bound")
+    max_bound = missing("HalfspaceIntersection.max_bound")
     dual_equations = missing("HalfspaceIntersection.dual_equations")
     dual_volume = missing("HalfspaceIntersection.dual_volume")
     dual_area = missing("HalfspaceIntersection.dual_area")

@@ -16,7 +16,7 @@ from rules_scipy._arrays import arrays, concrete, is_numpy, refuse
 from rules_scipy._lists import constant_like
 from rules_scipy._methods import covers_methods
 
-from ._declare import covers
+from ._declare import OWN, covers
 from ._facts import Facts, fact, found
 from ._lengths import length
 
@@ -103,6 +103,11 @@ class _Tree:
         return int(self.data.shape[1])
 
     @property
+    def boxsize(self) -> Any:
+        """The lengths of a periodic domain."""
+        return None if self.box is None else np.asarray(self.box)
+
+    @property
     def maxes(self) -> Any:
         """The greatest coordinates."""
         return rc.array_namespace(self.data).max(self.data, axis=0)
@@ -171,10 +176,13 @@ class _Tree:
         return made if output_type == "coo_matrix" else made.asformat("dok")
 
     def __reduce__(self) -> Any:
-        return type(self), (self.data, *self.args)
+        return OWN.get(type(self), type(self)), (self.data, *self.args)
+
+    def __getstate__(self) -> Any:
+        refuse("A tree's state", "is that of SciPy: pickle or copy the tree itself")
 
     def __setstate__(self, state: Any) -> None:
-        refuse(type(self).__name__, "is made by its constructor alone")
+        refuse("A tree's state", "is that of SciPy: make the tree by its class")
 
 
 def _called(facts: Facts, name: str, args: Any, kwargs: Any) -> Any:

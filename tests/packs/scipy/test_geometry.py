@@ -1,6 +1,7 @@
 """Distances, hulls, meshes and trees at kinks and ties, as objects, and in errors."""
 
 import pickle
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -255,6 +256,41 @@ def test_pickles(name):
     np.testing.assert_array_equal(getattr(again, points), X)
     with pytest.raises(UnsupportedProgram):
         grad(lambda x: len(pickle.dumps(OBJECTS[name](x))) * x.sum())(X)
+
+
+# Fields that SciPy's instances may keep: they hold no number with a derivative.
+HARMLESS = frozenset({
+    "MAX_ITER", "TOL", "leafsize", "node", "innernode", "leafnode", "furthest_site",
+    "interior_point", "m", "maxes", "mins", "times", "timedelta", "rotations",
+    "rotvecs", "interpolator", "points", "radius", "center",
+})  # fmt: skip
+INSTANCES = {
+    "ConvexHull": sp.ConvexHull(X),
+    "Delaunay": sp.Delaunay(X),
+    "Voronoi": sp.Voronoi(X),
+    "HalfspaceIntersection": sp.HalfspaceIntersection(
+        np.array([[-1.0, 0, 0], [0, -1, 0], [1, 2, -4]]), np.array([0.5, 0.5])
+    ),
+    "SphericalVoronoi": sp.SphericalVoronoi(np.vstack([np.eye(3), -np.eye(3)[0]])),
+    "KDTree": sp.KDTree(X),
+    "cKDTree": sp.cKDTree(X),
+    "Rectangle": sp.Rectangle(X[0], X[1]),
+    "transform.Rotation": sp.transform.Rotation.identity(2),
+    "transform.Slerp": sp.transform.Slerp([0, 1], sp.transform.Rotation.identity(2)),
+    "transform.RotationSpline": sp.transform.RotationSpline(
+        [0, 1], sp.transform.Rotation.identity(2)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_everything_that_scipys_objects_have_is_this_packs(name):
+    """What came from SciPy's class would be a number without its derivative."""
+    cls = attrgetter(name)(own)
+    classes = [c for c in cls.__mro__ if c.__module__.startswith("rules_scipy")]
+    mine = {key for c in classes for key in vars(c)}
+    theirs = {key for key in dir(INSTANCES[name]) if not key.startswith("_")}
+    assert theirs - mine <= HARMLESS
 
 
 # arcs
