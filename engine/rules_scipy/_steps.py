@@ -120,7 +120,8 @@ def declare(
     equation = _Equation(solve, adjoint) if solve and adjoint else None
     reads = (*reads, *_signature(step).parameters)
     rules = _Rules(made, step, of, equation, check, limit, prepare, reads, fixed)
-    rc.frule.define(made)(rules.named(rules.forward, "frule"))
+    named = rules.named(rules.forward, "frule")
+    rc.frule.define(made, symbolic_zeros=True)(named)
     rc.rrule.define(made, symbolic_zeros=True)(rules.named(rules.backward, "rrule"))
     if "output" in static:
         made.table.check = rules.refuse_output

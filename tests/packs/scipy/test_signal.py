@@ -252,9 +252,8 @@ def test_lists_in_a_system(name, moved):
 
     known = grad(lambda x: loss(x, np.array))(0.9)
     np.testing.assert_allclose(grad(lambda x: loss(x, list))(0.9), known, rtol=1e-9)
-    if name != "lsim":  # forward mode refuses its array of times
-        _, dy = jvp(lambda x: loss(x, list), (0.9,), (1.0,))
-        np.testing.assert_allclose(dy, known, rtol=1e-9)
+    _, dy = jvp(lambda x: loss(x, list), (0.9,), (1.0,))
+    np.testing.assert_allclose(dy, known, rtol=1e-9)
 
 
 def test_sections_in_a_list():
@@ -410,3 +409,20 @@ def test_precisions_that_differ_in_torch(f):
     (getattr(signal, f)(*arguments[f])[1] ** 2).sum().backward()
     assert x.grad.dtype == torch.float32
     assert torch.isfinite(x.grad).all()
+
+
+def test_times_are_constants_in_forward_mode():
+    """As an array, which may not move: also not from a direction of zero."""
+    system, times = (np.ones(1), np.array([1.0, 0.5, 1.0])), np.linspace(0.0, 2.0, 5)
+
+    def of_system(den):
+        return np.sum(sp.lsim((np.ones(1), den), times, times)[1])
+
+    def of_times(t):
+        return np.sum(sp.lsim(system, np.ones(5), t)[1])
+
+    slope = grad(of_system)(system[1])
+    np.testing.assert_allclose(jvp(of_system, (system[1],), (system[1],))[1],
+                               slope @ system[1], rtol=1e-9)  # fmt: skip
+    with pytest.raises(rc.DerivativeNotImplemented, match="lsim in an option"):
+        jvp(lambda h: jvp(of_times, (times,), (h * times,))[1], (0.0,), (1.0,))
