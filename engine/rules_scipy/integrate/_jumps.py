@@ -100,7 +100,7 @@ def _inside(low: Any, high: Any) -> Any:
 
 def _bend(low: Any, middle: Any, high: Any, none: Any) -> float:
     """How far a value inside is from the line between the ends."""
-    return float(np.max(np.abs(middle - _inside(low, high)) / none))
+    return float((np.abs(middle - _inside(low, high)) / none).max())
 
 
 def is_moved(jump: Jump, f: Callable[[float, float], Any]) -> bool:

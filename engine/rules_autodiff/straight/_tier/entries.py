@@ -17,7 +17,7 @@ from rules_autodiff.straight._guard.function_kinds import as_written, is_entry
 from rules_autodiff.straight._program.kinds import kind_of
 from rules_core import AbstractZero, NoTangent, StructuralTangent, Tangent, backing
 
-from .results import array_like, number_like
+from .results import array_like, check_finite
 from .signatures import DOUBLE, leave
 from .tier import check_cotangent
 
@@ -46,6 +46,7 @@ class Entry:
         holders: Those of what must not stand in two places: its cotangents are one.
         leaves: Those of the leaves of the arguments.
         active: Those of leaves that have a cotangent.
+        reals: The names of cotangents that are numbers.
         paths: The way to each of these in the tangents of a call.
     """
 
@@ -56,6 +57,7 @@ class Entry:
         self.holders: list[str] = []
         self.leaves: list[str] = []
         self.active: list[str] = []
+        self.reals: list[str] = []
         self.paths: list[tuple[Any, ...]] = []
         self.path: tuple[Any, ...] = ()
         self.numbers = count()
@@ -63,7 +65,7 @@ class Entry:
             "ndarray": ndarray, "float64": np.float64, "double": DOUBLE,
             "function": FunctionType, "kind_of": kind_of, "none": NoTangent(),
             "Root": Root, "Tangent": Tangent, "unlifted": unlifted,
-            "number_like": number_like, "array_like": array_like,
+            "check_finite": check_finite, "array_like": array_like,
         }  # fmt: skip
 
     def constant(self, value: Any) -> str:
@@ -112,8 +114,10 @@ class Entry:
             return "none"
         self.active.append(name)
         self.paths.append(self.path)
-        form = "array_like" if cls is ndarray else "number_like"
-        return f"{form}({name}, c{name})"
+        if cls is ndarray:
+            return f"array_like({name}, c{name})"
+        self.reals.append(f"c{name}")
+        return f"(c{name} if type(c{name}) is type({name}) else type({name})(c{name}))"
 
     def inside(self, key: Any, text: str, x: Any, *, top: bool, leaf: bool) -> str:
         """`value` of an entry of a value."""
@@ -214,6 +218,7 @@ def text_of(entry: Entry, texts: list[str]) -> str:
         "def given(leaves, cotangents):",
         f"    {leaves} = leaves",
         f"    {as_row([f'c{name}' for name in entry.active])} = cotangents",
+        f"    check_finite({' + '.join(entry.reals)})" if entry.reals else "",
         f"    return {as_row(texts)}",
     ]
     return "\n".join(lines)
