@@ -23,6 +23,7 @@ from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff._shadows.saved_state import own_dict, written_to
 from rules_autodiff._tape.fast.run import FastRun
+from rules_autodiff.straight._program.kinds import VALUE
 from rules_autodiff.straight._tier.called_back import found
 from rules_autodiff.straight._tier.left import Left
 from rules_core import structure
@@ -75,7 +76,7 @@ class Apart:
         knows what it reads beside its arguments and captures.
         """
         try:
-            _, _, read = found(self.f, args, "reverse")
+            _, _, read = found(self.f, args, VALUE)
         except Left:
             return False
         return not any(map(self.is_followed, read))

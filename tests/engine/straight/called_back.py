@@ -1,6 +1,8 @@
 """Programs that rules call back: functions of what they take and capture."""
 
+import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 
@@ -130,6 +132,48 @@ def squared(x):
     return x * x
 
 
+class Scaled:
+    factor = 1.5
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def rate(self, t, y):
+        return self.scale * y * self.factor + t
+
+    @property
+    def doubled(self):
+        return 2.0 * self.scale
+
+
+class Model(Scaled):
+    def __init__(self, scale, weights, order, inner=None):
+        super().__init__(scale)
+        self.weights, self.order, self.name = weights, order, "model"
+        self.inner, self.kept = inner, object()
+        self.pair = (scale, {"k": weights})
+
+    def rate(self, t, y):
+        found = super().rate(t, y) + self.weights**self.order
+        return found * self.doubled + self.pair[0] * self.pair[1]["k"]
+
+    def __call__(self, y):
+        return self.rate(0.5, y) if self.inner is None else self.inner.rate(0.5, y) * y
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    scale: float
+    weights: Any
+
+    def rate(self, t, y):
+        return self.scale * y * self.weights
+
+
+def holding(model):
+    return lambda y: model.rate(0.0, y) * model.doubled
+
+
 V, U = np.array([0.4, 1.3]), np.array([1.1, -0.6])
 A = np.array([[1.0, 0.5], [0.25, 2.0]])
 FOUR = (1.5, 1.0, 3.0, 0.5)
@@ -166,5 +210,13 @@ PROGRAMS = {
     "a dict": (lambda d: d["a"] * d["b"] + d["a"], ({"a": V, "b": 2.0},), U),
     "two functions": (chained, ((squared, of_function(squared, 1.5)), 0.7), 1.0),
     "functions of math": (lambda x: math.exp(-x) * math.sqrt(x), (0.9,), 1.0),
+    "a method": (Scaled(2.0).rate, (0.5, V), U),
+    "a method, handed": (handed, (Scaled(2.0).rate, (), 0.5, V), U),
+    "a method of a subclass": (Model(2.0, U, 2).rate, (0.5, V), U),
+    "an instance": (Model(2.0, U, 2), (V,), U),
+    "an instance in an instance": (Model(2.0, U, 2, Scaled(3.0)), (V,), U),
+    "a captured instance": (holding(Model(2.0, U, 2)), (V,), U),
+    "an instance among arguments": (lambda m, y: m.rate(0.0, y), (Scaled(2.0), V), U),
+    "a frozen instance": (Frozen(2.0, U).rate, (0.5, V), U),
     "star arguments": (lambda *xs: xs[0] * xs[1] + xs[2], (V, 2.0, U), U),
 }

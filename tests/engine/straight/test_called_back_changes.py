@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -199,23 +200,92 @@ def test_a_program_may_write_into_a_copy():
     np.testing.assert_array_equal(dx, [0.0, 1.0])
 
 
-def test_functions_of_other_classes_use_the_tape():
-    class Scaled:
-        def __init__(self, a):
-            self.a = a
+class Scaled:
+    def __init__(self, a):
+        self.a = a
 
-        def __call__(self, x):
-            return self.a * x * x
+    def __call__(self, x):
+        return self.a * x * x
 
-        def method(self, x):
-            return self.a * x
+    def counting(self, x):
+        self.a = self.a + 1.0
+        return self.a * x
 
+
+def test_an_instance_changes():
     scaled = Scaled(2.0)
-    assert slope(scaled, 3.0) == (12.0, False)
-    assert slope(scaled.method, 3.0) == (2.0, False)
-    assert slope(of_function(scaled), 3.0) == (12.0, False)
+    assert slope(scaled, 3.0) == (12.0, True)
+    scaled.a = 5.0
+    assert slope(scaled, 3.0) == (30.0, True)
+    scaled.a = V
+    np.testing.assert_allclose(slope(scaled, ONES)[0], 2.0 * V)
+    scaled.b = 1.0
+    scaled.a = 3.0
+    assert slope(scaled, 3.0) == (18.0, True)
     df = rrule_via_ad(CONFIG, of_function(scaled), 3.0)[1](1.0)[0]
-    assert df.g.a == 9.0
+    assert (df.g.a, df.g.b) == (9.0, 0.0)
+
+
+def test_a_class_changes(monkeypatch):
+    scaled = Scaled(2.0)
+    assert slope(scaled, 3.0) == (12.0, True)
+    monkeypatch.setattr(Scaled, "__call__", lambda self, x: self.a * x)
+    assert slope(scaled, 3.0)[0] == 2.0
+    monkeypatch.undo()
+    assert slope(scaled, 3.0)[0] == 12.0
+    reads = property(lambda _: 10.0, lambda *_: None)
+    monkeypatch.setattr(Scaled, "a", reads, raising=False)
+    assert slope(scaled, 3.0)[0] == 60.0
+    monkeypatch.undo()
+    monkeypatch.setattr(
+        Scaled,
+        "__getattribute__",
+        lambda self, name: 7.0 if name == "a" else object.__getattribute__(self, name),
+    )
+    assert slope(scaled, 3.0)[0] == 42.0
+
+
+@pytest.mark.parametrize("place", ["itself", "captured", "method"])
+def test_a_method_gets_a_rule_later(place):
+    scaled = Scaled(2.0)
+    f = {"itself": scaled, "captured": of_function(scaled), "method": scaled.__call__}[
+        place
+    ]
+    assert slope(f, 3.0) == (12.0, True)
+
+    @rc.rrule.define(Scaled.__call__)
+    def scaled_rrule(self, x):
+        return self.a * x * x, lambda dy: (rc.ZeroTangent(), 100.0 * dy)
+
+    assert slope(f, 3.0)[0] == 100.0
+
+
+def test_an_instance_that_changes_itself_is_refused_as_on_the_tape():
+    with pytest.raises(rc.RulesCoreError, match="must not write to its arguments"):
+        slope(Scaled(2.0).counting, 3.0)
+
+
+def test_an_instance_in_two_places_has_one_tangent():
+    one, other = Scaled(2.0), Scaled(2.0)
+
+    def f(a, b):
+        return a.a * b.a * b.a
+
+    _, pullback = rrule_via_ad(CONFIG, f, one, one)
+    assert pullback.passed is None
+    _, apart = rrule_via_ad(CONFIG, f, one, other)
+    assert apart.passed
+    assert [d.a for d in apart(1.0)[1:]] == [4.0, 8.0]
+
+
+def test_partial_functions_use_the_tape():
+    assert slope(partial(lambda a, x: a * x, 2.0), 3.0) == (2.0, False)
+
+
+def test_an_instance_that_a_differentiated_program_makes():
+    for _ in range(3):
+        assert grad(lambda k: applied(Scaled(k * k), 3.0))(2.0) == 36.0
+        assert grad(lambda k: applied(Scaled(k).__call__, k))(2.0) == 12.0
 
 
 # nested in a derivative

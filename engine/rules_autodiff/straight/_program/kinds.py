@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TEXT", "WITH_AUX", "Kind",
-    "array", "has_functions", "is_array", "is_index", "join", "kind_of", "leaf_kinds",
-    "rebuilt", "row", "spread",
+    "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TEXT", "VALUE",
+    "WITH_AUX", "Kind", "array", "has_functions", "holds_objects", "is_array",
+    "is_index", "join", "kind_of", "leaf_kinds", "rebuilt", "row", "spread",
 ]  # fmt: skip
 
 DOUBLE = np.dtype(float)
 STRUCTURES = frozenset({"row", "list", "dict", "function", "object"})
 WITH_AUX = "aux"  # the mode of programs whose value is a pair
+VALUE = "value"  # the mode of programs whose values may be of any kind
 MANY = 64  # entries of a container with a kind for each
 DEEP = 8  # nesting of containers; one may contain itself
 
@@ -138,6 +139,13 @@ def join(one: Kind, other: Kind) -> Kind | None:
 def has_functions(kind: Kind) -> bool:
     """Whether a value is or holds a function."""
     return kind.name == "function" or any(map(has_functions, kind.parts))
+
+
+def holds_objects(kind: Kind) -> bool:
+    """Whether a value is or holds an instance, or what may hold one."""
+    if kind.name in ("object", "function"):
+        return True
+    return any(map(holds_objects, kind.parts))
 
 
 def spread(kind: Kind) -> Kind:

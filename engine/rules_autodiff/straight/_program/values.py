@@ -8,9 +8,8 @@ from typing import Any
 from .kinds import Kind
 
 __all__ = [
-    "UNKNOWN", "Closure", "Known", "Local", "Partial", "Thing", "Value", "bar_of",
-    "dot_of",
-    "flat", "function_value", "rebuilt", "with_entries",
+    "UNKNOWN", "Attributes", "Closure", "Known", "Local", "Partial", "Thing", "Value",
+    "bar_of", "dot_of", "flat", "function_value", "rebuilt", "with_entries",
 ]  # fmt: skip
 
 UNKNOWN: Any = ...  # the constant of a non-literal value
@@ -123,6 +122,19 @@ class Closure:
     names: tuple[str, ...]
     known: tuple[tuple[str, Known], ...]
     own: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The class of an instance, and its attributes in the order in which they came.
+
+    Attributes:
+        cls: The class, with its place for the guard.
+        names: The attributes.
+    """
+
+    cls: Known
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ attributes beside its value.
 
 import ast
 from abc import ABCMeta
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +18,7 @@ from rules_autodiff.straight._guard.class_entries import MISSING, entry
 from rules_autodiff.straight._program.kinds import Kind
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import (
+    Attributes,
     Known,
     Partial,
     Value,
@@ -33,19 +34,6 @@ __all__ = ["Objects", "changes_itself"]
 
 USUAL = ("__new__", "__setattr__", "__getattribute__", "__delattr__")
 UNUSUAL = ("__getattr__", "__del__")
-
-
-@dataclass(frozen=True)
-class Attributes:
-    """The class of an instance, and its attributes in the order in which they came.
-
-    Attributes:
-        cls: The class, with its place for the guard.
-        names: The attributes.
-    """
-
-    cls: Known
-    names: tuple[str, ...] = ()
 
 
 class Objects(Part):

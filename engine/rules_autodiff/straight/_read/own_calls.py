@@ -11,6 +11,7 @@ from rules_autodiff.straight._program.blocks import Pull, Return, Step, as_row
 from rules_autodiff.straight._program.kinds import (
     Kind,
     has_functions,
+    holds_objects,
     join,
     leaf_kinds,
     spread,
@@ -320,10 +321,3 @@ def changes_later(x: Value) -> bool:
     """Whether a value is or holds an instance that changes."""
     own = x.unstable and x.kind.name == "object"
     return own or any(map(changes_later, x.entries or ()))
-
-
-def holds_objects(kind: Kind) -> bool:
-    """Whether a value is or holds an instance, or what may hold one."""
-    if kind.name in ("object", "function"):
-        return True
-    return any(map(holds_objects, kind.parts))

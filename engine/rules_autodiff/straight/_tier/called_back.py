@@ -5,7 +5,7 @@ are entries of an argument here. A solver calls a function hundreds of times wit
 arguments of the same kinds, so what was written for one call serves the next.
 """
 
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
@@ -15,8 +15,14 @@ from numpy import ndarray
 from rules_autodiff._lift.lift import unlifted
 from rules_autodiff._python.lifted_code import NESTED, ByIdentity
 from rules_autodiff.straight._guard.captures import is_fixed
-from rules_autodiff.straight._guard.function_kinds import functions_in, kinds_of_given
+from rules_autodiff.straight._guard.function_kinds import (
+    functions_in,
+    is_attribute,
+    is_instance,
+    kinds_of_given,
+)
 from rules_autodiff.straight._guard.trust import CHANGES, is_answered
+from rules_autodiff.straight._program.kinds import VALUE
 from rules_core import Tangent
 
 from .entries import Code, tangent_at
@@ -91,8 +97,12 @@ class Signature:
             self.note_function(x)
         elif cls is tuple or cls is list or cls is dict:
             self.note_entries(x, cls)
+        elif cls is MethodType:
+            self.note_method(x)
         elif captured and is_fixed(x):
             self.parts.append(None)  # the guard looks at it
+        elif is_instance(x):
+            self.note_instance(x)
         else:
             leave(f"it takes or captures a value of class {cls.__name__}")
 
@@ -113,6 +123,22 @@ class Signature:
                 except ValueError:
                     leave("a function captures a variable without a value")
                 self.note(value, captured=True)
+
+    def note_method(self, m: MethodType) -> None:
+        if type(m.__func__) is not FunctionType or not is_instance(m.__self__):
+            leave("it takes or captures a method of another kind")
+        self.parts.append(MethodType)
+        self.note_function(m.__func__)
+        self.note(m.__self__)
+
+    def note_instance(self, x: Any) -> None:
+        self.meet(x)
+        self.parts += [type(x), *vars(x)]
+        for value in vars(x).values():
+            if is_attribute(value):
+                self.note(value, captured=True)
+            else:
+                self.parts.append(type(value))
 
     def note_entries(self, x: Any, cls: type) -> None:
         if len(x) > MANY:
@@ -218,7 +244,8 @@ def are_these(known: Any, functions: Any) -> bool:
     return len(known) == len(functions)
 
 
-ENTRIES: dict[str, ByIdentity] = {"reverse": ByIdentity(), "forward": ByIdentity()}
+MODES = "reverse", "forward", VALUE
+ENTRIES: dict[str, ByIdentity] = {mode: ByIdentity() for mode in MODES}
 
 
 def found(f: Any, args: Any, mode: str) -> Any:
@@ -227,9 +254,8 @@ def found(f: Any, args: Any, mode: str) -> Any:
     Raises:
         Left: There is none, or not yet.
     """
-    if type(f) is not FunctionType:
-        leave("it is no function written in Python")
-    entries = ENTRIES[mode].get(f.__code__) or []
+    code = code_of(f)
+    entries = ENTRIES[mode].get(code) or []
     for entry in entries:
         if entry.written in entry.form.units:
             call = entry.call(f, args)
@@ -237,7 +263,7 @@ def found(f: Any, args: Any, mode: str) -> Any:
                 return call
     entry = made_entry(f, args, mode)
     others = [x for x in entries if x.written in x.form.units]
-    ENTRIES[mode].put(f.__code__, [entry, *others][:ENTRIES_OF_ONE])
+    ENTRIES[mode].put(code, [entry, *others][:ENTRIES_OF_ONE])
     while len(ENTRIES[mode]) > FUNCTIONS:  # code may refer to its own function
         ENTRIES[mode].entries.pop(next(iter(ENTRIES[mode].entries)), None)
     call = entry.call(f, args)
@@ -246,11 +272,29 @@ def found(f: Any, args: Any, mode: str) -> Any:
     return call
 
 
-def made_entry(f: FunctionType, args: Any, mode: str) -> Entry:
+def code_of(f: Any) -> CodeType:
+    """The code of a function, a method, or the call of an instance.
+
+    Raises:
+        Left: It has none.
+    """
+    found = f
+    if type(f) is not FunctionType:
+        call = type(f).__call__ if type(f) is not MethodType else f.__func__
+        found = call if type(call) is FunctionType else None
+    if found is None:
+        leave("it is no function written in Python")
+    code: CodeType = found.__code__
+    return code
+
+
+def made_entry(f: Any, args: Any, mode: str) -> Entry:
     form = form_of(f, args, mode)
     root = FunctionType(apply.__code__, apply.__globals__)
-    found = [*map(unlifted, functions_in((f, *args)))]
-    if None in found:
+    found = [
+        unlifted(x) if type(x) is FunctionType else x for x in functions_in((f, *args))
+    ]
+    if any(x is None for x in found):
         leave("a function in lifted code is not found in its program")
     vars(root)["functions"] = found
     written, _ = form.chosen(root, (f, args), ACTIVE, now=AUTO)

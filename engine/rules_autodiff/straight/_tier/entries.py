@@ -5,7 +5,7 @@ captured values in a loop would take longer than the function.
 """
 
 from itertools import count
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,23 @@ from numpy import ndarray
 
 from rules_autodiff._lift.compile import PARSING
 from rules_autodiff._lift.lift import unlifted
-from rules_autodiff.straight._guard.function_kinds import as_written, is_entry
+from rules_autodiff.straight._guard.class_entries import overrides
+from rules_autodiff.straight._guard.function_kinds import (
+    as_written,
+    is_attribute,
+    is_entry,
+    is_instance,
+)
 from rules_autodiff.straight._program.kinds import kind_of
-from rules_core import AbstractZero, NoTangent, StructuralTangent, Tangent, backing
+from rules_core import (
+    AbstractZero,
+    MutableTangent,
+    NoTangent,
+    StructuralTangent,
+    Tangent,
+    backing,
+    structure,
+)
 
 from .results import array_like, check_finite
 from .signatures import DOUBLE, leave
@@ -96,6 +110,10 @@ class Entry:
             return self.function(name, x, top=top, leaf=leaf)
         if cls is tuple or cls is list or cls is dict:
             return self.entries(name, x, top=top, leaf=leaf)
+        if cls is MethodType:
+            return self.method(name, x, top=top, leaf=leaf)
+        if is_instance(x):
+            return self.instance(name, x, top=top, leaf=leaf)
         active = cls in FLOATS or (cls is ndarray and x.dtype is DOUBLE)
         if cls in FLOATS:
             self.forbid(f"type({name}) is not float and type({name}) is not float64")
@@ -171,6 +189,40 @@ class Entry:
         given = ", ".join(f"{key!r}: {text}" for key, text in items.items())
         return f"Tangent(function, **{{{given}}})"
 
+    def method(self, name: str, x: MethodType, *, top: bool, leaf: bool) -> str:
+        self.forbid(f"type({name}) is not {self.constant(MethodType)}")
+        if top:
+            self.functions.append(name)
+        self.inside("__func__", f"{name}.__func__", x.__func__, top=False, leaf=leaf)
+        own = f"{name}.__self__"
+        found = self.inside("__self__", own, x.__self__, top=False, leaf=leaf)
+        cls = self.constant(MethodType)
+        return f"Tangent({cls}, __self__={found})"
+
+    def instance(self, name: str, x: Any, *, top: bool, leaf: bool) -> str:
+        cls, keys = self.constant(type(x)), self.constant(tuple(vars(x)))
+        usual = self.constant(object.__getattribute__)
+        self.forbid(f"type({name}) is not {cls} or tuple({name}.__dict__) != {keys}")
+        changed = (
+            f"{cls}.__getattribute__ is not {usual} or hasattr({cls}, '__getattr__')"
+        )
+        self.forbid(changed)
+        self.namespace["overrides"] = overrides
+        if top:
+            self.functions.append(name)
+        self.holders.append(name)
+        items = {}
+        for key, value in vars(x).items():
+            self.forbid(f"overrides({cls}, {key!r})")
+            active = leaf and is_attribute(value)
+            text = f"{name}.__dict__[{key!r}]"
+            found = self.inside(key, text, value, top=False, leaf=active)
+            items[key] = found if active else "none"
+        given = ", ".join(f"{key!r}: {text}" for key, text in items.items())
+        level: Any = structure(x)
+        made = self.constant(MutableTangent if level.mutable else Tangent)
+        return f"{made}({cls}, **{{{given}}})"
+
 
 class Code:
     """What takes calls like one call apart.
@@ -186,7 +238,7 @@ class Code:
 
     __slots__ = ("active", "given", "match", "paths")
 
-    def __init__(self, f: FunctionType, args: tuple[Any, ...]) -> None:
+    def __init__(self, f: Any, args: tuple[Any, ...]) -> None:
         entry = Entry()
         entry.forbid(f"len(args) != {len(args)}")
         texts = [entry.inside(0, "f", f, top=True, leaf=True)]

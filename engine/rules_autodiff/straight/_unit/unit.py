@@ -19,9 +19,10 @@ from rules_autodiff.straight._guard.ruled import Ruled
 from rules_autodiff.straight._program.blocks import Block
 from rules_autodiff.straight._program.kinds import (
     REAL,
+    VALUE,
     WITH_AUX,
     Kind,
-    has_functions,
+    holds_objects,
     leaf_kinds,
     spread,
 )
@@ -294,8 +295,9 @@ def write(
         kinds: The kinds of its arguments, one per parameter.
         active: The positions of the arguments to differentiate.
         patient: Whether to wait for results of rules that only some branch calls.
-        mode: `"reverse"`, `"forward"`, `"lanes"`, or `WITH_AUX`: reverse mode of the
-            first part of a pair.
+        mode: `"reverse"`, `"forward"`, `"lanes"`, `WITH_AUX`, for reverse mode of the
+            first part of a pair, or `VALUE`, for code that has no other use than to
+            show that a program can be written.
         strict: Whether products of the backward pass ask for strong zeros.
         taping: Whether calls that are not written out may run on tapes of their own.
 
@@ -307,7 +309,7 @@ def write(
     guesses: dict[Any, Kind] = {}
     inner: dict[Any, Local] = {}
     aux = mode == WITH_AUX
-    own = "reverse" if aux else mode
+    own = "reverse" if mode in (VALUE, WITH_AUX) else mode
     for _ in range(READINGS):
         writing = Writing(
             f, guesses, inner, patient=patient, mode=own, strict=strict, taping=taping
@@ -316,7 +318,8 @@ def write(
             form = writing.form(f, ROOT, kinds, leaves)
         except Restart:
             continue
-        check_result(form.kind, aux=aux)
+        if mode != VALUE:
+            check_result(form.kind, aux=aux)
         return made_unit(f, writing, form, kinds, active)
     reason = "the kind of what a function returns does not settle"
     raise Refused(reason)
@@ -342,7 +345,7 @@ def made_unit(
         execute(backward, f"<derivative of {function.__qualname__}>", namespace)
     name = form.name
     containers = any(kind.dtype == "entries" for kind in kinds)
-    if containers and not any(map(has_functions, kinds)):
+    if containers and not any(map(holds_objects, kinds)):
         name, text = unpacking(form.name, kinds, active)
         texts.append(text)
         execute(text, "<arguments>", namespace)
