@@ -9,6 +9,8 @@ the program would see in both; then the run is refused when it ends.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -60,9 +62,17 @@ def owned(run: Hooks, y: Any, found: Any) -> Any:
     return own
 
 
+FUNCTIONS = FunctionType, MethodType, partial
+
+
 def is_shared(run: Hooks, y: Any, level: Any, found: Any) -> bool:
-    """Whether a callable holds what the rule was given, or what the run follows."""
-    return holds_argument(level, found) or run.slot(y) is not None
+    """Whether a callable holds what the rule was given, or what the run follows.
+
+    An instance may hold arrays of a level below, of which a slot must not be asked for.
+    """
+    if holds_argument(level, found):
+        return True
+    return isinstance(y, FUNCTIONS) and run.slot(y) is not None
 
 
 def holds_argument(level: Any, found: Any) -> bool:
