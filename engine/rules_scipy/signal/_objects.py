@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.signal as _sp
+from scipy.signal import _ltisys
 
 import rules_core as rc
 from rules_core.extend import stand_in
@@ -38,10 +39,12 @@ class _System:
     def __tangent_structure__(self) -> rc.Structure:
         names = [str(i) for i in range(len(self.parts))]
 
-        def build(values: Sequence[Any]) -> _System:
-            return type(self)(values, self.dt)
+        own = _Continuous if self.dt is None else _Discrete
 
-        return rc.Structure(type(self), "field", names, list(self.parts), build)
+        def build(values: Sequence[Any]) -> _System:
+            return own(values, self.dt)
+
+        return rc.Structure(own, "field", names, list(self.parts), build)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in ("parts", "dt"):
@@ -56,12 +59,26 @@ class _System:
         raise rc.UnsupportedError(message)
 
 
+_FORMS = {2: "TransferFunction", 3: "ZerosPolesGain", 4: "StateSpace"}
+
+
+def _of_scipy(time: str) -> property:
+    """SciPy's class of a system, which it chooses by the form."""
+
+    def found(self: Any) -> Any:
+        return getattr(_ltisys, f"{_FORMS[len(self.parts)]}{time}")
+
+    return property(found)
+
+
 def _array(x: Any) -> Any:
     return x if rc.is_array(x) else np.asarray(x, float)
 
 
 class _Continuous(_System):
     """A system in continuous time, as `scipy.signal.lti`."""
+
+    __stands_for__ = _of_scipy("Continuous")
 
     def step(self, X0: Any = None, T: Any = None, N: Any = None) -> Any:
         """`(T, y)`: the response to a step."""
@@ -96,6 +113,8 @@ def _is_row(x: Any, found: Any) -> bool:
 
 class _Discrete(_System):
     """A system in discrete time, as `scipy.signal.dlti`."""
+
+    __stands_for__ = _of_scipy("Discrete")
 
     @property
     def whole(self) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.interpolate as si
+import scipy.signal
 import scipy.sparse as sp
 import scipy.spatial as space
 import scipy.stats as st
@@ -67,6 +68,10 @@ OBJECTS = {
     "fitted line": lambda a: st.linregress(X, wave(a)),
     "solution": lambda a: decay(a),
     "interpolant": lambda a: decay(a, dense_output=True).sol,
+    "system": lambda a: scipy.signal.lti([a], [1.0, 2.0]),
+    "in discrete time": lambda a: scipy.signal.dlti([a], [1.0, 0.5], dt=0.1),
+    "states": lambda a: scipy.signal.StateSpace([[-a]], [[1.0]], [[1.0]], [[0.0]]),
+    "poles": lambda a: scipy.signal.ZerosPolesGain([], [-1.0], a),
     "sparse": lambda a: sp.csr_array((np.ones(2) * a, ([0, 1], [1, 0]))).T,
     "diagonals": lambda a: sp.diags([a, a]),
     "rotation": lambda a: R.from_euler("x", a),
