@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 
-from rules_autodiff import grad, jvp, vjp
+from rules_autodiff import grad, hessian, jvp, vjp
 from rules_autodiff.straight._tier import signatures
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -191,3 +191,23 @@ def test_whole_numbers_beyond_64_bits(name, x):
     }[name]  # fmt: skip
     assert grad(f)(x) == pytest.approx(want)
     assert jvp(f, (x,), (1.0,))[1] == pytest.approx(want)
+
+
+SELECTIONS = (np.fmod, np.remainder, np.maximum, np.minimum, np.fmax, np.fmin)
+
+
+@pytest.mark.parametrize("f", SELECTIONS, ids=lambda f: f.__name__)
+def test_a_zero_cotangent_is_strong_beside_a_partial_that_is_not_a_number(f):
+    x, fixed = np.array([np.nan, 2.0]), np.array([1.5, 0.75])
+    with np.errstate(invalid="ignore"):
+        for g in (lambda a: f(fixed, a), lambda a: f(a, fixed)):
+            for zero in slopes(g, x, 0.0):
+                np.testing.assert_array_equal(zero, np.zeros(2))
+
+
+@pytest.mark.parametrize("f", SELECTIONS, ids=lambda f: f.__name__)
+def test_second_derivatives_of_selections(f):
+    x, fixed = np.array([0.7, 2.0]), np.array([1.5, 5.5])
+    found = hessian(lambda a: (f(fixed, a) ** 2).sum())(x)
+    slope = [jvp(lambda a: f(fixed, a), (x,), (unit,))[1] for unit in np.eye(2)]
+    np.testing.assert_allclose(found, 2 * np.diag(np.sum(slope, axis=0) ** 2))

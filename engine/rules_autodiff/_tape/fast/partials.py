@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from rules_autodiff._own_rules.arithmetic import strong
 from rules_autodiff._own_rules.own_rule import Space, fit
 from rules_autodiff._shadows.memory import CALLBACK
 from rules_autodiff._shadows.slots import Shadow
@@ -35,8 +36,8 @@ def selected(dz: Any, p: Any) -> Any:
 
 
 def strictly_selected(dz: Any, p: Any) -> Any:
-    """A product that is zero where the partial is, also of an infinity."""
-    return np.where(p == 0, 0.0, dz) * p
+    """A product that is zero where either is, also of an infinity or NaN."""
+    return strong(np.where(p == 0, 0.0, dz), p)
 
 
 def scaled_sum(dz: Any, p: Any) -> Any:
