@@ -50,6 +50,23 @@ def covering(rows: Sequence[Row], strength: int = 2) -> list[int]:
     return sorted(chosen)
 
 
+def in_turn(cases: Sequence[Any], *others: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Each case with each value of the longest of the others, which takes the rest on.
+
+    Each two values meet, if the lengths have no common factor, or there are cases
+    enough; the product is longer by the lengths of the rest.
+
+    >>> in_turn("ab", "xy", "ijk")[:3]
+    [('a', 'x', 'i'), ('a', 'y', 'j'), ('a', 'x', 'k')]
+    """
+    count = max(map(len, others))
+    return [
+        (case, *[row[i if len(row) == count else (k + i) % len(row)] for row in others])
+        for k, case in enumerate(cases)
+        for i in range(count)
+    ]
+
+
 def value_key(value: object) -> Hashable:
     """What tells a parameter's values apart: text where it says all, else identity."""
     plain = isinstance(value, (str, int, float, complex, tuple, type(None)))

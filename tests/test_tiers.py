@@ -4,7 +4,7 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
-from tests.covering import covering, each_kth
+from tests.covering import covering, each_kth, in_turn
 from tests.slices import part_of, read_slice
 
 PLUGINS = ("covering", "slices", "budget", "waiting")
@@ -64,6 +64,15 @@ def test_every_combination_is_met(sizes, strength):
     for axes in combinations(range(len(sizes)), strength):
         met = {tuple(row[axis] for axis in axes) for row in chosen}
         assert met == set(product(*(range(sizes[axis]) for axis in axes)))
+
+
+@pytest.mark.parametrize("sizes", [(7, 3, 5), (6, 3, 2), (9, 2, 7), (4, 1, 3)])
+def test_each_two_values_meet_in_turn(sizes):
+    rows = in_turn(*map(range, sizes))
+    assert len(rows) == sizes[0] * max(sizes[1:])
+    for one, other in combinations(range(3), 2):
+        met = {(row[one], row[other]) for row in rows}
+        assert met == set(product(range(sizes[one]), range(sizes[other])))
 
 
 def test_a_sample_of_a_product_is_small():

@@ -74,6 +74,8 @@ KNOWN = {
 }
 # NumPy's number, which is a float, where SciPy returns Python's.
 NUMPYS = ("integrate.quad(", "optimize.linprog(", "optimize.milp(", "optimize.nnls(")
+# A search down a line that has no end takes half a minute.
+ENDLESS = "optimize.fmin_cg(lambda a: a * x"
 # Equal numbers share the derivative: the least of them is an object of its own.
 SHARED = ("min(", "max(")
 OTHER_OBJECT = {"'True' but 'False'"}
@@ -166,7 +168,8 @@ def test_all_calls(part):
 @pytest.mark.nightly
 @pytest.mark.parametrize("part", range(4))
 def test_all_calls_of_scipy(part):
-    found, counted = faults(sample(possible(scipy=True), 4, part), FEW)
+    texts = [t for t in sample(possible(scipy=True), 4, part) if ENDLESS not in t]
+    found, counted = faults(texts, FEW)
     assert found == {}
     assert_no_more_refused(counted, MOST_SCIPY)
 

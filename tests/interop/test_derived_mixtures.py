@@ -214,10 +214,11 @@ ALSO_COMPILED = [
     named("grad, grad"), named("grad, jvp"), named("grad, grad, grad"),
     named("jvp, grad, grad"),
 ]  # fmt: skip
-EVERY_TRIPLE = mixtures(EVERY, EVERY, EVERY)
-# Of the 512 mixtures of three so many that each two modes meet at each two places.
-MET = [EVERY_TRIPLE[k] for k in covering(list(product(EVERY, EVERY, EVERY)))]
-REST = [*without(mixtures(EVERY, EVERY), SECOND), *without(MET, THIRD)]
+# Of the mixtures of three so many that each two modes meet at each two places, and
+# each mode at each place in each host.
+ROWS = list(product(EVERY, EVERY, EVERY, HOSTS))
+MET = [ROWS[k] for k in covering(ROWS)]
+REST = without(mixtures(EVERY, EVERY), SECOND)
 
 
 @pytest.fixture(params=HOSTS)
@@ -277,6 +278,12 @@ def test_compiled(host, modes):
 @pytest.mark.parametrize("modes", REST)
 def test_the_rest(host, modes):
     check(Line(host), modes)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("outer", "middle", "inner", "name"), MET)
+def test_mixtures_of_three(outer, middle, inner, name):
+    check(Line(host_of(name)), [EVERY[mode] for mode in (outer, middle, inner)])
 
 
 @pytest.mark.nightly

@@ -480,16 +480,19 @@ def test_without_a_compiler_the_wheel_is_pure(tmp_path, monkeypatch, settings):
     assert [x.name for x in (tmp_path / hatch_build.FOLDER).iterdir()] == ["handler.c"]
 
 
+OF_FUNCTIONS = (
+    "tests/packs/scipy/test_special.py",
+    "tests/packs/scipy/test_interior.py",
+    "tests/packs/numpy/test_ufuncs_in_hosts.py",
+    "tests/adapters/jax/test_host.py",
+)
+
+
 @pytest.mark.nightly
-def test_calls_of_functions_pass_their_tests_by_callback_too():
-    files = [
-        "tests/packs/scipy/test_special.py",
-        "tests/packs/scipy/test_interior.py",
-        "tests/packs/numpy/test_ufuncs_in_hosts.py",
-        "tests/adapters/jax/test_host.py",
-    ]
+@pytest.mark.parametrize("file", OF_FUNCTIONS)
+def test_calls_of_functions_pass_their_tests_by_callback_too(file):
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *files],
+        [sys.executable, "-m", "pytest", "-q", file],
         env={**os.environ, "RULES_JAX_NATIVE": "0"},
         cwd=ROOT,
         capture_output=True,

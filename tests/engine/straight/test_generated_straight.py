@@ -170,10 +170,10 @@ def test_generated(first):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(1000, 11000, 1000))
+@pytest.mark.parametrize("first", range(1000, 3500, 250))
 def test_generated_nightly(first):
-    """10,000 programs."""
-    run_programs(range(first, first + 1000))
+    """2,500 programs."""
+    run_programs(range(first, first + 250))
 
 
 # Programs with parts that are left to the tape.
@@ -195,10 +195,10 @@ def test_generated_with_parts_left(first):
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("_at_any_cost")
-@pytest.mark.parametrize("first", range(1000, 11000, 1000))
+@pytest.mark.parametrize("first", range(1000, 3500, 250))
 def test_generated_with_parts_left_nightly(first):
-    """10,000 programs."""
-    run_programs(range(first, first + 1000), left_program, least=0.4)
+    """2,500 programs."""
+    run_programs(range(first, first + 250), left_program, least=0.4)
 
 
 # Programs that make and change instances; second names of those are refused.
@@ -212,7 +212,7 @@ def test_generated_with_instances(first):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(1000, 11000, 1000))
+@pytest.mark.parametrize("first", range(1000, 3500, 250))
 def test_generated_with_instances_nightly(first):
-    """10,000 programs."""
-    run_programs(range(first, first + 1000), instance_program, least=0.3)
+    """2,500 programs."""
+    run_programs(range(first, first + 250), instance_program, least=0.3)

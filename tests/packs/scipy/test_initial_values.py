@@ -10,6 +10,7 @@ import torch
 import rules_core as rc
 from rules_autodiff import UnsupportedProgram, grad, jvp
 from rules_scipy import integrate
+from tests.covering import in_turn
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 TIMES = np.array([0.0, 0.5, 1.25])
@@ -92,9 +93,9 @@ def test_first_order(system, method):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("order", ["rr", "fr"])
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    ("method", "system", "order"), in_turn(METHODS, [*SYSTEMS], ["rr", "fr"])
+)
 def test_second_order(system, method, order):
     found = SYSTEMS[system](program(method), order)
     np.testing.assert_allclose(found, SECOND, rtol=5e-3)

@@ -20,6 +20,7 @@ from .calls import (
     differences,
     dots,
     loss_of,
+    with_parts,
 )
 from .interpolate_cases import CASES, NUMPY_ONLY
 
@@ -38,10 +39,10 @@ def test_second_order_in_numpy(name):
     check_second_order(*CASES[name], sp)
 
 
-@pytest.mark.covering(every=150, start=40)
-@pytest.mark.parametrize("name", SHARED)
-def test_jax(name):
-    check_in_jax(*CASES[name], sp, own)
+@pytest.mark.covering(every=75, start=40)
+@pytest.mark.parametrize(("name", "part"), with_parts(SHARED))
+def test_jax(name, part):
+    check_in_jax(*CASES[name], sp, own, part)
 
 
 @pytest.mark.covering(every=70, start=17)

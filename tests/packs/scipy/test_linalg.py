@@ -9,6 +9,7 @@ import scipy.linalg as sl
 import rules_core as rc
 from rules_core.testing import check_rule
 from rules_scipy import linalg
+from tests.covering import in_turn
 
 from .frameworks import HOSTS, Engine, Torch, differences, directions, loss_of, opened
 from .linalg_cases import Matrices, cases
@@ -30,10 +31,10 @@ def test_rule(name):
 
 # In frameworks, against central differences of SciPy's values.
 
-PLACES = [(n, h, m) for n in CASES for h in HOSTS for m in ("f", "r", "rr", "fr", "rf")]
+PLACES = in_turn([*CASES], [*HOSTS], ("f", "r", "rr", "fr", "rf"))
 
 
-@pytest.mark.covering(every=430, start=17)
+@pytest.mark.covering(every=143, start=17)
 @pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")
 @pytest.mark.parametrize(("name", "host", "modes"), PLACES)
 def test_in_frameworks(name, host, modes):

@@ -12,6 +12,7 @@ import rules_core as rc
 from rules_autodiff import grad, jvp
 from rules_core.testing import check_rule
 from rules_scipy import signal
+from tests.covering import in_turn
 
 from .frameworks import HOSTS, differences, directions, loss_of, opened
 from .signal_cases import CASES, LONG, SOS, A, B, X
@@ -77,10 +78,10 @@ def test_options(name, mode):
 
 # One call of each function
 ONE = {f.__name__: (f, args, kw) for f, args, kw in reversed(CASES.values())}
-PLACES = [(n, h, m) for n in ONE for h in HOSTS for m in ("f", "r", "rr", "fr", "rf")]
+PLACES = in_turn([*ONE], [*HOSTS], ("f", "r", "rr", "fr", "rf"))
 
 
-@pytest.mark.covering(every=80)
+@pytest.mark.covering(every=27)
 @pytest.mark.parametrize(("name", "host", "modes"), PLACES)
 def test_in_frameworks(name, host, modes):
     compare(*ONE[name], host, modes)

@@ -10,6 +10,7 @@ from .calls import (
     check_in_numpy,
     check_in_torch,
     check_second_order,
+    with_parts,
 )
 from .spatial_cases import CASES, NUMPY_ONLY
 
@@ -28,10 +29,10 @@ def test_second_order_in_numpy(name):
     check_second_order(*CASES[name], sp)
 
 
-@pytest.mark.covering(every=100, start=30)
-@pytest.mark.parametrize("name", SHARED)
-def test_jax(name):
-    check_in_jax(*CASES[name], sp, own)
+@pytest.mark.covering(every=60, start=30)
+@pytest.mark.parametrize(("name", "part"), with_parts(SHARED))
+def test_jax(name, part):
+    check_in_jax(*CASES[name], sp, own, part)
 
 
 @pytest.mark.covering(every=70, start=17)
