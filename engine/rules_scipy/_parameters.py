@@ -81,20 +81,33 @@ def shapes_of(value: Any) -> tuple[Any, ...]:
     return shapes
 
 
-def leaves(value: Any, tangent: Any) -> list[Any]:
+def leaves(value: Any, tangent: Any, like: Any = None) -> list[Any]:
     """The leaves of a tangent, None for one that is zero.
 
-    Frameworks find traced values in a list, but in no tangent of a function.
+    Frameworks find traced values in a list, but in no tangent of a function. Python's
+    numbers are constants there, which have no tangent.
+
+    Args:
+        value: The primal.
+        tangent: Its tangent.
+        like: An array of the framework, for a cotangent.
     """
-    layout, sizes = _layout(value)
-    wanted = [True] * len(sizes)
+    layout, wanted = _layout(value)[0], _moving(value, like)
     return list(read_tangent(layout, tangent, wanted, "a tangent of an integrand"))
 
 
-def reader_of(value: Any) -> Callable[[Any], list[Any]]:
+def _moving(value: Any, like: Any) -> list[bool]:
+    numbers_move = not _is_frameworks(like)
+    return [numbers_move or rc.is_array(x) for x in parts_of(value)[1]]
+
+
+rc.non_differentiable(_moving)
+
+
+def reader_of(value: Any, like: Any = None) -> Callable[[Any], list[Any]]:
     """`leaves` for many tangents of one value, whose layout is found once."""
-    if find_adapter(value, {}) is not None:
-        return lambda tangent: leaves(value, tangent)
+    if _is_frameworks(like) or find_adapter(value, {}) is not None:
+        return lambda tangent: leaves(value, tangent, like)
     layout, sizes = _layout(value)
     paths, wanted = list(_paths(layout, ())), [True] * len(sizes)
 

@@ -17,16 +17,22 @@ a further one.
 (-0.736, -0.736)
 """
 
+from ._boundary_values import solve_bvp as solve_bvp
+from ._cubature import cubature as cubature
+from ._fixed_rules import fixed_quad as fixed_quad, qmc_quad as qmc_quad
 from ._initial_values import solve_ivp as solve_ivp
 from ._odeint import odeint as odeint
 from ._quadrature import (
     dblquad as dblquad,
+    nquad as nquad,
     quad as quad,
     tplquad as tplquad,
 )
 from ._samples import (
+    cumulative_simpson as cumulative_simpson,
     cumulative_trapezoid as cumulative_trapezoid,
     romb as romb,
     simpson as simpson,
     trapezoid as trapezoid,
 )
+from ._vector_quadrature import quad_vec as quad_vec

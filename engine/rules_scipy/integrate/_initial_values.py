@@ -24,7 +24,7 @@ from ._ode_numbers import Method
 from ._quadrature import DECLARED
 from ._trajectories import Problem, carried, in_dtype, rate, solved, trajectory
 
-__all__ = ["as_state", "as_time", "solve_ivp"]
+__all__ = ["Unknown", "as_state", "as_time", "solve_ivp"]
 
 # A right-hand side, its arguments, the state and the time of the start.
 Case = tuple[Any, Any, Any, Any]
@@ -101,7 +101,7 @@ def solution(functions: Any, args: Any, given: Any, run: Run) -> Any:
     start = given[0]
     # Of how many steps and events there are only SciPy knows.
     known_size = len(given) > 3 and not run.settings["kinds"]
-    table: Any = _Unknown(start)
+    table: Any = Unknown(start, _STEPS)
     if known_size:
         xp = rc.array_namespace(start)
         size = given[3].shape[0], start.shape[0] + 1
@@ -114,12 +114,19 @@ def solution(functions: Any, args: Any, given: Any, run: Run) -> Any:
 rc.non_differentiable(solution)
 
 
-@final
-class _Unknown:
-    """A table whose length only SciPy knows."""
+_STEPS = (
+    "solve_ivp chooses its steps, and finds events, while it runs, so that traced code "
+    "does not know how many there are. Give t_eval, and no events."
+)
 
-    def __init__(self, like: Any) -> None:
+
+@final
+class Unknown:
+    """A table whose length only SciPy knows, and an error for code that asks for it."""
+
+    def __init__(self, like: Any, message: str) -> None:
         self.dtype = np.dtype(str(like.dtype).rpartition(".")[2])
+        self.message = message
 
     def __tangent_structure__(self) -> None:
         """Constant."""
@@ -127,11 +134,7 @@ class _Unknown:
     @property
     def shape(self) -> Any:
         """An error, because only traced code reads it."""
-        message = (
-            "solve_ivp chooses its steps, and finds events, while it runs, so that "
-            "traced code does not know how many there are. Give t_eval, and no events."
-        )
-        raise rc.UnsupportedError(message)
+        raise rc.UnsupportedError(self.message)
 
 
 def _run_solve_ivp(

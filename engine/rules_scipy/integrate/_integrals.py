@@ -9,12 +9,7 @@ captures, as one vector.
 from __future__ import annotations
 
 import math
-import warnings
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
-import scipy.integrate as _sp
 
 import rules_core as rc
 from rules_core import (
@@ -36,11 +31,13 @@ from rules_scipy._parameters import (
     tangent_of,
 )
 from rules_scipy._solvers import value_backwards, value_forwards
+from rules_scipy._weights import uneven
 
 from ._moving_jumps import if_at_rest, integrand_run, moved_by, unless_moved
-from ._resolved import edges, integrated, remembered
+from ._regions import points_like
+from ._runs import face_run, of_derivative, places_of, seen_in, vector_run
 
-__all__ = ["integral", "scalar_run", "vector_run"]
+__all__ = ["integral"]
 
 
 @rc.primitive
@@ -50,112 +47,23 @@ def integral(
     """`(∫ fun(x, *args) dx, success, (error,), others)`.
 
     Args:
-        fun: Returns a number, or a vector.
+        fun: Returns a number, or a vector. Over a box it is called with places, a row
+            each, and with weights, and returns the weighted sum of its values.
         args: Its arguments after the first.
-        a: The lower limit.
+        a: The lower limit; of a box a vector.
         b: The upper limit.
-        run: `scalar_run` or `vector_run`. In runs of derivatives (`_seen`) what `fun`
-            returns begins with numbers that are integrated for their intervals alone.
+        run: `scalar_run`, `vector_run` or another. In runs of derivatives (`seen_in`)
+            what `fun` returns begins with numbers that are integrated for their
+            intervals alone.
         size: The length of the vector; None for a number.
     """
     lower = like(a, a, b, args, fun)
-    upper, result = like(b, lower, args, fun), None
+    upper, result = like(b, lower, args, fun), lower
     if size is not None:
         xp = rc.array_namespace(lower)
         result = xp.zeros((size,), dtype=lower.dtype)
-    return solve(run, (fun,), args, (lower, upper), lower, result)
-
-
-def scalar_run(**settings: Any) -> Run:
-    """Integrates a number by `scipy.integrate.quad`."""
-    return Run(_by_quad, 1, None, **settings)
-
-
-def _by_quad(settings: Any, functions: Any, a: Any, b: Any) -> Any:
-    fun, shown = functions[0], settings["full_output"]
-    given = {k: v for k, v in settings.items() if k != _SEEN} | {"full_output": 1}
-
-    def number(x: float) -> float:
-        return float(np.asarray(fun(x)).reshape(()))
-
-    if _SEEN in settings:
-        y, error, *rest = _derivative(settings, given, fun, float(a), float(b))
-    else:
-        y, error, *rest = _sp.quad(number, float(a), float(b), **given)
-    success = len(rest) < 2  # else there is a message
-    if not (success or shown):
-        warnings.warn(rest[1], _sp.IntegrationWarning, stacklevel=2)
-    return np.float64(y), int(success), (error,), {"rest": rest if shown else ()}
-
-
-def _derivative(settings: Any, given: Any, fun: Any, a: float, b: float) -> Any:
-    """The integral of the last number of a vector, and what `quad` adds to it."""
-    if b < a:
-        y, *rest = _derivative(settings, given, fun, b, a)
-        return -y, *rest
-    parts = remembered(lambda x: np.asarray(fun(x)))
-    given, inner = _inside(given, a, b)
-
-    def part(i: int) -> Any:
-        return lambda x: float(parts(x)[i])
-
-    for i in range(settings[_SEEN]):
-        inner = edges(part(i), a, b, given, inner)
-    return integrated(part(-1), a, b, given, inner)
-
-
-def _inside(given: Any, a: float, b: float) -> tuple[Any, list[float]]:
-    """Options without points, and the points between the limits."""
-    given = dict(given)
-    points = np.ravel(given.pop("points", None) or [])
-    return given, sorted(float(x) for x in points if a < x < b)
-
-
-# A setting of integrals of derivatives: how many numbers of the vector are those of the
-# function, which was looked at before.
-_SEEN = "seen"
-
-
-def _seen(run: Run) -> int:
-    return int(run.settings.get(_SEEN, 0))
-
-
-def _of_derivative(run: Run, seen: int) -> Run:
-    return Run(run.f, run.counts, run.dtype, **(run.settings | {_SEEN: seen}))
-
-
-def vector_run(run: Run) -> Run:
-    """Integrates vectors to the precision of another run."""
-    if run.f is _by_vector:
-        return run
-    names = ("epsabs", "epsrel", "points", "maxp1", "limlst")
-    # It halves intervals where quad extrapolates, so it needs more of them.
-    given = {k: run.settings[k] for k in names} | {"limit": 4 * run.settings["limit"]}
-    return Run(_by_vector, 1, None, **given)
-
-
-def _by_vector(settings: Any, functions: Any, a: Any, b: Any) -> Any:
-    names = ("epsabs", "epsrel", "limit")
-    given = {k: settings[k] for k in names if settings[k] is not None}
-    parts, seen = remembered(lambda x: np.asarray(functions[0](x))), settings[_SEEN]
-    low, high = sorted((float(a), float(b)))
-    options, inner = _inside(settings, low, high)
-    options = {k: v for k, v in options.items() if k != _SEEN} | {"full_output": 1}
-    inner = edges(lambda x: float(parts(x)[0]), low, high, options, inner)
-    # On the whole line quad_vec calls the function where squares overflow.
-    middle = (0.0,) if math.isinf(a) and math.isinf(b) else ()
-    total, error, success = np.float64(0.0), 0.0, True
-    for start, stop in pairwise([low, *middle, high]):
-        points = [
-            x for x in inner if start < x < stop
-        ]  # in order, as quad_vec reads them
-        y, own, info = _sp.quad_vec(
-            lambda x: parts(x)[seen:], start, stop, full_output=True, norm="max",
-            **given | {"points": points or None, "limit": given["limit"] + len(points)},
-        )  # fmt: skip
-        total, error, success = total + y, error + own, success and info.success
-    total = total if float(a) <= float(b) else -total
-    return total if success else total * np.nan, int(success), (error,), {}
+    examples = [places_of(run, lower)]
+    return solve(run, (fun,), args, (lower, upper), examples, result)
 
 
 # rules
@@ -175,9 +83,10 @@ def integral_rrule(
             return none, zero, zero, zero, zero, none, none
         dy = d[0]
         dfun, dargs = _of_parameters(config, fun, args, (a, b), run, size, dy)
-        where = run, size
-        da = rc.thunk(lambda: _at_end(config, fun, args, a, -dy, *where))
-        db = rc.thunk(lambda: _at_end(config, fun, args, b, dy, *where))
+        at_end = _at_faces if _is_box(a) else _at_end
+        where = (a, b), run, size
+        da = rc.thunk(lambda: at_end(config, fun, args, a, -dy, *where))
+        db = rc.thunk(lambda: at_end(config, fun, args, b, dy, *where))
         return none, dfun, dargs, da, db, none, none
 
     return results, integral_pullback
@@ -192,32 +101,57 @@ def _of_parameters(
         return rc.NoTangent(), (rc.NoTangent(),) * len(args)
     # Of a number the precision does not depend on its cotangent.
     unit, factor = (dy * 0.0 + 1.0, dy) if size is None else (dy, 1.0)
-    before = _seen(run)
+    before = seen_in(run)
     seed = unit if not before else _after(before, unit)
 
-    read = reader_of((fun, args))
+    read = reader_of((fun, args), unit)
+    is_complex = any(is_complex for _, is_complex in shapes)
 
-    def cotangents(x: Any) -> Any:
-        y, pullback = rrule_via_ad(config, fun, x, *args)
-        dfun, _, *dargs = pullback(seed)
-        return _joined(y, joined(read((dfun, tuple(dargs))), shapes, unit))
+    def cotangents(*x: Any) -> Any:
+        y, pullback = rrule_via_ad(config, fun, *x, *args)
+        dfun, *rest = pullback(seed)
+        found = joined(read((dfun, tuple(rest[len(x) :]))), shapes, unit)
+        return _joined(y, _reals(found) if is_complex else found)
 
-    flags = _moving(fun, args, limits, run)
-    run = _of_derivative(vector_run(run), before + (size or 1))
-    size, (a, b) = sum(math.prod(shape) for shape, _ in shapes), limits
+    flags, name = _moving(fun, args, limits, run), _name(run)
+    run = of_derivative(vector_run(run), before + (size or 1))
+    size = sum(math.prod(shape) for shape, _ in shapes) * (2 if is_complex else 1)
+    a, b = limits
     total = integral(cotangents, (), a, b, run, size)[0]
-    parts = unless_moved(split(total * factor, shapes), flags, "quad")
+    total = _complexes(total) if is_complex else total
+    parts = unless_moved(split(total * factor, shapes), flags, name)
     return tangent_of(fun, args, parts)
+
+
+def _is_box(x: Any) -> bool:
+    """Whether a limit is one of a box."""
+    return len(getattr(x, "shape", ())) == 1
+
+
+def _reals(x: Any) -> Any:
+    """A vector's real parts, and its imaginary parts: integrals are of real numbers."""
+    return rc.array_namespace(x).concat([x.real, x.imag])
+
+
+def _complexes(x: Any) -> Any:
+    half = x.shape[0] // 2
+    return x[:half] + 1j * x[half:]
 
 
 def _moving(fun: Any, args: Any, limits: Any, run: Any) -> Any:
     """What moves a jump of the integrand."""
-    if _seen(run):
+    if seen_in(run):
         return ()
     lower = like(limits[0], limits[0], args, fun)
     upper = like(limits[1], lower, args, fun)
-    run = integrand_run(run)
-    return moved_by(_called, fun, args, (lower, upper), (lower,), run)
+    run, ends = integrand_run(run), (lower, upper)
+    if not _is_box(lower):
+        return moved_by(_called, fun, args, ends, (lower,), run)
+    return moved_by(_along_lines, fun, args, ends, (points_like(lower),), run)
+
+
+def _name(run: Any) -> str:
+    return str(run.settings.get("name", "quad"))
 
 
 def _joined(y: Any, found: Any) -> Any:
@@ -237,7 +171,7 @@ def _after(count: int, dy: Any) -> Any:
 
 def _result(y: Any, run: Run, size: int | None) -> Any:
     """What is integrated of a vector that begins with the function's own numbers."""
-    seen = _seen(run)
+    seen = seen_in(run)
     if not seen:
         return y
     return y[seen] if size is None else y[seen:]
@@ -247,8 +181,13 @@ def _called(fun: Any, args: Any, x: Any) -> Any:
     return fun(x, *args)
 
 
+def _along_lines(fun: Any, args: Any, x: Any) -> Any:
+    xp = rc.array_namespace(x)
+    return fun(x, uneven(xp, x.shape[0], dtype=x.dtype), *args)
+
+
 def _at_end(
-    config: Any, fun: Any, args: Any, x: Any, dy: Any, run: Any, size: Any
+    config: Any, fun: Any, args: Any, x: Any, dy: Any, ends: Any, run: Any, size: Any
 ) -> Any:
     """The cotangent of a limit, zero at infinity."""
 
@@ -282,23 +221,81 @@ def integral_frule(
 
     build = builder_of(fun, args)
 
-    def along(x: Any) -> Any:
+    def along(*x: Any) -> Any:
         dfun, dargs = build(found)
-        given = dfun, zero, *spread(dargs, args)
-        y, dy = frule_via_ad(config, given, fun, x, *args)
+        given = dfun, *[zero] * len(x), *spread(dargs, args)
+        y, dy = frule_via_ad(config, given, fun, *x, *args)
         dy = y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
         return _joined(y, _array(_result(dy, run, size), lower))
 
     dy, lower = 0.0, like(a, a, b, args, fun)
     if found:
-        own = _of_derivative(run, _seen(run) + (size or 1))
+        own = run if size is None else vector_run(run)
+        own = of_derivative(own, seen_in(run) + (size or 1))
         dy = integral(along, (), a, b, own, size)[0]
         flags = _moving(fun, args, (a, b), run)
-        dy = if_at_rest(dy, flags, [None, *found], "quad")
+        dy = if_at_rest(dy, flags, [None, *found], _name(run))
+    along_end = _along_faces if _is_box(a) else _along_end
     for x, dx, sign in ((a, da, -1.0), (b, db, 1.0)):
         if not isinstance(dx, rc.AbstractZero):
-            dy = dy + sign * _along_end(config, fun, args, x, dx, run, size)
+            moved = along_end(config, fun, args, x, dx, (a, b), run, size)
+            dy = dy + sign * moved
     return results, (dy, *[rc.ZeroTangent()] * (len(results) - 1))
+
+
+# the limits of boxes
+
+
+def _face(fun: Any, args: Any, ends: Any, end: Any, k: int, run: Any, size: Any) -> Any:
+    """The integral over all but one variable of a box, at a place of this one."""
+
+    def on_face(x: Any, weights: Any, *args: Any) -> Any:
+        return fun(_inserted(x, end, k), weights, *args)
+
+    a, b = (_left_out(x, k) for x in ends)
+    if a.shape[0]:
+        return integral(on_face, args, a, b, face_run(run), size)[0]
+    xp = rc.array_namespace(end)
+    one = xp.ones_like(end).reshape((1,))
+    return _result(fun(end.reshape((1, 1)), one, *args), run, size)
+
+
+def _left_out(x: Any, k: int) -> Any:
+    return rc.array_namespace(x).concat([x[:k], x[k + 1 :]])
+
+
+def _inserted(x: Any, end: Any, k: int) -> Any:
+    """Places in a box, of those on a face."""
+    xp = rc.array_namespace(x, end)
+    own = xp.zeros_like(x[:, :1]) + end
+    return xp.concat([x[:, :k], own, x[:, k:]], axis=1)
+
+
+def _faces(
+    value: Any, config: Any, fun: Any, args: Any, x: Any, ends: Any, run: Any, size: Any
+) -> list[Any]:
+    """The integrals over the faces at a limit, zero at infinity."""
+    xp, found = rc.array_namespace(x), []
+    for k in range(x.shape[0]):
+        finite = xp.isfinite(x[k])
+        end = xp.where(finite, x[k], xp.zeros_like(x[k]))
+        face = value(config, _face, fun, args, ends, end, k, run, size)
+        found.append(xp.where(finite, face, xp.zeros_like(face)))
+    return found
+
+
+def _at_faces(
+    config: Any, fun: Any, args: Any, x: Any, dy: Any, ends: Any, run: Any, size: Any
+) -> Any:
+    faces = _faces(value_backwards, config, fun, args, x, ends, run, size)
+    return rc.array_namespace(x).stack([_inner(dy, face) for face in faces])
+
+
+def _along_faces(
+    config: Any, fun: Any, args: Any, x: Any, dx: Any, ends: Any, run: Any, size: Any
+) -> Any:
+    faces = _faces(value_forwards, config, fun, args, x, ends, run, size)
+    return sum(dx[k] * face for k, face in enumerate(faces))
 
 
 def _array(x: Any, like: Any) -> Any:
@@ -306,7 +303,7 @@ def _array(x: Any, like: Any) -> Any:
 
 
 def _along_end(
-    config: Any, fun: Any, args: Any, x: Any, dx: Any, run: Any, size: Any
+    config: Any, fun: Any, args: Any, x: Any, dx: Any, ends: Any, run: Any, size: Any
 ) -> Any:
     def value(x: Any) -> Any:
         return _result(value_forwards(config, fun, x, *args), run, size)

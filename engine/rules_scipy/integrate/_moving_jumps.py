@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -13,13 +14,25 @@ from scipy.interpolate import CubicHermiteSpline
 import rules_core as rc
 from rules_core.extend import find_adapter, nan_unless, numpy_function, unflatten
 from rules_scipy._functions import Function, Run, is_traced, solve, stacked
-from rules_scipy._parameters import is_still, parts_of
+from rules_scipy._parameters import (
+    is_still,
+    leaves,
+    parts_of,
+    shapes_of,
+    split,
+    spread,
+    tangent_of,
+)
 from rules_scipy._weights import uneven
 
 from ._jumps import is_moved, jumps
 from ._ode_numbers import Method
 
-__all__ = ["if_at_rest", "integrand_run", "moved_by", "path_run", "unless_moved"]
+__all__ = [
+    "ERRORS", "SMALL", "if_at_rest", "if_unmoved", "integrand_run", "known_path_run",
+    "mark", "moved_by",
+    "path_run", "unless_moved",
+]  # fmt: skip
 
 _REASON = (
     "{} has no derivative in what moves a jump of its function: the jump's part is not "
@@ -32,8 +45,11 @@ _OF_SOLUTIONS = (
 )
 
 
+_SOLUTIONS = ("odeint", "solve_bvp", "solve_ivp")
+
+
 def _unknown(solver: str) -> rc.NotImplementedTangent:
-    cure = _OF_INTEGRALS if solver == "quad" else _OF_SOLUTIONS
+    cure = _OF_SOLUTIONS if solver in _SOLUTIONS else _OF_INTEGRALS
     return rc.not_implemented(_REASON.format(solver, cure))
 
 
@@ -128,12 +144,81 @@ def _unless(d: Any, flag: Any, solver: str) -> Any:
     return _unknown(solver) if flag else d
 
 
+# sums and integrals whose formula does not look for jumps
+
+
+@rc.primitive
+def if_unmoved(
+    y: Any, call: Function, fun: Function, args: Any, start: Any, example: Any,
+    run: Run, solver: str,
+) -> Any:  # fmt: skip
+    """A value, which has no derivative in what moves a jump of a function.
+
+    Args:
+        y: The value; its own derivative is that of the code.
+        call: As in `moved_by`, like all arguments to `run`.
+        fun: The user's function.
+        args: Its further arguments.
+        start: What `run` takes before the leaves.
+        example: Arrays like those that `call` takes.
+        run: That looks for jumps.
+        solver: Its name, for errors.
+    """
+    return y
+
+
+@rc.frule.define(if_unmoved)
+def if_unmoved_frule(
+    tangents: Any, y: Any, call: Any, fun: Any, args: Any, start: Any, example: Any,
+    run: Any, solver: str,
+) -> Any:  # fmt: skip
+    """The tangent of the value, also where the code has none."""
+    dy, _, dfun, dargs = tangents[1:5]
+    own = if_unmoved(y, call, fun, args, start, example, run, solver)
+    found = leaves((fun, args), (dfun, spread(dargs, args)))
+    if all(dx is None for dx in found):
+        return own, dy
+    dy = y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
+    flags = moved_by(call, fun, args, start, example, run)
+    return own, if_at_rest(dy, flags, [dy, *found], solver)
+
+
+@rc.rrule.define(if_unmoved)
+def if_unmoved_rrule(
+    y: Any, call: Any, fun: Any, args: Any, start: Any, example: Any, run: Any,
+    solver: str,
+) -> Any:  # fmt: skip
+    """No cotangent for what moves a jump, NaN in traced code."""
+
+    def if_unmoved_pullback(dy: Any) -> Any:
+        none, zero = rc.NoTangent(), rc.ZeroTangent()
+        shapes = shapes_of((fun, args))
+        if isinstance(dy, rc.AbstractZero) or not shapes:
+            return none, dy, none, zero, zero, zero, zero, none, none
+        flags = moved_by(call, fun, args, start, example, run)
+        dy = if_at_rest(dy, flags[:1], [dy], solver)
+        parts = unless_moved(_zeros(fun, args, shapes, flags), flags, solver)
+        dfun, dargs = tangent_of(fun, args, parts)
+        return none, dy, none, dfun, dargs, zero, zero, none, none
+
+    own = if_unmoved(y, call, fun, args, start, example, run, solver)
+    return own, if_unmoved_pullback
+
+
+def _zeros(fun: Any, args: Any, shapes: Any, flags: Any) -> list[Any]:
+    """A zero for each leaf: in traced code of the leaf, which NaN reaches twice too."""
+    if is_traced(flags):
+        return [x * 0.0 + 0.0 * flags[0] for x in parts_of((fun, args))[1]]
+    xp, size = rc.array_namespace(flags), sum(math.prod(s) for s, _ in shapes)
+    return split(xp.zeros((size,), dtype=flags.dtype), shapes)
+
+
 # in numbers
 
 # Of the largest number of a component: jumps below it count as none,
-_SMALL = 1e-5
+SMALL = 1e-5
 # and of the tolerance.
-_ERRORS = 10.0
+ERRORS = 10.0
 
 
 def path_run(method: Method) -> Run:
@@ -158,6 +243,29 @@ def _along_path(
     nodes, states = found.t, found.y.T
     if end < t0:
         nodes, states = nodes[::-1], states[::-1]
+    _mark_path(flags, rate, nodes, states, leaves)
+    return flags, 1, (), {}
+
+
+def known_path_run() -> Run:
+    """Looks along a path through states at given times."""
+    return Run(_along_known, 0)
+
+
+def _along_known(
+    settings: Any, functions: Any, times: Any, states: Any, *leaves: Any
+) -> Any:
+    call, flags = functions[0], np.zeros(1 + len(leaves))
+
+    def rate(t: float, y: Any, given: Any = leaves) -> Any:
+        return np.asarray(call(t, y, *given))
+
+    _mark_path(flags, rate, times, states, leaves)
+    return flags, 1, (), {}
+
+
+def _mark_path(flags: Any, rate: Any, nodes: Any, states: Any, leaves: Any) -> None:
+    """Note what moves the jumps of a rate along its path."""
     slopes = [rate(t, y) for t, y in zip(nodes, states, strict=True)]
     path = _along(CubicHermiteSpline(nodes, states, slopes))
     sizes = np.max(np.abs(states), axis=0)
@@ -166,10 +274,9 @@ def _along_path(
     def moved(t: float, far: float) -> Any:
         return rate(t, path(t) + far * aside)
 
-    for jump in jumps(lambda t: rate(t, path(t)), nodes, _SMALL):
+    for jump in jumps(lambda t: rate(t, path(t)), nodes, SMALL):
         flags[0] = flags[0] or is_moved(jump, moved)
-        _mark(flags, jump, leaves, lambda t, given: rate(t, path(t), given))
-    return flags, 1, (), {}
+        mark(flags, jump, leaves, lambda t, given: rate(t, path(t), given))
 
 
 def _along(spline: Any) -> Any:
@@ -187,7 +294,13 @@ def _along(spline: Any) -> Any:
 
 
 def integrand_run(run: Run) -> Run:
-    """Looks between the places at which an integral calls its function."""
+    """Looks between the places at which an integral calls its function.
+
+    A run over another region has its own one, `jumps`.
+    """
+    own: Run | None = run.settings.get("jumps")
+    if own is not None:
+        return own
     return Run(_along_line, 0, run=run)
 
 
@@ -206,13 +319,13 @@ def _along_line(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> 
     run.f(run.settings | quiet, (seen,), a, b)
     flags = np.zeros(1 + len(leaves))
     # An integral in the function jumps where it takes other steps.
-    small = max(_SMALL, _ERRORS * run.settings["epsrel"])
+    small = max(SMALL, ERRORS * run.settings["epsrel"])
     for jump in jumps(value, sorted(places), small):
-        _mark(flags, jump, leaves, value)
+        mark(flags, jump, leaves, value)
     return flags, 1, (), {}
 
 
-def _mark(flags: Any, jump: Any, leaves: Any, value: Any) -> None:
+def mark(flags: Any, jump: Any, leaves: Any, value: Any) -> None:
     """Note which leaves move a jump."""
     for i, leaf in enumerate(leaves):
         if not flags[1 + i]:

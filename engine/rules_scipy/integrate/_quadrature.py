@@ -1,4 +1,13 @@
-"""SciPy's integrals of functions, differentiated by Leibniz's rule."""
+"""SciPy's integrals of functions, differentiated by Leibniz's rule.
+
+>>> import jax
+>>> from rules_scipy import integrate
+>>> def volume(t):
+...     ranges = [lambda x: (0.0, x), (0.0, t)]
+...     return integrate.nquad(lambda y, x: x * y, ranges)[0]
+>>> round(float(jax.grad(volume)(2.0)), 4)  # of t**4 / 8
+4.0
+"""
 
 from __future__ import annotations
 
@@ -10,37 +19,51 @@ import rules_core as rc
 from rules_scipy._functions import Function, if_converged
 from rules_scipy._solvers import Declared, is_zero, without_formula
 
-from ._integrals import integral, scalar_run
+from ._integrals import integral
+from ._runs import scalar_run
 
-__all__ = ["DECLARED", "dblquad", "quad", "refuse", "tplquad"]
+__all__ = [
+    "DECLARED", "JUMPS", "at_fixed", "dblquad", "nquad", "quad", "refuse", "tplquad",
+    "tuple_of",
+]  # fmt: skip
 
 DECLARED = Declared()
 
 
-_JUMPS = (
-    "derivative of scipy.integrate.quad in points=, where the function may jump: split "
+JUMPS = (
+    "derivative of scipy.integrate.{} in points=, where the function may jump: split "
     "the integral there, whose limits have derivatives"
 )
 
 
 @rc.primitive
-def _at_fixed(y: Any, points: Any) -> Any:
+def at_fixed(y: Any, points: Any, solver: str) -> Any:
     """An integral, whose derivative is an error where the points move."""
     return y
 
 
-@rc.frule.define(_at_fixed)
-def at_fixed_frule(tangents: Any, y: Any, points: Any) -> Any:
+@rc.frule.define(at_fixed)
+def at_fixed_frule(tangents: Any, y: Any, points: Any, solver: str) -> Any:
     """The tangent of the integral."""
-    moves, y = not is_zero(tangents[2]), _at_fixed(y, points)
-    return y, rc.not_implemented(_JUMPS) if moves else tangents[1]
+    moves, y = not is_zero(tangents[2]), at_fixed(y, points, solver)
+    return y, rc.not_implemented(JUMPS.format(solver)) if moves else tangents[1]
 
 
-@rc.rrule.define(_at_fixed)
-def at_fixed_rrule(y: Any, points: Any) -> Any:
+@rc.rrule.define(at_fixed)
+def at_fixed_rrule(y: Any, points: Any, solver: str) -> Any:
     """As forwards."""
-    y = _at_fixed(y, points)  # what a rule returns is differentiated at higher orders
-    return y, lambda dy: (rc.NoTangent(), dy, rc.not_implemented(_JUMPS))
+    y = at_fixed(y, points, solver)  # what a rule returns is differentiated again
+
+    def at_fixed_pullback(dy: Any) -> Any:
+        unknown = rc.not_implemented(JUMPS.format(solver))
+        return rc.NoTangent(), dy, unknown, rc.NoTangent()
+
+    return y, at_fixed_pullback
+
+
+def tuple_of(args: Any) -> tuple[Any, ...]:
+    """The arguments of a function after the first, which may be one."""
+    return args if isinstance(args, tuple) else (args,)
 
 
 def quad(
@@ -54,7 +77,7 @@ def quad(
         func, a, b, args, full_output, epsabs, epsrel, limit, points, weight, wvar,
         wopts, maxp1, limlst, complex_func,
     )  # fmt: skip
-    return (y if points is None else _at_fixed(y, points)), *rest
+    return (y if points is None else at_fixed(y, points, "quad")), *rest
 
 
 def _quad(
@@ -65,7 +88,7 @@ def _quad(
 ) -> Any:  # fmt: skip
     """`quad` at fixed points."""
     refuse("quad", weight=weight, wvar=wvar, wopts=wopts, complex_func=complex_func)
-    args = args if isinstance(args, tuple) else (args,)
+    args = tuple_of(args)
     run = scalar_run(
         epsabs=epsabs, epsrel=epsrel, limit=limit,
         points=rc.ignore_derivatives(points),
@@ -102,7 +125,7 @@ def dblquad(
 
     The error is that of the outer integral.
     """
-    args = args if isinstance(args, tuple) else (args,)
+    args = tuple_of(args)
     options: dict[str, Any] = {"epsabs": epsabs, "epsrel": epsrel}
 
     def inner(x: Any, *args: Any) -> Any:
@@ -120,7 +143,7 @@ def tplquad(
 
     The error is that of the outermost integral.
     """
-    args = args if isinstance(args, tuple) else (args,)
+    args = tuple_of(args)
     options: dict[str, Any] = {"epsabs": epsabs, "epsrel": epsrel}
 
     def innermost(y: Any, x: Any, *args: Any) -> Any:
@@ -130,10 +153,44 @@ def tplquad(
     return dblquad(innermost, a, b, gfun, hfun, args, **options)
 
 
+def nquad(
+    func: Function, ranges: Any, args: Any = None, opts: Any = None,
+    full_output: Any = False,
+) -> Any:  # fmt: skip
+    """`scipy.integrate.nquad`: `func(x0, …, xn, *args)`, its limits too.
+
+    The error is that of the outermost integral.
+    """
+    refuse("nquad", full_output=full_output)
+    args = () if args is None else tuple_of(args)
+    return _nested(func, list(ranges), _listed(opts, len(ranges)), args)
+
+
+def _listed(opts: Any, count: int) -> list[Any]:
+    """The options of `quad`, or functions that return them, for each variable."""
+    given = {} if opts is None else opts
+    single = isinstance(given, dict) or callable(given)
+    return [given] * count if single else list(given)
+
+
+def _nested(func: Function, limits: Any, options: Any, args: Any) -> Any:
+    """The integral over the last variable of that over those before."""
+    *inner, own = limits
+    low, high = _limit(own, *args)
+    given = _limit(options[-1], *args)
+    if not inner:
+        return quad(func, low, high, args, **given)
+
+    def integrand(x: Any, *args: Any) -> Any:
+        return _nested(func, inner, options[:-1], (x, *args))[0]
+
+    return quad(integrand, low, high, args, **given)
+
+
 def _limit(end: Any, *x: Any) -> Any:
     return end(*x) if callable(end) else end
 
 
-DECLARED.cover(_sp.quad, _quad, points=_JUMPS)
-for _own in (dblquad, tplquad):
+DECLARED.cover(_sp.quad, _quad, points=JUMPS.format("quad"))
+for _own in (dblquad, nquad, tplquad):
     DECLARED.cover(getattr(_sp, _own.__name__), _own)

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.integrate as _sp
 
-__all__ = ["edges", "integrated", "remembered"]
+__all__ = ["REACHED", "edges", "edges_of_vector", "halves", "integrated", "remembered"]
+
+# What quad_vec reports where it is as exact as asked for, or as rounding lets it be.
+REACHED = (0, 2)
 
 _Given = dict[str, Any]
 
@@ -54,6 +58,35 @@ def edges(
     if not is_finite:
         starts = _on_the_line(starts[starts > 0], a, b)
     return sorted({x for x in (*inner, *map(float, starts)) if a < x < b})
+
+
+def edges_of_vector(
+    f: Callable[[float], Any],
+    a: float,
+    b: float,
+    given: _Given,
+    inner: Sequence[float],
+) -> list[float]:
+    """Where `quad_vec` divides the line between `a < b` for a vector."""
+    found = set(inner)
+    for low, high in halves(a, b):
+        points = [x for x in inner if low < x < high]
+        more = {"points": points or None, "limit": given["limit"] + len(points)}
+        info = _sp.quad_vec(f, low, high, full_output=True, norm="max", **given | more)
+        starts = info[2].intervals[:, 0]
+        if not (math.isfinite(low) and math.isfinite(high)):
+            starts = _on_the_line(starts[starts > 0], low, high)
+        found |= set(map(float, starts))
+    return sorted(x for x in found if a < x < b)
+
+
+def halves(a: float, b: float) -> list[tuple[float, float]]:
+    """The line between limits; of the whole line its two halves.
+
+    There quad_vec calls the function where squares overflow.
+    """
+    middle = (0.0,) if math.isinf(a) and math.isinf(b) else ()
+    return list(pairwise([a, *middle, b]))
 
 
 def _on_the_line(t: Any, a: float, b: float) -> Any:

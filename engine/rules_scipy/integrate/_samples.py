@@ -12,7 +12,7 @@ from rules_scipy._lists import shape_of
 
 from ._quadrature import DECLARED, refuse
 
-__all__ = ["cumulative_trapezoid", "romb", "simpson", "trapezoid"]
+__all__ = ["cumulative_simpson", "cumulative_trapezoid", "romb", "simpson", "trapezoid"]
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -79,6 +79,60 @@ def _ratio(a: Any, b: Any) -> Any:
     return xp.where(b == 0, xp.zeros_like(b), a / safe)
 
 
+def cumulative_simpson(
+    y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
+) -> Any:
+    """`scipy.integrate.cumulative_simpson`."""
+    own, d = _samples(y, x, dx, axis)
+    xp = rc.array_namespace(own)
+    if own.shape[-1] < 3:
+        total = xp.cumulative_sum(d * (own[..., 1:] + own[..., :-1]) / 2.0, axis=-1)
+    else:
+        d = _spacings(d, own, axis, x is not None)
+        total = xp.cumulative_sum(_single_intervals(xp, own, d), axis=-1)
+    if initial is not None:
+        first = xp.zeros_like(total[..., :1]) + _along_last(initial, total, axis)
+        total = xp.concat([first, total + first], axis=-1)
+    return xp.moveaxis(total, -1, axis)
+
+
+def _spacings(d: Any, y: Any, axis: int, given: bool) -> Any:
+    """The spacings in the shape of all intervals."""
+    xp = rc.array_namespace(y)
+    return xp.zeros_like(y[..., 1:]) + (d if given else _along_last(d, y, axis))
+
+
+def _along_last(x: Any, y: Any, axis: int) -> Any:
+    """A number, or an array with one entry along the axis, which becomes the last."""
+    xp = rc.array_namespace(y)
+    return xp.moveaxis(x, axis, -1) if getattr(x, "shape", ()) else x
+
+
+def _single_intervals(xp: Any, y: Any, d: Any) -> Any:
+    """The integral of a parabola over each interval.
+
+    It passes through the interval's ends and, by turns, the sample after and before;
+    on the last interval the one before.
+    """
+    ahead = _of_parabola(y[..., :-2], y[..., 1:-1], y[..., 2:], d[..., :-1], d[..., 1:])
+    back = _of_parabola(y[..., 2:], y[..., 1:-1], y[..., :-2], d[..., 1:], d[..., :-1])
+    count = y.shape[-1] - 1
+    parts = [
+        ahead[..., i] if i % 2 == 0 and i < count - 1 else back[..., i - 1]
+        for i in range(count)
+    ]
+    return xp.stack(parts, axis=-1)
+
+
+def _of_parabola(first: Any, middle: Any, last: Any, own: Any, other: Any) -> Any:
+    """Over the interval between the first and the middle sample."""
+    whole = own + other
+    part = own / whole
+    bend = part * own / other
+    total = (3.0 - part) * first + (3.0 + bend + part) * middle - bend * last
+    return own / 6.0 * total
+
+
 def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
     """`scipy.integrate.romb`."""
     refuse("romb", show=show)
@@ -113,7 +167,7 @@ def _samples(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any]:
     return xp.moveaxis(y, axis, -1), x[..., 1:] - x[..., :-1]
 
 
-for _own in (cumulative_trapezoid, romb, simpson, trapezoid):
+for _own in (cumulative_simpson, cumulative_trapezoid, romb, simpson, trapezoid):
     DECLARED.cover(getattr(_sp, _own.__name__), _own)
 
 DECLARED.constant(_sp.newton_cotes, _sp.lebedev_rule)

@@ -321,7 +321,7 @@ def _by_adjoint(
 def _backwards(config: Any, fun: Any, args: Any, y0: Any) -> Function:
     """The cotangents of the state and all parameters, at a state and a costate."""
     size, shapes = y0.shape[0], shapes_of((fun, args))
-    read = reader_of((fun, args))
+    read = reader_of((fun, args), y0)
 
     def back(t: Any, both: Any) -> Any:
         y, costate = both[:size], both[size:]
@@ -436,7 +436,7 @@ def adjoint_frule(
     if not (still and all(x is None for x in dparts)):
         _, pull = rrule_via_ad(config, moved, fun, args, y0)
         _, cfun, cargs, cy0 = pull(d)
-        parts = leaves((fun, args), (cfun, spread(cargs, args)))
+        parts = leaves((fun, args), (cfun, spread(cargs, args)), d)
         xp = rc.array_namespace(d)
         cy0 = y0 * 0.0 if isinstance(cy0, rc.AbstractZero) else cy0
         total = total + xp.concat([cy0, joined(parts, shapes, d)])

@@ -37,31 +37,28 @@ The derivative of an integral is Leibniz's: the integral of the function's deriv
 in `args` and in what functions capture, by SciPy's adaptive rules to the precision that
 is asked for, and the function at the limits; at an infinite limit it is zero. What
 moves a jump of the function has none: an error, NaN in traced code; split the integral
-at such a jump. The error estimate has derivative zero.
+at such a jump. A pulse between the nodes at which SciPy samples is in neither the value
+nor the derivative: give its place in `points`, or split the integral. The error estimate has derivative zero. Over a box (`cubature`) the
+limits' part is the integral over its faces. `fixed_quad` and `qmc_quad` are sums, which
+are differentiated; the points of `qmc_quad` are constants.
 
 Solutions of initial value problems have derivatives in the start, the parameters, both
 ends of the time span and the times that are asked for; so have the times and states of
-events. [](../how-to/differential-equations.md) shows it, and how accurate they are.
+events. Those of boundary value problems have derivatives in the parameters, the
+boundary data and the mesh, at the nodes, of the interpolant and of unknown parameters;
+compiled code needs `solve_bvp(..., nodes=...)`, and compiles once for each unknown.
+[](../how-to/differential-equations.md) shows it, and how accurate they are.
 
 [](../how-to/solvers-in-jax-and-torch.md) says how functions may be written.
 
 ## Functions with rules
 """
 
-_NEST = "nest calls of quad, or call dblquad or tplquad"
-
 COVERAGE = ModuleCoverage(
     scipy.integrate,
     DECLARED,
     {
-        "cubature": _NEST,
-        "cumulative_simpson": "sum simpson of the first samples",
-        "fixed_quad": "is a sum: write it with scipy.special.roots_legendre",
-        "nquad": _NEST,
         "nsum": "its terms are chosen by their size: sum them in a loop",
-        "qmc_quad": "is random: draw the points before, and take the mean",
-        "quad_vec": "call quad for each entry",
-        "solve_bvp": "use rules_core.implicit with the collocation equations",
         "tanhsinh": "call quad, or substitute and call trapezoid",
     },
     _HEAD,
