@@ -38,9 +38,10 @@ in `args` and in what functions capture, by SciPy's adaptive rules to the precis
 is asked for, and the function at the limits; at an infinite limit it is zero. What
 moves a jump of the function has none: an error, NaN in traced code; split the integral
 at such a jump. A pulse between the nodes at which SciPy samples is in neither the value
-nor the derivative: give its place in `points`, or split the integral. The error estimate has derivative zero. Over a box (`cubature`) the
-limits' part is the integral over its faces. `fixed_quad` and `qmc_quad` are sums, which
-are differentiated; the points of `qmc_quad` are constants.
+nor the derivative: give its place in `points`, or split the integral. The error
+estimate has derivative zero. Over a box (`cubature`) the limits' part is the integral
+over its faces. `fixed_quad` and `qmc_quad` are sums, which are differentiated; the
+points of `qmc_quad` are constants.
 
 Solutions of initial value problems have derivatives in the start, the parameters, both
 ends of the time span and the times that are asked for; so have the times and states of
