@@ -22,7 +22,7 @@ from rules_autodiff._callbacks.apart import Apart, check_storing, is_under_way
 from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._lift.lift import lifted
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
-from rules_autodiff._python.handlers import HANDLERS
+from rules_autodiff._python.handlers import HANDLERS, handler
 from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.opaque import OWN, is_opaque, root_of
 from rules_core import AbstractZero, NoTangent, Primitive, Pullback
@@ -170,6 +170,12 @@ class EngineDeriver:
         ):
             return f
         return Apart(f)
+
+
+@handler(EngineDeriver.numpy_function)
+def handle_numpy_function(run: Any, owner: EngineDeriver, f: Any) -> Any:
+    """Rules ask at higher orders: the answer is found by looking at frames."""
+    return owner.numpy_function(f)
 
 
 deriver = EngineDeriver()

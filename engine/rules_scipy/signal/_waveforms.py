@@ -33,7 +33,7 @@ def _chirp_phase(t: Any, f0: Any, t1: Any, f1: Any, method: str, vertex: Any) ->
     # log(1 - x) / x of x = t / sing, with its series where the frequencies are equal
     gap = (f1 - f0) / (f1 * t1)
     small = xp.abs(gap * t) < 1e-4
-    x = xp.where(small, xp.ones_like(gap * t), gap * t)
+    x = xp.where(small, 0.5 * xp.ones_like(gap * t), gap * t)
     full = xp.log(xp.abs(1 - x)) / -x
     x = gap * t
     series = 1 + x / 2 * (1 + 2 * x / 3 * (1 + 3 * x / 4 * (1 + 4 * x / 5)))

@@ -219,3 +219,31 @@ def test_basinhopping_draws_from_the_generator_that_scipy_draws_from():
     value, pullback = vjp(lowest, 0.7)
     assert value == expected
     np.testing.assert_allclose(pullback(1.0), 1.0)
+
+
+def exponential(z):
+    return np.exp(z)
+
+
+@pytest.mark.parametrize("modes", ["rf", "fr", "rr", "ff"])
+def test_second_derivatives_of_a_function_among_the_arguments(modes):
+    def along(c):
+        return scipy.linalg.funm(S * c, exponential).sum()
+
+    for mode in modes:
+        inner = along
+        along = {"f": lambda c, f=inner: jvp(f, (c,), (1.0,))[1], "r": grad(inner)}[
+            mode
+        ]
+    np.testing.assert_allclose(
+        along(0.3), (S @ S @ scipy.linalg.expm(S * 0.3)).sum(), rtol=1e-9
+    )
+
+
+def test_a_hyperbolic_chirp_of_one_frequency():
+    """Without a warning of the formula that is not taken."""
+    t = np.array([0.0, 0.3, 0.8])
+    f = lambda f1: scipy.signal.chirp(t, 1.5, 1.0, f1, "hyperbolic").sum()
+    central = (f(1.5 + 1e-5) - f(1.5 - 1e-5)) / 2e-5
+    np.testing.assert_allclose(jvp(f, (1.5,), (1.0,))[1], central, rtol=1e-6)
+    np.testing.assert_allclose(grad(f)(1.5), central, rtol=1e-6)

@@ -447,6 +447,10 @@ def test_precision_of_torch_is_kept():
     assert torch.func.grad(program("RK45"))(w).dtype == torch.float32
 
 
+# PyTorch's own, where its compiler resumes after a break of the graph.
+@pytest.mark.filterwarnings(
+    "ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning"
+)
 @pytest.mark.full
 def test_compiled_torch():
     f = torch.compile(program("DOP853", precision=EXACT), backend="eager")
