@@ -95,14 +95,14 @@ class RegularGridInterpolator(_sp.RegularGridInterpolator):
         if xi.shape[-1] != d:
             message = f"The requested sample points xi have dimension {xi.shape[-1]}"
             raise ValueError(message)
-        values, *grid = arrays(values, *grid, xi)[: d + 1]
+        fill = _NAN if self.bounds_error else self.fill_value
+        values, xi, fill, *grid = arrays(values, xi, fill, *grid)
         xp = rc.array_namespace(values, xi)
         shape, xi = xi.shape[:-1], xp.reshape(xi, (-1, d))
         outside = _outside(grid, xi)
         if self.bounds_error and is_numpy(values, xi):
             _raise_outside(grid, xi)
         y = _evaluated(grid, values, xi, method, nu)
-        fill = _NAN if self.bounds_error else self.fill_value
         if fill is not None:
             y = _filled(y, outside, fill)
         y = _filled(y, xp.any(xp.isnan(xi), axis=-1), _NAN)

@@ -77,23 +77,24 @@ class interp1d(_sp.interp1d):  # noqa: N801  SciPy's name
 
     def __call__(self, x: Any) -> Any:
         """Values at points."""
-        own, y, q = arrays(self.x, self.y, x)
+        below, above = _fills(self.kind, self.fill_value, self.bounds_error)
+        own, y, q, below, above = arrays(self.x, self.y, x, below, above)
         if self.bounds_error and is_numpy(own, q):
             _raise_outside(own, q)
         xp = rc.array_namespace(y, q)
         shape, q = q.shape, xp.reshape(q, (-1,))
-        values = self._filled(own, q, _values(own, y, q, self.kind))
+        values = _filled(own, q, _values(own, y, q, self.kind), (below, above))
         values = xp.reshape(values, (*shape, *y.shape[1:]))
         return placed(values, len(shape), self.axis if len(shape) else 0)
 
-    def _filled(self, own: Any, q: Any, y: Any) -> Any:
-        xp = rc.array_namespace(y, q)
-        below, above = _fills(self.kind, self.fill_value, self.bounds_error)
-        for where, value in ((q < own[0], below), (q > own[-1], above)):
-            if value is not None:
-                fill = arrays(value, y)[0] + 0.0 * xp.ones_like(y)
-                y = xp.where(beside(where, len(y.shape)), fill, y)
-        return y
+
+def _filled(own: Any, q: Any, y: Any, fills: Any) -> Any:
+    xp = rc.array_namespace(y, q)
+    for where, value in zip((q < own[0], q > own[-1]), fills, strict=True):
+        if value is not None:
+            fill = value + 0.0 * xp.ones_like(y)
+            y = xp.where(beside(where, len(y.shape)), fill, y)
+    return y
 
 
 def _fills(kind: Any, fill_value: Any, bounds_error: Any) -> tuple[Any, Any]:

@@ -211,8 +211,7 @@ class NdPPoly(_sp.NdPPoly):
     def __call__(self, x: Any, nu: Any = None, extrapolate: Any = None) -> Any:
         """Values, or derivatives of orders `nu`, at points along the last axis."""
         extrapolate = self.extrapolate if extrapolate is None else bool(extrapolate)
-        c, *own = arrays(self.c, *self.x)
-        q, c = arrays(coordinates(x), c)
+        q, c, *own = arrays(coordinates(x), self.c, *self.x)
         xp, d = rc.array_namespace(c, q), len(own)
         nu = (0,) * d if nu is None else nu
         shape = q.shape[:-1]

@@ -121,13 +121,13 @@ class KroghInterpolator(_Through, _sp.KroghInterpolator):
 
     def _taylor(self, q: Any, der: int) -> list[Any]:
         n = self.xi.shape[0]
-        xi, q = arrays(self.xi, q)
-        zero = self.c[n - 1][None, :] * 0.0 + 0.0 * q[:, None]
-        p = [self.c[n - 1][None, :] + zero, *[zero] * der]
+        xi, c, q = arrays(self.xi, self.c, q)
+        zero = c[n - 1][None, :] * 0.0 + 0.0 * q[:, None]
+        p = [c[n - 1][None, :] + zero, *[zero] * der]
         for j in range(n - 2, -1, -1):
             d = (q - xi[j])[:, None]
             p = [p[m] * d + (p[m - 1] if m else 0.0) for m in range(der + 1)]
-            p[0] = p[0] + self.c[j][None, :]
+            p[0] = p[0] + c[j][None, :]
         return p
 
 
@@ -201,8 +201,8 @@ class BarycentricInterpolator(_Through, _sp.BarycentricInterpolator):
         refuse("add_xi", "has no derivative. Make a new interpolant of all points")
 
     def _taylor(self, q: Any, der: int) -> list[Any]:
-        xi, wi, q = arrays(self.xi, self.wi, q)
-        return barycentric(xi, wi, self.yi, q, der)
+        xi, wi, yi, q = arrays(self.xi, self.wi, self.yi, q)
+        return barycentric(xi, wi, yi, q, der)
 
 
 def _weights(xi: Any) -> Any:

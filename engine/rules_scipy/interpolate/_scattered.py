@@ -137,20 +137,20 @@ class RBFInterpolator(_sp.RBFInterpolator):
         return shift, scale, xp.linalg.solve(left, right)
 
     def _kernels(self, x: Any, y: Any) -> Any:
-        e = self.epsilon
+        [e] = arrays(self.epsilon, x, y)[:1]
         if self.kernel == "thin_plate_spline":
             return thin_plate(differences(x * e, y * e))
         return KERNELS[self.kernel](squares(x * e, y * e))
 
     def __call__(self, x: Any) -> Any:
         """Values at points, `(q, n)`."""
-        x, y, d = arrays(x, self.y, self.d)
+        x, y, d, smoothing = arrays(x, self.y, self.d, self.smoothing)
         xp = rc.array_namespace(x, d)
         if self.neighbors is None:
-            out = self._values(x, y, self.solution)
+            out = self._values(x, y, arrays(*self.solution, x)[:3])
         else:
             i = nearest(y, x, self.neighbors)
-            own = self._solved(y[i], d[i], self.smoothing[i])
+            own = self._solved(y[i], d[i], smoothing[i])
             out = self._values(x[:, None, :], y[i], own)[:, 0, :]
         return xp.reshape(out, (x.shape[0], *self.d_shape))
 
@@ -190,10 +190,9 @@ class Rbf(_sp.Rbf):
         name = {"inverse": "inverse_multiquadric", "thin-plate": "thin_plate"}.get(
             name.lower(), name.lower().replace(" ", "_")
         )
-        *xs, values = arrays(*args)
-        epsilon, smooth = arrays(
-            kwargs.get("epsilon"), kwargs.get("smooth", 0.0), values
-        )[:2]
+        epsilon, smooth, *xs, values = arrays(
+            kwargs.get("epsilon"), kwargs.get("smooth", 0.0), *args
+        )
         xp = rc.array_namespace(values, *xs)
         self.xi = xp.stack([xp.reshape(x, (-1,)) for x in xs])
         self.N = self.xi.shape[-1]
@@ -213,7 +212,8 @@ class Rbf(_sp.Rbf):
         if self.function in ("linear", "cubic", "quintic"):
             sign = -1.0 if self.function in ("linear", "quintic") else 1.0
             return sign * KERNELS[self.function](r2)
-        kernel = KERNELS[self.function](r2 / self.epsilon**2)
+        [epsilon] = arrays(self.epsilon, r2)[:1]
+        kernel = KERNELS[self.function](r2 / epsilon**2)
         return -kernel if self.function == "multiquadric" else kernel
 
     def __call__(self, *args: Any) -> Any:
@@ -317,7 +317,9 @@ class LinearNDInterpolator(_Scattered, _sp.LinearNDInterpolator):
 
     def __call__(self, *args: Any) -> Any:
         """Values at points along the last axis, or by their coordinates."""
-        points, values, q = arrays(self.points, self.values, self._query(args))
+        points, values, q, fill = arrays(
+            self.points, self.values, self._query(args), self.fill_value
+        )
         xp = rc.array_namespace(points, values, q)
         shape, q = q.shape[:-1], xp.reshape(q, (-1, q.shape[-1]))
         i = vertices(
@@ -335,8 +337,7 @@ class LinearNDInterpolator(_Scattered, _sp.LinearNDInterpolator):
         weights = xp.concat([first[:, None], share], axis=1)
         own = values[i]
         y = xp.sum(beside(weights, len(own.shape)) * own, axis=1)
-        fill = arrays(self.fill_value, y)[0] + 0.0 * xp.ones_like(y)
-        y = xp.where(beside(outside, len(y.shape)), fill, y)
+        y = xp.where(beside(outside, len(y.shape)), fill + 0.0 * xp.ones_like(y), y)
         return xp.reshape(y, (*shape, *values.shape[1:]))
 
 

@@ -37,7 +37,7 @@ boundary values, of every order, in both modes.
 
 | what | the derivative |
 |---|---|
-| methods | all public ones: values and derivatives (`nu`), `derivative`, `antiderivative`, `integrate`, `extend`, `insert_knot`, conversions |
+| methods | values and derivatives (`nu`), `derivative`, `antiderivative`, `integrate`, `extend`, `insert_knot`, conversions. `add_xi` and, in NumPy programs, `set_yi` and `set_smoothing_factor` are errors: make a new interpolant |
 | roots | in NumPy, by the implicit function theorem; a double root is an error. A root at a jump moves with the breakpoint |
 | points on a breakpoint or knot | is that of the piece to the right, at the last one to the left; so is that in the breakpoint |
 | points outside | with `extrapolate=False` NaN without derivative; with `"periodic"` that of the moved point |

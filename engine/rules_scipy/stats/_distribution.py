@@ -44,6 +44,16 @@ class Distribution:
 
     # numbers of a distribution
 
+    def stats(self, *args: Any, moments: str = "mv", **kwds: Any) -> Any:
+        """Mean and variance."""
+        frozen: Any = self(*args, **kwds)
+        return frozen.stats(moments)
+
+    def moment(self, order: int, *args: Any, **kwds: Any) -> Any:
+        """A moment about zero, of order 1 or 2."""
+        frozen: Any = self(*args, **kwds)
+        return frozen.moment(order)
+
     def mean(self, *args: Any, **kwds: Any) -> Any:
         """The mean."""
         return self.standard.number("mean", args, kwds)

@@ -14,7 +14,7 @@ import scipy.stats as st
 
 import rules_core as rc
 
-from ._parameters import METHODS, Frozen
+from ._parameters import METHODS, Frozen, frozen_method
 
 __all__ = [
     "ContinuousFrozen",
@@ -120,7 +120,11 @@ def derive(base: Any, scipy: Any, fields: Any = (), **own: Any) -> Any:
         fields: Attributes of SciPy's instances.
         **own: What is defined besides.
     """
-    methods = {n: f for n, f in METHODS.items() if hasattr(scipy, n)}
+    methods = {
+        name: frozen_method(name, getattr(scipy, name))
+        for name in METHODS
+        if hasattr(scipy, name)
+    }
     doc = {"__module__": __name__, "__doc__": f"A `{scipy.__name__}`."}
     doc["__stands_for__"] = scipy
     made = type(scipy.__name__, (base, scipy), {**doc, **methods, **own})

@@ -23,7 +23,7 @@ class gaussian_kde(st.gaussian_kde):  # noqa: N801  SciPy's name
 
     Args:
         dataset: The data, shape (d, n) or (n,).
-        bw_method: "scott", "silverman" or a number.
+        bw_method: "scott", "silverman", a number, or a function of the estimate.
         weights: Of the data, shape (n,).
 
     >>> import numpy as np
@@ -42,34 +42,42 @@ class gaussian_kde(st.gaussian_kde):  # noqa: N801  SciPy's name
     def __init__(
         self, dataset: Any, bw_method: Any = None, weights: Any = None
     ) -> None:
-        xp, dataset = floats(dataset)
+        number = [] if bw_method is None or _is_name(bw_method) else [bw_method]
+        given = [] if weights is None else [weights]
+        xp, dataset, *given = floats(dataset, *given, *number)
         self.dataset = dataset if dataset.ndim == 2 else xp.reshape(dataset, (1, -1))
         self.d, self.n = self.dataset.shape
         if weights is None:
             self.weights = xp.ones_like(self.dataset[0]) / self.n
         else:
-            _, weights, _ = floats(weights, dataset)
-            self.weights = weights / xp.sum(weights)
+            self.weights = given[0] / xp.sum(given[0])
         self.neff = 1 / xp.sum(self.weights**2)
-        self.factor = self._factor(bw_method)
-        mean = xp.sum(self.weights * self.dataset, axis=-1)
-        rest = self.dataset - mean[:, None]
-        spread = (self.weights * rest) @ rest.T / (1 - xp.sum(self.weights**2))
-        self.covariance = spread * self.factor**2
+        self.factor: Any = None
+        if bw_method is None:
+            bw_method = "scott"
+        self.set_bandwidth(given[-1] if number else bw_method)
+
+    def set_bandwidth(self, bw_method: Any = None) -> None:
+        """Take another factor; None: the factor that there is."""
+        if bw_method is not None:
+            self.factor = self._factor(bw_method)
+        xp, data, weights, factor = floats(self.dataset, self.weights, self.factor)
+        rest = data - xp.sum(weights * data, axis=-1)[:, None]
+        spread = (weights * rest) @ rest.T / (1 - xp.sum(weights**2))
+        self.covariance = spread * factor**2
 
     def _factor(self, bw_method: Any) -> Any:
+        if not _is_name(bw_method):
+            return bw_method
+        if callable(bw_method):
+            return bw_method(self)
         power = -1 / (self.d + 4)
-        if bw_method is None or bw_method == "scott":
+        if bw_method == "scott":
             return self.neff**power
         if bw_method == "silverman":
             return (self.neff * (self.d + 2) / 4) ** power
-        if isinstance(bw_method, str) or callable(bw_method):
-            message = (
-                "gaussian_kde must be differentiated with bw_method 'scott', "
-                f"'silverman' or a number, but got {bw_method!r}."
-            )
-            raise rc.UnsupportedError(message)
-        return bw_method
+        message = "`bw_method` should be 'scott', 'silverman', a scalar or a callable."
+        raise ValueError(message)
 
     @property
     def inv_cov(self) -> Any:
@@ -86,12 +94,14 @@ class gaussian_kde(st.gaussian_kde):  # noqa: N801  SciPy's name
 
     def logpdf(self, x: Any) -> Any:
         """The logarithm of the density at points, shape (d, m)."""
-        xp, x, data = floats(x, self.dataset)
+        xp, x, data, weights, covariance = floats(
+            x, self.dataset, self.weights, self.covariance
+        )
         points = xp.reshape(x, (self.d, -1)) if x.ndim < 2 else x
-        root = root_of(self.covariance)
+        root = root_of(covariance)
         white, own = root.whiten(points), root.whiten(data)
         rest = xp.sum((white[:, :, None] - own[:, None, :]) ** 2, axis=0)
-        terms = log(self.weights) - rest / 2
+        terms = log(weights) - rest / 2
         top = rc.ignore_derivatives(xp.max(terms, axis=-1))
         total = log(xp.sum(exp(terms - top[:, None]), axis=-1)) + top
         return total - root.log_det / 2 - self.d / 2 * LOG_2PI
@@ -104,10 +114,16 @@ class gaussian_kde(st.gaussian_kde):  # noqa: N801  SciPy's name
 
     def integrate_box_1d(self, low: Any, high: Any) -> Any:
         """The probability of an interval."""
-        xp, low, high, data = floats(low, high, self.dataset)
-        spread = sqrt(self.covariance[0, 0])
+        xp, low, high, data, weights, covariance = floats(
+            low, high, self.dataset, self.weights, self.covariance
+        )
+        spread = sqrt(covariance[0, 0])
         parts = sp.ndtr((high - data[0]) / spread) - sp.ndtr((low - data[0]) / spread)
-        return xp.sum(self.weights * parts)
+        return xp.sum(weights * parts)
+
+
+def _is_name(bw_method: Any) -> bool:
+    return isinstance(bw_method, str) or callable(bw_method)
 
 
 refuse_rest(gaussian_kde, st.gaussian_kde, "cho_cov", "log_det")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, final
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 import rules_core as rc
 
 __all__ = [
-    "AT_POINTS", "METHODS", "OF_PARAMETERS", "Frozen", "Parameters", "uniform_numbers",
+    "AT_POINTS", "METHODS", "OF_PARAMETERS", "Frozen", "Parameters", "frozen_method",
+    "points_of", "uniform_numbers",
 ]  # fmt: skip
 
 
@@ -85,24 +87,47 @@ class Frozen:
         )
 
 
-def _method(name: str, of_point: bool) -> Any:
-    if of_point:
+def points_of(method: Any, xs: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The points of a call of a frozen distribution's method, by SciPy's names.
 
-        def at_point(self: Any, x: Any) -> Any:
-            return self._call(name, x)
+    Args:
+        method: SciPy's, a function.
+        xs: Given by position.
+        named: Given by name.
+    """
+    own = [p for p in inspect.signature(method).parameters.values() if p.name != "self"]
+    needed = [p.name for p in own if p.default in _NEEDED and p.kind in _BY_POSITION]
+    found = dict(zip(needed, xs, strict=False))
+    twice = set(found) & set(named)
+    if len(xs) > len(needed) or twice or {*found, *named} != set(needed):
+        message = (
+            f"{method.__name__} of a frozen distribution takes {', '.join(needed)}; "
+            f"got {len(xs)} by position and {sorted(named)} by name."
+        )
+        raise TypeError(message)
+    given = {**found, **named}
+    return [given[name] for name in needed]
 
-        return at_point
 
-    def of_parameters(self: Any) -> Any:
-        return self._call(name)
+# SciPy marks the argument of `interval` by a default of None.
+_NEEDED = (inspect.Parameter.empty, None)
+_BY_POSITION = (
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.POSITIONAL_ONLY,
+)
 
-    return of_parameters
+
+def frozen_method(name: str, scipys: Any) -> Any:
+    """A method of frozen distributions with the arguments of SciPy's."""
+
+    def method(self: Any, *xs: Any, **named: Any) -> Any:
+        return self._call(name, *points_of(scipys, xs, named))
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`{name}` of the distribution."
+    return method
 
 
 AT_POINTS = "pdf logpdf pmf logpmf cdf logcdf sf logsf ppf isf interval".split()
 OF_PARAMETERS = "mean var std entropy median support".split()
-METHODS: dict[str, Any] = {}
-for _name in (*AT_POINTS, *OF_PARAMETERS, "cov", "mode"):
-    METHODS[_name] = _method(_name, _name in AT_POINTS)
-    METHODS[_name].__name__ = _name
-    METHODS[_name].__doc__ = f"`{_name}` of the distribution."
+METHODS = (*AT_POINTS, *OF_PARAMETERS, "cov", "mode")

@@ -12,7 +12,7 @@ from rules_core.extend import stand_in
 
 from ._continuous import DISTRIBUTIONS
 from ._frozen import ContinuousFrozen, DiscreteFrozen
-from ._parameters import AT_POINTS, OF_PARAMETERS, Frozen
+from ._parameters import AT_POINTS, OF_PARAMETERS, Frozen, points_of
 
 __all__ = ["own_distribution"]
 
@@ -32,7 +32,8 @@ def own_distribution(dist: Any) -> Any:
         and (dist.a, dist.b) == (found.scipy.a, found.scipy.b)
     )
     if not is_same:
-        name = getattr(dist, "name", None) or type(dist).__name__
+        name = getattr(dist, "name", None) or ""
+        name = name if hasattr(st, name) else type(dist).__name__
         message = (
             f"scipy.stats.{name} must have a rule to be differentiated, but is a "
             "distribution that this pack has no formulas for. Write its density with "
@@ -54,9 +55,10 @@ def _body(name: str) -> Any:
 
 
 def _frozen_body(name: str) -> Any:
-    def method(self: Any, *xs: Any) -> Any:
+    def method(self: Any, *xs: Any, **named: Any) -> Any:
         own = own_distribution(self.dist)
-        return getattr(own, name)(*xs, *self.args, **self.kwds)
+        points = points_of(getattr(type(self), name), xs, named)
+        return getattr(own, name)(*points, *self.args, **self.kwds)
 
     method.__name__ = method.__qualname__ = name
     return method
@@ -71,6 +73,10 @@ def _define(classes: Any, name: str, body: Any) -> None:
 for _name in (*AT_POINTS, *OF_PARAMETERS, "nnlf"):
     _define(_CLASSES, _name, _body(_name))
     _define(_FROZEN_CLASSES, _name, _frozen_body(_name))
+
+
+for _name in ("stats", "moment"):
+    _define(_CLASSES, _name, _body(_name))
 
 
 @stand_in(_GENERIC.__call__, _GENERIC.freeze)

@@ -45,9 +45,9 @@ _HEAD = """# The SciPy pack: how distributions are reached
 
 Densities and masses are formulas, all of them. *formula*: array-API code and functions
 of `rules_scipy.special`, so that its derivatives are theirs; *integral*: of the
-density, by a rule with 121 nodes, to 1e-9; *SciPy's*: the value is SciPy's, and its
-derivative follows from the density and from `cdf` and `sf`; *steps*: values are whole
-numbers, without derivative; *none*: an error, where a derivative is asked for.
+density, by a rule with 121 nodes, to a relative 1e-8; *SciPy's*: the value is SciPy's,
+and its derivative follows from the density and from `cdf` and `sf`; *steps*: values are
+whole numbers, without derivative; *none*: an error, where a derivative is asked for.
 Logarithms are those of `cdf` and `sf` where they have no formula of their own; `std` is
 the root of `var`.
 
