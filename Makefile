@@ -10,7 +10,7 @@
 #             (some five minutes on two idle cores)
 # make test-full  those and what repeats them for other values
 # make test-nightly  what is too heavy for both
-# make test-slice SLICE=2/6  one part of what make test leaves out
+# make test-slice SLICE=2/8  one part of what make test leaves out
 # make versions  a smoke with the lowest and the newest versions of what we rest on
 # make coverage  the full tests, and what they did not run
 # make lint   style, types and the direction of imports
@@ -33,7 +33,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 HANDLER := adapters/rules_jax/_host/native/handler.c
 WORKERS ?= 2
-SLICE ?= 0/6
+SLICE ?= 0/8
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile
 DEMO ?= co2
 EXAMPLES := $(patsubst examples/%/__main__.py,%,$(wildcard examples/*/__main__.py))

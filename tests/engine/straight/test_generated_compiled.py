@@ -56,6 +56,8 @@ def check(seed):
         own, found = kernel.back(args, caps, 1.0)
     except kernels.Unused as error:
         return f"unused: {error}"
+    except ValueError:  # on a way that was left out: Python takes over
+        return "left"
     for x, before in zip(args, given, strict=True):
         assert np.array_equal(x, before), f"an argument is written to in {message}"
     assert type(own) is type(value), f"the value is a {type(own)} in {message}"
