@@ -356,6 +356,11 @@ REFUSALS = {
         "Pass it as an argument that the rules know, or store stop_gradient(value) "
         "there if it is meant as a constant.",
     ),
+    "read later": (
+        "A function that is an argument of a rule must read at the pullback what it "
+        "read at the value, but what {}{} is given reads {}, which was changed",
+        "Pass that value to the function as an argument, or capture it in a closure.",
+    ),
     "captured unread": (
         "A function that captures a value with a derivative must have an frule that "
         "reads its tangent, tangents[0], but that of {}{} does not",

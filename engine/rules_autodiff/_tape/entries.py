@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rules_autodiff._hooks.function_reads import reads_of
 from rules_autodiff._own_rules.own_rule import fit, space_of
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import (
@@ -85,11 +86,11 @@ class CoreEntry:
 class RuleEntry:
     """A call that a rule of the registry answered."""
 
-    __slots__ = ("call", "out", "place", "pullback", "slots")
+    __slots__ = ("call", "out", "place", "pullback", "reads", "slots")
 
     def __init__(self, call: Any, pullback: Any, slots: tuple[Slot, ...], out: Slot):
         self.call, self.pullback, self.slots, self.out = call, pullback, slots, out
-        self.place = code_and_line()
+        self.place, self.reads = code_and_line(), reads_of(call.args)
 
     def reverse(self, below: Any) -> None:
         try:
@@ -110,6 +111,8 @@ class RuleEntry:
             if not symbolic:
                 return
             dy = _zero_of(self.out)
+        if self.reads is not None:
+            self.reads.check(self.call.rule.key, self.call.rule)
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
             count = len(self.slots)

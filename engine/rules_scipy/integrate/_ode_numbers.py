@@ -159,6 +159,8 @@ def _path(method: Method, fun: Any, span: Any, y: Any, reached: Any) -> Any:
     usual = _USUAL * (np.asarray(method.rtol) * np.abs(reached) + method.atol)
     if path.success and np.all(np.abs(path.y[:, -1] - reached) <= usual):
         return path
+    if _is_usual(method, fun, span, y, path, reached):
+        return path
     longest = min(
         abs(span[1] - span[0]) / _STEPS, method.options.get("max_step", np.inf)
     )
@@ -169,6 +171,23 @@ def _path(method: Method, fun: Any, span: Any, y: Any, reached: Any) -> Any:
 
 # Differences of two solutions, in tolerances; and steps that find short pulses.
 _USUAL, _STEPS = 10.0, 2000
+
+
+def _is_usual(
+    method: Method, fun: Any, span: Any, y: Any, path: Any, reached: Any
+) -> bool:
+    """Whether the end differs by the error of the call's tolerances.
+
+    By other steps such an error is as large. A pulse is rarely met by two.
+    """
+    half = method._replace(
+        rtol=np.asarray(method.rtol) / _TIGHTER / 2,
+        atol=np.asarray(method.atol) / _TIGHTER / 2,
+    )
+    other = half.solve(fun, span, y)
+    if not (path.success and other.success):
+        return False
+    return _distance(path, other.y[:, -1]) >= 0.1 * _distance(path, reached)
 
 
 def _distance(path: Any, reached: Any) -> float:

@@ -1,0 +1,130 @@
+"""What functions that rules call back read from outside, then and later.
+
+    y = solve_ivp(f, …)    # f reads a global variable
+    G = 0.5                # and so does the pullback, which calls f again
+
+A rule knows what its functions capture. What they read from globals, classes and
+modules must be at the pullback what it was at the value, or these are of two functions.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from types import CellType, FunctionType, MethodType
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from rules_autodiff._python.lifted_code import NESTED
+from rules_autodiff._python.opaque import OWN, root_of
+from rules_autodiff._python.read_places import Place, places_read
+from rules_autodiff._python.values import is_number
+from rules_autodiff._refusals import name_of, refused, rule_of
+from rules_core import structure
+
+__all__ = ["Reads", "reads_of"]
+
+CALLED = (FunctionType, MethodType, partial)
+CONTAINERS = frozenset({list, tuple, dict})
+PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
+MOST = 10_000  # entries of a container that are looked at
+
+
+class Reads:
+    """What functions read from outside, as it was.
+
+    Attributes:
+        functions: The functions.
+        was: Of each place what stood there, in short.
+    """
+
+    def __init__(self, functions: list[Any]) -> None:
+        self.functions, self.was = functions, facts_of(functions)
+
+    def check(self, f: Any, rule: Any) -> None:
+        """Refuse the pullback of a rule if something was changed."""
+        now = facts_of(self.functions)
+        if now == self.was:
+            return
+        paths = {*now, *self.was}
+        changed = sorted(x for x in paths if now.get(x) != self.was.get(x))
+        refused("read later", name_of(f), rule_of(rule), changed[0])
+
+
+def reads_of(values: Any) -> Reads | None:
+    """What functions among the arguments of a rule read; None if there are none."""
+    if all(type(value) in PLAIN for value in values):
+        return None
+    functions = [x for value in values for x in functions_in(value)]
+    return Reads(functions) if functions else None
+
+
+def functions_in(x: Any) -> Iterator[Any]:
+    if isinstance(x, CALLED):
+        yield x
+    elif type(x) in CONTAINERS:
+        for entry in x.values() if isinstance(x, dict) else x:
+            yield from functions_in(entry)
+    elif callable(x) and root_of(type(x)) not in OWN and not isinstance(x, type):
+        yield x
+
+
+def facts_of(functions: list[Any]) -> dict[str, Any]:
+    """By their paths, all that functions read but do not capture."""
+    held = captured(functions)
+    lifted = [x.__code__ for x in held.values() if isinstance(x, FunctionType)]
+    hooks = {NESTED.get(code) for code in lifted}
+    found: dict[str, Any] = {}
+    for f in functions:
+        for place in places_read(f):
+            own = place.path.partition(".")[0] in hooks  # of this run
+            if is_outside(place, held) and not own:
+                found[place.path] = fact(place.value, [MOST])
+    return found
+
+
+def is_outside(place: Place, held: dict[int, Any]) -> bool:
+    """Whether a rule gets a value otherwise than with its functions."""
+    owner = place.owner
+    if place.value is None or owner is None or isinstance(owner, CellType):
+        return False
+    return id(owner) not in held
+
+
+def captured(functions: list[Any]) -> dict[int, Any]:
+    """By their ids, functions and all that they capture."""
+    found: dict[int, Any] = {}
+    ends = [*functions]
+    while ends:
+        x = ends.pop()
+        if id(x) in found or is_number(x) or isinstance(x, np.ndarray):
+            continue
+        found[id(x)] = x
+        level = structure(x)
+        ends.extend(() if level is None else level.values)
+    return found
+
+
+def fact(x: Any, left: list[int]) -> Any:
+    """What tells a value from another one: numbers by their bits."""
+    left[0] -= 1
+    if isinstance(x, np.ndarray):
+        return x.dtype.str, x.shape, id(x) if x.dtype.hasobject else bits_of(x)
+    if is_number(x) or isinstance(x, bool | int | str | bytes):
+        return type(x), repr(x)
+    level = structure(x) if type(x) in CONTAINERS and left[0] > 0 else None
+    if level is None:
+        return type(x), id(x)
+    return type(x), tuple([fact(value, left) for value in entries_of(x)])
+
+
+def entries_of(x: Any) -> Iterator[Any]:
+    if isinstance(x, dict):
+        for key, value in x.items():
+            yield from (key, value)
+    else:
+        yield from x
+
+
+def bits_of(x: Any) -> int:
+    return crc32(x if x.flags.c_contiguous else x.tobytes())

@@ -1,0 +1,126 @@
+"""A function that a rule calls back reads at the pullback what it read at the value."""
+
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq, minimize, root
+
+import rules_core as rc
+from rules_autodiff import grad, vjp
+
+number, listed, held, table = 2.0, [2.0], np.array([2.0, 1.0]), {"k": 2.0}
+module, thing = ModuleType("settings"), SimpleNamespace(k=2.0)
+vars(module)["k"] = 2.0
+
+
+class Class:
+    k = 2.0
+
+
+def helper():
+    return number
+
+
+def set_number(k):
+    global number  # noqa: PLW0603
+    number = k
+
+
+READS = {
+    "number": (lambda: number, set_number),
+    "helper": (lambda: helper(), set_number),
+    "list": (lambda: listed[0], lambda k: listed.__setitem__(0, k)),
+    "array": (lambda: held[0], lambda k: held.__setitem__(0, k)),
+    "dict": (lambda: table["k"], lambda k: table.__setitem__("k", k)),
+    "module": (lambda: module.k, lambda k: setattr(module, "k", k)),
+    "class": (lambda: Class.k, lambda k: setattr(Class, "k", k)),
+    "instance": (lambda: thing.k, lambda k: setattr(thing, "k", k)),
+}
+
+
+@pytest.fixture(autouse=True)
+def _as_before():
+    yield
+    for _, change in READS.values():
+        change(2.0)
+
+
+def solved(read, p):
+    def f(t, y):
+        return read() * p * y
+
+    return solve_ivp(f, (0, 0.5), [1.0], rtol=1e-8, atol=1e-10).y[0, -1]
+
+
+SOLVERS = {
+    "solve_ivp": solved,
+    "quad": lambda read, p: quad(lambda x: np.exp(-read() * p * x), 0, 1)[0],
+    "root": lambda read, p: root(lambda x: x**3 + read() * x - p, [1.0]).x[0],
+    "brentq": lambda read, p: brentq(lambda x: x**3 + read() * x - p, -5, 5),
+    "minimize": lambda read, p: minimize(
+        lambda x: (read() * x[0] - p) ** 2 + x[0] ** 4, [1.0], tol=1e-10
+    ).x[0],
+}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kind", READS)
+def test_what_was_changed_before_the_pullback_is_an_error(kind, solver):
+    read, change = READS[kind]
+    program = SOLVERS[solver]
+    _, pullback = vjp(lambda p: program(read, p), 0.3)
+    known = [program(read, 0.3 + h) for h in (1e-5, -1e-5)]
+    slope = (known[0] - known[1]) / 2e-5
+    assert np.isclose(pullback(1.0)[0], slope, rtol=1e-3)
+    change(0.5)
+    with pytest.raises(rc.UnsupportedError, match="read at the pullback"):
+        pullback(1.0)
+
+
+def test_a_program_that_changes_a_global_between_two_solutions():
+    def program(p):
+        global number  # noqa: PLW0603
+        number = 2.0
+        first = solved(helper, p)
+        number = 0.5
+        return first * solved(helper, p)
+
+    with pytest.raises(rc.UnsupportedError, match="reads number"):
+        grad(program)(0.3)
+
+
+def test_what_a_function_captures_may_change():
+    def program(p):
+        k, w = 2.0, np.array([1.0])
+        first = solved(lambda: k * w[0], p)
+        k = p
+        w[0] = 3.0
+        return first * solved(lambda: k * w[0], p)
+
+    known = (program(0.3 + 1e-5) - program(0.3 - 1e-5)) / 2e-5
+    assert np.isclose(grad(program)(0.3), known, rtol=1e-6)
+
+
+def test_a_rule_of_a_user():
+    def twice(f, x):
+        return f(f(x))
+
+    @rc.rrule.define(twice)
+    def twice_rrule(f, x):
+        y = f(x)
+
+        def pullback(dz):
+            return rc.NoTangent(), rc.NoTangent(), number**2 * dz
+
+        return f(y), pullback
+
+    def scale(x):
+        return number * x
+
+    _, pullback = vjp(lambda x: twice(scale, x), 1.0)
+    assert pullback(1.0)[0] == 4.0
+    set_number(3.0)
+    with pytest.raises(rc.UnsupportedError, match="reads number"):
+        pullback(1.0)
