@@ -17,7 +17,7 @@ from rules_scipy.special._arrays import log, where
 
 from ._distribution import Distribution
 from ._frozen import ContinuousFrozen
-from ._infinite import at_minus_infinity
+from ._infinite import at_minus_infinity, at_zero
 from ._numbers import INF, floats, plain
 from ._parameters import uniform_numbers
 from ._quantiles import quantile
@@ -76,7 +76,18 @@ class Continuous(Distribution):
 
     def pdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
         """The density at `x`."""
-        return self._at_point(self._pdf, (0.0, 0.0), x, args, kwds)
+        y = self._at_point(self._pdf, (0.0, 0.0), x, args, kwds)
+        if "pdf" in self.standard.formulas:
+            return y
+        _, *own = floats(x, *self.standard.parameters(args, kwds))
+
+        def at_end() -> Any:
+            x, loc, scale, *shapes = own
+            z = (x - loc) / scale
+            ends = support_of(self.standard.ends, shapes, z)
+            return (z == ends.a) | (z == ends.b)
+
+        return at_zero(y, tuple(own), at_end)
 
     def cdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
         """The probability of values up to `x`."""

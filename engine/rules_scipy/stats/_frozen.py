@@ -44,12 +44,18 @@ def refuse_rest(own: Any, scipy: Any, *fields: str) -> Any:
     return own
 
 
+_CURE = "Make another of numbers without derivative (ignore_derivatives) for it."
+_CURES = {
+    "expect": "Integrate the function times pdf by scipy.integrate.quad, or sum it "
+    "times pmf.",
+}
+
+
 def _refusal(owner: str, name: str, is_method: bool) -> Any:
     def refused(self: Any, *_args: Any, **_kwds: Any) -> Any:
         message = (
             f"scipy.stats: {name} of a {owner} whose parameters or data may carry "
-            "derivatives has no formula here. Make another of numbers without "
-            "derivative (ignore_derivatives) for it."
+            f"derivatives has no formula here. {_CURES.get(name, _CURE)}"
         )
         raise rc.UnsupportedError(message)
 

@@ -19,7 +19,7 @@ from rules_scipy.special._arrays import exp, where
 
 from ._numbers import INF, plain
 
-__all__ = ["at_minus_infinity"]
+__all__ = ["at_minus_infinity", "at_zero"]
 
 _STEP = 1e-8
 
@@ -44,6 +44,27 @@ def at_minus_infinity(
         return y
     slopes = rc.ignore_derivatives(lambda: _slopes(value, lost, args))
     return plain(_with_slopes(where(lost, -INF, y), *args, *slopes))
+
+
+def at_zero(y: Any, args: tuple[Any, ...], at_end: Any) -> Any:
+    """A density, with derivatives that are NaN where it is zero at an end.
+
+    It is the exponential of minus infinity there, of which a strong zero would win.
+
+    Args:
+        y: The density.
+        args: Its arguments, arrays of NumPy if this is a NumPy program.
+        at_end: `at_end()` tells where they are at an end of the support.
+    """
+    if find_adapter((y, *args), {}) is not None:
+        return y
+    lost = rc.ignore_derivatives(y) == 0
+    if np.any(lost):
+        lost = lost & rc.ignore_derivatives(at_end)
+    if not np.any(lost):
+        return y
+    slopes = [np.where(lost, np.nan, 0.0)] * len(args)
+    return plain(_with_slopes(where(lost, 0.0, y), *args, *slopes))
 
 
 def _slopes(value: Callable[..., Any], lost: Any, args: tuple[Any, ...]) -> list[Any]:

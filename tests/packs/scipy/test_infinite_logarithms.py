@@ -66,6 +66,23 @@ def test_of_a_continuous_distribution(name, shapes, method):
             check(name, method, args, i)
 
 
+@pytest.mark.parametrize(("name", "shapes"), ALL)
+@pytest.mark.covering(every=10)
+def test_of_a_density_that_is_zero_at_an_end_both_modes_agree(name, shapes):
+    dist = getattr(scipy.stats, name)
+    for x in map(float, dist.support(*shapes)):
+        if abs(x) < INF and dist.pdf(x, *shapes) == 0.0:
+            backward, forward = (
+                grad(dist.pdf)(x, *shapes),
+                jvp(lambda t: dist.pdf(t, *shapes), (x,), (1.0,)),
+            )
+            np.testing.assert_allclose(backward, forward[1], rtol=1e-6)
+            inside = x + 1e-7 * (1 if x == dist.support(*shapes)[0] else -1)
+            near = dist.pdf(inside, *shapes)
+            if near < 0.01:  # else it jumps there
+                assert backward != 0.0 or near < 1e-9
+
+
 WHOLE = {"binom": (1,), "betabinom": (1,), "betanbinom": (1,), "boltzmann": (2,)}
 
 

@@ -170,6 +170,14 @@ def test_numbers_of_distributions_are_those_of_frozen_ones():
     np.testing.assert_allclose(jvp(f, (2.0,), (1.0,))[0], f(2.0))
 
 
+def test_an_expectation_names_the_remedy():
+    def f(x):
+        return scipy.stats.norm(x, 1.0).expect(lambda t: t)
+
+    with pytest.raises(rc.UnsupportedError, match=r"expect of(.|\n)*quad"):
+        grad(f)(0.3)
+
+
 def test_an_error_names_the_distribution_that_has_no_formula():
     def f(x):
         return scipy.stats.rv_histogram(np.histogram(Y, 3)).pdf(x)
