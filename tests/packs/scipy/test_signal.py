@@ -69,6 +69,8 @@ def compare(f, args, options, host, modes):
     assert np.isclose(got, known, rtol=2e-4, atol=2e-5 * (1 + abs(known)))
 
 
+# SciPy's of a filter that is moved for a difference.
+@pytest.mark.filterwarnings("ignore:h does not appear to by symmetric:RuntimeWarning")
 @pytest.mark.covering(every=240)
 @pytest.mark.parametrize("mode", ["f", "r"])
 @pytest.mark.parametrize("name", CASES)
