@@ -22,6 +22,7 @@ CONSTANT = {
     "engine/rules_scipy/interpolate/_basis.py": "a value outside, a constant",
     "engine/rules_scipy/interpolate/_ndsplines.py": "a value outside, a constant",
     "engine/rules_scipy/interpolate/_pieces.py": "a value outside, a constant",
+    "engine/rules_scipy/stats/_short.py": "a factor",
     "engine/rules_scipy/stats/_support.py": "a factor",
 }
 

@@ -270,13 +270,13 @@ class Interpolant:
         """What SciPy's interpolant has: steps, whose derivative is missing."""
         if name not in _OF_INTERPOLANTS or self.sol is None:
             raise AttributeError(name, name=name, obj=self)
-        return without_formula(getattr(self.sol.value, name), self.case[2], _STEPS)
+        return without_formula(getattr(self.sol.value, name), self.case[2], _OF_A_STEP)
 
 
 _OF_INTERPOLANTS = frozenset((
     "ascending", "interpolants", "n_segments", "t_max", "t_min", "ts", "ts_sorted",
 ))  # fmt: skip
-_STEPS = (
+_OF_A_STEP = (
     "derivative of a step of scipy.integrate.solve_ivp, as sol has it; take the ends "
     "of t_span, and times of t_eval or of events"
 )

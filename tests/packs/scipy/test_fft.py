@@ -187,8 +187,8 @@ def test_parameters_of_hankel_transforms_are_refused():
 
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "dct", "dst", "rfft"])
-def test_an_argument_that_may_be_overwritten_is_kept_and_so_is_its_tangent(name):
-    """SciPy may destroy it; here it stays, in both modes."""
+def test_an_argument_that_may_be_overwritten_and_its_tangent(name):
+    """It is read as in the program: kept, or with the result in it; in both modes."""
     f = getattr(scipy.fft, name)
 
     def program(x):
@@ -196,13 +196,10 @@ def test_an_argument_that_may_be_overwritten_is_kept_and_so_is_its_tangent(name)
         z = f(y, overwrite_x=True)
         return np.sum(np.real(z) ** 2) + np.sum(y)
 
-    def kept(x):
-        return np.sum(np.real(f(2.0 * x)) ** 2) + 2.0 * np.sum(x)
-
     x, v = np.array([1.0, 2.0, 4.0, -3.0]), np.ones(4)
-    expected = grad(kept)(x)
-    np.testing.assert_allclose(grad(program)(x), expected)
-    np.testing.assert_allclose(jvp(program, (x,), (v,))[1], expected.sum())
+    expected = [(program(x + d) - program(x - d)) / 2e-3 for d in 1e-3 * np.eye(4)]
+    np.testing.assert_allclose(grad(program)(x), expected, rtol=1e-8)
+    np.testing.assert_allclose(jvp(program, (x,), (v,))[1], sum(expected), rtol=1e-8)
     np.testing.assert_array_equal(v, np.ones(4))
     t = np.ones(4)
     rc.frule((None, t), f, x.copy(), overwrite_x=True)

@@ -199,7 +199,6 @@ REFUSED = {
     "one matrix": lambda t: scipy.stats.wishart.logpdf(
         np.stack([DRAW, DRAW], axis=-1) * t, 5.0, COV
     ).sum(),
-    "bw_method": lambda t: scipy.stats.gaussian_kde(DATA * t, len)(POINTS).sum(),
     "parameters": lambda t: scipy.stats.dirichlet.logpdf(P, alpha=ALPHA * t, beta=1),
 }
 
