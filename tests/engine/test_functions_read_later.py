@@ -4,7 +4,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import odeint, quad, solve_ivp
 from scipy.optimize import brentq, minimize, root
 
 import rules_core as rc
@@ -19,6 +19,36 @@ class Class:
     k = 2.0
 
 
+class Thing:
+    def __init__(self):
+        self.k, self.inner = 2.0, SimpleNamespace(k=2.0)
+
+    @property
+    def shown(self):
+        return self.k
+
+    def told(self):
+        return self.k
+
+    def __call__(self):
+        return self.k
+
+
+thing_of_class = Thing()
+
+
+def constant(k):
+    return lambda: k
+
+
+chosen = constant(2.0)
+
+
+def choose(k):
+    global chosen  # noqa: PLW0603
+    chosen = constant(k)
+
+
 def helper():
     return number
 
@@ -26,6 +56,10 @@ def helper():
 def set_number(k):
     global number  # noqa: PLW0603
     number = k
+
+
+def set_thing(k):
+    thing_of_class.k = k
 
 
 READS = {
@@ -37,6 +71,15 @@ READS = {
     "module": (lambda: module.k, lambda k: setattr(module, "k", k)),
     "class": (lambda: Class.k, lambda k: setattr(Class, "k", k)),
     "instance": (lambda: thing.k, lambda k: setattr(thing, "k", k)),
+    "function": (lambda: chosen(), choose),
+    "property": (lambda: thing_of_class.shown, set_thing),
+    "method": (lambda: thing_of_class.told(), set_thing),
+    "call": (lambda: thing_of_class(), set_thing),
+    "getattr": (lambda: getattr(thing_of_class, "k"), set_thing),  # noqa: B009
+    "two steps": (
+        lambda: thing_of_class.inner.k,
+        lambda k: setattr(thing_of_class.inner, "k", k),
+    ),
 }
 
 
@@ -124,3 +167,13 @@ def test_a_rule_of_a_user():
     set_number(3.0)
     with pytest.raises(rc.UnsupportedError, match="reads number"):
         pullback(1.0)
+
+
+def test_odeint_with_an_array_among_its_arguments():
+    """Its function gets arrays over memory of C, which lifted helpers must not meet."""
+
+    def program(p):
+        return odeint(lambda y, t, q: -q[0] * y, [1.0], [0, 0.5, 1], args=(p,))[-1, 0]
+
+    for _ in range(3):
+        assert np.isclose(grad(program)(np.array([0.5]))[0], -np.exp(-0.5))

@@ -16,7 +16,8 @@ import numpy as np
 from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._hooks import access, attributes
 from rules_autodiff._lift.lift import unlifted
-from rules_autodiff._python.lifted_code import runs_under_way
+from rules_autodiff._python.lifted_code import is_lifted, runs_under_way
+from rules_autodiff._python.outside_reads import cell_value
 from rules_autodiff._python.read_places import rebinds
 from rules_autodiff._python.values import is_number
 from rules_autodiff._refusals import name_of, refused
@@ -47,7 +48,7 @@ class Apart:
         outer: These runs.
         inside: By their ids, all values that it captures; None until it is asked.
         rebinds: Whether one of these is a function that rebinds a name.
-        plain: The function as its program defines it.
+        plain: The function as its program defines it; None if it calls lifted ones.
     """
 
     def __init__(self, f: Any) -> None:
@@ -55,7 +56,8 @@ class Apart:
         self.outer = list({id(run): run for run in runs_under_way()}.values())
         self.inside: dict[int, Any] | None = None
         self.rebinds = False
-        self.plain: Any = unlifted(f) if type(f) is FunctionType else f
+        plain = unlifted(f) if type(f) is FunctionType else f
+        self.plain: Any = None if calls_lifted(plain, set()) else plain
 
     def __tangent_structure__(self) -> None:
         """Nothing to differentiate: C code calls it."""
@@ -108,6 +110,17 @@ class Apart:
             seen |= outside_of([self.f, *run.functions])
             if seen & written_to(run.changes):
                 refused("written apart", name_of(self.f))
+
+
+def calls_lifted(f: Any, seen: set[int]) -> bool:
+    """Whether a function is lifted, or captures one that is: its hooks are a run's."""
+    f = f.__func__ if isinstance(f, MethodType) else f
+    if not isinstance(f, FunctionType) or id(f) in seen:
+        return False
+    seen.add(id(f))
+    if is_lifted(f):
+        return True
+    return any(calls_lifted(cell_value(cell), seen) for cell in f.__closure__ or ())
 
 
 def is_under_way() -> bool:

@@ -9,7 +9,7 @@ modules must be at the pullback what it was at the value, or these are of two fu
 
 from collections.abc import Iterator
 from functools import partial
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 from zlib import crc32
 
@@ -17,7 +17,13 @@ import numpy as np
 
 from rules_autodiff._python.lifted_code import NESTED
 from rules_autodiff._python.opaque import OWN, root_of
-from rules_autodiff._python.read_places import Place, places_read
+from rules_autodiff._python.outside_reads import cell_value
+from rules_autodiff._python.read_places import (
+    Place,
+    is_closed,
+    names_read,
+    places_read,
+)
 from rules_autodiff._python.values import is_number
 from rules_autodiff._refusals import name_of, refused, rule_of
 from rules_core import structure
@@ -80,7 +86,28 @@ def facts_of(functions: list[Any]) -> dict[str, Any]:
             own = place.path.partition(".")[0] in hooks  # of this run
             if is_outside(place, held) and not own:
                 found[place.path] = fact(place.value, [MOST])
+        found.update(named_functions(f, hooks, set()))
     return found
+
+
+def named_functions(f: Any, hooks: set[Any], seen: set[int]) -> Iterator[Any]:
+    """The functions that code calls by global names, and what they capture."""
+    f = getattr(f, "__func__", getattr(f, "func", f))
+    if not isinstance(f, FunctionType) or id(f) in seen:
+        return
+    seen.add(id(f))
+    cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+    held = {name: cell_value(cell) for name, cell in cells if name not in hooks}
+    for value in held.values():
+        yield from named_functions(value, hooks, seen)
+    if is_closed(root_of(f)):
+        return
+    for name, _ in names_read(f.__code__).variables:
+        value = f.__globals__.get(name)
+        if name not in held and isinstance(value, FunctionType):
+            inner = [fact(cell_value(cell), [MOST]) for cell in value.__closure__ or ()]
+            yield f"{name}()", (id(value), tuple(inner))
+            yield from named_functions(value, hooks, seen)
 
 
 def is_outside(place: Place, held: dict[int, Any]) -> bool:
@@ -112,18 +139,27 @@ def fact(x: Any, left: list[int]) -> Any:
         return x.dtype.str, x.shape, id(x) if x.dtype.hasobject else bits_of(x)
     if is_number(x) or isinstance(x, bool | int | str | bytes):
         return type(x), repr(x)
-    level = structure(x) if type(x) in CONTAINERS and left[0] > 0 else None
-    if level is None:
+    if left[0] < 0:
         return type(x), id(x)
-    return type(x), tuple([fact(value, left) for value in entries_of(x)])
+    return type(x), id(x), tuple([fact(value, left) for value in entries_of(x)])
 
 
 def entries_of(x: Any) -> Iterator[Any]:
-    if isinstance(x, dict):
-        for key, value in x.items():
-            yield from (key, value)
-    else:
+    """The entries of a container, and the attributes of a program's instance."""
+    if type(x) in (list, tuple):
         yield from x
+    elif type(x) is dict or is_instance(x):
+        for key, value in (x if type(x) is dict else vars(x)).items():
+            yield from (key, value)
+
+
+def is_instance(x: Any) -> bool:
+    """Whether a value has attributes that its methods may read."""
+    if type(x) is SimpleNamespace:
+        return True
+    if isinstance(x, (type, FunctionType, ModuleType)) or is_closed(root_of(type(x))):
+        return False
+    return isinstance(getattr(x, "__dict__", None), dict)
 
 
 def bits_of(x: Any) -> int:

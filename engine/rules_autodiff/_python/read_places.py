@@ -24,7 +24,7 @@ from .opaque import OWN, is_opaque_module, root_of
 from .outside_reads import cell_value
 from .values import INERT
 
-__all__ = ["Place", "places_read", "rebinds"]
+__all__ = ["Place", "is_closed", "names_read", "places_read", "rebinds"]
 
 CONTAINERS = (list, tuple, dict, MappingProxyType)
 UNWRAPPED = (staticmethod, classmethod)
