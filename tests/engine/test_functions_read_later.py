@@ -177,3 +177,37 @@ def test_odeint_with_an_array_among_its_arguments():
 
     for _ in range(3):
         assert np.isclose(grad(program)(np.array([0.5]))[0], -np.exp(-0.5))
+
+
+class Node:
+    def __init__(self, *inner):
+        self.inner, self.parent, self.k = inner, None, 2.0
+        for node in inner:
+            node.parent = self
+
+    def told(self):
+        return self.k
+
+
+tree, dates = Node(Node(), Node()), np.array(["2020-01-01"], "M8[D]")
+objects: list[object] = []
+empty = np.array(1.0)
+objects.append(objects)
+chain: list[object] = []
+for _ in range(300):
+    chain = [chain]
+READABLE = {
+    "chain": lambda: 2.0 * len(chain),
+    "cycle of instances": lambda: tree.told(),
+    "list in itself": lambda: 2.0 * len(objects),
+    "dates": lambda: 2.0 * (dates[0] < dates[0] + 1),
+    "array without axes": lambda: 2.0 + 0.0 * empty.size,
+}
+
+
+@pytest.mark.parametrize("kind", READABLE)
+def test_what_is_hard_to_look_into(kind):
+    read = READABLE[kind]
+    _, pullback = vjp(lambda p: quad(lambda x: x * p * read(), 0, 1)[0], 0.3)
+    known = quad(lambda x: x * read(), 0, 1)[0]
+    assert np.isclose(pullback(1.0)[0], known)

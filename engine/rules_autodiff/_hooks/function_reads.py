@@ -33,7 +33,8 @@ __all__ = ["Reads", "reads_of"]
 CALLED = (FunctionType, MethodType, partial)
 CONTAINERS = frozenset({list, tuple, dict})
 PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
-MOST = 10_000  # entries of a container that are looked at
+# Objects in a value that are looked at, and how far inside of others.
+MOST, DEEPEST = 10_000, 100
 
 
 class Reads:
@@ -41,15 +42,17 @@ class Reads:
 
     Attributes:
         functions: The functions.
+        alive: What was looked at, whose ids stay valid.
         was: Of each place what stood there, in short.
     """
 
     def __init__(self, functions: list[Any]) -> None:
-        self.functions, self.was = functions, facts_of(functions)
+        self.functions, self.alive = functions, Facts()
+        self.was = facts_of(functions, self.alive)
 
     def check(self, f: Any, rule: Any) -> None:
         """Refuse the pullback of a rule if something was changed."""
-        now = facts_of(self.functions)
+        now = facts_of(self.functions, Facts())
         if now == self.was:
             return
         paths = {*now, *self.was}
@@ -75,7 +78,7 @@ def functions_in(x: Any) -> Iterator[Any]:
         yield x
 
 
-def facts_of(functions: list[Any]) -> dict[str, Any]:
+def facts_of(functions: list[Any], facts: "Facts") -> dict[str, Any]:
     """By their paths, all that functions read but do not capture."""
     held = captured(functions)
     lifted = [x.__code__ for x in held.values() if isinstance(x, FunctionType)]
@@ -85,12 +88,14 @@ def facts_of(functions: list[Any]) -> dict[str, Any]:
         for place in places_read(f):
             own = place.path.partition(".")[0] in hooks  # of this run
             if is_outside(place, held) and not own:
-                found[place.path] = fact(place.value, [MOST])
-        found.update(named_functions(f, hooks, set()))
+                found[place.path] = facts.of(place.value)
+        found.update(named_functions(f, hooks, facts, set()))
     return found
 
 
-def named_functions(f: Any, hooks: set[Any], seen: set[int]) -> Iterator[Any]:
+def named_functions(
+    f: Any, hooks: set[Any], facts: "Facts", seen: set[int]
+) -> Iterator[Any]:
     """The functions that code calls by global names, and what they capture."""
     f = getattr(f, "__func__", getattr(f, "func", f))
     if not isinstance(f, FunctionType) or id(f) in seen:
@@ -99,15 +104,15 @@ def named_functions(f: Any, hooks: set[Any], seen: set[int]) -> Iterator[Any]:
     cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
     held = {name: cell_value(cell) for name, cell in cells if name not in hooks}
     for value in held.values():
-        yield from named_functions(value, hooks, seen)
+        yield from named_functions(value, hooks, facts, seen)
     if is_closed(root_of(f)):
         return
     for name, _ in names_read(f.__code__).variables:
         value = f.__globals__.get(name)
         if name not in held and isinstance(value, FunctionType):
-            inner = [fact(cell_value(cell), [MOST]) for cell in value.__closure__ or ()]
-            yield f"{name}()", (id(value), tuple(inner))
-            yield from named_functions(value, hooks, seen)
+            inner = [facts.of(cell_value(cell)) for cell in value.__closure__ or ()]
+            yield f"{name}()", (facts.of(value), tuple(inner))
+            yield from named_functions(value, hooks, facts, seen)
 
 
 def is_outside(place: Place, held: dict[int, Any]) -> bool:
@@ -132,16 +137,32 @@ def captured(functions: list[Any]) -> dict[int, Any]:
     return found
 
 
-def fact(x: Any, left: list[int]) -> Any:
-    """What tells a value from another one: numbers by their bits."""
-    left[0] -= 1
-    if isinstance(x, np.ndarray):
-        return x.dtype.str, x.shape, id(x) if x.dtype.hasobject else bits_of(x)
-    if is_number(x) or isinstance(x, bool | int | str | bytes):
-        return type(x), repr(x)
-    if left[0] < 0:
-        return type(x), id(x)
-    return type(x), id(x), tuple([fact(value, left) for value in entries_of(x)])
+class Facts:
+    """What tells values from others: numbers by their bits, objects by their ids.
+
+    Attributes:
+        alive: By their ids, the objects that were looked at.
+    """
+
+    def __init__(self) -> None:
+        self.alive: dict[int, Any] = {}
+
+    def of(self, x: Any) -> Any:
+        """The facts of a value, and of all that is in it."""
+        return self.within(x, set(), 0)
+
+    def within(self, x: Any, seen: set[int], depth: int) -> Any:
+        """Those of a part; one that was met before, as in a cycle, is its id."""
+        if is_number(x) or isinstance(x, bool | int | str | bytes):
+            return type(x), repr(x)
+        if isinstance(x, np.ndarray) and not x.dtype.hasobject:
+            return x.dtype.str, x.shape, bits_of(x)
+        self.alive[id(x)] = x
+        if id(x) in seen or len(seen) > MOST or depth > DEEPEST:
+            return type(x), id(x)
+        seen.add(id(x))
+        inner = [self.within(value, seen, depth + 1) for value in entries_of(x)]
+        return type(x), id(x), tuple(inner)
 
 
 def entries_of(x: Any) -> Iterator[Any]:
@@ -163,4 +184,5 @@ def is_instance(x: Any) -> bool:
 
 
 def bits_of(x: Any) -> int:
-    return crc32(x if x.flags.c_contiguous else x.tobytes())
+    is_buffer = x.flags.c_contiguous and x.dtype.kind in "biufc"  # not dates
+    return crc32(x if is_buffer else x.tobytes())
