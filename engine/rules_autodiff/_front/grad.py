@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._boundary.directions import check_differentiable
+from rules_autodiff._boundary.whole_results import is_whole
 from rules_autodiff._tape.recording import Recording
 from rules_autodiff._transforms.derived_function import (
-    INTEGERS,
     SEVERAL,
     Argnums,
     Derived,
@@ -172,7 +172,7 @@ def seed_of(out: Any, recording: Recording) -> Any:
         return type(out)(1.0)
     if isinstance(out, np.ndarray) and out.shape == () and out.dtype.kind == "f":
         return np.ones((), out.dtype)
-    if isinstance(out, INTEGERS) and not isinstance(out, bool):
+    if is_whole(out) and np.ndim(out) == 0:
         return 1.0
     recording.leave()
     kind = (

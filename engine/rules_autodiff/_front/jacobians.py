@@ -7,6 +7,12 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._boundary.directions import check_differentiable
+from rules_autodiff._boundary.whole_results import (
+    check_result,
+    is_whole,
+    rebuilt_result,
+    result_leaves,
+)
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_autodiff._refusals import name_of, refused
@@ -84,7 +90,7 @@ def refuse_complex(x: Any, name: str) -> None:
 
 
 def empty_block(out: Any, x: Any) -> Any:
-    dtype = np.result_type(out, x)
+    dtype = np.asarray(x).dtype if is_whole(out) else np.result_type(out, x)
     return np.zeros(np.shape(out) + np.shape(x), dtype)
 
 
@@ -107,7 +113,7 @@ def jacfwd(
 
     Returns:
         A function whose result has the structure of `f(x)`, and inside it that of `x`,
-        with arrays of shape `y.shape + x.shape`.
+        with arrays of shape `y.shape + x.shape`. Integers are constants: zeros.
 
     Raises:
         UnsupportedProgram: With `chunk_size`, a repeated run of `f` gives another
@@ -174,9 +180,10 @@ def forward_blocks(
     passes = in_passes(below, called, args, chunks, has_aux)
     first, tangents = next(passes)
     out, aux = split(first, has_aux)
+    check_result(out, "jacfwd")
     refuse_complex(out, "jacfwd")
     dys = chain(tangents, (dy for _, more in passes for dy in more))
-    rows = leaves(out)
+    rows = result_leaves(out)
     return [columns(below, out, rows, args[i], dys) for i in active], aux
 
 
@@ -197,7 +204,7 @@ def in_passes(
 
 def held(x: Any) -> list[Any]:
     """The values of the leaves, for comparison."""
-    return [(np.shape(leaf), np.asarray(leaf).tobytes()) for leaf in leaves(x)]
+    return [(np.shape(leaf), np.asarray(leaf).tobytes()) for leaf in result_leaves(x)]
 
 
 def lanes_of(args: Any, i: int) -> list[Any]:
@@ -221,7 +228,7 @@ def split(out: Any, has_aux: bool) -> tuple[Any, Any]:
 
 
 def leaves_like(rows: list[Any], tangent: Any) -> list[Any]:
-    entries = leaves(tangent)
+    entries = result_leaves(tangent)
     if len(entries) != len(rows):  # an object's tangent may omit zeros
         message = "jacfwd: the result must be made of arrays, numbers and containers."
         raise TypeError(message)
@@ -245,10 +252,10 @@ def assembled(found: list[Any], argnums: Argnums) -> Any:
         raise ValueError(message)
     out = found[0][0]
     rows = []
-    for row in range(len(leaves(out))):
+    for row in range(len(result_leaves(out))):
         parts = [rebuilt(x, iter(blocks[row])) for _, x, blocks in found]
         rows.append(tuple(parts) if isinstance(argnums, tuple | list) else parts[0])
-    return rebuilt(out, iter(rows))
+    return rebuilt_result(out, iter(rows))
 
 
 def jacrev(
@@ -269,7 +276,7 @@ def jacrev(
 
     Returns:
         A function whose result has the structure of `f(x)`, and inside it that of `x`,
-        with arrays of shape `y.shape + x.shape`.
+        with arrays of shape `y.shape + x.shape`. Integers are constants: zeros.
 
     >>> import numpy as np
     >>> from rules_autodiff import jacrev
@@ -322,14 +329,15 @@ def written_rows(
 def reverse_blocks(
     below: Any, recording: Recording | Pass, out: Any, xs: list[Any]
 ) -> list[Any]:
+    check_result(out, "jacrev")
     refuse_complex(out, "jacrev")
-    shape = [
-        [[empty_block(y, leaf) for leaf in leaves(x)] for y in leaves(out)] for x in xs
-    ]
-    for row, leaf in enumerate(leaves(out)):
-        for index in np.ndindex(np.shape(leaf)):
-            place = leaves(recording.output)[row]
-            cotangents = recording.pull_leaf(row, unit(place, index), below, leaves)
+    rows = result_leaves(out)
+    shape = [[[empty_block(y, leaf) for leaf in leaves(x)] for y in rows] for x in xs]
+    for row, leaf in enumerate(rows):
+        for index in () if is_whole(leaf) else np.ndindex(np.shape(leaf)):
+            place = result_leaves(recording.output)[row]
+            dy = unit(place, index)
+            cotangents = recording.pull_leaf(row, dy, below, result_leaves)
             for blocks, dx in zip(shape, cotangents, strict=True):
                 for column, part in enumerate(leaves(dx)):
                     below.store_item(part, blocks[row][column], index)

@@ -8,6 +8,7 @@ import numpy as np
 from rules_autodiff._boundary.directions import check_function, check_tangents
 from rules_autodiff._boundary.enter import Const, Entrance, without_const
 from rules_autodiff._boundary.leave import as_given
+from rules_autodiff._boundary.whole_results import with_zeros
 from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._tape.recording import Recording, guarded
@@ -121,9 +122,8 @@ def forward(
         entrance.write_back(lambda: run.written_ids)
     run.functions.clear()  # their cells refer to the run
     main = out[0] if has_aux else out
-    dys = [
-        as_given(main, run.own_tangent(main, lane), below) for lane in range(len(lanes))
-    ]
+    found = [run.own_tangent(main, lane) for lane in range(len(lanes))]
+    dys = [with_zeros(main, as_given(main, dy, below)) for dy in found]
     run.retire()
     return out, dys
 
@@ -204,7 +204,7 @@ class Linearized(Kept):
             for x, dx in zip(args, dots, strict=True)
         ]
         _, checked = directions(args, dots)
-        return passed.push(checked)[1]
+        return with_zeros(*passed.push(checked))
 
     def record(self, level: Any) -> Any:
         pullback = VJP(self.f, self.args, self.kwargs)
@@ -227,6 +227,7 @@ class Linearized(Kept):
             if not agree(known, self.record(PLAIN)):
                 refuse_other_value(self.f)
         (dy,) = self.adjoint.pull(self.adjoint.output, tangents, level)
+        dy = with_zeros(self.out, dy)
         self.checked = self.checked or self.check(tangents, dy)
         if self.adjoint.run.changes:  # the original arguments
             self.adjoint.again(self.adjoint.output, level)
