@@ -2,8 +2,9 @@
 
 Rules compute without such options, so that an array would be as it was, where in the
 program it holds what LAPACK left there. What the program does is tried on a copy. An
-array that holds the result then gets it, and the result stays in its memory. Another
-one that changes is filled with what is not a number, of a derivative that is an error.
+array that holds the result then gets it, and the result stays in its memory. One that
+holds its own numbers in another order, as after a median, gets them. Another one that
+changes is filled with what is not a number, of a derivative that is an error.
 """
 
 from __future__ import annotations
@@ -33,9 +34,27 @@ def with_overwritten(run: Hooks, f: Any, args: Any, kwargs: Any, y: Any) -> Any:
         if is_set and isinstance(x, np.ndarray) and x.size and run.is_active((x, y)):
             left, result = _tried(f, args, kwargs, x)
             if not np.array_equal(left, x, equal_nan=True):
-                run.write(x, Ellipsis, run.call(left_behind, x, y, _name(f), flag))
+                order = _reordering(x, left)
+                made = (
+                    run.call(left_behind, x, y, _name(f), flag)
+                    if order is None
+                    else run.call(np.take, x, order)
+                )
+                run.write(x, Ellipsis, made)
                 y = _in_memory_of(run, x, left, result, y)
     return y
+
+
+def _reordering(x: np.ndarray, left: np.ndarray) -> np.ndarray | None:
+    """Places in `x` of what is left; None if that differs, or equals two entries."""
+    before, after = np.ravel(x), np.ravel(left)
+    old, new = np.argsort(before), np.argsort(after)
+    numbers = before[old]
+    if not np.array_equal(numbers, after[new]) or np.any(numbers[1:] == numbers[:-1]):
+        return None
+    places = np.empty(x.size, np.intp)
+    places[new] = old
+    return places.reshape(x.shape)
 
 
 def _in_memory_of(run: Hooks, x: Any, left: Any, result: Any, y: Any) -> Any:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import rules_core as rc
 
 from ._declare import covers
@@ -47,7 +49,10 @@ def statistic(
             options = {n: given[n] for n in given if n not in samples}
             _refuse_options(scipy, options, defaults, taken)
             found = [given[n] for n in samples if given[n] is not None]
-            xp, *xs = floats(*found, *_arrays_in(list(options.values())))
+            others = _arrays_in(list(options.values()))
+            xp, *xs = floats(*found, *others)
+            as_floats = dict(zip(map(id, others), xs[len(found) :], strict=True))
+            options = {n: _with_floats(x, as_floats) for n, x in options.items()}
             axis, shape = given.get("axis"), xs[0].shape
             moved = iter([_axis_last(xp, x, axis) for x in xs[: len(found)]])
             used = {n: None if given[n] is None else next(moved) for n in samples}
@@ -83,6 +88,14 @@ def _arrays_in(x: Any) -> list[Any]:
     if isinstance(x, list | tuple):
         return [array for entry in x for array in _arrays_in(entry)]
     return [x] if rc.is_array(x) else []
+
+
+def _with_floats(x: Any, as_floats: dict[int, Any]) -> Any:
+    """Floating NumPy arrays of an option as arrays of the samples' framework."""
+    if isinstance(x, list | tuple):
+        return type(x)([_with_floats(entry, as_floats) for entry in x])
+    floating = isinstance(x, np.ndarray) and x.dtype.kind == "f"
+    return as_floats[id(x)] if floating else x
 
 
 def _check(scipy: Any, args: Any, kwds: Any, names: Any, given: Any) -> None:

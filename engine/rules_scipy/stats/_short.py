@@ -93,8 +93,14 @@ def without_value(xp: Any, samples: Any, formula: Callable[..., Any]) -> Any:
 
 
 def nan_where(xp: Any, lost: Any, x: Any) -> Any:
-    """NaN and derivatives that are NaN where `lost`, else zero: a sum over `x`."""
-    return xp.sum(where(lost[..., None], x * math.nan, 0.0), axis=-1)
+    """NaN and derivatives that are NaN where `lost`, else zero: a sum over `x`.
+
+    Frameworks compute the derivative of each branch: that of `x * nan` is NaN also
+    where it is not taken. So `x` is chosen first, and the factor is a constant.
+    """
+    lost = lost[..., None]
+    factor = xp.where(lost, math.nan, xp.zeros_like(rc.ignore_derivatives(x)))
+    return xp.sum(where(lost, x, 0.0) * factor, axis=-1)
 
 
 def _longer(xp: Any, x: Any) -> Any:

@@ -167,3 +167,37 @@ def test_second_derivatives_of_what_does_not_read_it():
         return sl.det(np.asfortranarray(A * t), overwrite_a=True)
 
     assert np.isclose(grad(grad(f))(1.1), 6 * 1.1 * np.linalg.det(A))
+
+
+SORTED = [
+    lambda a: np.median(a, overwrite_input=True),
+    lambda a: np.percentile(a, 30, overwrite_input=True),
+    lambda a: np.nanquantile(a, [0.2, 0.7], overwrite_input=True).sum(),
+    lambda a: np.median(a.reshape(4, 3), axis=0, overwrite_input=True).sum(),
+]
+
+
+@pytest.mark.parametrize("f", SORTED, ids=range(len(SORTED)))
+def test_numbers_that_a_median_leaves_in_another_order(f):
+    x = np.random.default_rng(3).permutation(12) * 1.1 - 4.0
+
+    def read(x):
+        a = x * 1.0
+        return f(a) * np.sum(a * np.arange(12.0))
+
+    value, found = value_and_grad(read)(x)
+    assert value == read(x)
+    for i, unit in enumerate(np.eye(12)):
+        expected = slope(lambda t, unit=unit: read(x + t * unit), 0.0)
+        assert np.isclose(found[i], expected, rtol=1e-7)
+        assert np.isclose(jvp(read, (x,), (unit,))[1], expected, rtol=1e-7)
+
+
+def test_equal_numbers_in_another_order_are_not_told_apart():
+    def f(x):
+        a = x * 1.0
+        np.median(a, overwrite_input=True)
+        return a @ np.arange(5.0)
+
+    with pytest.raises(rc.UnsupportedError, match="median was called with overwrite"):
+        grad(f)(np.array([3.0, 1.0, 3.0, -1.0, 0.0]))

@@ -206,3 +206,20 @@ def test_wrong_arguments_are_refused():
         stats.skew(X, sideways=True)
     with pytest.raises(TypeError, match="each once"):
         stats.skew()
+
+
+@cases
+def test_derivatives_of_ordinary_samples_are_numbers_in_pytorch(name, args, options):
+    torch = pytest.importorskip("torch")
+    options = {
+        k: torch.as_tensor(v) if isinstance(v, np.ndarray) else v
+        for k, v in options.items()
+    }
+    moving = [
+        torch.as_tensor(x).requires_grad_() if i in floating(args) else x
+        for i, x in enumerate(args)
+    ]
+    weighted(getattr(stats, name), options)(*moving).backward()
+    found = [moving[i].grad for i in floating(args)]
+    assert found[0] is not None
+    assert all(bool(dx.isfinite().all()) for dx in found if dx is not None)
