@@ -51,6 +51,7 @@ from rules_core._primitives.ignore_derivatives import without_captured
 from rules_core._primitives.not_a_number import nan_unless
 from rules_core._primitives.primitive import FLAGS
 from rules_core._primitives.result_shapes import declared_shapes
+from rules_core._primitives.strong_zeros_met import note_strong_zeros, strong_zeros_met
 from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
 from rules_core._rules.named_cotangents import ordered_cotangents
@@ -99,6 +100,7 @@ __all__ = [
     "name_extra",
     "nan_unless",
     "note_rule",
+    "note_strong_zeros",
     "numpy_function",
     "ordered_cotangents",
     "read_tangent",
@@ -113,6 +115,7 @@ __all__ = [
     "stand_in",
     "stand_in_of",
     "statics",
+    "strong_zeros_met",
     "summed_axes",
     "unflatten",
     "without_captured",

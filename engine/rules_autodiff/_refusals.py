@@ -284,6 +284,11 @@ REFUSALS = {
         "time, but {} gave another value",
         "Leave chunk_size out, or give the function a state and a seed of its own.",
     ),
+    "watched": (
+        "A function must return one value each time where a zero tangent meets an "
+        "infinite derivative, for it is run once more there, but {} gave another value",
+        "Draw its random numbers outside, and give it a state of its own.",
+    ),
     "asked": (
         "An object that NumPy makes an array or a number of must be asked without "
         "effect, but {} changes something each time, and NumPy asks as it likes",

@@ -11,6 +11,7 @@ from rules_core._tangents.thunks import conjugate
 from rules_core._tangents.zeros import AbstractTangent
 
 from .find_host import find_adapter
+from .strong_zeros_met import note_strong_zeros
 
 __all__ = ["conj", "strong_product", "total"]
 
@@ -37,7 +38,10 @@ def strong_product(p: Any, dx: Any) -> Any:
     if isinstance(p, AbstractTangent) or isinstance(dx, AbstractTangent):
         return p * dx
     if not is_array(p) and not is_array(dx):
-        return p * dx if _finite(p) or dx != 0 else type(p * dx)(0)
+        if _finite(p) or dx != 0:
+            return p * dx
+        note_strong_zeros(True)
+        return type(p * dx)(0)
     xp = array_namespace(p, dx)
     if is_numpy(p) and is_array(dx) and not is_numpy(dx):  # a framework's dx
         p = xp.asarray(p, device=_device(dx)) if p.ndim else p.item()
@@ -49,6 +53,7 @@ def strong_product(p: Any, dx: Any) -> Any:
     if own is not None:  # one operation, as some frameworks' transforms need
         return own(p, dx)
     dead = ~xp.isfinite(p) & (dx == 0)
+    note_strong_zeros(dead)
     return xp.where(dead, xp.zeros_like(p), p) * dx
 
 

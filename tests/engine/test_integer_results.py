@@ -15,6 +15,7 @@ from rules_autodiff import (
     value_and_grad,
     vjp,
 )
+from rules_core import NoTangent
 
 X = np.array([0.5, -1.0])
 TIERS = ("tape", "auto")
@@ -98,7 +99,7 @@ def test_integers_beside_numbers(tier):
         assert found["rest"][0].tolist() == [[0.0, 0.0], [0.0, 0.0]]
         assert found["rest"][1] is None
     _, dy = jvp(f, (X,), (X,), tier=tier)
-    assert (dy["loss"], dy["n"], dy["rest"][0].tolist()) == (2.5, 0.0, [0.0, 0.0])
+    assert (dy["loss"], dy["n"]) == (2.5, NoTangent())
     both = hessian(lambda x: (3, x @ x), tier=tier)(X)
     assert both[0].tolist() == [[0.0, 0.0], [0.0, 0.0]]
     assert both[1].tolist() == [[2.0, 0.0], [0.0, 2.0]]

@@ -10,9 +10,16 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.values import INERT, is_float_array, is_number
-from rules_core import AbstractZero, structure
+from rules_core import AbstractZero, NoTangent, structure
 
-__all__ = ["check_result", "is_whole", "rebuilt_result", "result_leaves", "with_zeros"]
+__all__ = [
+    "check_result",
+    "is_whole",
+    "rebuilt_result",
+    "result_leaves",
+    "tangent_leaves",
+    "with_zeros",
+]
 
 CONTAINERS = (tuple, list, dict)
 
@@ -64,23 +71,32 @@ def rebuilt_result(y: Any, values: Iterator[Any], *, inside: bool = True) -> Any
 
 
 def with_zeros(y: Any, dy: Any) -> Any:
-    """The tangent of a result, with zeros for the integers in it.
+    """The tangent of a result: zeros if it is an integer, which has `NoTangent()`.
 
     >>> from rules_core import NoTangent
-    >>> with_zeros([2, 3.0], [NoTangent(), 1.0])
-    [0.0, 1.0]
+    >>> with_zeros(2, NoTangent()), with_zeros(3.0, 1.0)
+    (0.0, 1.0)
     """
-    if is_whole(y):
-        if not isinstance(dy, AbstractZero):
-            return dy
-        return np.zeros(y.shape) if isinstance(y, np.ndarray) else 0.0
-    if not (isinstance(y, CONTAINERS) and type(dy) is type(y)):
+    if not (is_whole(y) and isinstance(dy, AbstractZero)):
         return dy
-    level, found = structure(y), structure(dy)
-    if level is None or found is None:
-        return dy
-    parts = zip(level.values, found.values, strict=True)
-    return level.rebuild([with_zeros(value, part) for value, part in parts])
+    return np.zeros(y.shape) if isinstance(y, np.ndarray) else 0.0
+
+
+def tangent_leaves(y: Any, dy: Any, *, inside: bool = True) -> list[Any]:
+    """The leaves of a result's tangent, one for each of `result_leaves`."""
+    if is_leaf(y):
+        return result_leaves(dy)
+    if inside and is_whole(y):
+        return [with_zeros(y, NoTangent())]
+    level = parts_of(y)
+    if level is None:
+        return []
+    own = structure(dy)
+    inside = inside and isinstance(y, CONTAINERS)
+    if own is None or len(own.values) != len(level.values):
+        return result_leaves(dy, inside=inside)  # an object's tangent may omit zeros
+    pairs = zip(level.values, own.values, strict=True)
+    return [leaf for v, d in pairs for leaf in tangent_leaves(v, d, inside=inside)]
 
 
 def check_result(y: Any, name: str) -> None:

@@ -62,6 +62,7 @@ from rules_core import (
     zero_tangent,
 )
 
+from .kept_state import keep_state
 from .lanes import check_equal, rewinder
 
 __all__ = ["ForwardRun"]
@@ -77,6 +78,7 @@ class ForwardRun(Run):
         flows: By the id of an owner of memory, its tangents.
         writes: By the id of what was written to, an array by its owner, how many
             results had been copied by the last time.
+        saved: By the id of an argument's array that was written to, it and a copy.
     """
 
     kind = frule
@@ -86,6 +88,7 @@ class ForwardRun(Run):
     def __init__(self, below: Any = PLAIN, width: int = 1):
         super().__init__(below)
         self.width = width
+        self.saved: dict[int, Any] = {}
         self.dots: dict[int, tuple[Any, list[Any]]] = {}
         self.flows: dict[int, Any] = {}
         self.guards = self.flows
@@ -228,24 +231,33 @@ class ForwardRun(Run):
             self.dots = alive
             self.limit = max(FEW, 2 * len(alive))
 
+    def begin(self, x: Any, directions: list[Any]) -> None:
+        """Give an argument the tangents from the user."""
+        self.assign(x, [self.canonical(x, dx) for dx in directions])
+
     # operations
 
     def core(self, key: Any, args: tuple[Any, ...]) -> Any:
         if not any(self.slot(x) is not None for x in args):
             return self.below_core(key, args)
-        rule, tangents, y = CORE[key], [], None
+        rule = CORE[key]
         try:
-            for lane in range(self.width):
-                given_tangents = tuple(self.short_tangent(x, lane) for x in args)
-                found, dy = self.below.call(rule.frule, given_tangents, *args)
-                y = found if lane == 0 else y
-                tangents.append(dy)
+            y, tangents = self.pushed_by_core(rule, args)
         except Exception as error:
             explained_operation(error, rule.function, args)
             raise
         y = self.fresh(y)
         self.assign(y, tangents)
         return y
+
+    def pushed_by_core(self, rule: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        y, tangents = None, []
+        for lane in range(self.width):
+            row = tuple([self.short_tangent(x, lane) for x in args])
+            found, dy = self.below.call(rule.frule, row, *args)
+            y = found if lane == 0 else y
+            tangents.append(dy)
+        return y, tangents
 
     def fresh(self, y: Any) -> Any:
         if is_number(y):
@@ -260,17 +272,7 @@ class ForwardRun(Run):
             return self.below.call(f, *own_args(found), **found.kwargs)
         own = args if found.bound else args[1:]
         needs = tuple(self.is_active(x) for x in own)
-        y, value, tangents = None, None, []
-        rewind = rewinder(f, found.args) if self.width > 1 else None
-        for lane in range(self.width):
-            dx = tuple(self.rule_tangent(found.rule, x, lane) for x in args)
-            if lane and rewind:
-                rewind()
-            value, dy = self.below.call(found.run, dx, needs)
-            y = value if lane == 0 else y
-            tangents.append(dy)
-        if rewind:
-            check_equal(y, value, f)
+        y, tangents = self.pushed_by_rule(found, f, args, needs)
         if LEARNED.left:
             LEARNED.note(found, y)
         check_kind(self, f, (*found.args, *found.kwargs.values()), y)
@@ -283,6 +285,22 @@ class ForwardRun(Run):
         if not self.close and self.slot(y) is None:
             asked(self, found.args)
         return y
+
+    def pushed_by_rule(
+        self, found: Any, f: Any, args: tuple[Any, ...], needs: tuple[bool, ...]
+    ) -> tuple[Any, Any]:
+        y, value, tangents = None, None, []
+        rewind = rewinder(f, found.args) if self.width > 1 else None
+        for lane in range(self.width):
+            dx = tuple([self.rule_tangent(found.rule, x, lane) for x in args])
+            if lane and rewind:
+                rewind()
+            value, dy = self.below.call(found.run, dx, needs)
+            y = value if lane == 0 else y
+            tangents.append(dy)
+        if rewind:
+            check_equal(y, value, f)
+        return y, tangents
 
     def rule_tangent(self, rule: Any, x: Any, lane: int) -> Any:
         if rule.symbolic_zeros and not self.is_active(x):
@@ -311,13 +329,17 @@ class ForwardRun(Run):
         if is_view(self, y, f, found.args):
             return y
         push = transposed_rrule(self.recording, self.below, found, y, pullback)
-        tangents = [
-            push([self.tangent(x, lane) if self.is_active(x) else None for x in args])
-            for lane in range(self.width)
-        ]
+        tangents = self.pushed_by_adjoint(push, y, args)
         y = owned(self, y, found)
-        self.assign(y, [self.canonical(y, dy) for dy in tangents])
+        self.assign(y, tangents)
         return y
+
+    def pushed_by_adjoint(self, push: Any, y: Any, args: tuple[Any, ...]) -> Any:
+        rows = [self.active_row(args, lane) for lane in range(self.width)]
+        return [self.canonical(y, push(row)) for row in rows]
+
+    def active_row(self, args: tuple[Any, ...], lane: int) -> list[Any]:
+        return [self.tangent(x, lane) if self.is_active(x) else None for x in args]
 
     def mutating_rule(self, f: Any, args: Any, kwargs: Any) -> Any:
         found = frule_mutating.find(f, args, kwargs)
@@ -408,6 +430,7 @@ class ForwardRun(Run):
     def note_write(self, dest: Any) -> None:
         self.changed = True
         self.note_id(id(owner_of(dest)))
+        keep_state(self, owner_of(dest))
 
     def reshape_in_place(self, a: Any, shape: Any) -> None:
         flow = self.flow(a)

@@ -12,7 +12,7 @@ import numpy as np
 from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._shadows.memory import same_entries
 
-__all__ = ["check_equal", "rewinder"]
+__all__ = ["check_equal", "nothing", "rewinder"]
 
 
 def rewinder(f: Any, args: tuple[Any, ...]) -> Callable[[], None]:

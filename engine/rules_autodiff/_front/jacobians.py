@@ -12,6 +12,7 @@ from rules_autodiff._boundary.whole_results import (
     is_whole,
     rebuilt_result,
     result_leaves,
+    tangent_leaves,
 )
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._python.values import INERT, is_float_array, is_number
@@ -218,7 +219,7 @@ def columns(below: Any, out: Any, rows: list[Any], x: Any, tangents: Any) -> Any
     blocks = [[empty_block(y, leaf) for leaf in leaves(x)] for y in rows]
     for column, leaf in enumerate(leaves(x)):
         for index in np.ndindex(np.shape(leaf)):
-            for row, dy in enumerate(leaves_like(rows, next(tangents))):
+            for row, dy in enumerate(leaves_like(out, rows, next(tangents))):
                 below.store_item(dy, blocks[row][column], (..., *index))
     return out, x, blocks
 
@@ -227,9 +228,9 @@ def split(out: Any, has_aux: bool) -> tuple[Any, Any]:
     return out if has_aux else (out, None)
 
 
-def leaves_like(rows: list[Any], tangent: Any) -> list[Any]:
-    entries = result_leaves(tangent)
-    if len(entries) != len(rows):  # an object's tangent may omit zeros
+def leaves_like(out: Any, rows: list[Any], tangent: Any) -> list[Any]:
+    entries = tangent_leaves(out, tangent)
+    if len(entries) != len(rows):
         message = "jacfwd: the result must be made of arrays, numbers and containers."
         raise TypeError(message)
     return entries

@@ -10,7 +10,11 @@ from rules_autodiff._boundary.enter import Const, Entrance, without_const
 from rules_autodiff._boundary.leave import as_given
 from rules_autodiff._boundary.whole_results import with_zeros
 from rules_autodiff._forward.forward import ForwardRun
+from rules_autodiff._forward.kept_state import restore
+from rules_autodiff._forward.watched_run import WatchedRun
+from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._tape.recording import Recording, guarded
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
@@ -29,6 +33,7 @@ from rules_autodiff.straight._tier.tier import (
     not_straight,
 )
 from rules_core import NoTangent
+from rules_core.extend import strong_zeros_met
 
 from .grad import grad
 from .vjp import VJP, by_tier
@@ -97,34 +102,90 @@ def forward(
 
     With `apart` the function's writes to its arguments have no effect outside.
     """
-    run = ForwardRun(below, len(lanes))
-    entrance = Entrance(run, callables=callables, apart=apart)
-    inner, active = without_const(primals), []
-    for i, x in enumerate(primals):
-        if isinstance(x, Const):
-            continue
-        directions = [lane[i] for lane in lanes]
-        if all(is_nothing(dx) for dx in directions):
-            continue
-        inner[i] = entrance.enter(x)
-        active.append(i)
-        run.assign(inner[i], [run.canonical(inner[i], dx) for dx in directions])
-    if len(active) < len(inner):
-        entrance.enter_beside(inner, active)
-    try:
-        out = guarded(run, f, inner, {})
-    except BaseException:
-        entrance.write_back(lambda: run.written_ids)  # the state after a plain call
-        raise
-    if run.changed:
-        entrance.check_written(run.written_ids)
-        entrance.check_alone(run.written_ids, f, primals, inner)
-        entrance.write_back(lambda: run.written_ids)
-    run.functions.clear()  # their cells refer to the run
-    main = out[0] if has_aux else out
-    found = [run.own_tangent(main, lane) for lane in range(len(lanes))]
-    dys = [with_zeros(main, as_given(main, dy, below)) for dy in found]
-    run.retire()
+    options = {"callables": callables, "apart": apart}
+    before = strong_zeros_met()
+    one = OnePass(ForwardRun(below, len(lanes)), f, primals, lanes, **options)
+    if strong_zeros_met() == before:
+        return one.finish(has_aux)
+    one.take_back()
+    return watched(one, below, has_aux, options)
+
+
+class OnePass:
+    """A program that has run forward, before its effects on the arguments are kept.
+
+    Args:
+        run: Its hooks.
+        f: The program.
+        primals: Its arguments.
+        lanes: The tuples of tangents.
+        callables: Whether what functions capture is differentiated too.
+        apart: Whether its writes to arguments have no effect outside.
+    """
+
+    def __init__(
+        self,
+        run: ForwardRun,
+        f: Any,
+        primals: Any,
+        lanes: list[Any],
+        *,
+        callables: bool,
+        apart: bool,
+    ):
+        self.run, self.f, self.primals, self.lanes = run, f, primals, lanes
+        self.entrance = Entrance(run, callables=callables, apart=apart)
+        self.inner, active = without_const(primals), []
+        for i, x in enumerate(primals):
+            if isinstance(x, Const):
+                continue
+            directions = [lane[i] for lane in lanes]
+            if all(is_nothing(dx) for dx in directions):
+                continue
+            self.inner[i] = self.entrance.enter(x)
+            active.append(i)
+            run.begin(self.inner[i], directions)
+        if len(active) < len(self.inner):
+            self.entrance.enter_beside(self.inner, active)
+        try:
+            self.out = guarded(run, f, self.inner, {})
+        except BaseException:
+            self.write_back()  # the state after a plain call
+            raise
+
+    def write_back(self) -> None:
+        self.entrance.write_back(lambda: self.run.written_ids)
+
+    def take_back(self) -> None:
+        """Leave the arguments as they were."""
+        restore(self.run)
+        self.run.functions.clear()
+        self.run.retire()
+
+    def finish(self, has_aux: bool) -> tuple[Any, list[Any]]:
+        """The output and its tangents."""
+        run, out = self.run, self.out
+        if run.changed:
+            self.entrance.check_written(run.written_ids)
+            self.entrance.check_alone(run.written_ids, self.f, self.primals, self.inner)
+            self.write_back()
+        run.functions.clear()  # their cells refer to the run
+        main = out[0] if has_aux else out
+        found = [run.own_tangent(main, lane) for lane in range(len(self.lanes))]
+        dys = [with_zeros(main, as_given(main, dy, run.below)) for dy in found]
+        run.retire()
+        return out, dys
+
+
+def watched(
+    first: OnePass, below: Any, has_aux: bool, options: Any
+) -> tuple[Any, list[Any]]:
+    """The pass once more, which tells zeros that do not move from others."""
+    run = WatchedRun(below, len(first.lanes))
+    again = OnePass(run, first.f, first.primals, first.lanes, **options)
+    out, dys = again.finish(has_aux)
+    if not agree(first.out, out):
+        refused("watched", name_of(first.f))
     return out, dys
 
 
@@ -177,6 +238,8 @@ class Linearized(Kept):
 
     has_aux = False
     checked = False
+    finite = True  # the pullback at the point where it is recorded
+    met = 0
     tier = "tape"
     passed: Push | None = None  # straight-line code, instead of a recording
 
@@ -207,12 +270,15 @@ class Linearized(Kept):
         return with_zeros(*passed.push(checked))
 
     def record(self, level: Any) -> Any:
+        self.met = strong_zeros_met()
         pullback = VJP(self.f, self.args, self.kwargs)
         pullback.has_aux = self.has_aux
         value = pullback.begin(level)
         seed = generic_like(as_given(pullback.out, None, level))
         self.adjoint = Recording(level, pullback, (seed,), {}, (0,))
         self.out, self.recorded = pullback.out, self.adjoint.value()
+        found = leaves(self.recorded)
+        self.finite = all(np.isfinite(leaf).all() for leaf in found)
         return value
 
     def apply(self, level: Any, *tangents: Any) -> Any:
@@ -228,9 +294,25 @@ class Linearized(Kept):
                 refuse_other_value(self.f)
         (dy,) = self.adjoint.pull(self.adjoint.output, tangents, level)
         dy = with_zeros(self.out, dy)
+        if level is PLAIN and (strong_zeros_met() != self.met or not self.finite):
+            return self.by_forward_mode(tangents)
         self.checked = self.checked or self.check(tangents, dy)
         if self.adjoint.run.changes:  # the original arguments
             self.adjoint.again(self.adjoint.output, level)
+        return dy
+
+    def by_forward_mode(self, tangents: Any) -> Any:
+        """The tangent where a zero met infinity: of what moves, or not."""
+        self.adjoint.again(self.adjoint.output, PLAIN)  # the original arguments
+
+        def program(*args: Any) -> Any:
+            return self.f(*args, **self.kwargs)
+
+        out, (dy,) = forward(
+            PLAIN, program, self.args, [tangents], has_aux=self.has_aux, apart=True
+        )
+        if not agree(self.value, out):
+            refuse_other_value(self.f)
         return dy
 
     def check(self, tangents: Any, found: Any) -> bool:

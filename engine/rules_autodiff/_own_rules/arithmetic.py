@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from rules_core.extend import note_strong_zeros
+
 from .own_rule import (
     CORE,
     CoreRule,
@@ -58,15 +60,19 @@ def as_float(p: Any) -> Any:
 def dead_product(d: Any, p: Any) -> Any:
     """Where `d` is zero and `p` infinite or NaN; None for nowhere."""
     infinite = np.logical_not(np.isfinite(as_float(p)))
-    mask = np.logical_and(infinite, np.equal(d, 0))
-    return mask if mask.any() else None
+    return noted(np.logical_and(infinite, np.equal(d, 0)))
 
 
 @inert
 def dead_quotient(d: Any, y: Any) -> Any:
     """Where `d` is zero and `1 / y` infinite or NaN; None for nowhere."""
     y = as_float(y)
-    mask = np.logical_and(np.equal(y, 0) | np.isnan(y), np.equal(d, 0))
+    return noted(np.logical_and(np.equal(y, 0) | np.isnan(y), np.equal(d, 0)))
+
+
+def noted(mask: Any) -> Any:
+    """The mask, or None if it is empty."""
+    note_strong_zeros(mask)
     return mask if mask.any() else None
 
 
@@ -308,7 +314,9 @@ def mod_rrule(needs: Any, x: Any, y: Any) -> Any:
 
 def mod_frule(tangents: Any, x: Any, y: Any) -> Any:
     z = x % y
-    return z, spread(difference(tangents[0], product(tangents[1], x // y)), space_of(z))
+    dx, dy = tangents
+    along_y = selected(dy, x // y) if given(dy) else dy
+    return z, spread(difference(dx, along_y), space_of(z))
 
 
 def floordiv_rrule(_needs: Any, x: Any, y: Any) -> Any:

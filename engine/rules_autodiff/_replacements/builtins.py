@@ -32,6 +32,7 @@ from rules_autodiff._python.methods import python_method
 from rules_autodiff._python.opaque import MOVERS, is_opaque_module
 from rules_autodiff._python.values import INERT, is_arithmetic, is_number
 from rules_autodiff._refusals import refused
+from rules_core.extend import note_strong_zeros
 
 from .questions import check_digits
 
@@ -60,6 +61,7 @@ INERT_BUILTINS = (
     collections.namedtuple,  # noqa: PYI024  (the program may call it)
     np.zeros_like, np.ones_like, np.empty_like, np.errstate,
     operator.itemgetter, operator.attrgetter, operator.methodcaller, MethodType,
+    note_strong_zeros,
 )  # fmt: skip
 # Functions that pack or unpack the objects unchanged.
 MAKERS = (CellType, FunctionType, rules_core.structure)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from rules_core.extend import note_strong_zeros
+
 __all__ = ["selects", "strong", "times", "times_number", "total_of"]
 
 
@@ -14,6 +16,7 @@ def strong(p: Any, dx: Any) -> Any:
     if np.all(np.isfinite(p)):
         return p * dx
     dead = np.logical_not(np.isfinite(p)) & np.equal(dx, 0)
+    note_strong_zeros(dead)
     return np.where(dead, 0.0, p) * dx
 
 

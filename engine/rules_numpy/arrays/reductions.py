@@ -212,7 +212,8 @@ def _extreme(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any)
         return hit / count, first / count
 
     def extreme_pushforward(da: Any) -> Any:
-        return np.sum(shares()[0] * da, axis=axis, keepdims=flag(keepdims))
+        pushforward, _ = selects(shares()[0])
+        return np.sum(pushforward(da), axis=axis, keepdims=flag(keepdims))
 
     def extreme_pullback(dy: Any) -> Any:
         _, pullback = selects(shares()[0])

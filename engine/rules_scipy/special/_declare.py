@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special
 
 import rules_core as rc
-from rules_core.extend import signed
+from rules_core.extend import note_strong_zeros, signed
 from rules_numpy.formulas import FORMULAS, in_framework
 from rules_scipy._lists import taking_lists
 
@@ -351,7 +351,9 @@ def strong(partial: Any, dx: Any) -> Any:
     correct.
     """
     xp, partial, dx = arrays(partial, dx)
-    return xp.where(~xp.isfinite(partial) & (dx == 0), 0 * dx, partial) * dx
+    dead = ~xp.isfinite(partial) & (dx == 0)
+    note_strong_zeros(dead)
+    return xp.where(dead, 0 * dx, partial) * dx
 
 
 def name_of(f: Any) -> str:

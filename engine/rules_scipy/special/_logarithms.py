@@ -7,6 +7,7 @@ from typing import Any
 import scipy.special
 
 import rules_core as rc
+from rules_core.extend import note_strong_zeros
 
 from ._arrays import log, log1p, where_number
 from ._declare import arrays, is_complex, ufunc
@@ -23,6 +24,7 @@ def strong_times(x: Any, y: Any) -> Any:
     """
     xp, x, y = arrays(x, y)
     dead = (x == 0) & ~xp.isfinite(y)
+    note_strong_zeros(dead)
     return x * xp.where(dead, xp.zeros_like(y), y)
 
 

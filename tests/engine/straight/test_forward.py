@@ -113,7 +113,7 @@ def test_why_there_is_no_code():
         (lambda x: math.hypot(x, x), 0.0, 0.0),
         (lambda x: abs(x), 0.0, 0.0),
         (lambda x: max(x, 0.0), 0.0, 0.5),
-        (lambda x: math.sqrt(abs(x) + x), -1.0, 0.0),
+        (lambda x: math.sqrt(abs(x) + x), -1.0, math.nan),
     ],
     ids=["infinite", "power", "hypot", "abs", "max", "cancelled"],
 )
@@ -121,7 +121,7 @@ def test_at_kinks_as_the_hooks(f, x, wanted):
     expected = jvp(f, (x,), (1.0,), tier="tape")
     np.testing.assert_equal(jvp(f, (x,), (1.0,)), expected)
     if wanted is not None:
-        assert expected[1] == wanted
+        np.testing.assert_equal(expected[1], wanted)
 
 
 @pytest.mark.usefixtures("at_once")

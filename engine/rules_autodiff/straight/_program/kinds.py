@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TEXT", "VALUE",
-    "WITH_AUX", "Kind", "array", "has_functions", "holds_objects", "is_array",
+    "BOOL", "DEEP", "INT", "MANY", "MIXED", "NONE", "REAL", "TANGENT", "TEXT",
+    "VALUE", "WITH_AUX", "Kind", "array", "has_functions", "holds_objects", "is_array",
     "is_index", "join", "kind_of", "leaf_kinds", "rebuilt", "row", "spread",
 ]  # fmt: skip
 
 DOUBLE = np.dtype(float)
 STRUCTURES = frozenset({"row", "list", "dict", "function", "object"})
 WITH_AUX = "aux"  # the mode of programs whose value is a pair
+TANGENT = "<tangent "  # of names of files: generated code that is read again
 VALUE = "value"  # the mode of programs whose values may be of any kind
 MANY = 64  # entries of a container with a kind for each
 DEEP = 8  # nesting of containers; one may contain itself

@@ -19,6 +19,7 @@ from rules_autodiff.straight._guard.trust import CHANGES, are_ours
 from rules_autodiff.straight._program.kinds import (
     DEEP,
     MANY,
+    TANGENT,
     WITH_AUX,
     Kind,
     kind_of,
@@ -110,15 +111,16 @@ class Form:
         lessons: The number of calls by the tape that observed a rule's result.
         mode: `"reverse"`, `"forward"`, or `"lanes"`.
         strict: Whether its code asks for strong zeros.
+        moving: Whether its code computes a tangent, of which a zero is not strong.
     """
 
     __slots__ = (
-        "calls", "failures", "lessons", "mode", "reason", "strict", "units",
+        "calls", "failures", "lessons", "mode", "moving", "reason", "strict", "units",
     )  # fmt: skip
     after = 1  # times as many calls by the tape as `AFTER`
 
     def __init__(self, mode: str = "reverse") -> None:
-        self.mode, self.strict = mode, False
+        self.mode, self.strict, self.moving = mode, False, False
         self.calls = self.failures = self.lessons = 0
         self.units: tuple[Written, ...] = ()
         self.reason = ""
@@ -188,7 +190,7 @@ class Form:
         """
         self.failures += not isinstance(error, NotCompiled)
         again = self.failures == STRONG and type(error) is NotFinite
-        if again and not self.strict and self.mode in BACKWARD:
+        if again and not (self.strict or self.moving) and self.mode in BACKWARD:
             self.strict, self.units, self.failures = True, (), 0
         if self.failures == FAILURES:
             self.units, self.reason = (), "written code came to nothing before"
@@ -283,4 +285,5 @@ def form_of(code: CodeType, signature: tuple[Any, ...], mode: str = "reverse") -
         if len(forms) >= SIGNATURES:
             leave("it is called with arguments of too many kinds")
         form = forms[signature] = Form(mode)
+        form.moving = code.co_filename.startswith(TANGENT)
     return form

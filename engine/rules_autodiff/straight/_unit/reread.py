@@ -6,7 +6,9 @@ from itertools import count
 from types import FunctionType
 from weakref import finalize
 
-from .unit import TANGENT, Unit, execute
+from rules_autodiff.straight._program.kinds import TANGENT
+
+from .unit import Unit, execute
 
 __all__ = ["program_of"]
 

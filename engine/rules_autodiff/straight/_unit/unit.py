@@ -19,6 +19,7 @@ from rules_autodiff.straight._guard.ruled import Ruled
 from rules_autodiff.straight._program.blocks import Block
 from rules_autodiff.straight._program.kinds import (
     REAL,
+    TANGENT,
     VALUE,
     WITH_AUX,
     Kind,
@@ -37,7 +38,7 @@ from rules_autodiff.straight._write.writer import Writer
 from .settled_reading import made_writer, read_settled
 from .unpacked_arguments import active_leaves, unpacking
 
-__all__ = ["TANGENT", "Form", "Unit", "Writing", "write"]
+__all__ = ["Form", "Unit", "Writing", "write"]
 
 # What a writing collects while it reads.
 COLLECTED = (
@@ -45,7 +46,6 @@ COLLECTED = (
 )  # fmt: skip
 WORTH = 8  # steps that a program must have for each call with a tape of its own
 LOOPED = 10  # steps for which one in a loop counts
-TANGENT = "<tangent "  # of names of files: generated code that is read again
 READINGS = 20  # of one program, until the kinds of results are stable
 
 
