@@ -14,8 +14,10 @@ reports debug mode.
 (True, 1)
 """
 
+from rules_core._base.by_identity import ByIdentity
 from rules_core._base.extras import name_extra
 from rules_core._base.frameworks import Framework, register_framework
+from rules_core._base.opaque_modules import LIFTED_STANDARD, OPAQUE, OWN, is_closed
 from rules_core._base.rule_notes import note_rule
 from rules_core._base.shown import ShownText
 from rules_core._base.unknown_names import refuse_unknown
@@ -26,11 +28,13 @@ from rules_core._dispatch.rule import LINEAR, SELECTION, Location, Rule
 from rules_core._dispatch.rule_signature import read_types
 from rules_core._dispatch.stand_ins import class_in_program, stand_in, stand_in_of
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
+from rules_core._hosts.code_names import cell_value, codes, rebinds, stored_cells
 from rules_core._hosts.constant_numbers import (
     cotangent_of_constant,
     refuse_moving_constant,
 )
 from rules_core._hosts.flat_call import FlatCall
+from rules_core._hosts.function_reads import Reads, functions_in, reads_of
 from rules_core._hosts.layouts import (
     LEAF,
     Opener,
@@ -42,6 +46,7 @@ from rules_core._hosts.layouts import (
     statics,
     unflatten,
 )
+from rules_core._hosts.read_places import Place, places_read
 from rules_core._hosts.tangent_leaves import (
     build as build_tangent,
     read as read_tangent,
@@ -69,19 +74,27 @@ __all__ = [
     "EXPLAINERS",
     "FLAGS",
     "LEAF",
+    "LIFTED_STANDARD",
     "LINEAR",
+    "OPAQUE",
+    "OWN",
     "PACKS",
     "SELECTION",
+    "ByIdentity",
     "FlatCall",
     "Framework",
     "Location",
     "NoConfig",
     "Opener",
+    "Place",
+    "Reads",
     "Rule",
     "RuleSet",
     "ShownText",
     "build_tangent",
+    "cell_value",
     "class_in_program",
+    "codes",
     "cotangent_of_constant",
     "count_leaves",
     "declared_shapes",
@@ -92,6 +105,8 @@ __all__ = [
     "find_table",
     "flatten",
     "form_of",
+    "functions_in",
+    "is_closed",
     "is_sparse",
     "is_sparse_class",
     "is_watching",
@@ -103,9 +118,12 @@ __all__ = [
     "note_strong_zeros",
     "numpy_function",
     "ordered_cotangents",
+    "places_read",
     "read_tangent",
     "read_types",
+    "reads_of",
     "reasons",
+    "rebinds",
     "refuse_moving_constant",
     "refuse_unknown",
     "register_framework",
@@ -115,6 +133,7 @@ __all__ = [
     "stand_in",
     "stand_in_of",
     "statics",
+    "stored_cells",
     "strong_zeros_met",
     "summed_axes",
     "unflatten",

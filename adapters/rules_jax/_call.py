@@ -21,6 +21,7 @@ from rules_jax._rules.by_custom_functions import (
 )
 from rules_jax._rules.by_primitive import call_primitive_rules
 from rules_jax._rules.flat_call import Spec, captured_text
+from rules_jax._rules.read_later import as_at_call
 from rules_jax._values.callables import (
     captured,
     captures_tracer,
@@ -128,7 +129,7 @@ def _call_traced(
     leaves, spec = spec_of(primitive, args, kwargs, None)
     if spec.frule is None and spec.rrule is None:
         return _without_rules(spec, leaves)
-    results = _back_end(spec, via)(spec, leaves)
+    results = _back_end(spec, via)(as_at_call(spec, leaves), leaves)
     return spec.outs(leaves).template.fill(results)
 
 

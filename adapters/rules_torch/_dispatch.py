@@ -19,6 +19,7 @@ from rules_torch._host.run import run_primal
 from rules_torch._rules.autocast import cast_arguments
 from rules_torch._rules.lookup import find_rrule, has_frule
 from rules_torch._rules.outside_tensors import refuse_in_arguments, refuse_in_body
+from rules_torch._rules.read_later import reads_in
 from rules_torch._rules.residuals import ResidualCall
 from rules_torch._values.leaves import flatten
 from rules_torch._values.older_vmap import run_whole_batch
@@ -86,6 +87,7 @@ def dispatch(
     if layout is not None:
         refuse_in_arguments(primitive, layout, tensors)
     call = ResidualCall(primitive, layout, rule)
+    call.reads = reads_in(primitive, layout)
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return call.result_of(apply_eager(call, *map(unwrap_dead, tensors)))
@@ -180,6 +182,7 @@ def _transformed(
     if layout is not None:
         refuse_in_arguments(primitive, layout, tensors)
     call = TransformCall(primitive, layout, rule)
+    call.reads = reads_in(primitive, layout)
     call.reverse, call.pushes = reverse, pushes
     call.forward = max(len(levels.forward), 1) if forward else 0
     call.levels = None if forward and not levels.forward else levels

@@ -58,6 +58,8 @@ class Framework:
         adds_in_place: `(x, y)` of one class and dtype ↦ whether `x += y` is `x + y`.
         on_device: Whether an array of a Python number is made on the device of the
             others explicitly.
+        state: What tells the present numbers of an array from those before a write to
+            it; the object alone where arrays are not written to.
 
     >>> from rules_core.extend import Framework, register_framework
     >>> class Box:
@@ -73,6 +75,7 @@ class Framework:
         "array",
         "is_concrete",
         "on_device",
+        "state",
         "traced",
         "type_name",
         "writable_strides",
@@ -88,10 +91,12 @@ class Framework:
         writable_strides: Callable[[Any], Any] = _no_strides,
         adds_in_place: Callable[[Any, Any], bool] = _is_false,
         on_device: bool = False,
+        state: Callable[[Any], Any] = id,
     ) -> None:
         self.array, self.traced, self.type_name = array, traced, type_name
         self.is_concrete, self.writable_strides = is_concrete, writable_strides
         self.adds_in_place, self.on_device = adds_in_place, on_device
+        self.state = state
 
 
 _REGISTERED: list[Framework] = []

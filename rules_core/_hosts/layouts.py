@@ -87,6 +87,11 @@ class Opener:
         """One level of a value in which there is a leaf; None for any other."""
         return self.level(value) if self._reaches(value, set()) else None
 
+    def inside(self, value: Any) -> Opener:
+        """The opener for the entries of a container that `open` has opened."""
+        del value
+        return self
+
     def _reaches(self, value: Any, seen: set[int]) -> bool:
         if id(value) in seen or isinstance(value, self.static):
             return False
@@ -129,7 +134,8 @@ def flatten(value: Any, leaves: list[Any], opener: Opener) -> Any:
     if level is None:
         return ("static", value)
     try:
-        items = [flatten(item, leaves, opener) for item in level.values]
+        inner = opener.inside(value)
+        items = [flatten(item, leaves, inner) for item in level.values]
     except RecursionError:
         raise UnsupportedError(_CYCLE.format(cls.__qualname__)) from None
     return ("struct", _hollow(level, items), level.names, tuple(items))

@@ -188,7 +188,7 @@ def _noted(spec: Any, opened: Sequence[Any]) -> Iterator[bool]:
     its transposition asks for itself.
     """
     active = _ACTIVE.get()
-    key = spec, tuple((x.shape, x.dtype) for x in opened)
+    key = getattr(spec, "subject", spec), tuple((x.shape, x.dtype) for x in opened)
     if key in active:
         yield True
         return

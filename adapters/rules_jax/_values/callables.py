@@ -17,9 +17,10 @@ import jax
 from jax import tree_util
 
 import rules_core as rc
+from rules_core.extend import stored_cells
 
 from .leaves import is_traced
-from .static_keys import static_key, structure_key
+from .static_keys import ById, static_key, structure_key
 
 __all__ = ["Captured", "captured", "captures_tracer", "convert_callables"]
 
@@ -77,6 +78,11 @@ class Captured:
         return rc.Structure(
             Captured, "position", places, self.arrays, lambda x: Captured(make, x)
         )
+
+    @property
+    def captured_function(self) -> Any:
+        """The function without its arrays."""
+        return self.make.function
 
     def __repr__(self) -> str:
         return f"Captured({self.make.function!r}, {len(self.arrays)} arrays)"
@@ -240,9 +246,12 @@ class _Rebuild:
         return value
 
     def _function(self, function: FunctionType) -> FunctionType:
-        if not _has_arrays(function):
+        if not function.__closure__ and not _has_arrays(function):
             return function
-        pairs = [(old, _cell(old)) for old in function.__closure__ or ()]
+        cells = function.__closure__ or ()
+        stored = stored_cells(function)
+        named = zip(function.__code__.co_freevars, cells, strict=True)
+        pairs = [(old, _cell(old, shared=name in stored)) for name, old in named]
         made = FunctionType(
             function.__code__,
             function.__globals__,
@@ -262,13 +271,25 @@ class _Rebuild:
         return made
 
 
+def _stored(function: FunctionType) -> Iterator[CellType]:
+    """The cells that a function assigns."""
+    cells = function.__closure__ or ()
+    named = zip(function.__code__.co_freevars, cells, strict=True)
+    return (cell for name, cell in named if name in stored_cells(function))
+
+
 def _has_arrays(value: Any) -> bool:
     return any(True for _ in captured(value))
 
 
-def _cell(old: CellType) -> CellType:
-    """A cell for new contents; one of a constant is shared, and may be written to."""
-    return old if old == CellType() or not _is_remade(old.cell_contents) else CellType()
+def _cell(old: CellType, *, shared: bool) -> CellType:
+    """A cell for new contents; that of a constant is shared if the function assigns it.
+
+    The program may assign it as well, as the variable of a loop.
+    """
+    if old == CellType() or (shared and not _is_remade(old.cell_contents)):
+        return old
+    return CellType()
 
 
 def _is_remade(value: Any) -> bool:
@@ -289,8 +310,10 @@ def _form(value: Any, seen: tuple[int, ...] = ()) -> Any:
         if id(value) in seen:
             return "itself", seen.index(id(value))
         seen = (*seen, id(value))
+        stored = tuple(map(ById, _stored(value)))
         parts = tuple(_form(part, seen) for part in parts_of(value))
-        return value.__code__, parts
+        attributes = tuple((k, static_key(x)) for k, x in vars(value).items())
+        return value.__code__, parts, stored, attributes
     if isinstance(value, MethodType):
         return _form(value.__self__, seen), _form(value.__func__, seen)
     if isinstance(value, partial):
@@ -300,5 +323,6 @@ def _form(value: Any, seen: tuple[int, ...] = ()) -> Any:
     if _is_container(value):
         leaves, treedef = tree_util.tree_flatten(value)
         parts = tuple(_form(leaf, seen) for leaf in leaves)
-        return treedef, structure_key(treedef), parts
+        own = None if _has_arrays(value) else ById(value)  # which may be written to
+        return treedef, structure_key(treedef), parts, own
     return static_key(value)

@@ -105,7 +105,7 @@ class Template:
         layout: The tree as rules_core knows it, once it was asked for.
     """
 
-    __slots__ = ("_hash", "_key", "count", "layout", "leaves", "treedef")
+    __slots__ = ("_hash", "_is_data", "_key", "count", "layout", "leaves", "treedef")
 
     def __init__(self, treedef: Any, leaves: Sequence[Slot | Fixed]) -> None:
         self.treedef, self.leaves = treedef, tuple(leaves)
@@ -117,6 +117,7 @@ class Template:
             tuple(None if isinstance(x, Slot) else static_key(x.value) for x in leaves),
         )
         self._hash = hash(self._key)
+        self._is_data: bool | None = None
 
     def fill(self, arrays: Sequence[Any]) -> Any:
         """The tree with these arrays in their places."""
@@ -127,6 +128,13 @@ class Template:
     def skeleton(self) -> Any:
         """The tree with `Slot` and `Fixed` for leaves, to walk beside a tangent."""
         return self.treedef.unflatten(self.leaves)
+
+    def is_data(self) -> bool:
+        """Whether it is made of arrays, numbers and texts, in plain containers."""
+        if self._is_data is None:
+            slots = (isinstance(x, Slot) or type(x.value) in _DATA for x in self.leaves)
+            self._is_data = all(slots) and _is_plain(self.treedef)
+        return self._is_data
 
     def single(self) -> bool:
         """Whether the whole tree is one array."""
@@ -144,6 +152,16 @@ class Template:
 
     def __repr__(self) -> str:
         return f"Template({self.skeleton()!r})"
+
+
+_DATA = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis)})
+
+
+def _is_plain(treedef: Any) -> bool:
+    node = treedef.node_data()
+    if node is not None and node[0] not in (tuple, list, dict, type(None)):
+        return False
+    return all(map(_is_plain, treedef.children()))
 
 
 def split(tree: Any) -> tuple[list[Any], Template]:

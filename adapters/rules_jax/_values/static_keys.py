@@ -15,7 +15,7 @@ from jax import tree_util
 _EXACT = frozenset({int, bool, str, bytes, type(None), type})
 
 
-class _ById:
+class ById:
     """An unhashable value as a key: equal to itself only."""
 
     __slots__ = ("value",)
@@ -27,7 +27,7 @@ class _ById:
         return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and self.value is other.value
+        return isinstance(other, ById) and self.value is other.value
 
 
 def static_key(value: Any) -> Any:
@@ -41,7 +41,7 @@ def static_key(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        return type(value), _ById(value)
+        return type(value), ById(value)
     return _key(value)
 
 

@@ -16,6 +16,7 @@ import rules_core as rc
 from rules_core.extend import (
     LEAF,
     FlatCall,
+    Reads,
     build_tangent,
     is_watching,
     ordered_cotangents,
@@ -54,6 +55,7 @@ from .cuts import watched_if_tracked
 from .derived_mode import transposed_push
 from .host_rules import pull_host, push_host, start_host
 from .lookup import find_again, is_direct
+from .read_later import as_before
 
 __all__ = ["Call"]
 
@@ -78,11 +80,12 @@ class Call:
         result: Layout of the result; None where it is one tensor.
         outputs: Shape, dtype and device of each tensor of the result.
         autocast: The autocast under which the forward pass ran.
+        reads: What functions read that the pullback calls again; None for none.
     """
 
     __slots__ = (
         "_flat", "autocast", "found", "inputs", "layout", "needs", "outputs", "plan",
-        "primitive", "result", "rrule",
+        "primitive", "reads", "result", "rrule",
     )  # fmt: skip
 
     autocast: State
@@ -95,6 +98,7 @@ class Call:
         self.result: Any = None
         self.plan: Any = None
         self.found: Any = None
+        self.reads: Reads | None = None
         self._flat: FlatCall | None = None
 
     def needs_of(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
@@ -233,6 +237,18 @@ class Call:
         return found
 
     def _finish(
+        self,
+        residuals: Sequence[Tensor],
+        seeds: Sequence[Tensor | None],
+        wanted: Sequence[bool],
+        node: Any,
+    ) -> Cotangents:
+        if self.reads is None:
+            return self._pulled(residuals, seeds, wanted, node)
+        with as_before(self.reads, self.primitive):
+            return self._pulled(residuals, seeds, wanted, node)
+
+    def _pulled(
         self,
         residuals: Sequence[Tensor],
         seeds: Sequence[Tensor | None],

@@ -9,7 +9,7 @@ body on arguments without derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -32,6 +32,7 @@ from rules_torch._host.run import run_primal
 from rules_torch._values.leaves import flatten
 
 from .cuts import is_tracked
+from .read_later import opaque_parts
 
 __all__ = ["Outside", "outside_of", "refuse_in_arguments", "refuse_in_body"]
 
@@ -140,39 +141,11 @@ def refuse_in_arguments(
     given = (*(primitive.names or ()), *map(str, range(len(positional))))
     parts = (*zip(given, positional, strict=False), *zip(names, keywords, strict=True))
     for name, part in parts:
-        roots = _opaque(part)
+        roots = opaque_parts(part)
         found = [x for root in roots for x in _active([(root, "")], package_of(root))]
         if found:
             args, kwargs = unflatten(layout, tensors)
             _refuse(primitive, args, kwargs, found, f"its argument {name!r}")
-
-
-def _opaque(layout: Any) -> Iterator[Any]:
-    """Parts of an argument that are no tensors, constants or containers of them.
-
-    An instance stands there as a copy without the tensors that were taken out of it.
-    """
-    kind = layout[0]
-    if kind == "leaf":
-        return
-    if kind == "static":
-        if type(layout[1]) not in INERT:
-            yield layout[1]
-        return
-    if kind == "struct" and (layout[1].keyed != "position" or _is_pullback(layout[1])):
-        yield layout[1].rebuild(layout[1].values)
-        return
-    if kind == "struct":
-        yield layout[1].primal
-    elif kind == "mapping":
-        yield from (key for key in layout[2] if type(key) not in INERT)
-    for part in layout[3]:
-        if part[0] != "leaf":
-            yield from _opaque(part)
-
-
-def _is_pullback(level: rc.Structure) -> bool:
-    return level.primal is rc.Pullback
 
 
 def _differentiates() -> bool:

@@ -22,6 +22,7 @@ from rules_torch._values.leaves import differentiable
 from .call import Call
 from .check_result import blame_result, refuse_number
 from .cuts import are_tracked, watched
+from .read_later import as_before
 
 __all__ = ["ResidualCall"]
 
@@ -52,6 +53,8 @@ class ResidualCall(Call):
     def run(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         """Outputs and extras of the forward pass; notes where the residuals are."""
         y, residuals = self.start(tensors)
+        if self.reads is not None:
+            self.reads.settle()
         self.numbers = self._holds_numbers()
         outputs = self.flatten_result(y)
         if not outputs and (error := blame_result(self, blamed=False)) is not None:
@@ -81,7 +84,12 @@ class ResidualCall(Call):
         """
         if self.numbers and are_tracked(tensors):
             with torch.enable_grad():
-                watched(self.rrule, self._again().run, tensors)
+                self._run_again(tensors)
+
+    def _run_again(self, tensors: Sequence[Tensor]) -> Any:
+        """Outputs and extras once more, as functions of the inputs."""
+        with as_before(self.reads, self.primitive):
+            return watched(self.rrule, self._again().run, tensors)
 
     def _again(self) -> _Again:
         again = _Again(self.primitive, self.layout, self.rrule)
@@ -150,7 +158,7 @@ class ResidualCall(Call):
             filled = list(tensors)
             for i, x in zip(chosen, xs, strict=True):
                 filled[i] = x
-            _, extras = watched(self.rrule, self._again().run, filled)
+            _, extras = self._run_again(filled)
             return tuple(extra for extra in extras if differentiable(extra))
 
         return extra_map

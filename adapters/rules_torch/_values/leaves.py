@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -76,6 +76,25 @@ class TensorOpener(Opener):
             raise HiddenTensorsError(type(value).__qualname__)
         return level
 
+    def inside(self, value: Any) -> Opener:
+        """Arrays that a function captures are copied."""
+        return _COPIER if callable(value) else self
+
+
+@final
+class _Copier(TensorOpener):
+    """Inside functions: a pullback may call them when their arrays were written to."""
+
+    def convert(self, value: Any) -> Tensor | None:
+        """The tensor of a copy of a NumPy array."""
+        x = super().convert(value)
+        return x if x is None or torch.compiler.is_dynamo_compiling() else x.clone()
+
+    def inside(self, value: Any) -> Opener:
+        """All arrays further inside are copied too."""
+        del value
+        return self
+
 
 def _from_numpy(value: Any) -> Tensor:
     if torch.compiler.is_dynamo_compiling():  # which has made it a tensor already
@@ -86,4 +105,4 @@ def _from_numpy(value: Any) -> Tensor:
     return torch.as_tensor(value)
 
 
-_OPENER = TensorOpener(Tensor)
+_OPENER, _COPIER = TensorOpener(Tensor), _Copier(Tensor)

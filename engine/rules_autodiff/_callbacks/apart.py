@@ -17,8 +17,6 @@ from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._hooks import access, attributes
 from rules_autodiff._lift.lift import unlifted
 from rules_autodiff._python.lifted_code import is_lifted, runs_under_way
-from rules_autodiff._python.outside_reads import cell_value
-from rules_autodiff._python.read_places import rebinds
 from rules_autodiff._python.values import is_number
 from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._shadows.memory import owner_of
@@ -28,6 +26,7 @@ from rules_autodiff.straight._program.kinds import VALUE
 from rules_autodiff.straight._tier.called_back import found
 from rules_autodiff.straight._tier.left import Left
 from rules_core import structure
+from rules_core.extend import cell_value, rebinds
 
 from .captured_writes import outside_of
 

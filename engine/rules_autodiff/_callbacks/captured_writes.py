@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._python.lifted_code import ByIdentity
-from rules_autodiff._python.names import codes
-from rules_autodiff._python.outside_reads import cell_value, values_outside
+from rules_autodiff._python.outside_reads import values_outside
 from rules_autodiff._python.values import INERT, is_number
 from rules_autodiff._refusals import name_of, refuse
 from rules_autodiff._shadows.memory import owner_of
 from rules_core import structure
+from rules_core.extend import ByIdentity, cell_value, codes
 
 __all__ = ["captured_by", "check_captured", "outside_of"]
 

@@ -25,9 +25,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._lift.source import definition
-from rules_autodiff._python.lifted_code import ByIdentity
-from rules_autodiff._python.names import codes
-from rules_core.extend import find_table
+from rules_core.extend import ByIdentity, codes, find_table
 
 __all__ = ["has_effects", "is_known"]
 

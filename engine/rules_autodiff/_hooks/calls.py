@@ -40,7 +40,6 @@ from rules_autodiff._python.opaque import (
 )
 from rules_autodiff._python.outside_reads import reads_active
 from rules_autodiff._python.own_errors import ERRORS, raise_own
-from rules_autodiff._python.read_places import rebinds
 from rules_autodiff._python.values import (
     INERT,
     has_fields,
@@ -61,7 +60,7 @@ from rules_core import (
     no_frule,
     no_rrule,
 )
-from rules_core.extend import PACKS, find_table, stand_in_of
+from rules_core.extend import PACKS, find_table, rebinds, stand_in_of
 
 from .buffers import check_foreign, check_lent
 from .bytes import check_read

@@ -11,10 +11,10 @@ from weakref import ref
 
 import numpy as np
 
-from rules_autodiff._python.names import codes
 from rules_autodiff._python.opaque import OWN, is_opaque_module
 from rules_autodiff._python.outside_reads import values_outside
 from rules_autodiff._shadows.memory import owner_of
+from rules_core.extend import codes
 
 from .interface import Hooks
 

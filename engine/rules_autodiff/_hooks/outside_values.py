@@ -17,12 +17,12 @@ import numpy as np
 from rules_autodiff._python.concealed import SIMPLE, conceals_active, holds_active
 from rules_autodiff._python.opaque import root_of
 from rules_autodiff._python.outside_reads import reads_active
-from rules_autodiff._python.read_places import Place, is_closed, places_read
 from rules_autodiff._python.values import INERT, is_number
 from rules_autodiff._refusals import name_of, refused, rule_of
 from rules_autodiff._shadows.memory import owner_of
 from rules_autodiff._shadows.saved_state import own_dict
 from rules_core import structure
+from rules_core.extend import Place, is_closed, places_read
 
 from .interface import Hooks
 

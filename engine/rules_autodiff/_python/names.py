@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
+from rules_core.extend import codes
+
 __all__ = ["free_name", "local_names", "mangle", "module_names"]
 
 
@@ -36,12 +38,6 @@ NAME_FIELDS = ("id", "attr", "arg", "name")
 
 def is_private(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__") and "." not in name
-
-
-def codes(code: CodeType) -> list[CodeType]:
-    """A code object and its nested code objects."""
-    nested = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return [code, *(inner for c in nested for inner in codes(c))]
 
 
 def local_names(code: CodeType) -> set[str]:

@@ -5,7 +5,6 @@ Functions that only move objects (`list`, `sorted`, `zip`) need no rule, because
 engine identifies a number by its object.
 """
 
-import sys
 from collections import (
     ChainMap,
     Counter,
@@ -27,6 +26,8 @@ from weakref import WeakSet
 
 import numpy as np
 
+from rules_core.extend import LIFTED_STANDARD, OPAQUE, OWN
+
 from .values import INERT
 
 __all__ = [
@@ -41,17 +42,6 @@ __all__ = [
     "method_in_c",
     "root_of",
 ]
-
-# Modules of the standard library in plain Python that call user code.
-LIFTED_STANDARD = frozenset({
-    "contextlib", "functools", "dataclasses", "collections", "_collections_abc",
-})  # fmt: skip
-# Our own packages: names in their functions are not values of a program.
-OWN = frozenset({"rules_core", "rules_autodiff", "rules_numpy", "rules_scipy"})
-OPAQUE = frozenset({
-    "numpy", "scipy", "jax", "jaxlib", "torch", "pandas", "sklearn", "matplotlib",
-    "pytest", "_pytest", "hypothesis", "optree", "multipledispatch",
-}) | (sys.stdlib_module_names - LIFTED_STANDARD - {"__main__"})  # fmt: skip
 
 
 def root_of(f: Any) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from .names import codes
+from rules_core.extend import cell_value, codes
+
 from .opaque import OWN, is_opaque, is_opaque_module, root_of
 from .values import INERT
 
@@ -125,13 +126,6 @@ def attributes_of(owner: Any, names: set[str], seen: dict[int, Any]) -> Iterator
 def names_in(code: CodeType) -> set[str]:
     """The names in code, as names or, in lifted code, as strings."""
     return {*code.co_names, *(c for c in code.co_consts if isinstance(c, str))}
-
-
-def cell_value(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # empty
-        return None
 
 
 def code_reached(

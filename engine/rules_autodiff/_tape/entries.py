@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._hooks.function_reads import reads_of
+from rules_autodiff._hooks.function_reads import check_reads_of, reads_of
 from rules_autodiff._own_rules.own_rule import fit, space_of
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import (
@@ -112,7 +112,7 @@ class RuleEntry:
                 return
             dy = _zero_of(self.out)
         if self.reads is not None:
-            self.reads.check(self.call.rule.key, self.call.rule)
+            check_reads_of(self.reads, self.call.rule.key, self.call.rule)
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
             count = len(self.slots)

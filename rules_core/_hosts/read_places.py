@@ -1,0 +1,234 @@
+"""Values that a function's code reads besides its arguments, with their names.
+
+Globals, cells, defaults, attributes of classes, modules and instances, of the function
+itself and of those that it names. What the function itself captures is left out, unless
+it is asked for: that is an argument of its rules.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any, NamedTuple
+from weakref import ref
+
+from rules_core._base.opaque_modules import is_closed, root_of
+from rules_core._primitives.primitive import Primitive
+
+from .code_names import cell_value, names_read
+
+__all__ = ["Place", "attribute_of_class", "places_read"]
+
+# Values that lead nowhere, and have no derivative.
+INERT = frozenset({
+    int, bool, str, bytes, type(None), range, type(Ellipsis), BuiltinFunctionType,
+})  # fmt: skip
+CONTAINERS = (list, tuple, dict, MappingProxyType)
+UNWRAPPED = (staticmethod, classmethod)
+
+
+class Place(NamedTuple):
+    """A value that code reads.
+
+    Attributes:
+        path: The expression that reads it.
+        value: What stands there; None for an owner of which nothing is read yet.
+        owner: What it is an entry of: a namespace, a cell, a class, a module, an
+            instance.
+    """
+
+    path: str
+    value: Any
+    owner: Any
+
+
+def places_read(
+    f: Any, *, everything: bool = False, written: set[str] | None = None
+) -> Iterator[Place]:
+    """The places that a function, or a class when it makes an instance, reads.
+
+    Args:
+        f: The function.
+        everything: Also what the function captures, and what has no derivative:
+            numbers that are no floats, functions, classes, modules.
+        written: Receives the names in which the functions write.
+    """
+    return _Places(everything, set() if written is None else written).of(f)
+
+
+def attribute_of_class(cls: Any, name: str) -> Any:
+    """The class's own entry for an attribute, bases included."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+class _Places:
+    """A search, which visits each function and each entry of a class once."""
+
+    def __init__(self, everything: bool, written: set[str]) -> None:
+        self.everything, self.written = everything, written
+        self.seen: dict[Any, Any] = {}
+
+    def of(self, f: Any) -> Iterator[Place]:
+        if isinstance(f, type):
+            yield from self.follow(f.__name__, f, None, frozenset(), None)
+        elif isinstance(f, FunctionType):
+            yield from self.read_by(f, captured=self.everything)
+        elif isinstance(f, MethodType | partial):
+            inner = f.__func__ if isinstance(f, MethodType) else f.func
+            if self.everything:
+                held = f.__self__ if isinstance(f, MethodType) else (f.args, f.keywords)
+                yield Place(_name(f), held, f)
+            yield from self.of(inner)
+        else:
+            call = attribute_of_class(type(f), "__call__")
+            if self.everything:
+                yield Place(_name(f), f, None)
+                yield from self.methods(f)
+            if isinstance(call, FunctionType):
+                yield from self.read_by(call, captured=True)
+
+    def methods(self, f: Any) -> Iterator[Place]:
+        """The places that a library may read for a callable instance."""
+        for base in type(f).__mro__:
+            if not is_closed(root_of(base)):
+                for entry in vars(base).values():
+                    if isinstance(entry, FunctionType):
+                        yield from self.read_by(entry, captured=True)
+        if _has_dict(f) and (wrapped := vars(f).get("__wrapped__")) is not None:
+            yield from self.of(wrapped)
+
+    def read_by(self, f: FunctionType, *, captured: bool) -> Iterator[Place]:
+        """The places that a function reads."""
+        if f in self.seen:
+            return
+        self.seen[f] = f
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        if is_closed(root_of(f)):  # as a decorator of the standard library
+            yield from self.held_by(cells)
+            return
+        yield Place(f.__name__, None, f.__globals__)
+        names = names_read(f.__code__)
+        if f.__name__ == "__call__" or not _is_special(f.__name__):  # not `__init__`
+            self.written |= names.written
+        for name, attribute in names.variables:
+            owner: Any = cells.get(name)
+            if owner is None and name in f.__globals__:
+                owner, value = f.__globals__, f.__globals__[name]
+            elif owner is not None:
+                value = cell_value(owner)
+            else:
+                continue
+            found = self.follow(name, value, attribute, names.attributes, owner)
+            direct = captured or name not in cells
+            yield from (place for place in found if direct or place.value is not value)
+        for name in names.modules:
+            module = sys.modules.get(name)
+            yield from self.follow(name, module, None, names.attributes, None)
+        if captured:
+            given = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
+            for value in given:
+                path = f"a default of {f.__name__}"
+                yield from self.follow(path, value, None, names.attributes, f)
+
+    def held_by(self, cells: dict[str, Any]) -> Iterator[Place]:
+        """The places that a closure of a library holds, or leads to."""
+        for name, cell in cells.items():
+            value = cell_value(cell)
+            if self.everything:
+                yield from self.follow(name, value, None, frozenset(), cell)
+            else:
+                yield from self.called(name, value)
+
+    def follow(
+        self, path: str, x: Any, attribute: Any, names: Any, owner: Any
+    ) -> Iterator[Place]:
+        """The places that code with these names reads of a value, or its attribute."""
+        x = x.fun if isinstance(x, Primitive) else x
+        x = x.__func__ if isinstance(x, UNWRAPPED) else x
+        wanted = names if attribute is None else {attribute}
+        if _has_dict(x):
+            yield from self.called(path, vars(x).get("__wrapped__"))
+        leads = isinstance(x, FunctionType | type | ModuleType)
+        if self.everything and (leads or type(x) in INERT):
+            yield Place(path, type(None) if x is None else x, owner)
+        if isinstance(x, FunctionType):
+            yield from self.read_by(x, captured=True)
+            for name in wanted & vars(x).keys():
+                yield from self.follow(f"{path}.{name}", vars(x)[name], None, names, x)
+        elif isinstance(x, type | ModuleType):
+            yield from self.named(path, x, wanted, names)
+            if isinstance(x, type) and type(x) is not type:
+                yield from self.named(path, type(x), wanted, names)
+        elif type(x) not in INERT:
+            yield from self.of_instance(path, x, attribute, names, owner)
+
+    def of_instance(
+        self, path: str, x: Any, attribute: Any, names: Any, owner: Any
+    ) -> Iterator[Place]:
+        own = getattr(x, "__dict__", None)
+        if isinstance(own, dict) and attribute in own:
+            path = f"{path}.{attribute}"
+            yield from self.follow(path, own[attribute], None, names, x)
+            return
+        if isinstance(x, ContextVar):
+            yield Place(f"{path}.get()", x.get(None), x)
+        elif isinstance(x, ref):
+            yield Place(f"{path}()", x(), x)
+        elif isinstance(x, property):
+            yield from self.follow(path, x.fget, None, names, owner)
+        elif isinstance(x, partial | MethodType):
+            f = x.func if isinstance(x, partial) else x.__func__
+            yield from self.follow(path, f, None, names, owner)
+        yield Place(path, x, owner)
+        yield from self.called(path, x)
+        wanted = names if attribute is None else {attribute}
+        yield from self.named(path, type(x), wanted, names)
+
+    def called(self, path: str, x: Any) -> Iterator[Place]:
+        """Values read by functions that code gets from a wrapper, a list or a dict."""
+        if isinstance(x, FunctionType | Primitive):
+            yield from self.follow(path, x, None, frozenset(), None)
+        elif type(x) in CONTAINERS and id(x) not in self.seen:
+            self.seen[id(x)] = x
+            for entry in x if isinstance(x, list | tuple) else x.values():
+                yield from self.called(path, entry)
+
+    def named(self, path: str, owner: Any, wanted: Any, names: Any) -> Iterator[Place]:
+        """Those among the named entries of a class or module."""
+        module = owner.__module__ if isinstance(owner, type) else owner.__name__
+        if is_closed(str(module).partition(".")[0]):
+            return
+        for base in owner.__mro__ if isinstance(owner, type) else (owner,):
+            yield Place(path, None, base)
+            special = filter(_is_special, vars(base)) if isinstance(base, type) else ()
+            for name in {*(wanted & vars(base).keys()), *special}:
+                key = (id(base), name)
+                if key not in self.seen and not is_closed(root_of(base)):
+                    entry = self.seen[key] = vars(base)[name]
+                    yield from self.follow(f"{path}.{name}", entry, None, names, base)
+
+
+def _name(f: Any) -> str:
+    f = f.func if isinstance(f, partial) else f
+    return getattr(f, "__name__", None) or type(f).__name__
+
+
+def _is_special(name: str) -> bool:
+    """Whether Python calls a method of this name by itself."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def _has_dict(x: Any) -> bool:
+    return isinstance(getattr(x, "__dict__", None), dict)

@@ -1,0 +1,134 @@
+"""What tells present values from later ones, in short."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from functools import partial
+from types import (
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
+from typing import Any
+from zlib import crc32
+
+from rules_core._base.arrays import is_array_type
+from rules_core._base.frameworks import framework_of
+from rules_core._base.opaque_modules import is_closed, root_of
+from rules_core._tangents.sparse import is_sparse
+from rules_core._tangents.structure import slots_of
+
+from .code_names import cell_value
+
+__all__ = ["Facts"]
+
+SEQUENCES = (list, tuple, deque)
+MAPPINGS = (dict, MappingProxyType)
+# Objects in a value that are looked at, and how far inside of others.
+MOST, DEEPEST = 10_000, 100
+# Libraries whose objects hold numbers of a program.
+HOLDERS = frozenset({"scipy", "torch", "rules_scipy", "rules_jax", "sklearn"})
+
+
+class Facts:
+    """Facts of values: numbers by their bits, objects by their ids.
+
+    Args:
+        written: Attributes that do not count.
+    """
+
+    def __init__(self, written: Collection[str] = ()) -> None:
+        self._alive: dict[int, Any] = {}
+        self.written = written
+
+    def keep(self, x: Any) -> None:
+        """Keep an object alive, so that no other has its id."""
+        self._alive[id(x)] = x
+
+    def of(self, x: Any) -> Any:
+        """The facts of a value, and of all that is in it."""
+        return self._within(x, set(), 0)
+
+    def _within(self, x: Any, seen: set[int], depth: int) -> Any:
+        """Those of a part; one that was met before, as in a cycle, is its id."""
+        cls = type(x)
+        if cls in (int, bool, str, bytes):
+            return cls, x
+        if isinstance(x, float | complex | int | str | bytes) or cls is bytearray:
+            return cls, repr(x)
+        if is_array_type(cls):
+            return self._of_array(x, seen, depth)
+        self.keep(x)
+        if id(x) in seen or len(seen) > MOST or depth > DEEPEST:
+            return cls, id(x)
+        seen.add(id(x))
+        entries = (
+            _unordered(x)
+            if isinstance(x, set | frozenset)
+            else _entries(x, self.written)
+        )
+        inner = [self._within(entry, seen, depth + 1) for entry in entries]
+        return cls, id(x), tuple(inner)
+
+    def _of_array(self, x: Any, seen: set[int], depth: int) -> Any:
+        framework = framework_of(type(x))
+        if framework is not None:
+            if not isinstance(x, framework.traced):  # a trace may have ended
+                self.keep(x)
+            return type(x), framework.state(x)
+        if x.dtype.hasobject:
+            inner = [self._within(item, seen, depth + 1) for item in x.flat]
+            return x.dtype.str, x.shape, tuple(inner)
+        return str(x.dtype), x.shape, _bits(x)
+
+
+def _unordered(x: Any) -> list[Any]:
+    return sorted(x, key=lambda item: (type(item).__name__, hash(item)))
+
+
+def _entries(x: Any, written: Collection[str]) -> Iterator[Any]:
+    """The entries of a container, and the attributes of a program's instance."""
+    cls = type(x)
+    if isinstance(x, SEQUENCES):
+        base: Any = next(base for base in SEQUENCES if isinstance(x, base))
+        yield from base.__iter__(x)
+    elif isinstance(x, MAPPINGS):
+        for pair in dict.items(x) if isinstance(x, dict) else x.items():
+            yield from pair
+    elif isinstance(x, MethodType):
+        yield from (x.__func__, x.__self__)
+    elif isinstance(x, partial):
+        yield from (x.func, x.args, x.keywords)
+    elif isinstance(x, FunctionType) and not is_closed(root_of(x)):
+        yield from map(cell_value, x.__closure__ or ())
+        yield from (x.__defaults__, x.__kwdefaults__, x.__dict__)
+    elif cls.__module__ == "array":
+        yield x.tobytes()
+    if _is_instance(x):
+        for pair in (vars(x) if hasattr(x, "__dict__") else {}).items():
+            if pair[0] not in written:
+                yield from pair
+        for owner in cls.__mro__:
+            slots = (slot for slot in slots_of(owner) if slot not in written)
+            yield from (getattr(x, slot, None) for slot in slots)
+
+
+def _is_instance(x: Any) -> bool:
+    """Whether a value has attributes that its methods may read."""
+    if isinstance(x, (type, FunctionType, ModuleType, CodeType)):
+        return False
+    if isinstance(x, SimpleNamespace) or is_sparse(x):
+        return isinstance(getattr(x, "__dict__", None), dict)
+    root = root_of(type(x))
+    if is_closed(root) and root not in HOLDERS:
+        return False
+    return isinstance(getattr(x, "__dict__", {}), dict)
+
+
+def _bits(x: Any) -> int:
+    is_buffer = hasattr(x, "flags") and x.flags.c_contiguous and x.dtype.kind in "biufc"
+    return crc32(x if is_buffer and x.ndim else x.tobytes())
