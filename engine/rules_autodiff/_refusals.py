@@ -392,7 +392,8 @@ REFUSALS = {
     ),
     "lanes": (
         "The arguments of {}, whose mutating rule {} is run once for each tangent, "
-        "must be arrays and numbers in jacfwd, but one holds others",
+        "must be arrays and numbers in jacfwd, and in jvp where a zero tangent meets "
+        "an infinite derivative, but one holds others",
         "Use jvp for each direction, or jacrev.",
     ),
     "impure": (

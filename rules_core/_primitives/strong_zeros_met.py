@@ -32,6 +32,14 @@ def note_strong_zeros(dead: Any) -> None:
 
     Args:
         dead: Where it is zero for that reason; of NumPy, or a truth.
+
+    >>> import numpy as np
+    >>> from rules_core.extend import note_strong_zeros, strong_zeros_met
+    >>> before = strong_zeros_met()
+    >>> note_strong_zeros(np.array([False, True]))
+    >>> note_strong_zeros(np.array([False, False]))
+    >>> strong_zeros_met() - before
+    1
     """
     if dead is True or (is_numpy(dead) and dead.any()):
         _met[0] += 1

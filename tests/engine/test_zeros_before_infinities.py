@@ -12,6 +12,7 @@ from scipy import special
 
 from rules_autodiff import (
     UnsupportedProgram,
+    derive_frule,
     grad,
     hessian,
     hvp,
@@ -20,6 +21,7 @@ from rules_autodiff import (
     jvp,
     linearize,
 )
+from rules_core import NoTangent
 
 OUTER = {
     "sqrt": lambda u: np.sqrt(u),
@@ -185,6 +187,37 @@ def test_second_derivatives():
     )
 
 
+ROOTS = {
+    "math": lambda x: math.sqrt(abs(x)),
+    "of a square": lambda x: math.sqrt(x * x),
+    "numpy": lambda x: np.sqrt(abs(x)),
+    "power": lambda x: abs(x) ** 0.5,
+    "cbrt": lambda x: np.cbrt(abs(x)),
+    "acos": lambda x: math.acos(1.0 - x * x),
+}
+
+
+@pytest.mark.covering(every=2)
+@pytest.mark.parametrize("tier", ["tape", "auto"])
+@pytest.mark.parametrize("name", ROOTS)
+def test_second_derivatives_of_roots(name, tier):
+    f = ROOTS[name]
+    for _ in range(3):
+        assert math.isnan(hessian(f, tier=tier)(0.0))
+        assert math.isnan(hvp(f, (0.0,), (1.0,), tier=tier))
+        assert math.isnan(jacfwd(jacfwd(f, tier=tier), tier=tier)(0.0))
+        assert math.isnan(jacrev(jacfwd(f, tier=tier), tier=tier)(0.0))
+
+
+@pytest.mark.parametrize(
+    "f", [math.sqrt, np.sqrt, lambda x: x**0.5], ids=["math", "numpy", "power"]
+)
+def test_an_infinite_slope_is_no_constant(f):
+    for second in (hessian(f), jacfwd(jacfwd(f)), jacrev(jacrev(f)), jacrev(jacfwd(f))):
+        assert second(0.0) == -math.inf
+    assert hessian(lambda x: 1.0 / x + f(x * 1.0) * 0.0)(2.0) == pytest.approx(0.25)
+
+
 def test_infinities_of_what_moves_stay():
     for f in (np.sqrt, np.cbrt, lambda x: x**0.3):
         assert jvp(f, (0.0,), (2.0,))[1] == math.inf
@@ -244,6 +277,15 @@ def test_a_program_that_differs_each_time_is_an_error():
 
     with pytest.raises(UnsupportedProgram, match="one value each time"):
         jvp(f, (0.0,), (1.0,))
+
+
+def test_derived_rules():
+    for f, wanted in ((np.abs, math.nan), (lambda x: x + 0.0, math.inf)):
+        frule = derive_frule(composed(np.sqrt, f))
+        for _ in range(3):
+            _, dy = frule((NoTangent(), 1.0), 0.0)
+            np.testing.assert_equal(float(dy), wanted)
+            assert frule((NoTangent(), 0.0), 0.0)[1] == 0.0
 
 
 @pytest.mark.full

@@ -6,7 +6,10 @@ from typing import Any
 
 from rules_autodiff._boundary.enter import Entrance
 from rules_autodiff._forward.forward import ForwardRun
+from rules_autodiff._forward.kept_state import restore
+from rules_autodiff._forward.watched_run import WatchedRun
 from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._shadows.saved_state import written_to
 from rules_autodiff._shadows.unknown import handed_on
 from rules_autodiff._tape.recording import Recording, guarded
@@ -14,6 +17,7 @@ from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
 from rules_autodiff.straight._tier.called_back import CalledBack, pushed
 from rules_autodiff.straight._tier.tier import Left, check_plain
+from rules_core.extend import strong_zeros_met
 
 from .captured_writes import captured_by, check_captured
 
@@ -98,22 +102,52 @@ def frule_via_engine(
     if below is PLAIN and not kwargs:
         with suppress(Left):
             return pushed(tangents, f, args)
+    call = ForwardCall(tangents, f, args, kwargs, by_rule)
+    before = strong_zeros_met()
     run = ForwardRun(below)
-    entrance = Entrance(run, callables=True)
-    inner = [entrance.enter(x) for x in (f, *args)]
-    for x, dx in zip(inner, tangents, strict=True):
-        if dx is not None:
-            run.assign(x, [run.canonical(x, dx)])
-    reached = captured_by((f, *args), entrance) if by_rule else set()
-    y = guarded(run, apply, inner, kwargs)
-    if run.changed:
-        entrance.write_back(lambda: run.written_ids)
-    if by_rule:
-        check_captured(f, entrance, reached, run.written_ids, run.functions)
-    run.functions.clear()  # their cells refer to the run
+    y, finish = call.on(run)
+    if strong_zeros_met() != before:  # of what moves, or not?
+        restore(run)
+        call.end(run)
+        known, run = y, WatchedRun(below)
+        y, finish = call.on(run)
+        if not agree(known, y):
+            refused("watched", name_of(f))
+    finish()
     dy = run.own_tangent(y, 0)
-    run.retire()
+    call.end(run)
     return y, dy
+
+
+class ForwardCall:
+    """A call with tangents `(df, dx1, …)`, on the hooks of a run."""
+
+    def __init__(self, tangents: Any, f: Any, args: Any, kwargs: Any, by_rule: bool):
+        self.tangents, self.f, self.args, self.kwargs = tangents, f, args, kwargs
+        self.by_rule = by_rule
+
+    def on(self, run: ForwardRun) -> tuple[Any, Callable[[], None]]:
+        """The value, and what is left to do if it is to stay."""
+        entrance = Entrance(run, callables=True)
+        inner = [entrance.enter(x) for x in (self.f, *self.args)]
+        for x, dx in zip(inner, self.tangents, strict=True):
+            if dx is not None:
+                run.begin(x, [dx])
+        reached = captured_by((self.f, *self.args), entrance) if self.by_rule else set()
+        y = guarded(run, apply, inner, self.kwargs)
+
+        def finish() -> None:
+            written = run.written_ids
+            if run.changed:
+                entrance.write_back(lambda: written)
+            if self.by_rule:
+                check_captured(self.f, entrance, reached, written, run.functions)
+
+        return y, finish
+
+    def end(self, run: ForwardRun) -> None:
+        run.functions.clear()  # their cells refer to the run
+        run.retire()
 
 
 def derive_rrule(f: Callable[..., Any]) -> Callable[..., Any]:

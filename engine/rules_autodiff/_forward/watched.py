@@ -99,12 +99,13 @@ def is_zero(dx: Any) -> bool:
 
 
 def settled(
-    below: Any, rows: list[Any], dys: list[Any], push: Callable[..., Any]
+    below: Any, y: Any, rows: list[Any], dys: list[Any], push: Callable[..., Any]
 ) -> list[Any]:
     """The tangents of a result: NaN where a zero of what moves met infinity.
 
     Args:
         below: The level that computes.
+        y: The result.
         rows: For each lane the tangents of the arguments; the probes are the second
             half.
         dys: The tangents of the result.
@@ -122,16 +123,22 @@ def settled(
         except Exception:
             moved = over_leaves(lambda leaf: filled(leaf, True), dys[lane])
         dys[lane] = over_leaves(
-            lambda dy, test: without(below, dy, np.isfinite(test)), dys[lane], moved
+            lambda dy, test: without(below, y, dy, np.isfinite(test)), dys[lane], moved
         )
     return dys
 
 
-def without(below: Any, dy: Any, good: Any) -> Any:
-    """A tangent that is NaN where it is not good, also for the levels below."""
+def without(below: Any, y: Any, dy: Any, good: Any) -> Any:
+    """A tangent that is NaN where it is not good, and its derivatives at other levels.
+
+    The tangent may be constant there; the result is not.
+    """
     if np.all(good):
         return dy
-    if is_number(dy):
-        return below.mul(dy, type(dy)(np.nan))
-    kind = dy.real.dtype.type
-    return below.mul(dy, np.where(good, kind(1.0), kind(np.nan)))
+    if not below.is_active(y) or np.shape(y) != np.shape(dy):
+        y = dy
+    lost = below.mul(y, np.nan)
+    if not is_number(dy):
+        kind = dy.dtype.type
+        lost = below.call(np.where, good, kind(0.0), below.mul(y, kind(np.nan)))
+    return below.add(dy, lost)

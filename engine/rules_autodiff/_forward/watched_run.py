@@ -33,7 +33,7 @@ class WatchedRun(ForwardRun):
             for lane in range(self.width)
         ]
         push = partial(self.below.call, rule.frule)
-        return y, settled(self.below, rows, dys, lambda dxs: push(dxs, *args)[1])
+        return y, settled(self.below, y, rows, dys, lambda dxs: push(dxs, *args)[1])
 
     def pushed_by_rule(
         self, found: Any, f: Any, args: tuple[Any, ...], needs: tuple[bool, ...]
@@ -55,7 +55,7 @@ class WatchedRun(ForwardRun):
             check_equal(y, value, f)
             dys.append(self.canonical(y, dy, found))
         dys += [probed(rule, y, row, push) for row in rows[self.count :]]
-        return y, settled(self.below, rows, dys, push)
+        return y, settled(self.below, y, rows, dys, push)
 
     def pushed_by_adjoint(self, push: Any, y: Any, args: tuple[Any, ...]) -> Any:
         rows = [self.active_row(args, lane) for lane in range(self.width)]
@@ -64,4 +64,4 @@ class WatchedRun(ForwardRun):
         def pushed(dxs: Any) -> Any:
             return self.canonical(y, push(dxs))
 
-        return settled(self.below, rows, dys, pushed)
+        return settled(self.below, y, rows, dys, pushed)

@@ -260,18 +260,9 @@ def truediv_frule(tangents: Any, x: Any, y: Any) -> Any:
     return z, spread(dz, space_of(z))
 
 
-@inert
-def is_pole(x: Any, p: Any) -> bool:
-    """Whether Python raises an error for xᵖ, which is infinite in NumPy."""
-    plain = isinstance(x, int | float | complex) and not isinstance(x, np.generic)
-    return plain and x == 0 and np.ndim(p) == 0 and bool(np.real(p) < 0)
-
-
 def base_partial(x: Any, p: Any) -> Any:
     """p·x^(p−1), and 0 where p is 0."""
     exponent = p - 1 + flat_power(x, p)
-    if is_pole(x, exponent):
-        return p * np.inf
     if is_refused(pow, x, exponent):
         return p * unrefused(np.power, x, exponent)
     return p * x**exponent

@@ -175,8 +175,16 @@ one = np.ones_like
 def over_number(a: Any, b: Any) -> Any:
     """a / b; infinite at zero, so that strong zeros need no exception."""
     if b == 0:
-        return math.inf if isinstance(a, complex) else a * math.inf
+        return math.inf if isinstance(a, complex) else a * pole(b)
     return a / b
+
+
+def pole(b: Any) -> Any:
+    """1 / b at zero, from above: infinite, and so are all its derivatives."""
+    return math.inf
+
+
+rc.scalar_rule(pole, lambda y, b: (-pole(b) * pole(b),), holomorphic=True)
 
 
 def _hypotenuse_of_complex(z: Any) -> Any:
