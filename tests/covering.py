@@ -7,12 +7,15 @@ values of its parameters is met (`strength=1`: every value), and marks the other
 `covering(every=4)` keeps each fourth case, for a test that asks the same of many
 functions. Which one it starts from follows from the test's name, so that several tests
 of the same functions keep different ones, or is told: `covering(every=2, start=1)`.
+
+`covering(each=itemgetter("f"))` keeps the first case of each value of a function of the
+parameters by name: of a list of calls, one of each `f`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 from zlib import crc32
@@ -95,8 +98,28 @@ def each_kth(count: int, step: int, start: int | str) -> list[int]:
     return list(range(number % min(step, count), count, step))
 
 
+def first_of_each(
+    cases: Sequence[Mapping[str, Any]], group: Callable[[Mapping[str, Any]], Any]
+) -> set[int]:
+    """Indices of the first case of each group.
+
+    >>> first_of_each(
+    ...     [{"f": abs, "x": 1}, {"f": abs, "x": 2}, {"f": max, "x": 3}],
+    ...     lambda case: case["f"],
+    ... )
+    {0, 2}
+    """
+    first: dict[Hashable, int] = {}
+    for index, case in enumerate(cases):
+        first.setdefault(value_key(group(case)), index)
+    return set(first.values())
+
+
 def kept_of(cases: Sequence[pytest.Function], mark: pytest.Mark) -> set[int]:
     """Indices of the cases that run every day."""
+    group = mark.kwargs.get("each")
+    if group is not None:
+        return first_of_each([case.callspec.params for case in cases], group)
     step = mark.kwargs.get("every")
     if step is not None:
         start = mark.kwargs.get("start", cases[0].originalname)

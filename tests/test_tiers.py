@@ -31,6 +31,12 @@ def test_each_value(a, b):
 def test_each_third(a):
     pass
 
+@pytest.mark.covering(each=lambda case: case["a"] // 3)
+@pytest.mark.parametrize("a", range(5))
+@pytest.mark.parametrize("b", range(2))
+def test_each_group(a, b):
+    pass
+
 @pytest.mark.parametrize("a", range(5))
 def test_not_sampled(a):
     pass
@@ -99,11 +105,12 @@ def test_everyday_and_the_rest_are_the_whole(run):
     everyday = passed(run("-m", "not full and not nightly"))
     rest = passed(run("-m", "full or nightly"))
     assert sorted(everyday + rest) == sorted(whole)
-    assert len(whole) == 36 + 12 + 7 + 5 + 1
+    assert len(whole) == 36 + 12 + 7 + 10 + 5 + 1
     products = [name for name in everyday if "test_product" in name]
     assert 12 <= len(products) < 20
     assert len([name for name in everyday if "each_value" in name]) == 4
     assert len([name for name in everyday if "each_third" in name]) in (2, 3)
+    assert len([name for name in everyday if "each_group" in name]) == 2
     assert len([name for name in everyday if "not_sampled" in name]) == 5
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ def prose(page):
     return re.sub(r"`[^`]+`", "`…`", text)
 
 
+@cache
 def each_docstring(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

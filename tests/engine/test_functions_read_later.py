@@ -108,6 +108,7 @@ SOLVERS = {
 }
 
 
+@pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("kind", READS)
 def test_what_was_changed_before_the_pullback_is_an_error(kind, solver):

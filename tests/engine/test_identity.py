@@ -226,7 +226,7 @@ def written_before(call, x):
     return call(a) * np.sin(call(a)) * x
 
 
-@pytest.mark.covering(every=13)
+@pytest.mark.covering(every=26)
 @pytest.mark.parametrize("program", [unwritten, written_before])
 @pytest.mark.parametrize("word", WORDS, ids="-".join)
 def test_what_the_engine_puts_back_is_no_write_of_the_program(word, program):

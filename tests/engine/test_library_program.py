@@ -149,7 +149,7 @@ def test_some_calls():
 
 
 def test_some_calls_of_scipy():
-    found, counted = faults(sample(possible(scipy=True), 60), FEW)
+    found, counted = faults(sample(possible(scipy=True), 120), FEW)
     assert found == {}
     assert_no_more_refused(counted, MOST_SCIPY)
 

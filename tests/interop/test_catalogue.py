@@ -57,7 +57,7 @@ def check_steps(style, host, turns, most=None):
             check(style, host, word)
 
 
-@pytest.mark.covering(every=8)
+@pytest.mark.covering(every=16)
 @pytest.mark.parametrize("style", EVERY, ids=str)
 def test_a_transform_of_a_host(style):
     """Of so many styles each transform of each host is met at each order."""

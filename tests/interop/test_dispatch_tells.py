@@ -164,7 +164,7 @@ def said(host, text):
     return line.endswith((" run.", " runs."))
 
 
-@pytest.mark.covering(every=10)
+@pytest.mark.covering(every=20)
 @pytest.mark.parametrize("variadic", [False, True], ids=["", "variadic"])
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("style", STYLES)

@@ -202,6 +202,7 @@ def test_the_report_says_where_no_compiler_is(monkeypatch):
     assert cell.detail.startswith("inductor needs a C++ compiler")
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_inductor_is_given_what_host_functions_return():
     """Its code believes what the shape rule says of strides."""

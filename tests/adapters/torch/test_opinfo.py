@@ -74,7 +74,7 @@ def unexplained(space, name, *given):
     return {check: text for check, text in failures.items() if check not in known}
 
 
-@pytest.mark.covering(every=24)
+@pytest.mark.covering(every=48)
 @pytest.mark.parametrize(("space", "name"), CASES)
 def test_rules_agree_with_torch(space, name):
     some = [torch.float64]

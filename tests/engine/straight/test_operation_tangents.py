@@ -107,7 +107,7 @@ def check_several(case, written, z, places):
         np.testing.assert_allclose(found[..., k], one, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.covering(every=8)
+@pytest.mark.covering(every=16)
 @pytest.mark.parametrize("operation", GROUPS)
 def test_tangents(operation):
     each_case(operation, check)

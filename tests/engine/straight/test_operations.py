@@ -24,7 +24,7 @@ def each_case(operation, check):
             raise
 
 
-@pytest.mark.covering(every=8)
+@pytest.mark.covering(every=16)
 @pytest.mark.parametrize("operation", GROUPS)
 def test_cotangents(operation):
     each_case(operation, check)

@@ -66,7 +66,7 @@ def chosen(cases):
     return islice(active, 0, None, max(1, len(active) // COUNT))
 
 
-@pytest.mark.covering(every=4)
+@pytest.mark.covering(every=8)
 @pytest.mark.parametrize("operation", [o for o in GROUPS if any(chosen(GROUPS[o]))])
 def test_programs(operation):
     for case in chosen(GROUPS[operation]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 import pytest
 
@@ -151,6 +153,7 @@ def _label(value):
 
 
 @pytest.mark.parametrize(("f", "args"), CALLS, ids=_label)
+@pytest.mark.covering(each=itemgetter("f"))
 def test_call(check, f, args):
     if f in (np.intersect1d, np.setdiff1d):  # equal entries must stay equal
         y, pullback = rc.rrule(f, *args)

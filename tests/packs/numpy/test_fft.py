@@ -17,12 +17,14 @@ REAL = [np.fft.rfft, np.fft.ihfft]
 
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("f", [*COMPLEX, *REAL])
+@pytest.mark.covering(strength=1)
 def test_norms(check, f, norm):
     check(f, R if f in REAL else Z, None, -1, norm)
 
 
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("f", [*COMPLEX, *REAL])
+@pytest.mark.covering(strength=1)
 def test_lengths(check, f, n):
     check(f, R if f in REAL else Z, n, 0)
 

@@ -39,6 +39,7 @@ SQUARE = [np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv]
 
 @pytest.mark.parametrize("make", [real, complex_])
 @pytest.mark.parametrize("f", SQUARE)
+@pytest.mark.covering(strength=1)
 def test_square(check, f, make):
     check(f, make(3, 3) + 2 * np.eye(3))
     check(f, make(2, 3, 3) + 2 * np.eye(3))
@@ -49,6 +50,7 @@ def test_square(check, f, make):
     ("left", "right"),
     [((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3, 2)), ((3, 3), (2, 3, 1))],
 )
+@pytest.mark.covering(strength=1)
 def test_solve(check, make, left, right):
     check(np.linalg.solve, make(*left) + 3 * np.eye(3), make(*right))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ METHODS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(each=itemgetter("name"))
 @pytest.mark.parametrize(("name", "args"), METHODS)
 def test_array_methods(check, name, args):
     check(getattr(np.ndarray, name), M, *args)
@@ -62,6 +64,7 @@ SCALAR_METHODS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(each=itemgetter("name"))
 @pytest.mark.parametrize(("name", "args"), SCALAR_METHODS)
 def test_scalar_methods(check, name, args):
     """NumPy scalars have the methods of arrays."""

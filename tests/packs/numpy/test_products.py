@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -82,6 +84,7 @@ PRODUCTS = [
 
 
 @pytest.mark.parametrize(("f", "left", "right"), PRODUCTS)
+@pytest.mark.covering(each=itemgetter("f"))
 def test_products(check, f, left, right):
     check(f, real(*left), real(*right))
     check(f, complex_(*left), complex_(*right))

@@ -69,6 +69,7 @@ def test_single_precision_is_kept(check, f):
     check(f, A.astype(np.float32), 1)
 
 
+@pytest.mark.covering(every=3)
 @pytest.mark.parametrize("f", REDUCTIONS)
 def test_lists_and_numbers(check, f):
     check(f, [1.5, 2.0, 4.0])

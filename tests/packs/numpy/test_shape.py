@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -103,6 +105,7 @@ def _label(value):
     return value.__name__ if callable(value) else None
 
 
+@pytest.mark.covering(each=itemgetter("f"))
 @pytest.mark.parametrize(("f", "args"), CALLS, ids=_label)
 def test_real(check, f, args):
     check(f, *args)

@@ -28,6 +28,7 @@ def test_sort_complex(check):
 
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
 @pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.covering(strength=1)
 def test_median(check, axis, keepdims):
     check(np.median, M, axis, keepdims=keepdims)
     check(np.median, M[:, :3], axis, keepdims=keepdims)

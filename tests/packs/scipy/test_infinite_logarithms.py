@@ -58,7 +58,7 @@ def check(name, method, args, i):
 
 @pytest.mark.parametrize(("name", "shapes"), ALL)
 @pytest.mark.parametrize("method", ["logpdf", "logcdf", "logsf"])
-@pytest.mark.covering(every=40)
+@pytest.mark.covering(every=100)
 def test_of_a_continuous_distribution(name, shapes, method):
     for x, own in lost(name, method, shapes):
         args = tuple(map(float, (x, *own)))

@@ -21,7 +21,7 @@ SKIP = {"rrule.second-order", "frule.second-order", "rrule.slope-at-zero"}
 REAL, COMPLEX = Matrices("real"), Matrices("complex")
 
 
-@pytest.mark.covering(every=37)
+@pytest.mark.covering(every=97)
 @pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")  # of a complex diagonal
 @pytest.mark.parametrize("name", CASES)
 def test_rule(name):

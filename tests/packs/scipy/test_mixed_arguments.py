@@ -117,7 +117,7 @@ def call(name, i, *, own):
 
 @pytest.mark.parametrize("host", ["jax", "torch"])
 @pytest.mark.parametrize(("name", "i"), PLACES, ids=[f"{n}-{i}" for n, i in PLACES])
-@pytest.mark.covering(every=8)
+@pytest.mark.covering(every=16)
 def test_any_argument_may_be_of_a_framework(name, i, host):
     f, x, move = call(name, i, own=0)
     expected, value = differences(f, x, move), f(x)

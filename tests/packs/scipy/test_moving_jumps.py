@@ -106,6 +106,7 @@ def stepped(xp):
 
 
 @pytest.mark.parametrize("f", stepped(jnp), ids=["quad", "solve_ivp"])
+@pytest.mark.covering(every=2, start=0)
 def test_in_jax(f):
     with jax.enable_x64(True):
         height = f(1.0, 0.3)  # they are linear in it
@@ -129,6 +130,7 @@ def test_second_derivatives_in_jax(f):
 
 
 @pytest.mark.parametrize("f", stepped(torch), ids=["quad", "solve_ivp"])
+@pytest.mark.covering(every=2, start=1)
 def test_in_torch(f, double):
     height, place = torch.tensor(2.0), torch.tensor(0.3)
     slope = torch.func.grad(f)(height, place)
@@ -150,7 +152,7 @@ def pulse(t, centre, width):
     return np.exp(-(((t - centre) / width) ** 2)) / (width * np.sqrt(np.pi))
 
 
-@pytest.mark.parametrize("width", [3e-3, 1e-3])
+@pytest.mark.parametrize("width", [3e-3, pytest.param(1e-3, marks=pytest.mark.full)])
 def test_a_pulse_that_the_solver_met_is_met_by_its_derivatives(width):
     """The adjoint equation's solution of the state passed over it."""
 
@@ -167,9 +169,9 @@ def test_a_pulse_that_the_solver_met_is_met_by_its_derivatives(width):
 def test_short_steps_find_a_pulse_that_the_solver_passes_over():
     def f(a, max_step):
         return scipy.integrate.solve_ivp(
-            lambda t, y: -y + a * pulse(t, 3.3, 0.01), (0, 10), [1.0], max_step=max_step
+            lambda t, y: -y + a * pulse(t, 3.3, 0.02), (0, 5), [1.0], max_step=max_step
         ).y[0, -1]
 
     assert np.isclose(f(1.2, np.inf), f(0.0, np.inf), rtol=1e-6)
-    for slope in (grad(f)(1.2, 0.01), jvp(lambda a: f(a, 0.01), (1.2,), (1.0,))[1]):
-        assert np.isclose(slope, np.exp(-6.7), rtol=1e-2)
+    for slope in (grad(f)(1.2, 0.04), jvp(lambda a: f(a, 0.04), (1.2,), (1.0,))[1]):
+        assert np.isclose(slope, np.exp(-1.7), rtol=1e-2)

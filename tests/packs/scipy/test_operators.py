@@ -79,6 +79,8 @@ PROGRAMS = {
 }
 
 
+# Every day one program of each function, which its name begins with.
+@pytest.mark.covering(each=lambda case: case["name"].partition(",")[0])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_derivatives_of_programs(name):
     """In both modes, and twice, against differences of the program."""

@@ -83,7 +83,7 @@ ONE = {f.__name__: (f, args, kw) for f, args, kw in reversed(CASES.values())}
 PLACES = in_turn([*ONE], [*HOSTS], ("f", "r", "rr", "fr", "rf"))
 
 
-@pytest.mark.covering(every=27)
+@pytest.mark.covering(every=50)
 @pytest.mark.parametrize(("name", "host", "modes"), PLACES)
 def test_in_frameworks(name, host, modes):
     compare(*ONE[name], host, modes)
