@@ -4,7 +4,8 @@ A layout is everything about a value but its leaves: nested tuples, so that it c
 kept, compared and handed through a compiler. There are
 
 * `LEAF`: the next leaf;
-* `("static", value)`: a value that holds no leaf;
+* `("static", value)`: a value that holds no leaf, or, for a function that calls itself,
+  its `Enclosing` place;
 * `(kind, builder, names, children)`: a container. Of a `"sequence"`, a `"mapping"` and
   a `"named"` tuple the builder is the class, of a `"struct"` its `Structure`.
 """
@@ -12,6 +13,8 @@ kept, compared and handed through a compiler. There are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from rules_core._base.errors import UnsupportedError
@@ -105,12 +108,28 @@ class Opener:
         )
 
 
+@dataclass(frozen=True)
+class Enclosing:
+    """A function in which it stands itself: one that calls itself captures itself.
+
+    Attributes:
+        steps: How many functions outwards; 1 is the one that captures it.
+    """
+
+    steps: int
+
+
 def flatten(value: Any, leaves: list[Any], opener: Opener) -> Any:
     """The layout of a value; its leaves are appended to `leaves`.
 
     Raises:
         UnsupportedError: An instance in which there is a leaf holds itself.
     """
+    return _flatten(value, leaves, opener, ())
+
+
+def _flatten(value: Any, leaves: list[Any], opener: Opener, around: Any) -> Any:
+    """The layout of a value inside of functions."""
     if isinstance(value, opener.types):
         leaves.append(value)
         return LEAF
@@ -118,24 +137,31 @@ def flatten(value: Any, leaves: list[Any], opener: Opener) -> Any:
         return ("static", value)
     cls: Any = type(value)
     if cls is tuple or cls is list:
-        items = [flatten(item, leaves, opener) for item in value]
+        items = [_flatten(item, leaves, opener, around) for item in value]
         return ("sequence", cls, tuple(range(len(items))), tuple(items))
     if cls is dict:
-        items = [flatten(item, leaves, opener) for item in value.values()]
+        items = [_flatten(item, leaves, opener, around) for item in value.values()]
         return ("mapping", cls, tuple(value), tuple(items))
     leaf = opener.convert(value)
     if leaf is not None:
         leaves.append(leaf)
         return LEAF
     if hasattr(cls, "_fields") and isinstance(value, tuple):
-        items = [flatten(item, leaves, opener) for item in value]
+        items = [_flatten(item, leaves, opener, around) for item in value]
         return ("named", cls, cls._fields, tuple(items))
+    for steps, function in enumerate(reversed(around), 1):
+        if function is value:
+            return ("static", Enclosing(steps))
     level = opener.open(value)
     if level is None:
         return ("static", value)
+    if cls is FunctionType:
+        around = (*around, value)
+    elif level.mutable:  # whose copy would be another instance
+        around = ()
     try:
         inner = opener.inside(value)
-        items = [flatten(item, leaves, inner) for item in level.values]
+        items = [_flatten(item, leaves, inner, around) for item in level.values]
     except RecursionError:
         raise UnsupportedError(_CYCLE.format(cls.__qualname__)) from None
     return ("struct", _hollow(level, items), level.names, tuple(items))
@@ -158,22 +184,39 @@ def _hollow(level: Structure, layouts: list[Any]) -> Structure:
 
 def unflatten(layout: Any, leaves: Iterable[Any]) -> Any:
     """The value again, from its leaves."""
-    return _restore(layout, iter(leaves))
+    return _restore(layout, iter(leaves), ())
 
 
-def _restore(layout: Any, leaves: Iterator[Any]) -> Any:
+def _restore(layout: Any, leaves: Iterator[Any], around: Any) -> Any:
     kind = layout[0]
     if kind == "leaf":
         return next(leaves)
     if kind == "static":
-        return layout[1]
+        value = layout[1]
+        return _enclosing(value, around) if type(value) is Enclosing else value
     _, builder, names, children = layout
-    items = [_restore(child, leaves) for child in children]
+    if kind == "struct" and builder.primal is FunctionType:
+        return _function(builder, names, children, leaves, around)
+    items = [_restore(child, leaves, around) for child in children]
     if kind == "sequence":
         return builder(items)
     if kind == "mapping":
         return dict(zip(names, items, strict=True))
     return builder(*items) if kind == "named" else builder.rebuild(items)
+
+
+def _enclosing(place: Enclosing, around: Any) -> Any:
+    """The function itself; None in a part of it alone."""
+    return around[-place.steps] if place.steps <= len(around) else None
+
+
+def _function(level: Any, names: Any, children: Any, leaves: Any, around: Any) -> Any:
+    """A function, made before what it captures, which may be itself."""
+    made = level.rebuild([None] * len(names))
+    cells = dict(zip(made.__code__.co_freevars, made.__closure__, strict=True))
+    for name, child in zip(names, children, strict=True):
+        cells[name].cell_contents = _restore(child, leaves, (*around, made))
+    return made
 
 
 def keyed_of(layout: Any) -> str:

@@ -7,7 +7,7 @@ instead of every value without a tangent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, final
 
@@ -19,7 +19,13 @@ from .structure import Structure, structure
 from .thunks import AbstractThunk
 from .zeros import AbstractZero, NoTangent, NotImplementedTangent, ZeroTangent
 
-__all__ = ["canonical", "has_tangent", "tangent_type", "zero_tangent"]
+__all__ = [
+    "canonical",
+    "has_own_tangent",
+    "has_tangent",
+    "tangent_type",
+    "zero_tangent",
+]
 
 
 def has_tangent(primal: Any) -> bool:
@@ -30,6 +36,16 @@ def has_tangent(primal: Any) -> bool:
     (True, False)
     """
     return _reaches_number(primal, {})
+
+
+def has_own_tangent(primal: Any, around: Iterable[int]) -> bool:
+    """Whether a value contains a number other than by way of a value around it.
+
+    Args:
+        primal: The value.
+        around: The ids of the values in which it stands.
+    """
+    return _reaches_number(primal, dict.fromkeys(around))
 
 
 def _reaches_number(x: Any, seen: dict[int, Any]) -> bool:

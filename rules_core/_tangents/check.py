@@ -12,7 +12,7 @@ from typing import Any
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import NoTangentError, ProjectionError
 
-from .canonical import has_tangent, tangent_type
+from .canonical import has_own_tangent, has_tangent, tangent_type
 from .containers import StructuralTangent
 from .leaves import is_complex
 from .project import entries_of, missing_entry
@@ -174,10 +174,11 @@ def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
 def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:
     """The path of the first `NoTangent()` for a primal that has a tangent.
 
-    An object that contains itself, such as a recursive function, is checked once.
+    An object that contains itself, such as a recursive function, is checked once: what
+    is reached by way of it has its tangent there.
     """
     if isinstance(dx, NoTangent):
-        return path if id(x) not in seen and has_tangent(x) else None
+        return path if has_own_tangent(x, seen) else None
     if is_array(dx) or isinstance(dx, (AbstractZero, AbstractThunk, *_PLAIN)):
         return None
     if dx is None or id(x) in seen or (level := structure(x)) is None:

@@ -1,41 +1,110 @@
 """What functions that rules call back read from outside, then and later.
 
-A rule knows what its functions capture: the tape gives it to the pullback as it was.
-What they read from globals, classes and modules must not have been changed.
+    for k in (1, 2, 3):
+        y += quad(lambda t: k * t, 0, x)[0]
+
+A rule has copies of what its functions capture, if it carries a derivative. While the
+pullback runs every captured variable is bound to what it was. What functions read from
+globals, classes and modules must not have been changed.
 """
 
-from types import FunctionType
+from collections.abc import Callable
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from rules_autodiff._python.lifted_code import NESTED
+from rules_autodiff._python.values import INERT
 from rules_autodiff._refusals import name_of, refused, rule_of
+from rules_core import structure
 from rules_core.extend import Reads, functions_in
 
-__all__ = ["check_reads_of", "reads_of"]
+__all__ = ["ReadsThen", "reads_of"]
 
 PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
 
 
-def reads_of(values: Any) -> Reads | None:
+class ReadsThen:
+    """What functions read from outside and what they captured, as it was.
+
+    Attributes:
+        reads: What they read from outside.
+        cells: The variables that they captured, with their values then.
+    """
+
+    def __init__(self, functions: list[Any]) -> None:
+        self.reads = Reads(functions, captured=False, hidden=names_of_hooks)
+        self.cells = cells_of(functions)
+
+    def replay(self, pull: Callable[..., Any], *args: Any) -> Any:
+        """Run a pullback with the values that captured variables had then."""
+        pairs = [(cell, x, content(cell)) for cell, x in self.cells]
+        moved = [(cell, x, now) for cell, x, now in pairs if now is not x]
+        for cell, then, _ in moved:
+            put(cell, then)
+        try:
+            return pull(*args)
+        finally:
+            for cell, _, now in moved:
+                put(cell, now)
+
+    def check(self, f: Any, rule: Any) -> None:
+        """Refuse the pullback of a rule if something was changed."""
+        path = self.reads.changed()
+        if path is not None:
+            refused("read later", name_of(f), rule_of(rule), path)
+
+
+def reads_of(values: Any) -> ReadsThen | None:
     """What functions among the arguments of a rule read; None if there are none."""
     if all(type(value) in PLAIN for value in values):
         return None
     functions = [x for value in values for x in functions_in(value)]
-    if not functions:
-        return None
-    return Reads(functions, captured=False, hidden=names_of_hooks)
-
-
-def check_reads_of(reads: Reads, f: Any, rule: Any) -> None:
-    """Refuse the pullback of a rule if something was changed."""
-    path = reads.changed()
-    if path is not None:
-        refused("read later", name_of(f), rule_of(rule), path)
+    return ReadsThen(functions) if functions else None
 
 
 def names_of_hooks(held: dict[int, Any]) -> set[Any]:
     """The variables by which lifted functions call the hooks of a run."""
     lifted = [x.__code__ for x in held.values() if isinstance(x, FunctionType)]
     return {NESTED.get(code) for code in lifted}
+
+
+def cells_of(functions: list[Any]) -> list[tuple[CellType, Any]]:
+    """The variables that functions capture, and those captured by what these hold."""
+    seen: dict[int, Any] = {}
+    cells: dict[int, CellType] = {}
+    ends = [*functions]
+    while ends:
+        x = ends.pop()
+        if id(x) in seen or type(x) in INERT or isinstance(x, np.ndarray):
+            continue
+        seen[id(x)] = x
+        if isinstance(x, FunctionType):
+            hooks = NESTED.get(x.__code__)
+            pairs = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+            own = [cell for name, cell in pairs if name != hooks]
+            cells |= {id(cell): cell for cell in own}
+            ends += map(content, own)
+            continue
+        level = structure(x)
+        ends.extend(() if level is None else level.values)
+    return [(cell, content(cell)) for cell in cells.values()]
+
+
+EMPTY = object()
+
+
+def content(cell: CellType) -> Any:
+    """What a captured variable is bound to, `EMPTY` for nothing."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return EMPTY
+
+
+def put(cell: CellType, value: Any) -> None:
+    if value is EMPTY:
+        del cell.cell_contents
+    else:
+        cell.cell_contents = value

@@ -44,8 +44,15 @@ class Copied:
     place: Place
 
 
-def owned(run: Hooks, y: Any, found: Any) -> Any:
-    """The result of a rule's call, in objects and memory of its own."""
+def owned(run: Hooks, y: Any, found: Any, around: Any = ()) -> Any:
+    """The result of a rule's call, in objects and memory of its own.
+
+    Args:
+        run: The run.
+        y: The result, or a part of it.
+        found: The call.
+        around: The functions in which a part stands, each with its copy.
+    """
     if type(y) in INERT:
         return y
     if is_number(y):
@@ -55,9 +62,26 @@ def owned(run: Hooks, y: Any, found: Any) -> Any:
     level = run.structure(y)
     if level is None or (callable(y) and not is_shared(run, y, level, found)):
         return y
-    parts = [owned(run, value, found) for value in level.values]
+    if type(y) is FunctionType:
+        return owned_function(run, y, level, found, around)
+    parts = [owned(run, value, found, around) for value in level.values]
     own = level.rebuild(parts)
     if not isinstance(y, tuple) and id(y) in reached(*found.args):
+        note_copy(run, y, own, found)
+    return own
+
+
+def owned_function(run: Hooks, y: Any, level: Any, found: Any, around: Any) -> Any:
+    """A function, made before what it captures, which may be itself."""
+    for function, own in around:
+        if function is y:
+            return own
+    own = level.rebuild([None] * len(level.names))
+    cells = dict(zip(own.__code__.co_freevars, own.__closure__, strict=True))
+    for name, value in zip(level.names, level.values, strict=True):
+        part = owned(run, value, found, (*around, (y, own)))
+        cells[name].cell_contents = part
+    if id(y) in reached(*found.args):
         note_copy(run, y, own, found)
     return own
 

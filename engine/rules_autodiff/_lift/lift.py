@@ -86,7 +86,8 @@ def lifted(function: FunctionType) -> Lifted:
 
 
 def shown(function: FunctionType) -> str:
-    """The text of the lifted form of a function."""
+    """The text of the lifted form of a function; of a lifted one too."""
+    function = unlifted(function) or function
     return ast.unparse(lifted_tree(function.__code__, function.__globals__)[0])
 
 

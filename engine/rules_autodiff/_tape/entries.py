@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._hooks.function_reads import check_reads_of, reads_of
+from rules_autodiff._hooks.function_reads import ReadsThen, reads_of
 from rules_autodiff._own_rules.own_rule import fit, space_of
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import (
@@ -55,6 +55,7 @@ __all__ = [
     "Row",
     "RuleEntry",
     "StateEntry",
+    "TransposedEntry",
     "WriteEntry",
     "is_item",
 ]
@@ -83,6 +84,27 @@ class CoreEntry:
                 add_to(slot, ct, below)
 
 
+class TransposedEntry(CoreEntry):
+    """A call that an frule answered, which is asked again in the reverse pass."""
+
+    __slots__ = ("call", "reads")
+
+    def __init__(self, call: Any, pullback: Any, slots: tuple[Slot, ...], out: Slot):
+        super().__init__(pullback, slots, out)
+        self.call, self.reads = call, reads_of(call.args)
+
+    def reverse(self, below: Any) -> None:
+        if self.reads is None:
+            super().reverse(below)
+        else:
+            self.reads.replay(self.checked, self.reads, below)
+
+    def checked(self, reads: ReadsThen, below: Any) -> None:
+        """As without functions, if these read what they read at the value."""
+        reads.check(self.call.rule.key, self.call.rule)
+        super().reverse(below)
+
+
 class RuleEntry:
     """A call that a rule of the registry answered."""
 
@@ -94,7 +116,10 @@ class RuleEntry:
 
     def reverse(self, below: Any) -> None:
         try:
-            self.pull(below)
+            if self.reads is None:
+                self.pull(below)
+            else:
+                self.reads.replay(self.pull, below)
         except Exception as error:
             note_rule(error, self.call.rule, self.call.args, "the pullback of ")
             note_place(error, self.call.rule.key, self.place)
@@ -112,7 +137,7 @@ class RuleEntry:
                 return
             dy = _zero_of(self.out)
         if self.reads is not None:
-            check_reads_of(self.reads, self.call.rule.key, self.call.rule)
+            self.reads.check(self.call.rule.key, self.call.rule)
         cotangents = below.call(self.pullback, dy)
         if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
             count = len(self.slots)

@@ -23,7 +23,6 @@ from rules_autodiff._hooks.result_kinds import (
 )
 from rules_autodiff._hooks.rule_results import owned, owned_but
 from rules_autodiff._hooks.run import Run
-from rules_autodiff._hooks.sets import check_set
 from rules_autodiff._hooks.writes import check_write, store, written_value
 from rules_autodiff._mutating.calls import call_mutating_reverse
 from rules_autodiff._mutating.rule_tables import rrule_mutating
@@ -47,6 +46,7 @@ from rules_autodiff._transforms.transposed_rule import transposed_frule
 from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_core import RuleDefinitionError, frule, rrule
 
+from .branches import branch, watch_function
 from .entries import (
     AddEntry,
     AppendEntry,
@@ -56,6 +56,7 @@ from .entries import (
     ReadEntry,
     RuleEntry,
     StateEntry,
+    TransposedEntry,
     WriteEntry,
 )
 from .sweep import reverse
@@ -104,7 +105,9 @@ class ReverseRun(Run):
         self.nodes: dict[int, list[Any]] = {}
         self.shadows: dict[int, Any] = {}
         self.guards = self.shadows
-        self.watched: dict[int, Branch | None] = {}  # instances among the arguments
+        self.watched: dict[int, Branch | None] = {}  # of instances, functions
+        self.open: set[int] = set()  # functions that are being watched
+        self.cut: set[int] = set()  # and those among them that were met inside
         self.replayable = True  # the writes can be done again without the program
         self.kept: list[Any] = []  # boxed numbers, so that their ids stay theirs
         self.written: set[int] = set()  # by the first `counted` changes
@@ -139,7 +142,7 @@ class ReverseRun(Run):
             return self.array_slot(x)
         if cls is FunctionType and not x.__closure__:
             return None
-        return branch(self, x, {})
+        return branch(self, x)
 
     def array_slot(self, a: Any) -> Any:
         base = a.base
@@ -169,20 +172,19 @@ class ReverseRun(Run):
             return node
         if is_float_array(x):
             return self.watch_array(x)
-        level = None if type(x) in INERT else self.structure(x)
+        leaf = type(x) in INERT or isinstance(x, Run)
+        level = None if leaf else self.structure(x)
         if level is None:
             return None
         if id(x) in self.watched:
             return self.watched[id(x)]
-        branch = Branch(x, level, [])
-        if level.mutable:  # may stand in several places, or hold itself
-            self.watched[id(x)] = branch
-        elif type(x) is FunctionType:  # may call itself, which adds no number
-            self.watched[id(x)] = None
-        branch.parts = [self.watch(value) for value in level.values]
         if type(x) is FunctionType:
-            self.watched[id(x)] = branch
-        return branch if any(part is not None for part in branch.parts) else None
+            return watch_function(self, x, level)
+        made = Branch(x, level, [])
+        if level.mutable:  # may stand in several places, or hold itself
+            self.watched[id(x)] = made
+        made.parts = [self.watch(value) for value in level.values]
+        return made if any(part is not None for part in made.parts) else None
 
     def watch_array(self, a: Any) -> Any:
         """The slot of an array; one shadow for all results in one memory."""
@@ -285,7 +287,7 @@ class ReverseRun(Run):
         y = owned(self, y, found)
         out = self.watch(y)
         if out is not None:
-            self.tape.append(CoreEntry(pullback, slots, out))
+            self.tape.append(TransposedEntry(found, pullback, slots, out))
         return y
 
     def mutating_rule(self, f: Any, args: Any, kwargs: Any) -> Any:
@@ -433,28 +435,6 @@ class ReverseRun(Run):
 
 def copied_pullback(dy: Any) -> Any:
     return (dy,)
-
-
-def branch(run: ReverseRun, x: Any, seen: dict[int, Any]) -> Any:
-    """The slots of a container; one set for all its occurrences."""
-    if id(x) in seen:
-        return seen[id(x)][1]
-    seen[id(x)] = x, None  # what holds itself adds nothing to itself
-    level = run.structure(x)
-    if level is None:
-        check_set(run, x)
-        return None
-    parts = [part(run, value, seen) for value in level.values]
-    if all(part is None for part in parts):
-        return None
-    found = Branch(x, level, parts)
-    seen[id(x)] = x, found
-    return found
-
-
-def part(run: ReverseRun, x: Any, seen: dict[int, Any]) -> Any:
-    leaf = type(x) in INERT or is_number(x) or isinstance(x, np.ndarray)
-    return run.slot(x) if leaf else branch(run, x, seen)
 
 
 def row_with_views(

@@ -123,10 +123,11 @@ _DOUBLE = (
 )
 
 
-_JUMP = (
-    "found a place where its function jumps across zero: that is no root, and the "
-    "derivative of the code does not know what moves the jump. Give it a function "
-    "without a jump"
+_NO_ROOT = (
+    "found a place where its equation does not hold when it is asked again. Either its "
+    "function jumps across zero there, and the derivative of the code does not know "
+    "what moves the jump: give it a function without a jump. Or the function has "
+    "another value than when the solver called it: pass what it reads as arguments"
 )
 
 
@@ -141,8 +142,9 @@ def _if_simple(dy: Any, slope: Any, y: Any, solver: str, near: float) -> Any:
     step = r / (first + 1.0 * (first == 0))
     _, second = slope(y - step)
     steady = abs(second - first) <= _CHANGE * abs(first)
-    dy = known(dy, nonzero * steady, _DOUBLE, solver)
-    return known(dy, abs(step) <= near + _part(y) * abs(y), _JUMP, solver)
+    dy = known(dy, nonzero, _DOUBLE, solver)
+    dy = known(dy, abs(step) <= near + _part(y) * abs(y), _NO_ROOT, solver)
+    return known(dy, steady, _DOUBLE, solver)
 
 
 def _part(y: Any) -> float:

@@ -188,6 +188,8 @@ def _column_of_doubles(
 
 def _wide(x: Any) -> Any:
     """Booleans and short integers as integers: NumPy's logarithm of them is short."""
+    if isinstance(x, bool):
+        return int(x)
     narrow = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biu"
     return x.astype(np.int64) if narrow and x.dtype.itemsize < 4 else x
 

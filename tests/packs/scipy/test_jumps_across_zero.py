@@ -11,6 +11,7 @@ import torch
 import rules_core as rc
 from rules_autodiff import grad, jvp
 from rules_scipy import optimize
+from rules_scipy.optimize._equations import if_simple
 
 BRACKETING = ["bisect", "brenth", "brentq", "ridder", "toms748"]
 
@@ -81,6 +82,18 @@ def test_in_frameworks():
         assert np.isnan(jax.jit(jax.jacfwd(f))(1.0))
     with pytest.raises(rc.UnsupportedError, match="jumps across zero"):
         torch.func.grad(jumping_in(torch))(torch.tensor(1.0))
+
+
+@MODES
+@pytest.mark.parametrize("shift", [1e-3, 0.5])
+def test_an_equation_of_another_value_is_no_double_root(mode, shift):
+    """As of a function that reads what has changed since the solver called it."""
+
+    def place(p):
+        return if_simple(p, (lambda x: x**3 - 1.0 - shift,), (), "brentq", 1e-9)
+
+    with pytest.raises(rc.UnsupportedError, match="when the solver called it: pass"):
+        mode(place)(1.0)
 
 
 EVENTS = {

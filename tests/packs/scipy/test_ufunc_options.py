@@ -78,3 +78,13 @@ def test_partials_of_short_integers_are_in_full_precision(f, dtype):
     y = np.array([1, 1], dtype)
     slope = grad(lambda x: np.sum(f(x, y)))(X)
     np.testing.assert_allclose(slope, f(1.0, 1.0), rtol=1e-15)
+
+
+@pytest.mark.parametrize("f", ["xlog1py", "xlogy", "boxcox1p"])
+def test_so_are_those_of_pythons_booleans(f):
+    """As `x > 0.5` is, of a float."""
+    f = getattr(scipy.special, f)
+    wanted = grad(lambda x: f(x, 1.0))(0.75)
+    np.testing.assert_allclose(grad(lambda x: f(x, x > 0.5))(0.75), wanted, rtol=1e-15)
+    wanted = grad(lambda x: f(1.0, x))(0.75)
+    np.testing.assert_allclose(grad(lambda x: f(x > 0.5, x))(0.75), wanted, rtol=1e-15)

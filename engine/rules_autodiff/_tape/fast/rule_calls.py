@@ -186,7 +186,7 @@ def by_pulls(run: "FastRun", found: Any, slots: Any) -> Any:
             return NotImplemented
     out = new_slot(run, y)
     if out is None:
-        y, out = own_copy(run, y)
+        y, out = own_copy(run, y, found.args)
         if out is None:
             return NotImplemented
     elif type(out) is list:
@@ -219,9 +219,11 @@ def new_slot(run: "FastRun", y: Any) -> Any:
     return out
 
 
-def own_copy(run: "FastRun", y: Any) -> Any:
+def own_copy(run: "FastRun", y: Any, args: Any) -> Any:
     """The copy of a small view whose owner has no other name, and its slot."""
     if type(y) is not ndarray or y.dtype is not DOUBLE or y.size > LITTLE:
+        return y, None
+    if any(y is x for x in args):  # which has a name in the program
         return y, None
     if type(y.base) is not ndarray or getrefcount(y.base) > ALONE:
         return y, None

@@ -19,6 +19,7 @@ import numpy as np
 from rules_autodiff._lift.lift import unlifted
 from rules_autodiff._python.frozen import stale
 from rules_autodiff._python.jitted import is_jitted
+from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff.straight._program.kinds import Kind, kind_of
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Thing
@@ -100,6 +101,7 @@ class Captures:
     def __init__(self, function: FunctionType) -> None:
         self.names: dict[Place, str] = {ROOT: "f"}
         self.functions: dict[Any, Place] = {function: ROOT}
+        self.plain: dict[FunctionType, FunctionType] = {}  # of lifted functions
         self.lines: list[str] = []
         self.same: set[Place] = set()
         self.entries: set[tuple[str, str]] = set()  # of classes
@@ -202,6 +204,7 @@ class Captures:
     def found(self, value: Any, place: Place) -> Any:
         """A `Known`, or the number and the kind of a value that may change."""
         if type(value) is FunctionType:
+            value, place = self.written(value, place)
             self.expect_function(place, value)
             return Known(value, place)
         if is_jitted(value):
@@ -221,6 +224,23 @@ class Captures:
         if type(value) in (int, str):
             self.held[place] = value
         return self.capture(place, kind)
+
+    def written(self, f: FunctionType, place: Place) -> tuple[FunctionType, Place]:
+        """A function as its program defines it, and its place.
+
+        A lifted program may have bound a function that it made to a global variable.
+        """
+        if not is_lifted(f):
+            return f, place
+        if f not in self.plain:
+            found = unlifted(f)
+            if found is None:
+                refuse("a function in lifted code is not found in its program")
+            self.plain[f] = found
+        first = self.functions.setdefault(f, place)
+        if first != place:
+            self.forbid(f"{self.name_of(place)} is not {self.name_of(first)}")
+        return self.plain[f], Place(first, "unlifted({})")
 
     # the guard's lines
 

@@ -215,8 +215,10 @@ def write(
         Left: The program is not supported.
     """
     code = f.__code__
-    if is_opaque(f) or is_lifted_code(code):
+    if is_opaque(f):
         leave("it is no program of the user's")
+    if is_lifted_code(code):
+        leave("it was made by a program that a tape recorded; make it outside")
     check_positions(code)
     kinds: list[Kind] = []
     for x, name in zip(args, code.co_varnames, strict=False):
