@@ -7,8 +7,20 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._arrays import arrays, concrete
 
-__all__ = ["cross", "entry_power", "length", "root", "sign", "size"]
+from ._powers import sign, size_power
+
+__all__ = [
+    "cross",
+    "entry_power",
+    "is_order",
+    "length",
+    "root",
+    "sign",
+    "size",
+    "with_order",
+]
 
 
 def size(x: Any) -> Any:
@@ -16,11 +28,25 @@ def size(x: Any) -> Any:
     return x * sign(x)
 
 
-def sign(x: Any) -> Any:
-    """The sign, a constant; without masks, which PyTorch does not batch."""
-    xp = rc.array_namespace(x)
-    x = xp.asarray(rc.ignore_derivatives(x))
-    return xp.astype(x > 0, x.dtype) - xp.astype(x < 0, x.dtype)
+def is_order(p: Any, value: float) -> bool:
+    """Whether an order is this one, and a constant.
+
+    A float may be differentiated. A whole number is not, nor is an infinite one, where
+    lengths do not depend on the order.
+    """
+    kind = float if value == np.inf else int | np.integer
+    return bool(isinstance(p, kind) and p == value)
+
+
+def with_order(p: Any, *xs: Any) -> list[Any]:
+    """An order and arrays: an order that is an array is one of their framework."""
+    if isinstance(p, int | float | np.integer):
+        return [p, *arrays(*xs)]
+    p, *found = arrays(p, *xs)
+    known = concrete(rc.ignore_derivatives(p))
+    if known is not None and known.shape == () and np.isinf(known):
+        p = float("inf")
+    return [p, *found]
 
 
 def root(x: Any, order: Any = 2) -> Any:
@@ -28,62 +54,24 @@ def root(x: Any, order: Any = 2) -> Any:
     xp = rc.array_namespace(x)
     zero = rc.ignore_derivatives(x == 0)
     safe = xp.where(zero, xp.ones_like(x), x)
-    is_square = isinstance(order, int | float) and order == 2
-    found = xp.sqrt(safe) if is_square else safe ** (1.0 / order)
-    return xp.where(zero, xp.zeros_like(x), found)
+    found = xp.sqrt(safe) if is_order(order, 2) else safe ** (1.0 / order)
+    return xp.where(zero, xp.zeros_like(found), found)
 
 
 def entry_power(x: Any, p: Any) -> Any:
-    """`|x| ** p`, with derivative zero at zero."""
-    if isinstance(p, int | float) and p in (1, 2):
-        return size(x) if p == 1 else x * x
-    own = size(x)
-    if isinstance(p, int | float) and p > 2:
-        return own**p
-    if isinstance(p, int | float) and p > 1:
-        return low_power(x, p)
-    xp = rc.array_namespace(x)
-    zero = rc.ignore_derivatives(own == 0)
-    safe = xp.where(zero, xp.ones_like(own), own)
-    return xp.where(zero, xp.zeros_like(own), safe**p)
-
-
-def _low_power(x: Any, p: float) -> Any:
-    """`|x| ** p` for 1 < p < 2, whose second derivative at zero is infinite."""
-    return rc.array_namespace(x).abs(x) ** p
-
-
-def _low_slope(x: Any, p: float) -> Any:
-    xp = rc.array_namespace(x)
-    return p * sign(x) * xp.abs(x) ** (p - 1.0)
-
-
-low_power: rc.Primitive = rc.primitive(_low_power, static_argnames="p")
-low_slope: rc.Primitive = rc.primitive(_low_slope, static_argnames="p")
-
-
-def _power_partials(y: Any, x: Any, p: float) -> Any:
-    return low_slope(x, p), rc.NoTangent()
-
-
-def _slope_partials(y: Any, x: Any, p: float) -> Any:
-    xp = rc.array_namespace(x)
-    zero = x == 0
-    curved = p * (p - 1.0) * xp.abs(xp.where(zero, xp.ones_like(x), x)) ** (p - 2.0)
-    return xp.where(zero, xp.full_like(x, float("inf")), curved), rc.NoTangent()
-
-
-rc.scalar_rule(low_power, _power_partials)
-rc.scalar_rule(low_slope, _slope_partials)
+    """`|x| ** p`, with derivative zero at a kink."""
+    if is_order(p, 1):
+        return size(x)
+    return x * x if is_order(p, 2) else size_power(x, p)
 
 
 def length(x: Any, p: Any = 2) -> Any:
     """The norm of order `p` along the last axis."""
     xp = rc.array_namespace(x)
-    if isinstance(p, int | float) and p == np.inf:
+    if is_order(p, np.inf):
         return xp.max(size(x), axis=-1)
     total = xp.sum(entry_power(x, p), axis=-1)
-    return total if isinstance(p, int | float) and p == 1 else root(total, p)
+    return total if is_order(p, 1) else root(total, p)
 
 
 def cross(a: Any, b: Any) -> Any:

@@ -9,10 +9,11 @@ import scipy.spatial as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import arrays, check
+from rules_scipy._methods import covers_methods
 from rules_scipy.linalg import orthogonal_procrustes
 
 from ._declare import covers
-from ._lengths import entry_power, root, size
+from ._lengths import entry_power, is_order, root, size, with_order
 from .transform._quaternions import arc, half_angle
 
 __all__ = [
@@ -25,30 +26,27 @@ __all__ = [
 ]
 
 
-def _is_infinite(p: Any) -> bool:
-    return isinstance(p, int | float) and p == np.inf
-
-
 @covers(_sp.minkowski_distance_p)
-def minkowski_distance_p(x: Any, y: Any, p: Any = 2.0) -> Any:
+def minkowski_distance_p(x: Any, y: Any, p: Any = 2) -> Any:
     """`scipy.spatial.minkowski_distance_p`: without the root."""
-    x, y = arrays(x, y)
+    p, x, y = with_order(p, x, y)
     xp = rc.array_namespace(x, y)
-    if _is_infinite(p):
+    if is_order(p, np.inf):
         return xp.max(size(y - x), axis=-1)
     return xp.sum(entry_power(y - x, p), axis=-1)
 
 
 @covers(_sp.minkowski_distance)
-def minkowski_distance(x: Any, y: Any, p: Any = 2.0) -> Any:
+def minkowski_distance(x: Any, y: Any, p: Any = 2) -> Any:
     """`scipy.spatial.minkowski_distance`, with derivative zero at zero."""
+    p, x, y = with_order(p, x, y)
     found = minkowski_distance_p(x, y, p)
-    is_sum = _is_infinite(p) or (isinstance(p, int | float) and p == 1)
+    is_sum = is_order(p, np.inf) or is_order(p, 1)
     return found if is_sum else root(found, p)
 
 
 @covers(_sp.distance_matrix)
-def distance_matrix(x: Any, y: Any, p: Any = 2.0, threshold: int = 1000000) -> Any:
+def distance_matrix(x: Any, y: Any, p: Any = 2, threshold: int = 1000000) -> Any:
     """`scipy.spatial.distance_matrix`.
 
     >>> import jax, numpy as np
@@ -98,25 +96,40 @@ class Rectangle(_sp.Rectangle):
         gap = xp.maximum(a - d, c - b)
         return xp.maximum(xp.zeros_like(gap), gap), xp.maximum(b - c, d - a)
 
-    def min_distance_point(self, x: Any, p: Any = 2.0) -> Any:
+    def min_distance_point(self, x: Any, p: Any = 2) -> Any:
         """The distance of the nearest point from points."""
         near, _ = self._beside(x, x)
         return minkowski_distance(0.0 * near, near, p)
 
-    def max_distance_point(self, x: Any, p: Any = 2.0) -> Any:
+    def max_distance_point(self, x: Any, p: Any = 2) -> Any:
         """The distance of the farthest point from points."""
         _, far = self._beside(x, x)
         return minkowski_distance(0.0 * far, far, p)
 
-    def min_distance_rectangle(self, other: Any, p: Any = 2.0) -> Any:
+    def min_distance_rectangle(self, other: Any, p: Any = 2) -> Any:
         """The least distance of two points."""
         near, _ = self._beside(other.mins, other.maxes)
         return minkowski_distance(0.0 * near, near, p)
 
-    def max_distance_rectangle(self, other: Any, p: Any = 2.0) -> Any:
+    def max_distance_rectangle(self, other: Any, p: Any = 2) -> Any:
         """The greatest distance of two points."""
         _, far = self._beside(other.mins, other.maxes)
         return minkowski_distance(0.0 * far, far, p)
+
+
+def _own(rectangle: Any) -> Any:
+    """This pack's rectangle of SciPy's, which may be one already."""
+    if isinstance(rectangle, Rectangle):
+        return rectangle
+    return Rectangle(rectangle.maxes, rectangle.mins)
+
+
+covers_methods(
+    _sp.Rectangle,
+    _own,
+    "split min_distance_point max_distance_point min_distance_rectangle "
+    "max_distance_rectangle",
+)
 
 
 @covers(_sp.procrustes)

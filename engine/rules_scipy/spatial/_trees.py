@@ -18,7 +18,7 @@ from rules_scipy._methods import covers_methods
 
 from ._declare import OWN, covers
 from ._facts import Facts, fact, found
-from ._lengths import length
+from ._lengths import length, with_order
 
 __all__ = ["KDTree", "cKDTree"]
 
@@ -130,7 +130,7 @@ class _Tree:
         return _called(self.facts, "query_pairs", args, kwargs)
 
     def count_neighbors(
-        self, other: Any, r: Any, p: Any = 2.0, weights: Any = None,
+        self, other: Any, r: Any, p: Any = 2, weights: Any = None,
         cumulative: bool = True,
     ) -> Any:  # fmt: skip
         """How many pairs are near, which is constant, or the sum of their weights."""
@@ -141,25 +141,28 @@ class _Tree:
         return _weighed(self, other, r, p, weights, cumulative=cumulative)
 
     def query(
-        self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0,
+        self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2,
         distance_upper_bound: Any = np.inf, workers: Any = 1,
     ) -> Any:  # fmt: skip
         """Distances of the nearest points, and their numbers, which are constants."""
-        data, q = arrays(self.data, x)
+        p, data, q = with_order(p, self.data, x)
         k = k if isinstance(k, int | np.integer) else tuple(int(i) for i in k)
         options = {
-            "k": k, "eps": eps, "p": p, "workers": workers,
-            "distance_upper_bound": _number(distance_upper_bound),
+            "k": k, "eps": _number(eps, "eps"), "p": _number(p, "p"),
+            "workers": workers,
+            "distance_upper_bound": _number(
+                distance_upper_bound, "distance_upper_bound"
+            ),
         }  # fmt: skip
         i = _indices(data, q, self.facts.value, self.box, tuple(options.items()))
         return _distances(data, q, i, self.box, p), i
 
     def sparse_distance_matrix(
-        self, other: Any, max_distance: Any, p: Any = 2.0,
+        self, other: Any, max_distance: Any, p: Any = 2,
         output_type: Any = "dok_matrix",
     ) -> Any:  # fmt: skip
         """The distances up to one, in a matrix of SciPy."""
-        if not is_numpy(self.data, other.data) or output_type == "ndarray":
+        if not is_numpy(self.data, other.data, p) or output_type == "ndarray":
             refuse(
                 "sparse_distance_matrix",
                 "has derivatives in NumPy programs, as a matrix or a dict",
@@ -187,13 +190,19 @@ class _Tree:
 
 def _called(facts: Facts, name: str, args: Any, kwargs: Any) -> Any:
     args = tuple([_as_constant(a) for a in args])
-    return facts.look_up(name)(*args, **{k: _as_constant(x) for k, x in kwargs.items()})
+    kwargs = {k: _as_constant(x) for k, x in kwargs.items()}
+    return _asked(facts.look_up(name), args, kwargs)
+
+
+def _asked(method: Any, args: Any, kwargs: Any) -> Any:
+    return method(*args, **kwargs)
+
+
+rc.non_differentiable(_asked)
 
 
 def _as_constant(x: Any) -> Any:
-    if isinstance(x, _Tree):
-        return x.facts.value
-    return rc.ignore_derivatives(x) if rc.is_array(x) else x
+    return x.facts.value if isinstance(x, _Tree) else rc.ignore_derivatives(x)
 
 
 def _weighed(
@@ -201,7 +210,10 @@ def _weighed(
 ) -> Any:
     """The sums of the products of the weights of pairs up to each distance."""
     pair = weights if isinstance(weights, tuple) else (weights, weights)
-    a, b = arrays(*pair)
+    counts = [t.data.shape[0] for t in (tree, other)]
+    a, b = arrays(*[
+        np.ones(n) if x is None else x for x, n in zip(pair, counts, strict=True)
+    ])  # fmt: skip
     xp = rc.array_namespace(a, b)
     d = _all_distances(tree.data, other.data, tree.box, p)
     r = np.asarray(rc.ignore_derivatives(r), float)
@@ -220,10 +232,15 @@ def _all_distances(a: Any, b: Any, box: Any, p: Any) -> Any:
 rc.non_differentiable(_all_distances)
 
 
-def _number(x: Any) -> float:
+def _number(x: Any, name: str) -> float:
+    """An option that decides which points are near."""
     known = concrete(rc.ignore_derivatives(x))
     if known is None:
-        refuse("distance_upper_bound", "must be a constant")
+        refuse(
+            f"KDTree.query with a traced {name}",
+            "depends on a number that is not known in traced code: pass a constant, or "
+            "take the derivative outside of jit, vmap and torch.func",
+        )
     return float(known)
 
 

@@ -42,6 +42,7 @@ Derivatives exist at every order, in both modes, in data, weights, options that 
 |---|---|
 | `euclidean`, `minkowski`, `jensenshannon` and their kin at equal vectors | is zero, at every order ([](../explanation/conventions-at-kinks.md)); `sqeuclidean` is smooth |
 | `cityblock`, `chebyshev`, `braycurtis`, `canberra` | has kinks where entries are equal: zero there. Equal largest entries share |
+| `minkowski`, `distance_matrix` and others in `p` | is that for a float, or an array; a whole number is a constant |
 | `minkowski` with 1 < p < 2, where an entry of both is equal | is zero; the second one is infinite |
 | `canberra` where an entry of both is zero | leaves the term out, as SciPy does: the distance jumps there |
 | `cosine`, `correlation` of a zero, or constant, vector | NaN, as the value |

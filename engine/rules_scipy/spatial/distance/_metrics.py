@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_scipy.spatial._lengths import entry_power, length, root, size
+from rules_scipy.spatial._lengths import (
+    entry_power,
+    is_order,
+    length,
+    root,
+    size,
+    with_order,
+)
 from rules_scipy.special import rel_entr
 
 __all__ = ["BY_ENTRIES", "METRICS", "divergence_root", "logical"]
@@ -23,14 +30,15 @@ def _total(x: Any, w: Any = None) -> Any:
 
 
 def _minkowski(u: Any, v: Any, w: Any = None, p: Any = 2) -> Any:
+    p, u, v, w = with_order(p, u, v, w)
     d = u - v
     if w is None:
         return length(d, p)
     xp = rc.array_namespace(d)
-    if isinstance(p, int | float) and p == np.inf:
+    if is_order(p, np.inf):
         return _chebyshev(u, v, w)
     total = xp.sum(w * entry_power(d, p), axis=-1)
-    return total if isinstance(p, int | float) and p == 1 else root(total, p)
+    return total if is_order(p, 1) else root(total, p)
 
 
 def _euclidean(u: Any, v: Any, w: Any = None) -> Any:
