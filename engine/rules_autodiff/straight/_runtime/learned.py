@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from rules_autodiff._python.handlers import HANDLERS
 from rules_autodiff._python.lifted_code import ByIdentity
 from rules_autodiff.straight._program.kinds import Kind, kind_of
 
@@ -121,3 +122,10 @@ class Learned:
 
 
 LEARNED = Learned()
+
+
+def _without_notes(_run: Any, *_args: Any) -> None:
+    """A run over the code of another derivative: there is nothing to differentiate."""
+
+
+HANDLERS[Learned.note_call] = _without_notes
