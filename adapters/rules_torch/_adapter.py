@@ -14,6 +14,7 @@ from rules_torch._host.numpy_programs import numpy_function
 from rules_torch._rules.cuts import watched
 from rules_torch._rules.outside_tensors import refuse_in_body
 from rules_torch._values.leaves import SymbolError
+from rules_torch._values.strong_zero import strong_product
 
 from ._compat import is_symbol
 from ._config import CONFIG, TorchConfig
@@ -57,6 +58,10 @@ class TorchAdapter:
     def stop_gradient(self, x: Any) -> Any:
         """`x` without its derivative, in reverse and in forward mode."""
         return x.detach()
+
+    def strong_product(self, p: Tensor, dx: Tensor) -> Tensor:
+        """`p · dx`, zero where `dx` is zero and `p` is infinite or NaN."""
+        return strong_product(p, dx)
 
     def numpy_function(self, f: Any, *examples: Any) -> Any:
         """A function that runs outside of all transforms, and the tensors it has."""

@@ -17,7 +17,7 @@ from rules_core._rules.explain import RuleNotFound
 from rules_core._rules.frule_rrule import rrule
 from rules_core._tangents.canonical import has_tangent
 from rules_core._tangents.containers import Tangent
-from rules_core._tangents.leaves import is_complex, signed
+from rules_core._tangents.leaves import is_complex, is_same_kind, signed
 from rules_core._tangents.project import ProjectTo
 from rules_core._tangents.pullback import Pullback
 from rules_core._tangents.zeros import (
@@ -42,6 +42,8 @@ def _rows(
         RuleDefinitionError: The rows do not match the outputs and arguments.
     """
     several = isinstance(y, tuple)
+    if not several and type(partials) is tuple and len(partials) == inputs:
+        return (partials,)
     rows = partials if several else (partials,)
     good = isinstance(rows, tuple) and len(rows) == (len(y) if several else 1)
     if not good or not all(isinstance(r, tuple) and len(r) == inputs for r in rows):
@@ -201,6 +203,7 @@ def _make(
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     # The rule of a method receives the instance, not the function.
     pull, head = (_pull, 0) if table.method else (_pull_function, 1)
+    pull_one = _pull_one if table.method else _pull_one_function
 
     def value(args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         own = {k: v for k, v in kw.items() if k != "needs"} if asks_needs else kw
@@ -224,7 +227,10 @@ def _make(
         return y, pullback_of(y, args, kw)
 
     def pullback_of(y: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
-        return Pullback(pull, isinstance(y, tuple), args, rows_of(y, args, kw))
+        found = rows_of(y, args, kw)
+        if isinstance(y, tuple):
+            return Pullback(pull, args, found)
+        return Pullback(pull_one, *args, *found[0])  # flat: quickest to save
 
     scalar_rrule.__dict__[FROM_VALUE] = value, pullback_of
     return scalar_frule, scalar_rrule
@@ -251,32 +257,43 @@ def _broadcast(tangent: Any, y: Any) -> Any:
 
 
 def _like(primal: Any, tangent: Any) -> Any:
-    if isinstance(tangent, AbstractZero):
+    if isinstance(tangent, AbstractZero) or is_same_kind(primal, tangent):
         return tangent
     return ProjectTo(primal)(tangent)
 
 
-def _pull_function(
-    several: bool, args: tuple[Any, ...], rows: Any, dy: Any
-) -> tuple[Any, ...]:
-    return NoTangent(), *_pull(several, args, rows, dy)
+def _pull_function(args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any, ...]:
+    return NoTangent(), *_pull(args, rows, dy)
 
 
-def _pull(several: bool, args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any, ...]:
+def _pull(args: tuple[Any, ...], rows: Any, dy: Any) -> tuple[Any, ...]:
     """`Σⱼ conj(pⱼᵢ) dyⱼ` for every argument."""
-    dys = _outputs(dy, len(rows)) if several else (dy,)
-    cotangents: list[Any] = []
-    for i, x in enumerate(args):
-        if not has_tangent(x):
-            cotangents.append(NoTangent())
-            continue
-        pairs = zip([row[i] for row in rows], dys, strict=True)
-        # An output without a tangent has no part in it.
-        terms = [
-            strong_product(conj(p), d) for p, d in pairs if not isinstance(p, NoTangent)
-        ]
-        cotangents.append(_like(x, total(terms)) if terms else NoTangent())
-    return tuple(cotangents)
+    dys = _outputs(dy, len(rows))
+    columns = zip(*rows, strict=True) if rows else ((),) * len(args)
+    pairs = zip(args, columns, strict=True)
+    return tuple([_cotangent(x, column, dys) for x, column in pairs])
+
+
+def _pull_one_function(*given: Any) -> tuple[Any, ...]:
+    return NoTangent(), *_pull_one(*given)
+
+
+def _pull_one(*given: Any) -> tuple[Any, ...]:
+    """`conj(pᵢ) dy` for every argument, of the arguments, their partials, and `dy`."""
+    dys, count = given[-1:], len(given) // 2
+    pairs = zip(given[:count], given[count:-1], strict=True)
+    return tuple([_cotangent(x, (p,), dys) for x, p in pairs])
+
+
+def _cotangent(x: Any, column: tuple[Any, ...], dys: tuple[Any, ...]) -> Any:
+    """`Σⱼ conj(pⱼ) dyⱼ`; an output without a tangent has no part in it."""
+    if not has_tangent(x):
+        return NoTangent()
+    pairs = zip(column, dys, strict=True)
+    terms = [
+        strong_product(conj(p), dy) for p, dy in pairs if not isinstance(p, NoTangent)
+    ]
+    return _like(x, total(terms)) if terms else NoTangent()
 
 
 def _outputs(dy: Any, count: int) -> tuple[Any, ...]:

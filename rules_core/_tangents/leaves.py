@@ -28,6 +28,7 @@ __all__ = [
 _FLOATING = ("real floating", "complex floating")
 # The dtypes seen so far, with their classes: some compare equal to others.
 _KNOWN: dict[tuple[type, Any], bool] = {}
+_COMPLEX: dict[tuple[type, Any], bool] = {}
 
 # Entries of an object array that have no tangent.
 _NAMES = (str, bytes, int, type, type(None))
@@ -67,6 +68,8 @@ def signed(x: Any) -> Any:
     if _KNOWN.get((type(dtype), dtype)) or getattr(dtype, "kind", "i") not in "biu":
         return x
     xp = array_namespace(x)
+    if is_floating(xp, dtype):  # and known to be from now on
+        return x
     if not xp.isdtype(dtype, ("bool", "integral")):
         return x
     whole = xp.asarray(0).dtype
@@ -130,10 +133,15 @@ def is_complex(x: Any) -> bool:
     """Whether a number or array is complex."""
     if not is_array(x):
         return isinstance(x, complex)
-    kind = getattr(x.dtype, "kind", None)  # NumPy's and JAX's dtypes have a kind
-    if kind is not None:
-        return bool(kind == "c")
-    return is_complex_dtype(array_namespace(x), x.dtype)
+    dtype = x.dtype
+    key = type(dtype), dtype
+    answer = _COMPLEX.get(key)
+    if answer is None:
+        kind = getattr(dtype, "kind", None)  # NumPy's and JAX's dtypes have a kind
+        known = kind is not None
+        answer = kind == "c" if known else is_complex_dtype(array_namespace(x), dtype)
+        _COMPLEX[key] = answer
+    return answer
 
 
 def is_complex_dtype(xp: Any, dtype: Any) -> bool:

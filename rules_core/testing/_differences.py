@@ -33,6 +33,7 @@ Side: TypeAlias = Literal["both", "right", "left", "none"]
 
 # Not a round number: round steps coincide with the periods of periodic functions.
 START = 0.0617
+SINGLE = 2.0**-23  # round-off of single precision
 # Lengths of the ladder: 40 halvings lead from START to 6e-14.
 SHRINKS, COLUMNS, SIDED_COLUMNS = 40, 7, 12
 # Exceptions by which functions say that a point lies outside their domain.
@@ -95,11 +96,13 @@ def differentiate(curve: Curve, eps: float = 2.0**-52) -> Estimate:
         centre = guarded(0.0)
         if centre is None:
             return _failed(1, "none")
-        rounding = _rounding_of_a_line(guarded, centre, eps)
+        grain = _grain(guarded, centre, eps)
+        rounding = _rounding_of_a_line(guarded, centre, grain)
         side = _side(guarded) if rounding is None else "both"
         if side == "none":
             return _failed(centre.size, side)
         noise = _noise(guarded, centre, side, eps) if rounding is None else rounding
+        noise = np.fmax(noise, grain * np.abs(centre))
         rungs = _quotients(guarded, centre, side, noise, eps)
         value, error = _extrapolated(rungs, centre, side)
     return Estimate(value, SAFETY * error, side)
@@ -147,8 +150,22 @@ def _failed(size: int, side: Side) -> Estimate:
     return Estimate(np.full(size, np.nan), np.full(size, np.inf), side)
 
 
-def _rounding_of_a_line(
+def _grain(
     curve: Callable[[float], Vector | None], centre: Vector, eps: float
+) -> Vector:
+    """Unit round-off of each component.
+
+    One that moves, and at each step is a number of single precision, was rounded to it.
+    """
+    points = [curve(sign * START / k) for k in (1, 2) for sign in (1, -1)]
+    whole = np.array([centre, *[point for point in points if point is not None]])
+    moves = np.any(whole != centre, axis=0)
+    coarse = moves & np.all(whole == whole.astype(np.float32), axis=0)
+    return np.where(coarse, SINGLE, eps)
+
+
+def _rounding_of_a_line(
+    curve: Callable[[float], Vector | None], centre: Vector, grain: Vector
 ) -> Vector | None:
     """The rounding error of a curve that is a straight line, up to that error; or None.
 
@@ -159,7 +176,7 @@ def _rounding_of_a_line(
     if len(ends) < len(points):
         return None
     right, left, near_right, near_left = ends
-    rounding = eps * np.max(np.abs([centre, *ends]), axis=0)
+    rounding = grain * np.max(np.abs([centre, *ends]), axis=0)
     bend = np.maximum(
         np.abs(right + left - 2 * centre),
         np.abs(right - left - 2 * (near_right - near_left)),

@@ -1,8 +1,8 @@
-"""Shortcut for a host function on tensors that nothing differentiates or traces.
+"""Shortcuts for a host function on tensors that nothing transforms or traces.
 
 Most calls of a host function are of this kind, and on small tensors finding out which
 mechanism a call needs costs more than the call. So this asks as little as can tell
-that none is needed.
+that none is needed, or plain autograd.
 """
 
 from __future__ import annotations
@@ -16,12 +16,20 @@ from torch import Tensor
 
 import rules_core as rc
 from rules_core.extend import unflatten
-from rules_torch._compat import is_of_parameter, tracing_or_transforming
+from rules_torch._closures.convert import TENSORS
+from rules_torch._compat import (
+    is_of_parameter,
+    older_vmap_active,
+    tracing_or_transforming,
+)
 from rules_torch._host.jobs import PrimalJob
 from rules_torch._host.lent_arrays import REFUSALS, is_refused_write, needs_copies
+from rules_torch._rules.lookup import rules_by_type
 from rules_torch._rules.outside_tensors import outside_of
 from rules_torch._values.leaves import flatten
 from rules_torch._values.numpy_arrays import ALONE
+
+from .tensor_shortcut import recorder
 
 __all__ = ["set_shortcut"]
 
@@ -42,6 +50,27 @@ def set_shortcut(primitive: rc.Primitive) -> None:
         primitive.keep_shortcut(lambda: _shortcut(primitive))
 
 
+def _recorded(primitive: rc.Primitive) -> Shortcut:
+    """The shortcut of calls that autograd records."""
+    methods, arity = rules_by_type(primitive), primitive.table.arity
+    if methods is None or outside_of(primitive) is not None:
+        return lambda _: NotImplemented
+    recorded = recorder(primitive, methods)
+
+    def of_tensors(args: tuple[Any, ...]) -> Any:
+        types = tuple(map(type, args))
+        if len(args) != arity or not TENSORS.issuperset(types):
+            return NotImplemented
+        if tracing_or_transforming() or older_vmap_active():
+            return NotImplemented
+        for x in args:
+            if x.requires_grad:
+                return recorded(types, args)
+        return NotImplemented
+
+    return of_tensors
+
+
 def _shortcut(primitive: rc.Primitive) -> Shortcut:
     """The shortcut of a function; on few elements each line of it counts.
 
@@ -49,7 +78,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
     """
     import numpy as np
 
-    copies = needs_copies(primitive)
+    copies, recorded = needs_copies(primitive), _recorded(primitive)
     fun, array_type, count = primitive.run, np.ndarray, getrefcount
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
@@ -61,8 +90,10 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
         if len(args) != 1:
             return of_several(args)
         x = args[0]
-        if x.__class__ is not Tensor or x.requires_grad:
+        if x.__class__ is not Tensor:
             return of_several(args)
+        if x.requires_grad:
+            return recorded(args) if _grad_enabled() else of_several(args)
         if tracing_or_transforming():
             return NotImplemented
         try:
@@ -135,7 +166,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
         except (RuntimeError, TypeError):  # elsewhere, conjugate, bfloat16, …
             return NotImplemented
         if one is None:
-            return NotImplemented
+            return recorded(args) if _grad_enabled() else NotImplemented
         if copies:
             arrays = [x if type(x) in _VALUES else x.copy() for x in arrays]
         elif not inputs:

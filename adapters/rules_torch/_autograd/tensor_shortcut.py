@@ -26,7 +26,9 @@ from rules_torch._rules.outside_tensors import Outside, outside_of
 
 from .repeated_call import Slot, Unlike, apply_quick
 
-__all__ = ["set_direct"]
+__all__ = ["recorder", "set_direct"]
+
+Recorder = Callable[[tuple[type, ...], tuple[Any, ...]], Any]
 
 _grad_enabled = torch.is_grad_enabled
 
@@ -57,7 +59,7 @@ def _unless_active(outside: Outside, direct: Callable[..., Any]) -> Callable[...
 def _shortcut(primitive: rc.Primitive, methods: Any) -> Callable[..., Any]:
     """The shortcut of a function; on few elements each line of it counts."""
     fun, arity = primitive.fun, primitive.table.arity
-    slots: dict[tuple[type, ...], Slot] = {}
+    recorded = recorder(primitive, methods)
 
     def of_one(args: tuple[Any, ...]) -> Any:
         if len(args) != 1:
@@ -85,6 +87,17 @@ def _shortcut(primitive: rc.Primitive, methods: Any) -> Callable[..., Any]:
                 return recorded(types, args)
         return fun(*args)
 
+    return of_one if arity == 1 else of_several
+
+
+def recorder(primitive: rc.Primitive, methods: Any) -> Recorder:
+    """Records a call for the backward pass, with the rule of its types.
+
+    The arguments are tensors, as many as the function has, and none is traced or
+    transformed; it returns NotImplemented where the dispatcher has to see to the call.
+    """
+    slots: dict[tuple[type, ...], Slot] = {}
+
     def recorded(types: tuple[type, ...], args: tuple[Any, ...]) -> Any:
         slot, rule = slots.get(types), methods[types]
         if rule is None or rule.needs or autocast_active() or is_watching():
@@ -99,4 +112,4 @@ def _shortcut(primitive: rc.Primitive, methods: Any) -> Callable[..., Any]:
                 pair = unlike.pair
         return slot.take_apart(args, pair)
 
-    return of_one if arity == 1 else of_several
+    return recorded

@@ -42,6 +42,7 @@ def test_the_estimate_is_sharp(name, x):
 
 @given(x=POINTS)
 @example(x=-1.8361059042552212)
+@example(x=0.001440721134283507)
 def test_single_precision_inside_is_noticed(x):
     def rounded(t):
         return np.sin([x + x * t]).astype(np.float32)

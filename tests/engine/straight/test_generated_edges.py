@@ -151,9 +151,9 @@ def test_by_numba():
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(20000, 20400, 40))
 def test_by_numba_nightly(first, monkeypatch):
-    """400 programs."""
+    """160 programs: numba compiles each for two seconds."""
     monkeypatch.setenv(files.FOLDER, "off")
-    run_programs(range(first, first + 40), least=0.4)
+    run_programs(range(first, first + 16), least=0.4)
 
 
 def check_kept(seed):
@@ -186,6 +186,6 @@ def test_what_is_kept():
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(21000, 21200, 40))
 def test_what_is_kept_nightly(first, monkeypatch):
-    """200 programs."""
+    """80 programs: numba compiles each for two seconds."""
     monkeypatch.setenv(files.FOLDER, "off")
-    assert sum(map(check_kept, range(first, first + 40))) > 5
+    assert sum(map(check_kept, range(first, first + 16))) > 2
