@@ -11,7 +11,7 @@ the point and in every parameter.
 0.25
 """
 
-from . import _programs as _programs, _ranks as _ranks
+from . import _fits as _fits, _programs as _programs, _ranks as _ranks
 from ._bounded import (
     anglit as anglit,
     arcsine as arcsine,

@@ -491,3 +491,22 @@ def frozen_logpdf(self: Any, x: Any) -> Any:
 def frozen_pdf(self: Any, x: Any) -> Any:
     """Likewise."""
     return multivariate_normal.pdf(x, self.mean, self.cov)
+
+
+# By a distribution, the attributes of a frozen one that are its parameters.
+_PARAMETERS = {"dirichlet": ("alpha",), "multivariate_t": ("loc", "shape", "df")}
+
+
+def _of_frozen(own: Multivariate, name: str, attributes: tuple[str, ...]) -> Any:
+    def method(self: Any, x: Any) -> Any:
+        return getattr(own, name)(x, *[getattr(self, a) for a in attributes])
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+for _known in (dirichlet, multivariate_t):
+    _theirs = getattr(st._multivariate, f"{_known.name}_frozen")  # noqa: SLF001
+    for _method in ("logpdf", "pdf"):
+        _body_of = _of_frozen(_known, _method, _PARAMETERS[_known.name])
+        stand_in(vars(_theirs)[_method])(_body_of)

@@ -134,6 +134,18 @@ class Variable:
         own: Any = self._frozen()
         return plain(own.isf(exp(floats(logp)[1])))
 
+    def moment(self, order: int = 1, kind: str = "raw", *, method: Any = None) -> Any:
+        """A moment of order 1 or 2: `"raw"`, `"central"` or `"standardized"`."""
+        own: Any = self._frozen()
+        if order not in (1, 2) or kind not in ("raw", "central", "standardized"):
+            return own.refuse(f"moment({order}, kind={kind!r})")
+        if kind == "raw":
+            return own.moment(order)
+        variance = own.var()
+        if order == 1:
+            return 0.0 * variance
+        return variance if kind == "central" else 0.0 * variance + 1.0
+
     def sample(
         self, shape: Any = (), *, rng: Any = None, reparameterised: bool = False
     ) -> Any:
@@ -146,7 +158,7 @@ class Variable:
 
 # Besides what is defined here.
 _REFUSED = (
-    "mode skewness kurtosis moment logentropy plot reset_cache cache_policy tol "
+    "mode skewness kurtosis logentropy plot reset_cache cache_policy tol "
     "validation_policy mu sigma a b n p"
 ).split()
 _NAMES = {
