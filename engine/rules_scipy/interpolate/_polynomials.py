@@ -9,6 +9,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_core.extend import stand_in
 
 from ._arrays import (
     along,
@@ -203,6 +204,15 @@ class BarycentricInterpolator(_Through, _sp.BarycentricInterpolator):
     def _taylor(self, q: Any, der: int) -> list[Any]:
         xi, wi, yi, q = arrays(self.xi, self.wi, self.yi, q)
         return barycentric(xi, wi, yi, q, der)
+
+
+@stand_in(_sp.BarycentricInterpolator.set_yi)
+def set_values(self: Any, yi: Any, axis: Any = None) -> None:
+    """Of an interpolant of constants, whose fields are SciPy's."""
+    cure = (
+        "has no derivative. Make a new interpolant of xi and yi inside of the program"
+    )
+    refuse("set_yi", cure)
 
 
 def _weights(xi: Any) -> Any:
