@@ -90,7 +90,7 @@ def test_third_order_of_a_fixed_point(modes):
     assert derivative(settled, modes)(0.9) == pytest.approx(known, rel=1e-9)
 
 
-@pytest.mark.covering(every=13)
+@pytest.mark.covering(every=13, start=9)
 @THIRD
 @pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS)
 def test_third_order_along_a_line(f, modes):
