@@ -34,7 +34,8 @@ from rules_core._hosts.constant_numbers import (
     refuse_moving_constant,
 )
 from rules_core._hosts.flat_call import FlatCall
-from rules_core._hosts.function_reads import Reads, functions_in, reads_of
+from rules_core._hosts.function_reads import Reads, reads_of
+from rules_core._hosts.functions_in import functions_in
 from rules_core._hosts.layouts import (
     LEAF,
     Opener,

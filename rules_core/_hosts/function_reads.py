@@ -12,28 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType
 from typing import Any
 
 from rules_core._base.arrays import is_array_type
 from rules_core._base.errors import UnsupportedError
-from rules_core._base.opaque_modules import OURS, is_closed, root_of
-from rules_core._primitives.primitive import Primitive
+from rules_core._base.opaque_modules import is_closed, root_of
 from rules_core._tangents.structure import structure
 
 from .code_names import cell_value, names_read
+from .functions_in import PLAIN, functions_in
 from .read_places import Place, places_read
 from .value_facts import Facts
 
-__all__ = ["Reads", "functions_in", "reads_of"]
+__all__ = ["Reads", "reads_of"]
 
 Key = tuple[str, int]
 Names = Callable[[dict[int, Any]], set[Any]]
-
-CALLED = (FunctionType, MethodType, partial)
-PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), type(Ellipsis)})
-# Containers in containers that are searched for functions.
-DEEPEST = 20
 
 
 class Reads:
@@ -157,29 +152,6 @@ def reads_of(values: Any) -> Reads | None:
         return None
     functions = [x for value in values for x in functions_in(value)]
     return Reads(functions) if functions else None
-
-
-def functions_in(x: Any, depth: int = 0) -> Iterator[Any]:
-    """The functions of a program in a value."""
-    if type(x) in PLAIN or is_array_type(type(x)) or depth > DEEPEST:
-        return
-    if isinstance(x, Primitive):
-        x = x.fun
-    if isinstance(x, CALLED):
-        yield x
-        return
-    if isinstance(x, type):
-        if not is_closed(root_of(x)):
-            yield x
-        return
-    if callable(x) and root_of(type(x)) not in OURS:
-        yield x
-        return
-    if (function := getattr(x, "captured_function", None)) is not None:
-        yield from functions_in(function, depth + 1)
-    level = structure(x)
-    for entry in () if level is None else level.values:
-        yield from functions_in(entry, depth + 1)
 
 
 def _name(f: Any) -> str:

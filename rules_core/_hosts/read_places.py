@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import partial
+from itertools import islice
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -21,10 +22,11 @@ from types import (
 from typing import Any, NamedTuple
 from weakref import ref
 
-from rules_core._base.opaque_modules import is_closed, root_of
+from rules_core._base.opaque_modules import OURS, is_closed, root_of
 from rules_core._primitives.primitive import Primitive
 
 from .code_names import cell_value, names_read
+from .functions_in import functions_in
 
 __all__ = ["Place", "attribute_of_class", "places_read"]
 
@@ -33,6 +35,8 @@ INERT = frozenset({
     int, bool, str, bytes, type(None), range, type(Ellipsis), BuiltinFunctionType,
 })  # fmt: skip
 CONTAINERS = (list, tuple, dict, MappingProxyType)
+# Entries of a container that are looked into.
+MOST = 100
 UNWRAPPED = (staticmethod, classmethod)
 
 
@@ -79,6 +83,7 @@ class _Places:
     def __init__(self, everything: bool, written: set[str]) -> None:
         self.everything, self.written = everything, written
         self.seen: dict[Any, Any] = {}
+        self.inside: dict[int, Any] = {}  # instances
 
     def of(self, f: Any) -> Iterator[Place]:
         if isinstance(f, type):
@@ -86,11 +91,11 @@ class _Places:
         elif isinstance(f, FunctionType):
             yield from self.read_by(f, captured=self.everything)
         elif isinstance(f, MethodType | partial):
-            inner = f.__func__ if isinstance(f, MethodType) else f.func
-            if self.everything:
-                held = f.__self__ if isinstance(f, MethodType) else (f.args, f.keywords)
-                yield Place(_name(f), held, f)
-            yield from self.of(inner)
+            is_method = isinstance(f, MethodType)
+            held = (f.__self__,) if is_method else (*f.args, *f.keywords.values())
+            for x in held if self.everything else ():
+                yield from self.follow(_name(f), x, None, frozenset(), f)
+            yield from self.of(f.__func__ if is_method else f.func)
         else:
             call = attribute_of_class(type(f), "__call__")
             if self.everything:
@@ -193,8 +198,25 @@ class _Places:
             yield from self.follow(path, f, None, names, owner)
         yield Place(path, x, owner)
         yield from self.called(path, x)
+        if self.everything and id(x) not in self.inside:
+            self.inside[id(x)] = x
+            yield from self.held_inside(path, x, names)
         wanted = names if attribute is None else {attribute}
         yield from self.named(path, type(x), wanted, names)
+
+    def held_inside(self, path: str, x: Any, names: Any) -> Iterator[Place]:
+        """The places that functions read which code reaches through an instance."""
+        if root_of(type(x)) in OURS:
+            for f in functions_in(x):
+                yield from self.of(f)
+        elif type(x) in CONTAINERS:
+            entries = x if isinstance(x, list | tuple) else x.values()
+            for entry in islice(entries, MOST):
+                if _has_dict(entry):
+                    yield from self.follow(path, entry, None, names, x)
+        elif _has_dict(x):
+            for name in names & vars(x).keys():
+                yield from self.follow(f"{path}.{name}", vars(x)[name], None, names, x)
 
     def called(self, path: str, x: Any) -> Iterator[Place]:
         """Values read by functions that code gets from a wrapper, a list or a dict."""
@@ -212,7 +234,7 @@ class _Places:
             return
         for base in owner.__mro__ if isinstance(owner, type) else (owner,):
             yield Place(path, None, base)
-            special = filter(_is_special, vars(base)) if isinstance(base, type) else ()
+            special = _special_methods(base) if isinstance(base, type) else ()
             for name in {*(wanted & vars(base).keys()), *special}:
                 key = (id(base), name)
                 if key not in self.seen and not is_closed(root_of(base)):
@@ -223,6 +245,13 @@ class _Places:
 def _name(f: Any) -> str:
     f = f.func if isinstance(f, partial) else f
     return getattr(f, "__name__", None) or type(f).__name__
+
+
+def _special_methods(cls: type) -> Iterator[str]:
+    """Names of what Python calls by itself; others are caches, as `__slotnames__`."""
+    for name, entry in vars(cls).items():
+        if _is_special(name) and hasattr(type(entry), "__get__"):
+            yield name
 
 
 def _is_special(name: str) -> bool:
