@@ -197,6 +197,8 @@ def captured_by(functions: list[Any]) -> dict[int, Any]:
         x = ends.pop()
         if id(x) in found or type(x) in PLAIN or is_array_type(type(x)):
             continue
+        if isinstance(x, type):  # of which the attributes are the program's
+            continue
         found[id(x)] = x
         level = structure(x)
         ends.extend(() if level is None else level.values)

@@ -90,12 +90,10 @@ class _Places:
             yield from self.follow(f.__name__, f, None, frozenset(), None)
         elif isinstance(f, FunctionType):
             yield from self.read_by(f, captured=self.everything)
-        elif isinstance(f, MethodType | partial):
-            is_method = isinstance(f, MethodType)
-            held = (f.__self__,) if is_method else (*f.args, *f.keywords.values())
-            for x in held if self.everything else ():
-                yield from self.follow(_name(f), x, None, frozenset(), f)
-            yield from self.of(f.__func__ if is_method else f.func)
+        elif isinstance(f, MethodType):
+            yield from self.bound(f, f.__func__, (f.__self__,))
+        elif isinstance(f, partial):
+            yield from self.bound(f, f.func, (*f.args, *f.keywords.values()))
         else:
             call = attribute_of_class(type(f), "__call__")
             if self.everything:
@@ -103,6 +101,14 @@ class _Places:
                 yield from self.methods(f)
             if isinstance(call, FunctionType):
                 yield from self.read_by(call, captured=True)
+
+    def bound(self, f: Any, inner: Any, held: tuple[Any, ...]) -> Iterator[Place]:
+        """The places of a function and, if wanted, of the arguments that it holds."""
+        code = inner.__code__ if isinstance(inner, FunctionType) else None
+        names = frozenset() if code is None else names_read(code).attributes
+        for x in held if self.everything else ():
+            yield from self.follow(_name(f), x, None, names, f)
+        yield from self.of(inner)
 
     def methods(self, f: Any) -> Iterator[Place]:
         """The places that a library may read for a callable instance."""
@@ -196,6 +202,9 @@ class _Places:
         elif isinstance(x, partial | MethodType):
             f = x.func if isinstance(x, partial) else x.__func__
             yield from self.follow(path, f, None, names, owner)
+            if self.everything and id(x) not in self.inside:
+                self.inside[id(x)] = x
+                yield from self.of(x)
         yield Place(path, x, owner)
         yield from self.called(path, x)
         if self.everything and id(x) not in self.inside:

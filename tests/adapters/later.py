@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, deque, namedtuple
 from enum import Enum
+from functools import partial
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -18,6 +19,10 @@ VALUES = {"two": 2.0, "half": 0.5}
 
 class Class:
     k = 2.0
+
+    @classmethod
+    def told(cls):
+        return cls.k
 
 
 class Slotted:
@@ -59,6 +64,10 @@ chosen, operation = constant(2.0), np.add
 
 def helper():
     return number
+
+
+holders = [SimpleNamespace(read=helper)]
+holder = SimpleNamespace(inner=holders[0])
 
 
 def setter(name, convert=float):
@@ -107,6 +116,14 @@ READS = {
     ),
     "bound method": (thing_of_class.told, set_thing),
     "instance": (thing_of_class, set_thing),
+    "partial": (
+        partial(lambda k: k[0], listed),
+        lambda k: listed.__setitem__(0, k),
+    ),
+    "held function": (lambda: holder.inner.read(), setter("number")),
+    "held in a list": (lambda: holders[0].read(), setter("number")),
+    "generator": (lambda: sum(number for _ in range(1)), setter("number")),
+    "class method": (Class.told, lambda k: setattr(Class, "k", k)),
 }
 
 

@@ -11,12 +11,17 @@ import rules_core as rc
 from rules_autodiff import grad, vjp
 
 number, listed, held, table = 2.0, [2.0], np.array([2.0, 1.0]), {"k": 2.0}
+whole, text = 2, "two"
 module, thing = ModuleType("settings"), SimpleNamespace(k=2.0)
 vars(module)["k"] = 2.0
 
 
 class Class:
     k = 2.0
+
+    @classmethod
+    def told(cls):
+        return cls.k
 
 
 class Thing:
@@ -58,6 +63,16 @@ def set_number(k):
     number = k
 
 
+def set_whole(k):
+    global whole  # noqa: PLW0603
+    whole = int(k)
+
+
+def set_text(k):
+    global text  # noqa: PLW0603
+    text = "two" if k == 2.0 else "half"
+
+
 def set_thing(k):
     thing_of_class.k = k
 
@@ -76,6 +91,9 @@ READS = {
     "method": (lambda: thing_of_class.told(), set_thing),
     "call": (lambda: thing_of_class(), set_thing),
     "getattr": (lambda: getattr(thing_of_class, "k"), set_thing),  # noqa: B009
+    "whole number": (lambda: whole if whole == 2 else 0.5, set_whole),
+    "text": (lambda: {"two": 2.0, "half": 0.5}[text], set_text),
+    "class method": (Class.told, lambda k: setattr(Class, "k", k)),
     "two steps": (
         lambda: thing_of_class.inner.k,
         lambda k: setattr(thing_of_class.inner, "k", k),

@@ -70,6 +70,23 @@ def test_second_derivatives(kind, solver):
         pull()
 
 
+@pytest.mark.parametrize("solver", ["root", "quad"])
+def test_linearised_functions(solver):
+    run = later.SOLVERS[solver]
+
+    def program(p):
+        return run(jnp, later.helper, p)
+
+    slope = known(program)
+    _, push = jax.linearize(program, P)
+    assert close(push(1.0), slope)
+    later.READS["helper"][1](0.5)
+    try:
+        assert close(push(1.0), slope)
+    except rc.UnsupportedError as error:
+        assert ERROR in str(error)  # noqa: PT017
+
+
 WAYS = {
     "grad": jax.grad,
     "jitted": lambda f: jax.jit(jax.grad(f)),
