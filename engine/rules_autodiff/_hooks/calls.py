@@ -431,8 +431,8 @@ def call_opaque(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     if result is not NotImplemented:
         return result
     result = look_up(run, f, args, kwargs)
-    if result is not NotImplemented:
-        return result
+    if result is not NotImplemented or stand_in_of(f) is not None:
+        return result  # NotImplemented is what the stand-in of an operator answers
     owner = getattr(f, "__self__", None)
     if isinstance(owner, np.ndarray) and f.__name__ in METHODS:
         return run.call(getattr(np, f.__name__), owner, *args, **kwargs)

@@ -85,6 +85,7 @@ def _built(plan: Any, args: Any, arrays: Any, flat: Any) -> Any:
     if type(plan) is tuple:
         return tuple([_built(part, args, arrays, flat) for part in plan])
     if plan.same:
+        _lay_out(args[0], plan.result)
         return args[0]
     if plan.index is None:
         return plan.result
@@ -96,6 +97,14 @@ def _built(plan: Any, args: Any, arrays: Any, flat: Any) -> Any:
     if is_sparse(plan.result):
         return assembled(plan.result, data)
     return data if plan.index.ndim else data[()]
+
+
+def _lay_out(x: Any, like: Any) -> None:
+    """Places of a matrix as SciPy leaves them: `permute_dims` turns its argument."""
+    if x.format == "coo":
+        turned = dict(vars(like))
+        del turned["data"]
+        vars(x).update(turned)
 
 
 def assembled(template: Any, data: Any) -> Any:
@@ -273,7 +282,7 @@ def planned(f: Any, args: Any, kwargs: Any) -> Any:
     ones = _Numbers(distinct=False)
     counted = f(*ones.replace(args), **ones.replace(kept))
     if given and found is given[0]:
-        return Move(None, None, None, same=True)
+        return Move(found, None, None, same=True)
     return _compared(f, true, found, counted, numbers.made)
 
 
@@ -411,6 +420,7 @@ rc.non_differentiable(
     [
         _drops,
         _has_zeros,
+        _lay_out,
         _listed,
         _order,
         _places_of_nonzeros,

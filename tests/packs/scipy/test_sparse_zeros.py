@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg as la
+from scipy.linalg import expm as dense_expm
 
 from rules_autodiff import grad, jvp, vjp
 from rules_core import UnsupportedError
 
+# SciPy's own calls warn of the formats that they choose.
+pytestmark = pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 V = np.array([2.0, 3.0, 0.5, 1.5, 4.0, 7.0])
 DV = np.array([0.3, 0.7, 0.2, -0.1, 0.4, 0.9])
 WEIGHTS = np.random.default_rng(7).normal(size=400)
@@ -55,8 +59,16 @@ STORED = {
     "product with zeros": lambda v: matrix(v - 2.0) @ matrix(v),
     "diagonal with zeros": lambda v: diagonal(v) @ np.ones(3),
     "sum of zeros": lambda v: diagonal(v).sum(axis=0) + diagonal(v).sum(),
+    "inv of a triangle": lambda v: la.inv(triangle(v)),
+    "expm of a triangle": lambda v: la.expm(triangle(v)),
+    "spsolve of a triangle": lambda v: la.spsolve(triangle(v), triangle(v[::-1])),
     "zeros plus": lambda v: diagonal(v) + sp.eye_array(3),
 }
+
+
+def triangle(v, format="csc"):
+    rows, columns = [0, 1, 2, 0, 3], [0, 1, 2, 2, 3]
+    return sp.coo_array((v[[0, 1, 3, 4, 5]], (rows, columns))).asformat(format)
 
 
 def diagonal(v, **options):
@@ -86,9 +98,20 @@ DROPPED = {
     "find": lambda v: sp.find(matrix(v - 2.0))[2],
     "minus itself": lambda v: matrix(v) - matrix(v),
     "sum of zeros": lambda v: matrix(v - 2.0) + matrix(v - 2.0),
+    "inv": lambda v: la.inv(triangle(v - V * at(4))),
+    "expm": lambda v: la.expm(triangle(v - V * at(4))),
+    "expm of csr": lambda v: la.expm(triangle(v - V * at(4), "csr")),
+    "expm of coo": lambda v: la.expm(triangle(1e-3 * (v - V * at(4)), "coo")),
+    "spsolve": lambda v: la.spsolve(triangle(v - V * at(4)), sp.eye_array(4)),
+    "spsolve for zeros": lambda v: la.spsolve(triangle(v), triangle(v - V * at(1))),
+    "inv of ones": lambda v: la.inv(sp.csc_array(np.tril(np.ones((3, 3))) * v[:3])),
     "diagonal": lambda v: diagonal(v).tocsr(),
     "format": lambda v: diagonal(v, format="csr"),
 }
+
+
+def at(i):
+    return np.eye(6)[i]
 
 
 @pytest.mark.covering(every=3)
@@ -101,3 +124,33 @@ def test_zeros_that_scipy_drops_are_refused(name):
         grad(f)(V)
     with pytest.raises(UnsupportedError, match="drops numbers that are zero"):
         jvp(f, (V,), (DV,))
+
+
+@pytest.mark.full
+def test_numbers_that_are_too_small_to_be_stored_are_no_loss():
+    ones = np.ones(150)
+
+    def chain(v):
+        return sp.diags_array([ones * v[0], ones * v[1]], offsets=[1, -1]).tocsc()
+
+    v = np.array([1e-3, 2e-3])
+    assert la.expm(chain(v)).nnz < 151**2
+    want = grad(lambda v: dense_expm(chain(v).toarray()).sum())(v)
+    np.testing.assert_allclose(grad(lambda v: la.expm(chain(v)).sum())(v), want)
+
+
+@pytest.mark.parametrize("format", ["csc", "coo"])
+def test_scipy_does_not_change_the_matrix(format):
+    """It sorts and adds up entries in place, where numbers would lose derivatives."""
+
+    def f(v):
+        a = sp.coo_array((v[:4] / 9, ([1, 0, 1, 1], [1, 1, 0, 0]))).asformat(format)
+        return stored(la.expm(a))
+
+    def g(v):
+        a = sp.csc_array((v[:4] / 9, [1, 1, 0, 1], [0, 2, 4]))
+        return stored(la.expm(a))
+
+    for program in (f, g):
+        want = (program(V + 1e-6 * DV) - program(V - 1e-6 * DV)) / 2e-6
+        assert grad(program)(V) @ DV == pytest.approx(want, rel=1e-6)
