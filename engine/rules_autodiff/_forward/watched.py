@@ -49,7 +49,8 @@ def filled(x: Any, where: Any) -> Any:
     """NaN in the places, and zeros elsewhere, of the class and shape of a tangent."""
     if is_number(x):
         return type(x)(np.nan if where else 0.0)
-    return np.where(where, x.dtype.type(np.nan), x.dtype.type(0.0))
+    made = np.where(where, x.dtype.type(np.nan), x.dtype.type(0.0))
+    return np.broadcast_to(made, x.shape)
 
 
 def probe_of(dx: Any) -> Any:
