@@ -19,6 +19,7 @@ __all__ = [
     "full_like",
     "ignoring_warnings",
     "is_numpy",
+    "kept",
     "refuse",
     "taken",
 ]
@@ -100,6 +101,16 @@ def _in_dtype(xp: Any, x: Any, dtype: Any, like: Any) -> Any:
     x = stacked(xp, x)
     own = xp.result_type(dtype, xp.complex64) if _is_complex(xp, x) else dtype
     return x if x.dtype == own else xp.astype(x, own)
+
+
+def kept(x: Any) -> Any:
+    """A copy, which later writes to the array do not reach, of NumPy's and PyTorch's.
+
+    For what SciPy computes or copies when it makes an object.
+    """
+    if isinstance(x, np.ndarray):
+        return np.array(x)
+    return x.clone() if rc.is_array(x) and hasattr(x, "clone") else x
 
 
 def full_like(x: Any, shape: Any, value: float = 0.0) -> Any:

@@ -15,6 +15,7 @@ from rules_scipy._arrays import (
     full_like,
     ignoring_warnings,
     is_numpy,
+    kept,
     refuse,
     taken,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "ignoring_warnings",
     "interval",
     "is_numpy",
+    "kept",
     "own_class",
     "place",
     "placed",

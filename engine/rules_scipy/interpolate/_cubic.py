@@ -25,6 +25,7 @@ from ._arrays import (
     full_like,
     increasing,
     is_numpy,
+    kept,
 )
 from ._pieces import PPoly
 
@@ -49,7 +50,7 @@ def _data(x: Any, y: Any, axis: int, *others: Any) -> tuple[Any, ...]:
                 f"The length of `y` along `axis`={axis} doesn't match the length of `x`"
             )
             raise ValueError(message)
-    return increasing(x), *ys
+    return increasing(kept(x)), *ys
 
 
 def hermite(x: Any, y: Any, s: Any) -> Any:

@@ -19,6 +19,7 @@ from ._arrays import (
     increasing,
     interval,
     is_numpy,
+    kept,
     refuse,
 )
 from ._cubic import hermite, pchip_slopes
@@ -56,6 +57,7 @@ class RegularGridInterpolator(_sp.RegularGridInterpolator):
     fill_value: Any = _NAN
     grid: Any = ()
     values: Any = None
+    first: Any = None
 
     def __init__(
         self, points: Any, values: Any, method: Any = "linear",
@@ -83,6 +85,10 @@ class RegularGridInterpolator(_sp.RegularGridInterpolator):
         self.grid, self.values = tuple(map(increasing, points)), values
         self.method, self.bounds_error = method, bounds_error
         self.fill_value = fill_value
+        # Splines are solved for here, by SciPy, and not again after later writes.
+        self.first = None
+        if method in _DEGREES:
+            self.first = kept(values), *map(kept, self.grid)
 
     def __call__(self, xi: Any, method: Any = None, *, nu: Any = None) -> Any:
         """Values at points along the last axis, or in a tuple of coordinates."""
@@ -90,7 +96,10 @@ class RegularGridInterpolator(_sp.RegularGridInterpolator):
         _check_method(method, nu)
         _check_sizes(self.grid, method)
         d = len(self.grid)
-        values, *grid = arrays(self.values, *self.grid)
+        own = (self.values, *self.grid)
+        if self.first is not None and method == self.method:
+            own = self.first
+        values, *grid = arrays(*own)
         values, xi = arrays(values, coordinates(xi, d))
         if xi.shape[-1] != d:
             message = f"The requested sample points xi have dimension {xi.shape[-1]}"

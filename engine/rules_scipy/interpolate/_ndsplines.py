@@ -23,6 +23,7 @@ from ._arrays import (
     increasing,
     interval,
     is_numpy,
+    kept,
     refuse,
 )
 from ._basis import basis, knot_interval
@@ -102,7 +103,7 @@ class NdBSpline(_sp.NdBSpline):
     def __init__(self, t: Any, c: Any, k: Any, *, extrapolate: Any = None) -> None:
         check(_sp.NdBSpline, t, c, k, extrapolate=extrapolate)
         c, *own = arrays(c, *t)
-        self.t = tuple([increasing(x, strictly=False) for x in own])
+        self.t = tuple([increasing(kept(x), strictly=False) for x in own])
         self.c = c
         degrees = (k,) * len(own) if np.ndim(k) == 0 else k
         self.k = tuple([operator.index(x) for x in degrees])

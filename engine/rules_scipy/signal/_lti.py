@@ -16,6 +16,7 @@ import rules_core as rc
 
 from ._axis import fixed, flipped, together, vector
 from ._declare import At, declared
+from ._forms import parts_of
 from ._responses import products, series
 from ._systems import simulated, space_of, stepped, transfer_of
 
@@ -76,6 +77,7 @@ def _discrete(at: At, system: Any, x0: Any, t: Any, name: str, length: int) -> A
     if t is not None:
         message = f"derivative of {name} with t; give the number n of steps"
         raise rc.UnsupportedError(message)
+    system = parts_of(system)
     space = space_of(system[:-1] if isinstance(system, tuple) else system, name)
     n, count = at.y[1][0].shape[0], space[1].shape[1]
     ones = np.where(np.arange(n)[:, None] < length, np.eye(count)[:, None], 0.0)

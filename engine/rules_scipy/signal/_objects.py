@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import scipy.signal as _sp
 from scipy.signal import _ltisys
 
 import rules_core as rc
 from rules_core.extend import stand_in
+from rules_scipy._methods import covers_methods
 
+from ._forms import in_form, parts_of
 from ._lti import bode, dbode, dfreqresp, dimpulse, dstep, freqresp, impulse, step
+from ._operators import NAMES, Operators
 from ._systems import cont2discrete, dlsim, lsim
 
 __all__ = ["StateSpace", "TransferFunction", "ZerosPolesGain", "dlti", "lti"]
@@ -24,17 +26,16 @@ _NAMES: dict[int, tuple[str, ...]] = {
 }
 
 
-class _System:
+class _System(Operators):
     """A system by its arrays: a container of them.
 
     Attributes:
-        parts: Two, three or four arrays.
+        parts: Two, three or four arrays, as `in_form` makes them.
         dt: The step of a discrete system, a constant; None of a continuous one.
     """
 
     def __init__(self, parts: Sequence[Any], dt: Any = None) -> None:
-        self.parts = tuple([_array(x) for x in parts])
-        self.dt = dt
+        self.parts, self.dt = tuple(parts), dt
 
     def __tangent_structure__(self) -> rc.Structure:
         names = [str(i) for i in range(len(self.parts))]
@@ -45,6 +46,20 @@ class _System:
             return own(values, self.dt)
 
         return rc.Structure(own, "field", names, list(self.parts), build)
+
+    def made(self, parts: Sequence[Any]) -> Any:
+        """A system of this kind."""
+        own = _Continuous if self.dt is None else _Discrete
+        return own(parts, self.dt)
+
+    def taken(self, other: Any) -> Any:
+        """The other operand of a sum or product."""
+        if isinstance(other, _ltisys.LinearTimeInvariant):
+            other = _own(other)
+        if isinstance(other, _System):
+            return other if (other.dt is None) == (self.dt is None) else None
+        is_number = isinstance(other, int | float | complex)
+        return other if is_number or rc.is_array(other) else None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in ("parts", "dt"):
@@ -69,10 +84,6 @@ def _of_scipy(time: str) -> property:
         return getattr(_ltisys, f"{_FORMS[len(self.parts)]}{time}")
 
     return property(found)
-
-
-def _array(x: Any) -> Any:
-    return x if rc.is_array(x) else np.asarray(x, float)
 
 
 class _Continuous(_System):
@@ -103,12 +114,7 @@ class _Continuous(_System):
     def to_discrete(self, dt: float, method: str = "zoh", alpha: Any = None) -> Any:
         """The system in discrete time."""
         found: Any = cont2discrete(self.parts, dt, method, alpha)
-        return _Discrete([x[0] if _is_row(x, found) else x for x in found[:-1]], dt)
-
-
-def _is_row(x: Any, found: Any) -> bool:
-    """Whether a numerator is a matrix of one row."""
-    return len(found) == 3 and x.ndim == 2 and x.shape[0] == 1
+        return _Discrete(in_form(found[:-1]), dt)
 
 
 class _Discrete(_System):
@@ -152,12 +158,12 @@ def lti(*system: Any) -> Any:
     >>> round(float(jax.grad(late)(np.asarray([1.0, 2.0]))[1]), 2)
     -0.25
     """
-    return _Continuous(system)
+    return _Continuous(in_form(system))
 
 
 def dlti(*system: Any, dt: float = 1.0) -> Any:
     """A system in discrete time, as `scipy.signal.dlti`."""
-    return _Discrete(system, dt)
+    return _Discrete(in_form(system), dt)
 
 
 def _either(count: int) -> Callable[..., Any]:
@@ -165,11 +171,33 @@ def _either(count: int) -> Callable[..., Any]:
         if len(system) != count:
             message = f"It is made of {count} arrays, but got {len(system)}."
             raise ValueError(message)
-        return _Continuous(system) if dt is None else _Discrete(system, dt)
+        parts = in_form(system)
+        return _Continuous(parts) if dt is None else _Discrete(parts, dt)
 
     return made
 
 
 TransferFunction, ZerosPolesGain, StateSpace = map(_either, (2, 3, 4))
+
+
+def _own(system: Any) -> Any:
+    """This pack's object of SciPy's, which may be one already."""
+    if isinstance(system, _System):
+        return system
+    parts = parts_of(system)
+    if system.dt is None:
+        return _Continuous(parts)
+    return _Discrete(parts[:-1], system.dt)
+
+
+_METHODS = "step impulse output freqresp bode"
+covers_methods(_ltisys.lti, _own, f"{_METHODS} to_discrete")
+covers_methods(_ltisys.dlti, _own, _METHODS)
+for _cls in (_ltisys.TransferFunction, _ltisys.ZerosPolesGain, _ltisys.StateSpace):
+    _continuous = getattr(_ltisys, f"{_cls.__name__}Continuous")
+    covers_methods(_continuous, _own, "to_discrete")
+
+covers_methods(_ltisys.StateSpace, _own, NAMES)
+
 for _name in ("lti", "dlti", "TransferFunction", "ZerosPolesGain", "StateSpace"):
     stand_in(getattr(_sp, _name))(globals()[_name])

@@ -190,49 +190,58 @@ qspline2d = declared(_sp.qspline2d, _qspline2d_step, "signal")
 # Values
 
 
-def _cubic_basis(x: Any) -> Any:
-    xp = rc.array_namespace(x)
-    ax = xp.abs(x)
-    inner, outer = 2 / 3 - ax**2 * (2 - ax) / 2, (2 - ax) ** 3 / 6
-    return xp.where(ax < 1, inner, xp.where(ax < 2, outer, 0 * ax))
+def _cubic_weights(t: Any) -> tuple[Any, ...]:
+    """Of four coefficients, in the piece from knot 0 to 1."""
+    back = 1 - t
+    return (
+        back**3 / 6,
+        2 / 3 - t * t * (2 - t) / 2,
+        2 / 3 - back * back * (1 + t) / 2,
+        t**3 / 6,
+    )
 
 
-def _quadratic_basis(x: Any) -> Any:
-    xp = rc.array_namespace(x)
-    ax = xp.abs(x)
-    inner, outer = 0.75 - ax**2, (ax - 1.5) ** 2 / 2
-    return xp.where(ax < 0.5, inner, xp.where(ax < 1.5, outer, 0 * ax))
+def _quadratic_weights(t: Any) -> tuple[Any, ...]:
+    """Of three coefficients, in the piece from knot 0 to 1."""
+    return (1 - t) ** 2 / 2, 0.75 - (t - 0.5) ** 2, t * t / 2
 
 
-def _evaluated(cj: Any, newx: Any, dx: Any, x0: Any, basis: Any, width: int) -> Any:
-    """Splines at points; coefficients are mirrored, once, and then repeated."""
+def _evaluated(cj: Any, newx: Any, dx: Any, x0: Any, weights: Any, width: int) -> Any:
+    """Splines at points; coefficients are mirrored, once, and then repeated.
+
+    At a knot derivatives are those of the piece after it.
+    """
     cj, newx, dx, x0 = together(cj, newx, dx, x0)
     xp, n = rc.array_namespace(cj, newx), cj.shape[0]
-    x = (newx - x0) / dx
-    x = _folded(x, n)
-    lower = xp.floor(rc.ignore_derivatives(x) - width / 2) + 1
+    x = _folded((newx - x0) / dx, n)
+    before = xp.floor(rc.ignore_derivatives(x) - width / 2)
     total = 0.0
-    for i in range(width):
-        place = lower + i
-        index = xp.astype(xp.clip(place, 0, n - 1), xp.int64)
-        total = total + selected(cj, 0, index) * basis(x - place)
+    for i, weight in enumerate(weights(x - width / 2 - before)):
+        index = xp.astype(xp.clip(before + (i + 1), 0, n - 1), xp.int64)
+        total = total + selected(cj, 0, index) * weight
     return total
 
 
 def _folded(x: Any, n: int) -> Any:
-    """Points reflected at both ends until they are inside."""
-    xp = rc.array_namespace(x)
-    period = 2.0 * max(n - 1, 1)
-    x = x - period * rc.ignore_derivatives(xp.floor(x / period))
-    return xp.where(x > n - 1, period - x, x)
+    """Points reflected at both ends until they are inside.
+
+    At the ends themselves, which are symmetric kinks, derivatives are zero.
+    """
+    still = rc.ignore_derivatives(x)
+    xp, period = rc.array_namespace(x), 2.0 * max(n - 1, 1)
+    at = still - period * xp.floor(still / period)
+    one = xp.ones_like(at)
+    side = xp.where(at > n - 1, -one, one)
+    side = xp.where((at == 0) | (at == n - 1), xp.zeros_like(at), side)
+    return xp.where(at > n - 1, period - at, at) + side * (x - still)
 
 
 def _cspline1d_eval_step(at: At, cj: Any, newx: Any, dx: Any, x0: Any) -> Any:
-    return _evaluated(cj, newx, dx, x0, _cubic_basis, 4)
+    return _evaluated(cj, newx, dx, x0, _cubic_weights, 4)
 
 
 def _qspline1d_eval_step(at: At, cj: Any, newx: Any, dx: Any, x0: Any) -> Any:
-    return _evaluated(cj, newx, dx, x0, _quadratic_basis, 3)
+    return _evaluated(cj, newx, dx, x0, _quadratic_weights, 3)
 
 
 def _gauss_spline_step(at: At, x: Any, n: Any) -> Any:

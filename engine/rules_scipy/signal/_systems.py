@@ -16,6 +16,7 @@ from rules_scipy.linalg._matrices import adjoint, identity, joined, solved, tran
 from ._axis import alike, fixed, flipped, padded, together, vector
 from ._convolution import product
 from ._declare import At, declared
+from ._forms import parts_of
 from ._roots import from_roots
 
 __all__ = [
@@ -331,6 +332,7 @@ states = declare(
 
 def space_of(system: Any, name: str) -> Any:
     """A system as a state space."""
+    system = parts_of(system)
     if not isinstance(system, tuple):
         message = f"derivative of {name} of an object; pass a tuple of arrays"
         raise rc.UnsupportedError(message)
@@ -407,6 +409,7 @@ def _dlsim_step(at: At, system: Any, u: Any, x0: Any, t: Any) -> Any:
     if t is not None:
         message = "derivative of dlsim with t; pass the input at each step"
         raise rc.UnsupportedError(message)
+    system = parts_of(system)
     if not isinstance(system, tuple):
         message = "derivative of dlsim of an object; pass a tuple of arrays"
         raise rc.UnsupportedError(message)

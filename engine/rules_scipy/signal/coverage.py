@@ -56,7 +56,8 @@ derivative in one is an error.
 | `tf2zpk`, `sos2zpk` | is NaN at a multiple root, and in a section that begins with zero. In traced code roots, and polynomials of complex roots, are complex |
 | `zpk2sos`, `tf2sos`, `butter` and other designs with `output="sos"` | is taken at a fixed order and pairing of the roots |
 | `ellip` | is in the frequencies; the ripples are constants |
-| `lsim`, `dlsim`, `cont2discrete` | is in tuples of arrays, not in objects; times are constants |
+| `lsim`, `dlsim`, `cont2discrete` | is in tuples of arrays, or in inputs and states of a constant object; times are constants |
+| `cspline1d_eval`, `qspline1d_eval` | at a knot is that of the piece after it; at both ends, where SciPy mirrors the spline, it is zero |
 | `sawtooth`, `square` | is that between the jumps |
 | `wiener` | is taken where the variance stays above, or below, the noise |
 

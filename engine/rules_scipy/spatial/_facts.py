@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 import rules_core as rc
-from rules_scipy._arrays import arrays, concrete, refuse
+from rules_scipy._arrays import arrays, concrete, kept, refuse
 
 __all__ = ["Bounded", "Facts", "fact", "found", "missing", "points_of", "rows"]
 
@@ -46,7 +46,8 @@ def found(cls: Any, points: Any, *args: Any, **kwargs: Any) -> Facts:
 
 
 def _made(cls: Any, points: Any, args: Any, kwargs: Any) -> Any:
-    return cls(points, *args, **kwargs)
+    """Of a copy: some of SciPy's classes read the memory of the points later."""
+    return cls(np.array(points), *args, **kwargs)
 
 
 rc.non_differentiable(_made)
@@ -84,19 +85,31 @@ def rows(x: Any, index: Any) -> Any:
 
 
 class Bounded:
-    """What objects of points have in common."""
+    """What objects of points have in common.
+
+    Attributes:
+        points: As they are, also after they were written to.
+        first: As they were when the object was made, as what SciPy computes then.
+    """
 
     points: Any = None
+    first: Any = None
+
+    def hold(self, points: Any) -> Any:
+        """Set both; returns those as they were."""
+        self.points = points_of(points)
+        self.first = kept(self.points)
+        return self.first
 
     @property
     def min_bound(self) -> Any:
         """The least coordinates."""
-        return rc.array_namespace(self.points).min(self.points, axis=0)
+        return rc.array_namespace(self.first).min(self.first, axis=0)
 
     @property
     def max_bound(self) -> Any:
         """The greatest coordinates."""
-        return rc.array_namespace(self.points).max(self.points, axis=0)
+        return rc.array_namespace(self.first).max(self.first, axis=0)
 
     def close(self) -> None:
         """Nothing: the object is made anew at each change."""

@@ -136,9 +136,9 @@ class ConvexHull(Bounded, _sp.ConvexHull):
     def __init__(
         self, points: Any, incremental: bool = False, qhull_options: Any = None
     ) -> None:
-        self.points = points_of(points)
+        first = self.hold(points)
         self.options = qhull_options
-        self.facts = found(_sp.ConvexHull, self.points, qhull_options=qhull_options)
+        self.facts = found(_sp.ConvexHull, first, qhull_options=qhull_options)
 
     simplices = fact("simplices")
     neighbors = fact("neighbors")
@@ -151,25 +151,25 @@ class ConvexHull(Bounded, _sp.ConvexHull):
 
     def _index(self) -> Any:
         if self.facts.value is None:
-            return facets(rc.ignore_derivatives(self.points), self.options)
+            return facets(rc.ignore_derivatives(self.first), self.options)
         return _oriented(self.facts)
 
     @property
     def volume(self) -> Any:
         """The volume; in the plane the area."""
-        return _volume(self.points, self._index())
+        return _volume(self.first, self._index())
 
     @property
     def area(self) -> Any:
         """The size of the surface; in the plane the perimeter."""
-        return _area(self.points, self._index())
+        return _area(self.first, self._index())
 
     @property
     def equations(self) -> Any:
         """Outward unit normals and offsets of the facets."""
         simplices = self.simplices
         inner = _inner(self.facts)
-        return planes(self.points, simplices, inner)
+        return planes(self.first, simplices, inner)
 
     def add_points(self, points: Any, restart: bool = False) -> None:
         """The hull of more points."""

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.spatial as _sp
 
 import rules_core as rc
-from rules_scipy._arrays import arrays, concrete
+from rules_scipy._arrays import arrays, concrete, kept
 from rules_scipy._lists import constant_like
 
 from ._declare import DECLARED, OWN, covers
@@ -64,10 +64,10 @@ class Delaunay(Bounded, _sp.Delaunay):
         self, points: Any, furthest_site: bool = False, incremental: bool = False,
         qhull_options: Any = None,
     ) -> None:  # fmt: skip
-        self.points = points_of(points)
+        first = self.hold(points)
         self.furthest_site, self.options = furthest_site, qhull_options
         self.facts = found(
-            _sp.Delaunay, self.points, furthest_site, qhull_options=qhull_options
+            _sp.Delaunay, first, furthest_site, qhull_options=qhull_options
         )
 
     simplices = fact("simplices")
@@ -179,10 +179,10 @@ class Voronoi(Bounded, _sp.Voronoi):
         self, points: Any, furthest_site: bool = False, incremental: bool = False,
         qhull_options: Any = None,
     ) -> None:  # fmt: skip
-        self.points = points_of(points)
+        first = self.hold(points)
         self.furthest_site, self.options = furthest_site, qhull_options
         self.facts = found(
-            _sp.Voronoi, self.points, furthest_site, qhull_options=qhull_options
+            _sp.Voronoi, first, furthest_site, qhull_options=qhull_options
         )
 
     ridge_points = fact("ridge_points")
@@ -197,8 +197,8 @@ class Voronoi(Bounded, _sp.Voronoi):
     def vertices(self) -> Any:
         """The vertices, by the points around each."""
         index, good, known = _generators(self.facts)
-        xp = rc.array_namespace(self.points)
-        own = rows(self.points, index)
+        xp = rc.array_namespace(self.first)
+        own = rows(self.first, index)
         edges = own[:, 1:] - own[:, :1]
         half = 0.5 * xp.sum(edges * edges, axis=-1)
         name = f"Voronoi.vertices {_SEVERAL.format('regions')}"
@@ -253,9 +253,10 @@ class HalfspaceIntersection(_sp.HalfspaceIntersection):
     ) -> None:  # fmt: skip
         self.halfspaces, self.interior_point = arrays(halfspaces, interior_point)
         self.options = qhull_options
-        inner = np.asarray(rc.ignore_derivatives(self.interior_point))
+        self.first = kept(self.halfspaces), kept(self.interior_point)
+        inner = np.asarray(rc.ignore_derivatives(self.first[1]))
         self.facts = found(
-            _sp.HalfspaceIntersection, self.halfspaces, inner,
+            _sp.HalfspaceIntersection, self.first[0], inner,
             qhull_options=qhull_options,
         )  # fmt: skip
 
@@ -274,16 +275,17 @@ class HalfspaceIntersection(_sp.HalfspaceIntersection):
     def intersections(self) -> Any:
         """The corners, by the half-spaces that meet there."""
         index, good, known = _corners(self.facts)
-        own = rows(self.halfspaces, index)
+        own = rows(self.first[0], index)
         name = f"HalfspaceIntersection.intersections {_SEVERAL.format('half-spaces')}"
         return _met(own[..., :-1], -own[..., -1], good, known, name)
 
     @property
     def dual_points(self) -> Any:
         """The points of the dual polytope."""
-        xp = rc.array_namespace(self.halfspaces)
-        normal, offset = self.halfspaces[:, :-1], self.halfspaces[:, -1:]
-        inner = xp.sum(normal * self.interior_point, axis=-1, keepdims=True)
+        halfspaces, interior_point = self.first
+        xp = rc.array_namespace(halfspaces)
+        normal, offset = halfspaces[:, :-1], halfspaces[:, -1:]
+        inner = xp.sum(normal * interior_point, axis=-1, keepdims=True)
         return -normal / (inner + offset)
 
     def add_halfspaces(self, halfspaces: Any, restart: bool = False) -> None:

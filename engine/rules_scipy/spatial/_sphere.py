@@ -8,7 +8,7 @@ import numpy as np
 import scipy.spatial as _sp
 
 import rules_core as rc
-from rules_scipy._arrays import arrays
+from rules_scipy._arrays import arrays, kept
 from rules_scipy._lists import constant_like
 
 from ._declare import covers
@@ -41,7 +41,8 @@ class SphericalVoronoi(_sp.SphericalVoronoi):
         self.points = points_of(points)
         self._dim = self.points.shape[1]
         center = np.zeros(self._dim) if center is None else center
-        self.points, self.radius, self.center = arrays(self.points, radius, center)
+        given = arrays(self.points, radius, center)
+        self.points, self.radius, self.center = map(kept, given)
         numbers = [
             np.asarray(rc.ignore_derivatives(x)) for x in (self.radius, self.center)
         ]

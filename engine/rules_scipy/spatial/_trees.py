@@ -12,7 +12,7 @@ import scipy.sparse
 import scipy.spatial as _sp
 
 import rules_core as rc
-from rules_scipy._arrays import arrays, concrete, is_numpy, refuse
+from rules_scipy._arrays import arrays, concrete, is_numpy, kept, refuse
 from rules_scipy._lists import constant_like
 from rules_scipy._methods import covers_methods
 
@@ -67,11 +67,14 @@ class _Tree:
     """What both classes have.
 
     Attributes:
-        data: The points, `(n, m)`.
+        data: The points, `(n, m)`. SciPy's tree reads them where it finds them, so that
+            distances follow later writes; it copies those that are no floats in order.
+        first: As they were when the tree was made.
         facts: SciPy's tree of the numbers.
     """
 
     data: Any = None
+    first: Any = None
     scipys: Any = None
 
     def assign(self, data: Any, *args: Any) -> None:
@@ -80,13 +83,20 @@ class _Tree:
             message = f"{type(self).__name__} does not work with complex data"
             raise TypeError(message)
         known = concrete(rc.ignore_derivatives(x))
-        self.data, self.args = x, args
+        self.first = kept(x)
+        self.data = x if _is_shared(x, args[2]) else self.first
+        self.args = args
         self.box = None if args[-1] is None else _box(args[-1], x.shape[1])
         if known is None:
             # SciPy's methods in C raise an error for another number of axes.
             known, args = np.zeros((1, x.shape[1] + 1)), ()
         _initialised(self, self.scipys, np.array(known, float), args)
         self.facts = found(self.scipys, x, *self.args)
+
+    def now(self) -> Facts:
+        """SciPy's tree, of the points as they are."""
+        _follow(self.facts, self.data)
+        return self.facts
 
     indices = fact("indices")
     tree = fact("tree")
@@ -110,24 +120,24 @@ class _Tree:
     @property
     def maxes(self) -> Any:
         """The greatest coordinates."""
-        return rc.array_namespace(self.data).max(self.data, axis=0)
+        return rc.array_namespace(self.first).max(self.first, axis=0)
 
     @property
     def mins(self) -> Any:
         """The least coordinates."""
-        return rc.array_namespace(self.data).min(self.data, axis=0)
+        return rc.array_namespace(self.first).min(self.first, axis=0)
 
     def query_ball_point(self, *args: Any, **kwargs: Any) -> Any:
         """The numbers of the points in balls: constants."""
-        return _called(self.facts, "query_ball_point", args, kwargs)
+        return _called(self.now(), "query_ball_point", args, kwargs)
 
     def query_ball_tree(self, *args: Any, **kwargs: Any) -> Any:
         """The numbers of the points in balls: constants."""
-        return _called(self.facts, "query_ball_tree", args, kwargs)
+        return _called(self.now(), "query_ball_tree", args, kwargs)
 
     def query_pairs(self, *args: Any, **kwargs: Any) -> Any:
         """The pairs that are near: constants."""
-        return _called(self.facts, "query_pairs", args, kwargs)
+        return _called(self.now(), "query_pairs", args, kwargs)
 
     def count_neighbors(
         self, other: Any, r: Any, p: Any = 2, weights: Any = None,
@@ -135,7 +145,7 @@ class _Tree:
     ) -> Any:  # fmt: skip
         """How many pairs are near, which is constant, or the sum of their weights."""
         if weights is None:
-            return _called(self.facts, "count_neighbors", (other, r, p), {
+            return _called(self.now(), "count_neighbors", (other, r, p), {
                 "cumulative": cumulative
             })  # fmt: skip
         return _weighed(self, other, r, p, weights, cumulative=cumulative)
@@ -154,7 +164,7 @@ class _Tree:
                 distance_upper_bound, "distance_upper_bound"
             ),
         }  # fmt: skip
-        i = _indices(data, q, self.facts.value, self.box, tuple(options.items()))
+        i = _indices(data, q, self.now().value, self.box, tuple(options.items()))
         return _distances(data, q, i, self.box, p), i
 
     def sparse_distance_matrix(
@@ -167,7 +177,7 @@ class _Tree:
                 "sparse_distance_matrix",
                 "has derivatives in NumPy programs, as a matrix or a dict",
             )
-        i, j = _pairs(self.facts, _facts_of(other), max_distance, p)
+        i, j = _pairs(self.now(), _facts_of(other), max_distance, p)
         y = _norms(self.data[i] - other.data[j], self.box, p)
         if output_type == "dict":
             return {
@@ -188,6 +198,22 @@ class _Tree:
         refuse("A tree's state", "is that of SciPy: make the tree by its class")
 
 
+def _is_shared(x: Any, copy_data: bool) -> bool:
+    return not copy_data and isinstance(x, np.ndarray) and x.flags.c_contiguous
+
+
+def _follow(facts: Facts, data: Any) -> None:
+    """Write points that changed to the copy that SciPy's tree was made of."""
+    if facts.value is None or not isinstance(data, np.ndarray):
+        return
+    if not np.array_equal(facts.value.data, data):
+        facts.value.data[...] = data
+
+
+for _f in (_is_shared, _follow):
+    rc.non_differentiable(_f)
+
+
 def _called(facts: Facts, name: str, args: Any, kwargs: Any) -> Any:
     args = tuple([_as_constant(a) for a in args])
     kwargs = {k: _as_constant(x) for k, x in kwargs.items()}
@@ -202,7 +228,7 @@ rc.non_differentiable(_asked)
 
 
 def _as_constant(x: Any) -> Any:
-    return x.facts.value if isinstance(x, _Tree) else rc.ignore_derivatives(x)
+    return x.now().value if isinstance(x, _Tree) else rc.ignore_derivatives(x)
 
 
 def _weighed(
@@ -276,7 +302,7 @@ def _norms(d: Any, box: Any, p: Any) -> Any:
 
 
 def _facts_of(tree: Any) -> Facts:
-    return tree.facts if isinstance(tree, _Tree) else Facts(tree, "KDTree")
+    return tree.now() if isinstance(tree, _Tree) else Facts(tree, "KDTree")
 
 
 def _pairs(a: Facts, b: Facts, most: Any, p: Any) -> tuple[Any, Any]:
@@ -331,6 +357,7 @@ def _own(tree: Any) -> Any:
     own = KDTree if isinstance(tree, _sp.KDTree) else cKDTree
     made: Any = own.__new__(own)
     made.data, made.facts = np.asarray(tree.data), Facts(tree, own.__name__)
+    made.first = np.stack([tree.mins, tree.maxes])
     made.box = None if tree.boxsize is None else _box(tree.boxsize, tree.m)
     return made
 

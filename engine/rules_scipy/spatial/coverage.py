@@ -90,6 +90,9 @@ that is compiled or batched, in which the points are traced, sizes must be known
 | `KDTree`, `cKDTree` | distances of `query`, `sparse_distance_matrix`, `count_neighbors` in the weights | distances of `query` |
 | `distance_matrix`, `Rectangle`, `procrustes`, `geometric_slerp` | all | all |
 
+After the points are written to, an object has SciPy's numbers and their derivatives: hulls and meshes keep what
+was found, `Delaunay.transform` and a tree of points that it does not copy follow.
+
 A corner in which more than the needed regions or half-spaces meet has no derivative: an error.
 Other attributes of these classes are constants, or an error that names them.
 

@@ -158,8 +158,19 @@ def frozen_class(scipy: Any, shown: dict[str, Any]) -> Any:
     name = type(scipy).__name__.removesuffix("_gen") + "_frozen"
     theirs = getattr(sys.modules[type(scipy).__module__], name)
     fields = [*_FIELDS, *inspect.signature(theirs.__init__).parameters]
-    own = {name: property(_shown(f), doc=f"`{name}`.") for name, f in shown.items()}
+    own: dict[str, Any] = {
+        name: property(_shown(f), doc=f"`{name}`.") for name, f in shown.items()
+    }
+    own["_call"] = _call
     return derive(Frozen, theirs, [f for f in fields if f not in _HIDDEN], **own)
+
+
+def _call(self: Any, name: str, *xs: Any) -> Any:
+    """A density by the parameters as they were when the distribution was made."""
+    is_density = name in ("logpdf", "pdf", "logpmf", "pmf")
+    is_density |= name == "entropy" and self.dist.name != "multivariate_t"
+    args, kwds = self.first if is_density else (self.args, self.kwds)
+    return getattr(self.dist, name)(*xs, *args, **kwds)
 
 
 _HIDDEN = ("self", "seed", "args", "kwds")

@@ -12,6 +12,7 @@ import scipy.stats as st
 import rules_core as rc
 from rules_core.extend import stand_in
 from rules_scipy import special as sp
+from rules_scipy._arrays import kept
 from rules_scipy.special._arrays import exp, log, log1p, where
 
 from ._declare import DECLARED
@@ -58,8 +59,20 @@ class Multivariate:
     def __call__(self, *args: Any, **kwds: Any) -> Frozen:
         """The distribution with these parameters."""
         kwds.pop("seed", None)
-        frozen: Frozen = self.frozen(self, args, kwds)
-        return frozen
+        args, kwds = self._kept(args, kwds, _COPIED)
+        frozen: Any = self.frozen(self, args, kwds)
+        frozen.first = self._kept(args, kwds, _FACTORED)
+        own: Frozen = frozen
+        return own
+
+    def _kept(self, args: Any, kwds: Any, names: Any) -> tuple[Any, Any]:
+        """Parameters, of which later writes do not reach those of these names."""
+        own = [
+            kept(x) if name in names else x
+            for name, x in zip(self.defaults, args, strict=False)
+        ]
+        rest = tuple(args[len(own) :])
+        return (*own, *rest), {k: kept(x) if k in names else x for k, x in kwds.items()}
 
     def given(self, frozen: Frozen) -> list[Any]:
         """The parameters of a frozen distribution."""
@@ -142,6 +155,10 @@ class Multivariate:
         """The entropy."""
         return self._number("entropy", args, kwds)
 
+
+# What SciPy copies, and what it factors, where a frozen distribution is made.
+_COPIED = frozenset({"p"})
+_FACTORED = frozenset({"cov", "shape", "scale", "rowcov", "colcov"})
 
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "missing"})()
 

@@ -80,7 +80,7 @@ class Slerp(_sp.Slerp):
             raise ValueError(message)
         row = rc.array_namespace(x).reshape(_inside(t, x), (-1,))
         i = _place(t, row, "left")
-        share = (row - t[i]) / (t[1:] - t[:-1])[i]
+        share = (row - t[i]) / arrays(self.timedelta, t)[0][i]
         turn = Rotation.from_rotvec(v[i] * share[:, None])
         found = Rotation(q[i], normalize=False) * turn
         return found if len(x.shape) else found[0]
