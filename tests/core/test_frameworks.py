@@ -19,6 +19,8 @@ NAMES = re.compile(r"jax|torch|dynamo", re.IGNORECASE)
 # Where a framework is named, and why.
 ALLOWED = {
     "_base/compiler_hooks.py": "a compiler reads them before an adapter is imported",
+    "_base/opaque_modules.py": "libraries whose functions read nothing of a program",
+    "_hosts/value_facts.py": "libraries whose objects are known by identity alone",
     "_base/extras.py": "the extras of this distribution, for readers",
     "_command/doctor.py": "tells readers what changes how each framework computes",
     "_rules/in_frameworks.py": "`explain` tells of frameworks that are not imported",

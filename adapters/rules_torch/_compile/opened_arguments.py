@@ -69,6 +69,11 @@ class Maker:
     def __init__(self, kind: str, extra: Any, names: tuple[str, ...]) -> None:
         self.kind, self.extra, self.names = kind, extra, names
 
+    @property
+    def primal(self) -> Any:
+        """What stands for the class of the value, as in a structure."""
+        return self.exact_key()
+
     def exact_key(self) -> Any:
         """A key that equal arguments share."""
         return exact((self.kind, self.extra, self.names))
