@@ -77,6 +77,11 @@ def own_class(x: Any) -> Any:
     return OWN.get(type(x), type(x))
 
 
+def defining(cls: type, name: str) -> Any:
+    """The class of SciPy that has a method of a class: its own, or a base."""
+    return next(base for base in cls.__mro__ if name in vars(base))
+
+
 def covers_class_methods(cls: Any, names: str) -> None:
     """Let constructors of this pack's classes stand in for those of SciPy's."""
     for name in names.split():

@@ -22,6 +22,7 @@ from ._arrays import (
     covers,
     covers_class_methods,
     covers_methods,
+    defining,
     field,
     interval,
     is_numpy,
@@ -452,10 +453,10 @@ def own_pieces(s: Any) -> Any:
     return cls.construct_fast(c, x, s.extrapolate, s.axis)
 
 
-_base = _sp.PPoly.__mro__[1]
-covers_methods(_base, own_pieces, "__call__ c x")
+for _base in {defining(cls, "construct_fast") for cls in (_sp.PPoly, _sp.BPoly)}:
+    covers_methods(_base, own_pieces, "__call__ c x")
+    covers_class_methods(_base, "construct_fast")
 covers_methods(_sp.PPoly, own_pieces, "derivative antiderivative integrate solve roots")
 covers_methods(_sp.BPoly, own_pieces, "derivative antiderivative integrate")
-covers_class_methods(_base, "construct_fast")
 covers_class_methods(_sp.PPoly, "from_spline from_bernstein_basis")
 covers_class_methods(_sp.BPoly, "from_power_basis from_derivatives")

@@ -18,6 +18,7 @@ from ._arrays import (
     concrete,
     covers,
     covers_methods,
+    defining,
     field,
     is_numpy,
     placed,
@@ -260,7 +261,7 @@ _OWN: dict[Any, Any] = {
     _sp.KroghInterpolator: KroghInterpolator,
     _sp.BarycentricInterpolator: BarycentricInterpolator,
 }
-_derived = _sp.KroghInterpolator.__mro__[1]
-covers_methods(_derived.__mro__[1], own_krogh, "__call__")
+_derived = defining(_sp.KroghInterpolator, "derivatives")
+covers_methods(defining(_sp.KroghInterpolator, "__call__"), own_krogh, "__call__")
 covers_methods(_derived, own_krogh, "derivative derivatives")
 covers_methods(_sp.BarycentricInterpolator, own_krogh, "__call__ derivative")

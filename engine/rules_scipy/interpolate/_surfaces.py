@@ -14,6 +14,7 @@ from ._arrays import (
     check,
     covers,
     covers_methods,
+    defining,
     increasing,
     is_numpy,
     refuse,
@@ -225,7 +226,7 @@ def own_surface(s: Any) -> Any:
 
 covers_methods(_sp.BivariateSpline, own_surface, "ev integral")
 covers_methods(
-    _sp.BivariateSpline.__mro__[1],
+    defining(_sp.BivariateSpline, "get_knots"),
     own_surface,
     "__call__ get_residual get_knots get_coeffs partial_derivative",
 )
