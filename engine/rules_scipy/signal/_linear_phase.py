@@ -9,6 +9,7 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_core.extend import nan_unless
 from rules_scipy.linalg._matrices import joined, solved
 
 from ._axis import column, fixed, flipped, padded, together
@@ -90,9 +91,15 @@ def _ramps(bands: Any, slope: Any, n: Any) -> Any:
 def _firls_step(
     at: At, bands: Any, desired: Any, weight: Any, numtaps: Any, fs: Any
 ) -> Any:
-    """The normal equations for the cosines of the response."""
+    """The normal equations for the cosines of the response.
+
+    They may be ill-conditioned: as SciPy's they are in double precision, but in JAX
+    without it. Where the precision does not suffice the derivative is NaN.
+    """
     bands, desired = together(bands, desired)
     xp, m = rc.array_namespace(bands, desired), (numtaps - 1) // 2
+    double = xp.asarray(np.zeros(1)).dtype
+    bands, desired = [xp.astype(x, double) for x in (bands, desired)]
     bands = xp.reshape(bands / (1.0 if fs is None else fs / 2), (-1, 2))
     desired = xp.reshape(desired, (-1, 2))
     if not rc.is_array(weight):
@@ -108,7 +115,11 @@ def _firls_step(
     n = np.arange(m + 1)
     b = (slope * bands + level) * _moments(bands, n) + _ramps(bands, slope, n)
     b = xp.sum(_between(b) * weight, axis=1)
-    a = solved(xp.reshape(matrix, (m + 1, m + 1)), b[:, None])[:, 0]
+    matrix = xp.reshape(matrix, (m + 1, m + 1))
+    w = xp.linalg.eigvalsh(rc.ignore_derivatives(matrix))
+    slack = 80.0 * float(xp.finfo(matrix.dtype).eps)
+    b = nan_unless(w[0] > slack * w[-1], b)
+    a = solved(matrix, b[:, None])[:, 0]
     return joined([flipped(a[1:], 0), 2 * a[:1], a[1:]], 0)
 
 

@@ -108,8 +108,46 @@ def _zpk2tf_step(at: At, z: Any, p: Any, k: Any) -> Any:
     if z.ndim > 1:
         message = "derivative of zpk2tf of several rows of zeros; convert each row"
         raise rc.UnsupportedError(message)
-    b = rc.array_namespace(k).reshape(k, (-1,)) * from_roots(z, at.y[0])
-    return b, from_roots(p, at.y[1])
+    first = rc.array_namespace(k).reshape(k, (-1,))
+    return first * _real_if(from_roots, z, at.y[0]), _real_if(from_roots, p, at.y[1])
+
+
+def _real_if(of: Any, roots: Any, like: Any) -> Any:
+    """A polynomial that is real while roots are pairs: NaN along what parts them."""
+    if is_complex(like) or not is_complex(roots):
+        return of(roots, like)
+    return real_of_pairs(of(roots, roots))
+
+
+def _real_of_pairs(c: Any) -> Any:
+    return rc.array_namespace(c).real(c)
+
+
+# Coefficients of pairs of roots, as real numbers, which they are no longer along a
+# direction in which the roots part.
+real_of_pairs: rc.Primitive = rc.primitive(_real_of_pairs)
+
+
+@rc.frule.define(real_of_pairs)
+def real_of_pairs_frule(tangents: Any, c: Any) -> Any:
+    dc = tangents[1]
+    if isinstance(dc, rc.AbstractZero):
+        return real_of_pairs(c), dc
+    xp, dc = rc.array_namespace(c), rc.unthunk(dc)
+    size = xp.abs(rc.ignore_derivatives(dc))
+    slack = float(xp.finfo(xp.real(c).dtype).eps) ** 0.5 * xp.max(size)
+    stay = xp.abs(xp.imag(rc.ignore_derivatives(dc))) <= slack
+    return real_of_pairs(c), nan_unless(stay, xp.real(dc))
+
+
+@rc.rrule.define(real_of_pairs)
+def real_of_pairs_rrule(c: Any) -> Any:
+    """The gradient of the real part: what the roots do is not known here."""
+
+    def real_of_pairs_pullback(dy: Any) -> Any:
+        return rc.NoTangent(), rc.unthunk(dy) + 0j
+
+    return real_of_pairs(c), real_of_pairs_pullback
 
 
 zpk2tf = declared(_sp.zpk2tf, _zpk2tf_step, "z", "p", "k", out=_tf_shape)

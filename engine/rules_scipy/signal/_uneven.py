@@ -7,6 +7,7 @@ from typing import Any
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_core.extend import stand_in
 
 from ._axis import together
 from ._declare import At, declared
@@ -46,4 +47,20 @@ def _lombscargle_step(
     return power * (y.shape[0] / 2)
 
 
-lombscargle = declared(_sp.lombscargle, _lombscargle_step, "x", "y", "freqs")
+def _by_position(
+    x: Any, y: Any, freqs: Any, precenter: Any = None, normalize: Any = False,
+    weights: Any = None, floating_mean: Any = False,
+) -> Any:  # fmt: skip
+    """SciPy's function, which takes options by position without saying so."""
+    options = {"normalize": normalize, "weights": weights}
+    options |= {"floating_mean": floating_mean, "precenter": precenter}
+    given = {k: v for k, v in options.items() if v is not None and v is not False}
+    return _sp.lombscargle(x, y, freqs, **given)
+
+
+_by_position.__name__ = _by_position.__qualname__ = "lombscargle"
+_by_position.__module__ = _sp.lombscargle.__module__
+lombscargle = declared(_by_position, _lombscargle_step, "x", "y", "freqs")
+# SciPy's own has rules as it names its arguments; programs call the other one.
+declared(_sp.lombscargle, _lombscargle_step, "x", "y", "freqs")
+stand_in(_sp.lombscargle)(lombscargle)

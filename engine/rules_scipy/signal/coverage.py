@@ -48,12 +48,13 @@ derivative in one is an error.
 | frequency responses | is taken at fixed frequencies, also where `freqs` chooses them |
 | `czt`, `zoom_fft` | is in the spiral or the band too |
 | `lombscargle` | is in times, values and frequencies |
-| `firls`, `firwin2` | is in the edges of bands, but at frequencies that the grid meets |
+| `firls`, `firwin2` | is in the edges of bands, but at frequencies that the grid meets. `firls` computes in double precision; in JAX without it, an ill-conditioned design has the derivative NaN |
 | `find_peaks`, `peak_prominences`, `peak_widths` | is taken at fixed positions. In traced code `find_peaks` is an error: find peaks outside, and call the others |
 | `residue`, `residuez`, `invres`, `invresz` | is NaN at a multiple pole |
 | `step`, `impulse`, `bode`, `freqresp` and those in discrete time | is in a tuple of arrays; times and frequencies are constants |
 | `cspline1d`, `cspline2d`, `symiirorder1` and others | is that of whole sums at the ends, which SciPy cuts where they are small. The smoothing parameter is a constant: the poles of `symiirorder2` are not |
 | `tf2zpk`, `sos2zpk` | is NaN at a multiple root, and in a section that begins with zero. In traced code roots, and polynomials of complex roots, are complex |
+| `zpk2tf`, `zpk2ss` of complex roots in pairs | is real, as the result. Along a direction in which pairs part that of `zpk2tf` is NaN in forward mode; in reverse mode it is that of the real part |
 | `zpk2sos`, `tf2sos`, `butter` and other designs with `output="sos"` | is taken at a fixed order and pairing of the roots |
 | `ellip` | is in the frequencies; the ripples are constants |
 | `lsim`, `dlsim`, `cont2discrete` | is in tuples of arrays, or in inputs and states of a constant object; times are constants |

@@ -142,6 +142,43 @@ def test_a_constant_system_takes_inputs_with_derivatives(form):
     np.testing.assert_allclose(jacrev(f)(u) @ v, expected, atol=1e-8)
 
 
+# designs, roots and options
+
+
+def test_an_ill_conditioned_design_is_differentiated_in_double_precision():
+    jax, torch = map(pytest.importorskip, ("jax", "torch"))
+    bands = np.array([[0.1, 0.3], [0.6, 0.8]], np.float32)
+    desired = np.array([[1.0, 0.8], [0.2, 0.1]], np.float32)
+    loss = lambda m: lambda b, d: (m.firls(9, b, d, fs=4)[:4] ** 2).sum()
+    # The taps of SciPy, which the loss squares, have some of the error themselves.
+    expected = grad(loss(ss))(bands.astype(float), desired.astype(float))
+    np.testing.assert_allclose(grad(loss(ss))(bands, desired), expected, rtol=1e-2)
+    x = torch.tensor(bands, requires_grad=True)
+    loss(signal)(x, torch.tensor(desired)).backward()
+    np.testing.assert_allclose(x.grad, expected, rtol=1e-2)
+    with jax.enable_x64(False):
+        assert np.isnan(jax.grad(loss(signal))(bands, desired)).all()
+
+
+def test_pairs_of_roots_must_stay_pairs_in_forward_mode():
+    z = np.array([-0.3 + 0.5j, -0.3 - 0.5j])
+    f = lambda z: ss.zpk2tf(z, [-1.0], 2.0)[0]
+    together, apart = np.array([0.1 + 0.2j, 0.1 - 0.2j]), np.array([0.1j, 0.0])
+    expected = difference(lambda z: f(z).real, [z], [together])
+    np.testing.assert_allclose(jvp(f, (z,), (together,))[1], expected, atol=1e-9)
+    assert np.isnan(jvp(f, (z,), (apart,))[1]).any()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("options", [(False,), (False, True), (True, False)])
+def test_lombscargle_takes_options_by_position(options):
+    t = np.linspace(0.0, 10.0, 20)
+    f = lambda x: ss.lombscargle(t, x, np.array([0.5, 2.0]), *options)
+    x, v = np.cos(t), np.sin(2 * t)
+    expected = difference(f, [x], [v], 1e-4)
+    np.testing.assert_allclose(jvp(f, (x,), (v,))[1], expected, atol=1e-9)
+
+
 # splines at their knots
 
 
